@@ -1,9 +1,8 @@
 import { connect, type NatsConnection } from 'nats';
 import { sleep } from './clock.ts';
 import type { Service } from './events.ts';
-import { type Logger, reason } from './logger.ts';
+import { type Logger, reason, throttledLog } from './logger.ts';
 import { isOlder, StartRefused, tooOld } from './readiness.ts';
-import { throttledLog } from './throttled-log.ts';
 
 /** The one stream; every event travels in it. */
 export const STREAM = 'EVT';

@@ -4,8 +4,7 @@ import { type BucketName, connectPatiently, STREAM } from './bus-connection.ts';
 import { isNotFound } from './bus-setup.ts';
 import { type CommandName, commandSubject, commands, type ReplyOf, type RequestOf } from './commands.ts';
 import { type EventKind, events, type Service, subjectOf } from './events.ts';
-import { type Logger, reason } from './logger.ts';
-import { throttledLog } from './throttled-log.ts';
+import { type Logger, reason, throttledLog } from './logger.ts';
 
 const PUBLISH_TIMEOUT_MS = 5_000;
 /** The broker counts a message's headers, too: its name for doubles is all that ours have. */

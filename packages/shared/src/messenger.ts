@@ -1,15 +1,12 @@
-import { withBatchPause } from './batch-pause.ts';
 import type { Bus } from './bus.ts';
 import { sleep } from './clock.ts';
 import { kindsFor, type Service } from './events.ts';
-import type { Handlers } from './handlers.ts';
 import { answerPruning, pruneInboxStep } from './inbox.ts';
-import { reason } from './logger.ts';
+import { reason, throttledLog } from './logger.ts';
 import { RELAY_BATCH, relayStep } from './outbox.ts';
-import { type Message, type ProcessOptions, processMessages } from './process-messages.ts';
+import { type Handlers, type Message, type ProcessOptions, processMessages } from './process-messages.ts';
 import { answerReconcilers, reconcileStep } from './reconcile.ts';
-import { throttledLog } from './throttled-log.ts';
-import { startWorker, type Worker } from './worker.ts';
+import { startWorker, type Worker, withBatchPause } from './worker.ts';
 
 const RELAY_EVERY_MS = 100;
 /** A lost event is noticed after 20 s at the earliest. With two unanswered requests it still arrives within 60 s. */

@@ -1,11 +1,10 @@
 import type { Bus } from './bus.ts';
-import { type Db, statement, type Trx } from './db.ts';
+import { bulk, type Db, statement, type Trx } from './db.ts';
 import type { EventKind, NewEvent } from './events.ts';
 import { failpoint } from './failpoint.ts';
 import { newEventId } from './ids.ts';
 import type { Logger } from './logger.ts';
 import { invariant } from './result.ts';
-import { bulk } from './store-kit.ts';
 
 /** How many events one step publishes at most. */
 export const RELAY_BATCH = 200;

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type Db, isPassing, mayPassInParts } from './db.ts';
-import { type EventKind, type EventOf, events, parseEvent, subjectOf } from './events.ts';
+import { type Db, isPassing, mayPassInParts, type Trx } from './db.ts';
+import { type EventKind, type EventOf, events, parseEvent, type Service, subjectOf } from './events.ts';
 import { failpoint } from './failpoint.ts';
-import { type Handlers, handleBatch } from './handlers.ts';
 import { addDeadLetter, firstTimes } from './inbox.ts';
-import { type Logger, reason } from './logger.ts';
-import type { ThrottledLog } from './throttled-log.ts';
+import { type Logger, reason, type ThrottledLog } from './logger.ts';
 
 const TRIES = 8;
 /** One event may close its database connection. When two in a row do, the database is down. */
@@ -208,5 +206,58 @@ async function moveToDeadLetters(
       'an event could not be stored as a dead letter, it will be tried again',
     );
     message.nak(RETRY_MS[RETRY_MS.length - 1] ?? RETRY_MS[0]);
+  }
+}
+
+/**
+ * Writes the effect of new events of one kind with `trx`. It runs again with the same events when the transaction fails.
+ */
+export type Handler<K extends EventKind, P> = (
+  trx: Trx,
+  events: readonly EventOf<K>[],
+  ports: P,
+) => Promise<void>;
+
+/** Handles all new events of a batch, in the order of their arrival. */
+export type BatchHandler<P = unknown> = Handler<EventKind, P>;
+
+/**
+ * What a service does with the events of a batch: `*` gets all of them first, in the order of their arrival, then each
+ * kind's handler those of its kind, in the order in which the handlers are listed. Where `*` is the only handler it takes
+ * all kinds.
+ */
+export type Handlers<P = unknown> = { readonly [K in EventKind]?: Handler<K, P> } & {
+  readonly '*'?: BatchHandler<P>;
+};
+
+type KindFor<S extends Service> = {
+  [K in EventKind]: S extends (typeof events)[K]['to'][number] ? K : never;
+}[EventKind];
+
+/** The handlers of a service: one for each kind that it receives, or `*` alone. */
+export type HandlersOf<S extends Service, P> = { readonly '*'?: BatchHandler<P> } & (
+  | { readonly [K in KindFor<S>]: Handler<K, P> }
+  | { readonly '*': BatchHandler<P> }
+);
+
+/** Hands a batch of new events to its handlers. Throws when a kind has none: nothing of the batch may be committed then. */
+export async function handleBatch<P>(
+  trx: Trx,
+  batch: readonly EventOf<EventKind>[],
+  handlers: Handlers<P>,
+  ports: P,
+): Promise<void> {
+  if (batch.length === 0) return;
+  const { '*': all, ...byKind } = handlers;
+  const kinds = Object.keys(byKind) as EventKind[];
+  const unhandled = batch.find(({ kind }) => !kinds.includes(kind));
+  if (unhandled !== undefined && (all === undefined || kinds.length > 0)) {
+    throw new Error(`no handler for ${unhandled.kind}`);
+  }
+  await all?.(trx, batch, ports);
+  const groups = Map.groupBy(batch, (event) => event.kind);
+  for (const kind of kinds) {
+    const group = groups.get(kind);
+    if (group !== undefined) await (byKind[kind] as BatchHandler<P>)(trx, group, ports);
   }
 }

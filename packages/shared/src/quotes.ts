@@ -1,12 +1,9 @@
 import { z } from 'zod';
-import { type AssetSymbol, assetSymbols } from './assets.ts';
+import { type AssetSymbol, assetSymbols, chains } from './assets.ts';
 import type { Bucket, Bus } from './bus.ts';
 import type { BucketName } from './bus-connection.ts';
 import { type Clock, sleep } from './clock.ts';
-import { type Logger, reason } from './logger.ts';
-import { throttledLog } from './throttled-log.ts';
-
-const BUCKET = 'quotes';
+import { type Logger, reason, throttledLog } from './logger.ts';
 
 /** What the ledger says of an asset now. Amounts in its smallest unit, rates as decimal text, all as text. */
 const quoteSchema = z.object({
@@ -30,7 +27,7 @@ export type Quote = z.infer<typeof quoteSchema>;
 
 /** Writes quotes to the bucket; the ledger alone does this. */
 export const publishQuotes = (bus: Bus, quotes: readonly Quote[]): Promise<void> =>
-  putInBucket(bus, BUCKET, quotes);
+  putInBucket(bus, 'quotes', quotes);
 
 export type QuoteBoard = Omit<WatchedBucket<Quote>, 'fresh'> & {
   /** The latest quote if it is fresh enough to decide with. */
@@ -39,12 +36,32 @@ export type QuoteBoard = Omit<WatchedBucket<Quote>, 'fresh'> & {
 
 /** Keeps the newest quote of each asset. Older than `maxAgeMs` is not fresh. */
 export function watchQuotes(bus: Bus, clock: Clock, logger: Logger, maxAgeMs: number): QuoteBoard {
-  const quotes = watchBucket({ bus, bucket: BUCKET, schema: quoteSchema, clock, logger });
+  const quotes = watchBucket({ bus, bucket: 'quotes', schema: quoteSchema, clock, logger });
   return { ...quotes, fresh: (asset) => quotes.fresh(asset, maxAgeMs) };
 }
 
+/** What a usual payout of an asset costs on its chain now, as the chain's node says. */
+const feeEstimateSchema = z.object({
+  asset: z.enum(assetSymbols),
+  chain: z.enum(chains),
+  /** In smallest units of the chain's native asset, as text. */
+  native_cost: z.string().regex(/^\d{1,78}$/),
+  as_of: z.iso.datetime(),
+});
+export type FeeEstimate = z.infer<typeof feeEstimateSchema>;
+
+/** Writes estimates to the bucket; payouts alone does this. */
+export const publishFeeEstimates = (bus: Bus, estimates: readonly FeeEstimate[]): Promise<void> =>
+  putInBucket(bus, 'fee_estimates', estimates);
+
+export type FeeEstimateBoard = WatchedBucket<FeeEstimate>;
+
+/** Keeps the newest estimate of each asset. */
+export const watchFeeEstimates = (bus: Bus, clock: Clock, logger: Logger): FeeEstimateBoard =>
+  watchBucket({ bus, bucket: 'fee_estimates', schema: feeEstimateSchema, clock, logger });
+
 /** Writes the newest values of some assets; see `buckets` for the one service that may. */
-export async function putInBucket(
+async function putInBucket(
   bus: Pick<Bus, 'kv'>,
   bucket: BucketName,
   values: readonly { asset: AssetSymbol }[],
@@ -53,7 +70,7 @@ export async function putInBucket(
   await Promise.all(values.map((value) => kv.put(value.asset, JSON.stringify(value))));
 }
 
-export type WatchedBucket<V> = {
+type WatchedBucket<V> = {
   /** The newest value however old, or undefined when none was ever seen. For showing, not for deciding. */
   latest(asset: AssetSymbol): V | undefined;
   /** The newest value, unless it is older than `maxAgeMs`. */
@@ -70,7 +87,7 @@ const FIRST_READS = 50;
  * Keeps the newest value of each asset in a key-value bucket, through outages of NATS. It reads every second: a subscription
  * takes a consumer, and a user that may create one can have its messages delivered to any subject.
  */
-export function watchBucket<V extends { as_of: string }>({
+function watchBucket<V extends { as_of: string }>({
   bus,
   bucket,
   schema,

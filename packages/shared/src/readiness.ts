@@ -2,8 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { sleep } from './clock.ts';
 import { type Db, isDatabaseDown, statement } from './db.ts';
-import { codeOf, type Logger, reason } from './logger.ts';
-import { throttledLog } from './throttled-log.ts';
+import { codeOf, type Logger, reason, throttledLog } from './logger.ts';
 
 const RETRY_MS = 1_000;
 /** Outbox, inbox and leases: every service has them beside its own tables. */

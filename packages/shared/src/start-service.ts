@@ -7,13 +7,13 @@ import { type CommandName, commandSubject, commands, type ReplyOf, type RequestO
 import type { serviceSettings } from './config.ts';
 import { type Db, openDb } from './db.ts';
 import type { Service } from './events.ts';
-import type { HandlersOf } from './handlers.ts';
 import type { HttpParts } from './http.ts';
 import { type Listening, type ListenOptions, listen } from './http-server.ts';
 import type { Running } from './lifecycle.ts';
 import { createLogger, type Logger, reason } from './logger.ts';
 import { startMessenger } from './messenger.ts';
 import type { Metrics } from './metrics.ts';
+import type { HandlersOf } from './process-messages.ts';
 import { databaseCheck, untilReady } from './readiness.ts';
 import { invariant } from './result.ts';
 

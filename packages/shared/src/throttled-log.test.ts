@@ -1,7 +1,6 @@
 import { Writable } from 'node:stream';
 import { expect, test } from '@jest/globals';
-import { createLogger } from './logger.ts';
-import { throttledLog } from './throttled-log.ts';
+import { createLogger, throttledLog } from './logger.ts';
 
 /** A throttled log, the lines it wrote, and the time, which stands still. */
 function atHand() {

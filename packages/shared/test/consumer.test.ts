@@ -4,13 +4,11 @@ import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Bus } from '../src/bus.ts';
 import { type Db, openDb, type Trx } from '../src/db.ts';
-import type { Handlers } from '../src/handlers.ts';
 import { newEventId } from '../src/ids.ts';
 import { missingFromInbox } from '../src/inbox.ts';
-import { createLogger } from '../src/logger.ts';
+import { createLogger, throttledLog } from '../src/logger.ts';
 import { isAnswerOfTheBus, startConsumer } from '../src/messenger.ts';
-import { type Message, processMessages } from '../src/process-messages.ts';
-import { throttledLog } from '../src/throttled-log.ts';
+import { type Handlers, type Message, processMessages } from '../src/process-messages.ts';
 
 /** What happens to a message that cannot be processed: a real database, and deliveries as a test needs them. */
 

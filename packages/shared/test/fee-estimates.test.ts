@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Bus, connectBus } from '../src/bus.ts';
+import { createLogger } from '../src/logger.ts';
 import {
   type FeeEstimate,
   type FeeEstimateBoard,
   publishFeeEstimates,
   watchFeeEstimates,
-} from '../src/fee-estimates.ts';
-import { createLogger } from '../src/logger.ts';
+} from '../src/quotes.ts';
 
 const logger = createLogger('test', 'silent');
 const MINUTE_MS = 60_000;

@@ -5,10 +5,9 @@ import { type Db, openDb } from '../src/db.ts';
 import { type EventKind, type EventOf, events, type Service, subjectOf } from '../src/events.ts';
 import { type EventId, newEventId } from '../src/ids.ts';
 import { answerPruning, missingFromInbox, pruneInboxStep } from '../src/inbox.ts';
-import { createLogger } from '../src/logger.ts';
+import { createLogger, throttledLog } from '../src/logger.ts';
 import { type Message, processMessages } from '../src/process-messages.ts';
 import { answerReconcilers, reconcileStep } from '../src/reconcile.ts';
-import { throttledLog } from '../src/throttled-log.ts';
 
 /** Payouts hears from invoices and from the auditor: one real receiver with two real senders, over a bus that hands questions on. */
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
-import { type Db, openDb, query, statement } from '../src/db.ts';
+import { bulk, type Db, openDb, query, statement } from '../src/db.ts';
 import { createLogger } from '../src/logger.ts';
-import { bulk } from '../src/store-kit.ts';
 
 let database: TestDatabase;
 let db: Db;

@@ -1,8 +1,13 @@
 import { type AssetSymbol, assetSymbols, assets } from '@quittance/shared/assets';
 import type { Db } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
-import { messageGauges } from '@quittance/shared/message-gauges';
-import { createMetrics, type DatabaseGauge, type Metrics, type Sample } from '@quittance/shared/metrics';
+import {
+  createMetrics,
+  type DatabaseGauge,
+  type Metrics,
+  messageGauges,
+  type Sample,
+} from '@quittance/shared/metrics';
 import { formatUnits, units } from '@quittance/shared/money';
 import type { Ports } from './ports.ts';
 import { lastCheck, lastComparisons } from './store/checks.ts';

@@ -1,5 +1,4 @@
-import { type Logger, reason } from '@quittance/shared/logger';
-import { throttledLog } from '@quittance/shared/throttled-log';
+import { type Logger, reason, throttledLog } from '@quittance/shared/logger';
 import { Redis } from 'ioredis';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { GatewayConfig } from './config.ts';

@@ -1,8 +1,8 @@
 import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
 import { failpoint } from '@quittance/shared/failpoint';
-import type { HandlersOf } from '@quittance/shared/handlers';
 import type { DepositId, InvoiceId } from '@quittance/shared/ids';
+import type { HandlersOf } from '@quittance/shared/process-messages';
 import { invariant } from '@quittance/shared/result';
 import { recomputeInvoices } from './operations/recompute-invoices.ts';
 import type { Ports } from './ports.ts';

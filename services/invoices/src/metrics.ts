@@ -1,11 +1,11 @@
 import type { ChainReader } from '@quittance/chains/chain';
 import { statement } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
-import { messageGauges } from '@quittance/shared/message-gauges';
 import {
   createMetrics,
   type DatabaseGauge,
   type Metrics,
+  messageGauges,
   openMetricsDb,
   type Sample,
 } from '@quittance/shared/metrics';

@@ -1,11 +1,11 @@
 import { assets } from '@quittance/shared/assets';
+import { type Html, type HtmlPage, html, page } from '@quittance/shared/html';
 import { formatFiat, formatUnits, type Units } from '@quittance/shared/money';
 import { assertNever } from '@quittance/shared/result';
 import { encode } from 'uqr';
 import { confirmationsOf, type Deposit, isFinal } from './domain/deposit.ts';
 import type { Invoice } from './domain/invoice.ts';
 import type { InvoicePayments, MempoolPayment } from './domain/mempool-payment.ts';
-import { type Html, type HtmlPage, html, page } from './html.ts';
 import type { Ports } from './ports.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
 import { addressView } from './views.ts';

@@ -1,7 +1,7 @@
 import type { EventOf } from '@quittance/shared/events';
-import type { HandlersOf } from '@quittance/shared/handlers';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
+import type { HandlersOf } from '@quittance/shared/process-messages';
 import { bookReversals } from './operations/book-reversals.ts';
 import { type Ending, endHolds } from './operations/end-holds.ts';
 import { recordDeposits } from './operations/record-deposits.ts';

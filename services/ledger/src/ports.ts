@@ -1,8 +1,8 @@
 import type { Bus } from '@quittance/shared/bus';
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
-import type { FeeEstimateBoard } from '@quittance/shared/fee-estimates';
 import type { Logger } from '@quittance/shared/logger';
+import type { FeeEstimateBoard } from '@quittance/shared/quotes';
 import type { Secret } from '@quittance/shared/secret';
 import type { AssetSettings, Difference } from './domain/asset-settings.ts';
 import type { Hold } from './domain/hold.ts';

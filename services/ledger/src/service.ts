@@ -1,6 +1,6 @@
 import { assets as factsOf, nativeAsset } from '@quittance/shared/assets';
 import { commands } from '@quittance/shared/commands';
-import { watchFeeEstimates } from '@quittance/shared/fee-estimates';
+import { watchFeeEstimates } from '@quittance/shared/quotes';
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import type { LedgerConfig } from './config.ts';
 import { handlers } from './handlers.ts';

@@ -1,6 +1,6 @@
 import { type Lease, releaseLease, takeLease } from '@quittance/shared/lease';
+import { throttledLog } from '@quittance/shared/logger';
 import type { Stoppable } from '@quittance/shared/start-service';
-import { throttledLog } from '@quittance/shared/throttled-log';
 import { startWorker } from '@quittance/shared/worker';
 import { applyAssetSettings } from './operations/apply-asset-settings.ts';
 import { catchUpReversals } from './operations/catch-up-reversals.ts';

@@ -5,7 +5,6 @@ import { type Bus, connectBus } from '@quittance/shared/bus';
 import { commandSubject, commands, type ReplyOf, type RequestOf } from '@quittance/shared/commands';
 import { type Db, openDb } from '@quittance/shared/db';
 import type { EventKind, EventOf, PayloadOf } from '@quittance/shared/events';
-import { handleBatch } from '@quittance/shared/handlers';
 import {
   type AccountId,
   type DepositId,
@@ -15,6 +14,7 @@ import {
 } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
+import { handleBatch } from '@quittance/shared/process-messages';
 import { Secret } from '@quittance/shared/secret';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
 import type { LedgerConfig } from '../src/config.ts';

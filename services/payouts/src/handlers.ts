@@ -1,4 +1,4 @@
-import type { HandlersOf } from '@quittance/shared/handlers';
+import type { HandlersOf } from '@quittance/shared/process-messages';
 import { recordDeposits, reverseDeposits } from './operations/record-deposits.ts';
 import { noteHalt, noteResume } from './store/halts.ts';
 

@@ -1,11 +1,11 @@
 import { assetSymbols, chains as knownChains } from '@quittance/shared/assets';
 import { statement } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
-import { messageGauges } from '@quittance/shared/message-gauges';
 import {
   createMetrics,
   type DatabaseGauge,
   type Metrics,
+  messageGauges,
   openMetricsDb,
   reading,
 } from '@quittance/shared/metrics';

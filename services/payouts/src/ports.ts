@@ -4,10 +4,9 @@ import type { Bus } from '@quittance/shared/bus';
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
 import type { Random } from '@quittance/shared/ids';
-import type { Logger } from '@quittance/shared/logger';
+import type { Logger, ThrottledLog } from '@quittance/shared/logger';
 import type { QuoteBoard } from '@quittance/shared/quotes';
 import type { Secret } from '@quittance/shared/secret';
-import type { ThrottledLog } from '@quittance/shared/throttled-log';
 import type { GracePeriods } from './domain/transaction-state.ts';
 import type { Stalled } from './store/payouts.ts';
 

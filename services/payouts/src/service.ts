@@ -3,11 +3,10 @@ import { networkCheck, refuseWrongNetworks } from '@quittance/chains/network-che
 import { checkAddress, connectSender } from '@quittance/chains/registry';
 import { type ChainSettings, configuredAssets } from '@quittance/chains/settings';
 import type { Chain } from '@quittance/shared/assets';
-import type { Logger } from '@quittance/shared/logger';
+import { type Logger, throttledLog } from '@quittance/shared/logger';
 import { watchQuotes } from '@quittance/shared/quotes';
 import type { Secret } from '@quittance/shared/secret';
 import { type RunningService, startService } from '@quittance/shared/start-service';
-import { throttledLog } from '@quittance/shared/throttled-log';
 import type { PayoutsConfig } from './config.ts';
 import { handlers } from './handlers.ts';
 import { createHttp } from './http/app.ts';

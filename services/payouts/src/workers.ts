@@ -1,7 +1,7 @@
 import type { ChainKind } from '@quittance/shared/assets';
-import { publishFeeEstimates } from '@quittance/shared/fee-estimates';
 import { prolongLease, releaseLease, takeLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
+import { publishFeeEstimates } from '@quittance/shared/quotes';
 import type { Stoppable } from '@quittance/shared/start-service';
 import { startWorker } from '@quittance/shared/worker';
 import { publishFees } from './operations/publish-fees.ts';

@@ -12,10 +12,9 @@ import { type BitcoindHandle, startBitcoind } from '@quittance/engines/bitcoind'
 import type { Bus } from '@quittance/shared/bus';
 import { type Db, openDb } from '@quittance/shared/db';
 import { type AccountId, newAccountId, newDepositId, type PayoutId } from '@quittance/shared/ids';
-import { createLogger, type Logger } from '@quittance/shared/logger';
+import { createLogger, type Logger, throttledLog } from '@quittance/shared/logger';
 import { formatUnits, units } from '@quittance/shared/money';
 import { Secret } from '@quittance/shared/secret';
-import { throttledLog } from '@quittance/shared/throttled-log';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { recordDeposits, reverseDeposits } from '../src/operations/record-deposits.ts';
 import { requestPayout } from '../src/operations/request-payout.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
-import type { FeeEstimate } from '@quittance/shared/fee-estimates';
+import type { FeeEstimate } from '@quittance/shared/quotes';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { publishFees } from '../src/operations/publish-fees.ts';
 import { EngineFixture, ETHER } from './engine-fixture.ts';

@@ -1,7 +1,6 @@
-import { withBatchPause } from '@quittance/shared/batch-pause';
 import { sleep } from '@quittance/shared/clock';
 import { reason } from '@quittance/shared/logger';
-import { startWorker, type Worker } from '@quittance/shared/worker';
+import { startWorker, type Worker, withBatchPause } from '@quittance/shared/worker';
 import { createAttemptWriter } from './attempt-writer.ts';
 import { trackInFlight } from './in-flight.ts';
 import { attemptDelivery } from './operations/attempt-delivery.ts';

@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { withBatchPause } from '@quittance/shared/batch-pause';
 import type { Db } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Logger, reason } from '@quittance/shared/logger';
-import { startWorker, type Worker } from '@quittance/shared/worker';
+import { startWorker, type Worker, withBatchPause } from '@quittance/shared/worker';
 import { beatFrame, eventFrame, gapFrame, later, openingFrame } from './domain/envelope.ts';
 import { type EventPage, eventsForFollowers, type Follower, sequenceRangesOf } from './store/events.ts';
 

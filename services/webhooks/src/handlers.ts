@@ -1,4 +1,4 @@
-import type { HandlersOf } from '@quittance/shared/handlers';
+import type { HandlersOf } from '@quittance/shared/process-messages';
 import { type MerchantEvent, recordEvents } from './operations/record-events.ts';
 import type { Ports } from './ports.ts';
 

@@ -1,6 +1,6 @@
 import type { Trx } from '@quittance/shared/db';
 import type { EventKind, EventOf } from '@quittance/shared/events';
-import { type Handlers, handleBatch } from '@quittance/shared/handlers';
+import { type Handlers, handleBatch } from '@quittance/shared/process-messages';
 import type { Mutant, Wiring } from '../mutant.ts';
 import { afterCommit, rewrite } from './statements.ts';
 

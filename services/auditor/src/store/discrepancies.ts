@@ -1,7 +1,6 @@
 import type { Discrepancy } from '@quittance/reconciliation/discrepancy';
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
-import { bulk } from '@quittance/shared/store-kit';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { FoundDiscrepancy, KnownDiscrepancy } from '../domain/discrepancies.ts';
 
 export type StoredDiscrepancy = KnownDiscrepancy & {

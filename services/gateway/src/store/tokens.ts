@@ -1,7 +1,6 @@
-import { type Queryable, query, statement } from '@quittance/shared/db';
+import { bulk, type Queryable, query, statement } from '@quittance/shared/db';
 import type { AccountId, TokenId } from '@quittance/shared/ids';
 import { requestBatcher } from '@quittance/shared/request-batcher';
-import { bulk } from '@quittance/shared/store-kit';
 
 export type Account = { id: AccountId; name: string; createdAt: Date };
 

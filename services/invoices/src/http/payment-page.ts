@@ -1,7 +1,7 @@
 import { isDatabaseDown } from '@quittance/shared/db';
+import { type HtmlPage, sendPage } from '@quittance/shared/html';
 import { reason } from '@quittance/shared/logger';
-import type { Express, Response } from 'express';
-import { type HtmlPage, pageHeaders } from '../html.ts';
+import type { Express } from 'express';
 import { paymentPage, unavailablePage, unknownPage } from '../payment-page.ts';
 import type { Ports } from '../ports.ts';
 import { isInvoiceId } from './invoices.ts';
@@ -24,11 +24,4 @@ async function pay(ports: Ports, id: string): Promise<HtmlPage> {
     );
     return unavailablePage;
   }
-}
-
-function sendPage(res: Response, { status, html }: HtmlPage): void {
-  for (const [name, value] of Object.entries(pageHeaders)) res.setHeader(name, value);
-  res.setHeader('Content-Length', Buffer.byteLength(html));
-  res.statusCode = status;
-  res.end(res.req.method === 'HEAD' ? undefined : html);
 }

@@ -1,7 +1,6 @@
 import type { AssetSymbol, Chain } from '@quittance/shared/assets';
-import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { Units } from '@quittance/shared/money';
-import { bulk } from '@quittance/shared/store-kit';
 import type { Movement } from '../domain/balance.ts';
 import { type OurAddress, ownedColumns } from './addresses.ts';
 import { notContradicted } from './contradictions.ts';

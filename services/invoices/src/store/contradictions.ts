@@ -1,7 +1,6 @@
 import type { Chain } from '@quittance/shared/assets';
-import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { DepositId, InvoiceId } from '@quittance/shared/ids';
-import { bulk } from '@quittance/shared/store-kit';
 import { onDrop } from '../domain/deposit.ts';
 
 /** A payment that the node reported in a block, while it is recorded in another one. */

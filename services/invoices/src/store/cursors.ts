@@ -1,7 +1,6 @@
 import type { NativeDebit } from '@quittance/chains/chain';
 import type { Chain } from '@quittance/shared/assets';
-import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
-import { bulk } from '@quittance/shared/store-kit';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import { isRescanOpen } from './rescans.ts';
 
 /** The last applied block of a chain. */

@@ -1,8 +1,7 @@
 import type { Chain } from '@quittance/shared/assets';
-import { camelCase, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, camelCase, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
-import { bulk } from '@quittance/shared/store-kit';
 import { type Deposit, onDrop } from '../domain/deposit.ts';
 import { isHeld } from './contradictions.ts';
 

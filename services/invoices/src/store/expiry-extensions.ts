@@ -1,7 +1,6 @@
 import type { Chain } from '@quittance/shared/assets';
-import { type Queryable, query, type Trx } from '@quittance/shared/db';
+import { bulk, type Queryable, query, type Trx } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
-import { bulk } from '@quittance/shared/store-kit';
 import type { ExtendableInvoice, Outage, SyncState } from '../domain/expiry-extension.ts';
 
 const selectSyncState = query<SyncState>(

@@ -1,10 +1,9 @@
 import type { Chain } from '@quittance/shared/assets';
-import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { IdempotencyKey } from '@quittance/shared/idempotency';
 import type { EventId, InvoiceId } from '@quittance/shared/ids';
 import { formatRate, parseRate } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
-import { bulk } from '@quittance/shared/store-kit';
 import type { Invoice, Progress } from '../domain/invoice.ts';
 import { AWAITED_AFTER_DROP_MS } from '../domain/mempool-payment.ts';
 

@@ -1,7 +1,6 @@
 import type { Chain } from '@quittance/shared/assets';
-import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import { units } from '@quittance/shared/money';
-import { bulk } from '@quittance/shared/store-kit';
 import type { MempoolPayment } from '../domain/mempool-payment.ts';
 import { jsonFields } from './deposits.ts';
 

@@ -1,6 +1,5 @@
-import { query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, query, statement, type Trx } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
-import { bulk } from '@quittance/shared/store-kit';
 import type { Deposit } from '../domain/deposit.ts';
 import type { Destinations } from '../domain/invoice-state.ts';
 import { AWAITED_AFTER_DROP_MS } from '../domain/mempool-payment.ts';

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { type AssetSymbol, isAssetSymbol } from '@quittance/shared/assets';
 import type { Clock } from '@quittance/shared/clock';
-import { type Logger, reason } from '@quittance/shared/logger';
+import { type Logger, reason, throttledLog } from '@quittance/shared/logger';
 import { rateFromSource } from '@quittance/shared/money';
-import { throttledLog } from '@quittance/shared/throttled-log';
 import { z } from 'zod';
 import type { Reading } from '../domain/quote.ts';
 import type { PriceSource } from '../ports.ts';

@@ -1,8 +1,7 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Clock } from '@quittance/shared/clock';
-import { type Logger, reason } from '@quittance/shared/logger';
+import { type Logger, reason, throttledLog } from '@quittance/shared/logger';
 import { rateFromSource } from '@quittance/shared/money';
-import { throttledLog } from '@quittance/shared/throttled-log';
 import { Agent, request } from 'undici';
 import type { Reading } from '../domain/quote.ts';
 import type { PriceSource } from '../ports.ts';

@@ -1,8 +1,7 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
-import { bulk } from '@quittance/shared/store-kit';
 import type { MerchantBucket } from '../domain/posting.ts';
 
 /** A balance's key: one account, one asset. */

@@ -1,6 +1,5 @@
-import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { PayoutId } from '@quittance/shared/ids';
-import { bulk } from '@quittance/shared/store-kit';
 import type { EndingHold, Hold, HoldState } from '../domain/hold.ts';
 import type { LedgerPayout } from '../domain/posting.ts';
 

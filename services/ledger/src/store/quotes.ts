@@ -1,9 +1,8 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { formatRate, parseRate, type Rate, type Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
-import { bulk } from '@quittance/shared/store-kit';
 import type { FeePolicy } from '../domain/network-fee.ts';
 import type { AgreedRate } from '../domain/quote.ts';
 

@@ -1,7 +1,6 @@
-import { query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, query, statement, type Trx } from '@quittance/shared/db';
 import type { DepositId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
-import { bulk } from '@quittance/shared/store-kit';
 import type { LedgerDeposit } from '../domain/posting.ts';
 import type { Suspense, SuspenseState } from '../domain/suspense.ts';
 import { OtherContents } from './transfers.ts';

@@ -1,10 +1,9 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { PayloadOf } from '@quittance/shared/events';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import { listPage, type Place } from '@quittance/shared/pages';
-import { bulk } from '@quittance/shared/store-kit';
 import type { Hold } from '../domain/hold.ts';
 import type { LedgerPayout } from '../domain/posting.ts';
 import type { SuspenseState } from '../domain/suspense.ts';

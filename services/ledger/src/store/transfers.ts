@@ -1,6 +1,5 @@
-import { query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, query, statement, type Trx } from '@quittance/shared/db';
 import { invariant } from '@quittance/shared/result';
-import { bulk } from '@quittance/shared/store-kit';
 import type { Op, Posting } from '../domain/posting.ts';
 
 const postingRows = bulk({

@@ -1,5 +1,5 @@
-import type { FeeEstimate } from '@quittance/shared/fee-estimates';
 import { reason } from '@quittance/shared/logger';
+import type { FeeEstimate } from '@quittance/shared/quotes';
 import type { ChainPorts } from '../ports.ts';
 
 export type PublishFees = (estimates: readonly FeeEstimate[]) => Promise<void>;

@@ -1,7 +1,6 @@
 import type { Chain } from '@quittance/shared/assets';
-import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { Units } from '@quittance/shared/money';
-import { bulk } from '@quittance/shared/store-kit';
 
 const outputs = bulk({ outpoint: 'text', amount: 'numeric' }, 3);
 

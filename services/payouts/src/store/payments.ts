@@ -1,7 +1,6 @@
-import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { PayoutId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
-import { bulk } from '@quittance/shared/store-kit';
 
 /** What a group of transactions pays to whom; on every chain but Bitcoin a group pays one payout. */
 export type TransactionPayment = {

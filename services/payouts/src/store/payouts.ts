@@ -1,10 +1,9 @@
 import { type AssetSymbol, assetSymbols, assets, type Chain } from '@quittance/shared/assets';
-import { type Db, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, type Db, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import { type AccountId, newEventId, type PayoutId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import { countOf, type Place, pageOfFound, TOTAL_EXACT_MAX } from '@quittance/shared/pages';
 import { stalledAfterSeconds } from '@quittance/shared/stalled-payouts';
-import { bulk } from '@quittance/shared/store-kit';
 import {
   assertMoves,
   type PayoutStatus,

@@ -1,8 +1,7 @@
 import type { SignedTransaction } from '@quittance/chains/chain';
 import type { AssetSymbol, Chain } from '@quittance/shared/assets';
-import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { Units } from '@quittance/shared/money';
-import { bulk } from '@quittance/shared/store-kit';
 import { assertMoves } from '../domain/payout-state.ts';
 import { type TransactionState, transactionMoves } from '../domain/transaction-state.ts';
 import { isHalted } from './halts.ts';

@@ -1,9 +1,8 @@
 import { type AssetSymbol, assets, type Chain, chainKinds } from '@quittance/shared/assets';
-import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { PayloadOf } from '@quittance/shared/events';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
-import { bulk } from '@quittance/shared/store-kit';
 import { isIn } from './transaction-rows.ts';
 
 export type SettledDeposit = {

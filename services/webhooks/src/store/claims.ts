@@ -1,6 +1,5 @@
-import { type Db, query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, type Db, query, statement, type Trx } from '@quittance/shared/db';
 import type { EndpointId } from '@quittance/shared/ids';
-import { bulk } from '@quittance/shared/store-kit';
 import type { Concurrency } from '../domain/circuit.ts';
 import type { LoggedEvent } from '../domain/envelope.ts';
 

@@ -1,6 +1,5 @@
-import { type Db, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, type Db, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, EndpointId } from '@quittance/shared/ids';
-import { bulk } from '@quittance/shared/store-kit';
 import { wakeQueues } from './endpoint-queues.ts';
 import type { NumberedEvent } from './events.ts';
 

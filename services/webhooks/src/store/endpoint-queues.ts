@@ -1,5 +1,4 @@
-import { query, statement, type Trx } from '@quittance/shared/db';
-import { bulk } from '@quittance/shared/store-kit';
+import { bulk, query, statement, type Trx } from '@quittance/shared/db';
 import type { QueueHealth } from '../domain/circuit.ts';
 
 /**

@@ -1,6 +1,5 @@
-import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, EndpointId } from '@quittance/shared/ids';
-import { bulk } from '@quittance/shared/store-kit';
 
 /** A stored endpoint. `key` is its short id within this schema. */
 export type Endpoint = {

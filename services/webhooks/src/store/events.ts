@@ -1,6 +1,5 @@
-import { type Queryable, query, type Trx } from '@quittance/shared/db';
+import { bulk, type Queryable, query, type Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
-import { bulk } from '@quittance/shared/store-kit';
 import type { LoggedEvent } from '../domain/envelope.ts';
 
 const newEvents = bulk({

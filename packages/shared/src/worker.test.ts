@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { batchPauseMs, withBatchPause } from './batch-pause.ts';
 import { sleep } from './clock.ts';
+import { batchPauseMs, withBatchPause } from './worker.ts';
 
 const STEP_MS = 4;
 /** A timer may end a little before its time. */

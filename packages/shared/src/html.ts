@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 
 /** Text that is already HTML. All other text is escaped. */
 export class Html {
@@ -65,7 +66,7 @@ li{display:flex;justify-content:space-between;gap:1rem;padding:.45rem 0;border-t
 `;
 
 /** The page loads nothing, runs no script, cannot be framed, and sends no referrer. */
-export const pageHeaders = {
+const pageHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': [
     "default-src 'none'",
@@ -103,4 +104,11 @@ ${body}
 </html>
 `;
   return { status, html: whole.text };
+}
+
+export function sendPage(res: ServerResponse, { status, html }: HtmlPage): void {
+  for (const [name, value] of Object.entries(pageHeaders)) res.setHeader(name, value);
+  res.setHeader('Content-Length', Buffer.byteLength(html));
+  res.statusCode = status;
+  res.end(res.req.method === 'HEAD' ? undefined : html);
 }
