@@ -1,15 +1,15 @@
+import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
-import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
+import { failpoint } from '@quittance/shared/failpoint';
+import type { HandlersOf } from '@quittance/shared/handlers';
+import type { AccountId, DepositId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
-import type { HandlersOf } from '@quittance/shared/process-messages';
-import { bookReversals } from './operations/book-reversals.ts';
-import { type Ending, endHolds } from './operations/end-holds.ts';
+import { networkPosting } from './domain/posting.ts';
+import { endHolds, voidHolds } from './operations/end-holds.ts';
 import { recordDeposits } from './operations/record-deposits.ts';
-import { recordSpending } from './operations/record-spending.ts';
-import { reverseDeposits } from './operations/reverse-deposits.ts';
-import { voidHolds } from './operations/void-holds.ts';
+import { bookReversals, reverseDeposits } from './operations/reverse-deposits.ts';
 import type { Ports } from './ports.ts';
-import { lockBalances } from './store/balances.ts';
+import { book, lockBalances } from './store/transfers.ts';
 
 /**
  * What the ledger does with events. Every balance that a batch touches is locked before its first event is handled, in
@@ -32,26 +32,22 @@ export const handlers: HandlersOf<'ledger', Pick<Ports, 'logger'>> = {
     await bookReversals(trx, deposits, ports);
   },
   'deposit.reversed': reverseDeposits,
-  'hold.settle': (trx, events, ports) => endHolds(trx, events.map(settlement), ports),
-  'hold.release': (trx, events, ports) => endHolds(trx, events.map(release), ports),
+  'hold.settle': endHolds,
+  'hold.release': endHolds,
   'hold.void': voidHolds,
   'network.spent': recordSpending,
 };
 
-const settlement = ({ payload }: EventOf<'hold.settle'>): Ending => ({
-  payout: payoutOf(payload),
-  end: { to: 'settled' },
-});
-
-const release = ({ payload }: EventOf<'hold.release'>): Ending => ({
-  payout: payoutOf(payload),
-  end: { to: 'released', feeKept: payload.fee_kept },
-});
-
-const payoutOf = (payload: EventOf<'hold.settle' | 'hold.release'>['payload']): Ending['payout'] => ({
-  id: payload.payout_id as PayoutId,
-  account: payload.account_id as AccountId,
-  asset: payload.asset,
-  amount: units(payload.amount),
-  networkFee: units(payload.network_fee),
-});
+/** Books what our own transactions cost us on their chains, each once. No balance is touched by it. */
+async function recordSpending(trx: Trx, events: readonly EventOf<'network.spent'>[]): Promise<void> {
+  const costs = events.map(({ payload: { tx_hash: txHash, asset, amount, purpose } }) => ({
+    txHash,
+    asset,
+    amount: units(amount),
+    purpose,
+  }));
+  // On a network without fees there is nothing to book.
+  const spent = costs.filter(({ amount }) => amount > 0n);
+  await book(trx, spent.map(networkPosting));
+  if (spent.length > 0) failpoint('ledger.spending_booked');
+}

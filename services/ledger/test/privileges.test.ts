@@ -3,8 +3,7 @@ import { brokenConstraint, type Trx } from '@quittance/shared/db';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { depositPosting, settlePosting } from '../src/domain/posting.ts';
-import { lockBalances } from '../src/store/balances.ts';
-import { book } from '../src/store/transfers.ts';
+import { book, lockBalances } from '../src/store/transfers.ts';
 import { anAccount, type LedgerFixture, ledgerFixture } from './ledger-fixture.ts';
 
 let fixture: LedgerFixture;

@@ -8,8 +8,8 @@ import fc from 'fast-check';
 import { request } from 'undici';
 import { acceptPosting } from '../src/domain/posting.ts';
 import { acceptDeposit } from '../src/operations/accept-unresolved.ts';
-import { catchUpReversals } from '../src/operations/catch-up-reversals.ts';
 import { placeHold } from '../src/operations/place-hold.ts';
+import { catchUpReversals } from '../src/operations/reverse-deposits.ts';
 import type { LedgerService } from '../src/service.ts';
 import { decideRefunds, findSuspense } from '../src/store/suspense.ts';
 import {

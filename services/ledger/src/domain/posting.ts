@@ -14,21 +14,14 @@ export type PlatformBucket = 'custody' | 'fees' | 'loss' | 'network';
 /** One side of a transfer; which account a merchant's bucket belongs to is said by the transfer. */
 export type Entry = { bucket: MerchantBucket | PlatformBucket; amount: Units };
 
-/** What happened in the world; the ledger books each once. */
-export type Op =
-  | `deposit:${DepositId}`
-  | `reversal:${DepositId}`
-  | `recovery:${DepositId}:${string}`
-  | `hold:${PayoutId}`
-  | `settle:${PayoutId}`
-  | `release:${PayoutId}`
-  | `accept:${DepositId}`
-  | `network:${string}`;
+type PostingKind = 'deposit' | 'reversal' | 'recovery' | 'hold' | 'settle' | 'release' | 'accept' | 'network';
+/** What happened in the world, by its kind and the id of its cause; the ledger books each once. */
+export type Op = `${PostingKind}:${string}`;
 
 /** A transfer with its entries, ready to be booked. All but the entries must be the same when it comes again. */
 export type Posting = {
   op: Op;
-  kind: 'deposit' | 'reversal' | 'recovery' | 'hold' | 'settle' | 'release' | 'accept' | 'network';
+  kind: PostingKind;
   /** Null: it is the platform's own affair. */
   account: AccountId | null;
   asset: AssetSymbol;
@@ -53,6 +46,7 @@ export type LedgerPayout = {
 const zero = units(0n);
 const minus = (amount: Units): Units => units(-amount);
 const plus = (a: Units, b: Units): Units => units(a + b);
+const totalOf = ({ amount, networkFee }: LedgerPayout): Units => plus(amount, networkFee);
 
 /** Where a deposit's money is until someone decides otherwise. */
 const bucketOf: Record<Disposition, MerchantBucket> = {
@@ -61,19 +55,11 @@ const bucketOf: Record<Disposition, MerchantBucket> = {
 };
 
 /** Money has arrived: we hold more and owe more. */
-export function depositPosting(deposit: LedgerDeposit, disposition: Disposition): Posting {
-  return balanced({
-    op: `deposit:${deposit.id}`,
-    kind: 'deposit',
-    ...partsOf(deposit),
-    networkFee: zero,
-    detail: disposition,
-    entries: [
-      { bucket: bucketOf[disposition], amount: deposit.amount },
-      { bucket: 'custody', amount: minus(deposit.amount) },
-    ],
-  });
-}
+export const depositPosting = (deposit: LedgerDeposit, disposition: Disposition): Posting =>
+  posting(`deposit:${deposit.id}`, { ...deposit, detail: disposition }, [
+    [bucketOf[disposition], deposit.amount],
+    ['custody', minus(deposit.amount)],
+  ]);
 
 /**
  * Money that had arrived is gone from the chain. It is taken back as far as its bucket still has it, which
@@ -82,18 +68,11 @@ export function depositPosting(deposit: LedgerDeposit, disposition: Disposition)
 export function reversalPosting(deposit: LedgerDeposit, from: MerchantBucket, there: Units): Posting {
   invariant(there >= 0n, 'a bucket is never below zero');
   const back = there < deposit.amount ? there : deposit.amount;
-  return balanced({
-    op: `reversal:${deposit.id}`,
-    kind: 'reversal',
-    ...partsOf(deposit),
-    networkFee: zero,
-    detail: '',
-    entries: [
-      { bucket: from, amount: minus(back) },
-      { bucket: 'loss', amount: plus(back, minus(deposit.amount)) },
-      { bucket: 'custody', amount: deposit.amount },
-    ],
-  });
+  return posting(`reversal:${deposit.id}`, deposit, [
+    [from, minus(back)],
+    ['loss', plus(back, minus(deposit.amount))],
+    ['custody', deposit.amount],
+  ]);
 }
 
 /** What a reversal could not take back. */
@@ -102,56 +81,31 @@ export function writtenOffBy(reversal: Posting): Units {
 }
 
 /** A payment that was written off is in the chain again, as this deposit: `amount` of it recovers the write-off. */
-export function recoveryPosting(
+export const recoveryPosting = (
   deposit: LedgerDeposit,
   from: MerchantBucket,
   amount: Units,
   cause: string,
-): Posting {
-  return balanced({
-    op: `recovery:${deposit.id}:${cause}`,
-    kind: 'recovery',
-    ...partsOf({ ...deposit, amount }),
-    networkFee: zero,
-    detail: '',
-    entries: [
-      { bucket: from, amount: minus(amount) },
-      { bucket: 'loss', amount },
-    ],
-  });
-}
+): Posting =>
+  posting(`recovery:${deposit.id}:${cause}`, { ...deposit, amount }, [
+    [from, minus(amount)],
+    ['loss', amount],
+  ]);
 
 /** Reserves a payout's money. The store books the same in the statement that decides the hold. */
-export function holdPosting(payout: LedgerPayout): Posting {
-  const total = plus(payout.amount, payout.networkFee);
-  return balanced({
-    op: `hold:${payout.id}`,
-    kind: 'hold',
-    ...partsOf(payout),
-    networkFee: payout.networkFee,
-    detail: payout.deposit ?? '',
-    entries: [
-      { bucket: payout.deposit === null ? 'available' : 'unresolved', amount: minus(total) },
-      { bucket: 'held', amount: total },
-    ],
-  });
-}
+export const holdPosting = (payout: LedgerPayout): Posting =>
+  posting(`hold:${payout.id}`, { ...payout, detail: payout.deposit ?? '' }, [
+    [payout.deposit === null ? 'available' : 'unresolved', minus(totalOf(payout))],
+    ['held', totalOf(payout)],
+  ]);
 
 /** The payout is mined: its amount has left us, its network fee is ours. */
-export function settlePosting(payout: LedgerPayout): Posting {
-  return balanced({
-    op: `settle:${payout.id}`,
-    kind: 'settle',
-    ...partsOf(payout),
-    networkFee: payout.networkFee,
-    detail: '',
-    entries: [
-      { bucket: 'held', amount: minus(plus(payout.amount, payout.networkFee)) },
-      { bucket: 'custody', amount: payout.amount },
-      { bucket: 'fees', amount: payout.networkFee },
-    ],
-  });
-}
+export const settlePosting = (payout: LedgerPayout): Posting =>
+  posting(`settle:${payout.id}`, payout, [
+    ['held', minus(totalOf(payout))],
+    ['custody', payout.amount],
+    ['fees', payout.networkFee],
+  ]);
 
 /** Why a hold ended without the amount leaving; decides who bears the network fee. */
 export type ReleaseReason = 'failed' | 'failed_fee_kept' | 'voided';
@@ -165,67 +119,45 @@ export type ReleaseTo = 'available' | 'unresolved' | 'loss';
 
 /** The payout will never be mined: its money goes back, the fee too unless the chain took it. */
 export function releasePosting(payout: LedgerPayout, reason: ReleaseReason, to: ReleaseTo): Posting {
-  const total = plus(payout.amount, payout.networkFee);
   const kept = reason === 'failed_fee_kept' ? payout.networkFee : zero;
-  return balanced({
-    op: `release:${payout.id}`,
-    kind: 'release',
-    ...partsOf(payout),
-    networkFee: payout.networkFee,
-    detail: reason,
-    entries: [
-      { bucket: 'held', amount: minus(total) },
-      { bucket: to, amount: plus(total, minus(kept)) },
-      { bucket: 'fees', amount: kept },
-    ],
-  });
+  return posting(`release:${payout.id}`, { ...payout, detail: reason }, [
+    ['held', minus(totalOf(payout))],
+    [to, plus(totalOf(payout), minus(kept))],
+    ['fees', kept],
+  ]);
 }
 
 /** The account takes unresolved money into its balance. The store books the same in the statement that decides it. */
-export function acceptPosting(deposit: LedgerDeposit): Posting {
-  return balanced({
-    op: `accept:${deposit.id}`,
-    kind: 'accept',
-    ...partsOf(deposit),
-    networkFee: zero,
-    detail: '',
-    entries: [
-      { bucket: 'unresolved', amount: minus(deposit.amount) },
-      { bucket: 'available', amount: deposit.amount },
-    ],
-  });
-}
+export const acceptPosting = (deposit: LedgerDeposit): Posting =>
+  posting(`accept:${deposit.id}`, deposit, [
+    ['unresolved', minus(deposit.amount)],
+    ['available', deposit.amount],
+  ]);
 
 /** What one of our transactions cost us on its chain, in the chain's native asset. */
 export type Expense = { txHash: string; asset: AssetSymbol; amount: Units; purpose: 'payout' | 'sweep' };
 
 /** A transaction of ours is deep in its chain: its cost has left us, whatever merchants paid for it. */
-export function networkPosting({ txHash, asset, amount, purpose }: Expense): Posting {
-  return balanced({
-    op: `network:${txHash}`,
-    kind: 'network',
-    account: null,
-    asset,
-    amount,
-    networkFee: zero,
-    detail: purpose,
-    entries: [
-      { bucket: 'network', amount: minus(amount) },
-      { bucket: 'custody', amount },
-    ],
-  });
-}
+export const networkPosting = ({ txHash, asset, amount, purpose }: Expense): Posting =>
+  posting(`network:${txHash}`, { account: null, asset, amount, detail: purpose }, [
+    ['network', minus(amount)],
+    ['custody', amount],
+  ]);
 
-const partsOf = ({ account, asset, amount }: { account: AccountId; asset: AssetSymbol; amount: Units }) => ({
-  account,
-  asset,
-  amount,
-});
+type Subject = Pick<Posting, 'account' | 'asset' | 'amount'> &
+  Partial<Pick<Posting, 'networkFee' | 'detail'>>;
 
 /** Drops sides of nothing, and refuses what is not a movement of money in balance. */
-function balanced(posting: Posting): Posting {
-  const entries = posting.entries.filter((entry) => entry.amount !== 0n);
-  invariant(posting.amount > 0n, `${posting.op} moves something`);
-  invariant(sum(entries.map((entry) => entry.amount)) === 0n, `${posting.op} sums to zero`);
-  return { ...posting, entries };
+function posting(
+  op: Op,
+  { account, asset, amount, networkFee = zero, detail = '' }: Subject,
+  sides: readonly (readonly [bucket: Entry['bucket'], amount: Units])[],
+): Posting {
+  const entries = sides
+    .map(([bucket, side]) => ({ bucket, amount: side }))
+    .filter((entry) => entry.amount !== 0n);
+  invariant(amount > 0n, `${op} moves something`);
+  invariant(sum(entries.map((entry) => entry.amount)) === 0n, `${op} sums to zero`);
+  const kind = op.slice(0, op.indexOf(':')) as PostingKind;
+  return { op, kind, account, asset, amount, networkFee, detail, entries };
 }

@@ -17,31 +17,29 @@ export const suspenseMoves = {
 export type SuspenseState = keyof typeof suspenseMoves;
 export const suspenseStates = Object.keys(suspenseMoves) as [SuspenseState, ...SuspenseState[]];
 
-/** `amount` is what is left of the deposit. */
-export type Suspense = { state: SuspenseState; amount: Units };
+/** What became of a deposit in suspense, and how much of it is left; nulls when it went to the balance. */
+export type Suspense = { state: SuspenseState; left: Units } | { state: null; left: null };
 
 /**
  * Where a booked deposit's money is now, and how much of it is there: what a reversal can take back. Another
  * deposit's money is never taken from `unresolved`, nor what payouts hold.
  */
 export function remainderOf(
-  unresolved: Suspense | null,
+  { state, left }: Suspense,
   available: Units,
 ): { bucket: MerchantBucket; amount: Units } {
-  if (unresolved === null) return { bucket: 'available', amount: available };
-  switch (unresolved.state) {
+  switch (state) {
+    case null:
+      return { bucket: 'available', amount: available };
     case 'open':
-      return { bucket: 'unresolved', amount: unresolved.amount };
+      return { bucket: 'unresolved', amount: left };
     case 'accepted':
-      return {
-        bucket: 'available',
-        amount: available < unresolved.amount ? available : unresolved.amount,
-      };
+      return { bucket: 'available', amount: available < left ? available : left };
     case 'returning':
     case 'returned':
     case 'reversed':
       return { bucket: 'unresolved', amount: 0n as Units };
     default:
-      return assertNever(unresolved.state);
+      return assertNever(state);
   }
 }

@@ -1,58 +1,82 @@
-import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Trx } from '@quittance/shared/db';
+import type { EventOf } from '@quittance/shared/events';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
-import type { Units } from '@quittance/shared/money';
+import { units } from '@quittance/shared/money';
 import { endHold, type HoldEnd } from '../domain/hold.ts';
 import type { Posting, ReleaseReason } from '../domain/posting.ts';
 import type { Ports } from '../ports.ts';
-import { lockHolds, markHoldsEnded } from '../store/holds.ts';
+import { leaveTombstones, lockHolds, markHoldsEnded } from '../store/holds.ts';
+import { reduceWriteOff, returnedPayments } from '../store/reversals.ts';
 import { markRefunded, reopenSuspense } from '../store/suspense.ts';
 import { book } from '../store/transfers.ts';
-import { reduceWriteOff, returnedPayments } from '../store/write-offs.ts';
 import { recoverWriteOffs } from './recover-write-offs.ts';
 
-/** What a payout's service says of a hold; amounts are not said of one that is given up. */
-export type Ending = {
-  payout: { id: PayoutId; account: AccountId; asset: AssetSymbol; amount?: Units; networkFee?: Units };
-  end: HoldEnd;
-};
+type HoldEvent = EventOf<'hold.settle' | 'hold.release' | 'hold.void'>;
 
-/** A hold that cannot end this way: a defect of the sender, for an operator to look at. */
-class HoldCannotEnd extends Error {
-  constructor(payout: PayoutId, to: string, why: string) {
-    super(`the hold of payout ${payout} cannot be ${to}: ${why}`);
-    this.name = 'HoldCannotEnd';
-  }
-}
-
-/** Ends holds, all of them the same way. Again is nothing; another way than before is refused. */
-export async function endHolds(
+/** Gives payouts up: what was held comes back, and what was not held yet can never be. */
+export async function voidHolds(
   trx: Trx,
-  endings: readonly Ending[],
+  events: readonly EventOf<'hold.void'>[],
   ports: Pick<Ports, 'logger'>,
 ): Promise<void> {
-  const [first] = endings;
+  // First, so that nothing can be placed between looking and leaving it.
+  await leaveTombstones(trx, events.map(payoutOf));
+  failpoint('ledger.tombstones_left');
+  await endHolds(trx, events, ports);
+}
+
+/**
+ * Ends holds by events of one kind. Again is nothing; another way than before is a defect of the sender, for an operator to
+ * look at.
+ */
+export async function endHolds(
+  trx: Trx,
+  events: readonly HoldEvent[],
+  ports: Pick<Ports, 'logger'>,
+): Promise<void> {
+  const [first] = events;
   if (first === undefined) return;
+  const { to } = endOf(first);
   const holds = await lockHolds(
     trx,
-    endings.map(({ payout }) => payout.id),
+    events.map(({ payload }) => payload.payout_id as PayoutId),
   );
   const postings = new Map<PayoutId, Posting>();
-  for (const { payout, end } of endings) {
-    const decision = endHold(holds.get(payout.id), end, payout);
-    if (!decision.ok) throw new HoldCannotEnd(payout.id, end.to, decision.refusal);
+  for (const event of events) {
+    const payout = payoutOf(event);
+    const decision = endHold(holds.get(payout.id), endOf(event), payout);
+    if (!decision.ok) throw new Error(`the hold of payout ${payout.id} cannot be ${to}: ${decision.refusal}`);
     if (decision.value) postings.set(payout.id, decision.value);
   }
   if (postings.size === 0) return;
   const booked = await book(trx, [...postings.values()]);
-  failpoint(`ledger.hold_${first.end.to}`);
-  await markHoldsEnded(trx, [...postings.keys()], first.end.to);
-  const returns = [...postings].filter(([id]) => typeof holds.get(id)?.deposit === 'string');
-  await endReturns(trx, first.end.to, new Map(returns));
-  const freed = returns.filter(([, { op, kind }]) => kind === 'release' && booked.has(op));
+  failpoint(`ledger.hold_${to}`);
+  await markHoldsEnded(trx, [...postings.keys()], to);
+  const refunds = [...postings].filter(([id]) => typeof holds.get(id)?.deposit === 'string');
+  await endRefunds(trx, to, new Map(refunds));
+  const freed = refunds.filter(([, { op, kind }]) => kind === 'release' && booked.has(op));
   if (freed.length > 0) await settleWriteOffs(trx, new Map(freed), ports);
 }
+
+function endOf(event: HoldEvent): HoldEnd {
+  switch (event.kind) {
+    case 'hold.settle':
+      return { to: 'settled' };
+    case 'hold.release':
+      return { to: 'released', feeKept: event.payload.fee_kept };
+    case 'hold.void':
+      return { to: 'voided' };
+  }
+}
+
+/** What payouts says of the payout: nothing of the amounts when it gives one up. */
+const payoutOf = ({ payload }: HoldEvent) => ({
+  id: payload.payout_id as PayoutId,
+  account: payload.account_id as AccountId,
+  asset: payload.asset,
+  ...('amount' in payload ? { amount: units(payload.amount), networkFee: units(payload.network_fee) } : {}),
+});
 
 /** A refund that failed frees its money: it reduces the payment's write-off, when there is one. */
 async function settleWriteOffs(
@@ -60,15 +84,15 @@ async function settleWriteOffs(
   freed: ReadonlyMap<PayoutId, Posting>,
   ports: Pick<Ports, 'logger'>,
 ): Promise<void> {
-  for (const [id, payment] of await returnedPayments(trx, [...freed.keys()])) {
-    const recovered = freed.get(id)?.entries.find(({ bucket }) => bucket === 'loss');
-    if (recovered === undefined) await recoverWriteOffs(trx, [payment], `freed:${id}`, ports);
+  for (const { payout, ...payment } of await returnedPayments(trx, [...freed.keys()])) {
+    const recovered = freed.get(payout)?.entries.find(({ bucket }) => bucket === 'loss');
+    if (recovered === undefined) await recoverWriteOffs(trx, payment, `freed:${payout}`, ports);
     else await reduceWriteOff(trx, payment, recovered.amount);
   }
 }
 
 /** Deposits that were on their way back are returned, or wait for a decision again. */
-async function endReturns(
+async function endRefunds(
   trx: Trx,
   to: HoldEnd['to'],
   postings: ReadonlyMap<PayoutId, Posting>,

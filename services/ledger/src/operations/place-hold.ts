@@ -1,10 +1,21 @@
+import type { Clock } from '@quittance/shared/clock';
 import type { ReplyOf, RequestOf } from '@quittance/shared/commands';
+import type { Queryable } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
-import { outcomeOf, sameContents } from '../domain/hold.ts';
-import type { Ports } from '../ports.ts';
+import { requestBatcher, runAgain } from '@quittance/shared/request-batcher';
+import { type Hold, outcomeOf, sameContents } from '../domain/hold.ts';
+import type { LedgerPayout } from '../domain/posting.ts';
+import type { HoldBatcher, Ports } from '../ports.ts';
+import { decideHolds } from '../store/holds.ts';
+import { decideRefunds, type Refund } from '../store/suspense.ts';
 import { OtherContents } from '../store/transfers.ts';
+
+/** More statements only queue on each other's row locks. */
+const STATEMENTS_AT_ONCE = 4;
+const BATCH_MAX = 64;
+const WAITING_MAX = 10_000;
 
 /**
  * Sets a payout's amount and fee aside, if the balance has them, or the deposit that it pays back waits for a
@@ -26,4 +37,46 @@ export async function placeHold(
   if (!sameContents(hold, payout)) throw new OtherContents(`the hold of payout ${payout.id}`);
   failpoint('ledger.hold_decided');
   return { outcome: outcomeOf[hold.state], because: hold.because };
+}
+
+export type HoldBatcherOptions = {
+  /** Decides several at once; leaves out those that are to be asked again. */
+  decide: (payouts: readonly LedgerPayout[]) => Promise<Hold[]>;
+  clock: Clock;
+  /** The caller stops waiting after this long. */
+  timeoutMs: number;
+};
+
+/**
+ * Puts holds that wait at the same moment into one statement. A balance is in one statement at a time, with all holds
+ * that wait for it: they share a round trip instead of queueing on its row.
+ */
+export const createHoldBatcher = ({ decide, clock, timeoutMs }: HoldBatcherOptions): HoldBatcher => ({
+  decide: requestBatcher({
+    async run(payouts: readonly LedgerPayout[]) {
+      const holds = new Map((await decide(payouts)).map((hold) => [hold.id, hold]));
+      return payouts.map(({ id }) => holds.get(id) ?? runAgain);
+    },
+    max: BATCH_MAX,
+    atOnce: STATEMENTS_AT_ONCE,
+    groupOf: ({ account, asset }) => `${account} ${asset}`,
+    keyOf: ({ id }) => id,
+    waitingMax: WAITING_MAX,
+    expiry: { clock, afterMs: timeoutMs },
+  }),
+});
+
+const isRefund = (payout: LedgerPayout): payout is Refund => payout.deposit !== null;
+
+/**
+ * Decides holds that were asked for at the same moment, each once for ever: of balances in one statement, of
+ * unresolved deposits in another.
+ * @returns what is decided, now or before; those left out are to be asked again.
+ */
+export async function decideAllHolds(db: Queryable, payouts: readonly LedgerPayout[]): Promise<Hold[]> {
+  const refunds = payouts.filter(isRefund);
+  if (refunds.length === 0) return decideHolds(db, payouts);
+  const others = payouts.filter((payout) => !isRefund(payout));
+  const decided = others.length === 0 ? [] : await decideHolds(db, others);
+  return [...decided, ...(await decideRefunds(db, refunds))];
 }

@@ -6,9 +6,9 @@ import { units } from '@quittance/shared/money';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import { depositPosting } from '../domain/posting.ts';
 import type { Ports } from '../ports.ts';
+import { type CreditedPayment, keepPayments } from '../store/reversals.ts';
 import { openSuspense } from '../store/suspense.ts';
 import { book } from '../store/transfers.ts';
-import { type CreditedPayment, keepPayments } from '../store/write-offs.ts';
 import { recoverWriteOffs } from './recover-write-offs.ts';
 
 /** Credits settled deposits, each once, reduces write-offs by what they recover, and appends the events for invoices. */
@@ -17,7 +17,6 @@ export async function recordDeposits(
   events: readonly EventOf<'deposit.settled'>[],
   ports: Pick<Ports, 'logger'>,
 ): Promise<void> {
-  if (events.length === 0) return;
   const booked = await book(
     trx,
     events.map(({ payload }) =>
@@ -44,11 +43,11 @@ export async function recordDeposits(
     asset,
     outpoint,
   }));
-  const lost = await keepPayments(trx, payments);
+  const writtenOff = await keepPayments(trx, payments);
   for (const payment of payments) {
-    const isLost = ({ account, outpoint }: CreditedPayment) =>
+    const isSame = ({ account, outpoint }: CreditedPayment) =>
       account === payment.account && outpoint === payment.outpoint;
-    if (lost.some(isLost)) await recoverWriteOffs(trx, [payment], `settled:${payment.id}`, ports);
+    if (writtenOff.some(isSame)) await recoverWriteOffs(trx, payment, `settled:${payment.id}`, ports);
   }
   await appendToOutbox(
     trx,

@@ -93,7 +93,7 @@ const lockRows = query<EndingHold>(
 );
 
 /**
- * Locks holds, each with the bucket to which its money would return. Where the write-off is recovered (write-offs.ts), the
+ * Locks holds, each with the bucket to which its money would return. Where the write-off is recovered (recover-write-offs.ts), the
  * same payment was mined again as another deposit: the money belongs to that deposit, which has taken over the payout if it
  * was not decided. The balances are locked before, so the deposits cannot change.
  */

@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { RequestExpired } from '@quittance/shared/request-batcher';
-import type { Hold } from './domain/hold.ts';
-import type { LedgerPayout } from './domain/posting.ts';
-import { createHoldBatcher } from './hold-batcher.ts';
+import type { Hold } from '../domain/hold.ts';
+import type { LedgerPayout } from '../domain/posting.ts';
+import { createHoldBatcher } from './place-hold.ts';
 
 const aPayout = (id: string, account = 'acc_1'): LedgerPayout => ({
   id: id as PayoutId,
