@@ -78,8 +78,7 @@ export const startLedger = (
         },
       }),
     async migrated({ db, settings, settingsState }) {
-      const { differences } = await applyAssetSettings({ db }, settings.replica, settings.assets, true);
-      settingsState.differences = differences;
+      settingsState.differences = await applyAssetSettings({ db }, settings.replica, settings.assets, true);
     },
     responders: {
       async 'hold.place'(ports, request) {

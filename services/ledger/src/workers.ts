@@ -39,9 +39,7 @@ export function startWorkers(ports: Ports): Stoppable {
       name: 'assets',
       everyMs: SETTINGS_EVERY_MS,
       async step() {
-        settingsState.differences = (
-          await applyAssetSettings(ports, replica, settings.assets, false)
-        ).differences;
+        settingsState.differences = await applyAssetSettings(ports, replica, settings.assets, false);
         logSettingsState();
         return 0;
       },

@@ -16,16 +16,10 @@ import { quoteView } from '../views.ts';
  * @returns how many assets have a rate of now.
  */
 export async function refreshQuotes(
-  {
-    db,
-    bus,
-    clock,
-    logger,
-    prices,
-    fees,
-  }: Pick<Ports, 'db' | 'bus' | 'clock' | 'logger' | 'prices' | 'fees'>,
+  ports: Pick<Ports, 'db' | 'bus' | 'clock' | 'logger' | 'prices' | 'fees'>,
   lease: Lease,
 ): Promise<number> {
+  const { db, bus, clock, logger, prices, fees } = ports;
   const readings = await prices.read();
   const now = clock.now();
   const agreed: AgreedRate[] = [];
@@ -40,10 +34,8 @@ export async function refreshQuotes(
   await db.transaction(async (trx) => {
     await assertLease(trx, lease);
     await saveRates(trx, agreed);
-    await saveFees(
-      trx,
-      changedFees(await feePolicies(trx), (asset) => costIn(fees, asset), now),
-    );
+    const costOf = (asset: AssetSymbol) => costIn(fees, asset);
+    await saveFees(trx, changedFees(await feePolicies(trx), costOf, now));
   });
   failpoint('ledger.rates_saved');
   await publishQuotes(bus, (await allAssets(db)).map(quoteView));

@@ -6,8 +6,7 @@ import { createLogger } from '@quittance/shared/logger';
 import { formatRate } from '@quittance/shared/money';
 import { patient } from '@quittance/testkit/patience';
 import { agreeOnRate } from '../domain/quote.ts';
-import { priceApis } from './price-apis.ts';
-import { publicPrices } from './public-prices.ts';
+import { priceApis, publicPrices } from './public-prices.ts';
 
 /** What the exchanges answer, by path: a body, or what the server does instead of answering. */
 type Play = string | ((response: ServerResponse) => void);

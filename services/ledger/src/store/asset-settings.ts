@@ -1,4 +1,4 @@
-import { type Db, type Queryable, statement } from '@quittance/shared/db';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import { z } from 'zod';
 import type { AssetSettings } from '../domain/asset-settings.ts';
 
@@ -35,7 +35,7 @@ const deleteSilent = statement(
 
 /** Stores the settings of this replica, and deletes replicas that have not written for so long. */
 export async function storeAssetSettings(
-  db: Db,
+  db: Queryable,
   replica: string,
   settings: AssetSettings,
   silentAfterMs: number,
@@ -60,12 +60,7 @@ const lock = statement(
   `select pg_advisory_xact_lock(hashtextextended('quittance asset settings', 0))`,
 );
 
-/** One replica at a time decides which settings are in force. Held until the end of the transaction. */
-export async function lockAssetSettings(db: Queryable): Promise<void> {
-  await db.rows(lock);
-}
-
-const selectNewest = statement(
+const selectNewest = query<{ id: string; settings: unknown; inForce: boolean }>(
   'asset_settings_newest',
   `select id, settings, id is not distinct from (
      select id from asset_settings where in_force_since is not null order by in_force_since desc limit 1) as in_force
@@ -73,15 +68,14 @@ const selectNewest = statement(
    order by id desc limit 1`,
 );
 
-/** The newest settings of the running replicas. */
-export async function newestAssetSettings(
-  db: Queryable,
-): Promise<{ id: string; settings: AssetSettings; inForce: boolean } | undefined> {
-  const row = await db.maybe<{ id: string; settings: unknown; in_force: boolean }>(selectNewest);
-  if (row === undefined) return undefined;
-  const { active, min_confirmations } = storedSchema.parse(row.settings);
-  const minConfirmations = new Map(Object.entries(min_confirmations));
-  return { id: row.id, settings: { active, minConfirmations }, inForce: row.in_force };
+/** The newest settings of the running replicas, locked: one replica at a time decides which settings are in force. */
+export async function lockNewestSettings(
+  trx: Trx,
+): Promise<{ id: string; settings: AssetSettings; inForce: boolean }> {
+  await trx.rows(lock);
+  const { id, settings, inForce } = await trx.one(selectNewest);
+  const { active, min_confirmations } = storedSchema.parse(settings);
+  return { id, settings: { active, minConfirmations: new Map(Object.entries(min_confirmations)) }, inForce };
 }
 
 const markInForce = statement(

@@ -111,24 +111,19 @@ const selectBalances = query<BalanceRow>(
 export const balancesOf = (db: Queryable, account: AccountId): Promise<BalanceRow[]> =>
   db.rows(selectBalances, [account]);
 
-type PolicyRow = Pick<AssetRow, 'symbol' | 'networkFee' | 'usdRate' | 'asOf'> & {
-  marginPercent: number;
-  floor: Units;
-  cap: Units;
-};
+type PolicyRow = Omit<FeePolicy, 'rate'> & Pick<AssetRow, 'usdRate' | 'asOf'>;
 
 const selectPolicies = query<PolicyRow>(
   'assets_fee_policies',
-  `select a.symbol, a.network_fee, a.fee_margin_percent as margin_percent, a.fee_floor as floor,
+  `select a.symbol, a.network_fee, a.fee_margin_percent::numeric as margin_percent, a.fee_floor as floor,
      a.fee_cap as cap, q.usd_rate, q.as_of
    from assets a left join quotes q on q.asset = a.symbol`,
 );
 
 export async function feePolicies(trx: Trx): Promise<FeePolicy[]> {
   const rows = await trx.rows(selectPolicies);
-  return rows.map(({ usdRate, asOf, marginPercent, ...policy }) => ({
+  return rows.map(({ usdRate, asOf, ...policy }) => ({
     ...policy,
-    marginPercent: BigInt(marginPercent),
     rate: usdRate === null || asOf === null ? null : { usd: storedRate(usdRate), asOf },
   }));
 }
@@ -156,7 +151,7 @@ export async function saveFees(
   await trx.rows(updateFees, changed.values(fees));
 }
 
-const selectUnrated = statement(
+const selectUnrated = query<{ symbol: AssetSymbol }>(
   'assets_without_rate',
   `select symbol from assets a where active and not exists (select from quotes where asset = a.symbol)
    order by symbol`,
@@ -164,5 +159,5 @@ const selectUnrated = statement(
 
 /** Active assets that no source has ever given a rate for. */
 export async function assetsWithoutRate(db: Queryable): Promise<AssetSymbol[]> {
-  return (await db.rows<{ symbol: AssetSymbol }>(selectUnrated)).map(({ symbol }) => symbol);
+  return (await db.rows(selectUnrated)).map(({ symbol }) => symbol);
 }

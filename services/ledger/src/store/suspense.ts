@@ -123,14 +123,6 @@ async function withReason(db: Queryable, hold: Hold): Promise<Hold> {
   return item?.state === 'open' ? { ...hold, because: 'used_for_recovery' } : hold;
 }
 
-/** Its news has not arrived here yet: nobody can say what became of it. */
-class UnknownDeposit extends Error {
-  constructor(deposit: DepositId) {
-    super(`the ledger has not heard of an unresolved deposit ${deposit}`);
-    this.name = 'UnknownDeposit';
-  }
-}
-
 /** A payout is to pay it back already, which may fail: nobody can say yet what will become of it. */
 class RefundInProgress extends Error {
   constructor(deposit: DepositId) {
@@ -142,7 +134,8 @@ class RefundInProgress extends Error {
 /** Throws where asking again would bring nothing. */
 async function assertAskable(db: Queryable, { account, asset, amount, networkFee, deposit }: Refund) {
   const item = await findSuspense(db, deposit);
-  if (item === undefined) throw new UnknownDeposit(deposit);
+  // Its event has not arrived yet: nobody can say what became of it.
+  if (item === undefined) throw new Error(`the ledger has not heard of an unresolved deposit ${deposit}`);
   const isAll = item.amount === amount + networkFee;
   if (item.account !== account || item.asset !== asset || !isAll) {
     throw new OtherContents(`the return of deposit ${deposit}`);
@@ -199,12 +192,10 @@ const accept = query<SuspenseItem>(
 );
 
 /** Moves a deposit into its account's balance if it is open still; undefined when it is not. */
-export async function acceptSuspense(
+export const acceptSuspense = (
   db: Queryable,
   { id, account, asset }: Pick<SuspenseItem, 'id' | 'account' | 'asset'>,
-): Promise<SuspenseItem | undefined> {
-  return await db.maybe(accept, [id, account, asset]);
-}
+): Promise<SuspenseItem | undefined> => db.maybe(accept, [id, account, asset]);
 
 // Only as long as it is this payout's: what is told again finds it in another state or with another payout.
 const markReturned = statement(
