@@ -44,7 +44,7 @@ export type WatchedChain = {
   storedPool?: PoolSettings | undefined;
   /** For chains whose addresses are derived from a public key. */
   keys?: DerivedKeys | undefined;
-  /** The height at which the first scan starts. Undefined: see start-height.ts. */
+  /** The height at which the first scan starts. Undefined: see scan-chain.ts. */
   startHeight?: number | undefined;
   /**
    * A development chain makes no block until somebody asks for one. This long after the last sync, time counts as

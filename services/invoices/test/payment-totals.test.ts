@@ -3,8 +3,7 @@ import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import fc from 'fast-check';
 import { type Deposit, depositStates } from '../src/domain/deposit.ts';
-import { currentPayments, type MempoolPayment } from '../src/domain/mempool-payment.ts';
-import { classifyPayments, totalsOf } from '../src/domain/payment-totals.ts';
+import type { MempoolPayment } from '../src/domain/mempool-payment.ts';
 import { findInvoices } from '../src/store/invoice-reads.ts';
 import {
   markLateReported,
@@ -15,8 +14,9 @@ import {
   settleDeposits,
 } from '../src/store/payments.ts';
 import { type Fixture, startFixture } from './fixture.ts';
+import { classifyPayments, currentPayments, totalsOf } from './payment-model.ts';
 
-/** The totals that Postgres computes equal those that the domain computes payment by payment. */
+/** The totals that Postgres computes equal those that the model computes payment by payment. */
 
 const START = new Date('2026-03-01T12:00:00.000Z');
 const at = (seconds: number): Date => new Date(START.getTime() + seconds * 1_000);

@@ -63,16 +63,17 @@ export const givenUpAt = (droppedHeight: number, minConfirmations: number): numb
 
 export const earlier = (a: Date, b: Date): Date => (a.getTime() <= b.getTime() ? a : b);
 
+/** What a block says of a payment. */
+export type PaymentReport = Pick<Deposit, 'outpoint' | 'asset' | 'address' | 'amount' | 'blockHash'>;
+
 /** A payment to one of our addresses, as its block shows it. */
-export type BlockPayment = {
-  outpoint: string;
-  asset: AssetSymbol;
-  address: string;
-  amount: Units;
-  blockHeight: number;
-  blockHash: string;
-  seenAt: Date;
-};
+export type BlockPayment = PaymentReport & { blockHeight: number; seenAt: Date };
+
+/** What a payment is matched with. */
+export type KnownDeposit = PaymentReport & Pick<Deposit, 'id' | 'state' | 'firstSeenAt'>;
+
+const haveSameContents = (a: PaymentReport, b: PaymentReport): boolean =>
+  a.outpoint === b.outpoint && a.asset === b.asset && a.address === b.address && a.amount === b.amount;
 
 export type DepositMatch =
   /** Never seen, or reversed before: a new deposit. */
@@ -89,20 +90,8 @@ export type DepositMatch =
  * because a contract decides again: the same outpoint with other contents is another deposit. A payment in the chain
  * cannot change its contents, so that is a contradiction.
  */
-export function matchDeposit(
-  mined: BlockPayment,
-  known: readonly Pick<
-    Deposit,
-    'id' | 'outpoint' | 'asset' | 'address' | 'amount' | 'state' | 'firstSeenAt' | 'blockHash'
-  >[],
-): DepositMatch {
-  const same = known.filter(
-    (deposit) =>
-      deposit.outpoint === mined.outpoint &&
-      deposit.asset === mined.asset &&
-      deposit.address === mined.address &&
-      deposit.amount === mined.amount,
-  );
+export function matchDeposit(mined: BlockPayment, known: readonly KnownDeposit[]): DepositMatch {
+  const same = known.filter((deposit) => haveSameContents(deposit, mined));
   // A payment that was made in time stays in time when its block is replaced.
   const firstSeenAt = same.reduce((first, deposit) => earlier(first, deposit.firstSeenAt), mined.seenAt);
   for (const deposit of known) {
@@ -117,4 +106,28 @@ export function matchDeposit(
     }
   }
   return { as: 'new', firstSeenAt };
+}
+
+/** Which of the node's two answers is right: the earlier one, by which the deposit was recorded, or the later one. */
+export type Resolution = 'earlier' | 'later' | 'unresolved';
+
+/**
+ * Decides about a contradicted payment after its two blocks were read again: a payment is in one block, with one
+ * content. If one block has it now, that is right; if both or none have it, the contradiction stays. A credited
+ * deposit may move to another block; a content that differs from what was credited is for an operator to judge.
+ */
+export function resolveContradiction(
+  known: PaymentReport & Pick<Deposit, 'state'>,
+  reports: readonly PaymentReport[],
+): Resolution {
+  const statements = new Map(
+    reports
+      .filter(({ outpoint }) => outpoint === known.outpoint)
+      .map((one) => [[one.blockHash, one.asset, one.address, one.amount].join(' '), one]),
+  );
+  const [only, ...others] = statements.values();
+  if (only === undefined || others.length > 0) return 'unresolved';
+  const isSame = haveSameContents(only, known);
+  if (isSame && only.blockHash === known.blockHash) return 'earlier';
+  return isSame || known.state === 'seen' ? 'later' : 'unresolved';
 }

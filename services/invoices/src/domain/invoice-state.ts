@@ -1,7 +1,45 @@
 import { lessTolerance, sum, type Units } from '@quittance/shared/money';
 import type { Disposition } from './deposit.ts';
 import type { Invoice, Progress, Status } from './invoice.ts';
-import type { ChainView, PaymentTotals } from './payment-totals.ts';
+
+/** The state of an invoice's chain. */
+export type ChainView = {
+  /** The height of the cursor. */
+  height: number;
+  /** All payments up to this time are known; null: nothing is known yet. */
+  knownUntil: Date | null;
+};
+
+/**
+ * The input of the state table: totals over any number of payments. The sums count payments in the invoice's asset
+ * that are at least the dust limit, and that are in the chain or may come back to it. Postgres computes them
+ * (store/payments.ts).
+ */
+export type PaymentTotals = {
+  timelyFinal: Units;
+  timelyPending: Units;
+  /** The part of the timely payments that the ledger has credited. */
+  timelyCredited: Units;
+  lateFinal: Units;
+  latePending: Units;
+  /** In the mempool. */
+  timelyWaiting: Units;
+  lateWaiting: Units;
+  /** Credited, reversed, and not in the chain again. */
+  reversed: Units;
+  /** A timely payment was dropped or is in the mempool: the invoice is not closed. */
+  isAwaited: boolean;
+  /** How many are final without a disposition: those that count, and those that do not. */
+  unsettled: number;
+  unsettledUncounted: number;
+  /** Settled and given up: the ledger must be told. */
+  lost: number;
+  /** A payment was reversed and the merchant was not told. */
+  isReversalUnreported: boolean;
+  /** A payment in the chain that was in time, or late, was not reported as late. */
+  isTimelyUnreported: boolean;
+  isLateUnreported: boolean;
+};
 
 /** The events about an invoice that merchants receive. */
 export type InvoiceEvent =

@@ -45,17 +45,3 @@ export function shownOf({ deposits, mempoolPayments }: InvoicePayments, asset: A
     mempoolPayments: mempoolPayments.filter((one) => shown.has(one)),
   };
 }
-
-/**
- * Each payment once, in its current state: a deposit without a block whose payment is in the mempool again is shown
- * as that mempool payment.
- */
-export function currentPayments({ deposits, mempoolPayments }: InvoicePayments): InvoicePayments {
-  const isOut = ({ state }: Deposit) => state === 'dropped' || state === 'reversed';
-  const waiting = new Set(
-    mempoolPayments.filter(({ droppedAt }) => droppedAt === null).map(({ outpoint }) => outpoint),
-  );
-  const shown = deposits.filter((deposit) => !(isOut(deposit) && waiting.has(deposit.outpoint)));
-  const known = new Set(shown.map(({ outpoint }) => outpoint));
-  return { deposits: shown, mempoolPayments: mempoolPayments.filter(({ outpoint }) => !known.has(outpoint)) };
-}

@@ -7,7 +7,7 @@ import { reason } from '@quittance/shared/logger';
 import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import { type Movement, nextBalanceCheck, unexplained } from '../domain/balance.ts';
-import type { Ports, WatchedChain } from '../ports.ts';
+import type { WatchedChain } from '../ports.ts';
 import {
   type BalanceCheck,
   balancesBlockingExpiry,
@@ -28,10 +28,8 @@ import { recordPayments } from './record-payments.ts';
 /** Addresses per step. With more open invoices, each address waits for its turn. */
 const BATCH = 250;
 
-export type BalancePorts = BlockPorts & Pick<Ports, 'logger'>;
-
 type Watching = {
-  ports: BalancePorts;
+  ports: BlockPorts;
   watched: WatchedChain;
   balances: BalanceReader;
   lease: Lease;
@@ -45,11 +43,7 @@ type Explained = { look: BalanceCheck } | { excess: Units; before: Units };
  * known payments is recorded as a deposit in the block that brought it.
  * @returns the amount of work done; 0 when nothing is left to check before the next block
  */
-export async function checkBalances(
-  ports: BalancePorts,
-  watched: WatchedChain,
-  lease: Lease,
-): Promise<number> {
+export async function checkBalances(ports: BlockPorts, watched: WatchedChain, lease: Lease): Promise<number> {
   const { chain, reader } = watched;
   const reading = reader.balances;
   const cursor = await findCursor(ports.db, chain);
@@ -89,7 +83,7 @@ export async function checkBalances(
  * expire. `isAll`: no other address is due before the next block.
  */
 async function dueAddresses(
-  { db, clock }: Pick<BalancePorts, 'db' | 'clock'>,
+  { db, clock }: Pick<BlockPorts, 'db' | 'clock'>,
   chain: Chain,
   cursor: Cursor,
 ): Promise<{ addresses: WatchedAddress[]; isAll: boolean }> {

@@ -6,8 +6,12 @@ import { appendToOutbox } from '@quittance/shared/outbox';
 import { invariant } from '@quittance/shared/result';
 import type { Deposit } from '../domain/deposit.ts';
 import { type Invoice, mayFollow } from '../domain/invoice.ts';
-import { computeInvoiceState, type InvoiceState } from '../domain/invoice-state.ts';
-import type { ChainView, PaymentTotals } from '../domain/payment-totals.ts';
+import {
+  type ChainView,
+  computeInvoiceState,
+  type InvoiceState,
+  type PaymentTotals,
+} from '../domain/invoice-state.ts';
 import type { Ports, WatchedChain } from '../ports.ts';
 import { findCursor } from '../store/cursors.ts';
 import { overdueInvoices } from '../store/deposits.ts';

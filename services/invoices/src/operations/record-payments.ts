@@ -2,7 +2,13 @@ import type { Block, Payment } from '@quittance/chains/chain';
 import type { Chain } from '@quittance/shared/assets';
 import type { Trx } from '@quittance/shared/db';
 import { newDepositId } from '@quittance/shared/ids';
-import { type BlockPayment, type Deposit, earlier, matchDeposit } from '../domain/deposit.ts';
+import {
+  type BlockPayment,
+  type Deposit,
+  earlier,
+  type KnownDeposit,
+  matchDeposit,
+} from '../domain/deposit.ts';
 import type { Ports } from '../ports.ts';
 import type { OurAddress } from '../store/addresses.ts';
 import { type Contradiction, saveContradictions } from '../store/contradictions.ts';
@@ -16,10 +22,7 @@ import {
 } from '../store/deposits.ts';
 import { endMempoolPayments } from '../store/mempool-payments.ts';
 
-type Known = Pick<
-  Deposit,
-  'id' | 'invoiceId' | 'outpoint' | 'asset' | 'address' | 'amount' | 'state' | 'firstSeenAt' | 'blockHash'
->;
+type Known = KnownDeposit & Pick<Deposit, 'invoiceId'>;
 
 export type OwnedPayment = { payment: Payment; owner: OurAddress; block: Block };
 
@@ -55,7 +58,8 @@ export async function recordPayments(
   const returned: ReturnedDeposit[] = [];
   const contradicted: Contradiction[] = [];
   for (const { payment, owner, block } of paid) {
-    const { outpoint, asset, address, amount } = payment;
+    const { outpoint, asset, address, amount, txHash, outputIndex } = payment;
+    const { invoiceId, derivationIndex } = owner;
     const place = { blockHeight: block.height, blockHash: block.hash };
     // The earlier of the block's time and the first sight in the mempool: neither clock alone makes a customer late.
     const seenAt = earlier(block.time, sighted.get(outpoint) ?? now);
@@ -73,31 +77,27 @@ export async function recordPayments(
         );
         break;
       case 'contradicted': {
-        const invoiceId = alike.find(({ id }) => id === found.deposit)?.invoiceId ?? owner.invoiceId;
-        contradicted.push({ ...place, outpoint, deposit: { id: found.deposit, invoiceId } });
+        const other = alike.find(({ id }) => id === found.deposit);
+        const deposit = { id: found.deposit, invoiceId: other?.invoiceId ?? invoiceId };
+        contradicted.push({ ...place, outpoint, deposit });
         break;
       }
       case 'new': {
-        const id = newDepositId(now, random);
-        fresh.push({
-          id,
+        const { firstSeenAt } = found;
+        const one = {
+          id: newDepositId(now, random),
           outpoint,
-          invoiceId: owner.invoiceId,
+          invoiceId,
           asset,
           address,
-          derivationIndex: owner.derivationIndex,
           amount,
-          txHash: payment.txHash,
-          outputIndex: payment.outputIndex,
           ...place,
-          firstSeenAt: found.firstSeenAt,
-          minConfirmations: Math.max(owner.minConfirmations, payment.confirmationsMin ?? 0),
-        });
+          firstSeenAt,
+        };
+        const minConfirmations = Math.max(owner.minConfirmations, payment.confirmationsMin ?? 0);
+        fresh.push({ ...one, derivationIndex, txHash, outputIndex, minConfirmations });
         // A node may list a payment twice in one answer.
-        known.set(outpoint, [
-          ...alike,
-          { ...mined, ...found, id, invoiceId: owner.invoiceId, state: 'seen' },
-        ]);
+        known.set(outpoint, [...alike, { ...one, state: 'seen' }]);
         break;
       }
     }
@@ -141,11 +141,10 @@ export function logContradictions(
   { logger }: Pick<Ports, 'logger'>,
   chain: Chain,
   contradicted: readonly Contradiction[],
+  message = 'the node contradicts itself about a payment: the payment counts once and is held, and the node is asked again every minute',
 ): void {
   for (const { outpoint, blockHeight: height, blockHash: block, deposit } of contradicted) {
-    logger.error(
-      { chain, payment: outpoint, height, block, deposit: deposit?.id, invoice: deposit?.invoiceId },
-      'the node contradicts itself about a payment: the payment counts once and is held, and the node is asked again every minute',
-    );
+    const { id, invoiceId: invoice } = deposit ?? {};
+    logger.error({ chain, payment: outpoint, height, block, deposit: id, invoice }, message);
   }
 }

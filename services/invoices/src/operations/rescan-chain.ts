@@ -5,7 +5,7 @@ import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease, LeaseLost } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { ourAddresses } from '../address-filter.ts';
-import type { Ports, WatchedChain } from '../ports.ts';
+import type { WatchedChain } from '../ports.ts';
 import { addressesAfter } from '../store/addresses.ts';
 import { type Cursor, findCursor, knownBlocksBetween, lockCursor } from '../store/cursors.ts';
 import { depositsByOutpoint } from '../store/deposits.ts';
@@ -37,8 +37,6 @@ const TRIES_MAX = 60;
 /** Addresses per step whose balance check is requested. */
 const LOOKS = 250;
 
-export type RescanPorts = BlockPorts & Pick<Ports, 'logger'>;
-
 /** The node's blocks are not part of the chain that the scanner applied. */
 class NotOurChain extends Error {}
 
@@ -49,7 +47,7 @@ class NotOurChain extends Error {}
  * scanner. After the last block each address's balance is checked once, see check-balances.ts: a missed payment is
  * then recorded under its own name first.
  */
-export async function rescanChain(ports: RescanPorts, watched: WatchedChain, lease: Lease): Promise<void> {
+export async function rescanChain(ports: BlockPorts, watched: WatchedChain, lease: Lease): Promise<void> {
   const { db, logger, clock } = ports;
   const { chain, reader } = watched;
   const rescan = await openRescan(db, chain);
@@ -86,7 +84,7 @@ export async function rescanChain(ports: RescanPorts, watched: WatchedChain, lea
 
 /** Requests balance checks for the next addresses, those of token invoices included. @returns whether there were any */
 async function requestBalanceChecks(
-  { db, clock }: RescanPorts,
+  { db, clock }: BlockPorts,
   chain: Chain,
   lease: Lease,
   { id, balancesRequestedTo }: Rescan,
@@ -122,7 +120,7 @@ async function nextBlocks(
 type Step = { rescan: Rescan; cursor: Cursor; blocks: [Block, ...Block[]]; until: number };
 
 async function recordRescanned(
-  ports: RescanPorts,
+  ports: BlockPorts,
   watched: WatchedChain,
   lease: Lease,
   { rescan, cursor, blocks, until }: Step,
@@ -143,7 +141,7 @@ async function recordRescanned(
 /** Records payments of these blocks that are not known yet. @returns how many */
 export async function recordMissedPayments(
   trx: Trx,
-  ports: RescanPorts,
+  ports: BlockPorts,
   watched: WatchedChain,
   blocks: readonly Block[],
 ): Promise<number> {
@@ -215,7 +213,7 @@ async function unknownOf(
 }
 
 function tell(
-  { logger }: RescanPorts,
+  { logger }: BlockPorts,
   { chain }: WatchedChain,
   paid: readonly OwnedPayment[],
   message: string,

@@ -1,4 +1,5 @@
-import type { Block, Head } from '@quittance/chains/chain';
+import type { Block, ChainReader, Head } from '@quittance/chains/chain';
+import { RpcRefused } from '@quittance/chains/json-rpc';
 import { type ChainKind, chainKinds } from '@quittance/shared/assets';
 import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
@@ -10,6 +11,7 @@ import {
   blocksBelow,
   type Cursor,
   findCursor,
+  firstInvoiceAt,
   insertCursor,
   type KnownBlock,
   saveBlocks,
@@ -17,8 +19,7 @@ import {
 } from '../store/cursors.ts';
 import { syncStateOf } from '../store/expiry-extensions.ts';
 import { applyBlocks, BLOCKS_KEPT, type BlockPorts } from './apply-blocks.ts';
-import { extendExpiry } from './extend-expiry.ts';
-import { firstBlockFrom, startHeightOf } from './start-height.ts';
+import { extendExpiry } from './expire-invoices.ts';
 
 /** Blocks per step. A Bitcoin block has up to 20 MB of JSON. */
 const BATCH = { bitcoin: 4, evm: 16, solana: 16 } as const satisfies Record<ChainKind, number>;
@@ -26,14 +27,14 @@ const BATCH = { bitcoin: 4, evm: 16, solana: 16 } as const satisfies Record<Chai
 const BRANCH_MAX = 64;
 /** Hashes stored from before the first block, in case of a reorganisation below it. */
 const BLOCKS_BEFORE_START = 64;
-
-export type ScanPorts = BlockPorts & Pick<Ports, 'logger'>;
+/** Blocks carry their miner's clock: on Bitcoin it may differ by two hours. */
+const CLOCKS_APART_MS = 130 * 60_000;
 
 /** How many blocks a step applied, and whether it reached the head that the node had at its start. */
 export type Scanned = { taken: number; isAtHead: boolean; isRescanAsked?: boolean };
 
 /** One step of the scanner, by the holder of the lease: applies the next blocks, or handles a reorganisation. */
-export async function scanChain(ports: ScanPorts, watched: WatchedChain, lease: Lease): Promise<Scanned> {
+export async function scanChain(ports: BlockPorts, watched: WatchedChain, lease: Lease): Promise<Scanned> {
   const { reader, chain } = watched;
   const found = await findCursor(ports.db, chain);
   const cursor = found ?? (await startCursor(ports, watched, lease));
@@ -75,7 +76,7 @@ const isStale = ({ staleMs }: WatchedChain, { time }: Pick<Head, 'time'>, now: D
 
 /** Starts to scan a chain. Blocks before the first one cannot pay us: no address had been given out. */
 async function startCursor(
-  ports: Pick<ScanPorts, 'db' | 'clock' | 'logger'>,
+  ports: Pick<BlockPorts, 'db' | 'clock' | 'logger'>,
   watched: WatchedChain,
   lease: Lease,
 ): Promise<Cursor> {
@@ -100,9 +101,61 @@ async function startCursor(
   return cursor;
 }
 
+/**
+ * The height at which a chain is scanned first: the node's head, or a block before the first invoice when invoices
+ * were created while the node was down.
+ */
+async function startHeightOf(
+  { db }: Pick<Ports, 'db'>,
+  { reader, chain, startHeight }: WatchedChain,
+): Promise<number> {
+  if (startHeight !== undefined) return startHeight;
+  // In this order: an invoice that is created after this request can only be paid in a later block.
+  const head = await reader.head();
+  const first = await firstInvoiceAt(db, chain);
+  if (first === undefined) return head.height;
+  return await lastBlockBefore(reader, new Date(first.getTime() - CLOCKS_APART_MS), head.height);
+}
+
+/**
+ * Binary search: block times never go back. Returns 0 when all blocks are later, and the last pruned height when the
+ * node has pruned the block.
+ */
+async function lastBlockBefore(reader: ChainReader, time: Date, height: number): Promise<number> {
+  let low = 0;
+  let high = height;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    const block = await blockFrom(reader, middle);
+    if (block === undefined) low = middle;
+    else if (block.time < time) low = block.height;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** The block at `height`, or the next one where heights have gaps. Undefined when the node has pruned it. */
+async function blockFrom(reader: ChainReader, height: number): Promise<Block | undefined> {
+  try {
+    return (await reader.block(height)) ?? (await reader.blocksAfter(height, 1))[0];
+  } catch (error) {
+    // Only a node that answers and refuses has pruned the block.
+    if (!(error instanceof RpcRefused)) throw error;
+    await reader.head();
+    return undefined;
+  }
+}
+
+/** The first block that the node has at `height` or above. */
+async function firstBlockFrom(reader: ChainReader, height: number): Promise<Block> {
+  const block = (await blockFrom(reader, height)) ?? (await reader.blocksAfter(height, 1))[0];
+  if (block === undefined) throw new Error(`the node does not have block ${height}, the start height`);
+  return block;
+}
+
 /** Handles a reorganisation: drops the blocks after the last common block and applies the new branch. */
 async function handleReorg(
-  ports: ScanPorts,
+  ports: BlockPorts,
   watched: WatchedChain,
   lease: Lease,
   cursor: Cursor,
@@ -130,7 +183,7 @@ async function handleReorg(
 }
 
 async function commonBlock(
-  { db }: Pick<ScanPorts, 'db'>,
+  { db }: Pick<BlockPorts, 'db'>,
   { chain, reader }: WatchedChain,
   cursor: Cursor,
 ): Promise<KnownBlock> {
@@ -147,7 +200,7 @@ async function commonBlock(
  * of invoices is extended first; until then none expires.
  */
 export async function markSynced(
-  ports: BlockPorts & Pick<Ports, 'logger'>,
+  ports: BlockPorts,
   watched: Pick<WatchedChain, 'chain' | 'quietMs' | 'outageMs' | 'lateMs' | 'gapMs'>,
   lease: Lease,
   at: Date,

@@ -25,7 +25,7 @@ export type FullInvoice = {
   height: number;
 };
 
-// Each payment once, in its current state (see `currentPayments`).
+// Each payment once, in its current state (see `currentPayments` in test/payment-model.ts).
 const depositShown = `not (d.state in ('dropped', 'reversed') and exists (
   select from mempool_payments s where s.chain = d.chain and s.outpoint = d.outpoint and s.dropped_at is null))`;
 const mempoolShown = `not ${sameOutpoint(

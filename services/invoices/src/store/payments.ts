@@ -1,16 +1,15 @@
 import { bulk, query, statement, type Trx } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
 import type { Deposit } from '../domain/deposit.ts';
-import type { Destinations } from '../domain/invoice-state.ts';
+import type { ChainView, Destinations, PaymentTotals } from '../domain/invoice-state.ts';
 import { AWAITED_AFTER_DROP_MS } from '../domain/mempool-payment.ts';
-import type { ChainView, PaymentTotals } from '../domain/payment-totals.ts';
 import { isHeld } from './contradictions.ts';
 import { depositFields } from './deposits.ts';
 
 /*
  * Anybody may send an invoice any number of payments: no statement here reads all of them. These conditions classify
  * a payment of an invoice (deposit `d`, mempool payment `s`, invoice `i`, its chain's cursor `c`), as
- * classifyPayments in domain/payment-totals.ts does.
+ * classifyPayments in test/payment-model.ts does.
  */
 const counts = (p: string) => `(${p}.asset = i.asset and ${p}.amount >= i.dust)`;
 const inTime = (p: string) => `(i.expires_at is null or ${p}.first_seen_at <= i.expires_at)`;

@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
 import fc from 'fast-check';
-import { type Deposit, type Disposition, depositStates } from './deposit.ts';
-import { mayFollow, statuses } from './invoice.ts';
-import { computeInvoiceState, type InvoiceFacts } from './invoice-state.ts';
-import type { InvoicePayments, MempoolPayment } from './mempool-payment.ts';
-import { type ChainView, classifyPayments, type ReportedChanges, totalsOf } from './payment-totals.ts';
+import { type Deposit, type Disposition, depositStates } from '../src/domain/deposit.ts';
+import { mayFollow, statuses } from '../src/domain/invoice.ts';
+import { type ChainView, computeInvoiceState, type InvoiceFacts } from '../src/domain/invoice-state.ts';
+import type { InvoicePayments, MempoolPayment } from '../src/domain/mempool-payment.ts';
+import { classifyPayments, type ReportedChanges, totalsOf } from './payment-model.ts';
 
 const START = new Date('2026-03-01T12:00:00.000Z');
 const at = (seconds: number): Date => new Date(START.getTime() + seconds * 1_000);

@@ -1,47 +1,19 @@
 import { sum, type Units } from '@quittance/shared/money';
-import { type Deposit, givenUpAt, isFinal } from './deposit.ts';
-import type { Invoice } from './invoice.ts';
-import { AWAITED_AFTER_DROP_MS, type InvoicePayments, type MempoolPayment } from './mempool-payment.ts';
+import { type Deposit, givenUpAt, isFinal } from '../src/domain/deposit.ts';
+import type { Invoice } from '../src/domain/invoice.ts';
+import type { ChainView, PaymentTotals } from '../src/domain/invoice-state.ts';
+import {
+  AWAITED_AFTER_DROP_MS,
+  type InvoicePayments,
+  type MempoolPayment,
+} from '../src/domain/mempool-payment.ts';
 
-/** The state of an invoice's chain. */
-export type ChainView = {
-  /** The height of the cursor. */
-  height: number;
-  /** All payments up to this time are known; null: nothing is known yet. */
-  knownUntil: Date | null;
-};
-
-/**
- * The input of the state table: totals over any number of payments. The sums count payments in the invoice's asset
- * that are at least the dust limit, and that are in the chain or may come back to it.
+/*
+ * What the statements of store/payments.ts and store/invoice-reads.ts compute in Postgres, payment by payment: the model
+ * that tests compare them with.
  */
-export type PaymentTotals = {
-  timelyFinal: Units;
-  timelyPending: Units;
-  /** The part of the timely payments that the ledger has credited. */
-  timelyCredited: Units;
-  lateFinal: Units;
-  latePending: Units;
-  /** In the mempool. */
-  timelyWaiting: Units;
-  lateWaiting: Units;
-  /** Credited, reversed, and not in the chain again. */
-  reversed: Units;
-  /** A timely payment was dropped or is in the mempool: the invoice is not closed. */
-  isAwaited: boolean;
-  /** How many are final without a disposition: those that count, and those that do not. */
-  unsettled: number;
-  unsettledUncounted: number;
-  /** Settled and given up: the ledger must be told. */
-  lost: number;
-  /** A payment was reversed and the merchant was not told. */
-  isReversalUnreported: boolean;
-  /** A payment in the chain that was in time, or late, was not reported as late. */
-  isTimelyUnreported: boolean;
-  isLateUnreported: boolean;
-};
 
-export type PaidInvoice = Pick<Invoice, 'asset' | 'dust' | 'expiresAt'>;
+type PaidInvoice = Pick<Invoice, 'asset' | 'dust' | 'expiresAt'>;
 
 /** What merchants were told already: reversals by `reversalOf`, late payments by deposit. */
 export type ReportedChanges = { reversals: ReadonlySet<string>; late: ReadonlySet<string> };
@@ -90,8 +62,7 @@ export function classifyPayments(invoice: PaidInvoice, given: InvoicePayments, v
 }
 
 /**
- * The totals of payments that are given one by one, in any order, with repetitions. It defines the statement
- * `payments_totals`, which computes them in the database; a test compares the two.
+ * The totals of payments that are given one by one, in any order, with repetitions.
  */
 export function totalsOf(
   invoice: PaidInvoice,
@@ -148,4 +119,18 @@ export function totalsOf(
     isTimelyUnreported: counted.some((deposit) => inTime(deposit) && !reported.late.has(deposit.id)),
     isLateUnreported: counted.some((deposit) => !inTime(deposit) && !reported.late.has(deposit.id)),
   };
+}
+
+/**
+ * Each payment once, in its current state: a deposit without a block whose payment is in the mempool again is shown
+ * as that mempool payment.
+ */
+export function currentPayments({ deposits, mempoolPayments }: InvoicePayments): InvoicePayments {
+  const isOut = ({ state }: Deposit) => state === 'dropped' || state === 'reversed';
+  const waiting = new Set(
+    mempoolPayments.filter(({ droppedAt }) => droppedAt === null).map(({ outpoint }) => outpoint),
+  );
+  const shown = deposits.filter((deposit) => !(isOut(deposit) && waiting.has(deposit.outpoint)));
+  const known = new Set(shown.map(({ outpoint }) => outpoint));
+  return { deposits: shown, mempoolPayments: mempoolPayments.filter(({ outpoint }) => !known.has(outpoint)) };
 }

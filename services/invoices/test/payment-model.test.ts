@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
-import type { Deposit } from './deposit.ts';
-import { currentPayments, type MempoolPayment } from './mempool-payment.ts';
+import type { Deposit } from '../src/domain/deposit.ts';
+import type { MempoolPayment } from '../src/domain/mempool-payment.ts';
+import { currentPayments } from './payment-model.ts';
 
 const deposit = (id: string, outpoint: string, state: Deposit['state']) =>
   ({ id, outpoint, state }) as unknown as Deposit;
