@@ -1,8 +1,8 @@
 import { openWallet } from '@quittance/chains/solana/wallet';
+import { refillAddressPool } from '@quittance/invoices/address-pool';
 import { configSchema } from '@quittance/invoices/config';
 import { compareKeys } from '@quittance/invoices/operations/compare-keys';
 import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
-import { refillAddressPool } from '@quittance/invoices/operations/refill-address-pool';
 import { type InvoicesService, startInvoices } from '@quittance/invoices/service';
 import { createScanner } from '@quittance/invoices/workers';
 import { snapshotOf } from '@quittance/reconciliation/snapshot';

@@ -1,11 +1,10 @@
 import type { ChainSender } from '@quittance/chains/chain';
 import type { SenderOf } from '@quittance/chains/registry';
-import { derivedAddressPool, storedAddressPool } from '@quittance/invoices/address-pool';
+import { derivedAddressPool, refillAddressPool, storedAddressPool } from '@quittance/invoices/address-pool';
 import { handlers as invoicesHandlers } from '@quittance/invoices/handlers';
 import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
-import { refillAddressPool } from '@quittance/invoices/operations/refill-address-pool';
 import type { Ports as InvoicesPorts, WatchedChain } from '@quittance/invoices/ports';
-import { nextAddressBlock } from '@quittance/invoices/store/address-pool';
+import { nextAddressBlock } from '@quittance/invoices/store/addresses';
 import { findInvoices } from '@quittance/invoices/store/invoice-reads';
 import { saveNewInvoices } from '@quittance/invoices/store/invoices';
 import { createScanner } from '@quittance/invoices/workers';

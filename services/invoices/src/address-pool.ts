@@ -1,25 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Chain } from '@quittance/shared/assets';
+import { ADDRESSES_PER_REQUEST } from '@quittance/shared/commands';
 import type { Db } from '@quittance/shared/db';
+import { failpoint } from '@quittance/shared/failpoint';
 import { Unavailable } from '@quittance/shared/http';
 import { type Logger, reason } from '@quittance/shared/logger';
 import { requestBatcher } from '@quittance/shared/request-batcher';
-import { type PoolAddress, takePoolAddresses } from './store/address-pool.ts';
-
-/** Unused addresses, so that no merchant waits for a derivation. */
-export type AddressPool = {
-  take(): Promise<PoolAddress>;
-  /** Fills the pool; never throws. */
-  fill(): Promise<void>;
-};
-
-/** The pool of stored addresses, for chains whose addresses only payouts can derive. */
-export type PoolSettings = {
-  /** How many addresses are kept ready. */
-  ahead: number;
-  /** Whether a text is the canonical form of an address of this chain. */
-  isAddress(text: string): boolean;
-};
+import type { AddressPool, PoolSettings, Ports } from './ports.ts';
+import {
+  countPoolAddresses,
+  nextPoolIndex,
+  type PoolAddress,
+  savePoolAddresses,
+  takePoolAddresses,
+} from './store/addresses.ts';
 
 /** Limits of batched requests: addresses per statement, and statements in flight. */
 const STATEMENT_ADDRESSES_MAX = 64;
@@ -119,7 +113,37 @@ export function storedAddressPool(db: Db, chain: Chain): AddressPool {
       if (taken === undefined) throw new Unavailable(`no address of ${chain} is ready`);
       return taken;
     },
-    // A worker refills the pool, see refill-address-pool.ts.
+    // A worker refills the pool.
     fill: () => Promise.resolve(),
   };
+}
+
+/**
+ * Asks payouts for addresses before they are needed, so that invoices can be created while payouts is down. Any
+ * replica may run it: of two that ask for the same indexes, one saves them.
+ * @returns how many were added; 0 when the pool is full
+ */
+export async function refillAddressPool(
+  { db, bus, logger }: Pick<Ports, 'db' | 'bus' | 'logger'>,
+  chain: Chain,
+  { ahead, isAddress }: PoolSettings,
+): Promise<number> {
+  // Read first: what another replica saves later either shows in the count, or has moved this index.
+  const from = await nextPoolIndex(db, chain);
+  const ready = await countPoolAddresses(db, chain, ahead);
+  if (ready >= ahead) return 0;
+  const count = Math.min(ADDRESSES_PER_REQUEST, ahead - ready);
+  const asked = await bus.ask('addresses.derive', { chain, from, count });
+  if (!asked.known) {
+    throw new Error(`payouts does not derive addresses of ${chain} (${ready} are left): ${asked.reason}`);
+  }
+  const { addresses } = asked.reply;
+  const isGood =
+    addresses.length === count && new Set(addresses).size === count && addresses.every(isAddress);
+  if (!isGood) throw new Error(`payouts returned invalid addresses of ${chain}, or not ${count}`);
+  failpoint('invoices.pool_derived');
+  const saved = await savePoolAddresses(db, chain, from, addresses);
+  failpoint('invoices.pool_saved');
+  if (saved > 0) logger.debug({ chain, from, saved }, 'addresses are ready');
+  return saved;
 }

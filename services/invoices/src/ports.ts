@@ -10,9 +10,24 @@ import type { Units } from '@quittance/shared/money';
 import type { QuoteBoard } from '@quittance/shared/quotes';
 import type { Secret } from '@quittance/shared/secret';
 import type { AddressFilter } from './address-filter.ts';
-import type { AddressPool, PoolSettings } from './address-pool.ts';
+import type { PoolAddress } from './store/addresses.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
 import type { NewInvoice } from './store/invoices.ts';
+
+/** Unused addresses, so that no merchant waits for a derivation. */
+export type AddressPool = {
+  take(): Promise<PoolAddress>;
+  /** Fills the pool; never throws. */
+  fill(): Promise<void>;
+};
+
+/** The pool of stored addresses, for chains whose addresses only payouts can derive. */
+export type PoolSettings = {
+  /** How many addresses are kept ready. */
+  ahead: number;
+  /** Whether a text is the canonical form of an address of this chain. */
+  isAddress(text: string): boolean;
+};
 
 /** Shows whether payouts holds the keys of the addresses that we derive. */
 export type DerivedKeys = {

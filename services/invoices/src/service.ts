@@ -9,7 +9,6 @@ import { type RunningService, startService } from '@quittance/shared/start-servi
 import type { InvoicesConfig } from './config.ts';
 import { handlers } from './handlers.ts';
 import { routeInvoices } from './http/invoices.ts';
-import { routePaymentPage } from './http/payment-page.ts';
 import { invoicesMetrics } from './metrics.ts';
 import { compareKeys, loadKeyStatus } from './operations/compare-keys.ts';
 import type { Ports } from './ports.ts';
@@ -98,7 +97,6 @@ export const startInvoices = (
         ],
       });
       routeInvoices(app, ports);
-      routePaymentPage(app, ports);
       finishApp(app, parts.logger);
       return app;
     },

@@ -11,7 +11,7 @@ import type { OutageLimits } from './domain/expiry-extension.ts';
 import { trackingHead } from './metrics.ts';
 import { unconfirmedKeys } from './operations/compare-keys.ts';
 import type { WatchedChain } from './ports.ts';
-import { nextAddressBlock } from './store/address-pool.ts';
+import { nextAddressBlock } from './store/addresses.ts';
 
 const MINUTE_MS = 60_000;
 /**

@@ -2,11 +2,11 @@ import { type Lease, LeaseLost, releaseLease, takeLease, withLease } from '@quit
 import { reason } from '@quittance/shared/logger';
 import type { Stoppable } from '@quittance/shared/start-service';
 import { startWorker } from '@quittance/shared/worker';
+import { refillAddressPool } from './address-pool.ts';
 import { checkBalances } from './operations/check-balances.ts';
 import { compareKeys } from './operations/compare-keys.ts';
 import { expireInvoices } from './operations/expire-invoices.ts';
 import { recomputeOverdueInvoices } from './operations/recompute-invoices.ts';
-import { refillAddressPool } from './operations/refill-address-pool.ts';
 import { rescanChain } from './operations/rescan-chain.ts';
 import { resolveContradictions } from './operations/resolve-contradictions.ts';
 import { markSynced, scanChain } from './operations/scan-chain.ts';

@@ -22,7 +22,7 @@ import { unconfirmedKeys } from '../src/operations/compare-keys.ts';
 import { expireInvoices } from '../src/operations/expire-invoices.ts';
 import type { WatchedChain } from '../src/ports.ts';
 import { type InvoicesService, startInvoices } from '../src/service.ts';
-import { nextAddressBlock } from '../src/store/address-pool.ts';
+import { nextAddressBlock } from '../src/store/addresses.ts';
 import { createScanner } from '../src/workers.ts';
 import { type ScriptedChain, scriptedChain } from './scripted-chain.ts';
 

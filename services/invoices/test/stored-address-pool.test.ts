@@ -3,7 +3,7 @@ import { openWallet } from '@quittance/chains/solana/wallet';
 import { type Bus, connectBus } from '@quittance/shared/bus';
 import { commandSubject, commands } from '@quittance/shared/commands';
 import { createLogger } from '@quittance/shared/logger';
-import { refillAddressPool } from '../src/operations/refill-address-pool.ts';
+import { refillAddressPool } from '../src/address-pool.ts';
 import { api, type Fixture, startFixture } from './fixture.ts';
 import { newTx, type Script } from './scripted-chain.ts';
 

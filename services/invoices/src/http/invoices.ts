@@ -1,15 +1,23 @@
+import { assetSymbols } from '@quittance/shared/assets';
+import { isDatabaseDown } from '@quittance/shared/db';
 import { contextOf, merchantOnly, readBody } from '@quittance/shared/http';
 import { type Answer, answers, send } from '@quittance/shared/http-answers';
 import { isIdempotencyKey, readKey } from '@quittance/shared/idempotency';
 import type { InvoiceId } from '@quittance/shared/ids';
+import { reason } from '@quittance/shared/logger';
+import { pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
+import { form, rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
 import { z } from 'zod';
+import { statuses } from '../domain/invoice.ts';
+import { type HtmlPage, pageHeaders } from '../html.ts';
 import { createInvoice } from '../operations/create-invoice.ts';
-import { listInvoices } from '../operations/list-invoices.ts';
+import { paymentPage, unavailablePage, unknownPage } from '../payment-page.ts';
 import type { Ports } from '../ports.ts';
-import { invoiceView } from '../views.ts';
+import { listInvoices } from '../store/invoice-reads.ts';
+import { invoiceView, listItemView } from '../views.ts';
 
-/** What merchants ask, behind the gateway. */
+/** What merchants ask, behind the gateway, and the hosted payment page, for whoever has its address. */
 export function routeInvoices(app: Express, ports: Ports): void {
   const merchant = merchantOnly(ports.settings.identitySecret, ports.clock);
   app.get('/api/invoices', merchant, async (req, res) => send(res, await list(ports, req, res)));
@@ -21,11 +29,28 @@ export function routeInvoices(app: Express, ports: Ports): void {
     if (answer.status === 201) ports.wakeRelay();
     send(res, answer);
   });
+  app.get('/pay/:id', async (req, res) => sendPage(res, await pay(ports, String(req.params['id']))));
 }
 
-async function list(ports: Ports, req: Request, res: Response): Promise<Answer> {
-  const page = await listInvoices(ports, contextOf(res).identity.account, req.query);
-  return page.ok ? { status: 200, body: page.value } : answers.invalid(page.refusal);
+const listForm = form({
+  perPage: perPageField,
+  status: rules.oneOf(statuses).optional,
+  asset: rules.oneOf(assetSymbols).optional,
+  external_id: rules.text(255).optional,
+  created_from: rules.date().optional,
+  created_to: rules.date().optional,
+});
+
+async function list(ports: Ports, { query }: Request, res: Response): Promise<Answer> {
+  const parsed = listForm(query);
+  if (!parsed.ok) return answers.invalid(parsed.refusal);
+  const { perPage, ...filter } = parsed.value;
+  const page = pageOf(query);
+  const { account } = contextOf(res).identity;
+  const { items, total } = await listInvoices(ports.db, account, filter, placeOf(page, perPage));
+  const data = items.map((invoice) => listItemView(invoice, ports));
+  const path = `${ports.settings.publicUrl}/api/invoices`;
+  return { status: 200, body: pageView({ data, total, page, perPage, path, query }) };
 }
 
 async function show(ports: Ports, id: string, res: Response): Promise<Answer> {
@@ -54,5 +79,27 @@ function locationOf(body: object): { Location?: string } {
   return created.success ? { Location: created.data.data.url } : {};
 }
 
+/** A customer always gets a page. A page that can still change reloads itself. */
+async function pay(ports: Ports, id: string): Promise<HtmlPage> {
+  try {
+    const payment = isInvoiceId(id) ? await ports.findInvoice(id) : undefined;
+    return payment === undefined ? unknownPage : paymentPage(payment, ports, ports.clock.now());
+  } catch (error) {
+    if (!isDatabaseDown(error)) throw error;
+    ports.logger.warn(
+      { reason: reason(error) },
+      'a payment page cannot be shown: the database is unavailable',
+    );
+    return unavailablePage;
+  }
+}
+
+function sendPage(res: Response, { status, html }: HtmlPage): void {
+  for (const [name, value] of Object.entries(pageHeaders)) res.setHeader(name, value);
+  res.setHeader('Content-Length', Buffer.byteLength(html));
+  res.statusCode = status;
+  res.end(res.req.method === 'HEAD' ? undefined : html);
+}
+
 /** Any other text names no invoice: the database need not be asked. */
-export const isInvoiceId = (text: string): text is InvoiceId => /^inv_[0-9a-z]{36}$/.test(text);
+const isInvoiceId = (text: string): text is InvoiceId => /^inv_[0-9a-z]{36}$/.test(text);

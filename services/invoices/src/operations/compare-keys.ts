@@ -1,6 +1,6 @@
 import type { Chain } from '@quittance/shared/assets';
 import type { DerivedKeys, Ports } from '../ports.ts';
-import { savedFirstAddress, saveFirstAddress } from '../store/address-pool.ts';
+import { savedFirstAddress, saveFirstAddress } from '../store/addresses.ts';
 
 /** Matching keys are checked this seldom: payouts itself refuses another recovery phrase from then on. */
 const REST_MS = 60_000;

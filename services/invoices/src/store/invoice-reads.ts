@@ -96,9 +96,9 @@ export async function findInvoices(
 export type ListFilter = {
   status: Status | null;
   asset: AssetSymbol | null;
-  externalId: string | null;
-  createdFrom: Date | null;
-  createdTo: Date | null;
+  external_id: string | null;
+  created_from: Date | null;
+  created_to: Date | null;
 };
 
 /** The lowest id that an invoice created at `time` (milliseconds) could have. */
@@ -118,9 +118,9 @@ function narrowed(account: AccountId, filter: ListFilter) {
   };
   narrow('status', filter.status, (p) => `status = ${p}`);
   narrow('asset', filter.asset, (p) => `asset = ${p}`);
-  narrow('external', filter.externalId, (p) => `external_id = ${p}`);
+  narrow('external', filter.external_id, (p) => `external_id = ${p}`);
   // Ids begin with their time in milliseconds: the index that orders the list also filters it.
-  const { createdFrom, createdTo } = filter;
+  const { created_from: createdFrom, created_to: createdTo } = filter;
   narrow('from', createdFrom && lowestId(createdFrom.getTime()), (p) => `id >= ${p}`);
   narrow('to', createdTo && lowestId(createdTo.getTime() + 1), (p) => `id < ${p}`);
   return { values, where: conditions.join(' and '), name: names.join('_') };
