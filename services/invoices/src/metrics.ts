@@ -1,5 +1,6 @@
 import type { ChainReader } from '@quittance/chains/chain';
-import { statement } from '@quittance/shared/db';
+import type { Chain } from '@quittance/shared/assets';
+import { type Queryable, type Statement, statement } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
 import {
   createMetrics,
@@ -9,11 +10,40 @@ import {
   openMetricsDb,
   type Sample,
 } from '@quittance/shared/metrics';
-import type { Ports } from './ports.ts';
+import type { Ports, WatchedChain } from './ports.ts';
+
+const gaugesOf = (chains: Ports['chains']): readonly DatabaseGauge[] => {
+  /** Only the chains that are configured now: the cursor of a removed chain never moves. */
+  const ofChains = (sql: Statement) => async (db: Queryable) => {
+    const samples = await db.rows<Sample & { chain: Chain }>(sql);
+    return samples.filter(({ chain }) => chains.has(chain));
+  };
+  return [
+    {
+      name: 'quittance_chain_height',
+      help: 'The height of the last applied block.',
+      labels: ['chain'],
+      read: ofChains(selectHeights),
+    },
+    {
+      name: 'quittance_chain_lag_seconds',
+      help: 'How long ago the chain was last synced: the node is down or lags, or the scanner does.',
+      labels: ['chain'],
+      read: ofChains(selectLags),
+    },
+    {
+      name: 'quittance_payments_contradicted',
+      help: 'Payments about which the node contradicts itself, and that are held.',
+      labels: ['chain'],
+      read: ofChains(selectContradictions),
+    },
+    ...messageGauges,
+  ];
+};
 
 const selectHeights = statement('metrics_heights', `select chain, height::float as value from cursors`);
 
-const selectBehind = statement(
+const selectLags = statement(
   'metrics_chains_behind',
   `select chain, greatest(0, extract(epoch from now() - coalesce(synced_at, known_until)))::float as value
    from cursors`,
@@ -25,55 +55,26 @@ const selectContradictions = statement(
    from cursors c left join contradictions d on d.chain = c.chain and d.ended_at is null group by 1`,
 );
 
-/** Only the chains that are configured now: the cursor of a removed chain never moves. */
-const ofChains = (chains: Ports['chains'], samples: readonly (Sample & { chain: string })[]): Sample[] =>
-  samples.filter(({ chain }) => chains.has(chain as never));
-
-const gaugesOf = (chains: Ports['chains']): readonly DatabaseGauge[] => [
-  {
-    name: 'quittance_chain_height',
-    help: 'The height of the last applied block.',
-    labels: ['chain'],
-    read: async (db) => ofChains(chains, await db.rows(selectHeights)),
-  },
-  {
-    name: 'quittance_chain_lag_seconds',
-    help: 'How long ago the chain was last synced: the node is down or lags, or the scanner does.',
-    labels: ['chain'],
-    read: async (db) => ofChains(chains, await db.rows(selectBehind)),
-  },
-  {
-    name: 'quittance_payments_contradicted',
-    help: 'Payments about which the node contradicts itself, and that are held.',
-    labels: ['chain'],
-    read: async (db) => ofChains(chains, await db.rows(selectContradictions)),
-  },
-  ...messageGauges,
-];
-
 /** The height of the node's head is reported by the replica that scans the chain. */
 export function invoicesMetrics(databaseUrl: string, logger: Logger, chains: Ports['chains']): Metrics {
   const db = openMetricsDb('invoices', databaseUrl, logger);
   const metrics = createMetrics({ logger, db, gauges: gaugesOf(chains) });
+  const ofEach = (read: (watched: WatchedChain) => number | undefined) => () =>
+    [...chains.values()].flatMap((watched): Sample[] => {
+      const value = read(watched);
+      return value === undefined ? [] : [{ chain: watched.chain, value }];
+    });
   metrics.gauge({
     name: 'quittance_chain_node_height',
     help: 'The height of the node’s head at the last request.',
     labels: ['chain'],
-    look: () =>
-      [...chains.values()].flatMap(({ chain, headHeight }) => {
-        const value = headHeight?.();
-        return value === undefined ? [] : [{ chain, value }];
-      }),
+    look: ofEach(({ headHeight }) => headHeight?.()),
   });
   metrics.gauge({
     name: 'quittance_chain_nodes_left_out',
     help: 'Of several nodes of a chain: how many were down, late or said something else than the quorum in the last minute.',
     labels: ['chain'],
-    look: () =>
-      [...chains.values()].flatMap(({ chain, reader }) => {
-        const value = reader.nodesLeftOut?.();
-        return value === undefined ? [] : [{ chain, value }];
-      }),
+    look: ofEach(({ reader }) => reader.nodesLeftOut?.()),
   });
   return metrics;
 }

@@ -96,57 +96,34 @@ export function createScanner(
 
 /** Starts the background work: scanning chains, expiring invoices, refilling address pools, checking keys, pruning. */
 export function startWorkers(ports: Ports): Stoppable {
-  const { logger } = ports;
+  const { db, clock, logger } = ports;
   const { scanEveryMs } = ports.settings;
-  const scanners = [...ports.chains.values()].map((watched) => createScanner(ports, watched));
+  const start = (name: string, everyMs: number, step: () => Promise<number>) =>
+    startWorker({ name, everyMs, step, logger });
   const workers = [
-    ...scanners.map((scanner, i) =>
-      startWorker({
-        name: `scanner ${[...ports.chains.keys()][i]}`,
-        everyMs: scanEveryMs,
-        step: scanner.step,
-        logger,
-      }),
-    ),
-    ...[...ports.chains.values()].map((watched) =>
-      startWorker({
-        name: `expiry ${watched.chain}`,
-        everyMs: scanEveryMs,
-        async step() {
-          const expired = await expireInvoices(ports, watched);
-          if (expired > 0) ports.wakeRelay();
-          return expired;
-        },
-        logger,
-      }),
-    ),
-    ...[...ports.chains.values()].flatMap(({ chain, storedPool }) =>
-      storedPool === undefined
-        ? []
-        : startWorker({
-            name: `address pool ${chain}`,
-            everyMs: REFILL_EVERY_MS,
-            step: () => refillAddressPool(ports, chain, storedPool),
-            logger,
-          }),
-    ),
-    ...[...ports.chains.values()].flatMap(({ chain, keys }) =>
-      keys === undefined
-        ? []
-        : startWorker({
-            name: `keys ${chain}`,
-            everyMs: KEYS_CHECKED_EVERY_MS,
-            step: () => compareKeys(ports, chain, keys),
-            logger,
-          }),
-    ),
-    startWorker({
-      name: 'old answers',
-      everyMs: PRUNE_EVERY_MS,
-      step: () => pruneIdempotencyKeys(ports.db, ports.clock.now(), PRUNE_BATCH),
-      logger,
-    }),
+    start('old answers', PRUNE_EVERY_MS, () => pruneIdempotencyKeys(db, clock.now(), PRUNE_BATCH)),
   ];
+  const scanners: ReturnType<typeof createScanner>[] = [];
+  for (const watched of ports.chains.values()) {
+    const { chain, storedPool, keys } = watched;
+    const scanner = createScanner(ports, watched);
+    scanners.push(scanner);
+    workers.push(start(`scanner ${chain}`, scanEveryMs, scanner.step));
+    workers.push(
+      start(`expiry ${chain}`, scanEveryMs, async () => {
+        const expired = await expireInvoices(ports, watched);
+        if (expired > 0) ports.wakeRelay();
+        return expired;
+      }),
+    );
+    if (storedPool !== undefined) {
+      const refill = () => refillAddressPool(ports, chain, storedPool);
+      workers.push(start(`address pool ${chain}`, REFILL_EVERY_MS, refill));
+    }
+    if (keys !== undefined) {
+      workers.push(start(`keys ${chain}`, KEYS_CHECKED_EVERY_MS, () => compareKeys(ports, chain, keys)));
+    }
+  }
   return {
     async stop() {
       await Promise.all(workers.map((worker) => worker.stop()));

@@ -321,12 +321,12 @@ it('a contradiction that is found again holds the deposit that it now concerns',
   await fixture.scan();
   for (const { id: invoiceId } of [first, second]) {
     const [{ id }] = await fixture.rows('select id from deposits where invoice_id = $1', [invoiceId]);
-    const deposit = { id: id as DepositId, invoiceId: invoiceId as InvoiceId };
+    const deposit = { depositId: id as DepositId, invoiceId: invoiceId as InvoiceId };
     await fixture.ports.db.transaction((trx) =>
       saveContradictions(
         trx,
         'ethereum',
-        [{ blockHash: 'b', blockHeight: -1, outpoint: 'o', deposit }],
+        [{ blockHash: 'b', blockHeight: -1, outpoint: 'o', ...deposit }],
         new Date(),
       ),
     );

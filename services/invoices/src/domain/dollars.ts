@@ -7,10 +7,7 @@ const MIN = 5n;
 const MAX = 1_000_000_000_000n;
 const DECIMALS = 2;
 
-export type Problem =
-  | { rule: 'atLeast'; limit: string }
-  | { rule: 'atMost'; limit: string }
-  | { rule: 'decimals'; places: number };
+export type Problem = { rule: 'atLeast' | 'atMost'; limit: string } | { rule: 'decimals'; places: number };
 
 /** Parses the amount of an invoice from decimal text, and lists its problems. */
 export function readDollars(text: string): { amount: Cents; problems: Problem[] } {

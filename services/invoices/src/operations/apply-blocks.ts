@@ -85,11 +85,8 @@ export async function applyBlocks(ports: BlockPorts, move: BlockStep): Promise<v
     await saveBlocks(trx, chain, blocks);
     await pruneBlocksBelow(trx, chain, tip.height - BLOCKS_KEPT);
     await moveCursor(trx, chain, tip);
-    await recomputeInvoices(
-      trx,
-      [...touched, ...found.flatMap(({ deposit }) => deposit?.invoiceId ?? [])],
-      ports,
-    );
+    const held = found.flatMap(({ invoiceId }) => invoiceId ?? []);
+    await recomputeInvoices(trx, [...touched, ...held], ports);
     failpoint('invoices.block_written');
     return found;
   });

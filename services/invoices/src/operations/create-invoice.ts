@@ -7,7 +7,7 @@ import { findKey, type IdempotencyKey, otherBody } from '@quittance/shared/idemp
 import { type AccountId, newEventId, newInvoiceId } from '@quittance/shared/ids';
 import { type Cents, parseRate, units, usdToUnits } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
-import { assertNever, invariant, ok, type Result, refuse } from '@quittance/shared/result';
+import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
 import {
   type FieldErrors,
   type Form,
@@ -40,18 +40,10 @@ const dollars = (attribute: string): z.ZodType<Cents> =>
       return problems.length === 0 ? amount : z.NEVER;
     });
 
-function said(attribute: string, problem: Problem): string {
-  switch (problem.rule) {
-    case 'atLeast':
-      return messages.atLeast(attribute, problem.limit);
-    case 'atMost':
-      return messages.atMost(attribute, problem.limit);
-    case 'decimals':
-      return messages.decimals(attribute, problem.places);
-    default:
-      return assertNever(problem);
-  }
-}
+const said = (attribute: string, problem: Problem): string =>
+  problem.rule === 'decimals'
+    ? messages.decimals(attribute, problem.places)
+    : messages[problem.rule](attribute, problem.limit);
 
 const assetForm = form({ asset: rules.oneOf(assetSymbols).required });
 const restFields = {
@@ -107,31 +99,18 @@ export async function createInvoice(
     event: { id: newEventId(invoice.createdAt, ports.random), payload, requestId: request.requestId },
     watchBalance: watched(ports.chains, invoice.chain).reader.balances !== undefined,
   };
-  if (request.key === undefined) await ports.saveInvoice(created);
-  else {
-    const winner = await saveOnce(ports, created, request.key, answer);
-    if (winner !== undefined) return winner;
-  }
-  failpoint('invoices.created');
-  return ok({ ...answer, replayed: false });
-}
-
-/** Saves the invoice, or returns the answer to a concurrent request with the same key. */
-async function saveOnce(
-  { db }: Pick<Ports, 'db'>,
-  created: NewInvoice,
-  key: IdempotencyKey,
-  answer: { status: number; body: object },
-): Promise<Result<Created, FieldErrors> | undefined> {
   try {
-    await saveAnsweredInvoice(db, created, key, answer);
-    return undefined;
+    if (request.key === undefined) await ports.saveInvoice(created);
+    else await saveAnsweredInvoice(ports.db, created, request.key, answer);
   } catch (error) {
-    if (brokenConstraint(error) !== 'idempotency_keys_once') throw error;
-    const winner = await answerTo({ db }, key);
+    // A concurrent request with the same key was faster: its answer is ours.
+    if (request.key === undefined || brokenConstraint(error) !== 'idempotency_keys_once') throw error;
+    const winner = await answerTo(ports, request.key);
     invariant(winner !== undefined, 'an idempotency key that conflicts is stored');
     return winner;
   }
+  failpoint('invoices.created');
+  return ok({ ...answer, replayed: false });
 }
 
 async function answerTo(

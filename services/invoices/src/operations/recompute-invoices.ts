@@ -41,15 +41,13 @@ type Change = { before: Invoice; paid: PaymentTotals; computed: InvoiceState; in
  */
 export async function recomputeInvoices(
   trx: Trx,
-  ids: Iterable<InvoiceId>,
+  wanted: Iterable<InvoiceId>,
   ports: Pick<Ports, 'clock'> & ViewPorts,
 ): Promise<number> {
-  const invoices = await lockInvoices(trx, ids);
+  const invoices = await lockInvoices(trx, wanted);
   if (invoices.length === 0) return 0;
-  const totals = await paymentTotals(
-    trx,
-    invoices.map(({ id }) => id),
-  );
+  const ids = invoices.map(({ id }) => id);
+  const totals = await paymentTotals(trx, ids);
   const now = ports.clock.now();
 
   const changes = invoices.map((invoice) => {
@@ -62,30 +60,22 @@ export async function recomputeInvoices(
     trx,
     changed.map(({ invoice }) => invoice),
   );
-  const announcements = [
-    ...(await settleAndReverse(trx, changes, now)),
-    ...(await tell(trx, changes, ports)),
-  ];
+  const deposits = await settleAndReverse(trx, changes, now);
+  const merchants = await tell(trx, changes, ports);
   failpoint('invoices.recomputed');
-  await appendToOutbox(trx, announcements, null, now);
+  await appendToOutbox(trx, [...deposits, ...merchants], null, now);
   return changed.length;
 }
 
 function decide(before: Invoice, paid: PaymentTotals, view: ChainView, now: Date): Change {
   const computed = computeInvoiceState(before, paid, view, now);
   const { destinations: _, events, ...progress } = computed;
-  const { status, pendingAmount, paidAmount, reversedAmount, closedAt } = progress;
   invariant(
-    mayFollow(before.status, status),
-    `invoice ${before.id} does not go from ${before.status} to ${status}`,
+    mayFollow(before.status, progress.status),
+    `invoice ${before.id} does not go from ${before.status} to ${progress.status}`,
   );
-  const differs =
-    status !== before.status ||
-    pendingAmount !== before.pendingAmount ||
-    paidAmount !== before.paidAmount ||
-    reversedAmount !== before.reversedAmount ||
-    closedAt !== before.closedAt ||
-    events.length > 0;
+  const keys = ['status', 'pendingAmount', 'paidAmount', 'reversedAmount', 'closedAt'] as const;
+  const differs = keys.some((key) => progress[key] !== before[key]) || events.length > 0;
   const invoice = differs ? { ...before, ...progress, version: before.version + 1 } : before;
   return { before, paid, computed, invoice };
 }
@@ -96,30 +86,21 @@ const toSettle = ({ paid, computed }: Change): number =>
 
 /** Settles and reverses deposits, and returns the events for ledger and payouts. */
 async function settleAndReverse(trx: Trx, changes: readonly Change[], now: Date): Promise<NewEvent[]> {
-  const all = changes.map(({ before }) => before.id);
-  await markRecomputed(trx, all, now);
-  await markReversalsReported(
-    trx,
-    idsOf(changes, ({ paid }) => paid.isReversalUnreported),
-  );
+  const unreported = changes.filter(({ paid }) => paid.isReversalUnreported);
   const settling = changes.filter((change) => toSettle(change) > 0);
+  const lost = changes.filter(({ paid }) => paid.lost > 0);
+  const unfinished = changes.filter(
+    (change) => toSettle(change) > SETTLED_PER_STEP_MAX || change.paid.lost > SETTLED_PER_STEP_MAX,
+  );
+  await markRecomputed(trx, idsOf(changes), now);
+  await markReversalsReported(trx, idsOf(unreported));
   const settled = await settleDeposits(
     trx,
     settling.map(({ before: { id }, computed: { destinations } }) => ({ id, destinations })),
     now,
   );
-  const reversed = await reverseDeposits(
-    trx,
-    idsOf(changes, ({ paid }) => paid.lost > 0),
-    now,
-  );
-  await markRestDue(
-    trx,
-    idsOf(
-      changes,
-      (change) => toSettle(change) > SETTLED_PER_STEP_MAX || change.paid.lost > SETTLED_PER_STEP_MAX,
-    ),
-  );
+  const reversed = await reverseDeposits(trx, idsOf(lost), now);
+  await markRestDue(trx, idsOf(unfinished));
   const accounts = new Map(changes.map(({ before: { id, account } }) => [id, account]));
   const payloadOf = (deposit: Deposit) => {
     const account = accounts.get(deposit.invoiceId);
@@ -148,21 +129,15 @@ async function settleAndReverse(trx: Trx, changes: readonly Change[], now: Date)
   ];
 }
 
-const idsOf = (changes: readonly Change[], is: (change: Change) => boolean): InvoiceId[] =>
-  changes.filter(is).map(({ before }) => before.id);
+const idsOf = (changes: readonly Change[]): InvoiceId[] => changes.map(({ before }) => before.id);
 
 /** The events for merchants. Each carries the whole invoice as it is now. */
 async function tell(trx: Trx, changes: readonly Change[], shown: ViewPorts): Promise<NewEvent[]> {
   const telling = changes.filter(({ computed }) => computed.events.length > 0);
   if (telling.length === 0) return [];
-  await markLateReported(
-    trx,
-    idsOf(telling, ({ computed }) => computed.events.includes('invoice.late_payment')),
-  );
-  const found = await findInvoices(
-    trx,
-    telling.map(({ before }) => before.id),
-  );
+  const late = telling.filter(({ computed }) => computed.events.includes('invoice.late_payment'));
+  await markLateReported(trx, idsOf(late));
+  const found = await findInvoices(trx, idsOf(telling));
   return telling.flatMap(({ invoice, computed }, i) => {
     const full = found[i];
     invariant(full !== undefined, 'an invoice is never deleted');

@@ -78,8 +78,8 @@ export async function recordPayments(
         break;
       case 'contradicted': {
         const other = alike.find(({ id }) => id === found.deposit);
-        const deposit = { id: found.deposit, invoiceId: other?.invoiceId ?? invoiceId };
-        contradicted.push({ ...place, outpoint, deposit });
+        const known = { depositId: found.deposit, invoiceId: other?.invoiceId ?? invoiceId };
+        contradicted.push({ ...place, outpoint, ...known });
         break;
       }
       case 'new': {
@@ -131,7 +131,8 @@ export async function recordSpends(
       blockHash: spend.hash,
       blockHeight: spend.height,
       outpoint: key(spend),
-      deposit: null,
+      depositId: null,
+      invoiceId: null,
     }));
   await saveContradictions(trx, chain, contradicted, clock.now());
   return contradicted;
@@ -143,8 +144,8 @@ export function logContradictions(
   contradicted: readonly Contradiction[],
   message = 'the node contradicts itself about a payment: the payment counts once and is held, and the node is asked again every minute',
 ): void {
-  for (const { outpoint, blockHeight: height, blockHash: block, deposit } of contradicted) {
-    const { id, invoiceId: invoice } = deposit ?? {};
-    logger.error({ chain, payment: outpoint, height, block, deposit: id, invoice }, message);
+  for (const { outpoint: payment, blockHeight: height, blockHash: block, ...ids } of contradicted) {
+    const { depositId: deposit, invoiceId: invoice } = ids;
+    logger.error({ chain, payment, height, block, deposit, invoice }, message);
   }
 }

@@ -37,7 +37,7 @@ export async function resolveContradictions(
   const cursor = found && (await findCursor(db, chain));
   if (found === undefined || cursor === undefined) return 0;
   const known = await depositsByOutpoint(db, chain, [found.outpoint]);
-  const deposit = known.get(found.outpoint)?.find(({ id }) => id === found.deposit?.id);
+  const deposit = known.get(found.outpoint)?.find(({ id }) => id === found.depositId);
   const both = await readBoth(reader, found, deposit);
   // The node is on another branch: the scanner handles that first.
   if ((await reader.hashAt(cursor.height)) !== cursor.hash) return 0;
@@ -58,16 +58,16 @@ export async function resolveContradictions(
   return await db.transaction(async (trx) => {
     await assertLease(trx, lease);
     if ((await lockCursor(trx, chain)).hash !== cursor.hash) return 0;
-    const invoices = found.deposit === null ? [] : [found.deposit.invoiceId];
+    const invoices = found.invoiceId === null ? [] : [found.invoiceId];
     await lockInvoices(trx, invoices);
     await endContradiction(trx, chain, found, outcome, clock.now());
     if (deposit !== undefined && outcome === 'later')
       await dropDeposit(trx, deposit.id, cursor.height, clock.now());
     if (both !== undefined) await recordMissedPayments(trx, ports, watched, [both.later]);
     await recomputeInvoices(trx, invoices, ports);
-    const { id, invoiceId: invoice } = found.deposit ?? {};
+    const { outpoint: payment, depositId, invoiceId: invoice } = found;
     logger.warn(
-      { chain, payment: found.outpoint, deposit: id, invoice, stands: outcome },
+      { chain, payment, deposit: depositId, invoice, stands: outcome },
       'the contradiction about a payment has ended: the payment is no longer held',
     );
     return 1;

@@ -2,20 +2,17 @@ import type { Chain } from '@quittance/shared/assets';
 import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import { onDrop } from '../domain/deposit.ts';
+import { isHeld } from './deposits.ts';
 
 /** A payment that the node reported in a block, while it is recorded in another one. */
 export type Contradiction = {
   blockHash: string;
   blockHeight: number;
   outpoint: string;
-  /** Null: a native transfer out of an address. */
-  deposit: { id: DepositId; invoiceId: InvoiceId } | null;
+  /** Both are null for a native transfer out of an address. */
+  depositId: DepositId | null;
+  invoiceId: InvoiceId | null;
 };
-
-/** A deposit with an open contradiction is held: it is not settled. */
-export const isHeld = (alias: string): string =>
-  `exists (select from contradictions held
-     where held.invoice_id = ${alias}.invoice_id and held.deposit_id = ${alias}.id and held.ended_at is null)`;
 
 // With an open contradiction, the payments of an address are uncertain, so its balance is not checked. A settled
 // payment stands, whatever the node reports later.
@@ -49,38 +46,26 @@ export async function saveContradictions(
   now: Date,
 ): Promise<void> {
   if (given.length === 0) return;
-  const found = new Map(
-    given.map(({ deposit, ...one }) => [
-      `${one.blockHash} ${one.outpoint}`,
-      { ...one, depositId: deposit?.id ?? null, invoiceId: deposit?.invoiceId ?? null },
-    ]),
-  );
+  const found = new Map(given.map((one) => [`${one.blockHash} ${one.outpoint}`, one]));
   await trx.rows(insertFound, [...foundContradictions.values([...found.values()]), chain, now]);
 }
 
-type ClaimedRow = Omit<Contradiction, 'deposit'> & { id: DepositId | null; invoiceId: InvoiceId | null };
-
-const claimDue = query<ClaimedRow>(
+const claimDue = query<Contradiction>(
   'contradictions_claim',
   `update contradictions set check_at = $2::timestamptz + $3::int * interval '1 millisecond'
    where (chain, block_hash, outpoint) in (
      select chain, block_hash, outpoint from contradictions
      where chain = $1 and ended_at is null and check_at <= $2 order by check_at, outpoint limit 1)
-   returning block_hash, block_height, outpoint, deposit_id as id, invoice_id`,
+   returning ${foundContradictions.columns}`,
 );
 
 /** Claims the next contradiction to check again, and schedules the one after it `againMs` later. */
-export async function claimContradiction(
+export const claimContradiction = (
   db: Queryable,
   chain: Chain,
   now: Date,
   againMs: number,
-): Promise<Contradiction | undefined> {
-  const row = await db.maybe(claimDue, [chain, now, againMs]);
-  if (row === undefined) return undefined;
-  const { id, invoiceId, ...rest } = row;
-  return { ...rest, deposit: id === null || invoiceId === null ? null : { id, invoiceId } };
-}
+): Promise<Contradiction | undefined> => db.maybe(claimDue, [chain, now, againMs]);
 
 const selectAbove = query<{ id: InvoiceId }>(
   'contradictions_above',
@@ -104,11 +89,11 @@ async function makeDue(trx: Trx, ids: readonly DepositId[]): Promise<void> {
   if (ids.length > 0) await trx.rows(updateDueAgain, [ids]);
 }
 
-const endAbove = query<{ id: DepositId | null }>(
+const endAbove = query<Pick<Contradiction, 'depositId'>>(
   'contradictions_end_above',
   `update contradictions set ended_at = $3, outcome = 'reorganised'
    where chain = $1 and ended_at is null and block_height > $2
-   returning deposit_id as id`,
+   returning deposit_id`,
 );
 
 /** Ends the contradictions whose blocks above `height` have left the chain: the recorded payments stand. */
@@ -118,11 +103,9 @@ export async function endContradictionsAbove(
   height: number,
   now: Date,
 ): Promise<void> {
-  const rows = await trx.rows(endAbove, [chain, height, now]);
-  await makeDue(
-    trx,
-    rows.flatMap(({ id }) => id ?? []),
-  );
+  const ended = await trx.rows(endAbove, [chain, height, now]);
+  const ids = ended.flatMap(({ depositId }) => depositId ?? []);
+  await makeDue(trx, ids);
 }
 
 const endOne = statement(
@@ -134,12 +117,12 @@ const endOne = statement(
 export async function endContradiction(
   trx: Trx,
   chain: Chain,
-  { blockHash, outpoint, deposit }: Contradiction,
+  { blockHash, outpoint, depositId }: Contradiction,
   outcome: 'earlier' | 'later' | 'reorganised',
   now: Date,
 ): Promise<void> {
   await trx.rows(endOne, [chain, blockHash, outpoint, now, outcome]);
-  if (deposit !== null) await makeDue(trx, [deposit.id]);
+  if (depositId !== null) await makeDue(trx, [depositId]);
 }
 
 const dropOne = statement(
@@ -164,21 +147,18 @@ export async function dropDeposit(trx: Trx, id: DepositId, height: number, now: 
   await trx.rows(updateBalanceUnknown, [id, now]);
 }
 
+export type OpenContradiction = Omit<Contradiction, 'blockHash' | 'depositId'> & {
+  chain: Chain;
+  /** The deposit is settled, so it is no longer held. */
+  isBooked: boolean;
+};
+
 const selectOpen = query<OpenContradiction>(
   'contradictions_open',
   `select c.chain, c.outpoint, c.block_height, c.invoice_id, d.settled_at is not null as is_booked
    from contradictions c left join deposits d on d.id = c.deposit_id
    where c.ended_at is null order by c.chain, c.found_at, c.outpoint limit $1`,
 );
-
-export type OpenContradiction = {
-  chain: Chain;
-  outpoint: string;
-  blockHeight: number;
-  invoiceId: InvoiceId | null;
-  /** The deposit is settled, so it is no longer held. */
-  isBooked: boolean;
-};
 
 /** The oldest open contradictions. */
 export const openContradictions = (db: Queryable, limit: number): Promise<OpenContradiction[]> =>

@@ -3,57 +3,52 @@ import { bulk, camelCase, type Queryable, query, statement, type Trx } from '@qu
 import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { type Deposit, onDrop } from '../domain/deposit.ts';
-import { isHeld } from './contradictions.ts';
 
-const depositColumns = [
-  'id',
-  'outpoint',
-  'invoice_id',
-  'asset',
-  'address',
-  'derivation_index',
-  'amount',
-  'tx_hash',
-  'output_index',
-  'block_height',
-  'block_hash',
-  'first_seen_at',
-  'min_confirmations',
-  'state',
-  'dropped_height',
-  'confirmed_at',
-  'disposition',
-  'credited_at',
-];
+const newDeposits = bulk({
+  id: 'text',
+  outpoint: 'text',
+  invoiceId: 'text',
+  asset: 'text',
+  address: 'text',
+  derivationIndex: 'int',
+  amount: 'numeric',
+  txHash: 'text',
+  outputIndex: 'int',
+  blockHeight: 'int',
+  blockHash: 'text',
+  firstSeenAt: 'timestamptz',
+  minConfirmations: 'int',
+});
+
+/** A deposit with an open contradiction is held: it is not settled. */
+export const isHeld = (alias: string): string =>
+  `exists (select from contradictions held
+     where held.invoice_id = ${alias}.invoice_id and held.deposit_id = ${alias}.id and held.ended_at is null)`;
+
+const depositColumns = `${newDeposits.columns}, state, dropped_height, confirmed_at, disposition, credited_at`;
 
 /** The columns of a deposit. */
 export const depositFields = (alias: string): string =>
-  [...depositColumns.map((column) => `${alias}.${column}`), `${isHeld(alias)} as is_held`].join(', ');
+  `${depositColumns.replace(/\w+/g, (column) => `${alias}.${column}`)}, ${isHeld(alias)} as is_held`;
 
-/** The fields of a row's JSON. The amount is text: a JSON number would lose digits. */
-export const jsonFields = (alias: string, columns: readonly string[]): string =>
+/** A row as JSON, by the names of its columns. The amount is text: a JSON number would lose digits. */
+export const jsonOf = (alias: string, columns: string): string =>
   columns
+    .split(', ')
     .map((name) => `'${camelCase(name)}', ${alias}.${name}${name === 'amount' ? '::text' : ''}`)
     .join(', ');
 
 export const depositJson = (alias: string): string =>
-  `json_build_object(${jsonFields(alias, depositColumns)}, 'isHeld', ${isHeld(alias)})`;
+  `json_build_object(${jsonOf(alias, depositColumns)}, 'isHeld', ${isHeld(alias)})`;
 
-/** JSON has no dates and no exact numbers. */
-export type DepositJson = Omit<Deposit, 'amount' | 'firstSeenAt' | 'confirmedAt' | 'creditedAt'> & {
-  amount: string;
-  firstSeenAt: string;
-  confirmedAt: string | null;
-  creditedAt: string | null;
-};
-
-export const toDeposit = (json: DepositJson): Deposit => ({
-  ...json,
-  amount: units(json.amount),
-  firstSeenAt: new Date(json.firstSeenAt),
-  confirmedAt: json.confirmedAt === null ? null : new Date(json.confirmedAt),
-  creditedAt: json.creditedAt === null ? null : new Date(json.creditedAt),
-});
+/** A row that was read as JSON, which has no dates and no exact numbers. The names of times end in `At`. */
+export const fromJson = <T extends object>(json: object): T =>
+  Object.fromEntries(
+    Object.entries(json).map(([name, value]) => {
+      if (name === 'amount') return [name, units(String(value))];
+      return [name, name.endsWith('At') && value !== null ? new Date(String(value)) : value];
+    }),
+  ) as T;
 
 /** In the order of arrival; within a block in its order. */
 export const depositOrder = 'first_seen_at, block_height, output_index, id';
@@ -76,26 +71,9 @@ export async function depositsByOutpoint(
   return Map.groupBy(await db.rows(selectByOutpoint, [chain, outpoints]), ({ outpoint }) => outpoint);
 }
 
-const newDeposits = bulk({
-  id: 'text',
-  outpoint: 'text',
-  invoiceId: 'text',
-  asset: 'text',
-  address: 'text',
-  derivationIndex: 'int',
-  amount: 'numeric',
-  txHash: 'text',
-  outputIndex: 'int',
-  blockHeight: 'int',
-  blockHash: 'text',
-  firstSeenAt: 'timestamptz',
-  minConfirmations: 'int',
-});
-
 const insertNew = statement(
   'deposits_insert',
-  `insert into deposits (id, outpoint, invoice_id, asset, address, derivation_index, amount, tx_hash, output_index,
-     block_height, block_hash, first_seen_at, min_confirmations, chain, state, due_height)
+  `insert into deposits (${newDeposits.columns}, chain, state, due_height)
    select u.*, $14, 'seen', u.block_height + u.min_confirmations - 1 from ${newDeposits.from('u')}`,
 );
 

@@ -5,14 +5,9 @@ import { countOf, type Place, pageOfFound } from '@quittance/shared/pages';
 import type { Deposit } from '../domain/deposit.ts';
 import type { Invoice, Status } from '../domain/invoice.ts';
 import { LARGEST_SHOWN, type MempoolPayment, SHOWN_MAX, shownOf } from '../domain/mempool-payment.ts';
-import { type DepositJson, depositJson, depositOrder, toDeposit } from './deposits.ts';
+import { depositJson, depositOrder, fromJson } from './deposits.ts';
 import { type InvoiceRow, invoiceColumns, toInvoice } from './invoices.ts';
-import {
-  type MempoolPaymentJson,
-  mempoolPaymentJson,
-  mempoolPaymentOrder,
-  toMempoolPayment,
-} from './mempool-payments.ts';
+import { mempoolPaymentJson, mempoolPaymentOrder } from './mempool-payments.ts';
 import { sameOutpoint } from './payments.ts';
 
 /** An invoice with the payments that are shown and the height of its chain: the input of the views. */
@@ -58,8 +53,8 @@ const shownMempoolPayments = `
 
 type FullRow = InvoiceRow & {
   height: number;
-  deposits: DepositJson[] | null;
-  mempoolPayments: MempoolPaymentJson[] | null;
+  deposits: object[] | null;
+  mempoolPayments: object[] | null;
   paymentsTotal: number;
 };
 const fullColumns = `${invoiceColumns}, coalesce(c.height, 0) as height,
@@ -83,8 +78,8 @@ export async function findInvoices(
   const found = new Map(
     rows.map(({ deposits, mempoolPayments, paymentsTotal, height, ...row }): [InvoiceId, FullInvoice] => {
       const seen = {
-        deposits: (deposits ?? []).map(toDeposit),
-        mempoolPayments: (mempoolPayments ?? []).map(toMempoolPayment),
+        deposits: (deposits ?? []).map(fromJson<Deposit>),
+        mempoolPayments: (mempoolPayments ?? []).map(fromJson<MempoolPayment>),
       };
       return [row.id, { invoice: toInvoice(row), ...shownOf(seen, row.asset), paymentsTotal, height }];
     }),

@@ -1,47 +1,8 @@
 import type { Chain } from '@quittance/shared/assets';
-import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
-import { units } from '@quittance/shared/money';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { bulk } from '@quittance/shared/store-kit';
 import type { MempoolPayment } from '../domain/mempool-payment.ts';
-import { jsonFields } from './deposits.ts';
-
-const columns = [
-  'outpoint',
-  'invoice_id',
-  'asset',
-  'address',
-  'amount',
-  'tx_hash',
-  'output_index',
-  'first_seen_at',
-];
-
-export const mempoolPaymentJson = (alias: string): string =>
-  `json_build_object(${jsonFields(alias, [...columns, 'dropped_at'])})`;
-
-export const mempoolPaymentOrder = 'first_seen_at, outpoint';
-
-/** JSON has no dates and no exact numbers. */
-export type MempoolPaymentJson = Omit<MempoolPayment, 'amount' | 'firstSeenAt' | 'droppedAt'> & {
-  amount: string;
-  firstSeenAt: string;
-  droppedAt: string | null;
-};
-
-export const toMempoolPayment = (json: MempoolPaymentJson): MempoolPayment => ({
-  ...json,
-  amount: units(json.amount),
-  firstSeenAt: new Date(json.firstSeenAt),
-  droppedAt: json.droppedAt === null ? null : new Date(json.droppedAt),
-});
-
-const selectOpen = query<MempoolPayment>(
-  'mempool_payments_open',
-  `select ${columns.join(', ')}, dropped_at from mempool_payments where chain = $1 and dropped_at is null`,
-);
-
-/** The payments that the mempool had at the last read. */
-export const openMempoolPayments = (db: Queryable, chain: Chain): Promise<MempoolPayment[]> =>
-  db.rows(selectOpen, [chain]);
+import { jsonOf } from './deposits.ts';
 
 const seenPayments = bulk({
   outpoint: 'text',
@@ -54,10 +15,25 @@ const seenPayments = bulk({
   firstSeenAt: 'timestamptz',
 });
 
+const columns = `${seenPayments.columns}, dropped_at`;
+
+export const mempoolPaymentJson = (alias: string): string => `json_build_object(${jsonOf(alias, columns)})`;
+
+export const mempoolPaymentOrder = 'first_seen_at, outpoint';
+
+const selectOpen = query<MempoolPayment>(
+  'mempool_payments_open',
+  `select ${columns} from mempool_payments where chain = $1 and dropped_at is null`,
+);
+
+/** The payments that the mempool had at the last read. */
+export const openMempoolPayments = (db: Queryable, chain: Chain): Promise<MempoolPayment[]> =>
+  db.rows(selectOpen, [chain]);
+
 // A payment that comes back, or a replaced one with the same outpoint, overwrites the row and keeps the first time.
 const upsert = statement(
   'mempool_payments_save',
-  `insert into mempool_payments (${columns.join(', ')}, chain)
+  `insert into mempool_payments (${seenPayments.columns}, chain)
    select seen.*, $9 from ${seenPayments.from('seen')}
    on conflict (chain, outpoint) do update set
      invoice_id = excluded.invoice_id, asset = excluded.asset, address = excluded.address,

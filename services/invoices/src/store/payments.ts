@@ -3,8 +3,7 @@ import type { InvoiceId } from '@quittance/shared/ids';
 import type { Deposit } from '../domain/deposit.ts';
 import type { ChainView, Destinations, PaymentTotals } from '../domain/invoice-state.ts';
 import { AWAITED_AFTER_DROP_MS } from '../domain/mempool-payment.ts';
-import { isHeld } from './contradictions.ts';
-import { depositFields } from './deposits.ts';
+import { depositFields, isHeld } from './deposits.ts';
 
 /*
  * Anybody may send an invoice any number of payments: no statement here reads all of them. These conditions classify
