@@ -74,25 +74,16 @@ export function createAddressFilter(chain: Chain, capacityMin = CAPACITY_MIN): A
 
 function add(filled: Filled, address: string): void {
   const { bits } = filled;
-  const [one, other] = hashes(address);
-  for (let i = 0; i < HASHES; i++) {
-    const bit = (one + i * other) % (bits.length * 32);
+  for (const bit of bitsOf(address, bits.length * 32))
     bits[bit >>> 5] = (bits[bit >>> 5] ?? 0) | (1 << (bit & 31));
-  }
   filled.count += 1;
 }
 
-function mayHave({ bits }: Filled, address: string): boolean {
-  const [one, other] = hashes(address);
-  for (let i = 0; i < HASHES; i++) {
-    const bit = (one + i * other) % (bits.length * 32);
-    if (((bits[bit >>> 5] ?? 0) & (1 << (bit & 31))) === 0) return false;
-  }
-  return true;
-}
+const mayHave = ({ bits }: Filled, address: string): boolean =>
+  bitsOf(address, bits.length * 32).every((bit) => ((bits[bit >>> 5] ?? 0) & (1 << (bit & 31))) !== 0);
 
-/** Derives all hashes from two hashes of 32 bits (Kirsch and Mitzenmacher). */
-function hashes(address: string): [number, number] {
+/** The bits of an address. All hashes are derived from two hashes of 32 bits (Kirsch and Mitzenmacher). */
+function bitsOf(address: string, size: number): number[] {
   let one = 0x811c9dc5;
   let other = 0x9747b28c;
   for (let i = 0; i < address.length; i++) {
@@ -101,8 +92,10 @@ function hashes(address: string): [number, number] {
     other = Math.imul(other ^ code, 0x85ebca6b);
     other ^= other >>> 13;
   }
-  // The second hash is odd, so that successive bits differ.
-  return [(one ^ (one >>> 16)) >>> 0, ((other ^ (other >>> 15)) | 1) >>> 0];
+  const first = (one ^ (one >>> 16)) >>> 0;
+  // The step is odd, so that successive bits differ.
+  const step = ((other ^ (other >>> 15)) | 1) >>> 0;
+  return Array.from({ length: HASHES }, (_, i) => (first + i * step) % size);
 }
 
 /** The owners of those addresses that are ours. The filter leaves few addresses for the query. */

@@ -1,6 +1,6 @@
 import type { ChainReader } from '@quittance/chains/chain';
 import type { Chain } from '@quittance/shared/assets';
-import { type Queryable, type Statement, statement } from '@quittance/shared/db';
+import { type Statement, statement } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
 import {
   createMetrics,
@@ -12,34 +12,32 @@ import {
 } from '@quittance/shared/metrics';
 import type { Ports, WatchedChain } from './ports.ts';
 
-const gaugesOf = (chains: Ports['chains']): readonly DatabaseGauge[] => {
-  /** Only the chains that are configured now: the cursor of a removed chain never moves. */
-  const ofChains = (sql: Statement) => async (db: Queryable) => {
-    const samples = await db.rows<Sample & { chain: Chain }>(sql);
-    return samples.filter(({ chain }) => chains.has(chain));
-  };
+/** Gauges of the chains that are configured now: the cursor of a removed chain never moves. */
+function gaugesOf(chains: Ports['chains']): readonly DatabaseGauge[] {
+  const gauge = (name: DatabaseGauge['name'], help: string, sql: Statement): DatabaseGauge => ({
+    name,
+    help,
+    labels: ['chain'],
+    async read(db) {
+      const samples = await db.rows<Sample & { chain: Chain }>(sql);
+      return samples.filter(({ chain }) => chains.has(chain));
+    },
+  });
   return [
-    {
-      name: 'quittance_chain_height',
-      help: 'The height of the last applied block.',
-      labels: ['chain'],
-      read: ofChains(selectHeights),
-    },
-    {
-      name: 'quittance_chain_lag_seconds',
-      help: 'How long ago the chain was last synced: the node is down or lags, or the scanner does.',
-      labels: ['chain'],
-      read: ofChains(selectLags),
-    },
-    {
-      name: 'quittance_payments_contradicted',
-      help: 'Payments about which the node contradicts itself, and that are held.',
-      labels: ['chain'],
-      read: ofChains(selectContradictions),
-    },
+    gauge('quittance_chain_height', 'The height of the last applied block.', selectHeights),
+    gauge(
+      'quittance_chain_lag_seconds',
+      'How long ago the chain was last synced: the node is down or lags, or the scanner does.',
+      selectLags,
+    ),
+    gauge(
+      'quittance_payments_contradicted',
+      'Payments about which the node contradicts itself, and that are held.',
+      selectContradictions,
+    ),
     ...messageGauges,
   ];
-};
+}
 
 const selectHeights = statement('metrics_heights', `select chain, height::float as value from cursors`);
 

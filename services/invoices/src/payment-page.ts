@@ -58,11 +58,7 @@ function pageStateOf(invoice: Invoice, { deposits, mempoolPayments }: InvoicePay
       if (invoice.closedAt !== null) return 'underpaid';
       return isOver ? 'over' : 'short';
     case 'confirmed':
-      return mempoolPayments.some(
-        (mempoolPayment) => isWaiting(mempoolPayment) && counts(invoice, mempoolPayment),
-      )
-        ? 'seen'
-        : 'confirming';
+      return mempoolPayments.some((one) => isWaiting(one) && counts(invoice, one)) ? 'seen' : 'confirming';
     case 'paid':
       return invoice.reversedAmount > 0n ? 'reversed' : 'paid';
     case 'expired':
@@ -95,7 +91,7 @@ export function paymentPage(
     reversed: show(invoice.reversedAmount),
   };
   const body = html`${heading(pageState, amounts)}
-${pageState === 'waiting' || pageState === 'short' ? toPay({ invoice, ports, rest, show, now }) : undefined}
+${pageState === 'waiting' || pageState === 'short' ? toPay(invoice, rest, ports, now) : undefined}
 <dl>
 <dt>Price</dt><dd>${formatFiat(invoice.amountFiat)} US dollars, ${show(invoice.amountDue)}</dd>
 <dt>Currency</dt><dd>${name}</dd>
@@ -190,21 +186,13 @@ function heading(pageState: PageState, { due, rest, come, reversed }: Amounts): 
   }
 }
 
-type ToPay = {
-  invoice: Invoice;
-  ports: Pick<Ports, 'chains'>;
-  rest: Units;
-  show: (amount: Units) => string;
-  now: Date;
-};
-
-function toPay({ invoice, ports, rest, show, now }: ToPay): Html {
+function toPay(invoice: Invoice, rest: Units, ports: Pick<Ports, 'chains'>, now: Date): Html {
   const { address, uri } = addressView(invoice, rest, ports);
   const network = invoice.chain.charAt(0).toUpperCase() + invoice.chain.slice(1);
   return html`${code(uri)}
 <a class="button" href="${uri}">Open in a wallet</a>
 <dl>
-<dt>Amount</dt><dd class="copy">${show(rest).split(' ')[0] ?? ''}</dd>
+<dt>Amount</dt><dd class="copy">${formatUnits(rest, assets[invoice.asset].decimals)}</dd>
 <dt>Address</dt><dd class="copy">${address}</dd>
 <dt>Network</dt><dd>${network}</dd>
 ${invoice.expiresAt === null ? undefined : timeLeft(invoice.expiresAt, now)}
@@ -242,9 +230,7 @@ function arrived(
   };
   const items = [
     ...deposits.map((deposit) => item(deposit, stateOf(invoice, deposit, height))),
-    ...mempoolPayments.map((mempoolPayment) =>
-      item(mempoolPayment, stateOfMempoolPayment(invoice, mempoolPayment)),
-    ),
+    ...mempoolPayments.map((one) => item(one, stateOfMempoolPayment(invoice, one))),
   ];
   return html`<h2 class="soft">Arrived</h2>
 <ul>

@@ -10,6 +10,7 @@ import type { Units } from '@quittance/shared/money';
 import type { QuoteBoard } from '@quittance/shared/quotes';
 import type { Secret } from '@quittance/shared/secret';
 import type { AddressFilter } from './address-filter.ts';
+import type { OutageLimits } from './domain/expiry-extension.ts';
 import type { PoolAddress } from './store/addresses.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
 import type { NewInvoice } from './store/invoices.ts';
@@ -43,7 +44,7 @@ export type DerivedKeys = {
 };
 
 /** A chain that invoices can be paid on. */
-export type WatchedChain = {
+export type WatchedChain = OutageLimits & {
   chain: Chain;
   /** The assets that are configured for this chain. */
   assets: ReadonlySet<AssetSymbol>;
@@ -69,12 +70,6 @@ export type WatchedChain = {
   quietMs?: number | undefined;
   /** When the newest block of a public chain is older than this, its node lags. */
   staleMs?: number | undefined;
-  /** A public chain makes a block more often than this. */
-  gapMs?: number | undefined;
-  /** When a block of a public chain arrives this long after its own time, a node that lags kept it back. */
-  lateMs?: number | undefined;
-  /** When the chain is not synced for longer than this, the expiry of its invoices is extended. */
-  outageMs: number;
   /** A mempool payment is dropped when every read has missed it for this long. */
   droppedAfterMs: number;
   /** The URI that a wallet opens to pay. */

@@ -2,8 +2,8 @@ import { showAddress } from '@quittance/chains/registry';
 import { assets } from '@quittance/shared/assets';
 import { formatFiat, formatRate, formatUnits, parseRate, type Units, units } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
-import { assertNever, invariant } from '@quittance/shared/result';
-import { confirmationsOf, type Deposit, isFinal } from './domain/deposit.ts';
+import { invariant } from '@quittance/shared/result';
+import { confirmationsOf, type Deposit, isFinal, isInBlock } from './domain/deposit.ts';
 import type { Invoice } from './domain/invoice.ts';
 import type { MempoolPayment } from './domain/mempool-payment.ts';
 import type { Ports, Settings } from './ports.ts';
@@ -100,7 +100,6 @@ const amountView = ({ asset, amount }: Pick<Deposit, 'asset' | 'amount'>, invoic
 
 function paymentView(deposit: Deposit, invoice: Invoice, height: number) {
   const status = paymentStatus(deposit, height);
-  const isInChain = deposit.state === 'seen' || deposit.state === 'settled';
   return {
     tx_hash: deposit.txHash,
     output_index: deposit.outputIndex,
@@ -108,7 +107,7 @@ function paymentView(deposit: Deposit, invoice: Invoice, height: number) {
     status,
     confirmations: confirmationsOf(deposit, height),
     required_confirmations: deposit.minConfirmations,
-    block_height: isInChain ? deposit.blockHeight : null,
+    block_height: isInBlock(deposit) ? deposit.blockHeight : null,
     first_seen_at: deposit.firstSeenAt.toISOString(),
     confirmed_at: status === 'confirmed' ? iso(deposit.confirmedAt) : null,
   };
@@ -133,17 +132,7 @@ function mempoolPaymentView(
 }
 
 function paymentStatus(deposit: Deposit, height: number): 'pending' | 'confirmed' | 'reversed' {
-  switch (deposit.state) {
-    case 'seen':
-      return isFinal(deposit, height) ? 'confirmed' : 'pending';
-    case 'settled':
-    // Its block left the chain and may come back. Until the deposit is reversed, it counts as confirmed.
-    case 'missing':
-      return 'confirmed';
-    case 'dropped':
-    case 'reversed':
-      return 'reversed';
-    default:
-      return assertNever(deposit.state);
-  }
+  if (deposit.state === 'dropped' || deposit.state === 'reversed') return 'reversed';
+  // A settled deposit whose block left the chain may come back: until it is reversed, it counts as confirmed.
+  return isFinal(deposit, height) ? 'confirmed' : 'pending';
 }

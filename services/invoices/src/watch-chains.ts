@@ -20,27 +20,18 @@ const MINUTE_MS = 60_000;
  */
 const OUTAGE_MS = 10_000;
 /**
- * When the newest block is older, the node lags: no invoice expires and no balance is checked. A node that is always
- * a minute or two behind still works. Bitcoin's block times are random: about one block in three years takes two
- * hours.
+ * `staleMs`: when the newest block is older, the node lags, no invoice expires and no balance is checked. A node that is
+ * always a minute or two behind still works. `gapMs`: when two blocks are further apart, the node kept blocks back.
+ * `lateMs`: a block that arrives this long after its own time is late. Bitcoin's block times are random, about one block in
+ * three years takes two hours, and its miners sometimes set times some minutes ahead.
  */
-const STALE_MS = {
-  bitcoin: 120 * MINUTE_MS,
-  evm: 3 * MINUTE_MS,
-  solana: 2 * MINUTE_MS,
-} as const satisfies Record<ChainKind, number>;
-/** When two blocks are further apart, the node kept blocks back. */
-const GAP_MS = {
-  bitcoin: 120 * MINUTE_MS,
-  evm: MINUTE_MS,
-  solana: MINUTE_MS,
-} as const satisfies Record<ChainKind, number>;
-/** A block that arrives this long after its own time is late. Bitcoin miners sometimes set times some minutes ahead. */
-const LATE_MS = {
-  bitcoin: 10 * MINUTE_MS,
-  evm: MINUTE_MS,
-  solana: MINUTE_MS,
-} as const satisfies Record<ChainKind, number>;
+const LIMITS = {
+  bitcoin: { staleMs: 120 * MINUTE_MS, gapMs: 120 * MINUTE_MS, lateMs: 10 * MINUTE_MS },
+  evm: { staleMs: 3 * MINUTE_MS, gapMs: MINUTE_MS, lateMs: MINUTE_MS },
+  solana: { staleMs: 2 * MINUTE_MS, gapMs: MINUTE_MS, lateMs: MINUTE_MS },
+} as const satisfies Record<ChainKind, object>;
+/** A development chain makes no block until somebody asks for one. */
+const NO_LIMITS = { staleMs: undefined, gapMs: undefined, lateMs: undefined };
 /** After a restart, a node may not list a payment until its peers send it again. */
 const DROPPED_AFTER_MS = 30_000;
 
@@ -81,10 +72,7 @@ export const outageLimits = (
   scanEveryMs: number,
 ): Required<OutageLimits & Pick<WatchedChain, 'staleMs'>> => ({
   outageMs: Math.max(OUTAGE_MS, 3 * scanEveryMs),
-  // A development chain makes no block until somebody asks for one.
-  staleMs: quietMs === undefined ? STALE_MS[kind] : undefined,
-  gapMs: quietMs === undefined ? GAP_MS[kind] : undefined,
-  lateMs: quietMs === undefined ? LATE_MS[kind] : undefined,
+  ...(quietMs === undefined ? LIMITS[kind] : NO_LIMITS),
 });
 
 function addressesOf(

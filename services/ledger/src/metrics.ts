@@ -1,4 +1,4 @@
-import { statement } from '@quittance/shared/db';
+import { type Statement, statement } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
 import {
   createMetrics,
@@ -26,25 +26,21 @@ const selectQuoteAges = statement(
    from quotes join assets on symbol = asset where active`,
 );
 
+const byAsset = (name: DatabaseGauge['name'], help: string, sql: Statement): DatabaseGauge => ({
+  name,
+  help,
+  labels: ['asset'],
+  read: reading(sql),
+});
+
 const gauges: readonly DatabaseGauge[] = [
-  {
-    name: 'quittance_holds_open',
-    help: 'Holds whose payouts have not ended.',
-    labels: ['asset'],
-    read: reading(selectOpenHolds),
-  },
-  {
-    name: 'quittance_holds_oldest_open_seconds',
-    help: 'Age of the oldest of them.',
-    labels: ['asset'],
-    read: reading(selectOldestHolds),
-  },
-  {
-    name: 'quittance_quote_age_seconds',
-    help: 'Age of the last rate that the sources of an asset agreed on, of those that merchants may use.',
-    labels: ['asset'],
-    read: reading(selectQuoteAges),
-  },
+  byAsset('quittance_holds_open', 'Holds whose payouts have not ended.', selectOpenHolds),
+  byAsset('quittance_holds_oldest_open_seconds', 'Age of the oldest of them.', selectOldestHolds),
+  byAsset(
+    'quittance_quote_age_seconds',
+    'Age of the last rate that the sources of an asset agreed on, of those that merchants may use.',
+    selectQuoteAges,
+  ),
   ...messageGauges,
 ];
 

@@ -28,39 +28,26 @@ export function startWorkers(ports: Ports): Stoppable {
   };
   logSettingsState();
 
+  const start = (name: string, everyMs: number, step: () => Promise<number>) =>
+    startWorker({ name, everyMs, step, logger });
   const workers = [
-    startWorker({
-      name: 'reversals',
-      everyMs: REVERSALS_EVERY_MS,
-      step: () => catchUpReversals(ports),
-      logger,
+    start('reversals', REVERSALS_EVERY_MS, () => catchUpReversals(ports)),
+    start('assets', SETTINGS_EVERY_MS, async () => {
+      settingsState.differences = await applyAssetSettings(ports, replica, settings.assets, false);
+      logSettingsState();
+      return 0;
     }),
-    startWorker({
-      name: 'assets',
-      everyMs: SETTINGS_EVERY_MS,
-      async step() {
-        settingsState.differences = await applyAssetSettings(ports, replica, settings.assets, false);
-        logSettingsState();
+    // One replica asks the sources for all. It returns 0, so that the pause follows a success.
+    start('quotes', quotesEveryMs, async () => {
+      // The price sources were made for the assets that this replica is configured with.
+      if (settingsState.differences.length > 0) {
+        if (lease !== undefined) await releaseLease(db, lease);
+        lease = undefined;
         return 0;
-      },
-      logger,
-    }),
-    startWorker({
-      name: 'quotes',
-      everyMs: quotesEveryMs,
-      // One replica asks the sources for all. It returns 0, so that the pause follows a success.
-      async step() {
-        // The price sources were made for the assets that this replica is configured with.
-        if (settingsState.differences.length > 0) {
-          if (lease !== undefined) await releaseLease(db, lease);
-          lease = undefined;
-          return 0;
-        }
-        lease = await takeLease(db, 'quotes', replica, 2 * quotesEveryMs + QUOTES_LEASE_MARGIN_MS);
-        if (lease !== undefined) await refreshQuotes(ports, lease);
-        return 0;
-      },
-      logger,
+      }
+      lease = await takeLease(db, 'quotes', replica, 2 * quotesEveryMs + QUOTES_LEASE_MARGIN_MS);
+      if (lease !== undefined) await refreshQuotes(ports, lease);
+      return 0;
     }),
   ];
 

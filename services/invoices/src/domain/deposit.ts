@@ -43,9 +43,13 @@ export type Deposit = {
   creditedAt: Date | null;
 };
 
+/** Whether a block of the chain has it. */
+export const isInBlock = ({ state }: Pick<Deposit, 'state'>): boolean =>
+  state === 'seen' || state === 'settled';
+
 /** The number of blocks from its own to `height`; 0 while no block has it. */
 export function confirmationsOf(deposit: Pick<Deposit, 'state' | 'blockHeight'>, height: number): number {
-  if (deposit.state !== 'seen' && deposit.state !== 'settled') return 0;
+  if (!isInBlock(deposit)) return 0;
   return Math.max(0, height - deposit.blockHeight + 1);
 }
 
@@ -95,8 +99,7 @@ export function matchDeposit(mined: BlockPayment, known: readonly KnownDeposit[]
   // A payment that was made in time stays in time when its block is replaced.
   const firstSeenAt = same.reduce((first, deposit) => earlier(first, deposit.firstSeenAt), mined.seenAt);
   for (const deposit of known) {
-    if (deposit.outpoint !== mined.outpoint) continue;
-    if (deposit.state !== 'seen' && deposit.state !== 'settled') continue;
+    if (deposit.outpoint !== mined.outpoint || !isInBlock(deposit)) continue;
     if (deposit.blockHash === mined.blockHash && same.includes(deposit)) return { as: 'known' };
     return { as: 'contradicted', deposit: deposit.id };
   }

@@ -12,9 +12,9 @@ export type SyncState = {
 };
 
 export type OutageLimits = {
-  /** Not being synced for longer than this is an outage. */
+  /** Not being synced for longer than this is an outage: the expiry of the chain's invoices is extended. */
   outageMs: number;
-  /** A block that arrives this long after its time is late. Undefined where blocks are made by hand. */
+  /** A block that arrives this long after its time is late: a node that lags kept it back. Undefined where blocks are made by hand. */
   lateMs?: number | undefined;
   /** A public chain makes a block more often than this. Undefined where blocks are made by hand. */
   gapMs?: number | undefined;

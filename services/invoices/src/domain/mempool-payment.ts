@@ -1,19 +1,12 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
-import type { InvoiceId } from '@quittance/shared/ids';
-import type { Units } from '@quittance/shared/money';
 import type { Deposit } from './deposit.ts';
 
-/** A payment in the mempool: it may still be replaced or dropped. */
-export type MempoolPayment = {
-  /** The outpoint that its deposit will have. */
-  outpoint: string;
-  invoiceId: InvoiceId;
-  asset: AssetSymbol;
-  address: string;
-  amount: Units;
+/** A payment in the mempool: it may still be replaced or dropped. Its deposit will have the same outpoint. */
+export type MempoolPayment = Pick<
+  Deposit,
+  'outpoint' | 'invoiceId' | 'asset' | 'address' | 'amount' | 'outputIndex' | 'firstSeenAt'
+> & {
   txHash: string;
-  outputIndex: number;
-  firstSeenAt: Date;
   /** When it was found to have left the mempool without being in a block. */
   droppedAt: Date | null;
 };

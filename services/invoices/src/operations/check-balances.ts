@@ -7,6 +7,7 @@ import { reason } from '@quittance/shared/logger';
 import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import { type Movement, nextBalanceCheck, unexplained } from '../domain/balance.ts';
+import { isInBlock } from '../domain/deposit.ts';
 import type { WatchedChain } from '../ports.ts';
 import {
   type BalanceCheck,
@@ -27,11 +28,12 @@ import { recordPayments } from './record-payments.ts';
 
 /** Addresses per step. With more open invoices, each address waits for its turn. */
 const BATCH = 250;
+const nothing = 0n as Units;
 
 type Watching = {
   ports: BlockPorts;
   watched: WatchedChain;
-  balances: BalanceReader;
+  node: BalanceReader;
   lease: Lease;
   cursor: Cursor;
 };
@@ -45,21 +47,19 @@ type Explained = { look: BalanceCheck } | { excess: Units; before: Units };
  */
 export async function checkBalances(ports: BlockPorts, watched: WatchedChain, lease: Lease): Promise<number> {
   const { chain, reader } = watched;
-  const reading = reader.balances;
+  const { balances: node } = reader;
   const cursor = await findCursor(ports.db, chain);
-  if (reading === undefined || cursor === undefined) return 0;
+  if (node === undefined || cursor === undefined) return 0;
   const { addresses, isAll } = await dueAddresses(ports, chain, cursor);
   if (addresses.length === 0 && !isAll) return 0;
 
   const movements = await nativeMovements(ports.db, chain, nativeAsset[chain], addresses);
-  const balances = await reading.balancesAt(
-    addresses.map(({ address }) => address),
-    cursor.height,
-  );
+  const names = addresses.map(({ address }) => address);
+  const balances = await node.balancesAt(names, cursor.height);
   // Nodes answer balances by height. They count only if our block is still at that height.
   if ((await reader.hashAt(cursor.height)) !== cursor.hash) return 0;
 
-  const watching = { ports, watched, balances: reading, lease, cursor };
+  const watching = { ports, watched, node, lease, cursor };
   const looks: BalanceCheck[] = [];
   let found = 0;
   for (const address of addresses) {
@@ -95,11 +95,12 @@ async function dueAddresses(
 }
 
 async function explain(
-  { ports, watched, balances, cursor }: Watching,
+  watching: Watching,
   address: WatchedAddress,
   balance: Units,
   known: readonly Movement[],
 ): Promise<Explained> {
+  const { ports, watched, cursor } = watching;
   const { chain } = watched;
   // A token payment shows in its block. One check stores the balance from before the invoice, while the node still
   // has that state. Further checks are for an operator to request.
@@ -108,12 +109,11 @@ async function explain(
   const look = (before: Units | null): Explained => ({
     look: { address: address.address, height: cursor.height, knownUntil: cursor.knownUntil, before, nextAt },
   });
-  const nothing = 0n as Units;
   const excess = unexplained(balance, address.balanceBefore ?? nothing, known, cursor.height);
   if (excess === 0n) return look(address.balanceBefore ?? nothing);
   // Money from before the address was given out belongs to no invoice: an earlier installation may have used the
   // keys.
-  const before = address.balanceBefore ?? (await balanceBefore({ ports, watched, balances }, address, known));
+  const before = address.balanceBefore ?? (await balanceBefore(watching, address, known));
   if (before === undefined) {
     ports.logger.warn(
       { chain, address: address.address, amount: excess.toString() },
@@ -136,24 +136,23 @@ async function explain(
 
 /** The balance when the address was given out. Undefined when the node has pruned that state. */
 async function balanceBefore(
-  { ports, watched, balances }: Pick<Watching, 'ports' | 'watched' | 'balances'>,
-  address: WatchedAddress,
+  watching: Watching,
+  { address, givenHeight }: WatchedAddress,
   known: readonly Movement[],
 ): Promise<Units | undefined> {
-  const { givenHeight } = address;
   if (givenHeight === null) return undefined;
-  const balance = await balanceAt({ ports, watched, balances }, address.address, givenHeight);
-  return balance && unexplained(balance, 0n as Units, known, givenHeight);
+  const balance = await balanceAt(watching, address, givenHeight);
+  return balance && unexplained(balance, nothing, known, givenHeight);
 }
 
 /** Undefined when the node answers but has pruned that state. */
 async function balanceAt(
-  { ports, watched: { reader, chain }, balances }: Pick<Watching, 'ports' | 'watched' | 'balances'>,
+  { ports, watched: { reader, chain }, node }: Watching,
   address: string,
   height: number,
 ): Promise<Units | undefined> {
   try {
-    return (await balances.balancesAt([address], height)).get(address);
+    return (await node.balancesAt([address], height)).get(address);
   } catch (error) {
     // Only a node that answers and refuses has pruned the state.
     if (!(error instanceof RpcRefused)) throw error;
@@ -179,7 +178,7 @@ async function recordExcess(
   if (arrival === undefined) return false;
   const block = await blockAt(watching, arrival.height);
   if (block === undefined) return false;
-  const txHash = await watching.balances.internalSource(address.address, block.hash);
+  const txHash = await watching.node.internalSource(address.address, block.hash);
   failpoint('invoices.balance_checked');
   const outpointIn = ({ hash }: KnownBlock) => `${hash}:${address.address}`;
   const isRecorded = await ports.db.transaction(async (trx) => {
@@ -193,9 +192,7 @@ async function recordExcess(
     // rest is recorded in the newest block: late is better than twice.
     const blocks = block.hash === cursor.hash ? [cursor] : [block, cursor];
     const known = await depositsByOutpoint(trx, chain, blocks.map(outpointIn));
-    const free = blocks.find((one) =>
-      (known.get(outpointIn(one)) ?? []).every(({ state }) => state !== 'seen' && state !== 'settled'),
-    );
+    const free = blocks.find((one) => !(known.get(outpointIn(one)) ?? []).some(isInBlock));
     if (free === undefined) return false;
     const payment = {
       outpoint: outpointIn(free),
@@ -224,16 +221,16 @@ async function recordExcess(
  * pruned state counts as before that block, so that the result is late rather than early.
  */
 async function firstArrival(
-  { ports, watched, balances, cursor }: Watching,
+  watching: Watching,
   { address, balanceHeight, givenHeight }: WatchedAddress,
   before: Units,
   known: readonly Movement[],
 ): Promise<{ height: number; amount: Units } | undefined> {
   const excessAt = async (height: number): Promise<Units> => {
-    const balance = await balanceAt({ ports, watched, balances }, address, height);
-    return balance === undefined ? (0n as Units) : unexplained(balance, before, known, height);
+    const balance = await balanceAt(watching, address, height);
+    return balance === undefined ? nothing : unexplained(balance, before, known, height);
   };
-  let high = cursor.height;
+  let high = watching.cursor.height;
   let amount = await excessAt(high);
   // The excess has vanished: the chain was reorganised, or another node answered.
   if (amount <= 0n) return undefined;

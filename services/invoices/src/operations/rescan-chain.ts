@@ -5,9 +5,10 @@ import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease, LeaseLost } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { ourAddresses } from '../address-filter.ts';
+import { isInBlock } from '../domain/deposit.ts';
 import type { WatchedChain } from '../ports.ts';
 import { addressesAfter } from '../store/addresses.ts';
-import { type Cursor, findCursor, knownBlocksBetween, lockCursor } from '../store/cursors.ts';
+import { findCursor, knownBlocksBetween, lockCursor } from '../store/cursors.ts';
 import { depositsByOutpoint } from '../store/deposits.ts';
 import { lockInvoices } from '../store/invoices.ts';
 import {
@@ -66,7 +67,16 @@ export async function rescanChain(ports: BlockPorts, watched: WatchedChain, leas
     // The blocks must belong to the applied chain. If the node is on another branch, the scanner handles that first.
     if ((await reader.hashAt(cursor.height)) !== cursor.hash) return;
     failpoint('invoices.blocks_read_again');
-    await recordRescanned(ports, watched, lease, { rescan, cursor, blocks, until });
+    await db.transaction(async (trx) => {
+      await assertLease(trx, lease);
+      // The cursor has moved: the next step tries again.
+      if ((await lockCursor(trx, chain)).hash !== cursor.hash) return;
+      await expectOurs(trx, chain, blocks);
+      const found = await recordMissedPayments(trx, ports, watched, blocks);
+      const [first] = blocks;
+      const last = blocks.at(-1) ?? first;
+      await advanceRescan(trx, rescan.id, { untilHeight: until, first, last, found });
+    });
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
     // An unreachable node throws here too: then nothing is known about its blocks.
@@ -117,27 +127,6 @@ async function nextBlocks(
   return [first, ...following];
 }
 
-type Step = { rescan: Rescan; cursor: Cursor; blocks: [Block, ...Block[]]; until: number };
-
-async function recordRescanned(
-  ports: BlockPorts,
-  watched: WatchedChain,
-  lease: Lease,
-  { rescan, cursor, blocks, until }: Step,
-): Promise<void> {
-  const { chain } = watched;
-  await ports.db.transaction(async (trx) => {
-    await assertLease(trx, lease);
-    // The cursor has moved: the next step tries again.
-    if ((await lockCursor(trx, chain)).hash !== cursor.hash) return;
-    await expectOurs(trx, watched, blocks);
-    const found = await recordMissedPayments(trx, ports, watched, blocks);
-    const [first] = blocks;
-    const last = blocks.at(-1) ?? first;
-    await advanceRescan(trx, rescan.id, { untilHeight: until, first, last, found });
-  });
-}
-
 /** Records payments of these blocks that are not known yet. @returns how many */
 export async function recordMissedPayments(
   trx: Trx,
@@ -147,11 +136,10 @@ export async function recordMissedPayments(
 ): Promise<number> {
   const { chain } = watched;
   const ours = await ourAddresses(trx, watched, addressesIn(blocks));
-  const missed = await unknownOf(
-    trx,
-    watched,
-    blocks.flatMap((block) => paymentsTo(ours, block)),
-  );
+  const paid = blocks.flatMap((block) => paymentsTo(ours, block));
+  const outpoints = paid.map(({ payment }) => payment.outpoint);
+  const known = await depositsByOutpoint(trx, chain, outpoints);
+  const missed = paid.filter(({ payment }) => !(known.get(payment.outpoint) ?? []).some(isInBlock));
   // Payments from before the address was given out belong to no invoice, see check-balances.ts.
   const isEarlier = ({ owner, block }: OwnedPayment) => block.height <= (owner.givenHeight ?? -1);
   const earlier = missed.filter(isEarlier);
@@ -170,22 +158,24 @@ export async function recordMissedPayments(
     asset === native && byBalance.has(address);
   const uncertain = owned.filter(isUncertain);
   const certain = owned.filter((paid) => !isUncertain(paid));
-  await recheckBalances(
-    trx,
-    chain,
-    [...new Set(uncertain.map(({ payment }) => payment.address))],
-    ports.clock.now(),
-  );
+  const addresses = new Set(uncertain.map(({ payment }) => payment.address));
+  await recheckBalances(trx, chain, [...addresses], ports.clock.now());
 
+  const log = (some: readonly OwnedPayment[], message: string) => {
+    for (const { payment, block } of some) {
+      const { txHash: tx, address } = payment;
+      ports.logger.warn({ chain, tx, address, height: block.height }, message);
+    }
+  };
   logContradictions(ports, chain, await recordPayments(trx, chain, certain, ports));
   await recomputeInvoices(trx, invoices, ports);
-  tell(ports, watched, certain, 'the rescan found a missed payment');
-  tell(ports, watched, earlier, 'the rescan ignores a payment from before its address was given out');
+  log(certain, 'the rescan found a missed payment');
+  log(earlier, 'the rescan ignores a payment from before its address was given out');
   return certain.length;
 }
 
 /** Each block that is stored must be the same. Throws when one differs. */
-async function expectOurs(trx: Trx, { chain }: WatchedChain, blocks: [Block, ...Block[]]): Promise<void> {
+async function expectOurs(trx: Trx, chain: Chain, blocks: [Block, ...Block[]]): Promise<void> {
   const [first] = blocks;
   const { height: top } = blocks.at(-1) ?? first;
   const { blocks: remembered, lowest } = await knownBlocksBetween(trx, chain, first.height, top);
@@ -195,31 +185,4 @@ async function expectOurs(trx: Trx, { chain }: WatchedChain, blocks: [Block, ...
   );
   if (other !== undefined)
     throw new NotOurChain(`block ${other.height} is not the block that the scanner applied`);
-}
-
-async function unknownOf(
-  trx: Trx,
-  { chain }: WatchedChain,
-  paid: readonly OwnedPayment[],
-): Promise<OwnedPayment[]> {
-  const known = await depositsByOutpoint(
-    trx,
-    chain,
-    paid.map(({ payment }) => payment.outpoint),
-  );
-  return paid.filter(({ payment }) =>
-    (known.get(payment.outpoint) ?? []).every(({ state }) => state !== 'seen' && state !== 'settled'),
-  );
-}
-
-function tell(
-  { logger }: BlockPorts,
-  { chain }: WatchedChain,
-  paid: readonly OwnedPayment[],
-  message: string,
-): void {
-  for (const { payment, block } of paid) {
-    const { txHash: tx, address } = payment;
-    logger.warn({ chain, tx, address, height: block.height }, message);
-  }
 }

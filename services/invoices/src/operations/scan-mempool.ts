@@ -2,7 +2,7 @@ import type { ChainReader, Payment, PendingLook, PendingWatch } from '@quittance
 import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { ourAddresses } from '../address-filter.ts';
-import { earlier } from '../domain/deposit.ts';
+import { earlier, isInBlock } from '../domain/deposit.ts';
 import type { MempoolPayment } from '../domain/mempool-payment.ts';
 import type { Ports, WatchedChain } from '../ports.ts';
 import { lockCursor } from '../store/cursors.ts';
@@ -54,17 +54,8 @@ export async function readMempool(
       const owner = ours.get(payment.address);
       if (owner === undefined || !hasHash(payment) || payment.amount <= 0n) continue;
       const { outpoint, txHash, outputIndex, asset, address, amount } = payment;
-      const { invoiceId } = owner;
-      unsaved.set(outpoint, {
-        outpoint,
-        invoiceId,
-        asset,
-        address,
-        amount,
-        txHash,
-        outputIndex,
-        firstSeenAt: unsaved.get(outpoint)?.firstSeenAt ?? firstSeenAt,
-      });
+      const seen = { outpoint, invoiceId: owner.invoiceId, asset, address, amount, txHash, outputIndex };
+      unsaved.set(outpoint, { ...seen, firstSeenAt: unsaved.get(outpoint)?.firstSeenAt ?? firstSeenAt });
     }
   }
   return read;
@@ -104,13 +95,9 @@ export async function recordMempool(
     if (seen.length + dropped.length === 0) return true;
     const touched = new Set([...seen, ...dropped].map(({ invoiceId }) => invoiceId));
     await lockInvoices(trx, touched);
-    const deposits = await depositsByOutpoint(
-      trx,
-      chain,
-      seen.map(({ outpoint }) => outpoint),
-    );
-    const inChain = (fresh: Fresh) =>
-      (deposits.get(fresh.outpoint) ?? []).some(({ state }) => state === 'seen' || state === 'settled');
+    const outpoints = seen.map(({ outpoint }) => outpoint);
+    const deposits = await depositsByOutpoint(trx, chain, outpoints);
+    const inChain = (fresh: Fresh) => (deposits.get(fresh.outpoint) ?? []).some(isInBlock);
     // A payment that was mined during the read was seen before its block.
     await setEarlierFirstSeen(trx, chain, seen.filter(inChain));
     // A payment that lost its block keeps its first time.
@@ -124,12 +111,8 @@ export async function recordMempool(
         ),
       }));
     await saveMempoolPayments(trx, chain, arrived);
-    await markDropped(
-      trx,
-      chain,
-      dropped.map(({ outpoint }) => outpoint),
-      now,
-    );
+    const droppedOutpoints = dropped.map(({ outpoint }) => outpoint);
+    await markDropped(trx, chain, droppedOutpoints, now);
     await recomputeInvoices(trx, touched, ports);
     failpoint('invoices.pending_written');
     return true;

@@ -42,18 +42,14 @@ const update = statement(
 export async function advanceRescan(
   trx: Trx,
   id: string,
-  {
-    untilHeight,
-    first,
-    last,
-    found,
-  }: {
+  read: {
     untilHeight: number;
     first: { height: number };
     last: { height: number; hash: string };
     found: number;
   },
 ): Promise<void> {
+  const { untilHeight, first, last, found } = read;
   await trx.rows(update, [id, untilHeight, first.height, last.height, last.hash, found]);
 }
 
