@@ -16,8 +16,7 @@ import {
 } from './store/addresses.ts';
 
 /** Limits of batched requests: addresses per statement, and statements in flight. */
-const STATEMENT_ADDRESSES_MAX = 64;
-const STATEMENTS_IN_FLIGHT_MAX = 2;
+const BATCHES = { max: 64, atOnce: 2 };
 /** How many indexes one block reserves in the database. */
 export const BLOCK_SIZE = 32;
 
@@ -104,8 +103,7 @@ export function storedAddressPool(db: Db, chain: Chain): AddressPool {
       const taken = await takePoolAddresses(db, chain, wanted.length);
       return wanted.map((_, i) => taken[i]);
     },
-    max: STATEMENT_ADDRESSES_MAX,
-    atOnce: STATEMENTS_IN_FLIGHT_MAX,
+    ...BATCHES,
   });
   return {
     async take() {

@@ -1,5 +1,3 @@
-import type { Trx } from '@quittance/shared/db';
-import type { EventOf } from '@quittance/shared/events';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import type { HandlersOf } from '@quittance/shared/process-messages';
@@ -12,20 +10,14 @@ import type { ViewPorts } from './views.ts';
 
 /** What invoices does with events. */
 export const handlers: HandlersOf<'invoices', Pick<Ports, 'clock'> & ViewPorts> = {
-  'credit.recorded': creditDeposits,
+  /** The ledger has credited these deposits: when `invoice.paid` is sent, the money is in the balance. */
+  async 'credit.recorded'(trx, events, ports) {
+    const deposits = new Set(events.map(({ payload }) => payload.deposit_id as DepositId));
+    const invoices = new Set(events.map(({ payload }) => payload.invoice_id as InvoiceId));
+    await lockInvoices(trx, invoices);
+    const marked = await markCredited(trx, [...deposits], ports.clock.now());
+    invariant(marked === deposits.size, 'the ledger books only deposits that were settled');
+    failpoint('invoices.credited');
+    await recomputeInvoices(trx, invoices, ports);
+  },
 };
-
-/** The ledger has credited these deposits: when `invoice.paid` is sent, the money is in the balance. */
-async function creditDeposits(
-  trx: Trx,
-  credits: readonly EventOf<'credit.recorded'>[],
-  ports: Pick<Ports, 'clock'> & ViewPorts,
-): Promise<void> {
-  const deposits = new Set(credits.map(({ payload }) => payload.deposit_id as DepositId));
-  const invoices = new Set(credits.map(({ payload }) => payload.invoice_id as InvoiceId));
-  await lockInvoices(trx, invoices);
-  const marked = await markCredited(trx, [...deposits], ports.clock.now());
-  invariant(marked === deposits.size, 'the ledger books only deposits that were settled');
-  failpoint('invoices.credited');
-  await recomputeInvoices(trx, invoices, ports);
-}

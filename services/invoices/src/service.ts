@@ -27,8 +27,7 @@ export type InvoicesOptions = Partial<Ports> & {
 
 const QUOTE_AGE_MAX_MS = 60_000;
 /** Limits of batched requests: rows per statement, and statements in flight. */
-const BATCH_MAX = 64;
-const BATCHES_IN_FLIGHT_MAX = 2;
+const BATCHES = { max: 64, atOnce: 2 };
 
 /**
  * Starts an invoices replica, in the order that `startService` gives. Throws ConfigError when a chain's node is on
@@ -140,13 +139,11 @@ function batched(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice'> {
         await saveNewInvoices(db, made);
         return made.map(() => undefined);
       },
-      max: BATCH_MAX,
-      atOnce: BATCHES_IN_FLIGHT_MAX,
+      ...BATCHES,
     }),
     findInvoice: requestBatcher({
       run: (ids: readonly InvoiceId[]) => findInvoices(db, ids),
-      max: BATCH_MAX,
-      atOnce: BATCHES_IN_FLIGHT_MAX,
+      ...BATCHES,
     }),
   };
 }

@@ -53,16 +53,11 @@ function keyProblemOf(
 ): DerivedKeys['status']['problem'] {
   if (named === first) return undefined;
   const xpub = `${chain.toUpperCase()}_XPUB`;
-  if (named === undefined) {
-    return {
-      isKnown: false,
-      reason: `no address of ${chain} is given out yet: payouts has not confirmed that ${xpub} belongs to its WALLET_SEED; start payouts with this chain configured, it is asked every second`,
-    };
-  }
-  return {
-    isKnown: true,
-    reason: `no address of ${chain} is given out: ${xpub} and the WALLET_SEED of payouts do not belong together, their first addresses are ${first} and ${named}; give invoices the public key of those words, or payouts the words of that key`,
-  };
+  const isKnown = named !== undefined;
+  const reason = isKnown
+    ? `no address of ${chain} is given out: ${xpub} and the WALLET_SEED of payouts do not belong together, their first addresses are ${first} and ${named}; give invoices the public key of those words, or payouts the words of that key`
+    : `no address of ${chain} is given out yet: payouts has not confirmed that ${xpub} belongs to its WALLET_SEED; start payouts with this chain configured, it is asked every second`;
+  return { isKnown, reason };
 }
 
 /** The state before the last answer of payouts is loaded. */

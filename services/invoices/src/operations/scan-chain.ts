@@ -18,7 +18,7 @@ import {
   saveSynced,
 } from '../store/cursors.ts';
 import { syncStateOf } from '../store/expiry-extensions.ts';
-import { applyBlocks, BLOCKS_KEPT, type BlockPorts } from './apply-blocks.ts';
+import { applyBlocks, BLOCKS_KEPT, type BlockPorts, isLinked } from './apply-blocks.ts';
 import { extendExpiry } from './expire-invoices.ts';
 
 /** Blocks per step. A Bitcoin block has up to 20 MB of JSON. */
@@ -164,13 +164,9 @@ async function handleReorg(
   const base = await commonBlock(ports, watched, cursor);
   const blocks = await blocksAfter(watched, base.height, BRANCH_MAX);
   failpoint('invoices.branch_read');
-  const [first] = blocks;
   const last = blocks.at(-1);
-  const linked = blocks.every((block, i) => i === 0 || block.parentHash === blocks[i - 1]?.hash);
   // The chain changed during the read: the next step tries again.
-  if (first === undefined || last === undefined || first.parentHash !== base.hash || !linked) {
-    return { taken: 0, isAtHead: false };
-  }
+  if (last === undefined || !isLinked(base, blocks)) return { taken: 0, isAtHead: false };
   // The node has not shown its whole branch yet. Payments in the rest of it would be reported as reversed, and come
   // back with the next step.
   if (blocks.length < BRANCH_MAX && last.height < cursor.height) return { taken: 0, isAtHead: false };

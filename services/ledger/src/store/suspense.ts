@@ -236,16 +236,10 @@ export async function markSuspenseReversed(trx: Trx, ids: readonly DepositId[]):
   await trx.rows(markReversed, [ids]);
 }
 
-export type SuspenseFilter = {
-  account: AccountId;
-  state: SuspenseState | null;
-  asset: AssetSymbol | null;
-};
-
 /** One page of an account's unresolved deposits, newest first, and the list's total. */
 export const suspensePage = (
   db: Queryable,
-  { account, state, asset }: SuspenseFilter,
+  { account, state, asset }: { account: AccountId; state: SuspenseState | null; asset: AssetSymbol | null },
   place: Place,
 ): Promise<{ items: SuspenseItem[]; total: number }> =>
   listPage<SuspenseItem>(
