@@ -14,9 +14,9 @@ import { payBatch } from './operations/bitcoin/pay-batch.ts';
 import { watchHotAddress } from './operations/bitcoin/watch-hot-address.ts';
 import { reportSigningPaused } from './operations/signing-pause.ts';
 import type { ChainPorts } from './ports.ts';
-import { insertDepositUtxos, reverseDepositUtxos } from './store/deposit-utxos.ts';
-import type { Transaction } from './store/transaction-rows.ts';
+import type { Transaction } from './store/transactions.ts';
 import type { SettledDeposit } from './store/unswept-deposits.ts';
+import { insertDepositUtxos, reverseDepositUtxos } from './store/utxos.ts';
 
 /** How payouts are paid on the chains of one kind, and what is stored of deposits there. */
 export type ChainWorker<K extends ChainKind> = {

@@ -5,7 +5,7 @@ import { invalidateGroup } from '@quittance/payouts/operations/invalidate-group'
 import { chainLease, type runChainWorker } from '@quittance/payouts/operations/run-chain-worker';
 import type { PayoutChain, Ports } from '@quittance/payouts/ports';
 import { openGroups, walletsWithOpenTransactions } from '@quittance/payouts/store/replacement-groups';
-import type { Transaction } from '@quittance/payouts/store/transaction-rows';
+import type { Transaction } from '@quittance/payouts/store/transactions';
 import { takeLease } from '@quittance/shared/lease';
 import { units } from '@quittance/shared/money';
 import type { Mutant, Wiring } from '../mutant.ts';

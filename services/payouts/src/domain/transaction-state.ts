@@ -1,5 +1,3 @@
-import { assertMoves } from './payout-state.ts';
-
 /**
  * The state of a payout's or sweep's transaction, on every chain.
  *
@@ -50,10 +48,6 @@ export const columnPhases = {
   missing_since: 'ended',
 } as const satisfies Record<string, TransactionPhase>;
 export type PhaseColumn = keyof typeof columnPhases;
-
-/** Throws when an open transaction must not move to that state. */
-export const assertEndsOpen = (to: TransactionState): void =>
-  assertMoves<TransactionState>(transactionMoves, transactionPhases.open, to);
 
 /**
  * Whether a node has not reached the block in which a transaction was final. That such a node does not know the

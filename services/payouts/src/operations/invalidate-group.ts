@@ -4,9 +4,8 @@ import { assertLease, type Lease } from '@quittance/shared/lease';
 import { invariant } from '@quittance/shared/result';
 import { paidStatuses } from '../domain/payout-state.ts';
 import type { ChainPorts } from '../ports.ts';
-import { paymentsOf } from '../store/payments.ts';
-import { invalidateAttempts } from '../store/replacement-groups.ts';
-import type { Transaction } from '../store/transaction-rows.ts';
+import { invalidateAttempts, paymentsOf } from '../store/replacement-groups.ts';
+import type { Transaction } from '../store/transactions.ts';
 import { markUnswept } from '../store/unswept-deposits.ts';
 import { failPayout } from './fail-payout.ts';
 

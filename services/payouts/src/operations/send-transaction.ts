@@ -1,9 +1,8 @@
 import { failpoint } from '@quittance/shared/failpoint';
 import type { ChainPorts } from '../ports.ts';
-import { paymentsOf } from '../store/payments.ts';
 import { showPayoutSent } from '../store/payouts.ts';
-import type { Transaction } from '../store/transaction-rows.ts';
-import { moveTransaction, noteSent } from '../store/transactions.ts';
+import { paymentsOf } from '../store/replacement-groups.ts';
+import { moveTransaction, noteSent, type Transaction } from '../store/transactions.ts';
 
 /**
  * Sends stored bytes, for the first time or again. Unless a node accepts them it is unknown whether they arrived, and

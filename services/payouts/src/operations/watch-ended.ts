@@ -3,10 +3,15 @@ import { reason } from '@quittance/shared/logger';
 import { chainWorkers } from '../chain-workers.ts';
 import { isNodeBehind } from '../domain/transaction-state.ts';
 import type { ChainPorts } from '../ports.ts';
-import { endedNotFinal, newestFinal, noteLooked, type Whereabouts } from '../store/ended-transactions.ts';
 import { attemptsOf } from '../store/replacement-groups.ts';
-import type { Transaction } from '../store/transaction-rows.ts';
-import { noteSent } from '../store/transactions.ts';
+import {
+  endedNotFinal,
+  newestFinal,
+  noteLooked,
+  noteSent,
+  type Transaction,
+  type Whereabouts,
+} from '../store/transactions.ts';
 
 const LOOK_EVERY_MS = 60_000;
 const LOOKS_TOGETHER = 16;

@@ -13,7 +13,7 @@ import {
   shownAs,
 } from '../domain/payout-state.ts';
 import { isHalted } from './halts.ts';
-import { isIn } from './transaction-rows.ts';
+import { isIn } from './transactions.ts';
 
 export type Payout = {
   seq: string;
@@ -67,7 +67,7 @@ export type NewPayout = Pick<
 >;
 
 /** Stores a request before the ledger is asked to reserve its money. Undefined when payouts of its asset are halted. */
-export const insertRequested = (db: Queryable, payout: NewPayout): Promise<Payout | undefined> =>
+export const insertRequested = (db: Queryable, payout: NewPayout) =>
   db.maybe(insertRequest, requests.values([payout]));
 
 // One statement, because a client waits for it: the move, its event and the answer that its key keeps.
@@ -86,7 +86,7 @@ const reserveRequest = query<{ moved: number }>(
    select count(*)::int as moved from moved`,
 );
 
-export type Reservation = {
+type Reservation = {
   id: PayoutId;
   /** The payload of payout.created. */
   created: object;
@@ -159,8 +159,7 @@ export async function staleRequests(trx: Trx, olderThanMs: number): Promise<Payo
 
 const selectOne = query<Payout>('payouts_one', `select ${columns()} from payouts where id = $1`);
 
-export const findPayout = (db: Queryable, id: PayoutId): Promise<Payout | undefined> =>
-  db.maybe(selectOne, [id]);
+export const findPayout = (db: Queryable, id: PayoutId) => db.maybe(selectOne, [id]);
 
 const wanted = bulk({ symbol: 'text', after: 'bigint' });
 
@@ -221,7 +220,7 @@ export async function stalledPayouts(db: Queryable): Promise<Map<Chain, Stalled>
   return new Map(rows.map(({ chain, ...stalled }) => [chain, stalled]));
 }
 
-export type PayoutFilter = {
+type PayoutFilter = {
   account: AccountId;
   statuses: readonly PayoutStatus[] | null;
   asset: AssetSymbol | null;

@@ -3,7 +3,8 @@ import { bulk, type Queryable, query, statement, type Trx } from '@quittance/sha
 import type { PayloadOf } from '@quittance/shared/events';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
-import { isIn } from './transaction-rows.ts';
+import { bulk } from '@quittance/shared/store-kit';
+import { isIn } from './transactions.ts';
 
 export type SettledDeposit = {
   depositId: string;
@@ -18,24 +19,26 @@ export type SettledDeposit = {
   account: AccountId | null;
   invoiceId: string | null;
   /** Null when the reversal arrived first. */
-  disposition: Disposition | null;
+  disposition: PayloadOf<'deposit.settled'>['disposition'] | null;
 };
-export type Disposition = PayloadOf<'deposit.settled'>['disposition'];
 
-export const depositOf = (payload: PayloadOf<'deposit.settled' | 'deposit.reversed'>): SettledDeposit => ({
-  depositId: payload.deposit_id,
-  chain: assets[payload.asset].chain,
-  // On other chains addresses are case-sensitive.
-  address:
-    chainKinds[assets[payload.asset].chain] === 'evm' ? payload.address.toLowerCase() : payload.address,
-  derivationIndex: payload.derivation_index,
-  asset: payload.asset,
-  amount: units(payload.amount),
-  outpoint: payload.outpoint,
-  account: payload.account_id as AccountId,
-  invoiceId: payload.invoice_id,
-  disposition: 'disposition' in payload ? payload.disposition : null,
-});
+export function depositOf(payload: PayloadOf<'deposit.settled' | 'deposit.reversed'>): SettledDeposit {
+  const { asset, address, outpoint } = payload;
+  const { chain } = assets[asset];
+  return {
+    depositId: payload.deposit_id,
+    chain,
+    // On other chains addresses are case-sensitive.
+    address: chainKinds[chain] === 'evm' ? address.toLowerCase() : address,
+    derivationIndex: payload.derivation_index,
+    asset,
+    amount: units(payload.amount),
+    outpoint,
+    account: payload.account_id as AccountId,
+    invoiceId: payload.invoice_id,
+    disposition: 'disposition' in payload ? payload.disposition : null,
+  };
+}
 
 const deposits = bulk({
   depositId: 'text',
@@ -67,11 +70,8 @@ export async function insertDepositsOnce(trx: Trx, settled: readonly SettledDepo
   const values = deposits.values(settled);
   await trx.rows(insertDeposits, values);
   const others = await trx.rows(selectOthers, values);
-  if (others.length > 0) {
-    throw new Error(
-      `settled twice with other contents: ${others.map(({ depositId }) => depositId).join(', ')}`,
-    );
-  }
+  const ids = others.map(({ depositId }) => depositId);
+  if (ids.length > 0) throw new Error(`settled twice with other contents: ${ids.join(', ')}`);
 }
 
 const markReversed = statement(
@@ -107,8 +107,7 @@ const selectUnresolved = query<UnresolvedDeposit>(
 );
 
 /** A deposit whose money was unresolved when it was booked; what has become of it since, the ledger knows. */
-export const findUnresolved = (db: Queryable, depositId: string): Promise<UnresolvedDeposit | undefined> =>
-  db.maybe(selectUnresolved, [depositId]);
+export const findUnresolved = (db: Queryable, depositId: string) => db.maybe(selectUnresolved, [depositId]);
 
 /** The unswept deposits of one asset at one address. */
 export type UnsweptDeposits = {
@@ -140,12 +139,8 @@ const selectSweepable = query<UnsweptDeposits>(
 );
 
 /** The largest unswept deposits of an asset that could be swept, one for each address. */
-export const sweepableDeposits = (
-  db: Queryable,
-  chain: Chain,
-  asset: AssetSymbol,
-  limit: number,
-): Promise<UnsweptDeposits[]> => db.rows(selectSweepable, [chain, asset, limit]);
+export const sweepableDeposits = (db: Queryable, chain: Chain, asset: AssetSymbol, limit: number) =>
+  db.rows(selectSweepable, [chain, asset, limit]);
 
 type Sum = { amount: Units };
 
@@ -190,8 +185,7 @@ const selectSwept = query<UnsweptDeposits>(
 );
 
 /** What an open sweep moves. */
-export const depositsOfSweep = (db: Queryable, sweepId: string): Promise<UnsweptDeposits | undefined> =>
-  db.maybe(selectSwept, [sweepId]);
+export const depositsOfSweep = (db: Queryable, sweepId: string) => db.maybe(selectSwept, [sweepId]);
 
 const finish = statement(
   'unswept_deposits_swept',
@@ -220,10 +214,6 @@ const postpone = statement(
 );
 
 /** Excludes deposits from plans until `retryAt`. */
-export async function postponeDeposits(
-  db: Queryable,
-  depositIds: readonly string[],
-  retryAt: Date,
-): Promise<void> {
+export async function postponeDeposits(db: Queryable, depositIds: string[], retryAt: Date): Promise<void> {
   await db.rows(postpone, [depositIds, retryAt]);
 }

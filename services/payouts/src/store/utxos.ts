@@ -1,30 +1,28 @@
+import type { Utxo } from '@quittance/chains/bitcoin/spend';
 import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { Units } from '@quittance/shared/money';
+import { invariant } from '@quittance/shared/result';
+import { bulk } from '@quittance/shared/store-kit';
+import type { SettledDeposit } from './unswept-deposits.ts';
 
 /** An unspent output of ours on Bitcoin. */
-export type StoredUtxo = {
-  /** `<tx hash>:<n>` */
-  outpoint: string;
-  branch: 'deposit' | 'hot' | 'change';
-  index: number;
-  address: string;
-  amount: Units;
-};
-
-const columns = 'outpoint, branch, derivation_index::float8 as index, address, amount';
+export type StoredUtxo = Utxo & { address: string };
 
 const isSpendable = `chain = $1 and state = 'available' and reversed_at is null
      and (retry_at is null or retry_at < now())`;
 
 const selectSpendable = query<StoredUtxo>(
   'utxos_spendable',
-  `select ${columns} from utxos where ${isSpendable} order by amount desc, outpoint limit $2`,
+  `select outpoint, branch, derivation_index::float8 as index, address, amount
+   from utxos where ${isSpendable} order by amount desc, outpoint limit $2`,
 );
 
 /** The largest UTXOs that may be spent. */
-export const spendableUtxos = (db: Queryable, chain: Chain, limit: number): Promise<StoredUtxo[]> =>
+export const spendableUtxos = (db: Queryable, chain: Chain, limit: number) =>
   db.rows(selectSpendable, [chain, limit]);
+
+const outpointsOf = (utxos: readonly Pick<Utxo, 'outpoint'>[]) => utxos.map(({ outpoint }) => outpoint);
 
 type Sum = { amount: Units };
 
@@ -44,14 +42,8 @@ const selectStillSpendable = query<{ outpoint: string }>(
 );
 
 /** The outpoints of those UTXOs that may still be spent. */
-export async function stillSpendable(
-  db: Queryable,
-  chain: Chain,
-  utxos: readonly StoredUtxo[],
-): Promise<Set<string>> {
-  const outpoints = utxos.map(({ outpoint }) => outpoint);
-  const rows = await db.rows(selectStillSpendable, [chain, outpoints]);
-  return new Set(rows.map(({ outpoint }) => outpoint));
+export async function stillSpendable(db: Queryable, chain: Chain, utxos: readonly Utxo[]) {
+  return new Set(outpointsOf(await db.rows(selectStillSpendable, [chain, outpointsOf(utxos)])));
 }
 
 // One of a group's attempts will be mined, and the one with the least change is counted. A doubted group does not count,
@@ -71,7 +63,7 @@ export async function incomingChange(db: Queryable, chain: Chain): Promise<Units
 }
 
 /** A UTXO of a deposit names it; change and the operator's money have none. */
-export type Source = { sourceDepositId: string | null };
+type Source = { sourceDepositId: string | null };
 
 const lock = query<Source>(
   'utxos_lock',
@@ -81,9 +73,8 @@ const lock = query<Source>(
 );
 
 /** Locks UTXOs for a group, all or none: false means that nothing may be signed with them. */
-export async function lockUtxos(trx: Trx, utxos: readonly StoredUtxo[], group: string): Promise<boolean> {
-  const outpoints = utxos.map(({ outpoint }) => outpoint);
-  const locked = await trx.rows(lock, [outpoints, group]);
+export async function lockUtxos(trx: Trx, utxos: readonly Utxo[], group: string): Promise<boolean> {
+  const locked = await trx.rows(lock, [outpointsOf(utxos), group]);
   if (locked.length !== utxos.length) return false;
   await noteDeposits(trx, locked);
   return true;
@@ -100,9 +91,8 @@ export async function insertChangeUtxo(
   trx: Trx,
   chain: Chain,
   group: string,
-  utxo: Omit<StoredUtxo, 'branch'>,
+  { outpoint, address, index, amount }: Omit<StoredUtxo, 'branch'>,
 ): Promise<void> {
-  const { outpoint, address, index, amount } = utxo;
   await trx.rows(insertChange, [outpoint, chain, address, index, amount, group]);
 }
 
@@ -206,7 +196,7 @@ const followUtxos = statement(
 );
 
 /** Updates the unswept deposits of these UTXOs: whether a transaction sweeps them. */
-export async function noteDeposits(trx: Trx, sources: readonly Source[]): Promise<void> {
+async function noteDeposits(trx: Trx, sources: readonly Source[]): Promise<void> {
   const ids = sources.flatMap(({ sourceDepositId }) => sourceDepositId ?? []);
   if (ids.length > 0) await trx.rows(followUtxos, [ids]);
 }
@@ -217,10 +207,83 @@ const postpone = statement(
 );
 
 /** Excludes UTXOs from plans until `retryAt`. */
-export async function postponeUtxos(
-  db: Queryable,
-  utxos: readonly StoredUtxo[],
-  retryAt: Date,
+export async function postponeUtxos(db: Queryable, utxos: readonly Utxo[], retryAt: Date): Promise<void> {
+  await db.rows(postpone, [outpointsOf(utxos), retryAt]);
+}
+
+const deposits = bulk({
+  outpoint: 'text',
+  chain: 'text',
+  address: 'text',
+  derivationIndex: 'bigint',
+  amount: 'numeric',
+  depositId: 'text',
+});
+
+const insertDeposits = statement(
+  'utxos_insert_deposits',
+  `insert into utxos (outpoint, chain, address, branch, derivation_index, amount, state, source_deposit_id)
+   select outpoint, chain, address, 'deposit', derivation_index, amount, 'available', deposit_id
+   from ${deposits.from('given')} order by outpoint on conflict do nothing`,
+);
+
+// A late or repeated event of a deposit that was reversed does not change the UTXO of a later deposit.
+const isOfAnother = `utxos.outpoint = given.outpoint
+     and utxos.source_deposit_id is distinct from given.deposit_id
+     and not exists (
+       select from unswept_deposits d where d.deposit_id = given.deposit_id and d.reversed_at is not null)`;
+
+const takeOver = query<Source>(
+  'utxos_take_over',
+  `update utxos set source_deposit_id = given.deposit_id, reversed_at = null, retry_at = null, updated_at = now()
+   from ${deposits.from('given')}
+   where ${isOfAnother} and utxos.branch = 'deposit' and utxos.reversed_at is not null
+   returning utxos.source_deposit_id`,
+);
+
+const selectOthers = query<{ outpoint: string }>(
+  'utxos_differing',
+  `select utxos.outpoint from utxos, ${deposits.from('given')} where ${isOfAnother}`,
+);
+
+/**
+ * Stores the outputs of deposits once, after the deposits themselves. An output whose block was dropped may be mined
+ * again, as another deposit: the UTXO belongs to that deposit then, locked or not. Two deposits of one output at a time
+ * are an error, until the reversal of the earlier one arrives.
+ */
+export async function insertDepositUtxos(trx: Trx, settled: readonly SettledDeposit[]): Promise<void> {
+  const values = deposits.values(settled);
+  await trx.rows(insertDeposits, values);
+  await noteDeposits(trx, await trx.rows(takeOver, values));
+  const others = await trx.rows(selectOthers, values);
+  invariant(others.length === 0, `one deposit for each output: ${outpointsOf(others).join(', ')}`);
+}
+
+const reverse = statement(
+  'utxos_reverse',
+  `update utxos set reversed_at = coalesce(reversed_at, now()), updated_at = now()
+   where source_deposit_id = any($1)`,
+);
+
+/** Marks the UTXOs of dropped deposits. A locked UTXO stays with its group. */
+export async function reverseDepositUtxos(trx: Trx, depositIds: readonly string[]): Promise<void> {
+  await trx.rows(reverse, [depositIds]);
+}
+
+const outputs = bulk({ outpoint: 'text', amount: 'numeric' }, 3);
+
+const insertHot = statement(
+  'utxos_insert_hot',
+  `insert into utxos (outpoint, chain, address, branch, derivation_index, amount, state)
+   select outpoint, $1, $2, 'hot', 0, amount, 'available' from ${outputs.from('found')} on conflict do nothing`,
+);
+
+/** Stores money that an operator sent to the hot address. Known UTXOs stay as they are. */
+export async function insertHotUtxos(
+  trx: Trx,
+  chain: Chain,
+  address: string,
+  found: readonly { outpoint: string; amount: Units }[],
 ): Promise<void> {
-  await db.rows(postpone, [utxos.map(({ outpoint }) => outpoint), retryAt]);
+  await trx.rows(insertHot, [chain, address, ...outputs.values(found)]);
 }

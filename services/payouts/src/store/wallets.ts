@@ -11,13 +11,8 @@ const selectOther = query<{ address: string }>(
 );
 
 /** The hot wallet of another seed with which this database was used; undefined when there is none. */
-export async function otherHotWallet(
-  db: Queryable,
-  chain: Chain,
-  hotAddress: string,
-): Promise<string | undefined> {
-  return (await db.maybe(selectOther, [chain, hotAddress]))?.address;
-}
+export const otherHotWallet = async (db: Queryable, chain: Chain, hotAddress: string) =>
+  (await db.maybe(selectOther, [chain, hotAddress]))?.address;
 
 const insertKnown = statement(
   'known_hot_wallets_insert',
@@ -25,13 +20,8 @@ const insertKnown = statement(
 );
 
 /** Records the seed's hot wallet before anything is signed with it; from then on another one is a seed mismatch. */
-export async function insertKnownHotWalletOnce(
-  db: Queryable,
-  chain: Chain,
-  hotAddress: string,
-): Promise<void> {
-  await db.rows(insertKnown, [chain, hotAddress]);
-}
+export const insertKnownHotWalletOnce = (db: Queryable, chain: Chain, hotAddress: string) =>
+  db.rows(insertKnown, [chain, hotAddress]);
 
 const insertWallet = statement(
   'wallets_insert',
@@ -58,9 +48,8 @@ const selectNext = query<{ nextNonce: number }>(
 );
 
 /** The nonce of the wallet's next transaction; undefined for a wallet that has never signed. */
-export async function nextNonce(db: Queryable, chain: Chain, address: string): Promise<number | undefined> {
-  return (await db.maybe(selectNext, [chain, address]))?.nextNonce;
-}
+export const nextNonce = async (db: Queryable, chain: Chain, address: string) =>
+  (await db.maybe(selectNext, [chain, address]))?.nextNonce;
 
 const raiseNonce = statement(
   'wallets_raise_nonce',
@@ -68,14 +57,8 @@ const raiseNonce = statement(
 );
 
 /** Skips nonces that others have used in final blocks. True when there were some. */
-export async function skipUsedNonces(
-  trx: Trx,
-  chain: Chain,
-  address: string,
-  finalized: number,
-): Promise<boolean> {
-  return (await trx.rows(raiseNonce, [chain, address, finalized])).length > 0;
-}
+export const skipUsedNonces = async (trx: Trx, chain: Chain, address: string, finalized: number) =>
+  (await trx.rows(raiseNonce, [chain, address, finalized])).length > 0;
 
 const takeNext = query<{ nonce: number }>(
   'wallets_take_nonce',
@@ -94,11 +77,8 @@ const selectHistory = query<{ signature: string | null }>(
 );
 
 /** The newest checked transaction of a wallet; undefined before the first check. */
-export const historyOf = (
-  db: Queryable,
-  chain: Chain,
-  address: string,
-): Promise<{ signature: string | null } | undefined> => db.maybe(selectHistory, [chain, address]);
+export const historyOf = (db: Queryable, chain: Chain, address: string) =>
+  db.maybe(selectHistory, [chain, address]);
 
 const moveHistory = statement(
   'wallet_histories_move',
@@ -107,14 +87,8 @@ const moveHistory = statement(
 );
 
 /** Stores that everything up to that transaction was checked. Two replicas may check at once. */
-export async function noteHistory(
-  db: Queryable,
-  chain: Chain,
-  address: string,
-  signature: string | null,
-): Promise<void> {
-  await db.rows(moveHistory, [chain, address, signature]);
-}
+export const noteHistory = (db: Queryable, chain: Chain, address: string, signature: string | null) =>
+  db.rows(moveHistory, [chain, address, signature]);
 
 const selectUnknown = query<{ hash: string }>(
   'transactions_unknown',
@@ -125,4 +99,24 @@ const selectUnknown = query<{ hash: string }>(
 /** The hashes of transactions that this database does not have, in their order. */
 export async function unknownHashes(db: Queryable, hashes: readonly string[]): Promise<string[]> {
   return (await db.rows(selectUnknown, [hashes])).map(({ hash }) => hash);
+}
+
+const selectCursor = query<{ height: number }>(
+  'hot_address_cursors_one',
+  `select height::float8 from hot_address_cursors where chain = $1`,
+);
+
+/** Up to which block payments to the hot address were read; undefined before the first time. */
+export async function hotAddressCursor(db: Queryable, chain: Chain): Promise<number | undefined> {
+  return (await db.maybe(selectCursor, [chain]))?.height;
+}
+
+const moveCursor = statement(
+  'hot_address_cursors_move',
+  `insert into hot_address_cursors (chain, height) values ($1, $2)
+   on conflict (chain) do update set height = greatest(hot_address_cursors.height, excluded.height), updated_at = now()`,
+);
+
+export async function moveHotAddressCursor(trx: Trx, chain: Chain, height: number): Promise<void> {
+  await trx.rows(moveCursor, [chain, height]);
 }

@@ -1,28 +1,18 @@
-import type { SignedTransaction } from '@quittance/chains/chain';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Trx } from '@quittance/shared/db';
 import type { Units } from '@quittance/shared/money';
 import type { ChainPorts } from '../../ports.ts';
 import type { Payout } from '../../store/payouts.ts';
-import type { ReplacementGroup } from '../../store/transaction-rows.ts';
+import type { NewTransaction, ReplacementGroup } from '../../store/transactions.ts';
 import type { UnsweptDeposits } from '../../store/unswept-deposits.ts';
 
 export type AccountChainPorts = ChainPorts<'evm' | 'solana'>;
 
 /** A signed first attempt: what is stored of it beside what every chain stores. */
-export type SignedDraft = {
-  signed: SignedTransaction;
-  wallet: string;
-  /** What arrives. */
-  amount: Units;
-  /** On EVM chains. */
-  nonce: number | null;
-  /** On Solana. */
-  validToHeight: number | null;
-  /** The last final block, read before the signature. */
-  finalHeight: number;
-  terms: object | null;
-};
+type SignedDraft = Pick<
+  NewTransaction,
+  'signed' | 'wallet' | 'amount' | 'nonce' | 'validToHeight' | 'finalHeightWhenSigned' | 'terms'
+>;
 
 /**
  * Signs inside the database transaction that stores the bytes. It asks no node. Undefined when nothing is to be signed.

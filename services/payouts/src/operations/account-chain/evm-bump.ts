@@ -6,10 +6,8 @@ import { invariant } from '@quittance/shared/result';
 import { amountOf } from '../../domain/available-liquidity.ts';
 import { bumpedFees } from '../../domain/evm/bump.ts';
 import type { EvmPorts } from '../../ports.ts';
-import { paymentsOf } from '../../store/payments.ts';
-import { attemptsOf, stuckGroups } from '../../store/replacement-groups.ts';
-import { newestOf, type ReplacementGroup, type Transaction } from '../../store/transaction-rows.ts';
-import { insertSigned } from '../../store/transactions.ts';
+import { attemptsOf, paymentsOf, stuckGroups } from '../../store/replacement-groups.ts';
+import { insertSigned, newestOf, type ReplacementGroup, type Transaction } from '../../store/transactions.ts';
 import { depositsOfSweep } from '../../store/unswept-deposits.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
@@ -108,7 +106,6 @@ async function signSuccessor(
       after: newest,
       chain,
       fence: lease.token,
-      finalHeight: newest.finalHeightWhenSigned,
     });
     failpoint('evm.bumps.signing');
     return successor;

@@ -4,7 +4,7 @@ import type { Lease } from '@quittance/shared/lease';
 import { units } from '@quittance/shared/money';
 import pMap from 'p-map';
 import type { EvmPorts } from '../../ports.ts';
-import { sweepsOutsideBlocks } from '../../store/open-sums.ts';
+import { sweepsOutsideBlocks } from '../../store/replacement-groups.ts';
 import { nextNonce } from '../../store/wallets.ts';
 import type { AccountChainDriver, ChainTerms } from './driver.ts';
 import { bumpStuck } from './evm-bump.ts';

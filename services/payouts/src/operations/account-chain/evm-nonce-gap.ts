@@ -1,6 +1,6 @@
 import { isNodeBehind } from '../../domain/transaction-state.ts';
 import type { EvmPorts } from '../../ports.ts';
-import { endedFromNonce, noteMissing } from '../../store/ended-transactions.ts';
+import { endedFromNonce, noteMissing } from '../../store/transactions.ts';
 
 const NAMED_MAX = 100;
 

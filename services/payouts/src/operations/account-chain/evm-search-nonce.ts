@@ -3,8 +3,7 @@ import { reason } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
 import type { EvmPorts } from '../../ports.ts';
 import { attemptsOf } from '../../store/replacement-groups.ts';
-import type { ReplacementGroup, Transaction } from '../../store/transaction-rows.ts';
-import { noteSearched } from '../../store/transactions.ts';
+import { noteSearched, type ReplacementGroup, type Transaction } from '../../store/transactions.ts';
 
 /** What the blocks show about a used nonce. */
 type FoundByNonce = { state: 'found'; height: number; blockHash: string } | { state: 'replaced'; by: string };

@@ -88,11 +88,11 @@ export const withNextNonce =
   (
     chain: EvmPorts['chain'],
     wallet: string,
-    finalHeight: number,
+    finalHeightWhenSigned: number,
     sign: (nonce: number) => Promise<Signing | undefined>,
   ): Draft =>
   async (trx) => {
     const nonce = await takeNonce(trx, chain, wallet);
     const made = await sign(nonce);
-    return made && { ...made, wallet, nonce, finalHeight, validToHeight: null };
+    return made && { ...made, wallet, nonce, finalHeightWhenSigned, validToHeight: null };
   };

@@ -9,8 +9,13 @@ import {
   type OpenEvmGroup,
 } from '../../domain/evm/next-step.ts';
 import type { EvmPorts } from '../../ports.ts';
-import { newestOf, type ReplacementGroup, type Transaction } from '../../store/transaction-rows.ts';
-import { noteBlock, noteDoubt } from '../../store/transactions.ts';
+import {
+  newestOf,
+  noteBlock,
+  noteDoubt,
+  type ReplacementGroup,
+  type Transaction,
+} from '../../store/transactions.ts';
 import { skipUsedNonces } from '../../store/wallets.ts';
 import { invalidateGroup } from '../invalidate-group.ts';
 import { keepLease } from '../keep-lease.ts';

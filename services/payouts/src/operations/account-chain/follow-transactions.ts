@@ -2,7 +2,7 @@ import { StatusMissing } from '@quittance/chains/solana/non-inclusion';
 import type { Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { openGroups, walletsWithOpenTransactions } from '../../store/replacement-groups.ts';
-import { newestOf, type ReplacementGroup } from '../../store/transaction-rows.ts';
+import { newestOf, type ReplacementGroup } from '../../store/transactions.ts';
 import { keepLease } from '../keep-lease.ts';
 import type { AccountChainDriver, AccountChainPorts } from './driver.ts';
 

@@ -2,8 +2,7 @@ import { assets, nativeAsset } from '@quittance/shared/assets';
 import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { formatUnits, type Units } from '@quittance/shared/money';
-import type { Transaction } from '../../store/transaction-rows.ts';
-import { insertSigned } from '../../store/transactions.ts';
+import { insertSigned, type Transaction } from '../../store/transactions.ts';
 import {
   assignSweep,
   lockDeposits,

@@ -13,7 +13,7 @@ import { needsExpiryProof, nextSolanaStep } from '../../domain/solana/next-step.
 import { highestPriorityFee, priorityFeeOf } from '../../domain/solana/priority-fee.ts';
 import { nativeToSweep, takeFrom, whoPays } from '../../domain/solana/sweeping.ts';
 import type { SolanaPorts } from '../../ports.ts';
-import { newestOf, type ReplacementGroup, type Transaction } from '../../store/transaction-rows.ts';
+import { newestOf, type ReplacementGroup, type Transaction } from '../../store/transactions.ts';
 import type { UnsweptDeposits } from '../../store/unswept-deposits.ts';
 import { insertWalletOnce } from '../../store/wallets.ts';
 import { invalidateGroup } from '../invalidate-group.ts';
@@ -105,15 +105,20 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
   const trialLifetime = briefly(clock, () => sender.lifetime());
   const signingTime = briefly(clock, async () => ({
     lifetime: await sender.lifetime(),
-    finalHeight: await sender.finalizedHeight(),
+    finalHeightWhenSigned: await sender.finalizedHeight(),
   }));
 
-  const drafted = (signed: SolanaSigned, finalHeight: number, wallet: string, amount: Units): Draft => {
+  const drafted = (
+    signed: SolanaSigned,
+    finalHeightWhenSigned: number,
+    wallet: string,
+    amount: Units,
+  ): Draft => {
     const { validToHeight } = signed;
     return async (trx) => {
       await insertWalletOnce(trx, chain, sender.hotAddress, 'hot', null);
       if (wallet !== sender.hotAddress) await insertWalletOnce(trx, chain, wallet, 'deposit', null);
-      return { signed, wallet, amount, nonce: null, validToHeight, finalHeight, terms: null };
+      return { signed, wallet, amount, nonce: null, validToHeight, finalHeightWhenSigned, terms: null };
     };
   };
 
@@ -133,9 +138,9 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
     const balance = nativeToSweep(there, amount, rents.wallet);
     const arrives = units(feeFrom === 'hot' ? balance : balance - sweepFees.native.deposit);
     if (arrives <= sweepFees.native[feeFrom]) return undefined;
-    const { lifetime, finalHeight } = await signingTime();
+    const { lifetime, finalHeightWhenSigned } = await signingTime();
     const signed = await sender.signNativeSweep({ index, balance, feeFrom, lifetime, priorityFee });
-    return drafted(signed, finalHeight, feeFrom === 'hot' ? sender.hotAddress : address, arrives);
+    return drafted(signed, finalHeightWhenSigned, feeFrom === 'hot' ? sender.hotAddress : address, arrives);
   }
 
   async function draftTokenSweep(unswept: UnsweptDeposits): Promise<Draft | undefined> {
@@ -145,10 +150,10 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
     if (accounts === undefined) {
       return void reportMissing(ports, unswept, units(there.reduce((sum, one) => sum + one.amount, 0n)));
     }
-    const { lifetime, finalHeight } = await signingTime();
+    const { lifetime, finalHeightWhenSigned } = await signingTime();
     const { tokenAccount: tokenAccountRent } = rents;
     const order = { asset, index, accounts, lifetime, priorityFee, tokenAccountRent };
-    return drafted(await sender.signTokenSweep(order), finalHeight, sender.hotAddress, amount);
+    return drafted(await sender.signTokenSweep(order), finalHeightWhenSigned, sender.hotAddress, amount);
   }
 
   return {
@@ -165,9 +170,9 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
       });
       if ((await sender.tryTransfer(orderWith(await trialLifetime()))) === 'refused') return 'refused';
       const draft = async () => {
-        const { lifetime, finalHeight } = await signingTime();
+        const { lifetime, finalHeightWhenSigned } = await signingTime();
         const signed = await sender.signTransfer(orderWith(lifetime));
-        return drafted(signed, finalHeight, sender.hotAddress, payout.amount);
+        return drafted(signed, finalHeightWhenSigned, sender.hotAddress, payout.amount);
       };
       return { fee: transferFee(payout.asset), draft };
     },

@@ -7,10 +7,9 @@ import { amountOf } from '../../domain/available-liquidity.ts';
 import { priorityFeeOf } from '../../domain/solana/priority-fee.ts';
 import { transactionPhases } from '../../domain/transaction-state.ts';
 import type { SolanaPorts } from '../../ports.ts';
-import { paymentsOf } from '../../store/payments.ts';
 import { findPayout } from '../../store/payouts.ts';
-import type { Transaction } from '../../store/transaction-rows.ts';
-import { insertSigned, moveTransaction } from '../../store/transactions.ts';
+import { paymentsOf } from '../../store/replacement-groups.ts';
+import { insertSigned, moveTransaction, type Transaction } from '../../store/transactions.ts';
 import { invalidateGroup } from '../invalidate-group.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { availableLiquidity } from './available-liquidity.ts';
@@ -64,7 +63,7 @@ export async function signAgain(
     );
     return false;
   }
-  const finalHeight = await sender.finalizedHeight();
+  const finalHeightWhenSigned = await sender.finalizedHeight();
   const successor = await db.transaction(async (trx) => {
     await assertLease(trx, lease);
     const invalidated = await moveTransaction(trx, dead.id, transactionPhases.open, 'dead');
@@ -76,7 +75,7 @@ export async function signAgain(
       sweptAddress: null,
       signed,
       fence: lease.token,
-      finalHeight,
+      finalHeightWhenSigned,
       validToHeight: signed.validToHeight,
       terms: null,
     });

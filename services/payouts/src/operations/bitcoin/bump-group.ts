@@ -5,14 +5,12 @@ import { reason } from '@quittance/shared/logger';
 import { type Units, units } from '@quittance/shared/money';
 import { mostFor, nextFeeRate } from '../../domain/bitcoin/bump.ts';
 import type { BitcoinPorts } from '../../ports.ts';
-import { paymentsOf } from '../../store/payments.ts';
-import { newestOf, type ReplacementGroup, type Transaction } from '../../store/transaction-rows.ts';
-import { insertSigned } from '../../store/transactions.ts';
-import { isChangeUsed, lockUtxos, type StoredUtxo, spendableUtxos } from '../../store/utxos.ts';
+import { paymentsOf } from '../../store/replacement-groups.ts';
+import { insertSigned, newestOf, type ReplacementGroup, type Transaction } from '../../store/transactions.ts';
+import { isChangeUsed, lockUtxos, spendableUtxos } from '../../store/utxos.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { missingUtxos } from './missing-utxos.ts';
-import { storeChange } from './sign-batch.ts';
-import { type BitcoinTerms, feeRateOf, readBitcoinTerms, spendable, writeBitcoinTerms } from './terms.ts';
+import { type BitcoinTerms, feeRateOf, readBitcoinTerms, storeChange, writeBitcoinTerms } from './signing.ts';
 
 /** One more input is usually enough. */
 const UTXOS_MAX = 50;
@@ -92,45 +90,32 @@ async function extraUtxos(ports: BitcoinPorts) {
   const utxos = await spendableUtxos(ports.db, ports.chain, UTXOS_MAX);
   const { spent, absent } = await missingUtxos(ports, utxos);
   const missing = new Set([...spent, ...absent]);
-  return utxos.filter((utxo) => !missing.has(utxo)).map(spendable);
+  return utxos.filter((utxo) => !missing.has(utxo));
 }
 
 async function sign(
-  { db, chain, sender, logger }: BitcoinPorts,
+  ports: BitcoinPorts,
   lease: Lease,
   newest: Transaction,
   { terms, spend }: { terms: BitcoinTerms; spend: Spend },
 ): Promise<Transaction | undefined> {
+  const { db, chain, sender, logger } = ports;
   const signed = sender.signSpend(spend);
   const known = new Set(terms.utxos.map(({ outpoint }) => outpoint));
-  const added = spend.utxos
-    .filter(({ outpoint }) => !known.has(outpoint))
-    .map((utxo): StoredUtxo => ({ ...utxo, address: sender.address(utxo.branch, utxo.index) }));
+  const added = spend.utxos.filter(({ outpoint }) => !known.has(outpoint));
   const stored = await db.transaction(async (trx) => {
     await assertLease(trx, lease);
     if (!(await lockUtxos(trx, added, newest.group))) return undefined;
     const transaction = await insertSigned(trx, {
+      ...newest,
       after: newest,
       chain,
-      wallet: newest.wallet,
-      nonce: null,
       sweptAddress: newest.purpose === 'sweep' ? sender.address('change', terms.changeIndex) : null,
-      asset: newest.asset,
-      amount: newest.amount,
       signed,
-      minConfirmations: newest.minConfirmations,
       fence: lease.token,
-      // Of the first attempt: the search for a conflict starts there.
-      finalHeight: newest.finalHeightWhenSigned ?? 0,
-      validToHeight: null,
-      terms: writeBitcoinTerms({
-        utxos: spend.utxos,
-        changeIndex: terms.changeIndex,
-        fee: signed.fee,
-        virtualBytes: signed.virtualBytes,
-      }),
+      terms: writeBitcoinTerms(spend, terms.changeIndex, signed),
     });
-    await storeChange(trx, { chain, sender }, transaction, spend, signed.changeOutput);
+    await storeChange(trx, ports, transaction, spend, signed.changeOutput);
     failpoint('bitcoin.bumps.signing');
     return transaction;
   });

@@ -8,15 +8,20 @@ import pMap from 'p-map';
 import { nextBitcoinStep } from '../../domain/bitcoin/next-step.ts';
 import type { BitcoinPorts } from '../../ports.ts';
 import { openGroups } from '../../store/replacement-groups.ts';
-import { newestOf, type ReplacementGroup, type Transaction } from '../../store/transaction-rows.ts';
-import { noteBlock, noteDoubt } from '../../store/transactions.ts';
+import {
+  newestOf,
+  noteBlock,
+  noteDoubt,
+  type ReplacementGroup,
+  type Transaction,
+} from '../../store/transactions.ts';
 import { noteChange, settleUtxos } from '../../store/utxos.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { settleTransaction } from '../settle-transaction.ts';
 import { bumpGroup } from './bump-group.ts';
 import { invalidateConflicted } from './invalidate-conflicted.ts';
-import { readBitcoinTerms } from './terms.ts';
+import { readBitcoinTerms } from './signing.ts';
 
 const OPEN_AT_ONCE = 200;
 const CONCURRENT_LOOKS = 8;

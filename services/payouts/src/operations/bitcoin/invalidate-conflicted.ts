@@ -3,12 +3,11 @@ import type { Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import type { BitcoinPorts } from '../../ports.ts';
 import { attemptsOf } from '../../store/replacement-groups.ts';
-import type { ReplacementGroup } from '../../store/transaction-rows.ts';
-import { noteDoubt, noteSearched } from '../../store/transactions.ts';
+import { noteDoubt, noteSearched, type ReplacementGroup } from '../../store/transactions.ts';
 import { freeUtxos } from '../../store/utxos.ts';
 import { invalidateGroup } from '../invalidate-group.ts';
 import { keepLease } from '../keep-lease.ts';
-import { readBitcoinTerms } from './terms.ts';
+import { readBitcoinTerms } from './signing.ts';
 
 /**
  * Ends a group that no node knows, when it is proved that no attempt can ever be mined. The proof is another transaction

@@ -26,8 +26,7 @@ import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { reportSigningPaused } from '../signing-pause.ts';
 import { missingUtxos } from './missing-utxos.ts';
-import { signBatch } from './sign-batch.ts';
-import { spendable } from './terms.ts';
+import { signBatch } from './signing.ts';
 
 const DECIMALS = 8;
 /** The largest UTXOs. The time of signing grows with their number. */
@@ -54,7 +53,7 @@ export async function payBatch(ports: BitcoinPorts, lease: Lease): Promise<numbe
   const utxos = await usableUtxos(ports);
   if (utxos === undefined) return impossible.length;
 
-  const finalHeight = await sender.finalizedHeight();
+  const finalHeightWhenSigned = await sender.finalizedHeight();
   const { next, changeIndex } = await chooseNext(ports, queue, utxos);
   failpoint('bitcoin.planned');
   if (next === undefined || (await foreignUtxos(ports, utxos, next.spend)).length > 0)
@@ -62,7 +61,7 @@ export async function payBatch(ports: BitcoinPorts, lease: Lease): Promise<numbe
   const { payouts, spend } = next;
   await keepLease(ports, lease);
   const minConfirmations = Math.max(...queue.map((payout) => payout.minConfirmations));
-  const order = { payouts, spend, changeIndex, finalHeight, minConfirmations };
+  const order = { payouts, spend, changeIndex, finalHeightWhenSigned, minConfirmations };
   const transaction = await signBatch(ports, lease, order);
   if (transaction === undefined) return impossible.length;
   await sendTransaction(ports, transaction);
@@ -183,7 +182,7 @@ function select(
   { payouts, utxos, feeRate, changeIndex }: Selection & { payouts: readonly Payout[] },
 ): Spend | undefined {
   const spend = sender.selectUtxos({
-    available: utxos.map(spendable),
+    available: utxos,
     recipients: payouts.map(({ address, amount }) => ({ to: address, amount })),
     changeIndex,
     feeRate,
@@ -207,7 +206,7 @@ function merge(
   { sender, throttledLog }: BitcoinPorts,
   { utxos, feeRate, changeIndex }: Selection,
 ): Next | undefined {
-  const required = utxos.map(spendable);
+  const required = utxos;
   const order = { available: [], required, recipients: [], changeIndex, feeRate, feeMax: FEE_MAX };
   const spend = sender.selectUtxos(order);
   if (typeof spend !== 'string' && spend.change !== null) return { payouts: [], spend };

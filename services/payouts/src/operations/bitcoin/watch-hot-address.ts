@@ -1,7 +1,8 @@
 import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import type { BitcoinPorts } from '../../ports.ts';
-import { hotAddressCursor, insertHotUtxos, moveHotAddressCursor } from '../../store/hot-address.ts';
+import { insertHotUtxos } from '../../store/utxos.ts';
+import { hotAddressCursor, moveHotAddressCursor } from '../../store/wallets.ts';
 import { keepLease } from '../keep-lease.ts';
 
 /** Money of the operator is spent only at a depth that reorganisations do not reach. */

@@ -3,21 +3,61 @@ import type { Trx } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { sum, units } from '@quittance/shared/money';
+import { z } from 'zod';
 import type { BitcoinPorts } from '../../ports.ts';
-import { insertPayments } from '../../store/payments.ts';
 import { movePayout, type Payout } from '../../store/payouts.ts';
-import type { Transaction } from '../../store/transaction-rows.ts';
-import { insertSigned } from '../../store/transactions.ts';
-import { insertChangeUtxo, lockUtxos, type StoredUtxo } from '../../store/utxos.ts';
+import { insertPayments } from '../../store/replacement-groups.ts';
+import { insertSigned, type Transaction } from '../../store/transactions.ts';
+import { insertChangeUtxo, lockUtxos } from '../../store/utxos.ts';
 import { insertWalletOnce } from '../../store/wallets.ts';
-import { writeBitcoinTerms } from './terms.ts';
 
-export type BatchOrder = {
+const amount = z.string().regex(/^\d+$/).transform(units);
+const utxo = z.object({
+  outpoint: z.string(),
+  branch: z.enum(['deposit', 'hot', 'change']),
+  index: z.int(),
+  amount,
+});
+
+/** What a transaction was signed from, beside what it pays. The next attempt of its group is signed from the same. */
+const termsSchema = z
+  .object({
+    /** What it spends. */
+    utxos: z.array(utxo),
+    /** The index of the group's change address, also when there is no change. */
+    change_index: z.int(),
+    fee: amount,
+    virtual_bytes: z.int(),
+  })
+  .transform(({ utxos, change_index: changeIndex, fee, virtual_bytes: virtualBytes }) => {
+    return { utxos, changeIndex, fee, virtualBytes };
+  });
+export type BitcoinTerms = z.output<typeof termsSchema>;
+
+export const readBitcoinTerms = (stored: unknown): BitcoinTerms => termsSchema.parse(stored);
+
+export const writeBitcoinTerms = (
+  { utxos }: Spend,
+  changeIndex: number,
+  { fee, virtualBytes }: SignedSpend,
+): z.input<typeof termsSchema> => ({
+  utxos: utxos.map(({ outpoint, branch, index, amount: text }) => {
+    return { outpoint, branch, index, amount: text.toString() };
+  }),
+  change_index: changeIndex,
+  fee: fee.toString(),
+  virtual_bytes: virtualBytes,
+});
+
+/** Satoshi per virtual byte, rounded down. */
+export const feeRateOf = ({ fee, virtualBytes }: BitcoinTerms): bigint => fee / BigInt(virtualBytes);
+
+type BatchOrder = {
   /** In the order of the outputs. Empty for a merge of UTXOs. */
   payouts: readonly Payout[];
   spend: Spend;
   changeIndex: number;
-  finalHeight: number;
+  finalHeightWhenSigned: number;
   minConfirmations: number;
 };
 
@@ -30,7 +70,7 @@ class NotNow extends Error {}
  * database transaction.
  */
 export async function signBatch(
-  ports: Pick<BitcoinPorts, 'db' | 'chain' | 'sender'>,
+  ports: BitcoinPorts,
   lease: Lease,
   order: BatchOrder,
 ): Promise<Transaction | undefined> {
@@ -48,11 +88,12 @@ export async function signBatch(
 
 async function store(
   trx: Trx,
-  { chain, sender }: Pick<BitcoinPorts, 'chain' | 'sender'>,
+  ports: BitcoinPorts,
   lease: Lease,
-  { payouts, spend, changeIndex, finalHeight, minConfirmations }: BatchOrder,
+  { payouts, spend, changeIndex, finalHeightWhenSigned, minConfirmations }: BatchOrder,
   signed: SignedSpend,
 ): Promise<Transaction> {
+  const { chain, sender } = ports;
   await assertLease(trx, lease);
   await insertWalletOnce(trx, chain, sender.hotAddress, 'hot', null);
   for (const { id } of payouts) {
@@ -70,27 +111,16 @@ async function store(
     signed,
     minConfirmations,
     fence: lease.token,
-    finalHeight,
+    finalHeightWhenSigned,
     validToHeight: null,
-    terms: writeBitcoinTerms({
-      utxos: spend.utxos,
-      changeIndex,
-      fee: signed.fee,
-      virtualBytes: signed.virtualBytes,
-    }),
+    terms: writeBitcoinTerms(spend, changeIndex, signed),
   });
-  const utxos = spend.utxos.map(
-    (utxo): StoredUtxo => ({ ...utxo, address: sender.address(utxo.branch, utxo.index) }),
-  );
-  if (!(await lockUtxos(trx, utxos, transaction.group))) throw new NotNow();
-  await storeChange(trx, { chain, sender }, transaction, spend, signed.changeOutput);
-  if (!isMerge) {
-    await insertPayments(
-      trx,
-      transaction.group,
-      payouts.map(({ id, address, amount }, outputIndex) => ({ payoutId: id, address, amount, outputIndex })),
-    );
-  }
+  if (!(await lockUtxos(trx, spend.utxos, transaction.group))) throw new NotNow();
+  await storeChange(trx, ports, transaction, spend, signed.changeOutput);
+  const paid = payouts.map(({ id: payoutId, address, amount }, outputIndex) => {
+    return { payoutId, address, amount, outputIndex };
+  });
+  if (!isMerge) await insertPayments(trx, transaction.group, paid);
   failpoint(`bitcoin.${transaction.purpose}s.signing`);
   return transaction;
 }
@@ -98,7 +128,7 @@ async function store(
 /** Stores the change. It can be spent once a block includes it. */
 export async function storeChange(
   trx: Trx,
-  { chain, sender }: Pick<BitcoinPorts, 'chain' | 'sender'>,
+  { chain, sender }: BitcoinPorts,
   { group, txHash }: Transaction,
   { change }: Spend,
   output: number | null,
