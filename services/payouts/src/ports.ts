@@ -7,7 +7,8 @@ import type { Random } from '@quittance/shared/ids';
 import type { Logger, ThrottledLog } from '@quittance/shared/logger';
 import type { QuoteBoard } from '@quittance/shared/quotes';
 import type { Secret } from '@quittance/shared/secret';
-import type { GracePeriods } from './domain/transaction-state.ts';
+import type { ThrottledLog } from '@quittance/shared/throttled-log';
+import type { GracePeriods } from './domain/states.ts';
 import type { Stalled } from './store/payouts.ts';
 
 /** Why signing is paused although the node answers: the wrong network, a seed mismatch, or lost commits. */

@@ -5,7 +5,7 @@ import { answers } from '@quittance/shared/http-answers';
 import type { PayoutId } from '@quittance/shared/ids';
 import { formatUnits } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
-import { shownAs } from './domain/payout-state.ts';
+import { shownAs } from './domain/states.ts';
 import type { Payout } from './store/payouts.ts';
 
 /** A payout as the list, a single read and the events show it. */

@@ -13,7 +13,7 @@ import { pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, form, rules } from '@quittance/shared/validation';
 import type { Request, Response } from 'express';
-import { shownAs, shownStatuses, statusesShownAs } from '../domain/payout-state.ts';
+import { shownAs, shownStatuses, statusesShownAs } from '../domain/states.ts';
 import { type PayoutRefusal, requestPayout } from '../operations/request-payout.ts';
 import { type PayoutOrder, readPayoutOrder } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';

@@ -3,7 +3,7 @@ import { failpoint } from '@quittance/shared/failpoint';
 import type { PayoutId } from '@quittance/shared/ids';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { appendToOutbox } from '@quittance/shared/outbox';
-import type { PayoutStatus } from '../domain/payout-state.ts';
+import type { PayoutStatus } from '../domain/states.ts';
 import type { Ports } from '../ports.ts';
 import { movePayout, type Payout } from '../store/payouts.ts';
 import { eventView, outcomeView } from '../views.ts';

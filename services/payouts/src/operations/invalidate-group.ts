@@ -2,7 +2,7 @@ import type { Trx } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { invariant } from '@quittance/shared/result';
-import { paidStatuses } from '../domain/payout-state.ts';
+import { paidStatuses } from '../domain/states.ts';
 import type { ChainPorts } from '../ports.ts';
 import { invalidateAttempts, paymentsOf } from '../store/replacement-groups.ts';
 import type { Transaction } from '../store/transactions.ts';

@@ -1,7 +1,7 @@
 import type { ChainKind } from '@quittance/shared/assets';
 import { reason } from '@quittance/shared/logger';
 import { chainWorkers } from '../chain-workers.ts';
-import { isNodeBehind } from '../domain/transaction-state.ts';
+import { isNodeBehind } from '../domain/states.ts';
 import type { ChainPorts } from '../ports.ts';
 import { attemptsOf } from '../store/replacement-groups.ts';
 import {

@@ -11,7 +11,7 @@ import {
   payoutMoves,
   payoutStatuses,
   shownAs,
-} from '../domain/payout-state.ts';
+} from '../domain/states.ts';
 import { isHalted } from './halts.ts';
 import { isIn } from './transactions.ts';
 

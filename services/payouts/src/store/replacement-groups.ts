@@ -3,9 +3,8 @@ import { type Queryable, query, statement, type Trx } from '@quittance/shared/db
 import type { PayoutId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import { bulk } from '@quittance/shared/store-kit';
-import type { OpenSum } from '../domain/available-liquidity.ts';
-import { assertMoves } from '../domain/payout-state.ts';
-import { transactionMoves, transactionPhases } from '../domain/transaction-state.ts';
+import type { OpenSum } from '../domain/plan.ts';
+import { assertMoves, transactionMoves, transactionPhases } from '../domain/states.ts';
 import { isIn, type ReplacementGroup, type Transaction, transactionColumns } from './transactions.ts';
 
 const selectOpenWallets = query<{ wallet: string }>(

@@ -2,15 +2,16 @@ import type { SignedTransaction } from '@quittance/chains/chain';
 import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { Units } from '@quittance/shared/money';
-import { assertMoves } from '../domain/payout-state.ts';
+import { bulk } from '@quittance/shared/store-kit';
 import {
+  assertMoves,
   columnPhases,
   type PhaseColumn,
   type TransactionPhase,
   type TransactionState,
   transactionMoves,
   transactionPhases,
-} from '../domain/transaction-state.ts';
+} from '../domain/states.ts';
 import { isHalted } from './halts.ts';
 
 /** A condition: the state of the transaction is one of that phase. */

@@ -1,4 +1,5 @@
-import type { GracePeriods } from '../transaction-state.ts';
+import { type Units, units } from '@quittance/shared/money';
+import { type GracePeriods, isOver, isSentLately } from '../states.ts';
 
 /** What a node says of one attempt. `confirmations` is 1 in the head block. */
 export type BitcoinObservation =
@@ -39,14 +40,53 @@ export function nextBitcoinStep(
     return { is: seen.confirmations >= minConfirmations ? 'settled' : 'in_block', attempt: mined };
   }
   const waiting = attempts.findLastIndex(({ seen }) => seen.state === 'pending');
-  const sentAt = attempts.at(-1)?.lastBroadcastAt?.getTime();
-  const sentLately = sentAt !== undefined && now.getTime() - sentAt < resendAfterMs;
+  const sentAt = attempts.at(-1)?.lastBroadcastAt ?? null;
+  const sentLately = isSentLately(sentAt, resendAfterMs, now);
   if (waiting !== -1) {
     // A process may die after it sent and before it stored that. Without the time of sending no fee is ever raised.
-    const isReplaced = (waiting === attempts.length - 1 && sentAt !== undefined) || sentLately;
+    const isReplaced = (waiting === attempts.length - 1 && sentAt !== null) || sentLately;
     return { is: isReplaced ? 'waiting' : 'to_replace', attempt: waiting };
   }
   // Its block was dropped, so it is sent again at once.
   if (attempts.some(({ blockHash }) => blockHash !== null)) return { is: 'to_send' };
   return { is: sentLately ? 'sent' : 'to_send' };
+}
+
+/** The usual time of two blocks. A transaction that no block includes by then pays too little. */
+export const BUMP_AFTER_MS = 20 * 60_000;
+export const ATTEMPTS_MAX = 8;
+/** Satoshi per virtual byte. A higher rate is a mistake. The sender has a limit of its own. */
+const RATE_MAX = 300n;
+/** 0.05 BTC: the limit for a transaction of any size. */
+export const FEE_MAX = units(5_000_000n);
+
+/**
+ * The highest fee of a transaction at that rate. A replacement must also pay the fees of all transactions that spend from
+ * the one that it replaces, and recipients can add such transactions. We pay up to twice the own fee; beyond that the
+ * transaction waits.
+ */
+export function mostFor(feeRate: bigint, virtualBytes: number): Units {
+  const twice = 2n * feeRate * BigInt(virtualBytes);
+  return twice < FEE_MAX ? units(twice) : FEE_MAX;
+}
+
+/** The newest attempt of a group that no block includes. */
+export type StuckAttempt = {
+  attempt: number;
+  /** When it was first sent. */
+  sentAt: Date | null;
+  feeRate: bigint;
+};
+
+/** The rate of the next attempt: a quarter higher, or the current rate if that is more. Undefined while it can wait. */
+export function nextFeeRate(
+  { attempt, sentAt, feeRate }: StuckAttempt,
+  current: bigint,
+  now: Date,
+): bigint | undefined {
+  if (!isOver(sentAt, BUMP_AFTER_MS, now)) return undefined;
+  if (attempt >= ATTEMPTS_MAX || feeRate >= RATE_MAX) return undefined;
+  const more = feeRate + (feeRate + 3n) / 4n;
+  const wanted = more > current ? more : current;
+  return wanted < RATE_MAX ? wanted : RATE_MAX;
 }

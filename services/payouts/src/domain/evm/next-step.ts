@@ -1,4 +1,4 @@
-import type { GracePeriods } from '../transaction-state.ts';
+import { type GracePeriods, isOver, isSentLately } from '../states.ts';
 
 /** An open group: signed transactions with one nonce, of which at most one is mined. */
 export type OpenEvmGroup = {
@@ -55,9 +55,7 @@ export function nextEvmStep(
   if (isPassedBy(transaction, seen, progress)) return { is: 'doubtful' };
   // Its block was dropped, so it is sent again at once.
   if (transaction.blockHash !== null) return { is: 'to_send' };
-  const sentLately =
-    transaction.lastBroadcastAt !== null && !isOver(transaction.lastBroadcastAt, resendAfterMs, now);
-  return { is: sentLately ? 'sent' : 'to_send' };
+  return { is: isSentLately(transaction.lastBroadcastAt, resendAfterMs, now) ? 'sent' : 'to_send' };
 }
 
 /** Whether the blocks must be searched for its nonce: the chain has used the nonce and the node has no receipt. */
@@ -75,5 +73,48 @@ export function needsSearch(
 const isPassedBy = (transaction: OpenEvmGroup, seen: EvmObservation, progress: NonceProgress): boolean =>
   (seen.state === 'absent' || seen.state === 'pending') && progress.finalized > transaction.nonce;
 
-const isOver = (since: Date | null, ms: number, now: Date): boolean =>
-  since !== null && now.getTime() - since.getTime() >= ms;
+/** What a transaction offers per unit of gas, in wei: the maximum in total, and of that the priority fee. */
+export type FeesPerGas = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
+
+/** With the first attempt. */
+export const ATTEMPTS_MAX = 7;
+/** The fees of an attempt are at most this many times those of the first attempt. */
+export const TIMES_FIRST_MAX = 10n;
+/** Nodes accept a replacement only when both fields grow, most by a tenth. */
+const STEP_PER_MILLE = 125n;
+
+export type StuckGroup = {
+  /** The fees of the first attempt and of the newest. */
+  first: FeesPerGas;
+  newest: FeesPerGas;
+  attempts: number;
+  /** It has the next nonce, so later transactions of the wallet wait for it. */
+  isNext: boolean;
+};
+
+/**
+ * The fees of the next attempt. Undefined when there is none: a transaction that waits for earlier nonces and offers the
+ * usual fee is not stuck, and beyond the limits an operator must decide.
+ */
+export function bumpedFees(
+  { first, newest, attempts, isNext }: StuckGroup,
+  usual: FeesPerGas,
+): FeesPerGas | undefined {
+  const offersEnough = newest.maxFeePerGas >= usual.maxFeePerGas;
+  if (attempts >= ATTEMPTS_MAX || (!isNext && offersEnough)) return undefined;
+  const of = (field: keyof FeesPerGas) => raised(newest[field], usual[field], first[field] * TIMES_FIRST_MAX);
+  const maxFeePerGas = of('maxFeePerGas');
+  const tip = of('maxPriorityFeePerGas');
+  if (maxFeePerGas === undefined || tip === undefined) return undefined;
+  // The priority fee is a part of the maximum.
+  return { maxFeePerGas, maxPriorityFeePerGas: least(tip, maxFeePerGas) };
+}
+
+/** At least one step higher, or the usual value if that is more, and at most the cap. */
+function raised(offered: bigint, usual: bigint, cap: bigint): bigint | undefined {
+  const step = offered + (offered * STEP_PER_MILLE + 999n) / 1_000n;
+  if (step > cap) return undefined;
+  return usual > step ? least(usual, cap) : step;
+}
+
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);

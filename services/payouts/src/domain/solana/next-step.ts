@@ -1,4 +1,4 @@
-import type { GracePeriods } from '../transaction-state.ts';
+import { type GracePeriods, isOver, isSentLately } from '../states.ts';
 
 /** The newest attempt of a group. On Solana only this one can still be mined. */
 export type OpenSolanaAttempt = {
@@ -39,7 +39,7 @@ export function nextSolanaStep(
   }
   if (seen.state === 'pending') return { is: 'in_block' };
   if (isExpired) return { is: 'expired' };
-  return { is: isOver(transaction.lastBroadcastAt, resendAfterMs, now) ? 'to_send' : 'sent' };
+  return { is: isSentLately(transaction.lastBroadcastAt, resendAfterMs, now) ? 'sent' : 'to_send' };
 }
 
 /** A transaction is valid for about a minute after its signature, so the proof is asked for only after that. */
@@ -50,5 +50,19 @@ export const needsExpiryProof = (
   { doubtForMs }: Pick<GracePeriods, 'doubtForMs'>,
 ): boolean => seen.state === 'absent' && isOver(createdAt, doubtForMs, now);
 
-const isOver = (since: Date | null, ms: number, now: Date): boolean =>
-  since === null || now.getTime() - since.getTime() >= ms;
+/** The network accepts the same bytes once, so two transfers that are otherwise equal get different priority fees. */
+const DISTINCT_FEES = 997n;
+/** Each attempt after an expired one offers twice the priority fee. */
+const DOUBLINGS_MAX = 5;
+
+/**
+ * The priority fee of a payout's attempt, in millionths of a lamport per compute unit: the usual one, doubled for each
+ * attempt before it, and up to 996 more, by which it differs from those of other payouts.
+ */
+export function priorityFeeOf(usual: bigint, payoutSeq: string, attemptsBefore: number): bigint {
+  const doubled = usual << BigInt(Math.min(attemptsBefore, DOUBLINGS_MAX));
+  return doubled + (BigInt(payoutSeq) % DISTINCT_FEES);
+}
+
+/** The highest `priorityFeeOf` of a first attempt. Plans count with it. */
+export const highestPriorityFee = (usual: bigint): bigint => usual + DISTINCT_FEES;

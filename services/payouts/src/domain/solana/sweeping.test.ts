@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { units } from '@quittance/shared/money';
-import { highestPriorityFee, priorityFeeOf } from './priority-fee.ts';
+import { highestPriorityFee, priorityFeeOf } from './next-step.ts';
 import { nativeToSweep, takeFrom, whoPays } from './sweeping.ts';
 
 const rent = units(890_880n);

@@ -1,6 +1,6 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
-import { add, type Liquidity, liquidityOf } from '../../domain/available-liquidity.ts';
+import { add, type Liquidity, liquidityOf } from '../../domain/plan.ts';
 import { openSums } from '../../store/replacement-groups.ts';
 import type { AccountChainDriver, AccountChainPorts } from './driver.ts';
 

@@ -1,4 +1,4 @@
-import { isNodeBehind } from '../../domain/transaction-state.ts';
+import { isNodeBehind } from '../../domain/states.ts';
 import type { EvmPorts } from '../../ports.ts';
 import { endedFromNonce, noteMissing } from '../../store/transactions.ts';
 

@@ -1,7 +1,6 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
-import type { Liquidity } from '../../domain/available-liquidity.ts';
-import { type Plan, planRun, type Queued, type Sweepable } from '../../domain/plan.ts';
+import { type Liquidity, type Plan, planRun, type Queued, type Sweepable } from '../../domain/plan.ts';
 import type { ChainPorts } from '../../ports.ts';
 import { type Payout, reservedPayouts } from '../../store/payouts.ts';
 import { sweepableSum, type UnsweptDeposits } from '../../store/unswept-deposits.ts';

@@ -9,8 +9,12 @@ import type { Clock } from '@quittance/shared/clock';
 import type { Lease } from '@quittance/shared/lease';
 import { type Units, units } from '@quittance/shared/money';
 import { assertNever, invariant } from '@quittance/shared/result';
-import { needsExpiryProof, nextSolanaStep } from '../../domain/solana/next-step.ts';
-import { highestPriorityFee, priorityFeeOf } from '../../domain/solana/priority-fee.ts';
+import {
+  highestPriorityFee,
+  needsExpiryProof,
+  nextSolanaStep,
+  priorityFeeOf,
+} from '../../domain/solana/next-step.ts';
 import { nativeToSweep, takeFrom, whoPays } from '../../domain/solana/sweeping.ts';
 import type { SolanaPorts } from '../../ports.ts';
 import { newestOf, type ReplacementGroup, type Transaction } from '../../store/transactions.ts';

@@ -1,8 +1,8 @@
 import { type AssetSymbol, nativeAsset } from '@quittance/shared/assets';
 import type { Lease } from '@quittance/shared/lease';
 import { parseRate, type Rate } from '@quittance/shared/money';
-import { amountOf } from '../../domain/available-liquidity.ts';
 import { economicalSweeps } from '../../domain/economical-sweeps.ts';
+import { amountOf } from '../../domain/plan.ts';
 import { reservedPayouts } from '../../store/payouts.ts';
 import { availableLiquidity } from './available-liquidity.ts';
 import type { AccountChainDriver, AccountChainPorts } from './driver.ts';

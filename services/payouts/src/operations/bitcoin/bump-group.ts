@@ -3,7 +3,7 @@ import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease, LeaseLost } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { type Units, units } from '@quittance/shared/money';
-import { mostFor, nextFeeRate } from '../../domain/bitcoin/bump.ts';
+import { mostFor, nextFeeRate } from '../../domain/bitcoin/next-step.ts';
 import type { BitcoinPorts } from '../../ports.ts';
 import { paymentsOf } from '../../store/replacement-groups.ts';
 import { insertSigned, newestOf, type ReplacementGroup, type Transaction } from '../../store/transactions.ts';

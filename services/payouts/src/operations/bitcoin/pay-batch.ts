@@ -2,7 +2,7 @@ import { DUST, INPUT_VIRTUAL_BYTES, type Spend } from '@quittance/chains/bitcoin
 import { failpoint } from '@quittance/shared/failpoint';
 import type { Lease } from '@quittance/shared/lease';
 import { formatUnits, sum, type Units, units } from '@quittance/shared/money';
-import { FEE_MAX } from '../../domain/bitcoin/bump.ts';
+import { FEE_MAX } from '../../domain/bitcoin/next-step.ts';
 import {
   type AvailableUtxos,
   type BatchShortage,

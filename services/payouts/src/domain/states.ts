@@ -1,3 +1,49 @@
+import { invariant } from '@quittance/shared/result';
+
+/**
+ * The statuses of a payout. Before the ledger has placed its hold, a payout is refused when the balance is too low, and
+ * voided when the ledger's answer did not arrive. Nothing leaves the wallet before `signed`.
+ */
+export const payoutMoves = {
+  requested: ['reserved', 'refused', 'voided'],
+  reserved: ['signed', 'failed'],
+  signed: ['broadcast', 'mined', 'failed'],
+  broadcast: ['mined', 'failed'],
+  mined: [],
+  failed: [],
+  refused: [],
+  voided: [],
+} as const satisfies Record<string, readonly string[]>;
+
+export type PayoutStatus = keyof typeof payoutMoves;
+export const payoutStatuses = Object.keys(payoutMoves) as PayoutStatus[];
+
+export const shownStatuses = ['pending', 'mined', 'failed'] as const;
+export type ShownStatus = (typeof shownStatuses)[number];
+
+/** The status that a merchant sees; null for a request that never became a payout. */
+export const shownAs = {
+  requested: null,
+  reserved: 'pending',
+  signed: 'pending',
+  broadcast: 'pending',
+  mined: 'mined',
+  failed: 'failed',
+  refused: null,
+  voided: null,
+} as const satisfies Record<PayoutStatus, ShownStatus | null>;
+
+export const statusesShownAs = (shown: ShownStatus): PayoutStatus[] =>
+  payoutStatuses.filter((status) => shownAs[status] === shown);
+
+/** A signed transaction pays a payout with one of these statuses. */
+export const paidStatuses = ['signed', 'broadcast'] as const satisfies readonly PayoutStatus[];
+
+/** Throws when the table does not list one of these moves. */
+export function assertMoves<S extends string>(moves: Record<S, readonly S[]>, from: readonly S[], to: S) {
+  for (const state of from) invariant(moves[state].includes(to), `no move from ${state} to ${to}`);
+}
+
 /**
  * The state of a payout's or sweep's transaction, on every chain.
  *
@@ -58,6 +104,14 @@ export const isNodeBehind = (
   finalized: number,
   { finalAt, blockHeight }: { finalAt: Date | null; blockHeight: number | null },
 ): boolean => finalAt !== null && blockHeight !== null && finalized < blockHeight;
+
+/** Whether it is at least so long since then; false for null. */
+export const isOver = (since: Date | null, ms: number, now: Date): boolean =>
+  since !== null && now.getTime() - since.getTime() >= ms;
+
+/** Whether an attempt was sent a moment ago, so that its bytes are not sent again yet. */
+export const isSentLately = (sentAt: Date | null, resendAfterMs: number, now: Date): boolean =>
+  sentAt !== null && !isOver(sentAt, resendAfterMs, now);
 
 export type GracePeriods = {
   /** The same bytes are sent again when no block includes them after this time. */
