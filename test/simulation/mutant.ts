@@ -13,7 +13,7 @@ export type Steps = {
   reconcile: typeof import('@quittance/shared/reconcile').reconcileStep;
   'payouts.request': typeof import('@quittance/payouts/operations/request-payout').requestPayout;
   'payouts.engine': typeof import('@quittance/payouts/operations/run-chain-worker').runChainWorker;
-  'payouts.void': typeof import('@quittance/payouts/operations/void-requests').voidStaleRequests;
+  'payouts.void': typeof import('@quittance/payouts/operations/request-payout').voidStaleRequests;
   'ledger.hold': typeof import('@quittance/ledger/operations/place-hold').placeHold;
 };
 

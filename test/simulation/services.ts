@@ -13,8 +13,8 @@ import { createHoldBatcher, decideAllHolds, placeHold } from '@quittance/ledger/
 import { catchUpReversals } from '@quittance/ledger/operations/reverse-deposits';
 import { handlers as payoutsHandlers } from '@quittance/payouts/handlers';
 import { deriveAddresses } from '@quittance/payouts/operations/derive-addresses';
+import { voidStaleRequests } from '@quittance/payouts/operations/request-payout';
 import { runChainWorker } from '@quittance/payouts/operations/run-chain-worker';
-import { voidStaleRequests } from '@quittance/payouts/operations/void-requests';
 import type { PayoutChain, Ports as PayoutsPorts } from '@quittance/payouts/ports';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import type { Bus } from '@quittance/shared/bus';

@@ -5,13 +5,11 @@ import type { AccountChainDriver, AccountChainPorts } from './operations/account
 import { evmDriver, readHistory } from './operations/account-chain/evm-driver.ts';
 import { followTransactions } from './operations/account-chain/follow-transactions.ts';
 import { payReserved } from './operations/account-chain/pay-reserved.ts';
-import { solanaDriver } from './operations/account-chain/solana-driver.ts';
-import { unknownHistory } from './operations/account-chain/solana-history.ts';
-import { sweepEconomical } from './operations/account-chain/sweep-economical.ts';
+import { solanaDriver, unknownHistory } from './operations/account-chain/solana-driver.ts';
+import { sweepEconomical } from './operations/account-chain/sweep.ts';
+import { unknownSpends, watchHotAddress } from './operations/bitcoin/chain-utxos.ts';
 import { followGroups, settleMined } from './operations/bitcoin/follow-groups.ts';
-import { unknownSpends } from './operations/bitcoin/missing-utxos.ts';
 import { payBatch } from './operations/bitcoin/pay-batch.ts';
-import { watchHotAddress } from './operations/bitcoin/watch-hot-address.ts';
 import { reportSigningPaused } from './operations/signing-pause.ts';
 import type { ChainPorts } from './ports.ts';
 import type { Transaction } from './store/transactions.ts';

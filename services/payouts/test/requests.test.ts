@@ -5,7 +5,7 @@ import { createLogger } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
-import { voidStaleRequests } from '../src/operations/void-requests.ts';
+import { voidStaleRequests } from '../src/operations/request-payout.ts';
 import type { PayoutsService } from '../src/service.ts';
 import { insertRequested } from '../src/store/payouts.ts';
 import { type ScriptedLedger, scriptedLedger } from './scripted-ledger.ts';

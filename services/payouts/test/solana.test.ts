@@ -3,7 +3,7 @@ import { associatedAccount } from '@quittance/chains/solana/transaction';
 import type { PayoutId } from '@quittance/shared/ids';
 import { takeLease } from '@quittance/shared/lease';
 import { patient } from '@quittance/testkit/patience';
-import { unknownHistory } from '../src/operations/account-chain/solana-history.ts';
+import { unknownHistory } from '../src/operations/account-chain/solana-driver.ts';
 import { deriveAddresses } from '../src/operations/derive-addresses.ts';
 import { chainLease } from '../src/operations/run-chain-worker.ts';
 import {

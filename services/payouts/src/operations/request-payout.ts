@@ -1,11 +1,12 @@
 import type { Asked } from '@quittance/shared/bus';
 import { sleepBy } from '@quittance/shared/clock';
 import type { ReplyOf } from '@quittance/shared/commands';
-import { brokenConstraint, isDatabaseDown, type Queryable } from '@quittance/shared/db';
+import { brokenConstraint, isDatabaseDown, type Queryable, type Trx } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
-import { type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
+import { forgetKey, type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
 import { type AccountId, newPayoutId, type PayoutId } from '@quittance/shared/ids';
 import { reason } from '@quittance/shared/logger';
+import { appendToOutbox } from '@quittance/shared/outbox';
 import { assertNever, ok, type Result, refuse } from '@quittance/shared/result';
 import type { PayoutOrder } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
@@ -16,10 +17,10 @@ import {
   type NewPayout,
   type Payout,
   reserveRequested,
+  staleRequests,
 } from '../store/payouts.ts';
 import { AssetHalted } from '../store/transactions.ts';
 import { createdView, eventView, refusedView } from '../views.ts';
-import { voidRequest } from './void-requests.ts';
 
 /** Shorter than the timeout of clients, and than the time after which undecided requests are voided. */
 const RESERVE_FOR_MS = 3_000;
@@ -67,8 +68,16 @@ export async function requestPayout(
   const payout = written.value;
   failpoint('payouts.requested');
 
-  const asked = await askForHold(ports, payout, request.requestId);
-  const outcome = outcomeOf(asked);
+  const asked = await ports.bus.ask('hold.place', {
+    request_id: request.requestId,
+    payout_id: payout.id,
+    account_id: payout.account,
+    asset: payout.asset,
+    amount: payout.amount.toString(),
+    network_fee: payout.networkFee.toString(),
+    deposit_id: payout.returnsDeposit,
+  });
+  const outcome = asked.known ? asked.reply.outcome : 'unknown';
   failpoint('payouts.held');
   switch (outcome) {
     case 'placed':
@@ -92,8 +101,7 @@ async function writeRequest(
   request: PayoutRequest,
   draws = 1,
 ): Promise<Result<Payout, 'halted' | 'key_taken' | 'already_returned'>> {
-  const { key } = request;
-  const { returnsDeposit = null } = request;
+  const { key, returnsDeposit = null } = request;
   const payout = { ...request, returnsDeposit, id: newPayoutId(random) };
   try {
     if (key === undefined) return ok(await insertUnlessHalted(db, payout));
@@ -132,24 +140,6 @@ function whyRefused(
   return (asked.known ? asked.reply.because : undefined) ?? 'already_accepted';
 }
 
-function askForHold(
-  { bus }: RequestPorts,
-  payout: Payout,
-  requestId: string,
-): Promise<Asked<ReplyOf<'hold.place'>>> {
-  return bus.ask('hold.place', {
-    request_id: requestId,
-    payout_id: payout.id,
-    account_id: payout.account,
-    asset: payout.asset,
-    amount: payout.amount.toString(),
-    network_fee: payout.networkFee.toString(),
-    deposit_id: payout.returnsDeposit,
-  });
-}
-
-const outcomeOf = (asked: Asked<ReplyOf<'hold.place'>>) => (asked.known ? asked.reply.outcome : 'unknown');
-
 /**
  * Marks the payout as reserved: from here on it exists. False when it was voided in between, which releases its hold.
  *
@@ -158,33 +148,22 @@ const outcomeOf = (asked: Asked<ReplyOf<'hold.place'>>) => (asked.known ? asked.
  */
 async function reserve(ports: RequestPorts, requested: Payout, requestId: string): Promise<boolean> {
   const { db, clock, logger } = ports;
+  const { id } = requested;
   const reserved: Payout = { ...requested, status: 'reserved', version: requested.version + 1 };
-  const reservation = {
-    id: requested.id,
-    created: eventView(reserved),
-    answer: createdView(requested.id),
-    requestId,
-  };
+  const reservation = { id, created: eventView(reserved), answer: createdView(id), requestId };
   const deadline = clock.now().getTime() + RESERVE_FOR_MS;
   let moved: boolean | undefined;
   for (let tries = 1; moved === undefined; tries++) {
     try {
       const isMine = await reserveRequested(db, reservation, clock.now());
       // An earlier try, whose answer was lost, may have moved it.
-      moved = isMine || (tries > 1 && (await findPayout(db, requested.id))?.status !== 'voided');
+      moved = isMine || (tries > 1 && (await findPayout(db, id))?.status !== 'voided');
     } catch (error) {
       if (!isDatabaseDown(error) || clock.now().getTime() > deadline) {
-        throw new Error(
-          `payout ${requested.id} has a hold, but it cannot be known whether it was written down`,
-          {
-            cause: error,
-          },
-        );
+        const unknown = `payout ${id} has a hold, but it cannot be known whether it was written down`;
+        throw new Error(unknown, { cause: error });
       }
-      logger.warn(
-        { payout: requested.id, reason: reason(error) },
-        'a payout could not be written down, trying again',
-      );
+      logger.warn({ payout: id, reason: reason(error) }, 'a payout could not be written down, trying again');
       await sleepBy(clock, RESERVE_PAUSE_MS);
     }
   }
@@ -201,10 +180,47 @@ async function refuseRequest(
 ): Promise<PayoutRefusal> {
   const { status, body } = refusedView[why];
   const refused = await db.transaction(async (trx) => {
-    const moved = await movePayout(trx, id, ['requested'], 'refused');
-    if (moved !== undefined) await keepAnswer(trx, id, status, body);
-    return moved !== undefined;
+    if ((await movePayout(trx, id, ['requested'], 'refused')) === undefined) return false;
+    await keepAnswer(trx, id, status, body);
+    return true;
   });
   failpoint('payouts.refused');
   return refused ? why : 'unavailable';
+}
+
+/** Longer than any request waits for the ledger, so its process has died. */
+const STALE_AFTER_MS = 6_000;
+
+/**
+ * Voids requests whose process died before the ledger's decision was stored.
+ * @returns how many.
+ */
+export async function voidStaleRequests(
+  { db, logger, wakeRelay }: Pick<Ports, 'db' | 'logger' | 'wakeRelay'>,
+  olderThanMs = STALE_AFTER_MS,
+): Promise<number> {
+  const voided = await db.transaction(async (trx) => {
+    const ids = await staleRequests(trx, olderThanMs);
+    for (const id of ids) await voidRequest(trx, id, null);
+    if (ids.length > 0) failpoint('payouts.voiding_requests');
+    return ids;
+  });
+  if (voided.length > 0) {
+    failpoint('payouts.requests_voided');
+    logger.warn({ payouts: voided }, 'voided requests that were never decided');
+    wakeRelay();
+  }
+  return voided.length;
+}
+
+/**
+ * Voids a request that the ledger has not answered: it can never be paid, and the ledger releases its hold, or refuses
+ * the hold when the command arrives late. Its idempotency key can be used again.
+ */
+async function voidRequest(trx: Trx, id: PayoutId, requestId: string | null): Promise<void> {
+  const voided = await movePayout(trx, id, ['requested'], 'voided');
+  if (voided === undefined) return;
+  await forgetKey(trx, id);
+  const payload = { payout_id: id, account_id: voided.account, asset: voided.asset };
+  await appendToOutbox(trx, [{ kind: 'hold.void', payload }], requestId);
 }

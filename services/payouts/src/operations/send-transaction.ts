@@ -8,18 +8,8 @@ import { moveTransaction, noteSent, type Transaction } from '../store/transactio
  * Sends stored bytes, for the first time or again. Unless a node accepts them it is unknown whether they arrived, and
  * they are sent again until a block includes them.
  */
-export async function sendTransaction(
-  {
-    db,
-    kind,
-    chain,
-    sender,
-    clock,
-    throttledLog,
-    logger,
-  }: Pick<ChainPorts, 'db' | 'kind' | 'chain' | 'sender' | 'clock' | 'throttledLog' | 'logger'>,
-  transaction: Transaction,
-): Promise<void> {
+export async function sendTransaction(ports: ChainPorts, transaction: Transaction): Promise<void> {
+  const { db, kind, chain, sender, clock, throttledLog, logger } = ports;
   const { id, group, purpose, txHash, wallet, nonce, raw } = transaction;
   const answer = await sender.broadcast(raw);
   failpoint(`${kind}.${purpose}s.sent`);
@@ -33,12 +23,7 @@ export async function sendTransaction(
   });
   failpoint(`${kind}.${purpose}s.broadcast`);
   const details = { chain, transaction: txHash, group, wallet, nonce, answer };
-  if (answer === 'accepted') logger.debug(details, 'sent');
-  else
-    throttledLog.log(
-      'warn',
-      `broadcast.${wallet}.${answer}`,
-      details,
-      'the node did not accept a transaction, sending the same bytes again',
-    );
+  if (answer === 'accepted') return logger.debug(details, 'sent');
+  const message = 'the node did not accept a transaction, sending the same bytes again';
+  throttledLog.log('warn', `broadcast.${wallet}.${answer}`, details, message);
 }

@@ -11,9 +11,9 @@ import { insertSigned, newestOf, type ReplacementGroup, type Transaction } from 
 import { depositsOfSweep } from '../../store/unswept-deposits.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
-import { availableLiquidity } from './available-liquidity.ts';
 import type { AccountChainDriver } from './driver.ts';
 import { readEvmTerms, signSweepOf, signTransfer } from './evm-signing.ts';
+import { availableLiquidity } from './payment-sources.ts';
 
 const AT_ONCE = 50;
 

@@ -8,11 +8,10 @@ import { sweepsOutsideBlocks } from '../../store/replacement-groups.ts';
 import { nextNonce } from '../../store/wallets.ts';
 import type { AccountChainDriver, ChainTerms } from './driver.ts';
 import { bumpStuck } from './evm-bump.ts';
-import { noteGap } from './evm-nonce-gap.ts';
-import { openWallet } from './evm-open-wallet.ts';
+import { noteGap, openWallet } from './evm-nonces.ts';
 import { NATIVE_SWEEP_GAS, signSweepOf, signTransfer, sweepTerms, withNextNonce } from './evm-signing.ts';
 import { trackNonces } from './evm-tracking.ts';
-import { reportMissing } from './sign-sweep.ts';
+import { reportMissing } from './sweep.ts';
 
 const CONCURRENT_NONCES = 8;
 

@@ -17,13 +17,11 @@ import {
   type Transaction,
 } from '../../store/transactions.ts';
 import { skipUsedNonces } from '../../store/wallets.ts';
-import { invalidateGroup } from '../invalidate-group.ts';
+import { invalidateGroup, settleTransaction } from '../end-group.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
-import { settleTransaction } from '../settle-transaction.ts';
 import type { AccountChainDriver } from './driver.ts';
-import { noteGap } from './evm-nonce-gap.ts';
-import { BLOCKS_PER_ROUND, type EvmLook, searchNonce } from './evm-search-nonce.ts';
+import { BLOCKS_PER_ROUND, type EvmLook, noteGap, searchNonce } from './evm-nonces.ts';
 
 /**
  * Follows transactions by the nonces that the chain has used. When a nonce is used and the node has no receipt, the

@@ -10,14 +10,12 @@ import type { ChainPorts } from '../../ports.ts';
 import { movePayout, type Payout, reservedPayouts } from '../../store/payouts.ts';
 import { insertPayments } from '../../store/replacement-groups.ts';
 import { insertSigned, type Transaction } from '../../store/transactions.ts';
-import { failUnsigned } from '../fail-payout.ts';
+import { failUnsigned } from '../end-group.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
-import { availableLiquidity } from './available-liquidity.ts';
 import type { AccountChainDriver, AccountChainPorts, ChainTerms, Draft, Transfer } from './driver.ts';
-import { lookAhead, PAYOUTS_PER_ASSET } from './look-ahead.ts';
-import { signSweeps } from './sign-sweep.ts';
-import { sweepCandidates } from './sweep-candidates.ts';
+import { availableLiquidity, lookAhead, PAYOUTS_PER_ASSET, sweepCandidates } from './payment-sources.ts';
+import { signSweeps } from './sweep.ts';
 
 const CONCURRENT_TRIALS = 8;
 

@@ -19,14 +19,13 @@ import { nativeToSweep, takeFrom, whoPays } from '../../domain/solana/sweeping.t
 import type { SolanaPorts } from '../../ports.ts';
 import { newestOf, type ReplacementGroup, type Transaction } from '../../store/transactions.ts';
 import type { UnsweptDeposits } from '../../store/unswept-deposits.ts';
-import { insertWalletOnce } from '../../store/wallets.ts';
-import { invalidateGroup } from '../invalidate-group.ts';
+import { historyOf, insertWalletOnce, noteHistory, unknownHashes } from '../../store/wallets.ts';
+import { invalidateGroup, settleTransaction } from '../end-group.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
-import { settleTransaction } from '../settle-transaction.ts';
 import type { AccountChainDriver, ChainTerms, Draft } from './driver.ts';
-import { reportMissing } from './sign-sweep.ts';
 import { signAgain } from './solana-sign-again.ts';
+import { reportMissing } from './sweep.ts';
 
 /** How many transactions are signed with one lifetime, which is valid for about a minute. */
 const LIFETIME_USES = 8;
@@ -208,4 +207,39 @@ function briefly<T>(clock: Clock, ask: () => Promise<T>): () => Promise<T> {
     latest.uses += 1;
     return latest.answer;
   };
+}
+
+/** The most that a node returns at once. When there are more, the newest are checked: lost commits are among them. */
+const SIGNATURES_MAX = 1_000;
+
+/**
+ * Why the hot wallet must not sign: the chain has transactions signed by it that this database does not have. Either the
+ * database has lost commits, and payouts that look unpaid are paid, or another party has the key. Transactions from
+ * before this database was used with the wallet are not checked.
+ */
+export async function unknownHistory({
+  db,
+  chain,
+  sender,
+}: Pick<SolanaPorts, 'db' | 'chain' | 'sender'>): Promise<string | undefined> {
+  const { hotAddress } = sender;
+  const known = await historyOf(db, chain, hotAddress);
+  if (known === undefined) {
+    const [newest] = await sender.signatures(null, 1);
+    await noteHistory(db, chain, hotAddress, newest ?? null);
+    return undefined;
+  }
+  // The chain is read first. Our transactions are stored before they are sent.
+  const since = await sender.signatures(known.signature, SIGNATURES_MAX);
+  for (const signature of await unknownHashes(db, since)) {
+    // Payments to the wallet name it too. Each one is stored, so that a failed call does not repeat all of them.
+    if (!(await sender.isSignedByHot(signature))) {
+      await noteHistory(db, chain, hotAddress, signature);
+      continue;
+    }
+    return `the chain has a transaction of the hot wallet ${hotAddress} that this database does not know (${signature}): nothing is signed until an operator decides`;
+  }
+  const newest = since.at(-1);
+  if (newest !== undefined) await noteHistory(db, chain, hotAddress, newest);
+  return undefined;
 }

@@ -10,10 +10,10 @@ import type { SolanaPorts } from '../../ports.ts';
 import { findPayout } from '../../store/payouts.ts';
 import { paymentsOf } from '../../store/replacement-groups.ts';
 import { insertSigned, moveTransaction, type Transaction } from '../../store/transactions.ts';
-import { invalidateGroup } from '../invalidate-group.ts';
+import { invalidateGroup } from '../end-group.ts';
 import { sendTransaction } from '../send-transaction.ts';
-import { availableLiquidity } from './available-liquidity.ts';
 import type { AccountChainDriver } from './driver.ts';
+import { availableLiquidity } from './payment-sources.ts';
 
 /**
  * Signs the next attempt of a payout after it is proved that the newest one can never be mined. One database transaction

@@ -9,7 +9,7 @@ import { paymentsOf } from '../../store/replacement-groups.ts';
 import { insertSigned, newestOf, type ReplacementGroup, type Transaction } from '../../store/transactions.ts';
 import { isChangeUsed, lockUtxos, spendableUtxos } from '../../store/utxos.ts';
 import { sendTransaction } from '../send-transaction.ts';
-import { missingUtxos } from './missing-utxos.ts';
+import { missingUtxos } from './chain-utxos.ts';
 import { type BitcoinTerms, feeRateOf, readBitcoinTerms, storeChange, writeBitcoinTerms } from './signing.ts';
 
 /** One more input is usually enough. */

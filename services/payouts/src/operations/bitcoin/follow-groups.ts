@@ -16,9 +16,9 @@ import {
   type Transaction,
 } from '../../store/transactions.ts';
 import { noteChange, settleUtxos } from '../../store/utxos.ts';
+import { settleTransaction } from '../end-group.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
-import { settleTransaction } from '../settle-transaction.ts';
 import { bumpGroup } from './bump-group.ts';
 import { invalidateConflicted } from './invalidate-conflicted.ts';
 import { readBitcoinTerms } from './signing.ts';

@@ -21,11 +21,11 @@ import {
   spendableSum,
   spendableUtxos,
 } from '../../store/utxos.ts';
-import { failUnsigned } from '../fail-payout.ts';
+import { failUnsigned } from '../end-group.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { reportSigningPaused } from '../signing-pause.ts';
-import { missingUtxos } from './missing-utxos.ts';
+import { missingUtxos } from './chain-utxos.ts';
 import { signBatch } from './signing.ts';
 
 const DECIMALS = 8;

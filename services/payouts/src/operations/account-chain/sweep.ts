@@ -1,7 +1,10 @@
-import { assets, nativeAsset } from '@quittance/shared/assets';
+import { type AssetSymbol, assets, nativeAsset } from '@quittance/shared/assets';
 import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
-import { formatUnits, type Units } from '@quittance/shared/money';
+import { formatUnits, parseRate, type Rate, type Units } from '@quittance/shared/money';
+import { economicalSweeps } from '../../domain/economical-sweeps.ts';
+import { amountOf } from '../../domain/plan.ts';
+import { reservedPayouts } from '../../store/payouts.ts';
 import { insertSigned, type Transaction } from '../../store/transactions.ts';
 import {
   assignSweep,
@@ -11,13 +14,58 @@ import {
 } from '../../store/unswept-deposits.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
-import type { AccountChainPorts, ChainTerms } from './driver.ts';
+import type { AccountChainDriver, AccountChainPorts, ChainTerms } from './driver.ts';
+import { availableLiquidity, sweepCandidates } from './payment-sources.ts';
+
+const SWEEPS_PER_ROUND = 5;
+
+/**
+ * Sweeps deposits before a payout needs them, when the fee is a small part of the amount, so that payouts need not wait.
+ * While payouts wait, only what they need is swept.
+ * @returns how many were signed.
+ */
+export async function sweepEconomical(
+  ports: AccountChainPorts,
+  lease: Lease,
+  driver: AccountChainDriver,
+): Promise<number> {
+  const { db, chain, quotes, assets: payable } = ports;
+  const native = nativeAsset[chain];
+  const rates = ratesOf(ports);
+  // Without the price of the fee no sweep is known to be economical.
+  if (!rates.has(native)) return 0;
+  const waiting = await reservedPayouts(db, new Map(payable.map((asset) => [asset, '0'])), 1);
+  if (waiting.length > 0) return 0;
+
+  const terms = await driver.terms();
+  const candidates = await sweepCandidates(ports, terms, rates.keys());
+  if (candidates.length === 0 || !(await driver.canSign())) return 0;
+  const free = amountOf((await availableLiquidity(ports, driver, [native])).free, native);
+  const offers = candidates.map((candidate) => ({ ...candidate, cost: candidate.fee }));
+  const chosen = economicalSweeps(offers, native, rates, free, SWEEPS_PER_ROUND).flatMap(
+    ({ unswept, gasCost }) => {
+      const minConfirmations = quotes.fresh(unswept.asset)?.min_confirmations;
+      return minConfirmations === undefined ? [] : [{ unswept, gasCost, minConfirmations }];
+    },
+  );
+  return signSweeps(ports, lease, terms, chosen, free);
+}
+
+/** The fresh prices of the assets that can be paid here. */
+function ratesOf({ assets: payable, quotes }: AccountChainPorts): Map<AssetSymbol, Rate> {
+  const rates = new Map<AssetSymbol, Rate>();
+  for (const asset of payable) {
+    const rate = parseRate(quotes.fresh(asset)?.usd_rate ?? '');
+    if (rate.ok) rates.set(asset, rate.value);
+  }
+  return rates;
+}
 
 /** A deposit that cannot be swept is skipped for this time, so that others are swept instead. */
 const AGAIN_AFTER_MS = 10 * 60_000;
 
 /** `gasCost`: the highest fee that the hot wallet pays for a token sweep. */
-export type PlannedSweep = { unswept: UnsweptDeposits; gasCost: Units; minConfirmations: number };
+type PlannedSweep = { unswept: UnsweptDeposits; gasCost: Units; minConfirmations: number };
 
 /** Thrown to roll back the database transaction that signs: a nonce that it took is not used then. */
 class NotNow extends Error {}
@@ -105,12 +153,7 @@ export function reportMissing(
   there: Units,
 ): void {
   const { decimals } = assets[asset];
-  const details = {
-    address,
-    asset,
-    has: formatUnits(there, decimals),
-    settled: formatUnits(amount, decimals),
-  };
+  const [has, settled] = [formatUnits(there, decimals), formatUnits(amount, decimals)];
   const message = 'a deposit address has less than was deposited';
-  throttledLog.log('error', `sweep.missing.${address}.${asset}`, details, message);
+  throttledLog.log('error', `sweep.missing.${address}.${asset}`, { address, asset, has, settled }, message);
 }

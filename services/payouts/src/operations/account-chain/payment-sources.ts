@@ -1,9 +1,68 @@
-import type { AssetSymbol } from '@quittance/shared/assets';
+import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
-import { type Liquidity, type Plan, planRun, type Queued, type Sweepable } from '../../domain/plan.ts';
+import {
+  add,
+  type Liquidity,
+  liquidityOf,
+  type Plan,
+  planRun,
+  type Queued,
+  type Sweepable,
+} from '../../domain/plan.ts';
 import type { ChainPorts } from '../../ports.ts';
 import { type Payout, reservedPayouts } from '../../store/payouts.ts';
-import { sweepableSum, type UnsweptDeposits } from '../../store/unswept-deposits.ts';
+import { openSums } from '../../store/replacement-groups.ts';
+import { sweepableDeposits, sweepableSum, type UnsweptDeposits } from '../../store/unswept-deposits.ts';
+import type { AccountChainDriver, AccountChainPorts, ChainTerms } from './driver.ts';
+
+/**
+ * What the hot wallet can spend. Open transactions are read before balances: a payout that a block includes in between
+ * is subtracted twice, which makes us wait, instead of spent twice.
+ */
+export async function availableLiquidity(
+  { db, chain, sender }: Pick<AccountChainPorts, 'db' | 'chain' | 'sender'>,
+  { deductions }: Pick<AccountChainDriver, 'deductions'>,
+  assetsInUse: Iterable<AssetSymbol>,
+): Promise<Liquidity> {
+  const deduct = await deductions();
+  const open = await openSums(db, chain, sender.hotAddress);
+  const balances = new Map<AssetSymbol, Units>();
+  for (const asset of assetsInUse) balances.set(asset, await sender.balance(asset, sender.hotAddress));
+  const liquidity = liquidityOf(chain, balances, open);
+  for (const { asset, amount } of await deduct()) add(liquidity.free, asset, -amount);
+  return liquidity;
+}
+
+const CANDIDATES_PER_ASSET = 200;
+
+/** `fee`: the whole fee of the sweep, whoever pays it. */
+export type SweepCandidate = Sweepable & { unswept: UnsweptDeposits; fee: Units };
+
+/** Deposits that could be swept, each with what would arrive at the hot wallet. */
+export async function sweepCandidates(
+  { db, chain, assets: payable }: Pick<AccountChainPorts, 'db' | 'chain' | 'assets'>,
+  terms: Pick<ChainTerms, 'sweepFee'>,
+  assetsInUse: Iterable<AssetSymbol>,
+): Promise<SweepCandidate[]> {
+  const candidates: SweepCandidate[] = [];
+  for (const asset of assetsInUse) {
+    if (!payable.includes(asset)) continue;
+    const { fee, hotPays } = terms.sweepFee(asset);
+    const isNative = assets[asset].type === 'native';
+    for (const unswept of await sweepableDeposits(db, chain, asset, CANDIDATES_PER_ASSET)) {
+      const { amount } = unswept;
+      candidates.push({
+        asset,
+        unswept,
+        fee,
+        // A native sweep pays its own fee. One that costs as much as it brings is not made.
+        net: isNative ? units(amount - fee > fee ? amount - fee : 0n) : amount,
+        gasCost: isNative ? units(0n) : hotPays,
+      });
+    }
+  }
+  return candidates;
+}
 
 /** How many of the oldest payouts of an asset are planned together. */
 export const PAYOUTS_PER_ASSET = 50;
