@@ -1,8 +1,9 @@
 import type { ChainKind } from '@quittance/shared/assets';
-import type { Db, Trx } from '@quittance/shared/db';
+import type { Db } from '@quittance/shared/db';
 import type { Lease } from '@quittance/shared/lease';
 import type { AccountChainDriver, AccountChainPorts } from './operations/account-chain/driver.ts';
-import { evmDriver, readHistory } from './operations/account-chain/evm-driver.ts';
+import { evmDriver } from './operations/account-chain/evm-driver.ts';
+import { readHistory } from './operations/account-chain/evm-nonces.ts';
 import { followTransactions } from './operations/account-chain/follow-transactions.ts';
 import { payReserved } from './operations/account-chain/pay-reserved.ts';
 import { solanaDriver, unknownHistory } from './operations/account-chain/solana-driver.ts';
@@ -13,10 +14,8 @@ import { payBatch } from './operations/bitcoin/pay-batch.ts';
 import { reportSigningPaused } from './operations/signing-pause.ts';
 import type { ChainPorts } from './ports.ts';
 import type { Transaction } from './store/transactions.ts';
-import type { SettledDeposit } from './store/unswept-deposits.ts';
-import { insertDepositUtxos, reverseDepositUtxos } from './store/utxos.ts';
 
-/** How payouts are paid on the chains of one kind, and what is stored of deposits there. */
+/** How payouts are paid on the chains of one kind. */
 export type ChainWorker<K extends ChainKind> = {
   /**
    * One round: follows open transactions, then pays. Called with the lease of the hot wallet, after network and seed were
@@ -39,13 +38,6 @@ export type ChainWorker<K extends ChainKind> = {
    * ones.
    */
   mayBePruned?(ports: ChainPorts<K>, transaction: Transaction): Promise<boolean>;
-  /**
-   * Called after deposits were stored as unswept deposits, in the same transaction. A deposit may arrive after its
-   * reversal.
-   */
-  recordDeposits?(trx: Trx, deposits: readonly SettledDeposit[]): Promise<void>;
-  /** The same for reversed deposits. A reversal may arrive before its deposit. */
-  reverseDeposits?(trx: Trx, deposits: readonly SettledDeposit[]): Promise<void>;
 };
 
 export const chainWorkers: { readonly [K in ChainKind]: ChainWorker<K> } = {
@@ -57,15 +49,6 @@ export const chainWorkers: { readonly [K in ChainKind]: ChainWorker<K> } = {
       return followed + (await payBatch(ports, lease));
     },
     alignWithMined: (db, mined) => db.transaction((trx) => settleMined(trx, mined)),
-    // Settled deposits are UTXOs.
-    recordDeposits: insertDepositUtxos,
-    async reverseDeposits(trx, deposits) {
-      await insertDepositUtxos(trx, deposits);
-      await reverseDepositUtxos(
-        trx,
-        deposits.map(({ depositId }) => depositId),
-      );
-    },
   },
 
   evm: {

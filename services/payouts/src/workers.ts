@@ -9,7 +9,7 @@ import { voidStaleRequests } from './operations/request-payout.ts';
 import { chainLease, handOverChain, runChainWorker } from './operations/run-chain-worker.ts';
 import { watchStalled } from './operations/watch-stalled.ts';
 import type { PayoutChain, Ports } from './ports.ts';
-import { reservedPayouts } from './store/payouts.ts';
+import { oldestReserved } from './store/payouts.ts';
 import { walletsWithOpenTransactions } from './store/replacement-groups.ts';
 
 const VOID_EVERY_MS = 500;
@@ -27,56 +27,43 @@ const STALLED_EVERY_MS = 15_000;
 export function startWorkers(ports: Ports): Stoppable {
   const { logger, settings } = ports;
   const chains = [...ports.chains.values()];
-  const chainWorkers = chains.map((on) =>
-    startWorker({
-      name: `engine.${on.chain}`,
-      everyMs: settings.chainWorkerEveryMs,
-      step: chainWorkerStep(ports, on),
-      logger,
-    }),
-  );
-  const fees = chains.map((on) =>
-    startWorker({
-      name: `fees.${on.chain}`,
-      everyMs: FEES_EVERY_MS,
-      async step() {
-        await publishFeesForAll(ports, on);
-        return 0;
-      },
-      logger,
-    }),
-  );
-  const voider = startWorker({
-    name: 'voider',
-    everyMs: VOID_EVERY_MS,
-    step: () => voidStaleRequests(ports),
-    logger,
-  });
-  const watcher = startWorker({
-    name: 'stalled',
-    everyMs: STALLED_EVERY_MS,
-    async step() {
-      await watchStalled(ports);
-      return 0;
-    },
-    logger,
-  });
+  const start = (name: string, everyMs: number, step: () => Promise<number>) =>
+    startWorker({ name, everyMs, step, logger });
+  const workers = [
+    ...chains.map((on) =>
+      start(`engine.${on.chain}`, settings.chainWorkerEveryMs, chainWorkerStep(ports, on)),
+    ),
+    ...chains.map((on) =>
+      start(
+        `fees.${on.chain}`,
+        FEES_EVERY_MS,
+        timed(() => publishFeesForAll(ports, on)),
+      ),
+    ),
+    start('voider', VOID_EVERY_MS, () => voidStaleRequests(ports)),
+    start(
+      'stalled',
+      STALLED_EVERY_MS,
+      timed(() => watchStalled(ports)),
+    ),
+  ];
+  const handOver = (on: PayoutChain) =>
+    handOverChain(ports, on).catch((error: unknown) =>
+      logger.warn(
+        { chain: on.chain, reason: reason(error) },
+        'the lease of the chain worker could not be released, another replica takes over when it expires',
+      ),
+    );
   return {
     async stop() {
-      await Promise.all([...chainWorkers, ...fees, voider, watcher].map((worker) => worker.stop()));
-      await Promise.all(
-        chains.map((on) =>
-          handOverChain(ports, on).catch((error: unknown) =>
-            logger.warn(
-              { chain: on.chain, reason: reason(error) },
-              'the lease of the chain worker could not be released, another replica takes over when it expires',
-            ),
-          ),
-        ),
-      );
+      await Promise.all(workers.map((worker) => worker.stop()));
+      await Promise.all(chains.map(handOver));
     },
   };
 }
+
+/** A step that is not repeated before its time. */
+const timed = (step: () => Promise<void>) => () => step().then(() => 0);
 
 /** Runs a round of the chain worker while something is open on its chain, otherwise only one of IDLE_ROUNDS. */
 export function chainWorkerStep<K extends ChainKind>(
@@ -100,11 +87,10 @@ export function chainWorkerStep<K extends ChainKind>(
 
 /** Whether a payout waits to be signed, or a transaction is open. */
 async function hasOpen(
-  { db }: Pick<Ports, 'db'>,
+  { db }: Ports,
   { chain, sender, assets }: Pick<PayoutChain, 'chain' | 'sender' | 'assets'>,
 ): Promise<boolean> {
-  const fromStart = new Map(assets.map((asset) => [asset, '0']));
-  if ((await reservedPayouts(db, fromStart, 1)).length > 0) return true;
+  if ((await oldestReserved(db, assets, 1)).length > 0) return true;
   return (await walletsWithOpenTransactions(db, chain, sender.hotAddress, 1)).length > 0;
 }
 

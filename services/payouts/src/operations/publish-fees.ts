@@ -2,22 +2,14 @@ import { reason } from '@quittance/shared/logger';
 import type { FeeEstimate } from '@quittance/shared/quotes';
 import type { ChainPorts } from '../ports.ts';
 
-export type PublishFees = (estimates: readonly FeeEstimate[]) => Promise<void>;
-
 /**
  * Publishes what payouts on a chain cost now. The ledger computes network fees from it. An asset whose fee the node does
  * not estimate is left out, and its last estimate expires.
  * @returns whether the fees of all assets were published.
  */
 export async function publishFees(
-  {
-    chain,
-    assets,
-    sender,
-    clock,
-    throttledLog,
-  }: Pick<ChainPorts, 'chain' | 'assets' | 'sender' | 'clock' | 'throttledLog'>,
-  publish: PublishFees,
+  { chain, assets, sender, clock, throttledLog }: ChainPorts,
+  publish: (estimates: readonly FeeEstimate[]) => Promise<void>,
 ): Promise<boolean> {
   const estimates: FeeEstimate[] = [];
   for (const asset of assets) {

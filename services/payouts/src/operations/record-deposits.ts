@@ -1,8 +1,13 @@
 import { chainKinds } from '@quittance/shared/assets';
 import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
-import { chainWorkers } from '../chain-workers.ts';
-import { depositOf, insertDepositsOnce, markDepositsReversed } from '../store/unswept-deposits.ts';
+import {
+  depositOf,
+  insertDepositsOnce,
+  markDepositsReversed,
+  type SettledDeposit,
+} from '../store/unswept-deposits.ts';
+import { insertDepositUtxos, reverseDepositUtxos } from '../store/utxos.ts';
 
 /** Records settled deposits. Payouts may be paid from them from now on. */
 export async function recordDeposits(
@@ -11,9 +16,8 @@ export async function recordDeposits(
 ): Promise<void> {
   const deposits = events.map(({ payload }) => depositOf(payload));
   await insertDepositsOnce(trx, deposits);
-  for (const [kind, ofKind] of Map.groupBy(deposits, ({ chain }) => chainKinds[chain])) {
-    await chainWorkers[kind].recordDeposits?.(trx, ofKind);
-  }
+  const onBitcoin = deposits.filter(isUtxo);
+  if (onBitcoin.length > 0) await insertDepositUtxos(trx, onBitcoin);
 }
 
 /** Records that settled deposits were dropped. A reversal may arrive before its deposit, which then never counts. */
@@ -22,12 +26,13 @@ export async function reverseDeposits(
   events: readonly Pick<EventOf<'deposit.reversed'>, 'payload'>[],
 ): Promise<void> {
   const deposits = events.map(({ payload }) => depositOf(payload));
+  const ids = deposits.map(({ depositId }) => depositId);
   await insertDepositsOnce(trx, deposits);
-  await markDepositsReversed(
-    trx,
-    deposits.map(({ depositId }) => depositId),
-  );
-  for (const [kind, ofKind] of Map.groupBy(deposits, ({ chain }) => chainKinds[chain])) {
-    await chainWorkers[kind].reverseDeposits?.(trx, ofKind);
-  }
+  await markDepositsReversed(trx, ids);
+  const onBitcoin = deposits.filter(isUtxo);
+  if (onBitcoin.length === 0) return;
+  await insertDepositUtxos(trx, onBitcoin);
+  await reverseDepositUtxos(trx, ids);
 }
+
+const isUtxo = ({ chain }: SettledDeposit): boolean => chainKinds[chain] === 'bitcoin';

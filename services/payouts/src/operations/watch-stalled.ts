@@ -3,11 +3,7 @@ import type { Ports } from '../ports.ts';
 import { type Stalled, stalledPayouts } from '../store/payouts.ts';
 
 /** Finds payouts without progress, keeps them in the port `stalled` for `/readyz`, and logs when that begins and ends. */
-export async function watchStalled({
-  db,
-  logger,
-  stalled: known,
-}: Pick<Ports, 'db' | 'logger' | 'stalled'>): Promise<void> {
+export async function watchStalled({ db, logger, stalled: known }: Ports): Promise<void> {
   const found = await stalledPayouts(db);
   for (const chain of chains) {
     const stalled = found.get(chain);

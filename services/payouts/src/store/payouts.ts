@@ -185,6 +185,10 @@ export const reservedPayouts = (
     perAsset,
   ]);
 
+/** The oldest payouts with a hold and without a signature. */
+export const oldestReserved = (db: Queryable, of: readonly AssetSymbol[], perAsset: number) =>
+  reservedPayouts(db, new Map(of.map((asset) => [asset, '0'])), perAsset);
+
 // Signed payouts are found by their open transactions, because only those have an index. The offsets keep Postgres to
 // that order.
 export const openPayouts = `

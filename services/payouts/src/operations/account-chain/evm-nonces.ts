@@ -3,9 +3,10 @@ import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
+import pMap from 'p-map';
 import { isNodeBehind } from '../../domain/states.ts';
 import type { EvmPorts } from '../../ports.ts';
-import { attemptsOf } from '../../store/replacement-groups.ts';
+import { attemptsOf, sweepsOutsideBlocks } from '../../store/replacement-groups.ts';
 import {
   endedFromNonce,
   noteMissing,
@@ -15,14 +16,26 @@ import {
 } from '../../store/transactions.ts';
 import { insertWalletOnce, nextNonce, skipUsedNonces } from '../../store/wallets.ts';
 
-type WalletPorts = Pick<EvmPorts, 'db' | 'chain' | 'sender' | 'logger' | 'throttledLog'>;
+/**
+ * How many nonces of the hot wallet the chain has used, and why the wallet must not sign: the chain has used nonces that
+ * this database has not. Either the database has lost commits, and payouts that look unpaid are paid, or another party
+ * has the key.
+ */
+export async function readHistory({ db, chain, sender }: EvmPorts) {
+  // The chain is read first. Our transactions are stored before they are sent, so none of them can look unknown.
+  const used = await sender.nonce(sender.hotAddress, 'latest');
+  const next = await nextNonce(db, chain, sender.hotAddress);
+  if (next === undefined || used <= next) return { used, unknown: undefined };
+  const unknown = `the chain has transactions of this wallet that this database does not know (${sender.hotAddress}: nonce ${used}, here ${next}): nothing is signed until an operator decides`;
+  return { used, unknown };
+}
 
 /**
  * Makes sure that the next nonce of a wallet is known; false when it cannot be known yet. The chain is asked once, before
  * the wallet's first signature here, because the wallet may have a history. After that our own table decides. A deposit
  * address skips nonces that others have used in final blocks; the hot wallet never skips one.
  */
-export async function openWallet(ports: WalletPorts, lease: Lease, address: string): Promise<boolean> {
+export async function openWallet(ports: EvmPorts, lease: Lease, address: string): Promise<boolean> {
   const { db, chain, sender, logger } = ports;
   const next = await nextNonce(db, chain, address);
   if (next === undefined) return openFirst(ports, lease, address);
@@ -41,21 +54,14 @@ export async function openWallet(ports: WalletPorts, lease: Lease, address: stri
 }
 
 /** Waits until the wallet's history is final: a reorganisation of it would leave a gap before our first nonce. */
-async function openFirst(
-  { db, chain, sender, logger, throttledLog }: WalletPorts,
-  lease: Lease,
-  address: string,
-): Promise<boolean> {
+async function openFirst(ports: EvmPorts, lease: Lease, address: string): Promise<boolean> {
+  const { db, chain, sender, logger, throttledLog } = ports;
   const finalized = await sender.nonce(address, 'finalized');
   const used = await sender.nonce(address, 'latest');
   const details = { wallet: address, used, finalized };
   if (finalized !== used) {
-    throttledLog.log(
-      'warn',
-      `wallet.${address}`,
-      details,
-      'a wallet waits until its earlier transactions are final',
-    );
+    const message = 'a wallet waits until its earlier transactions are final';
+    throttledLog.log('warn', `wallet.${address}`, details, message);
     return false;
   }
   await db.transaction(async (trx) => {
@@ -75,24 +81,18 @@ const NAMED_MAX = 100;
  * @param next the next nonce of the wallet in the chain, read before this
  * @returns whether the node lags behind blocks that were final, so that its balances are old
  */
-export async function noteGap(
-  { db, chain, sender, logger }: Pick<EvmPorts, 'db' | 'chain' | 'sender' | 'logger'>,
-  wallet: string,
-  next: number,
-): Promise<boolean> {
+export async function noteGap(ports: EvmPorts, wallet: string, next: number): Promise<boolean> {
+  const { db, chain, sender, logger } = ports;
   if ((await endedFromNonce(db, chain, wallet, next, 1)).length === 0) return false;
   // Asked before the nonce: a transaction that is final now has used its nonce by then.
   const finalized = await sender.finalizedHeight();
   const used = await sender.nonce(wallet, 'latest');
   const missing = await endedFromNonce(db, chain, wallet, used, NAMED_MAX);
-  const fresh = missing.filter(
-    (transaction) => transaction.missingSince === null && !isNodeBehind(finalized, transaction),
-  );
+  const isBehind = (transaction: Transaction) => isNodeBehind(finalized, transaction);
+  const fresh = missing.filter((one) => one.missingSince === null && !isBehind(one));
   if (fresh.length > 0) {
-    await noteMissing(
-      db,
-      fresh.map(({ id }) => id),
-    );
+    const ids = fresh.map(({ id }) => id);
+    await noteMissing(db, ids);
     const nonces = fresh.map(({ nonce }) => nonce);
     const transactions = fresh.map(({ txHash }) => txHash);
     logger.error(
@@ -100,7 +100,28 @@ export async function noteGap(
       'nonces of a wallet are missing in the chain after a reorganisation: later transactions wait, the stored bytes are sent again',
     );
   }
-  return missing.some((transaction) => isNodeBehind(finalized, transaction));
+  return missing.some(isBehind);
+}
+
+const CONCURRENT_NONCES = 8;
+
+/**
+ * A sweep that is mined after open transactions and before balances are read would count although its block can still be
+ * dropped. So a sweep is deducted when its nonce is used by then, and when the node does not answer for its wallet.
+ */
+export async function sweptWhileReading({ db, chain, sender }: EvmPorts) {
+  const sweeps = await sweepsOutsideBlocks(db, chain);
+  return async () => {
+    const reached = await pMap(
+      Map.groupBy(sweeps, ({ wallet }) => wallet),
+      async ([wallet, ofWallet]) => {
+        const next = await sender.nonce(wallet, 'latest').catch(() => Number.POSITIVE_INFINITY);
+        return ofWallet.filter(({ nonce }) => nonce < next);
+      },
+      { concurrency: CONCURRENT_NONCES },
+    );
+    return reached.flat();
+  };
 }
 
 /** What the blocks show about a used nonce. */
@@ -109,9 +130,6 @@ type FoundByNonce = { state: 'found'; height: number; blockHash: string } | { st
 /** What the chain shows of a group: of the attempt that a block includes, otherwise of the newest. */
 export type EvmLook = { of: Transaction; seen: TransactionStatus | FoundByNonce | { state: 'not_reached' } };
 
-/** How many blocks this round may still search, for all transactions together. */
-export type SearchBudget = { blocks: number };
-
 const BLOCKS_AT_ONCE = 64;
 export const BLOCKS_PER_ROUND = 256;
 
@@ -119,12 +137,13 @@ export const BLOCKS_PER_ROUND = 256;
  * Searches the final blocks since the signature for the transaction that used this nonce. A missing receipt proves
  * nothing; another transaction with the nonce does. The progress is stored, so that a long search continues in the next
  * rounds. While nothing is found, no money moves.
+ * @param budget how many blocks this round may still search, for all transactions together
  */
 export async function searchNonce(
-  { db, sender, throttledLog }: Pick<EvmPorts, 'db' | 'sender' | 'throttledLog'>,
+  { db, sender, throttledLog }: EvmPorts,
   [first]: ReplacementGroup,
   look: EvmLook,
-  budget: SearchBudget,
+  budget: { blocks: number },
 ): Promise<EvmLook> {
   const { id, group, wallet, nonce, finalHeightWhenSigned, searchedTo } = first;
   invariant(nonce !== null, 'only a nonce can be searched for');
@@ -143,12 +162,8 @@ export async function searchNonce(
       const ours = (await attemptsOf(db, group)).find(({ txHash }) => txHash === found.txHash);
       if (ours === undefined) return { ...look, seen: { state: 'replaced', by: found.txHash } };
       const where = { ...details, transaction: ours.txHash, height, block: blockHash };
-      throttledLog.log(
-        'error',
-        `found.${id}`,
-        where,
-        'a transaction is mined, but the node has no receipt of it',
-      );
+      const message = 'a transaction is mined, but the node has no receipt of it';
+      throttledLog.log('error', `found.${id}`, where, message);
       return { of: ours, seen: { state: 'found', height, blockHash } };
     }
     if (done === null || done >= finalHeight) {
@@ -157,12 +172,8 @@ export async function searchNonce(
     }
   } catch (error) {
     const why = { ...details, searched_to: done, reason: reason(error) };
-    throttledLog.log(
-      'warn',
-      `search.${id}`,
-      why,
-      'blocks could not be searched for a transaction, trying again',
-    );
+    const message = 'blocks could not be searched for a transaction, trying again';
+    throttledLog.log('warn', `search.${id}`, why, message);
   }
   return look;
 }

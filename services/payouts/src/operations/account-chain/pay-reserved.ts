@@ -6,8 +6,8 @@ import { formatUnits, type Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import pMap from 'p-map';
 import { amountOf, planRun, type Queued, type Shortage } from '../../domain/plan.ts';
-import type { ChainPorts } from '../../ports.ts';
-import { movePayout, type Payout, reservedPayouts } from '../../store/payouts.ts';
+
+import { movePayout, oldestReserved, type Payout } from '../../store/payouts.ts';
 import { insertPayments } from '../../store/replacement-groups.ts';
 import { insertSigned, type Transaction } from '../../store/transactions.ts';
 import { failUnsigned } from '../end-group.ts';
@@ -31,9 +31,8 @@ export async function payReserved(
   lease: Lease,
   driver: AccountChainDriver,
 ): Promise<number> {
-  const { db, kind: accountKind, chain, assets: payable } = ports;
-  const fromStart = new Map(payable.map((asset) => [asset, '0']));
-  const oldest = await reservedPayouts(db, fromStart, PAYOUTS_PER_ASSET);
+  const { db, kind, chain, assets: payable } = ports;
+  const oldest = await oldestReserved(db, payable, PAYOUTS_PER_ASSET);
   if (oldest.length === 0 || !(await driver.canSign())) return 0;
 
   const terms = await driver.terms();
@@ -45,7 +44,8 @@ export async function payReserved(
     const { asset, amount } = payout;
     return { payout, asset, amount, transfer, gasCost: transfer?.fee ?? terms.transferFee(asset) };
   };
-  const { queue: guessed, plan: first } = await lookAhead(ports, oldest, sources, (one) => candidateOf(one));
+  const untried = (payout: Payout) => candidateOf(payout);
+  const { queue: guessed, plan: first } = await lookAhead(ports, oldest, sources, untried);
   const trials = await tryTransfers(ports, terms, first.pay);
   const refused = [...trials].flatMap(([payout, trial]) => (trial === 'refused' ? [payout] : []));
   for (const payout of refused) await failUnsigned(ports, lease, payout);
@@ -54,7 +54,7 @@ export async function payReserved(
     return trial === 'refused' ? [] : [candidateOf(payout, trial)];
   });
   const plan = planRun(chain, queue, liquidity, candidates, sources.beyond);
-  failpoint(`${accountKind}.planned`);
+  failpoint(`${kind}.planned`);
   for (const shortage of plan.short) reportShortage(ports, shortage);
 
   const native = nativeAsset[chain];
@@ -88,11 +88,7 @@ async function tryTransfers(
   return trials;
 }
 
-async function pay(
-  ports: AccountChainPorts,
-  lease: Lease,
-  candidates: readonly Candidate[],
-): Promise<number> {
+async function pay(ports: AccountChainPorts, lease: Lease, candidates: Candidate[]): Promise<number> {
   let signed = 0;
   for (const { payout, transfer } of candidates) {
     // It entered the plan after another payout was refused, or its trial failed: it is tried in the next round.
@@ -111,7 +107,7 @@ async function pay(
  * reserved any more, are refused inside the same database transaction.
  */
 export async function signPayout(
-  { db, kind: accountKind, chain }: Pick<AccountChainPorts, 'db' | 'kind' | 'chain'>,
+  { db, kind: accountKind, chain }: AccountChainPorts,
   lease: Lease,
   { id, asset, amount, address, minConfirmations }: Payout,
   draft: Draft,
@@ -121,9 +117,8 @@ export async function signPayout(
     if ((await movePayout(trx, id, ['reserved'], 'signed')) === undefined) return undefined;
     const made = await draft(trx);
     invariant(made !== undefined, `payout ${id} is worth signing`);
-    const { token: fence } = lease;
-    const first = { after: undefined, sweptAddress: null, chain, asset, minConfirmations, fence };
-    const transaction = await insertSigned(trx, { ...first, ...made });
+    const first = { after: undefined, sweptAddress: null, chain, asset, minConfirmations };
+    const transaction = await insertSigned(trx, { ...first, ...made, fence: lease.token });
     await insertPayments(trx, transaction.group, [{ payoutId: id, address, amount, outputIndex: null }]);
     failpoint(`${accountKind}.payouts.signing`);
     return transaction;
@@ -132,25 +127,15 @@ export async function signPayout(
   return stored;
 }
 
-/** Logs that payouts wait for money that not even all sweeps would bring. */
+/** Payouts wait for money that not even all sweeps would bring. */
 function reportShortage(
-  { chain, sender, throttledLog }: Pick<ChainPorts, 'chain' | 'sender' | 'throttledLog'>,
+  { chain, sender, throttledLog }: AccountChainPorts,
   { asset, has, needs, payouts }: Shortage,
 ): void {
   const { decimals } = assets[asset];
-  const details = {
-    chain,
-    address: sender.hotAddress,
-    asset,
-    // On Solana it is below zero when the account must keep more than it has.
-    has: formatUnits(has, decimals),
-    needs: formatUnits(needs, decimals),
-    payouts,
-  };
-  throttledLog.log(
-    'error',
-    `short.${asset}`,
-    details,
-    `payouts wait: the hot wallet has too little ${asset}`,
-  );
+  // On Solana the hot wallet has less than zero when its account must keep more than it has.
+  const amounts = { has: formatUnits(has, decimals), needs: formatUnits(needs, decimals) };
+  const details = { chain, address: sender.hotAddress, asset, ...amounts, payouts };
+  const message = `payouts wait: the hot wallet has too little ${asset}`;
+  throttledLog.log('error', `short.${asset}`, details, message);
 }

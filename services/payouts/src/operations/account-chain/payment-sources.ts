@@ -9,7 +9,7 @@ import {
   type Queued,
   type Sweepable,
 } from '../../domain/plan.ts';
-import type { ChainPorts } from '../../ports.ts';
+
 import { type Payout, reservedPayouts } from '../../store/payouts.ts';
 import { openSums } from '../../store/replacement-groups.ts';
 import { sweepableDeposits, sweepableSum, type UnsweptDeposits } from '../../store/unswept-deposits.ts';
@@ -20,7 +20,7 @@ import type { AccountChainDriver, AccountChainPorts, ChainTerms } from './driver
  * is subtracted twice, which makes us wait, instead of spent twice.
  */
 export async function availableLiquidity(
-  { db, chain, sender }: Pick<AccountChainPorts, 'db' | 'chain' | 'sender'>,
+  { db, chain, sender }: AccountChainPorts,
   { deductions }: Pick<AccountChainDriver, 'deductions'>,
   assetsInUse: Iterable<AssetSymbol>,
 ): Promise<Liquidity> {
@@ -36,12 +36,12 @@ export async function availableLiquidity(
 const CANDIDATES_PER_ASSET = 200;
 
 /** `fee`: the whole fee of the sweep, whoever pays it. */
-export type SweepCandidate = Sweepable & { unswept: UnsweptDeposits; fee: Units };
+type SweepCandidate = Sweepable & { unswept: UnsweptDeposits; fee: Units };
 
 /** Deposits that could be swept, each with what would arrive at the hot wallet. */
 export async function sweepCandidates(
-  { db, chain, assets: payable }: Pick<AccountChainPorts, 'db' | 'chain' | 'assets'>,
-  terms: Pick<ChainTerms, 'sweepFee'>,
+  { db, chain, assets: payable }: AccountChainPorts,
+  terms: ChainTerms,
   assetsInUse: Iterable<AssetSymbol>,
 ): Promise<SweepCandidate[]> {
   const candidates: SweepCandidate[] = [];
@@ -70,9 +70,9 @@ export const PAYOUTS_PER_ASSET = 50;
 const PAGES_MAX = 10;
 
 /** What payouts can be paid from: liquidity, sweeps, and the sum of further deposits. */
-export type PaymentSources<S> = {
+type PaymentSources = {
   liquidity: Liquidity;
-  candidates: readonly S[];
+  candidates: readonly SweepCandidate[];
   beyond: Map<AssetSymbol, Units>;
 };
 
@@ -81,21 +81,19 @@ export type PaymentSources<S> = {
  * less. When the largest deposits do not cover a payout, the sum of the other deposits is filled in.
  * @param candidateOf what a payout is expected to need
  */
-export async function lookAhead<
-  Q extends Queued & { payout: Payout },
-  S extends Sweepable & { unswept: UnsweptDeposits },
->(
-  { db, chain }: Pick<ChainPorts, 'db' | 'chain'>,
+export async function lookAhead<Q extends Queued & { payout: Payout }>(
+  ports: AccountChainPorts,
   oldest: readonly Payout[],
-  sources: PaymentSources<S>,
+  sources: PaymentSources,
   candidateOf: (payout: Payout) => Q,
-): Promise<{ queue: Q[]; plan: Plan<Q, S> }> {
+): Promise<{ queue: Q[]; plan: Plan<Q, SweepCandidate> }> {
+  const { db, chain } = ports;
   let queue = oldest.map(candidateOf);
   const draw = () => planRun(chain, queue, sources.liquidity, sources.candidates, sources.beyond);
   let plan = draw();
   if (plan.short.length > 0) {
     for (const { asset } of plan.short) {
-      sources.beyond.set(asset, await amountBeyond({ db, chain }, asset, sources.candidates));
+      sources.beyond.set(asset, await amountBeyond(ports, asset, sources.candidates));
     }
     plan = draw();
   }
@@ -104,15 +102,13 @@ export async function lookAhead<
     for (const [asset, of] of Map.groupBy(queue, (one) => one.asset)) {
       const isPassedOver = ![...plan.pay, ...plan.waiting].some((one) => one.asset === asset);
       const last = of.at(-1)?.payout.seq;
-      if (isPassedOver && of.length === page * PAYOUTS_PER_ASSET && last !== undefined)
-        after.set(asset, last);
+      if (isPassedOver && of.length === page * PAYOUTS_PER_ASSET && last) after.set(asset, last);
     }
     if (after.size === 0) break;
     const next = await reservedPayouts(db, after, PAYOUTS_PER_ASSET);
     if (next.length === 0) break;
-    queue = [...queue, ...next.map(candidateOf)].sort((a, b) =>
-      BigInt(a.payout.seq) < BigInt(b.payout.seq) ? -1 : 1,
-    );
+    const bySeq = (a: Q, b: Q) => (BigInt(a.payout.seq) < BigInt(b.payout.seq) ? -1 : 1);
+    queue = [...queue, ...next.map(candidateOf)].sort(bySeq);
     plan = draw();
   }
   return { queue, plan };
@@ -120,9 +116,9 @@ export async function lookAhead<
 
 /** The sum of the deposits that are not among the largest. */
 async function amountBeyond(
-  { db, chain }: Pick<ChainPorts, 'db' | 'chain'>,
+  { db, chain }: AccountChainPorts,
   asset: AssetSymbol,
-  candidates: readonly (Sweepable & { unswept: UnsweptDeposits })[],
+  candidates: readonly SweepCandidate[],
 ): Promise<Units> {
   const shown = candidates.filter((one) => one.asset === asset);
   // When one of the largest does not pay its fee, smaller ones do not either.

@@ -4,7 +4,7 @@ import { assertLease, type Lease } from '@quittance/shared/lease';
 import { formatUnits, parseRate, type Rate, type Units } from '@quittance/shared/money';
 import { economicalSweeps } from '../../domain/economical-sweeps.ts';
 import { amountOf } from '../../domain/plan.ts';
-import { reservedPayouts } from '../../store/payouts.ts';
+import { oldestReserved } from '../../store/payouts.ts';
 import { insertSigned, type Transaction } from '../../store/transactions.ts';
 import {
   assignSweep,
@@ -34,7 +34,7 @@ export async function sweepEconomical(
   const rates = ratesOf(ports);
   // Without the price of the fee no sweep is known to be economical.
   if (!rates.has(native)) return 0;
-  const waiting = await reservedPayouts(db, new Map(payable.map((asset) => [asset, '0'])), 1);
+  const waiting = await oldestReserved(db, payable, 1);
   if (waiting.length > 0) return 0;
 
   const terms = await driver.terms();
@@ -42,13 +42,12 @@ export async function sweepEconomical(
   if (candidates.length === 0 || !(await driver.canSign())) return 0;
   const free = amountOf((await availableLiquidity(ports, driver, [native])).free, native);
   const offers = candidates.map((candidate) => ({ ...candidate, cost: candidate.fee }));
-  const chosen = economicalSweeps(offers, native, rates, free, SWEEPS_PER_ROUND).flatMap(
-    ({ unswept, gasCost }) => {
-      const minConfirmations = quotes.fresh(unswept.asset)?.min_confirmations;
-      return minConfirmations === undefined ? [] : [{ unswept, gasCost, minConfirmations }];
-    },
-  );
-  return signSweeps(ports, lease, terms, chosen, free);
+  const chosen = economicalSweeps(offers, native, rates, free, SWEEPS_PER_ROUND);
+  const planned = chosen.flatMap(({ unswept, gasCost }) => {
+    const minConfirmations = quotes.fresh(unswept.asset)?.min_confirmations;
+    return minConfirmations === undefined ? [] : [{ unswept, gasCost, minConfirmations }];
+  });
+  return signSweeps(ports, lease, terms, planned, free);
 }
 
 /** The fresh prices of the assets that can be paid here. */
@@ -118,9 +117,8 @@ async function signSweep(
       if ((await lockDeposits(trx, depositIds)) !== amount) throw new NotNow();
       const made = await draft(trx);
       if (made === undefined) throw new NotNow();
-      const { token: fence } = lease;
-      const first = { after: undefined, sweptAddress: address, chain, asset, minConfirmations, fence };
-      const transaction = await insertSigned(trx, { ...first, ...made });
+      const first = { after: undefined, sweptAddress: address, chain, asset, minConfirmations };
+      const transaction = await insertSigned(trx, { ...first, ...made, fence: lease.token });
       await assignSweep(trx, depositIds, transaction.group);
       failpoint(`${accountKind}.sweeps.signing`);
       return transaction;
@@ -148,7 +146,7 @@ function isOurs(
 
 /** Logs that a deposit address has less than its settled deposits. */
 export function reportMissing(
-  { throttledLog }: Pick<AccountChainPorts, 'throttledLog'>,
+  { throttledLog }: AccountChainPorts,
   { asset, address, amount }: UnsweptDeposits,
   there: Units,
 ): void {

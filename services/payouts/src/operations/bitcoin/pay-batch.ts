@@ -12,7 +12,7 @@ import {
   planBatch,
 } from '../../domain/bitcoin/plan.ts';
 import type { BitcoinPorts } from '../../ports.ts';
-import { type Payout, reservedPayouts } from '../../store/payouts.ts';
+import { oldestReserved, type Payout } from '../../store/payouts.ts';
 import {
   incomingChange,
   nextChangeIndex,
@@ -46,7 +46,7 @@ type Next = { payouts: Payout[]; spend: Spend };
  */
 export async function payBatch(ports: BitcoinPorts, lease: Lease): Promise<number> {
   const { db, sender, assets: payable } = ports;
-  const oldest = await reservedPayouts(db, new Map(payable.map((asset) => [asset, '0'])), QUEUE_MAX);
+  const oldest = await oldestReserved(db, payable, QUEUE_MAX);
   const [queue, impossible] = partition(oldest, (payout) => canBePaid(ports, payout));
   for (const payout of impossible) await failUnsigned(ports, lease, payout);
   if (queue.length === 0) return impossible.length;
