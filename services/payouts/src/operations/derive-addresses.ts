@@ -17,7 +17,7 @@ export async function deriveAddresses(
   const on = chains.get(chain);
   if (on === undefined) throw new Error(`${chain} is not configured`);
   const { sender } = on;
-  const mismatch = await seedMismatch({ db, chain, sender });
+  const mismatch = await seedMismatch({ db }, on);
   if (mismatch !== undefined) throw new Error(mismatch);
   const addresses = Array.from({ length: count }, (_, i) => sender.depositAddress(from + i));
   // From the first address on, another seed is a mismatch. When the caller expects other addresses, our seed may be the

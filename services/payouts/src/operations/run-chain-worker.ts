@@ -74,7 +74,7 @@ async function isRightSeedAndNetwork<K extends ChainKind>(ports: ChainPorts<K>):
   const { sender, signingPause } = ports;
   try {
     await sender.check();
-    const mismatch = await seedMismatch(ports);
+    const mismatch = await seedMismatch(ports, ports);
     signingPause.reason = mismatch ?? (await chainWorkers[ports.kind].signingPauseReason?.(ports));
     if (mismatch === undefined) return true;
   } catch (error) {

@@ -1,16 +1,15 @@
 import { ConfigError } from '@quittance/shared/config';
-import type { ChainPorts, Ports } from '../ports.ts';
+import type { ChainPorts, PayoutChain, Ports, SigningPause } from '../ports.ts';
 import { otherHotWallet } from '../store/wallets.ts';
 
 /**
  * Why this wallet must not sign for this database: the database was used with another seed, so this one has another hot
  * wallet and none of the keys of the deposits. Undefined when there is no mismatch.
  */
-export async function seedMismatch({
-  db,
-  chain,
-  sender,
-}: Pick<ChainPorts, 'db' | 'chain' | 'sender'>): Promise<string | undefined> {
+export async function seedMismatch(
+  { db }: Pick<Ports, 'db'>,
+  { chain, sender }: Pick<PayoutChain, 'chain' | 'sender'>,
+): Promise<string | undefined> {
   const other = await otherHotWallet(db, chain, sender.hotAddress);
   if (other === undefined) return undefined;
   return `WALLET_SEED belongs to the hot wallet ${sender.hotAddress}, this database was used with ${other}`;
@@ -19,27 +18,20 @@ export async function seedMismatch({
 /** Logs why signing is paused on this chain. */
 export function reportSigningPaused({
   chain,
-  signingPause,
+  signingPause: { reason },
   throttledLog,
 }: Pick<ChainPorts, 'chain' | 'signingPause' | 'throttledLog'>): void {
-  throttledLog.log(
-    'error',
-    `signing_paused.${chain}`,
-    { chain, reason: signingPause.reason },
-    'nothing is signed',
-  );
+  throttledLog.log('error', `signing_paused.${chain}`, { chain, reason }, 'nothing is signed');
 }
 
 /** At the start: throws ConfigError when this database was used with another seed, on any chain. */
 export async function refuseSeedMismatch({ db, chains }: Pick<Ports, 'db' | 'chains'>): Promise<void> {
-  const mismatches = await Promise.all(
-    [...chains.values()].map(({ chain, sender }) => seedMismatch({ db, chain, sender })),
-  );
+  const mismatches = await Promise.all([...chains.values()].map((on) => seedMismatch({ db }, on)));
   const problems = mismatches.flatMap((problem) => problem ?? []);
   if (problems.length > 0) throw new ConfigError('payouts', problems);
 }
 
-type Pausable = { chain: string; signingPause: { reason: string | undefined } };
+type Pausable = { chain: string; signingPause: SigningPause };
 
 /**
  * The chains where signing is paused, each with its reason. The service goes on `without` one of several, and waits only

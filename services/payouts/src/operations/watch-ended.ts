@@ -28,16 +28,10 @@ export async function watchEnded<K extends ChainKind>(
   const { db, chain, throttledLog, settings } = ports;
   try {
     await watchFinal(ports, lookEveryMs);
-    const every = {
-      presentMs: lookEveryMs,
-      missingMs: Math.min(lookEveryMs, settings.gracePeriods.resendAfterMs),
-    };
+    const missingMs = Math.min(lookEveryMs, settings.gracePeriods.resendAfterMs);
+    const every = { presentMs: lookEveryMs, missingMs };
     const ended = await endedNotFinal(db, chain, every, LOOKS_TOGETHER);
-    await Promise.all(
-      ended.map(async (transaction) =>
-        noteLooked(db, transaction.id, await lookOrReport(ports, transaction)),
-      ),
-    );
+    await Promise.all(ended.map(async (one) => noteLooked(db, one.id, await lookOrReport(ports, one))));
   } catch (error) {
     const details = { chain, reason: reason(error) };
     throttledLog.log('warn', `watch.${chain}`, details, 'settled transactions could not be watched');
@@ -65,19 +59,11 @@ async function lookOrReport<K extends ChainKind>(
     return await look(ports, transaction);
   } catch (error) {
     const details = { transaction: transaction.txHash, reason: reason(error) };
-    ports.throttledLog.log(
-      'warn',
-      `look.${transaction.id}`,
-      details,
-      'the node does not tell of a transaction',
-    );
-    return asItWas(transaction);
+    const message = 'the node does not tell of a transaction';
+    ports.throttledLog.log('warn', `look.${transaction.id}`, details, message);
+    if (transaction.missingSince !== null) return { is: 'missing' };
+    return { is: transaction.finalAt === null ? 'not_final' : 'final' };
   }
-}
-
-function asItWas({ finalAt, missingSince }: Transaction): Whereabouts {
-  if (missingSince !== null) return { is: 'missing' };
-  return { is: finalAt === null ? 'not_final' : 'final' };
 }
 
 async function look<K extends ChainKind>(
@@ -86,6 +72,7 @@ async function look<K extends ChainKind>(
 ): Promise<Whereabouts> {
   const { db, sender, chain, logger } = ports;
   const { id, group, txHash, state, finalAt, missingSince, blockHash, blockHeight } = transaction;
+  const worker = chainWorkers[ports.kind];
   // Asked before the status: a block that is final now is final for the status as well.
   const finalized = await sender.finalizedHeight();
   const status = await sender.status(txHash);
@@ -93,22 +80,19 @@ async function look<K extends ChainKind>(
   if (status.state !== 'mined') {
     for (const other of await attemptsOf(db, group)) {
       if (other.id === id || (await sender.status(other.txHash)).state !== 'mined') continue;
-      await chainWorkers[ports.kind].alignWithMined?.(db, other);
-      logger.error(
-        { ...details, other: other.txHash },
-        'another attempt has taken the place of a settled one',
-      );
+      await worker.alignWithMined?.(db, other);
+      const both = { ...details, other: other.txHash };
+      logger.error(both, 'another attempt has taken the place of a settled one');
       return { is: 'not_final' };
     }
-    if (finalAt !== null && (await chainWorkers[ports.kind].mayBePruned?.(ports, transaction)) === true)
-      return { is: 'final' };
+    if (finalAt !== null && (await worker.mayBePruned?.(ports, transaction)) === true) return { is: 'final' };
     if (isNodeBehind(finalized, transaction)) {
       throw new Error(`its block ${blockHeight} was final, and the node's last final one is ${finalized}`);
     }
     await sendAgain(ports, transaction);
     return { is: 'missing' };
   }
-  await chainWorkers[ports.kind].alignWithMined?.(db, transaction);
+  await worker.alignWithMined?.(db, transaction);
   if (status.succeeded !== (state === 'mined')) {
     logger.error(details, 'a settled transaction ended the other way after a reorganisation');
   }

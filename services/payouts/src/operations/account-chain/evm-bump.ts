@@ -27,7 +27,7 @@ export async function bumpStuck(
   lease: Lease,
   driver: Pick<AccountChainDriver, 'deductions'>,
 ): Promise<number> {
-  const { db, chain, sender, clock, settings, assets: payable } = ports;
+  const { db, chain, sender, clock, settings, throttledLog, assets: payable } = ports;
   const sentBefore = new Date(clock.now().getTime() - settings.gracePeriods.stuckAfterMs);
   await reportBlocking(ports, sentBefore);
   // A higher fee is a new signature, and nothing is signed for a halted asset.
@@ -39,28 +39,32 @@ export async function bumpStuck(
   let bumped = 0;
   for (const group of stuck) {
     await keepLease(ports, lease);
-    const fees = await nextFees(ports, group, usual);
-    if (fees === undefined) continue;
-    const extra = group[0].wallet === sender.hotAddress ? extraCost(group, fees) : 0n;
-    if (extra > free) {
-      reportTooLittle(ports, group);
+    const next = await nextFees(ports, group, usual);
+    if (next === undefined) continue;
+    if (next.extra > free) {
+      const details = { chain, address: sender.hotAddress, transaction: newestOf(group).txHash };
+      const message = 'a transaction is stuck and its fee cannot be raised: the hot wallet has too little';
+      throttledLog.log('error', `bump.${chain}`, details, message);
       continue;
     }
-    const successor = await signSuccessor(ports, lease, group, fees);
+    const successor = await signSuccessor(ports, lease, group, next.fees);
     if (successor === undefined) continue;
-    free -= extra;
+    free -= next.extra;
     bumped += 1;
     await sendTransaction(ports, successor);
   }
   return bumped;
 }
 
-/** Undefined when the chain may have used its nonce, when it only waits for earlier ones, and beyond the limits. */
+/**
+ * The fees of the next attempt, and how much more the hot wallet may have to pay for it. Undefined when the chain may
+ * have used its nonce, when it only waits for earlier ones, and beyond the limits.
+ */
 async function nextFees(
   { sender, throttledLog }: EvmPorts,
   group: ReplacementGroup,
   usual: EvmFees,
-): Promise<EvmFees | undefined> {
+): Promise<{ fees: EvmFees; extra: bigint } | undefined> {
   const { wallet, nonce, txHash, attempt, terms } = newestOf(group);
   const [first, newest] = [readEvmTerms(group[0].terms), readEvmTerms(terms)];
   const next = await sender.nonce(wallet, 'latest');
@@ -69,20 +73,12 @@ async function nextFees(
   const fees = bumpedFees({ first: first.fees, newest: newest.fees, attempts: attempt, isNext }, usual);
   if (fees === undefined && isNext) {
     const details = { transaction: txHash, wallet, nonce, attempts: attempt };
-    throttledLog.log(
-      'error',
-      `stuck.${wallet}`,
-      details,
-      'a transaction is stuck and its fee is not raised any more',
-    );
+    const message = 'a transaction is stuck and its fee is not raised any more';
+    throttledLog.log('error', `stuck.${wallet}`, details, message);
   }
-  return fees;
-}
-
-/** By how much the highest possible fee grows. */
-function extraCost(group: ReplacementGroup, fees: EvmFees): bigint {
-  const terms = readEvmTerms(newestOf(group).terms);
-  return terms === undefined ? 0n : terms.gas * (fees.maxFeePerGas - terms.fees.maxFeePerGas);
+  if (fees === undefined) return undefined;
+  const more = newest.gas * (fees.maxFeePerGas - newest.fees.maxFeePerGas);
+  return { fees, extra: wallet === sender.hotAddress ? more : 0n };
 }
 
 /** Signs and stores the next attempt. Undefined when the group has ended or has a newer attempt by now. */
@@ -118,16 +114,15 @@ async function signSuccessor(
 }
 
 async function sign(ports: EvmPorts, { group, purpose, asset, nonce, terms }: Transaction, fees: EvmFees) {
-  const { db } = ports;
   const before = readEvmTerms(terms);
   invariant(before !== undefined && nonce !== null, 'a transaction that is replaced has terms and a nonce');
   const raised = { ...before, fees };
   if (purpose === 'payout') {
-    const [payment] = await paymentsOf(db, group);
+    const [payment] = await paymentsOf(ports.db, group);
     const made = payment && (await signTransfer(ports, { ...payment, asset }, nonce, raised));
     return made && { ...made, sweptAddress: null };
   }
-  const unswept = await depositsOfSweep(db, group);
+  const unswept = await depositsOfSweep(ports.db, group);
   const made = unswept && (await signSweepOf(ports, unswept, nonce, raised));
   return unswept && made && { ...made, sweptAddress: unswept.address };
 }
@@ -141,20 +136,8 @@ async function reportBlocking(ports: EvmPorts, sentBefore: Date): Promise<void> 
   const [group] = await stuckGroups(db, { chain, assets: halted, sentBefore, wallet }, 1);
   if (group === undefined) return;
   const { asset, txHash, nonce } = newestOf(group);
-  throttledLog.log(
-    'error',
-    `blocked.${chain}`,
-    { chain, asset, transaction: txHash, nonce },
-    'a transaction of a halted asset is stuck: nothing later of the hot wallet is mined before it or before its asset is resumed',
-  );
-}
-
-function reportTooLittle({ chain, sender, throttledLog }: EvmPorts, group: ReplacementGroup): void {
-  const details = { chain, address: sender.hotAddress, transaction: newestOf(group).txHash };
-  throttledLog.log(
-    'error',
-    `bump.${chain}`,
-    details,
-    'a transaction is stuck and its fee cannot be raised: the hot wallet has too little',
-  );
+  const details = { chain, asset, transaction: txHash, nonce };
+  const message =
+    'a transaction of a halted asset is stuck: nothing later of the hot wallet is mined before it or before its asset is resumed';
+  throttledLog.log('error', `blocked.${chain}`, details, message);
 }

@@ -49,24 +49,15 @@ export function trackNonces(ports: EvmPorts, lease: Lease): AccountChainDriver['
 }
 
 /** Read before the transactions: a receipt that is missing afterwards is not missing because it is too new. */
-async function progressOf(
-  { sender, throttledLog }: EvmPorts,
-  wallet: string,
-): Promise<NonceProgress | undefined> {
+async function progressOf({ sender, throttledLog }: EvmPorts, wallet: string) {
   try {
-    const [finalized, latest] = await Promise.all([
-      sender.nonce(wallet, 'finalized'),
-      sender.nonce(wallet, 'latest'),
-    ]);
+    const both = [sender.nonce(wallet, 'finalized'), sender.nonce(wallet, 'latest')] as const;
+    const [finalized, latest] = await Promise.all(both);
     return { finalized, latest };
   } catch (error) {
     const details = { wallet, reason: reason(error) };
-    throttledLog.log(
-      'warn',
-      `progress.${wallet}`,
-      details,
-      'the node does not tell how far a wallet has come',
-    );
+    const message = 'the node does not tell how far a wallet has come';
+    throttledLog.log('warn', `progress.${wallet}`, details, message);
     return undefined;
   }
 }
@@ -107,58 +98,42 @@ async function follow(
   { of, seen }: EvmLook,
   progress: NonceProgress,
 ): Promise<boolean> {
-  const { db, clock, logger, settings } = ports;
+  const { db, chain, sender, clock, logger, settings } = ports;
   const [first] = group;
+  const { wallet } = first;
   await rememberBlock(ports, group, { of, seen });
   const step = nextEvmStep(asOne(group), seen, progress, clock.now(), settings.gracePeriods);
   switch (step.is) {
     case 'in_block':
     case 'sent':
       return false;
-    case 'to_send':
-      for (const attempt of toSend(group)) await sendTransaction(ports, attempt);
+    case 'to_send': {
+      // While no node has accepted the newest attempt, the earlier ones are sent too.
+      const attempts = newestOf(group).state === 'signed' ? group : [newestOf(group)];
+      for (const attempt of attempts) await sendTransaction(ports, attempt);
       return false;
+    }
     case 'settled':
       if (seen.state !== 'mined') return false;
       return settleTransaction(ports, lease, of, seen);
     case 'doubtful':
       if (first.doubtedAt === null) {
         await noteDoubt(db, first.id, clock.now());
-        const { txHash, wallet, nonce } = newestOf(group);
-        logger.error(
-          { transaction: txHash, wallet, nonce },
-          'the nonce of a transaction is used up and the node has no receipt of it',
-        );
+        const { txHash, nonce } = newestOf(group);
+        const details = { transaction: txHash, wallet, nonce };
+        logger.error(details, 'the nonce of a transaction is used up and the node has no receipt of it');
       }
       return false;
     case 'replaced':
-      return invalidateReplaced(ports, lease, group, progress.finalized);
+      invariant(progress.finalized > nonceOf(first), 'only a final block proves that a nonce is used up');
+      return invalidateGroup(ports, lease, first, async (trx) => {
+        // A deposit address skips nonces that others have used.
+        if (wallet !== sender.hotAddress) await skipUsedNonces(trx, chain, wallet, progress.finalized);
+      });
     default:
       return assertNever(step);
   }
 }
-
-/**
- * A final block includes another transaction with the nonce of a group, so no attempt of the group can ever be mined. A
- * deposit address skips nonces that others have used. False when the group had ended before.
- */
-async function invalidateReplaced(
-  ports: EvmPorts,
-  lease: Lease,
-  [first]: ReplacementGroup,
-  finalizedNonce: number,
-): Promise<boolean> {
-  const { chain, sender } = ports;
-  const { wallet } = first;
-  invariant(finalizedNonce > nonceOf(first), 'only a final block proves that a nonce is used up');
-  return invalidateGroup(ports, lease, first, async (trx) => {
-    if (wallet !== sender.hotAddress) await skipUsedNonces(trx, chain, wallet, finalizedNonce);
-  });
-}
-
-/** While no node has accepted the newest attempt, the earlier ones are sent too. */
-const toSend = (group: ReplacementGroup): readonly Transaction[] =>
-  newestOf(group).state === 'signed' ? group : [newestOf(group)];
 
 async function rememberBlock(
   { db, logger }: EvmPorts,
@@ -173,12 +148,10 @@ async function rememberBlock(
   }
   for (const { id, txHash, blockHash } of group) {
     if (blockHash === null || (isThere && id === of.id)) continue;
-    logger.warn(
-      { transaction: txHash, block: blockHash },
-      isThere
-        ? 'a block was dropped, another attempt at the same payment is mined instead'
-        : 'a block was dropped, sending the same bytes again',
-    );
+    const then = isThere
+      ? 'another attempt at the same payment is mined instead'
+      : 'sending the same bytes again';
+    logger.warn({ transaction: txHash, block: blockHash }, `a block was dropped, ${then}`);
     await noteBlock(db, id, null);
   }
   const isBelieved = isThere || seen.state === 'not_reached';

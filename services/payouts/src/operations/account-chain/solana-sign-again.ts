@@ -55,12 +55,8 @@ export async function signAgain(
   const native = nativeAsset[chain];
   if (extra > 0n && extra > amountOf((await availableLiquidity(ports, driver, [native])).free, native)) {
     const details = { payout: payout.id, address: sender.hotAddress };
-    throttledLog.log(
-      'error',
-      `again.${payout.id}`,
-      details,
-      'the hot wallet has too little for a higher fee',
-    );
+    const message = 'the hot wallet has too little for a higher fee';
+    throttledLog.log('error', `again.${payout.id}`, details, message);
     return false;
   }
   const finalHeightWhenSigned = await sender.finalizedHeight();
@@ -84,12 +80,8 @@ export async function signAgain(
   });
   if (successor === undefined) return false;
   failpoint('solana.resigns.signed');
-  const details = {
-    chain,
-    transaction: successor.txHash,
-    instead_of: dead.txHash,
-    attempt: successor.attempt,
-  };
+  const { txHash: transaction, attempt: next } = successor;
+  const details = { chain, transaction, instead_of: dead.txHash, attempt: next };
   logger.warn(details, 'a transaction was in no block in its time, the payment is signed again');
   await sendTransaction(ports, successor);
   return true;

@@ -46,28 +46,17 @@ export async function invalidateConflicted(
       throttledLog.log('error', `lost.${first.id}`, details, message);
       return false;
     }
-    return await invalidate(ports, lease, group, conflict);
+    const { utxo, by } = conflict;
+    const { txHash, height, outpoint } = by;
+    const proof = { transaction: first.txHash, utxo, by: txHash, height, spends: outpoint };
+    logger.error(proof, 'another transaction has spent an input of one of ours for good');
+    return await invalidateGroup(ports, lease, first, (trx) => freeUtxos(trx, first.group, utxo));
   } catch (error) {
     const details = { transaction: first.txHash, reason: reason(error) };
-    throttledLog.log(
-      'warn',
-      `conflict.${first.id}`,
-      details,
-      'the spenders of a transaction’s inputs could not be found',
-    );
+    const message = 'the spenders of a transaction’s inputs could not be found';
+    throttledLog.log('warn', `conflict.${first.id}`, details, message);
     return false;
   }
-}
-
-async function invalidate(
-  ports: BitcoinPorts,
-  lease: Lease,
-  [first]: ReplacementGroup,
-  { utxo, by }: Conflict,
-): Promise<boolean> {
-  const details = { transaction: first.txHash, utxo, by: by.txHash, height: by.height, spends: by.outpoint };
-  ports.logger.error(details, 'another transaction has spent an input of one of ours for good');
-  return invalidateGroup(ports, lease, first, (trx) => freeUtxos(trx, first.group, utxo));
 }
 
 /** How many blocks a round searches. */
@@ -90,14 +79,15 @@ type Suspect = { outpoint: string; utxo: string; ours: ReadonlySet<string> };
  * that found nothing starts again.
  */
 async function findConflict(
-  { db, sender }: Pick<BitcoinPorts, 'db' | 'sender'>,
+  ports: BitcoinPorts,
   [first]: ReplacementGroup,
   missing: readonly string[],
 ): Promise<Conflict | undefined> {
-  const attempts = new Set((await attemptsOf(db, first.group)).map(({ txHash }) => txHash));
+  const { db, sender } = ports;
+  const ours = new Set((await attemptsOf(db, first.group)).map(({ txHash }) => txHash));
   const suspects = await suspectsOf(
-    { sender },
-    missing.map((outpoint) => ({ outpoint, utxo: outpoint, ours: attempts })),
+    ports,
+    missing.map((outpoint) => ({ outpoint, utxo: outpoint, ours })),
   );
   const byOutpoint = new Map(suspects.map((suspect) => [suspect.outpoint, suspect]));
   const begin = (first.finalHeightWhenSigned ?? 0) + 1;
@@ -115,10 +105,7 @@ async function findConflict(
 }
 
 /** Adds the inputs of the transactions that made the missing UTXOs. */
-async function suspectsOf(
-  { sender }: Pick<BitcoinPorts, 'sender'>,
-  missing: readonly Suspect[],
-): Promise<Suspect[]> {
+async function suspectsOf({ sender }: BitcoinPorts, missing: readonly Suspect[]): Promise<Suspect[]> {
   const all: Suspect[] = [];
   let next = missing;
   for (let step = 0; step < STEPS_MAX && next.length > 0; step++) {

@@ -38,7 +38,7 @@ const TRIES_MAX = 20;
 const UTXO_AGAIN_AFTER_MS = 60_000;
 
 /** The next transaction. Without payouts it merges UTXOs. */
-type Next = { payouts: Payout[]; spend: Spend };
+type Next = { payouts: Payout[]; spend: Spend; changeIndex: number };
 
 /**
  * Pays the oldest payouts that our UTXOs cover, with one transaction.
@@ -47,25 +47,23 @@ type Next = { payouts: Payout[]; spend: Spend };
 export async function payBatch(ports: BitcoinPorts, lease: Lease): Promise<number> {
   const { db, sender, assets: payable } = ports;
   const oldest = await oldestReserved(db, payable, QUEUE_MAX);
-  const [queue, impossible] = partition(oldest, (payout) => canBePaid(ports, payout));
+  const queue = oldest.filter((payout) => canBePaid(ports, payout));
+  const impossible = oldest.filter((payout) => !canBePaid(ports, payout));
   for (const payout of impossible) await failUnsigned(ports, lease, payout);
   if (queue.length === 0) return impossible.length;
   const utxos = await usableUtxos(ports);
   if (utxos === undefined) return impossible.length;
 
   const finalHeightWhenSigned = await sender.finalizedHeight();
-  const { next, changeIndex } = await chooseNext(ports, queue, utxos);
+  const next = await chooseNext(ports, queue, utxos);
   failpoint('bitcoin.planned');
-  if (next === undefined || (await foreignUtxos(ports, utxos, next.spend)).length > 0)
-    return impossible.length;
-  const { payouts, spend } = next;
+  if (next === undefined || (await hasForeignUtxo(ports, utxos, next.spend))) return impossible.length;
   await keepLease(ports, lease);
   const minConfirmations = Math.max(...queue.map((payout) => payout.minConfirmations));
-  const order = { payouts, spend, changeIndex, finalHeightWhenSigned, minConfirmations };
-  const transaction = await signBatch(ports, lease, order);
+  const transaction = await signBatch(ports, lease, { ...next, finalHeightWhenSigned, minConfirmations });
   if (transaction === undefined) return impossible.length;
   await sendTransaction(ports, transaction);
-  return impossible.length + Math.max(payouts.length, 1);
+  return impossible.length + Math.max(next.payouts.length, 1);
 }
 
 /** A payout whose amount is covered and whose fee is not is skipped, like one that waits for money. */
@@ -73,7 +71,7 @@ async function chooseNext(
   ports: BitcoinPorts,
   queue: readonly Payout[],
   all: readonly StoredUtxo[],
-): Promise<{ next: Next | undefined; changeIndex: number }> {
+): Promise<Next | undefined> {
   const { db, sender, clock } = ports;
   const feeRate = await sender.feeRate();
   // Spending a smaller UTXO costs more than its amount.
@@ -90,21 +88,21 @@ async function chooseNext(
       select(ports, { payouts: plan.pay.slice(0, count), utxos, feeRate, changeIndex }),
     );
     if (chosen !== undefined) {
-      return { next: { payouts: plan.pay.slice(0, chosen.count), spend: chosen.fit }, changeIndex };
+      return { payouts: plan.pay.slice(0, chosen.count), spend: chosen.fit, changeIndex };
     }
     const stuck = isForMerging ? plan.waiting[0] : plan.pay[0];
     if (stuck === undefined) break;
     const needs = units(stuck.amount + inputFee * BigInt(utxos.length));
     if (paidByChange(needs, available)) break;
     if (available.beyond > 0n) {
-      const next = merge(ports, { utxos, feeRate, changeIndex });
-      if (next !== undefined) return { next, changeIndex };
+      const spend = merge(ports, { utxos, feeRate, changeIndex });
+      if (spend !== undefined) return { payouts: [], spend, changeIndex };
     } else if (available.incoming > 0n) break;
     // At this fee neither the payout nor a merge is possible, so later payouts do not wait for it.
     reportBatchShortage(ports, { has: available.free, needs, payouts: 1 });
     left = left.filter((payout) => payout !== stuck);
   }
-  return { next: undefined, changeIndex };
+  return undefined;
 }
 
 async function availableOf(
@@ -124,10 +122,6 @@ async function availableOf(
 const canBePaid = ({ checkAddress }: BitcoinPorts, { address, amount }: Payout): boolean =>
   amount >= DUST && checkAddress(address) !== undefined;
 
-function partition<T>(all: readonly T[], is: (one: T) => boolean): [T[], T[]] {
-  return [all.filter(is), all.filter((one) => !is(one))];
-}
-
 /** The UTXOs that the chain has too; undefined when a transaction that is not ours has spent one. */
 async function usableUtxos(ports: BitcoinPorts): Promise<StoredUtxo[] | undefined> {
   const { db, chain, clock, signingPause, throttledLog } = ports;
@@ -142,22 +136,18 @@ async function usableUtxos(ports: BitcoinPorts): Promise<StoredUtxo[] | undefine
   if (absent.length > 0) {
     await postponeUtxos(db, absent, new Date(clock.now().getTime() + UTXO_AGAIN_AFTER_MS));
     const details = { chain, outpoints: absent.map(({ outpoint }) => outpoint).slice(0, 10) };
-    throttledLog.log(
-      'error',
-      `utxos.absent.${absent[0]?.outpoint}`,
-      details,
-      'the chain does not have these UTXOs',
-    );
+    const message = 'the chain does not have these UTXOs';
+    throttledLog.log('error', `utxos.absent.${absent[0]?.outpoint}`, details, message);
   }
   return utxos.filter((utxo) => !absent.includes(utxo));
 }
 
-/** UTXOs whose keys do not derive from our seed. They cannot be signed for and are left out for a while. */
-async function foreignUtxos(
+/** Whether the key of a UTXO does not derive from our seed. Such a UTXO is left out for a while. */
+async function hasForeignUtxo(
   ports: BitcoinPorts,
   utxos: readonly StoredUtxo[],
   spend: Spend,
-): Promise<StoredUtxo[]> {
+): Promise<boolean> {
   const { db, sender, clock, throttledLog } = ports;
   const chosen = new Set(spend.utxos.map(({ outpoint }) => outpoint));
   const foreign = utxos.filter(
@@ -171,7 +161,7 @@ async function foreignUtxos(
   }
   const retryAt = new Date(clock.now().getTime() + UTXO_AGAIN_AFTER_MS);
   if (foreign.length > 0) await postponeUtxos(db, foreign, retryAt);
-  return foreign;
+  return foreign.length > 0;
 }
 
 type Selection = { utxos: readonly StoredUtxo[]; feeRate: bigint; changeIndex: number };
@@ -191,12 +181,8 @@ function select(
   if (typeof spend !== 'string') return spend;
   if (spend !== 'not_enough') {
     const details = { payouts: payouts.length, fee_rate: feeRate.toString() };
-    throttledLog.log(
-      'warn',
-      `selection.${spend}`,
-      details,
-      `a transaction for these payouts would be ${spend}`,
-    );
+    const message = `a transaction for these payouts would be ${spend}`;
+    throttledLog.log('warn', `selection.${spend}`, details, message);
   }
   return undefined;
 }
@@ -205,11 +191,10 @@ function select(
 function merge(
   { sender, throttledLog }: BitcoinPorts,
   { utxos, feeRate, changeIndex }: Selection,
-): Next | undefined {
-  const required = utxos;
-  const order = { available: [], required, recipients: [], changeIndex, feeRate, feeMax: FEE_MAX };
+): Spend | undefined {
+  const order = { available: [], required: utxos, recipients: [], changeIndex, feeRate, feeMax: FEE_MAX };
   const spend = sender.selectUtxos(order);
-  if (typeof spend !== 'string' && spend.change !== null) return { payouts: [], spend };
+  if (typeof spend !== 'string' && spend.change !== null) return spend;
   const details = { utxos: utxos.length, fee_rate: feeRate.toString() };
   throttledLog.log('warn', 'merge', details, 'many small UTXOs cannot be merged at this fee');
   return undefined;
@@ -219,13 +204,7 @@ function reportBatchShortage(
   { chain, sender, throttledLog }: BitcoinPorts,
   { has, needs, payouts }: BatchShortage,
 ): void {
-  const details = {
-    chain,
-    address: sender.hotAddress,
-    asset: 'BTC',
-    has: formatUnits(has, DECIMALS),
-    needs: formatUnits(needs, DECIMALS),
-    payouts,
-  };
+  const amounts = { has: formatUnits(has, DECIMALS), needs: formatUnits(needs, DECIMALS) };
+  const details = { chain, address: sender.hotAddress, asset: 'BTC', ...amounts, payouts };
   throttledLog.log('error', 'short.BTC', details, 'payouts wait: all our UTXOs together are too little BTC');
 }
