@@ -1,10 +1,9 @@
 import { type AssetSymbol, assetSymbols, assets, type Chain, type ChainKind } from '@quittance/shared/assets';
 import { Unavailable } from '@quittance/shared/http';
 import { formatUnits, parseUnits, type Units, units } from '@quittance/shared/money';
-import type { QuoteBoard } from '@quittance/shared/quotes';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, form, messages, rules } from '@quittance/shared/validation';
-import type { PayoutChain } from './ports.ts';
+import type { PayoutChain, Ports } from './ports.ts';
 
 export const ADDRESS_CHARACTERS_MAX = 255;
 /** With a fee added it still fits into numeric(78). No asset has so many units. */
@@ -24,7 +23,7 @@ export type PayoutOrder = {
 export type PayableChain = Pick<PayoutChain, 'kind' | 'assets' | 'checkAddress'> & {
   sender: Pick<PayoutChain['sender'], 'hotAddress'>;
 };
-export type PayableChains = Pick<ReadonlyMap<Chain, PayableChain>, 'get'>;
+export type OrderPorts = Pick<Ports, 'quotes'> & { chains: Pick<ReadonlyMap<Chain, PayableChain>, 'get'> };
 
 const fields = {
   asset: form({ asset: rules.oneOf(assetSymbols).required }),
@@ -39,7 +38,7 @@ const fields = {
  */
 export function readPayoutOrder(
   body: unknown,
-  { quotes, chains }: { quotes: Pick<QuoteBoard, 'latest' | 'fresh'>; chains: PayableChains },
+  { quotes, chains }: OrderPorts,
 ): Result<PayoutOrder, FieldErrors> {
   const given = { asset: fields.asset(body), amount: fields.amount(body), address: fields.address(body) };
   const named = given.asset.ok ? given.asset.value.asset : undefined;
@@ -70,23 +69,16 @@ export function readPayoutOrder(
     if (address === undefined) errors['address'] = [messages.invalid('address')];
   }
 
-  if (
-    Object.keys(errors).length > 0 ||
-    asset === undefined ||
-    amount === undefined ||
-    address === undefined
-  ) {
-    return refuse(errors);
-  }
+  const isValid = Object.keys(errors).length === 0;
+  if (!isValid || asset === undefined || amount === undefined || address === undefined) return refuse(errors);
+  return ok({ asset, amount, address, ...quotedTerms(quotes, asset) });
+}
+
+/** The fee and the confirmations of this moment. Throws Unavailable when there is no fresh quote. */
+export function quotedTerms(quotes: Ports['quotes'], asset: AssetSymbol) {
   const quote = quotes.fresh(asset);
   if (quote === undefined) throw new Unavailable(`there is no fresh quote of ${asset}`);
-  return ok({
-    asset,
-    amount,
-    address,
-    networkFee: units(quote.network_fee),
-    minConfirmations: quote.min_confirmations,
-  });
+  return { networkFee: units(quote.network_fee), minConfirmations: quote.min_confirmations };
 }
 
 /** `active` is unknown until the first quote arrives, and counts as true until then. */

@@ -3,15 +3,15 @@ import { sleepBy } from '@quittance/shared/clock';
 import { contextOf, Unavailable } from '@quittance/shared/http';
 import { type Answer, answers } from '@quittance/shared/http-answers';
 import { formatUnits, units } from '@quittance/shared/money';
-import type { QuoteBoard } from '@quittance/shared/quotes';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, form, messages, rules } from '@quittance/shared/validation';
 import type { Request, Response } from 'express';
 import {
   ADDRESS_CHARACTERS_MAX,
   checkRecipient,
-  type PayableChains,
+  type OrderPorts,
   type PayoutOrder,
+  quotedTerms,
 } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import { findUnresolved, type UnresolvedDeposit } from '../store/unswept-deposits.ts';
@@ -35,9 +35,8 @@ export async function returnDeposit(
   const depositId = String(req.params['id']);
   const { identity, rawBody, body } = contextOf(res);
   // Any other text names no deposit, and Postgres refuses some texts.
-  const deposit = /^\w{1,64}$/.test(depositId)
-    ? await arrivedUnresolved(ports, waiting, depositId)
-    : undefined;
+  const isId = /^\w{1,64}$/.test(depositId);
+  const deposit = isId ? await arrivedUnresolved(ports, waiting, depositId) : undefined;
   if (deposit === undefined) return answers.noModel('Deposit');
   if (deposit.account !== identity.account) return answers.unauthorized;
   // The body does not name the deposit, so the same key for another deposit is another request.
@@ -77,7 +76,7 @@ const fields = form({ address: rules.text(ADDRESS_CHARACTERS_MAX).required });
 function readReturnOrder(
   body: unknown,
   { asset, amount }: UnresolvedDeposit,
-  { quotes, chains }: { quotes: Pick<QuoteBoard, 'latest' | 'fresh'>; chains: PayableChains },
+  { quotes, chains }: OrderPorts,
 ): Result<PayoutOrder, FieldErrors> {
   const { chain, decimals } = assets[asset];
   const on = chains.get(chain);
@@ -97,14 +96,6 @@ function readReturnOrder(
   }
   if (Object.keys(errors).length > 0 || address === undefined) return refuse(errors);
 
-  const quote = quotes.fresh(asset);
-  if (quote === undefined) throw new Unavailable(`there is no fresh quote of ${asset}`);
-  const networkFee = units(quote.network_fee);
-  return ok({
-    asset,
-    amount: units(amount - networkFee),
-    address,
-    networkFee,
-    minConfirmations: quote.min_confirmations,
-  });
+  const terms = quotedTerms(quotes, asset);
+  return ok({ asset, amount: units(amount - terms.networkFee), address, ...terms });
 }

@@ -49,7 +49,7 @@ async function termsNow(ports: EvmPorts, lease: Lease): Promise<ChainTerms> {
       const gas = await sender.estimateTransfer(payout.asset, payout.address, payout.amount);
       if (gas === 'reverts') return 'refused';
       const draft = withNextNonce(chain, sender.hotAddress, finalHeight, (nonce) =>
-        signTransfer(ports, payout, nonce, { gas, fees }),
+        signTransfer(ports, payout, nonce, { gas, fees, authorization: undefined }),
       );
       return { fee: feeOf(gas), draft: async () => draft };
     },

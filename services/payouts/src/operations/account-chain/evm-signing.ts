@@ -16,43 +16,40 @@ export const NATIVE_SWEEP_GAS = 21_000n;
 const digits = z.string().regex(/^\d+$/).transform(BigInt);
 
 /** What a transaction was signed from, beside what it pays. Its replacement is signed from the same. */
-const termsSchema = z.object({
-  gas: digits,
-  max_fee: digits,
-  max_tip: digits,
-  /** Of a token sweep. The token contract accepts each authorization once. */
-  authorization: z.string().optional(),
-});
-export type EvmTerms = { gas: bigint; fees: EvmFees; authorization?: string | undefined };
+const termsSchema = z
+  .object({
+    gas: digits,
+    max_fee: digits,
+    max_tip: digits,
+    /** Of a token sweep. The token contract accepts each authorization once. */
+    authorization: z.string().optional(),
+  })
+  .transform(({ gas, max_fee: maxFeePerGas, max_tip: maxPriorityFeePerGas, authorization }) => {
+    return { gas, fees: { maxFeePerGas, maxPriorityFeePerGas }, authorization };
+  });
+type EvmTerms = z.output<typeof termsSchema>;
 
-export function readEvmTerms(stored: unknown): EvmTerms | undefined {
-  if (stored === null) return undefined;
-  const { gas, max_fee, max_tip, authorization } = termsSchema.parse(stored);
-  return { gas, fees: { maxFeePerGas: max_fee, maxPriorityFeePerGas: max_tip }, authorization };
-}
+export const readEvmTerms = (stored: unknown): EvmTerms | undefined =>
+  stored === null ? undefined : termsSchema.parse(stored);
 
-const writeEvmTerms = ({ gas, fees, authorization }: EvmTerms): object => ({
+const writeEvmTerms = ({ gas, fees, authorization }: EvmTerms): z.input<typeof termsSchema> => ({
   gas: gas.toString(),
   max_fee: fees.maxFeePerGas.toString(),
   max_tip: fees.maxPriorityFeePerGas.toString(),
-  ...(authorization === undefined ? {} : { authorization }),
+  authorization,
 });
 
 /** The terms of the first sweep of a deposit address. */
-export const sweepTerms = (
-  { random }: Pick<EvmPorts, 'random'>,
-  { asset }: UnsweptDeposits,
-  fees: EvmFees,
-): EvmTerms =>
-  assets[asset].type === 'native'
-    ? { gas: NATIVE_SWEEP_GAS, fees }
-    : { gas: TOKEN_SWEEP_GAS, fees, authorization: `0x${Buffer.from(random(32)).toString('hex')}` };
+export function sweepTerms({ random }: EvmPorts, { asset }: UnsweptDeposits, fees: EvmFees): EvmTerms {
+  if (assets[asset].type === 'native') return { gas: NATIVE_SWEEP_GAS, fees, authorization: undefined };
+  return { gas: TOKEN_SWEEP_GAS, fees, authorization: `0x${Buffer.from(random(32)).toString('hex')}` };
+}
 
 /** A signed transaction, what arrives, and its terms. */
 type Signing = { signed: SignedTransaction; amount: Units; terms: object };
 
 export async function signTransfer(
-  { sender }: Pick<EvmPorts, 'sender'>,
+  { sender }: EvmPorts,
   { asset, address: to, amount }: Pick<Payout, 'asset' | 'address' | 'amount'>,
   nonce: number,
   terms: EvmTerms,
@@ -67,7 +64,7 @@ export async function signTransfer(
  * (EIP-3009). Undefined when the deposits are no more than the fee.
  */
 export async function signSweepOf(
-  { sender }: Pick<EvmPorts, 'sender'>,
+  { sender }: EvmPorts,
   { asset, amount, derivationIndex: index }: UnsweptDeposits,
   nonce: number,
   terms: EvmTerms,

@@ -1,11 +1,7 @@
-import {
-  feesAt,
-  type Lifetime,
-  type SolanaSigned,
-  type SolanaTransferOrder,
-} from '@quittance/chains/solana/transaction';
+import { feesAt, type Lifetime, type SolanaSigned } from '@quittance/chains/solana/transaction';
 import { assets, nativeAsset } from '@quittance/shared/assets';
 import type { Clock } from '@quittance/shared/clock';
+import type { Trx } from '@quittance/shared/db';
 import type { Lease } from '@quittance/shared/lease';
 import { type Units, units } from '@quittance/shared/money';
 import { assertNever, invariant } from '@quittance/shared/result';
@@ -111,19 +107,16 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
     finalHeightWhenSigned: await sender.finalizedHeight(),
   }));
 
-  const drafted = (
-    signed: SolanaSigned,
-    finalHeightWhenSigned: number,
-    wallet: string,
-    amount: Units,
-  ): Draft => {
+  async function draft(wallet: string, amount: Units, sign: (lifetime: Lifetime) => Promise<SolanaSigned>) {
+    const { lifetime, finalHeightWhenSigned } = await signingTime();
+    const signed = await sign(lifetime);
     const { validToHeight } = signed;
-    return async (trx) => {
+    return async (trx: Trx) => {
       await insertWalletOnce(trx, chain, sender.hotAddress, 'hot', null);
       if (wallet !== sender.hotAddress) await insertWalletOnce(trx, chain, wallet, 'deposit', null);
       return { signed, wallet, amount, nonce: null, validToHeight, finalHeightWhenSigned, terms: null };
     };
-  };
+  }
 
   const transferFee: ChainTerms['transferFee'] = (asset) => {
     const { type } = assets[asset];
@@ -141,9 +134,9 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
     const balance = nativeToSweep(there, amount, rents.wallet);
     const arrives = units(feeFrom === 'hot' ? balance : balance - sweepFees.native.deposit);
     if (arrives <= sweepFees.native[feeFrom]) return undefined;
-    const { lifetime, finalHeightWhenSigned } = await signingTime();
-    const signed = await sender.signNativeSweep({ index, balance, feeFrom, lifetime, priorityFee });
-    return drafted(signed, finalHeightWhenSigned, feeFrom === 'hot' ? sender.hotAddress : address, arrives);
+    const order = { index, balance, feeFrom, priorityFee };
+    const wallet = feeFrom === 'hot' ? sender.hotAddress : address;
+    return draft(wallet, arrives, (lifetime) => sender.signNativeSweep({ ...order, lifetime }));
   }
 
   async function draftTokenSweep(unswept: UnsweptDeposits): Promise<Draft | undefined> {
@@ -153,36 +146,25 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
     if (accounts === undefined) {
       return void reportMissing(ports, unswept, units(there.reduce((sum, one) => sum + one.amount, 0n)));
     }
-    const { lifetime, finalHeightWhenSigned } = await signingTime();
-    const { tokenAccount: tokenAccountRent } = rents;
-    const order = { asset, index, accounts, lifetime, priorityFee, tokenAccountRent };
-    return drafted(await sender.signTokenSweep(order), finalHeightWhenSigned, sender.hotAddress, amount);
+    const order = { asset, index, accounts, priorityFee, tokenAccountRent: rents.tokenAccount };
+    return draft(sender.hotAddress, amount, (lifetime) => sender.signTokenSweep({ ...order, lifetime }));
   }
 
   return {
     transferFee,
 
-    async tryTransfer(payout) {
-      const orderWith = (lifetime: Lifetime): SolanaTransferOrder => ({
-        asset: payout.asset,
-        to: payout.address,
-        amount: payout.amount,
-        tokenAccountRent: rents.tokenAccount,
-        priorityFee: priorityFeeOf(priorityFee, payout.seq, 0),
-        lifetime,
-      });
-      if ((await sender.tryTransfer(orderWith(await trialLifetime()))) === 'refused') return 'refused';
-      const draft = async () => {
-        const { lifetime, finalHeightWhenSigned } = await signingTime();
-        const signed = await sender.signTransfer(orderWith(lifetime));
-        return drafted(signed, finalHeightWhenSigned, sender.hotAddress, payout.amount);
-      };
-      return { fee: transferFee(payout.asset), draft };
+    async tryTransfer({ asset, address: to, amount, seq }) {
+      const feeOfPayout = priorityFeeOf(priorityFee, seq, 0);
+      const order = { asset, to, amount, tokenAccountRent: rents.tokenAccount, priorityFee: feeOfPayout };
+      const trial = await sender.tryTransfer({ ...order, lifetime: await trialLifetime() });
+      if (trial === 'refused') return 'refused';
+      const sign = (lifetime: Lifetime) => sender.signTransfer({ ...order, lifetime });
+      return { fee: transferFee(asset), draft: () => draft(sender.hotAddress, amount, sign) };
     },
 
     sweepFee(asset) {
-      if (assets[asset].type === 'native')
-        return { fee: sweepFees.native.hot, hotPays: sweepFees.native.hot };
+      const { hot } = sweepFees.native;
+      if (assets[asset].type === 'native') return { fee: hot, hotPays: hot };
       // The fee may include opening the hot wallet's account.
       return { fee: sweepFees.token, hotPays: units(sweepFees.token + rents.tokenAccount) };
     },

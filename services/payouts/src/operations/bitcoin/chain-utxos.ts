@@ -6,14 +6,14 @@ import { hotAddressCursor, moveHotAddressCursor } from '../../store/wallets.ts';
 import { keepLease } from '../keep-lease.ts';
 
 /** UTXOs that the database has and the chain does not: spent, or dropped with their block. */
-export type MissingUtxos = { spent: StoredUtxo[]; absent: StoredUtxo[] };
+type MissingUtxos = { spent: StoredUtxo[]; absent: StoredUtxo[] };
 
 /**
  * Which of the UTXOs the chain does not have unspent. The database is read again afterwards: another replica may have
  * spent one in between, and stored that first.
  */
 export async function missingUtxos(
-  { db, chain, sender }: Pick<BitcoinPorts, 'db' | 'chain' | 'sender'>,
+  { db, chain, sender }: BitcoinPorts,
   utxos: readonly StoredUtxo[],
 ): Promise<MissingUtxos> {
   const found = await sender.unspent(utxos.map(({ outpoint }) => outpoint));
@@ -38,13 +38,9 @@ const UTXOS_MAX = 200;
  * Why nothing may be signed: a UTXO that is available in the database was spent in the chain. Either the database has
  * lost commits, and payouts that look unpaid are paid, or another party has the keys.
  */
-export async function unknownSpends(
-  ports: Pick<BitcoinPorts, 'db' | 'chain' | 'sender'>,
-): Promise<string | undefined> {
-  const utxos = await spendableUtxos(ports.db, ports.chain, UTXOS_MAX);
-  const {
-    spent: [utxo],
-  } = await missingUtxos(ports, utxos);
+export async function unknownSpends(ports: BitcoinPorts): Promise<string | undefined> {
+  const { spent } = await missingUtxos(ports, await spendableUtxos(ports.db, ports.chain, UTXOS_MAX));
+  const [utxo] = spent;
   if (utxo === undefined) return undefined;
   return `the chain has transactions of this wallet that this database does not know (one spends ${utxo.outpoint}): nothing is signed until an operator decides`;
 }
@@ -63,24 +59,23 @@ export async function watchHotAddress(ports: BitcoinPorts, lease: Lease): Promis
   const cursor = await hotAddressCursor(db, chain);
   if (cursor !== undefined && cursor >= deep) return;
   await keepLease(ports, lease);
-  const { found, upTo } =
-    cursor === undefined
-      ? await everything(ports)
-      : await inBlocks(ports, cursor + 1, Math.min(deep, cursor + BLOCKS_PER_ROUND));
+  const { found, upTo } = await findHotUtxos(ports, cursor, deep);
   await db.transaction(async (trx) => {
     await assertLease(trx, lease);
     await insertHotUtxos(trx, chain, sender.hotAddress, found);
     await moveHotAddressCursor(trx, chain, upTo);
   });
-  if (found.length > 0) failpoint('bitcoin.hot_utxos_stored');
-  if (found.length > 0) ports.logger.info({ chain, outputs: found.length }, 'the hot address received money');
+  if (found.length === 0) return;
+  failpoint('bitcoin.hot_utxos_stored');
+  ports.logger.info({ chain, outputs: found.length }, 'the hot address received money');
 }
 
-async function everything({ sender }: BitcoinPorts) {
-  const { outputs, height } = await sender.unspentOf(sender.hotAddress);
-  return { found: outputs, upTo: height };
-}
-
-async function inBlocks({ sender }: BitcoinPorts, from: number, upTo: number) {
-  return { found: await sender.received(sender.hotAddress, from, upTo), upTo };
+async function findHotUtxos({ sender }: BitcoinPorts, cursor: number | undefined, deep: number) {
+  const { hotAddress } = sender;
+  if (cursor === undefined) {
+    const { outputs, height } = await sender.unspentOf(hotAddress);
+    return { found: outputs, upTo: height };
+  }
+  const upTo = Math.min(deep, cursor + BLOCKS_PER_ROUND);
+  return { found: await sender.received(hotAddress, cursor + 1, upTo), upTo };
 }

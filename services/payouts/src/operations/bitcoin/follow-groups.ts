@@ -77,23 +77,27 @@ async function follow(
   group: ReplacementGroup,
   look: BitcoinLooks,
 ): Promise<boolean> {
-  const { clock, settings } = ports;
-  const [{ minConfirmations }] = group;
+  const { db, clock, settings } = ports;
+  const [{ id, minConfirmations, doubtedAt }] = group;
   const attempts = look.map(({ of, seen }) => ({ seen, ...of }));
   const step = nextBitcoinStep({ minConfirmations, attempts }, clock.now(), settings.gracePeriods);
   await rememberBlock(ports, look);
   switch (step.is) {
-    case 'settled':
-      return settle(ports, lease, look[step.attempt]);
+    case 'settled': {
+      const mined = look[step.attempt];
+      invariant(mined?.seen.state === 'mined', 'what is settled is mined');
+      return settleTransaction(ports, lease, mined.of, mined.seen, (trx) => settleMined(trx, mined.of));
+    }
     case 'in_block':
     case 'sent':
       return false;
     case 'to_replace':
       await sendTransaction(ports, newestOf(group));
-      await endDoubt(ports, group);
+      // A transaction in the mempool has no missing input.
+      if (doubtedAt !== null) await noteDoubt(db, id, null);
       return false;
     case 'waiting':
-      await endDoubt(ports, group);
+      if (doubtedAt !== null) await noteDoubt(db, id, null);
       // A higher fee is a new signature, and nothing is signed for a halted asset.
       if (ports.assets.includes('BTC')) {
         await bumpGroup(ports, lease, group, group[step.attempt] as Transaction);
@@ -108,16 +112,6 @@ async function follow(
   }
 }
 
-async function settle(
-  ports: BitcoinPorts,
-  lease: Lease,
-  look: BitcoinLooks[number] | undefined,
-): Promise<boolean> {
-  invariant(look?.seen.state === 'mined', 'what is settled is mined');
-  const { of, seen } = look;
-  return settleTransaction(ports, lease, of, seen, (trx) => settleMined(trx, of));
-}
-
 /** The change of an attempt can be spent while a block includes the attempt. */
 async function rememberBlock({ db, logger }: BitcoinPorts, look: BitcoinLooks): Promise<void> {
   const changed: BitcoinLooks = [];
@@ -127,12 +121,8 @@ async function rememberBlock({ db, logger }: BitcoinPorts, look: BitcoinLooks): 
     if (block !== null) minedTxHash = of.txHash;
     if ((block?.blockHash ?? null) === of.blockHash) continue;
     changed.push({ of, seen });
-    if (block === null) {
-      logger.warn(
-        { transaction: of.txHash, block: of.blockHash },
-        'a block was dropped, sending the same bytes again',
-      );
-    }
+    const details = { transaction: of.txHash, block: of.blockHash };
+    if (block === null) logger.warn(details, 'a block was dropped, sending the same bytes again');
   }
   const [first] = changed;
   if (first === undefined) return;
@@ -141,11 +131,6 @@ async function rememberBlock({ db, logger }: BitcoinPorts, look: BitcoinLooks): 
     await noteChange(trx, first.of.group, minedTxHash);
   });
   failpoint('bitcoin.block_noted');
-}
-
-/** A transaction in the mempool has no missing input. */
-async function endDoubt({ db }: BitcoinPorts, [first]: ReplacementGroup): Promise<void> {
-  if (first.doubtedAt !== null) await noteDoubt(db, first.id, null);
 }
 
 /** Updates the UTXOs of all attempts of a group to the one that is mined. */
