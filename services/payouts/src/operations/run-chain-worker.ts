@@ -1,11 +1,12 @@
 import { WrongNetwork } from '@quittance/chains/chain';
 import type { AssetSymbol, ChainKind } from '@quittance/shared/assets';
-import { type Lease, LeaseLost, releaseLease, takeLease } from '@quittance/shared/lease';
+import { LeaseLost, releaseLease, takeLease, withLease } from '@quittance/shared/lease';
+import { reason } from '@quittance/shared/logger';
 import { chainWorkers } from '../chain-workers.ts';
 import type { ChainPorts, PayoutChain, Ports } from '../ports.ts';
 import { haltedAssets } from '../store/halts.ts';
 import { AssetHalted } from '../store/transactions.ts';
-import { keepingLease } from './keep-lease.ts';
+
 import { reportSigningPaused, seedMismatch } from './signing-pause.ts';
 import { watchEnded } from './watch-ended.ts';
 
@@ -20,7 +21,7 @@ export const chainLease = ({ chain, sender }: Pick<PayoutChain, 'chain' | 'sende
  * @returns how much was moved on; 0 means wait.
  */
 export async function runChainWorker<K extends ChainKind>(all: Ports, on: PayoutChain<K>): Promise<number> {
-  const { db, settings, logger } = all;
+  const { db, clock, settings, logger, throttledLog } = all;
   const ports: ChainPorts<K> = { ...all, ...on };
   const lease = await takeLease(db, chainLease(on), settings.replica, settings.leaseMs);
   if (lease === undefined) {
@@ -28,11 +29,16 @@ export async function runChainWorker<K extends ChainKind>(all: Ports, on: Payout
     return 0;
   }
   let isFit = false;
+  const failed = (error: unknown) =>
+    throttledLog.log('warn', 'lease', { reason: reason(error) }, 'the lease could not be prolonged');
   try {
-    return await keepingLease(ports, lease, async () => {
+    return await withLease({ db, clock, ttlMs: settings.leaseMs, failed }, lease, async () => {
       ports.assets = await notHalted(all, on);
       isFit = await isRightSeedAndNetwork(ports);
-      return isFit ? round(ports, lease) : 0;
+      if (!isFit) return 0;
+      const moved = await chainWorkers[ports.kind].run(ports, lease);
+      await watchEnded(ports);
+      return moved;
     });
   } catch (error) {
     if (error instanceof LeaseLost) {
@@ -50,7 +56,7 @@ export async function runChainWorker<K extends ChainKind>(all: Ports, on: Payout
 
 /** The assets for which may be signed. Transactions of halted assets are still followed and sent again. */
 async function notHalted(
-  { db, throttledLog }: Pick<Ports, 'db' | 'throttledLog'>,
+  { db, throttledLog }: Ports,
   { chain, assets }: Pick<PayoutChain, 'chain' | 'assets'>,
 ): Promise<AssetSymbol[]> {
   const halted = await haltedAssets(db);
@@ -61,12 +67,6 @@ async function notHalted(
     throttledLog.log('error', `halted.${chain}`, { assets: stopped }, message);
   }
   return assets.filter((asset) => !halted.has(asset));
-}
-
-async function round<K extends ChainKind>(ports: ChainPorts<K>, lease: Lease): Promise<number> {
-  const moved = await chainWorkers[ports.kind].run(ports, lease);
-  await watchEnded(ports);
-  return moved;
 }
 
 /** Checks the network of the node and the seed before anything is signed. */

@@ -2,7 +2,7 @@ import type { Spend } from '@quittance/chains/bitcoin/spend';
 import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease, LeaseLost } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
-import { type Units, units } from '@quittance/shared/money';
+import { units } from '@quittance/shared/money';
 import { mostFor, nextFeeRate } from '../../domain/bitcoin/next-step.ts';
 import type { BitcoinPorts } from '../../ports.ts';
 import { paymentsOf } from '../../store/replacement-groups.ts';
@@ -51,13 +51,15 @@ async function signNext(
   const terms = readBitcoinTerms(waiting.terms);
   const stuck = { attempt: newest.attempt, sentAt: newest.firstBroadcastAt, feeRate: feeRateOf(terms) };
   // Before the node is asked: most of the time nothing has waited for long.
-  if (nextFeeRate(stuck, 0n, clock.now()) === undefined || signingPause.reason !== undefined)
+  if (signingPause.reason !== undefined || nextFeeRate(stuck, 0n, clock.now()) === undefined)
     return undefined;
   // Another group spends the change of this attempt, which a replacement would not have.
   if (await isChangeUsed(db, newest.group)) return undefined;
   const feeRate = nextFeeRate(stuck, await sender.feeRate(), clock.now());
-  const feeMin = await leastFee(ports, waiting, terms);
-  if (feeRate === undefined || feeMin === undefined) return undefined;
+  const virtualBytes = terms.virtualBytes + MORE_VIRTUAL_BYTES;
+  // The least fee with which nodes accept a replacement; none when the attempt is not in the mempool any more.
+  const least = await sender.replacementFee(waiting.txHash, virtualBytes);
+  if (feeRate === undefined || least === undefined) return undefined;
 
   const payments = await paymentsOf(db, newest.group);
   const spend = sender.selectUtxos({
@@ -66,24 +68,13 @@ async function signNext(
     recipients: payments.map(({ address, amount }) => ({ to: address, amount })),
     changeIndex: terms.changeIndex,
     feeRate,
-    feeMin,
-    feeMax: mostFor(feeRate, terms.virtualBytes + MORE_VIRTUAL_BYTES),
+    feeMin: least > terms.fee ? least : units(terms.fee + 1n),
+    feeMax: mostFor(feeRate, virtualBytes),
   });
   if (typeof spend !== 'string') return sign(ports, lease, newest, { terms, spend });
   const details = { transaction: newest.txHash, fee_rate: feeRate.toString(), why: spend };
   throttledLog.log('warn', `bump.${newest.group}`, details, 'the fee of a transaction cannot be raised');
   return undefined;
-}
-
-/** The least fee with which nodes accept a replacement; undefined when the attempt is not in the mempool any more. */
-async function leastFee(
-  { sender }: BitcoinPorts,
-  waiting: Transaction,
-  { fee, virtualBytes }: BitcoinTerms,
-): Promise<Units | undefined> {
-  const least = await sender.replacementFee(waiting.txHash, virtualBytes + MORE_VIRTUAL_BYTES);
-  if (least === undefined) return undefined;
-  return least > fee ? least : units(fee + 1n);
 }
 
 async function extraUtxos(ports: BitcoinPorts) {
