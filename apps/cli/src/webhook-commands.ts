@@ -1,7 +1,7 @@
 import { systemClock } from '@quittance/shared/clock';
 import type { Db, Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
-import { redeliver } from '@quittance/webhooks/operations/redeliver';
+import { redeliver } from '@quittance/webhooks/operations/deliveries';
 import { actor, withOperator, writeAuditLog } from './operator-database.ts';
 import type { SaidOutcome } from './outcome.ts';
 import { say } from './output.ts';

@@ -1,5 +1,5 @@
-import type { HandlersOf } from '@quittance/shared/process-messages';
-import { type MerchantEvent, recordEvents } from './operations/record-events.ts';
+import type { HandlersOf } from '@quittance/shared/handlers';
+import { type MerchantEvent, recordEvents } from './operations/events.ts';
 import type { Ports } from './ports.ts';
 
 /** Webhooks treats all events that merchants can receive alike, and receives no others. */

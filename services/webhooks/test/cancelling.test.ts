@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { AccountId, EndpointId } from '@quittance/shared/ids';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { cancelNextWaiting } from '../src/operations/cancel-deliveries.ts';
-import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';
+import { deleteEndpoint } from '../src/operations/endpoints.ts';
 import { pruneOldEvents } from '../src/operations/prune.ts';
 import { type Caller, openCaller } from './caller.ts';
 import {

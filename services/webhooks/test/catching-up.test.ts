@@ -5,11 +5,9 @@ import type { AccountId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { EventSource } from 'eventsource';
-import { changeEndpoint } from '../src/operations/change-endpoint.ts';
-import { readEndpoint } from '../src/operations/read-endpoint.ts';
-import { listEvents } from '../src/operations/read-events.ts';
-import { recordEvents } from '../src/operations/record-events.ts';
-import { replayEvents } from '../src/operations/replay-events.ts';
+import { replayEvents } from '../src/operations/deliveries.ts';
+import { changeEndpoint, readEndpoint } from '../src/operations/endpoints.ts';
+import { listEvents, recordEvents } from '../src/operations/events.ts';
 import {
   anAccount,
   anEndpoint,

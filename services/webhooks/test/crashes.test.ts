@@ -8,7 +8,7 @@ import { testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { Webhook } from 'standardwebhooks';
-import type { MerchantEvent } from '../src/operations/record-events.ts';
+import type { MerchantEvent } from '../src/operations/events.ts';
 import {
   anAccount,
   anEndpoint,

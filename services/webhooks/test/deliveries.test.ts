@@ -5,8 +5,7 @@ import { pauses } from '../src/domain/schedule.ts';
 import { attemptDelivery } from '../src/operations/attempt-delivery.ts';
 import { cancelNextWaiting } from '../src/operations/cancel-deliveries.ts';
 import { claimDeliveries, LEASE_MS, takeBackDeliveries } from '../src/operations/claim-deliveries.ts';
-import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';
-import { readEndpoint } from '../src/operations/read-endpoint.ts';
+import { deleteEndpoint, readEndpoint } from '../src/operations/endpoints.ts';
 import { recordAttempts } from '../src/operations/record-attempts.ts';
 import { createWebhookSender } from '../src/webhook-sender.ts';
 import {

@@ -4,10 +4,9 @@ import { type AccountId, newEventId } from '@quittance/shared/ids';
 import { type Received, type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { Webhook } from 'standardwebhooks';
 import { deliveryIdOf } from '../src/domain/delivery.ts';
-import { changeEndpoint } from '../src/operations/change-endpoint.ts';
 import { claimDeliveries } from '../src/operations/claim-deliveries.ts';
-import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';
-import { replayEvents } from '../src/operations/replay-events.ts';
+import { replayEvents } from '../src/operations/deliveries.ts';
+import { changeEndpoint, deleteEndpoint } from '../src/operations/endpoints.ts';
 import { type Caller, forbidden, invalid, openCaller } from './caller.ts';
 import {
   anAccount,

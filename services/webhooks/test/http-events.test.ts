@@ -3,8 +3,8 @@ import type { Db, Statement } from '@quittance/shared/db';
 import type { Listening } from '@quittance/shared/http-server';
 import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
+import { listEvents } from '../src/operations/events.ts';
 import { pruneOldEvents } from '../src/operations/prune.ts';
-import { listEvents } from '../src/operations/read-events.ts';
 import {
   anAccount,
   anEvent,

@@ -4,7 +4,7 @@ import { systemClock } from '@quittance/shared/clock';
 import type { AccountId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
-import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';
+import { deleteEndpoint } from '../src/operations/endpoints.ts';
 import type { Ports } from '../src/ports.ts';
 import { createWebhookSender } from '../src/webhook-sender.ts';
 import { startWorkers } from '../src/workers.ts';

@@ -11,7 +11,7 @@ import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { Webhook } from 'standardwebhooks';
 import { configSchema } from '../src/config.ts';
 import { eventTypes } from '../src/domain/event-types.ts';
-import type { MerchantEvent } from '../src/operations/record-events.ts';
+import type { MerchantEvent } from '../src/operations/events.ts';
 import { startWebhooks, type WebhooksService } from '../src/service.ts';
 import {
   anAccount,

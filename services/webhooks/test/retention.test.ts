@@ -3,7 +3,7 @@ import { type Db, openDb, type Statement } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
-import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';
+import { deleteEndpoint } from '../src/operations/endpoints.ts';
 import { pruneOldEvents } from '../src/operations/prune.ts';
 import { pruneDeliveriesOfDeleted } from '../src/store/endpoints.ts';
 import { pruneEvents, sequenceRangeOf } from '../src/store/events.ts';

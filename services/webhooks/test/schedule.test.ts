@@ -6,8 +6,8 @@ import { Webhook } from 'standardwebhooks';
 import { deliveryIdOf } from '../src/domain/delivery.ts';
 import { pauses } from '../src/domain/schedule.ts';
 import { claimDeliveries, LEASE_MS, takeBackDeliveries } from '../src/operations/claim-deliveries.ts';
-import { readEndpoint } from '../src/operations/read-endpoint.ts';
-import { redeliver } from '../src/operations/redeliver.ts';
+import { redeliver } from '../src/operations/deliveries.ts';
+import { readEndpoint } from '../src/operations/endpoints.ts';
 import {
   anAccount,
   anEndpoint,

@@ -5,14 +5,15 @@ import { type FieldErrors, form, rules } from '@quittance/shared/validation';
 import type { Express, RequestHandler } from 'express';
 import { deliveryStates } from '../domain/delivery.ts';
 import { eventTypes } from '../domain/event-types.ts';
-import { listDeliveries, readDelivery } from '../operations/read-deliveries.ts';
-import { redeliver } from '../operations/redeliver.ts';
 import {
+  listDeliveries,
   REPLAYED_EVENTS_MAX,
   REPLAYED_PER_DAY_MAX,
   type ReplayRefusal,
+  readDelivery,
+  redeliver,
   replayEvents,
-} from '../operations/replay-events.ts';
+} from '../operations/deliveries.ts';
 import type { HttpPorts } from '../ports.ts';
 import { deliveryView } from '../views.ts';
 import { idOf, ownEndpoint } from './endpoints.ts';

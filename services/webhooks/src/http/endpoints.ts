@@ -5,12 +5,17 @@ import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type Field, type FieldErrors, form, rules } from '@quittance/shared/validation';
 import type { Express, RequestHandler } from 'express';
 import { defaultEventTypes, eventTypes } from '../domain/event-types.ts';
-import { type Changes, changeEndpoint } from '../operations/change-endpoint.ts';
-import { deleteEndpoint } from '../operations/delete-endpoint.ts';
-import { listEndpoints, readEndpoint } from '../operations/read-endpoint.ts';
-import { ENDPOINTS_MAX, registerEndpoint } from '../operations/register-endpoint.ts';
+import {
+  type Changes,
+  changeEndpoint,
+  deleteEndpoint,
+  ENDPOINTS_MAX,
+  listEndpoints,
+  readEndpoint,
+  registerEndpoint,
+  testEndpoint,
+} from '../operations/endpoints.ts';
 import { type RotationRefusal, rotateSecret, VALID_SECRETS_MAX } from '../operations/rotate-secret.ts';
-import { testEndpoint } from '../operations/test-endpoint.ts';
 import type { HttpPorts } from '../ports.ts';
 import { canBePublic, isHost } from '../public-address-guard.ts';
 import { endpointView, eventView, newEndpointView, rotatedEndpointView } from '../views.ts';

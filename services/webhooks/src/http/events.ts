@@ -4,7 +4,7 @@ import { form, messages, rules } from '@quittance/shared/validation';
 import type { Express, RequestHandler } from 'express';
 import { eventTypes } from '../domain/event-types.ts';
 import { answerHead, streamLimits } from '../event-streams.ts';
-import { listEvents, openEventStream, readEvent } from '../operations/read-events.ts';
+import { listEvents, openEventStream, readEvent } from '../operations/events.ts';
 import type { HttpPorts } from '../ports.ts';
 import { eventView } from '../views.ts';
 import { idOf } from './endpoints.ts';

@@ -5,7 +5,7 @@ import { newSecret } from '../endpoint-secrets.ts';
 import type { Ports } from '../ports.ts';
 import type { Endpoint } from '../store/endpoints.ts';
 import { replaceSecret, type ValidSecret, validSecretsOf } from '../store/secrets.ts';
-import { lockEndpoint } from './read-endpoint.ts';
+import { lockEndpoint } from './endpoints.ts';
 
 export type RotationRefusal =
   | { kind: AccessRefusal }

@@ -201,17 +201,15 @@ const replayNext = query<Replayed & { events: number; last: ReplayPosition | nul
    from known`,
 );
 
-/** The next events of a range, at most `limit`. */
-export type Part = { after: ReplayPosition; limit: number; includeDelivered: boolean };
 export type Chunk = Replayed & { next: ReplayPosition | undefined };
 
 export const replayStart: ReplayPosition = ['-infinity', '0'];
 
-/** Queues one part of a range; the endpoint's queue must be locked. */
+/** Queues the next events of a range, at most `limit`; the endpoint's queue must be locked. */
 export async function replayChunk(
   trx: Trx,
   range: Range,
-  { after, limit, includeDelivered }: Part,
+  { after, limit, includeDelivered }: { after: ReplayPosition; limit: number; includeDelivered: boolean },
   now: Date,
 ): Promise<Chunk> {
   const { events, last, ...replayed } = await trx.one(replayNext, [

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { inOrder } from './record-events.ts';
+import { inOrder } from './events.ts';
 
 test('events of one resource are ordered by version, and the others keep their places', () => {
   const a = (version: number, name = '') => ({ resourceId: 'a', version, name });

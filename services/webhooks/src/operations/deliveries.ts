@@ -1,22 +1,83 @@
+import type { Queryable, Trx } from '@quittance/shared/db';
 import type { AccessRefusal } from '@quittance/shared/http-answers';
 import type { AccountId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
+import { partsOfDeliveryId } from '../domain/delivery.ts';
 import type { Ports } from '../ports.ts';
 import {
   type Chunk,
   countEvents,
   countReplayed,
   lockReplayedOn,
-  type Part,
   type Replayed,
   type ReplayPosition,
   replayChunk,
   replayedOn,
   replayStart,
+  requeueDelivery,
 } from '../store/deliveries.ts';
+import {
+  type DeliveriesQuery,
+  deliveriesOf,
+  type FoundDelivery,
+  findDelivery,
+  type LoggedDelivery,
+} from '../store/delivery-log.ts';
 import { lockQueues } from '../store/endpoint-queues.ts';
 import { findEndpoint } from '../store/endpoints.ts';
-import { readEndpoint } from './read-endpoint.ts';
+import { readEndpoint } from './endpoints.ts';
+
+/** One delivery of the account, also of a deleted endpoint. */
+export async function readDelivery(
+  { db }: { db: Queryable },
+  account: AccountId,
+  id: string,
+): Promise<Result<FoundDelivery, AccessRefusal>> {
+  const parts = partsOfDeliveryId(id);
+  const delivery = parts && (await findDelivery(db, parts));
+  if (delivery === undefined) return refuse('not_found');
+  return delivery.accountId === account ? ok(delivery) : refuse('forbidden');
+}
+
+/** An endpoint's deliveries, the latest first. `nextBefore` is the start of the next page, null at the end. */
+export async function listDeliveries(
+  { db }: Pick<Ports, 'db'>,
+  account: AccountId,
+  id: string,
+  wanted: DeliveriesQuery,
+): Promise<Result<{ deliveries: LoggedDelivery[]; nextBefore: string | null }, AccessRefusal>> {
+  const found = await readEndpoint({ db }, account, id);
+  if (!found.ok) return found;
+  const deliveries = await deliveriesOf(db, found.value, { ...wanted, limit: wanted.limit + 1 });
+  const shown = deliveries.slice(0, wanted.limit);
+  const nextBefore = deliveries.length > wanted.limit ? (shown.at(-1)?.sequence ?? null) : null;
+  return ok({ deliveries: shown, nextBefore });
+}
+
+/**
+ * Sends an event to an endpoint again, now and with the same id, whatever the state of the delivery. A new retry cycle
+ * begins. Two requests before it is sent send it once.
+ * @param ports.note writes the operator's audit log in the same transaction
+ */
+export async function redeliver(
+  { db, clock, note }: Pick<Ports, 'db' | 'clock'> & { note?: (trx: Trx) => Promise<void> },
+  account: AccountId,
+  id: string,
+): Promise<Result<LoggedDelivery, AccessRefusal | 'deleted' | 'disabled' | 'sending'>> {
+  const now = clock.now();
+  return await db.transaction(async (trx) => {
+    const known = await readDelivery({ db: trx }, account, id);
+    if (!known.ok) return known;
+    const queues = await lockQueues(trx, [known.value.endpointKey]);
+    const found = await readDelivery({ db: trx }, account, id);
+    if (!found.ok) return found;
+    if (found.value.endpointDeleted) return refuse('deleted');
+    if (queues.length === 0) return refuse('disabled');
+    if (!(await requeueDelivery(trx, found.value, now))) return refuse('sending');
+    await note?.(trx);
+    return await readDelivery({ db: trx }, account, id);
+  });
+}
 
 export const REPLAYED_EVENTS_MAX = 50_000;
 /**
@@ -59,17 +120,15 @@ export async function replayEvents(
     return refuse({ kind: 'too_many_on_a_day', until: endOfDay(now) });
 
   const replayed: Replayed = { queued: 0, alreadyWaiting: 0, alreadyDelivered: 0 };
-  let after: ReplayPosition | undefined = replayStart;
-  while (after !== undefined) {
-    const from: ReplayPosition = after;
+  for (let after: ReplayPosition | undefined = replayStart; after !== undefined; ) {
+    const part = { after, includeDelivered };
     const chunk: Chunk | 'no_queue' | 'limit_reached' = await db.transaction(async (trx) => {
       const left = REPLAYED_PER_DAY_MAX - (await lockReplayedOn(trx, account, now));
       if ((await lockQueues(trx, [endpoint.key])).length === 0) return 'no_queue';
       // A concurrent replay may have used the rest of the day's limit. A replay that queues nothing needs none of it.
       if (left <= 0 && counted.toQueue > 0) return 'limit_reached';
       const limit = left <= 0 ? CHUNK_EVENTS : Math.min(CHUNK_EVENTS, left);
-      const part: Part = { after: from, limit, includeDelivered };
-      const done = await replayChunk(trx, range, part, now);
+      const done = await replayChunk(trx, range, { ...part, limit }, now);
       if (done.queued > 0) await countReplayed(trx, account, now, done.queued);
       return done;
     });
