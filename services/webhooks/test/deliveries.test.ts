@@ -2,11 +2,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { Webhook } from 'standardwebhooks';
 import { pauses } from '../src/domain/schedule.ts';
-import { attemptDelivery } from '../src/operations/attempt-delivery.ts';
+import { attemptDelivery, recordAttempts } from '../src/operations/attempt-delivery.ts';
 import { cancelNextWaiting } from '../src/operations/cancel-deliveries.ts';
 import { claimDeliveries, LEASE_MS, takeBackDeliveries } from '../src/operations/claim-deliveries.ts';
 import { deleteEndpoint, readEndpoint } from '../src/operations/endpoints.ts';
-import { recordAttempts } from '../src/operations/record-attempts.ts';
 import { createWebhookSender } from '../src/webhook-sender.ts';
 import {
   anAccount,

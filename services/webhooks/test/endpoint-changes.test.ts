@@ -2,9 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { newEndpointId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
-import { attemptDelivery } from '../src/operations/attempt-delivery.ts';
+import { attemptDelivery, recordAttempts } from '../src/operations/attempt-delivery.ts';
 import { claimDeliveries, LEASE_MS, takeBackDeliveries } from '../src/operations/claim-deliveries.ts';
-import { recordAttempts } from '../src/operations/record-attempts.ts';
 import { lockQueues } from '../src/store/endpoint-queues.ts';
 import { disableEndpoints } from '../src/store/endpoints.ts';
 import { type Answered, type Caller, forbidden, invalid, noWebhook, openCaller } from './caller.ts';

@@ -7,14 +7,13 @@ import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { startDeliveryWorker } from '../src/delivery-worker.ts';
 import type { SendResult } from '../src/domain/outcome.ts';
-import { attemptDelivery } from '../src/operations/attempt-delivery.ts';
+import { attemptDelivery, recordAttempts } from '../src/operations/attempt-delivery.ts';
 import {
   type ClaimedDelivery,
   claimDeliveries,
   LEASE_MS,
   renewClaims,
 } from '../src/operations/claim-deliveries.ts';
-import { recordAttempts } from '../src/operations/record-attempts.ts';
 import type { WebhookSender } from '../src/webhook-sender.ts';
 import { startWorkers } from '../src/workers.ts';
 import {

@@ -1,8 +1,20 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Trx } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
+import { healthAfter } from '../domain/circuit.ts';
 import { envelopeOf } from '../domain/envelope.ts';
-import type { SendResult } from '../domain/outcome.ts';
+import {
+  askedUntil,
+  type DeliveryUpdate,
+  deliveryAfter,
+  outcomeOf,
+  type SendResult,
+} from '../domain/outcome.ts';
 import { signatureHeaders } from '../endpoint-secrets.ts';
 import type { Ports } from '../ports.ts';
+import { type AttemptRow, recordEnds } from '../store/deliveries.ts';
+import { type EndpointQueue, lockQueues, updateQueueHealth, wakeQueues } from '../store/endpoint-queues.ts';
+import { disableEndpoints } from '../store/endpoints.ts';
 import type { ClaimedDelivery } from './claim-deliveries.ts';
 
 export type Attempt = { delivery: ClaimedDelivery; startedAt: Date; ms: number; result: SendResult };
@@ -14,17 +26,17 @@ export async function attemptDelivery(
 ): Promise<Attempt> {
   const startedAt = clock.now();
   const start = performance.now();
-  const keys = delivery.endpoint.keys();
+  const { endpointId: endpoint, url, keys } = delivery.endpoint;
   if (keys.length === 0) {
     logger.error(
-      { event: delivery.id, endpoint: delivery.endpoint.endpointId },
+      { event: delivery.id, endpoint },
       'none of the secrets of an endpoint can be opened: WEBHOOK_SECRETS_KEY is not the one they were encrypted with',
     );
     return { delivery, startedAt, ms: 0, result: { kind: 'failed', failure: 'not_signed' } };
   }
   const body = envelopeOf(delivery);
   const result = await sender.send({
-    url: delivery.endpoint.url,
+    url,
     headers: {
       'content-type': 'application/json',
       'user-agent': 'Quittance-Webhooks/1',
@@ -35,7 +47,98 @@ export async function attemptDelivery(
   failpoint('webhooks.sent');
   const ms = Math.round(performance.now() - start);
   const came = result.kind === 'answered' ? { status: result.status } : { came: result.kind };
-  const { endpointId: endpoint } = delivery.endpoint;
   logger.debug({ event: delivery.id, kind: delivery.kind, endpoint, ...came, ms }, 'sent a webhook');
   return { delivery, startedAt, ms, result };
+}
+
+type Ended = { attempt: Attempt; update: DeliveryUpdate };
+
+/** Records attempts, the next states of their deliveries, and the health of their endpoints. */
+export async function recordAttempts(
+  { db, clock, logger, attempted }: Pick<Ports, 'db' | 'clock' | 'logger' | 'attempted'>,
+  attempts: readonly Attempt[],
+): Promise<void> {
+  const now = clock.now();
+  const recorded = await db.transaction(async (trx) => {
+    const keys = new Set(attempts.map(({ delivery }) => delivery.endpointKey));
+    const queues = await lockQueues(trx, [...keys]);
+    const byKey = new Map(queues.map((queue) => [queue.endpointKey, queue]));
+    const ends = attempts.map((attempt) => ({
+      attempt,
+      update: decide(attempt, byKey.get(attempt.delivery.endpointKey), now),
+    }));
+    const written = await recordEnds(trx, ends.map(recordOf));
+    failpoint('webhooks.recording');
+    const mine = ends.filter((_, i) => written.has(i));
+    if (mine.length < ends.length) {
+      logger.warn(
+        { attempts: ends.length - mine.length },
+        'attempts ended after another process had claimed their deliveries',
+      );
+    }
+    await updateQueues(trx, queues, mine, now, logger);
+    return mine;
+  });
+  attempted?.(recorded.map(({ update }) => update));
+  failpoint('webhooks.recorded');
+}
+
+/** Whether an attempt went to the endpoint as it is now: not when it has a new URL or was enabled again since. */
+const isOf = ({ generation }: EndpointQueue, { delivery }: Attempt): boolean =>
+  delivery.endpoint.generation === generation;
+
+/** @param queue undefined when the endpoint was disabled or deleted */
+function decide(attempt: Attempt, queue: EndpointQueue | undefined, now: Date): DeliveryUpdate {
+  const { delivery, result } = attempt;
+  const endpoint = queue === undefined ? 'gone' : isOf(queue, attempt) ? 'same' : 'renewed';
+  const attempts = delivery.attempts - delivery.cycleStart;
+  const name = `${delivery.endpointKey}/${delivery.sequence}`;
+  return deliveryAfter({ name, attempts, endpoint }, result, now);
+}
+
+function recordOf({ attempt: { delivery, startedAt, ms, result }, update }: Ended): AttemptRow {
+  return {
+    endpointKey: delivery.endpointKey,
+    sequence: delivery.sequence,
+    claim: delivery.claim,
+    state: update.state,
+    dueAt: update.state === 'waiting' ? update.dueAt : null,
+    startsNewCycle: update.state === 'waiting' && update.startsNewCycle === true,
+    counted: result.kind !== 'stopped',
+    startedAt,
+    ms,
+    status: result.kind === 'answered' ? result.status : null,
+    failure: result.kind === 'failed' ? result.failure : null,
+    answer: result.kind === 'answered' ? result.excerpt : null,
+  };
+}
+
+/** Updates the health of the endpoints, wakes their queues, and disables endpoints that failed for too long. */
+async function updateQueues(
+  trx: Trx,
+  queues: readonly EndpointQueue[],
+  ends: readonly Ended[],
+  now: Date,
+  logger: Ports['logger'],
+): Promise<void> {
+  const byKey = Map.groupBy(ends, ({ attempt }) => attempt.delivery.endpointKey);
+  const changed: EndpointQueue[] = [];
+  const disabled: { key: string; reason: string }[] = [];
+  for (const queue of queues) {
+    const own = (byKey.get(queue.endpointKey) ?? []).filter(({ attempt }) => isOf(queue, attempt));
+    const outcomes = own.map(({ attempt }) => outcomeOf(attempt.result));
+    const failed = own.filter((_, i) => outcomes[i] === 'failed' || outcomes[i] === 'gone');
+    const failedEvents = failed.map(({ attempt }) => attempt.delivery.createdAt);
+    const pauses = own.flatMap(({ attempt }) => askedUntil(attempt.result, now) ?? []);
+    const { health, disable } = healthAfter(queue, { outcomes, failedEvents, pauses }, now);
+    const after = { ...queue, ...health };
+    if (!isDeepStrictEqual(after, queue)) changed.push(after);
+    if (disable === undefined) continue;
+    const endpoint = own[0]?.attempt.delivery.endpoint.endpointId;
+    logger.info({ endpoint, why: disable }, 'disabled an endpoint');
+    disabled.push({ key: queue.endpointKey, reason: disable });
+  }
+  if (changed.length > 0) await updateQueueHealth(trx, changed);
+  await wakeQueues(trx, [...byKey.keys()], now);
+  if (disabled.length > 0) await disableEndpoints(trx, disabled, now);
 }

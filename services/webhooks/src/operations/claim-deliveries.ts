@@ -1,5 +1,4 @@
 import { failpoint } from '@quittance/shared/failpoint';
-import type { EndpointId } from '@quittance/shared/ids';
 import { invariant } from '@quittance/shared/result';
 import { concurrencyOf } from '../domain/circuit.ts';
 import { type SigningKey, signingKey } from '../endpoint-secrets.ts';
@@ -42,9 +41,9 @@ export type ClaimedDelivery = ClaimedRow & {
 };
 
 /** Shared by all deliveries of a claim to one endpoint. */
-export type WebhookTarget = Pick<StoredTarget, 'endpointId' | 'url' | 'generation'> & {
-  /** The keys of the valid secrets. Decrypted at first use, so that a broken secret affects no other endpoint. */
-  keys(): readonly SigningKey[];
+export type WebhookTarget = StoredTarget & {
+  /** The keys of the valid secrets. */
+  keys: readonly SigningKey[];
 };
 
 export type ClaimOptions = {
@@ -61,11 +60,8 @@ export async function claimDeliveries(
   { pool, capacity, slowEndpoints = [] }: ClaimOptions,
 ): Promise<ClaimedDelivery[]> {
   const now = clock.now();
-  const claim = {
-    id: Buffer.from(random(CLAIM_ID_BYTES)).toString('hex'),
-    until: new Date(now.getTime() + LEASE_MS),
-  };
-  const most = Math.min(capacity, CLAIM_MAX);
+  const claim = Buffer.from(random(CLAIM_ID_BYTES)).toString('hex');
+  const until = new Date(now.getTime() + LEASE_MS);
   const queuesMax = Math.min(capacity, QUEUES_MAX);
   const claimed = await db.transaction(async (trx) => {
     const queues =
@@ -73,46 +69,45 @@ export async function claimDeliveries(
         ? await lockHealthyQueues(trx, now, queuesMax, slowEndpoints)
         : await lockDueQueues(trx, now, queuesMax);
     if (queues.length === 0) return [];
-    const limits = queues.map(({ endpointKey, isRetryDue, ...health }) => ({
-      endpointKey,
-      ...concurrencyOf(health, { now, isRetryDue }),
+    const limits = queues.map((queue) => ({
+      endpointKey: queue.endpointKey,
+      ...concurrencyOf(queue, { now, isRetryDue: queue.isRetryDue }),
     }));
-    const rows = await claimFromQueues(trx, limits, { now, claim, most, withRetries: pool === 'slow' });
+    const most = Math.min(capacity, CLAIM_MAX);
+    const rows = await claimFromQueues(trx, limits, {
+      now,
+      claim,
+      until,
+      most,
+      withRetries: pool === 'slow',
+    });
     if (rows.length === 0) return [];
     const stored = await targetsOf(trx, [...new Set(rows.map(({ endpointKey }) => endpointKey))], now);
-    const targets = new Map(stored.map((one) => [one.endpointKey, targetOf(one, encryption)]));
+    const targets = new Map(
+      stored.map((one) => [one.endpointKey, { ...one, keys: keysOf(one, encryption) }]),
+    );
     return rows.map((row) => {
       const endpoint = targets.get(row.endpointKey);
       invariant(endpoint !== undefined, 'only deliveries of a locked queue are claimed');
-      return { ...row, claim: claim.id, pool, endpoint };
+      return { ...row, claim, pool, endpoint };
     });
   });
   if (claimed.length > 0) failpoint('webhooks.claimed');
   return claimed;
 }
 
-function targetOf(
-  { endpointId, url, generation, encryptedSecrets }: StoredTarget,
-  encryption: Ports['encryption'],
-): WebhookTarget {
-  let opened: readonly SigningKey[] | undefined;
-  return {
-    endpointId,
-    url,
-    generation,
-    keys: () =>
-      (opened ??= encryptedSecrets.flatMap((encrypted) => keyIn(encrypted, endpointId, encryption))),
-  };
-}
-
-/** Empty when the secret was encrypted with another key: another secret of the endpoint may be readable. */
-function keyIn(encrypted: Buffer, endpoint: EndpointId, encryption: Ports['encryption']): SigningKey[] {
-  try {
-    return [signingKey(encryption.decrypt(encrypted, endpoint))];
-  } catch {
-    return [];
-  }
-}
+/** Leaves out secrets that were encrypted with another key: another secret of the endpoint may be readable. */
+const keysOf = (
+  { endpointId, encryptedSecrets }: StoredTarget,
+  { decrypt }: Ports['encryption'],
+): SigningKey[] =>
+  encryptedSecrets.flatMap((encrypted) => {
+    try {
+      return [signingKey(decrypt(encrypted, endpointId))];
+    } catch {
+      return [];
+    }
+  });
 
 /** Extends the claims of deliveries whose attempts are still in flight. */
 export async function renewClaims(

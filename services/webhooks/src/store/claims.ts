@@ -2,14 +2,12 @@ import { bulk, type Db, query, statement, type Trx } from '@quittance/shared/db'
 import type { EndpointId } from '@quittance/shared/ids';
 import type { Concurrency } from '../domain/circuit.ts';
 import type { LoggedEvent } from '../domain/envelope.ts';
+import type { EndpointQueue } from './endpoint-queues.ts';
 
-export type DueQueue = {
-  endpointKey: string;
-  hasSucceeded: boolean;
-  consecutiveFailures: number;
-  openUntil: Date | null;
-  isRetryDue: boolean;
-};
+export type DueQueue = Pick<
+  EndpointQueue,
+  'endpointKey' | 'hasSucceeded' | 'consecutiveFailures' | 'openUntil'
+> & { isRetryDue: boolean };
 
 const dueQueue = `endpoint_key, has_succeeded, open_until, consecutive_failures,
      coalesce(retry_due_at <= $1, false) as is_retry_due`;
@@ -120,26 +118,26 @@ const claimDue = query<ClaimedRow>(
    order by claimed.due_at, claimed.sequence`,
 );
 
-export type Claim = { id: string; until: Date };
-export type ClaimLimit = { endpointKey: string } & Concurrency;
+export type ClaimTerms = {
+  now: Date;
+  /** The id of the claim, which expires at `until`. */
+  claim: string;
+  until: Date;
+  /** The limit of the whole claim. */
+  most: number;
+  /** False leaves retries and their due times as they are. */
+  withRetries: boolean;
+};
 
-/**
- * Claims due deliveries from locked queues while they have free slots, and sets the queues' next due times.
- * @param most the limit of the whole claim
- * @param withRetries false leaves retries and their due times as they are
- */
+/** Claims due deliveries from locked queues while they have free slots, and sets the queues' next due times. */
 export const claimFromQueues = (
   trx: Trx,
-  limits: readonly ClaimLimit[],
-  { now, claim, most, withRetries }: { now: Date; claim: Claim; most: number; withRetries: boolean },
+  limits: readonly ({ endpointKey: string } & Concurrency)[],
+  { now, claim, until, most, withRetries }: ClaimTerms,
 ): Promise<ClaimedRow[]> =>
   trx.rows(claimDue, [
     ...limitsOfQueues.values(withRetries ? limits : limits.map((limit) => ({ ...limit, retries: 0 }))),
-    most,
-    now,
-    claim.until,
-    claim.id,
-    withRetries,
+    ...[most, now, until, claim, withRetries],
   ]);
 
 /** The current URL of an endpoint, and the secrets that its deliveries are signed with. */

@@ -43,28 +43,31 @@ const attemptRows = bulk({
 });
 export type AttemptRow = Parameters<typeof attemptRows.values>[0][number];
 
-export type EndedClaim = { endpointKey: string; sequence: string; claim: string };
-
-const endClaims = query<EndedClaim>(
+const endClaims = query<{ place: number }>(
   'attempts_record',
-  `with given as materialized (select * from ${attemptRows.from('g')}),
+  `with given as materialized (select * from ${attemptRows.numbered('g', 'place')}),
    ended as (
      update deliveries d set state = g.state, due_at = coalesce(g.due_at, d.due_at), claim = null,
        claimed_until = null, attempts = d.attempts + g.counted::int,
        cycle_start = case when g.starts_new_cycle then d.attempts + g.counted::int else d.cycle_start end
      from given g where d.endpoint_key = g.endpoint_key and d.sequence = g.sequence
        and d.state = 'sending' and d.claim = g.claim
-     returning d.endpoint_key, d.sequence, g.claim, d.attempts),
+     returning g.place, d.attempts),
    logged as (
      insert into attempts (endpoint_key, sequence, number, started_at, ms, status, failure, answer)
-     select endpoint_key, sequence, ended.attempts, g.started_at, g.ms, g.status, g.failure, g.answer
-     from ended join given g using (endpoint_key, sequence, claim) where g.counted)
-   select endpoint_key, sequence, claim from ended`,
+     select g.endpoint_key, g.sequence, ended.attempts, g.started_at, g.ms, g.status, g.failure, g.answer
+     from ended join given g using (place) where g.counted)
+   select place::int from ended`,
 );
 
-/** Ends claims with their results. Leaves out claims that another process has taken over. @returns the ended ones */
-export const recordEnds = (trx: Trx, records: readonly AttemptRow[]): Promise<EndedClaim[]> =>
-  trx.rows(endClaims, attemptRows.values(records));
+/**
+ * Ends claims with their results. Leaves out claims that another process has taken over.
+ * @returns the indexes of the ended ones
+ */
+export async function recordEnds(trx: Trx, records: readonly AttemptRow[]): Promise<ReadonlySet<number>> {
+  const ended = await trx.rows(endClaims, attemptRows.values(records));
+  return new Set(ended.map(({ place }) => place - 1));
+}
 
 // Requeued and replayed deliveries count as retries. For the lock order see store/endpoint-queues.ts.
 
