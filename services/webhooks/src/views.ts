@@ -26,15 +26,10 @@ export const newEndpointView = (endpoint: Endpoint, secret: string) => ({
 });
 
 /** An endpoint with its new secret, and when the former secrets end at the latest. */
-export const rotatedEndpointView = ({
-  endpoint,
-  secret,
-  formerUntil,
-}: {
-  endpoint: Endpoint;
-  secret: string;
-  formerUntil: Date;
-}) => ({ ...newEndpointView(endpoint, secret), former_secrets_end_at: formerUntil.toISOString() });
+export const rotatedEndpointView = (endpoint: Endpoint, secret: string, formerUntil: Date) => ({
+  ...newEndpointView(endpoint, secret),
+  former_secrets_end_at: formerUntil.toISOString(),
+});
 
 /** A delivery with its latest attempts. */
 export const deliveryView = (delivery: LoggedDelivery) => ({

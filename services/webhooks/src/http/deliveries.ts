@@ -16,7 +16,7 @@ import {
 } from '../operations/deliveries.ts';
 import type { HttpPorts } from '../ports.ts';
 import { deliveryView } from '../views.ts';
-import { idOf, ownEndpoint } from './endpoints.ts';
+import { ownEndpoint, ownerAndId } from './endpoints.ts';
 
 const isDisabled = answers.conflict('The webhook is disabled: enable it first.');
 
@@ -59,7 +59,7 @@ export function routeDeliveries(app: Express, merchant: RequestHandler, ports: H
     const read = readDeliveriesQuery(req.query);
     if (!read.ok) return send(res, answers.invalid(read.refusal));
     const { event: kind, ...wanted } = read.value;
-    const found = await listDeliveries(ports, contextOf(res).identity.account, idOf(req.params), {
+    const found = await listDeliveries(ports, ...ownerAndId(req, res), {
       ...wanted,
       kind,
     });
@@ -71,12 +71,11 @@ export function routeDeliveries(app: Express, merchant: RequestHandler, ports: H
   });
 
   app.post('/api/webhooks/:id/replay', merchant, ...readBody, own, async (req, res) => {
-    const { identity, body } = contextOf(res);
-    const read = readReplay(body, ports.clock.now());
+    const read = readReplay(contextOf(res).body, ports.clock.now());
     if (!read.ok) return send(res, answers.invalid(read.refusal));
     const { from, to, events, include_delivered: includeDelivered } = read.value;
     const request = { from, to, eventTypes: events, includeDelivered };
-    const replayed = await replayEvents(ports, identity.account, idOf(req.params), request);
+    const replayed = await replayEvents(ports, ...ownerAndId(req, res), request);
     if (!replayed.ok) return send(res, refusedReplay(replayed.refusal, ports.clock.now()));
     const { queued, alreadyWaiting, alreadyDelivered } = replayed.value;
     const data = { queued, already_waiting: alreadyWaiting, already_delivered: alreadyDelivered };
@@ -84,13 +83,13 @@ export function routeDeliveries(app: Express, merchant: RequestHandler, ports: H
   });
 
   app.get('/api/deliveries/:id', merchant, async (req, res) => {
-    const found = await readDelivery(ports, contextOf(res).identity.account, idOf(req.params));
+    const found = await readDelivery(ports, ...ownerAndId(req, res));
     if (!found.ok) return send(res, refusals.delivery[found.refusal]);
     send(res, { status: 200, body: deliveryView(found.value) });
   });
 
   app.post('/api/deliveries/:id/redeliver', merchant, async (req, res) => {
-    const begun = await redeliver(ports, contextOf(res).identity.account, idOf(req.params));
+    const begun = await redeliver(ports, ...ownerAndId(req, res));
     if (!begun.ok) return send(res, refusals.redelivery[begun.refusal]);
     const data = deliveryView(begun.value);
     send(res, { status: 202, body: { message: 'Delivery queued successfully.', data } });

@@ -1,9 +1,10 @@
 import { contextOf, readBody } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
+import type { AccountId } from '@quittance/shared/ids';
 import { pageForm, pageOf, pageView } from '@quittance/shared/pages';
-import { ok, type Result, refuse } from '@quittance/shared/result';
+import type { Result } from '@quittance/shared/result';
 import { type Field, type FieldErrors, form, rules } from '@quittance/shared/validation';
-import type { Express, RequestHandler } from 'express';
+import type { Express, Request, RequestHandler, Response } from 'express';
 import { defaultEventTypes, eventTypes } from '../domain/event-types.ts';
 import {
   type Changes,
@@ -39,14 +40,11 @@ function refusedRotation(refusal: RotationRefusal): Answer {
   );
 }
 
-const changesOf = ({ events, ...others }: EndpointChanges): Changes =>
-  events === undefined ? others : { ...others, eventTypes: events };
-
 /** Refuses a request for an unknown or another account's endpoint, before its fields are checked. */
 export const ownEndpoint =
   ({ db }: Pick<HttpPorts, 'db'>): RequestHandler =>
   async (req, res, next) => {
-    const found = await readEndpoint({ db }, contextOf(res).identity.account, idOf(req.params));
+    const found = await readEndpoint({ db }, ...ownerAndId(req, res));
     if (found.ok) next();
     else send(res, refusals.endpoint[found.refusal]);
   };
@@ -56,12 +54,13 @@ export function routeEndpoints(app: Express, merchant: RequestHandler, ports: Ht
   const own = ownEndpoint(ports);
 
   app.get('/api/webhooks', merchant, async (req, res) => {
-    const read = readPage(req.query);
+    const read = pageForm(req.query);
     if (!read.ok) return send(res, answers.invalid(read.refusal));
-    const { endpoints, total } = await listEndpoints(ports, contextOf(res).identity.account, read.value);
+    const place = { page: pageOf(req.query), perPage: read.value.perPage };
+    const { endpoints, total } = await listEndpoints(ports, contextOf(res).identity.account, place);
     const path = `${ports.settings.publicUrl}/api/webhooks`;
     const data = endpoints.map(endpointView);
-    send(res, { status: 200, body: pageView({ data, total, ...read.value, path, query: req.query }) });
+    send(res, { status: 200, body: pageView({ data, total, ...place, path, query: req.query }) });
   });
 
   app.post('/api/webhooks', merchant, ...readBody, async (_req, res) => {
@@ -76,54 +75,52 @@ export function routeEndpoints(app: Express, merchant: RequestHandler, ports: Ht
   });
 
   app.get('/api/webhooks/:id', merchant, async (req, res) => {
-    const found = await readEndpoint(ports, contextOf(res).identity.account, idOf(req.params));
+    const found = await readEndpoint(ports, ...ownerAndId(req, res));
     if (!found.ok) return send(res, refusals.endpoint[found.refusal]);
     send(res, { status: 200, body: endpointView(found.value) });
   });
 
-  app.patch('/api/webhooks/:id', merchant, ...readBody, own, async (req, res) => {
-    const { identity, body } = contextOf(res);
-    const read = readEndpointChanges(body, ports.settings.allowInsecureEndpoints);
-    if (!read.ok) return send(res, answers.invalid(read.refusal));
-    const changed = await changeEndpoint(ports, identity.account, idOf(req.params), changesOf(read.value));
+  const change = async (req: Request, res: Response, changes: Changes, done: string): Promise<void> => {
+    const changed = await changeEndpoint(ports, ...ownerAndId(req, res), changes);
     if (!changed.ok) return send(res, refusals.endpoint[changed.refusal]);
     const data = endpointView(changed.value);
-    send(res, { status: 200, body: { message: 'Webhook updated successfully.', data } });
+    send(res, { status: 200, body: { message: `Webhook ${done} successfully.`, data } });
+  };
+
+  app.patch('/api/webhooks/:id', merchant, ...readBody, own, async (req, res) => {
+    const read = readEndpointChanges(contextOf(res).body, ports.settings.allowInsecureEndpoints);
+    if (!read.ok) return send(res, answers.invalid(read.refusal));
+    const { events, ...others } = read.value;
+    await change(req, res, events === undefined ? others : { ...others, eventTypes: events }, 'updated');
   });
 
-  for (const [verb, enabled] of [
-    ['enable', true],
-    ['disable', false],
-  ] as const) {
-    app.post(`/api/webhooks/:id/${verb}`, merchant, async (req, res) => {
-      const changed = await changeEndpoint(ports, contextOf(res).identity.account, idOf(req.params), {
-        enabled,
-      });
-      if (!changed.ok) return send(res, refusals.endpoint[changed.refusal]);
-      const data = endpointView(changed.value);
-      send(res, { status: 200, body: { message: `Webhook ${verb}d successfully.`, data } });
-    });
-  }
+  app.post('/api/webhooks/:id/enable', merchant, (req, res) =>
+    change(req, res, { enabled: true }, 'enabled'),
+  );
+
+  app.post('/api/webhooks/:id/disable', merchant, (req, res) =>
+    change(req, res, { enabled: false }, 'disabled'),
+  );
 
   app.post('/api/webhooks/:id/rotate', merchant, ...readBody, own, async (req, res) => {
-    const { identity, body } = contextOf(res);
-    const read = readRotation(body);
+    const read = readRotation(contextOf(res).body);
     if (!read.ok) return send(res, answers.invalid(read.refusal));
-    const rotated = await rotateSecret(ports, identity.account, idOf(req.params), read.value.overlap_hours);
+    const rotated = await rotateSecret(ports, ...ownerAndId(req, res), read.value.overlap_hours);
     if (!rotated.ok) return send(res, refusedRotation(rotated.refusal));
-    const data = rotatedEndpointView(rotated.value);
+    const { endpoint, secret, formerUntil } = rotated.value;
+    const data = rotatedEndpointView(endpoint, secret, formerUntil);
     send(res, { status: 200, body: { message: 'Webhook secret rotated successfully.', data } });
   });
 
   app.post('/api/webhooks/:id/test', merchant, async (req, res) => {
-    const tested = await testEndpoint(ports, contextOf(res).identity.account, idOf(req.params));
+    const tested = await testEndpoint(ports, ...ownerAndId(req, res));
     if (!tested.ok) return send(res, refusals.test[tested.refusal]);
     const data = { delivery_id: tested.value.deliveryId, event: eventView(tested.value.event) };
     send(res, { status: 202, body: { message: 'Webhook test queued successfully.', data } });
   });
 
   app.delete('/api/webhooks/:id', merchant, async (req, res) => {
-    const deleted = await deleteEndpoint(ports, contextOf(res).identity.account, idOf(req.params));
+    const deleted = await deleteEndpoint(ports, ...ownerAndId(req, res));
     if (!deleted.ok) return send(res, refusals.endpoint[deleted.refusal]);
     send(res, { status: 200, body: { message: 'Webhook deleted successfully.' } });
   });
@@ -134,54 +131,39 @@ const DESCRIPTION_CHARACTERS_MAX = 255;
 /** The longest time for which former secrets stay valid, and the default. */
 const OVERLAP_HOURS_MAX = 24;
 
-const endpointForm = form({
-  url: rules.url(URL_CHARACTERS_MAX).required,
+/** Unless `allowInsecure`, the URL must be https and must not name a private address. */
+const urlField =
+  (allowInsecure: boolean): Field<string> =>
+  (attribute) =>
+    rules
+      .url(URL_CHARACTERS_MAX)
+      .required(attribute)
+      .superRefine((text, context) => {
+        const problem = problemOf(text, allowInsecure);
+        if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+      });
+
+const endpointFields = (allowInsecure: boolean) => ({
+  url: urlField(allowInsecure),
   events: rules.listOf(eventTypes).or(defaultEventTypes),
   description: rules.text(DESCRIPTION_CHARACTERS_MAX).optional,
 });
 
-type EndpointFields = { url: string; events: string[]; description: string | null };
+/** Reads a new endpoint. */
+export const readEndpointForm = (body: unknown, allowInsecure: boolean) =>
+  form(endpointFields(allowInsecure))(body);
 
-/** Reads a new endpoint. Unless `allowInsecure`, its URL must be https and must not name a private address. */
-export const readEndpointForm = (
-  body: unknown,
-  allowInsecure: boolean,
-): Result<EndpointFields, FieldErrors> => withUrlProblem(endpointForm(body), body, allowInsecure);
-
-const changeFields: Record<string, Field<unknown>> = {
-  url: rules.url(URL_CHARACTERS_MAX).required,
-  events: rules.listOf(eventTypes).required,
-  description: rules.text(DESCRIPTION_CHARACTERS_MAX).optional,
-  enabled: rules.boolean().required,
-};
-
-export type EndpointChanges = Partial<EndpointFields & { enabled: boolean }>;
+type EndpointChanges = { url?: string; events?: string[]; description?: string | null; enabled?: boolean };
 
 /** Reads the changes of an endpoint. Fields that are not given stay. */
 function readEndpointChanges(body: unknown, allowInsecure: boolean): Result<EndpointChanges, FieldErrors> {
-  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-  const named = Object.entries(changeFields).filter(([name]) => isObject && Object.hasOwn(body, name));
-  const read = form(Object.fromEntries(named))(body);
-  return withUrlProblem(read as Result<EndpointChanges, FieldErrors>, body, allowInsecure);
-}
-
-/** Adds a problem of the URL to those of the other fields. */
-function withUrlProblem<T extends { url?: string }>(
-  read: Result<T, FieldErrors>,
-  body: unknown,
-  allowInsecure: boolean,
-): Result<T, FieldErrors> {
-  const url = read.ok ? read.value.url : urlIn(body, read.refusal);
-  const problem = url === undefined ? undefined : problemOf(url, allowInsecure);
-  if (problem === undefined) return read;
-  return refuse({ url: [problem], ...(read.ok ? {} : read.refusal) });
-}
-
-/** The URL of a body whose other fields were refused. */
-function urlIn(body: unknown, refusal: FieldErrors): string | undefined {
-  if (refusal['url'] !== undefined) return undefined;
-  const { url } = body as { url?: string };
-  return url?.trim();
+  const fields: Record<string, Field<unknown>> = {
+    ...endpointFields(allowInsecure),
+    events: rules.listOf(eventTypes).required,
+    enabled: rules.boolean().required,
+  };
+  const given = Object.entries(fields).filter(([name]) => Object.hasOwn(Object(body), name));
+  return form(Object.fromEntries(given))(body);
 }
 
 function problemOf(text: string, allowInsecure: boolean): string | undefined {
@@ -194,11 +176,6 @@ function problemOf(text: string, allowInsecure: boolean): string | undefined {
   return canBePublic(url.hostname) ? undefined : 'The url must not point to a private address.';
 }
 
-function readPage(query: Record<string, unknown>): Result<{ page: number; perPage: number }, FieldErrors> {
-  const read = pageForm(query);
-  return read.ok ? ok({ page: pageOf(query), perPage: read.value.perPage }) : read;
-}
-
 /** Reads for how many hours the former secrets stay valid. */
 const readRotation = form({
   overlap_hours: rules.integer(0, OVERLAP_HOURS_MAX).or(OVERLAP_HOURS_MAX),
@@ -207,6 +184,8 @@ const readRotation = form({
 /** The form of our ids. Any other text is unknown, without a query. */
 const idForm = /^[a-z]{3}_[0-9a-z]{1,128}$/;
 
-/** The id in a path; empty, and so unknown, when it does not have the form of an id. */
-export const idOf = ({ id }: Record<string, string | string[] | undefined>): string =>
-  typeof id === 'string' && idForm.test(id) ? id : '';
+/** The account of a request, and the id in its path, which is empty, and so unknown, without the form of an id. */
+export const ownerAndId = ({ params: { id } }: Request, res: Response): [AccountId, string] => [
+  contextOf(res).identity.account,
+  typeof id === 'string' && idForm.test(id) ? id : '',
+];

@@ -7,7 +7,7 @@ import { answerHead, streamLimits } from '../event-streams.ts';
 import { listEvents, openEventStream, readEvent } from '../operations/events.ts';
 import type { HttpPorts } from '../ports.ts';
 import { eventView } from '../views.ts';
-import { idOf } from './endpoints.ts';
+import { ownerAndId } from './endpoints.ts';
 
 const STREAM_RETRY_AFTER_SECONDS = '5';
 
@@ -36,10 +36,9 @@ export function routeEvents(app: Express, merchant: RequestHandler, ports: HttpP
   app.get('/api/events', merchant, async (req, res) => {
     const read = readEventsQuery(req.query);
     if (!read.ok) return send(res, answers.invalid(read.refusal));
-    const { created_from: from, created_to: to, kinds, ...wanted } = read.value;
-    const found = await listEvents(ports, contextOf(res).identity.account, {
-      ...{ ...wanted, eventTypes: kinds, from, to },
-    });
+    const { created_from: from, created_to: to, kinds: eventTypes, ...others } = read.value;
+    const wanted = { ...others, eventTypes, from, to };
+    const found = await listEvents(ports, contextOf(res).identity.account, wanted);
     const meta = {
       has_more: found.hasMore,
       next_after: numberOf(found.nextAfter),
@@ -62,7 +61,7 @@ export function routeEvents(app: Express, merchant: RequestHandler, ports: HttpP
   });
 
   app.get('/api/events/:id', merchant, async (req, res) => {
-    const found = await readEvent(ports, contextOf(res).identity.account, idOf(req.params));
+    const found = await readEvent(ports, ...ownerAndId(req, res));
     if (!found.ok) return send(res, refusals.event[found.refusal]);
     send(res, { status: 200, body: eventView(found.value) });
   });
