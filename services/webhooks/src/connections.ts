@@ -1,8 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import { buildConnector, Client, errors } from 'undici';
-import type { Resolve } from './public-address-guard.ts';
-import { canonicalAddress } from './public-address-guard.ts';
+import { canonicalAddress, type Resolve } from './public-address-guard.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** The longest time that a connection is used, and that an idle one is kept. */
@@ -41,29 +40,23 @@ export type Connections = {
 export function openConnections(resolve: Resolve, ca: string | undefined): Connections {
   const connect = connectorOf(resolve, ca);
   const all = new Set<Connection>();
-  const idle = new Map<string, Connection[]>();
-  let idleCount = 0;
+  /** The one that was used last is the last one. */
+  const idle: Connection[] = [];
 
   const end = (connection: Connection) => {
     all.delete(connection);
     // A waiting request receives the error; the promise itself has nothing to report.
     void connection.client.destroy();
   };
-  const popIdle = (origin: string): Connection | undefined => {
-    const kept = idle.get(origin);
-    const connection = kept?.pop();
-    if (connection !== undefined) idleCount -= 1;
-    if (kept?.length === 0) idle.delete(origin);
-    return connection;
+  const takeIdle = (origin: string): Connection | undefined => {
+    const at = idle.findLastIndex((connection) => connection.origin === origin);
+    return at === -1 ? undefined : idle.splice(at, 1)[0];
   };
   const lost = (connection: Connection) => {
     connection.address = undefined;
-    const kept = idle.get(connection.origin);
-    const at = kept?.indexOf(connection) ?? -1;
-    if (kept === undefined || at === -1) return;
-    kept.splice(at, 1);
-    idleCount -= 1;
-    if (kept.length === 0) idle.delete(connection.origin);
+    const at = idle.indexOf(connection);
+    if (at === -1) return;
+    idle.splice(at, 1);
     end(connection);
   };
 
@@ -95,10 +88,10 @@ export function openConnections(resolve: Resolve, ca: string | undefined): Conne
   return {
     take(origin, addresses) {
       const canonical = addresses.map(({ address }) => canonicalAddress(address));
-      let connection = popIdle(origin);
+      let connection = takeIdle(origin);
       while (connection !== undefined && !isUsable(connection, canonical)) {
         end(connection);
-        connection = popIdle(origin);
+        connection = takeIdle(origin);
       }
       connection ??= open(origin);
       connection.room = HEAD_BYTES_MAX;
@@ -108,19 +101,12 @@ export function openConnections(resolve: Resolve, ca: string | undefined): Conne
       connection.room = BODY_BYTES_MAX;
     },
     keep(connection) {
-      if (connection.address === undefined || idleCount >= IDLE_CONNECTIONS_MAX) {
-        end(connection);
-        return;
-      }
-      const kept = idle.get(connection.origin);
-      if (kept === undefined) idle.set(connection.origin, [connection]);
-      else kept.push(connection);
-      idleCount += 1;
+      if (connection.address === undefined || idle.length >= IDLE_CONNECTIONS_MAX) end(connection);
+      else idle.push(connection);
     },
     end,
     async close() {
-      idle.clear();
-      idleCount = 0;
+      idle.length = 0;
       await Promise.all([...all].map(({ client }) => client.destroy()));
       all.clear();
     },

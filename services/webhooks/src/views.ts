@@ -1,6 +1,5 @@
 import { deliveryIdOf } from './domain/delivery.ts';
-import type { LoggedEvent } from './domain/envelope.ts';
-import { envelopeOf } from './domain/envelope.ts';
+import { envelopeOf, type LoggedEvent } from './domain/envelope.ts';
 import type { LoggedDelivery } from './store/delivery-log.ts';
 import type { Endpoint } from './store/endpoints.ts';
 
@@ -44,13 +43,9 @@ export const deliveryView = (delivery: LoggedDelivery) => ({
   },
   status: delivery.state,
   next_attempt_at: delivery.state === 'waiting' ? delivery.dueAt.toISOString() : null,
-  attempts: delivery.attempts.map(({ number, startedAt, ms, status, failure, answer }) => ({
-    number,
-    started_at: startedAt.toISOString(),
-    ms,
-    status,
-    failure,
-    answer,
+  attempts: delivery.attempts.map((attempt) => ({
+    ...attempt,
+    started_at: new Date(attempt.started_at).toISOString(),
   })),
 });
 

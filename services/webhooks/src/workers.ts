@@ -11,40 +11,21 @@ const PRUNE_EVERY_MS = 3_600_000;
 const PRUNE_SECRETS_EVERY_MS = 60_000;
 
 export function startWorkers(ports: Ports): DeliveryWorker {
-  const { logger } = ports;
   const delivering = startDeliveryWorker(ports);
-  const takingBack = startWorker({
-    name: 'take back deliveries',
-    everyMs: TAKE_BACK_EVERY_MS,
-    step: () => takeBackDeliveries(ports),
-    logger,
-  });
-  const cancelling = startWorker({
-    name: 'cancel deliveries of disabled endpoints',
-    everyMs: CANCEL_EVERY_MS,
-    step: () => cancelNextWaiting(ports),
-    logger,
-  });
-  const pruning = startWorker({
-    name: 'prune events',
-    everyMs: PRUNE_EVERY_MS,
-    async step() {
-      await pruneOldEvents(ports);
-      return 0;
+  const others = [
+    { name: 'take back deliveries', everyMs: TAKE_BACK_EVERY_MS, step: () => takeBackDeliveries(ports) },
+    {
+      name: 'cancel deliveries of disabled endpoints',
+      everyMs: CANCEL_EVERY_MS,
+      step: () => cancelNextWaiting(ports),
     },
-    logger,
-  });
-  const pruningSecrets = startWorker({
-    name: 'prune ended secrets',
-    everyMs: PRUNE_SECRETS_EVERY_MS,
-    step: () => pruneEndedSecrets(ports),
-    logger,
-  });
+    { name: 'prune events', everyMs: PRUNE_EVERY_MS, step: () => pruneOldEvents(ports).then(() => 0) },
+    { name: 'prune ended secrets', everyMs: PRUNE_SECRETS_EVERY_MS, step: () => pruneEndedSecrets(ports) },
+  ].map((worker) => startWorker({ ...worker, logger: ports.logger }));
   return {
     wake: delivering.wake,
     async stop() {
-      const others = [takingBack, cancelling, pruning, pruningSecrets];
-      await Promise.all([delivering.stop(), ...others.map((worker) => worker.stop())]);
+      await Promise.all([delivering, ...others].map((worker) => worker.stop()));
     },
   };
 }

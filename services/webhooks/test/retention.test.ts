@@ -5,8 +5,8 @@ import { createLogger } from '@quittance/shared/logger';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { deleteEndpoint } from '../src/operations/endpoints.ts';
 import { pruneOldEvents } from '../src/operations/prune.ts';
-import { pruneDeliveriesOfDeleted } from '../src/store/endpoints.ts';
-import { pruneEvents, sequenceRangeOf } from '../src/store/events.ts';
+import { sequenceRangeOf } from '../src/store/events.ts';
+import { pruneDeliveriesOfDeleted, pruneEvents } from '../src/store/pruning.ts';
 import {
   anAccount,
   anEndpoint,

@@ -1,6 +1,6 @@
 import type { Trx } from '@quittance/shared/db';
 import type { Ports } from '../ports.ts';
-import { cancelWaiting, lockEndpointToCancel, pruneDeliveriesOfDeleted } from '../store/endpoints.ts';
+import { cancelWaiting, lockEndpointToCancel, pruneDeliveriesOfDeleted } from '../store/pruning.ts';
 
 /** Small, so that others wait for the endpoint's lock for milliseconds only. */
 export const CANCEL_BATCH = 1_000;

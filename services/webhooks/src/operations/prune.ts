@@ -1,8 +1,13 @@
 import { reason } from '@quittance/shared/logger';
 import type { Ports } from '../ports.ts';
-import { deletedWithUntried, pruneDeliveriesOfDeleted } from '../store/endpoints.ts';
-import { agesOfEventLogs, pruneEndpoints, pruneEvents } from '../store/events.ts';
-import { removeEndedSecrets } from '../store/secrets.ts';
+import {
+  agesOfEventLogs,
+  deletedWithUntried,
+  pruneDeliveriesOfDeleted,
+  pruneEndpoints,
+  pruneEvents,
+  removeEndedSecrets,
+} from '../store/pruning.ts';
 
 const ACCOUNTS_AT_ONCE = 200;
 /** Small, so that new events of the account wait for milliseconds only. */
@@ -22,7 +27,7 @@ export async function pruneOldEvents({ db, logger }: Pick<Ports, 'db' | 'logger'
     const last = accounts.at(-1);
     if (last === undefined) break;
     for (const { accountId, isOld } of accounts) {
-      if (isOld !== true) continue;
+      if (!isOld) continue;
       try {
         all += await untilFewer(EVENTS_AT_ONCE, (most) => pruneEvents(db, accountId, most));
       } catch (error) {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { ValidSecret } from '../store/secrets.ts';
+import type { ValidSecret } from '../store/endpoints.ts';
 import { rotate } from './rotate-secret.ts';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
@@ -15,13 +15,16 @@ test.each([
   [0, 24],
   [3, 1],
 ])('with %i former secrets, they may overlap for %i hours', (former, hours) => {
-  expect(rotate(validOf(former), hours, now)).toEqual({ kind: 'rotated', formerUntil: inHours(hours) });
+  expect(rotate(validOf(former), hours, now)).toEqual({ ok: true, value: inHours(hours) });
 });
 
 test('a sixth secret is refused until the first ends', () => {
-  expect(rotate(validOf(4), 24, now)).toEqual({ kind: 'too_many', until: inHours(1) });
+  expect(rotate(validOf(4), 24, now)).toEqual({
+    ok: false,
+    refusal: { kind: 'too_many', until: inHours(1) },
+  });
 });
 
 test('an overlap of 0 ends all former secrets at once', () => {
-  expect(rotate(validOf(4), 0, now)).toEqual({ kind: 'rotated', formerUntil: now });
+  expect(rotate(validOf(4), 0, now)).toEqual({ ok: true, value: now });
 });

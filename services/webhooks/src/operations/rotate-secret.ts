@@ -3,14 +3,12 @@ import type { AccountId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { newSecret } from '../endpoint-secrets.ts';
 import type { Ports } from '../ports.ts';
-import type { Endpoint } from '../store/endpoints.ts';
-import { replaceSecret, type ValidSecret, validSecretsOf } from '../store/secrets.ts';
+import { type Endpoint, replaceSecret, type ValidSecret, validSecretsOf } from '../store/endpoints.ts';
 import { lockEndpoint } from './endpoints.ts';
 
-export type RotationRefusal =
-  | { kind: AccessRefusal }
-  /** The maximum number of secrets is valid until then. */
-  | { kind: 'too_many'; until: Date };
+/** The maximum number of secrets is valid until then. */
+type TooMany = { kind: 'too_many'; until: Date };
+export type RotationRefusal = { kind: AccessRefusal } | TooMany;
 
 /**
  * Gives an endpoint a new secret. For `overlapHours` its deliveries are also signed with the former secrets, so that the
@@ -28,9 +26,9 @@ export async function rotateSecret(
     const found = await lockEndpoint(trx, account, id);
     if (!found.ok) return refuse({ kind: found.refusal });
     const endpoint = found.value;
-    const rotation = rotate(await validSecretsOf(trx, endpoint.key, now), overlapHours, now);
-    if (rotation.kind === 'too_many') return refuse(rotation);
-    const { formerUntil } = rotation;
+    const rotated = rotate(await validSecretsOf(trx, endpoint.key, now), overlapHours, now);
+    if (!rotated.ok) return rotated;
+    const formerUntil = rotated.value;
     const encrypted = encryption.encrypt(secret, endpoint.id);
     await replaceSecret(trx, { key: endpoint.key, encrypted, now, formerUntil });
     return ok({ endpoint, secret, formerUntil });
@@ -41,17 +39,15 @@ const HOUR = 3_600_000;
 /** A delivery has one signature per valid secret, and its header must stay short. */
 export const VALID_SECRETS_MAX = 5;
 
-export type Rotation =
-  /** The former secrets are valid until then at the latest. */
-  | { kind: 'rotated'; formerUntil: Date }
-  /** Too many would be valid at the same time, until the first of them ends. */
-  | { kind: 'too_many'; until: Date };
-
-/** Decides whether an endpoint may have a new secret, and when its former ones end. */
-export function rotate(valid: readonly ValidSecret[], overlapHours: number, now: Date): Rotation {
+/** Decides whether an endpoint may have a new secret, and when its former ones end at the latest. */
+export function rotate(
+  valid: readonly ValidSecret[],
+  overlapHours: number,
+  now: Date,
+): Result<Date, TooMany> {
   if (overlapHours > 0 && valid.length >= VALID_SECRETS_MAX) {
     const ends = valid.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt.getTime()]));
-    return { kind: 'too_many', until: new Date(Math.min(...ends)) };
+    return refuse({ kind: 'too_many', until: new Date(Math.min(...ends)) });
   }
-  return { kind: 'rotated', formerUntil: new Date(now.getTime() + overlapHours * HOUR) };
+  return ok(new Date(now.getTime() + overlapHours * HOUR));
 }

@@ -1,16 +1,16 @@
-import { type Query, type Queryable, query } from '@quittance/shared/db';
+import { type Queryable, query } from '@quittance/shared/db';
 import type { AccountId, EndpointId, EventId } from '@quittance/shared/ids';
-import { assertNever } from '@quittance/shared/result';
-import { type DeliveryState, deliveryStates } from '../domain/delivery.ts';
+import type { DeliveryState } from '../domain/delivery.ts';
 import { SEQUENCE_MAX } from './events.ts';
 
 /** Attempts per delivery: as many as a retry cycle has. */
 const ATTEMPTS_SHOWN = 10;
 
-/** An attempt as it was recorded: answered with a status, or failed. */
+/** An attempt as it was recorded, in the JSON of the API: answered with a status, or failed. */
 export type LoggedAttempt = {
   number: number;
-  startedAt: Date;
+  /** As Postgres writes it in JSON. */
+  started_at: string;
   ms: number;
   status: number | null;
   failure: string | null;
@@ -32,10 +32,6 @@ export type LoggedDelivery = {
   attempts: LoggedAttempt[];
 };
 
-type Stored = Omit<LoggedDelivery, 'attempts'> & {
-  attempts: (Omit<LoggedAttempt, 'startedAt'> & { startedAt: string })[];
-};
-
 // A waiting delivery is not sent before the end of the pause that its endpoint asked for.
 const notBefore = `greatest(d.due_at, (select open_until from endpoint_queues q where q.endpoint_key = d.endpoint_key))`;
 /** Of deliveries `d` with their events, and endpoints `p`. */
@@ -48,71 +44,47 @@ const withEvent = `d.endpoint_key, d.sequence,
   d.due_at, ev.id as event_id, ev.kind, ev.created_at`;
 
 const attemptsOfIt = `coalesce((
-    select json_agg(json_build_object('number', number, 'startedAt', started_at, 'ms', ms, 'status', status,
+    select json_agg(json_build_object('number', number, 'started_at', started_at, 'ms', ms, 'status', status,
       'failure', failure, 'answer', answer) order by number)
     from (
       select * from attempts a where a.endpoint_key = d.endpoint_key and a.sequence = d.sequence
       order by number desc limit ${ATTEMPTS_SHOWN}) as latest), '[]') as attempts`;
 
-/** JSON has no dates. */
-const read = <S extends Stored>(stored: S): Omit<S, 'attempts'> & Pick<LoggedDelivery, 'attempts'> => ({
-  ...stored,
-  attempts: stored.attempts.map((attempt) => ({ ...attempt, startedAt: new Date(attempt.startedAt) })),
-});
-
-const conditions = ['any', ...deliveryStates] as const;
-
-/** The latest deliveries that meet a condition. */
-const latest = (stored: string, where: string) => `
-           (select ${withEvent}
-           from deliveries d join events ev on ev.account_id = $2 and ev.sequence = d.sequence
-           where d.endpoint_key = $1 and d.sequence < $3 ${stored} ${where}
-           order by d.sequence desc limit $4)`;
-
-const storedAs = (state: DeliveryState | 'any'): string[] => {
-  switch (state) {
-    case 'any':
-      return [''];
-    case 'waiting':
-      return [`and d.state = 'waiting' and ${isLive}`];
-    case 'cancelled':
-      return [`and d.state = 'cancelled'`, `and d.state = 'waiting' and not ${isLive}`];
-    case 'sending':
-    case 'delivered':
-    case 'exhausted':
-      return [`and d.state = '${state}'`];
-    default:
-      return assertNever(state);
-  }
+/** What the table has for each state of the API. */
+const conditions: Record<DeliveryState | 'any', readonly string[]> = {
+  any: [''],
+  waiting: [`and d.state = 'waiting' and ${isLive}`],
+  sending: [`and d.state = 'sending'`],
+  delivered: [`and d.state = 'delivered'`],
+  exhausted: [`and d.state = 'exhausted'`],
+  cancelled: [`and d.state = 'cancelled'`, `and d.state = 'waiting' and not ${isLive}`],
 };
 
-/** One statement per state: Postgres uses the index of a state only when the text contains the state. */
-const pagesBy = (where: string, name: string) =>
-  new Map<DeliveryState | 'any', Query<Stored>>(
-    conditions.map((state) => [
-      state,
-      query<Stored>(
-        `deliveries_page_${state}${name}`,
-        `with page as materialized (
-           select * from (${storedAs(state)
-             .map((stored) => latest(stored, where))
-             .join(' union all ')}) as found
-           order by sequence desc limit $4)
-         select ${columns}, ${attemptsOfIt}
-         from page d join endpoints p on p.key = d.endpoint_key
-         order by d.sequence desc`,
-      ),
-    ]),
-  );
-
-const pages = pagesBy('', '');
 // Limits the search in the log of events to the time in which the endpoint has deliveries.
-const pagesOfKind = pagesBy(
-  `and ev.kind = $5
+const ofKind = `and ev.kind = $5
            and ev.sequence >= (select min(sequence) from deliveries where endpoint_key = $1)
-           and ev.sequence <= (select max(sequence) from deliveries where endpoint_key = $1)`,
-  '_of_kind',
-);
+           and ev.sequence <= (select max(sequence) from deliveries where endpoint_key = $1)`;
+
+/** The latest deliveries that meet a condition. */
+const latest = (condition: string, kind: string) => `
+           (select ${withEvent}
+           from deliveries d join events ev on ev.account_id = $2 and ev.sequence = d.sequence
+           where d.endpoint_key = $1 and d.sequence < $3 ${condition} ${kind}
+           order by d.sequence desc limit $4)`;
+
+/** One statement per state: Postgres uses the index of a state only when the text contains the state. */
+const pageOf = (state: DeliveryState | 'any', hasKind: boolean) =>
+  query<LoggedDelivery>(
+    `deliveries_page_${state}${hasKind ? '_of_kind' : ''}`,
+    `with page as materialized (
+       select * from (${conditions[state]
+         .map((condition) => latest(condition, hasKind ? ofKind : ''))
+         .join(' union all ')}) as found
+       order by sequence desc limit $4)
+     select ${columns}, ${attemptsOfIt}
+     from page d join endpoints p on p.key = d.endpoint_key
+     order by d.sequence desc`,
+  );
 
 export type DeliveriesQuery = {
   status: DeliveryState | null;
@@ -123,17 +95,23 @@ export type DeliveriesQuery = {
 };
 
 /** An endpoint's deliveries, the latest events first. */
-export async function deliveriesOf(
+export const deliveriesOf = (
   db: Queryable,
   { key, accountId }: { key: string; accountId: AccountId },
   { status, kind, before, limit }: DeliveriesQuery,
-): Promise<LoggedDelivery[]> {
-  const page = (kind === null ? pages : pagesOfKind).get(status ?? 'any') as Query<Stored>;
-  const values = [key, accountId, before ?? SEQUENCE_MAX, limit, ...(kind === null ? [] : [kind])];
-  return (await db.rows(page, values)).map(read);
-}
+): Promise<LoggedDelivery[]> =>
+  db.rows(pageOf(status ?? 'any', kind !== null), [
+    ...[key, accountId, before ?? SEQUENCE_MAX, limit],
+    ...(kind === null ? [] : [kind]),
+  ]);
 
-const selectOne = query<Stored & FoundDelivery>(
+export type FoundDelivery = LoggedDelivery & {
+  accountId: AccountId;
+  endpointKey: string;
+  endpointDeleted: boolean;
+};
+
+const selectOne = query<FoundDelivery>(
   'delivery_by_ids',
   `with p as materialized (select * from endpoints where id = $1),
    d as materialized (
@@ -144,17 +122,8 @@ const selectOne = query<Stored & FoundDelivery>(
    from p cross join d`,
 );
 
-export type FoundDelivery = LoggedDelivery & {
-  accountId: AccountId;
-  endpointKey: string;
-  endpointDeleted: boolean;
-};
-
 /** The delivery of an event to an endpoint, which may be deleted. */
-export async function findDelivery(
+export const findDelivery = (
   db: Queryable,
   { endpoint, event }: { endpoint: EndpointId; event: EventId },
-): Promise<FoundDelivery | undefined> {
-  const found = await db.maybe(selectOne, [endpoint, event]);
-  return found && read(found);
-}
+): Promise<FoundDelivery | undefined> => db.maybe(selectOne, [endpoint, event]);

@@ -66,24 +66,16 @@ const insertRow = query<Endpoint>(
    select ${columns} from made`,
 );
 
-export type NewEndpoint = Pick<
-  Endpoint,
-  'id' | 'accountId' | 'url' | 'eventTypes' | 'description' | 'createdAt'
-> & {
+type NewEndpoint = Pick<Endpoint, 'id' | 'accountId' | 'url' | 'eventTypes' | 'description' | 'createdAt'> & {
   encryptedSecret: Buffer;
 };
 
 /** Stores an endpoint with its secret and its queue. */
-export const insertEndpoint = (trx: Trx, made: NewEndpoint): Promise<Endpoint> =>
-  trx.one(insertRow, [
-    made.id,
-    made.accountId,
-    made.url,
-    made.eventTypes,
-    made.description,
-    made.createdAt,
-    made.encryptedSecret,
-  ]);
+export const insertEndpoint = (
+  trx: Trx,
+  { id, accountId, url, eventTypes, description, createdAt, encryptedSecret }: NewEndpoint,
+): Promise<Endpoint> =>
+  trx.one(insertRow, [id, accountId, url, eventTypes, description, createdAt, encryptedSecret]);
 
 const removeQueues = statement(
   'queues_remove',
@@ -97,64 +89,6 @@ const removeQueues = statement(
  */
 async function closeEndpoints(trx: Trx, keys: readonly string[]): Promise<void> {
   await trx.rows(removeQueues, [keys]);
-}
-
-export type EndpointToCancel = { key: string; isDeleted: boolean };
-const toCancel = 'key, deleted_at is not null as is_deleted';
-
-const lockToCancel = query<EndpointToCancel>(
-  'endpoint_to_cancel_lock',
-  `select ${toCancel} from endpoints where key = $1 and has_deliveries_to_cancel for update`,
-);
-
-const lockNextToCancel = query<EndpointToCancel>(
-  'endpoint_to_cancel_lock_next',
-  `select ${toCancel} from endpoints where has_deliveries_to_cancel order by key limit 1 for update skip locked`,
-);
-
-/** Locks an endpoint that has deliveries to cancel: this one, or the next that no one else has locked. */
-export const lockEndpointToCancel = (trx: Trx, key?: string): Promise<EndpointToCancel | undefined> =>
-  key === undefined ? trx.maybe(lockNextToCancel) : trx.maybe(lockToCancel, [key]);
-
-// A separate statement after the lock: an earlier snapshot may lack the last waiting deliveries.
-const cancelSome = query<{ cancelled: number }>(
-  'deliveries_cancel_waiting',
-  `with part as materialized (
-     select endpoint_key, sequence from deliveries where endpoint_key = $1 and state = 'waiting' limit $2 for update),
-   ended as (
-     update deliveries d set state = 'cancelled' from part
-     where d.endpoint_key = part.endpoint_key and d.sequence = part.sequence returning 1),
-   finished as (
-     update endpoints set has_deliveries_to_cancel = false where key = $1 and (select count(*) from part) < $2)
-   select count(*)::int as cancelled from ended`,
-);
-
-/** Cancels at most `atMost` waiting deliveries of a locked endpoint without a queue. Fewer were the last. */
-export async function cancelWaiting(trx: Trx, key: string, atMost: number): Promise<number> {
-  return (await trx.one(cancelSome, [key, atMost])).cancelled;
-}
-
-const pruneOfDeleted = query<{ ended: number }>(
-  'deliveries_prune_of_deleted',
-  `select prune_deliveries_of_deleted($1, $2) as ended`,
-);
-
-/** Removes waiting deliveries of a deleted endpoint that were never tried, and cancels the others. Fewer were the last. */
-export async function pruneDeliveriesOfDeleted(db: Queryable, key: string, atMost: number): Promise<number> {
-  return (await db.one(pruneOfDeleted, [key, atMost])).ended;
-}
-
-const selectDeletedWithUntried = query<{ key: string }>(
-  'endpoints_deleted_with_untried',
-  `select p.key from endpoints p
-   where p.key > $1 and p.deleted_at is not null and exists (
-     select from deliveries d where d.endpoint_key = p.key and d.state = 'cancelled' and d.attempts = 0)
-   order by p.key limit $2`,
-);
-
-/** The next deleted endpoints with deliveries that were cancelled untried, as an older release did. */
-export async function deletedWithUntried(db: Queryable, afterKey: string, limit: number): Promise<string[]> {
-  return (await db.rows(selectDeletedWithUntried, [afterKey, limit])).map(({ key }) => key);
 }
 
 const markDeleted = statement(
@@ -194,10 +128,8 @@ export async function disableEndpoints(
   now: Date,
 ): Promise<void> {
   await trx.rows(markDisabled, [...disabledEndpoints.values(disabled), now]);
-  await closeEndpoints(
-    trx,
-    disabled.map(({ key }) => key),
-  );
+  const keys = disabled.map(({ key }) => key);
+  await closeEndpoints(trx, keys);
 }
 
 const markEnabled = statement(
@@ -208,9 +140,7 @@ const markEnabled = statement(
    insert into endpoint_queues (endpoint_key, missed_since) select key, missed_since + interval '1 hour' from live`,
 );
 
-/**
- * Enables a disabled endpoint, with a new health. Its account must be locked, and no delivery may wait for it.
- */
+/** Enables a disabled endpoint, with a new health. Its account must be locked, and no delivery may wait for it. */
 export async function enableEndpoint(trx: Trx, key: string, now: Date): Promise<void> {
   await trx.rows(markEnabled, [key, now]);
 }
@@ -239,4 +169,36 @@ const countTest = query<{ tests: number }>(
 /** Counts a test of a locked endpoint. @returns its number */
 export async function countEndpointTest(trx: Trx, key: string): Promise<number> {
   return (await trx.one(countTest, [key])).tests;
+}
+
+/** When a valid secret ends; null for the newest. */
+export type ValidSecret = { endsAt: Date | null };
+
+const selectValid = query<ValidSecret>(
+  'secrets_valid',
+  `select ends_at from endpoint_secrets
+   where endpoint_key = $1 and (ends_at is null or ends_at > $2) order by ends_at`,
+);
+
+/** When the valid secrets of an endpoint end, the first first. */
+export const validSecretsOf = (trx: Trx, key: string, now: Date): Promise<ValidSecret[]> =>
+  trx.rows(selectValid, [key, now]);
+
+const replace = statement(
+  'secret_replace',
+  // Two secrets of one millisecond keep their order.
+  `with former as (
+     update endpoint_secrets set ends_at = least(ends_at, $3)
+     where endpoint_key = $1 and (ends_at is null or ends_at > $2))
+   insert into endpoint_secrets (endpoint_key, encrypted_secret, created_at)
+   select $1, $4, greatest($2, max(created_at) + interval '1 millisecond')
+   from endpoint_secrets where endpoint_key = $1`,
+);
+
+/** Gives a locked endpoint a new secret. Its former ones end at `formerUntil`, or earlier as they were to. */
+export async function replaceSecret(
+  trx: Trx,
+  { key, encrypted, now, formerUntil }: { key: string; encrypted: Buffer; now: Date; formerUntil: Date },
+): Promise<void> {
+  await trx.rows(replace, [key, now, formerUntil, encrypted]);
 }

@@ -170,34 +170,3 @@ export async function eventsForFollowers(
   const byPlace = Map.groupBy(rows, ({ place }) => place);
   return given.map((_, i) => pageOf(byPlace.get(i + 1) ?? []));
 }
-
-const selectAges = query<{ accountId: AccountId; isOld: boolean | null }>(
-  'accounts_ages_of_event_logs',
-  `select a.account_id, first.created_at < now() - interval '90 days' as is_old
-   from (select account_id, pruned_through from accounts where account_id > $1 order by account_id limit $2) as a
-   left join lateral (
-     select created_at from events e where e.account_id = a.account_id and e.sequence > a.pruned_through
-     order by sequence limit 1) as first on true
-   order by a.account_id`,
-);
-
-/** The next accounts in the order of their ids, and whether the oldest event of each is older than events are kept. */
-export const agesOfEventLogs = (
-  db: Queryable,
-  afterAccount: string,
-  limit: number,
-): Promise<{ accountId: AccountId; isOld: boolean | null }[]> => db.rows(selectAges, [afterAccount, limit]);
-
-const pruneOfAccount = query<{ pruned: number }>('events_prune', `select prune_events($1, $2) as pruned`);
-
-/** Removes an account's oldest events, when they are older than 90 days, with their deliveries. */
-export async function pruneEvents(db: Queryable, account: AccountId, limit: number): Promise<number> {
-  return (await db.one(pruneOfAccount, [account, limit])).pruned;
-}
-
-const pruneDeleted = query<{ pruned: number }>('endpoints_prune', `select prune_endpoints($1) as pruned`);
-
-/** Removes endpoints that were deleted at least an hour ago and have no deliveries. */
-export async function pruneEndpoints(db: Queryable, limit: number): Promise<number> {
-  return (await db.one(pruneDeleted, [limit])).pruned;
-}
