@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 import type { Db } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Logger, reason } from '@quittance/shared/logger';
-import { startWorker, type Worker, withBatchPause } from '@quittance/shared/worker';
+import { startWorker } from '@quittance/shared/worker';
 import { beatFrame, eventFrame, gapFrame, later, openingFrame } from './domain/envelope.ts';
-import { type EventPage, eventsForFollowers, type Follower, sequenceRangesOf } from './store/events.ts';
+import { type EventPage, eventsForFollowers, type Follower, lastSequencesOf } from './store/events.ts';
 
 /** Limits of a replica's streams. */
 export const streamLimits = {
@@ -29,12 +29,9 @@ export type EventStreams = {
   close(): Promise<void>;
 };
 
-type Stream = {
+/** `after` is the sequence number up to which the log was read. */
+type Stream = Follower & {
   res: ServerResponse;
-  account: AccountId;
-  eventTypes: readonly string[] | null;
-  /** The sequence number up to which the log was read. */
-  after: string;
   /** The last id that was sent to the client. */
   sentId: string;
   endsAt: number;
@@ -75,35 +72,19 @@ export function createEventStreams(
   limits: typeof streamLimits = streamLimits,
 ): EventStreams {
   const streams = new Set<Stream>();
-  let worker: Worker | undefined;
-  let stopped = Promise.resolve();
   let closing = false;
+  const worker = startWorker({
+    name: 'event streams',
+    everyMs: limits.lookEveryMs,
+    step: () => withBatchPause(step, (more) => more > 0),
+    logger,
+  });
 
   function refusal(account: AccountId): StreamRefusal | undefined {
     if (closing) return 'closing';
     if (streams.size >= limits.perReplica) return 'too_many';
-    let own = 0;
-    for (const stream of streams) if (stream.account === account) own += 1;
-    return own >= limits.perAccount ? 'too_many_of_account' : undefined;
-  }
-
-  /** The worker runs while there are streams. */
-  function startOrWake(): void {
-    worker ??= startWorker({
-      name: 'event streams',
-      everyMs: limits.lookEveryMs,
-      step: () => withBatchPause(step, (more) => more > 0),
-      logger,
-    });
-    worker.wake();
-  }
-
-  function remove(stream: Stream): void {
-    streams.delete(stream);
-    if (streams.size > 0 || worker === undefined) return;
-    const idle = worker;
-    stopped = stopped.then(() => idle.stop());
-    worker = undefined;
+    const own = [...streams].filter((stream) => stream.account === account);
+    return own.length >= limits.perAccount ? 'too_many_of_account' : undefined;
   }
 
   function write(stream: Stream, text: string): void {
@@ -111,19 +92,18 @@ export function createEventStreams(
     stream.stuckSince = performance.now();
     stream.res.once('drain', () => {
       stream.stuckSince = undefined;
-      worker?.wake();
+      worker.wake();
     });
   }
 
   async function step(): Promise<number> {
     const now = performance.now();
-    const reading: Stream[] = [];
-    for (const stream of streams) if (keepAlive(stream, now)) reading.push(stream);
+    const reading = [...streams].filter((stream) => keepAlive(stream, now));
     if (reading.length === 0) return 0;
 
     // Read first: the next statement sees all events up to these numbers.
-    const ranges = await sequenceRangesOf(db, [...new Set(reading.map(({ account }) => account))]);
-    const lastOf = ({ account }: Stream) => ranges.get(account)?.lastSequence ?? '0';
+    const last = await lastSequencesOf(db, [...new Set(reading.map(({ account }) => account))]);
+    const lastOf = ({ account }: Stream) => last.get(account) ?? '0';
     const behind = reading.filter(
       (stream) =>
         stream.stuckSince === undefined &&
@@ -232,31 +212,33 @@ export function createEventStreams(
   }
 
   return {
-    open(res, { account, after, eventTypes }) {
+    open(res, follower) {
       // The client has disconnected: `close` is not emitted again, and the stream would count for ever.
       if (res.destroyed) return undefined;
-      const refused = refusal(account);
+      const refused = refusal(follower.account);
       if (refused !== undefined) return refused;
       const now = performance.now();
-      const lastsMs = limits.lastsMs * (1 - Math.random() * ENDS_EARLIER_AT_MOST);
-      const beatAt = now + limits.beatEveryMs;
       const stream: Stream = {
-        ...{ res, account, eventTypes, after, sentId: after },
-        ...{ endsAt: now + lastsMs, beatAt },
-        ...{ stuckSince: undefined, aloneFrom: undefined },
+        ...follower,
+        res,
+        sentId: follower.after,
+        endsAt: now + limits.lastsMs * (1 - Math.random() * ENDS_EARLIER_AT_MOST),
+        beatAt: now + limits.beatEveryMs,
+        stuckSince: undefined,
+        aloneFrom: undefined,
       };
       streams.add(stream);
-      res.on('close', () => remove(stream));
+      res.on('close', () => streams.delete(stream));
       res.writeHead(200, headers);
-      write(stream, openingFrame(after));
-      startOrWake();
+      write(stream, openingFrame(follower.after));
+      worker.wake();
       return undefined;
     },
-    wake: () => worker?.wake(),
+    wake: worker.wake,
     async close() {
       closing = true;
       for (const { res } of streams) res.end();
-      await Promise.all([worker?.stop(), stopped]);
+      await worker.stop();
     },
   };
 }

@@ -20,23 +20,25 @@ export type AddressGuardOptions = {
   dnsServers?: readonly string[];
 };
 
-export class PrivateAddressError extends Error {
-  constructor(hostname: string) {
-    super(`${hostname} is not on the public internet`);
-    this.name = 'PrivateAddress';
-  }
-}
+const problems = {
+  private_address: 'is not on the public internet',
+  not_resolved: 'has no address',
+} as const;
 
-export class NotResolvedError extends Error {
-  constructor(hostname: string, options?: ErrorOptions) {
-    super(`${hostname} has no address`, options);
-    this.name = 'NotResolved';
+/** A host that nothing is sent to. */
+export class HostRefused extends Error {
+  readonly failure: keyof typeof problems;
+
+  constructor(hostname: string, failure: keyof typeof problems, options?: ErrorOptions) {
+    super(`${hostname} ${problems[failure]}`, options);
+    this.name = 'HostRefused';
+    this.failure = failure;
   }
 }
 
 /**
  * Resolves the host of a URL to its current addresses: at least one, and all of them public.
- * Throws PrivateAddressError when any of them is not public, NotResolvedError when there is none.
+ * Throws HostRefused when any of them is not public, and when there is none.
  */
 export function createAddressGuard({
   publicOnly,
@@ -51,7 +53,7 @@ export function createAddressGuard({
     const known = answers.get(hostname);
     if (known !== undefined) return known;
     const asked = resolveName(hostname).catch((error: unknown) => {
-      throw new NotResolvedError(hostname, { cause: error });
+      throw new HostRefused(hostname, 'not_resolved', { cause: error });
     });
     answers.set(hostname, asked);
     const forgetSoon = () => void setTimeout(() => answers.delete(hostname), ANSWER_MS_MAX).unref();
@@ -62,9 +64,9 @@ export function createAddressGuard({
     const literal = literalOf(hostname);
     const addresses =
       literal === undefined ? await ask(hostname) : [{ address: literal, family: isIP(literal) }];
-    if (addresses.length === 0) throw new NotResolvedError(hostname);
+    if (addresses.length === 0) throw new HostRefused(hostname, 'not_resolved');
     if (publicOnly && !addresses.every(({ address }) => isPublic(address)))
-      throw new PrivateAddressError(hostname);
+      throw new HostRefused(hostname, 'private_address');
     return addresses;
   };
 }
@@ -77,12 +79,9 @@ function fromDns(servers: readonly string[] | undefined): Resolve {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
   if (servers !== undefined) resolver.setServers(servers);
   return async (hostname) => {
-    const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-    const found = [
-      ...(v4.status === 'fulfilled' ? v4.value.map((address) => ({ address, family: 4 })) : []),
-      ...(v6.status === 'fulfilled' ? v6.value.map((address) => ({ address, family: 6 })) : []),
-    ];
-    return found;
+    const asked = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const addresses = asked.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    return addresses.map((address) => ({ address, family: isIP(address) }));
   };
 }
 

@@ -1,12 +1,7 @@
 import { errors } from 'undici';
 import { type Connection, openConnections } from './connections.ts';
 import type { Failure, SendResult } from './domain/outcome.ts';
-import {
-  type AddressGuardOptions,
-  createAddressGuard,
-  NotResolvedError,
-  PrivateAddressError,
-} from './public-address-guard.ts';
+import { type AddressGuardOptions, createAddressGuard, HostRefused } from './public-address-guard.ts';
 
 const ATTEMPT_TIMEOUT_MS = 15_000;
 const EXCERPT_BYTES_MAX = 1_024;
@@ -116,8 +111,7 @@ const textOf = (chunks: readonly Buffer[]): string =>
   Buffer.concat(chunks).toString('utf8').replaceAll('\0', '\ufffd');
 
 function failureOf(error: Error, isSent: boolean): Failure {
-  if (error instanceof PrivateAddressError) return 'private_address';
-  if (error instanceof NotResolvedError) return 'not_resolved';
+  if (error instanceof HostRefused) return error.failure;
   if (error instanceof errors.HeadersOverflowError) return 'headers_too_large';
   if (error instanceof errors.ConnectTimeoutError) return 'timed_out';
   return isSent ? 'broken_off' : 'not_connected';

@@ -208,7 +208,7 @@ test('a client that disconnects before its stream begins does not count', async 
   const db: Db = {
     ...fixture.db,
     async rows<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
-      if (typeof sql === 'object' && sql.name === 'account_sequence_ranges') {
+      if (typeof sql === 'object' && sql.name === 'account_last_sequences') {
         looking += 1;
         await looked.promise;
       }

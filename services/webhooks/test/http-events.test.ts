@@ -170,7 +170,7 @@ test.each([
   const db: Db = {
     ...fixture.db,
     async rows<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
-      if (typeof sql === 'string' || sql.name !== 'account_sequence_ranges')
+      if (typeof sql === 'string' || sql.name !== 'account_last_sequences')
         await pruneOldEvents(fixture.ports);
       return await fixture.db.rows<T>(sql, values);
     },

@@ -4,8 +4,8 @@ import type { AccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { deleteEndpoint } from '../src/operations/endpoints.ts';
+import { listEvents } from '../src/operations/events.ts';
 import { pruneOldEvents } from '../src/operations/prune.ts';
-import { sequenceRangeOf } from '../src/store/events.ts';
 import { pruneDeliveriesOfDeleted, pruneEvents } from '../src/store/pruning.ts';
 import {
   anAccount,
@@ -49,6 +49,8 @@ const sequencesOf = async (account: AccountId): Promise<string[]> => {
   );
   return rows.map(({ sequence }) => sequence);
 };
+const logOf = (account: AccountId) =>
+  listEvents(fixture.ports, account, { after: 0, eventTypes: null, from: null, to: null, limit: 1 });
 const attemptsOf = async (key: string): Promise<string[]> => {
   const rows = await fixture.db.rows<{ sequence: string }>(
     'select sequence from attempts where endpoint_key = $1 order by sequence',
@@ -72,7 +74,7 @@ test('events older than 90 days are removed, the oldest first, with their delive
   expect(await sequencesOf(account)).toEqual(['3', '4']);
   expect((await deliveriesOf(fixture.db, key)).map(({ sequence }) => sequence)).toEqual(['3', '4']);
   expect(await attemptsOf(key)).toEqual(['3', '4']);
-  expect(await sequenceRangeOf(fixture.db, account)).toEqual({ firstSequence: '3', lastSequence: '4' });
+  expect(await logOf(account)).toMatchObject({ firstSequence: '3', lastSequence: '4' });
   expect(await sequencesOf(other)).toEqual(['1']);
   expect(await pruneOldEvents(fixture.ports)).toBe(0);
 
@@ -93,7 +95,7 @@ test('when all events of an account are removed, its next event has the next num
   await receiveEvents(fixture.ports, happened(account, 100), happened(account, 95));
   await pruneOldEvents(fixture.ports);
   expect(await sequencesOf(account)).toEqual([]);
-  expect(await sequenceRangeOf(fixture.db, account)).toEqual({ firstSequence: '3', lastSequence: '2' });
+  expect(await logOf(account)).toMatchObject({ firstSequence: '3', lastSequence: '2' });
   await receiveEvents(fixture.ports, happened(account, 0));
   expect(await sequencesOf(account)).toEqual(['3']);
 });

@@ -12,7 +12,6 @@ import {
   type Replayed,
   type ReplayPosition,
   replayChunk,
-  replayedOn,
   replayStart,
   requeueDelivery,
 } from '../store/deliveries.ts';
@@ -106,29 +105,29 @@ export async function replayEvents(
   { db, clock }: Pick<Ports, 'db' | 'clock'>,
   account: AccountId,
   id: string,
-  { from, to, eventTypes, includeDelivered }: ReplayRequest,
+  { eventTypes, ...request }: ReplayRequest,
 ): Promise<Result<Replayed, ReplayRefusal>> {
   const found = await readEndpoint({ db }, account, id);
   if (!found.ok) return found;
   const endpoint = found.value;
   if (!endpoint.enabled) return refuse('disabled');
-  const range = { endpoint, eventTypes: eventTypes ?? endpoint.eventTypes, from, to };
+  const range = { endpoint, eventTypes: eventTypes ?? endpoint.eventTypes, ...request };
   const now = clock.now();
-  const counted = await countEvents(db, range, { includeDelivered, atMost: REPLAYED_EVENTS_MAX + 1 });
+  const counted = await countEvents(db, range, REPLAYED_EVENTS_MAX + 1, now);
   if (counted.events > REPLAYED_EVENTS_MAX) return refuse('too_many');
-  if (counted.toQueue > 0 && (await replayedOn(db, account, now)) + counted.toQueue > REPLAYED_PER_DAY_MAX)
+  if (counted.toQueue > 0 && counted.replayed + counted.toQueue > REPLAYED_PER_DAY_MAX)
     return refuse({ kind: 'too_many_on_a_day', until: endOfDay(now) });
 
   const replayed: Replayed = { queued: 0, alreadyWaiting: 0, alreadyDelivered: 0 };
-  for (let after: ReplayPosition | undefined = replayStart; after !== undefined; ) {
-    const part = { after, includeDelivered };
+  for (let next: ReplayPosition | null = replayStart; next !== null; ) {
+    const after: ReplayPosition = next;
     const chunk: Chunk | 'no_queue' | 'limit_reached' = await db.transaction(async (trx) => {
       const left = REPLAYED_PER_DAY_MAX - (await lockReplayedOn(trx, account, now));
       if ((await lockQueues(trx, [endpoint.key])).length === 0) return 'no_queue';
       // A concurrent replay may have used the rest of the day's limit. A replay that queues nothing needs none of it.
       if (left <= 0 && counted.toQueue > 0) return 'limit_reached';
       const limit = left <= 0 ? CHUNK_EVENTS : Math.min(CHUNK_EVENTS, left);
-      const done = await replayChunk(trx, range, { ...part, limit }, now);
+      const done = await replayChunk(trx, range, { after, limit }, now);
       if (done.queued > 0) await countReplayed(trx, account, now, done.queued);
       return done;
     });
@@ -140,7 +139,7 @@ export async function replayEvents(
     replayed.queued += chunk.queued;
     replayed.alreadyWaiting += chunk.alreadyWaiting;
     replayed.alreadyDelivered += chunk.alreadyDelivered;
-    after = chunk.next;
+    next = chunk.next;
   }
   return ok(replayed);
 }

@@ -11,12 +11,12 @@ import type { StreamRefusal } from '../event-streams.ts';
 import type { Ports } from '../ports.ts';
 import { insertDeliveries } from '../store/deliveries.ts';
 import {
+  type EventPage,
   type EventsQuery,
   eventsAfter,
   findEvent,
   insertEvents,
-  type SequenceRange,
-  sequenceRangeOf,
+  lastSequenceOf,
 } from '../store/events.ts';
 
 /** An event of another service that merchants can receive. */
@@ -70,7 +70,7 @@ export async function readEvent(
 }
 
 /** `nextAfter` is the start of the next page: with the same filters, no unread event is at or before it, now or later. */
-export type EventsAfter = SequenceRange & { events: LoggedEvent[]; hasMore: boolean; nextAfter: string };
+export type EventsAfter = EventPage & { hasMore: boolean; nextAfter: string; lastSequence: string };
 
 /** The events of an account after a sequence number, in order and without a gap. */
 export async function listEvents(
@@ -79,17 +79,17 @@ export async function listEvents(
   wanted: EventsQuery,
 ): Promise<EventsAfter> {
   // Read first: the next statement sees all events up to this number.
-  const { lastSequence } = await sequenceRangeOf(db, account);
-  const found = await eventsAfter(db, account, { ...wanted, limit: wanted.limit + 1 });
-  const events = found.events.slice(0, wanted.limit);
-  const hasMore = found.events.length > wanted.limit;
+  const lastSequence = await lastSequenceOf(db, account);
+  const page = await eventsAfter(db, account, { ...wanted, limit: wanted.limit + 1 });
+  const events = page.events.slice(0, wanted.limit);
+  const hasMore = page.events.length > wanted.limit;
   const seen = [
     String(wanted.after),
     ...events.map((event) => event.sequence),
     // Events after `to` are not skipped: a request with a later `to` reads them.
     ...(hasMore || wanted.to !== null ? [] : [lastSequence]),
   ];
-  return { events, hasMore, nextAfter: seen.reduce(later), lastSequence, firstSequence: found.firstSequence };
+  return { ...page, events, hasMore, nextAfter: seen.reduce(later), lastSequence };
 }
 
 export type StreamQuery = {
@@ -105,7 +105,7 @@ export async function openEventStream(
   account: AccountId,
   { after, eventTypes }: StreamQuery,
 ): Promise<Result<null, StreamRefusal | { last: string }>> {
-  const { lastSequence: last } = await sequenceRangeOf(db, account);
+  const last = await lastSequenceOf(db, account);
   if (after !== undefined && BigInt(after) > BigInt(last)) return refuse({ last });
   const refused = streams.open(res, { account, eventTypes, after: String(after ?? last) });
   return refused === undefined ? ok(null) : refuse(refused);

@@ -1,6 +1,7 @@
 import { reason } from '@quittance/shared/logger';
 import type { Ports } from '../ports.ts';
 import {
+  type AccountAge,
   agesOfEventLogs,
   deletedWithUntried,
   pruneDeliveriesOfDeleted,
@@ -22,27 +23,22 @@ const DELIVERIES_AT_ONCE = 1_000;
  */
 export async function pruneOldEvents({ db, logger }: Pick<Ports, 'db' | 'logger'>): Promise<number> {
   let all = 0;
-  for (let after = ''; ; ) {
-    const accounts = await agesOfEventLogs(db, after, ACCOUNTS_AT_ONCE);
-    const last = accounts.at(-1);
-    if (last === undefined) break;
-    for (const { accountId, isOld } of accounts) {
-      if (!isOld) continue;
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const accounts: AccountAge[] = await agesOfEventLogs(db, after, ACCOUNTS_AT_ONCE);
+    for (const { accountId } of accounts.filter(({ isOld }) => isOld)) {
       try {
         all += await untilFewer(EVENTS_AT_ONCE, (most) => pruneEvents(db, accountId, most));
       } catch (error) {
         logger.error({ account: accountId, reason: reason(error) }, 'old events could not be removed');
       }
     }
-    after = last.accountId;
+    after = accounts.at(-1)?.accountId;
   }
   await removeUntried(db);
   const endpoints = await untilFewer(ENDPOINTS_AT_ONCE, (most) => pruneEndpoints(db, most));
+  const removed = { events: all, endpoints };
   if (all > 0 || endpoints > 0)
-    logger.info(
-      { events: all, endpoints },
-      'removed events that were kept for 90 days, and deleted endpoints',
-    );
+    logger.info(removed, 'removed events that were kept for 90 days, and deleted endpoints');
   return all;
 }
 

@@ -1,4 +1,4 @@
-import { bulk, type Db, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { type Db, query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, EndpointId } from '@quittance/shared/ids';
 import { wakeQueues } from './endpoint-queues.ts';
 import type { NumberedEvent } from './events.ts';
@@ -69,6 +69,8 @@ export async function recordEnds(trx: Trx, records: readonly AttemptRow[]): Prom
   return new Set(ended.map(({ place }) => place - 1));
 }
 
+type DeliveryKey = { endpointKey: string; sequence: string };
+
 // Requeued and replayed deliveries count as retries. For the lock order see store/endpoint-queues.ts.
 
 const requeue = statement(
@@ -80,7 +82,7 @@ const requeue = statement(
 /** Makes one delivery due now, with a new retry cycle. Its queue must be locked. @returns false while it is being sent */
 export async function requeueDelivery(
   trx: Trx,
-  { endpointKey, sequence }: { endpointKey: string; sequence: string },
+  { endpointKey, sequence }: DeliveryKey,
   now: Date,
 ): Promise<boolean> {
   const requeued = await trx.rows(requeue, [endpointKey, sequence, now]);
@@ -96,7 +98,7 @@ const insertOne = statement(
 /** Queues an event for one endpoint, due now. Its queue must be locked. */
 export async function insertDelivery(
   trx: Trx,
-  { endpointKey, sequence }: { endpointKey: string; sequence: string },
+  { endpointKey, sequence }: DeliveryKey,
   now: Date,
 ): Promise<void> {
   await trx.rows(insertOne, [endpointKey, sequence, now]);
@@ -109,66 +111,54 @@ export type Range = {
   eventTypes: readonly string[];
   from: Date;
   to: Date;
+  includeDelivered: boolean;
 };
 
 /** A test event belongs to the endpoint that was tested. */
 const inRange = `account_id = $1 and created_at >= $2 and created_at < $3 and kind = any($4::text[])
        and (kind <> 'webhook.test' or resource_id = $5)`;
-const rangeValues = ({ endpoint, eventTypes, from, to }: Range) => [
-  endpoint.accountId,
-  from,
-  to,
-  eventTypes,
-  endpoint.id,
+/** Whether a replay queues an event, by the state of its delivery. Null: it has none. */
+const isQueued = `(state is null or state in ('cancelled', 'exhausted') or (state = 'delivered' and $7))`;
+const rangeValues = ({ endpoint, eventTypes, from, to, includeDelivered }: Range) => [
+  ...[endpoint.accountId, from, to, eventTypes, endpoint.id],
+  ...[endpoint.key, includeDelivered],
 ];
 
-/** Whether a replay queues an event, by the state of its delivery. Null: it has none. */
-const isQueued = (includeDelivered: `$${number}`) =>
-  `(state is null or state in ('cancelled', 'exhausted') or (state = 'delivered' and ${includeDelivered}))`;
+// The day never goes back: the clock of another replica may be ahead.
+const replayedOn = (day: `$${number}`) => `case when replayed_on >= ${day}::date then replayed else 0 end`;
 
-const countRange = query<{ events: number; toQueue: number }>(
+type CountedRange = { events: number; toQueue: number; replayed: number };
+const countRange = query<CountedRange>(
   'events_in_range',
-  `select count(*)::int as events, (count(*) filter (where ${isQueued('$8')}))::int as to_queue from (
-     select d.state from (select sequence from events where ${inRange} limit $6) as found
-     left join deliveries d on d.endpoint_key = $7 and d.sequence = found.sequence) as known`,
+  `select count(*)::int as events, (count(*) filter (where ${isQueued}))::int as to_queue,
+     coalesce((select ${replayedOn('$9')} from accounts where account_id = $1), 0) as replayed
+   from (
+     select d.state from (select sequence from events where ${inRange} limit $8) as found
+     left join deliveries d on d.endpoint_key = $6 and d.sequence = found.sequence) as known`,
 );
 
-/** How many events there are, and how many a replay would queue. Counts at most `atMost` events. */
-export const countEvents = (
-  db: Db,
-  range: Range,
-  { includeDelivered, atMost }: { includeDelivered: boolean; atMost: number },
-): Promise<{ events: number; toQueue: number }> =>
-  db.one(countRange, [...rangeValues(range), atMost, range.endpoint.key, includeDelivered]);
-
-// The day never goes back: the clock of another replica may be ahead.
-const onDay = `case when replayed_on >= $2::date then replayed else 0 end`;
+/**
+ * How many events there are, how many a replay would queue, and how many the account's replays have queued on this day
+ * (UTC). Counts at most `atMost` events.
+ */
+export const countEvents = (db: Db, range: Range, atMost: number, now: Date): Promise<CountedRange> =>
+  db.one(countRange, [...rangeValues(range), atMost, dayOf(now)]);
 
 const lockReplayed = query<{ replayed: number }>(
   'account_lock_replayed',
-  `select ${onDay} as replayed from accounts where account_id = $1 for update`,
-);
-
-const selectReplayed = query<{ replayed: number }>(
-  'account_replayed',
-  `select ${onDay} as replayed from accounts where account_id = $1`,
+  `select ${replayedOn('$2')} as replayed from accounts where account_id = $1 for update`,
 );
 
 const dayOf = (now: Date): string => now.toISOString().slice(0, 10);
 
-/** How many deliveries the account's replays have queued on this day (UTC). */
-export async function replayedOn(db: Queryable, account: AccountId, now: Date): Promise<number> {
-  return (await db.maybe(selectReplayed, [account, dayOf(now)]))?.replayed ?? 0;
-}
-
-/** The same, and locks the account's count until the transaction ends. */
+/** How many deliveries the account's replays have queued on this day. Locks the count until the transaction ends. */
 export async function lockReplayedOn(trx: Trx, account: AccountId, now: Date): Promise<number> {
   return (await trx.maybe(lockReplayed, [account, dayOf(now)]))?.replayed ?? 0;
 }
 
 const addReplayed = statement(
   'account_add_replayed',
-  `update accounts set replayed = ${onDay} + $3, replayed_on = greatest(replayed_on, $2::date) where account_id = $1`,
+  `update accounts set replayed = ${replayedOn('$2')} + $3, replayed_on = greatest(replayed_on, $2::date) where account_id = $1`,
 );
 
 export async function countReplayed(trx: Trx, account: AccountId, now: Date, queued: number): Promise<void> {
@@ -180,31 +170,33 @@ export type Replayed = { queued: number; alreadyWaiting: number; alreadyDelivere
 /** The place of an event in the order of a replay. */
 export type ReplayPosition = [createdAt: string, sequence: string];
 
-const replayNext = query<Replayed & { events: number; last: ReplayPosition | null }>(
+/** A part of a replay. `next`: where the next part begins, null after the last. */
+export type Chunk = Replayed & { next: ReplayPosition | null };
+
+const replayNext = query<Chunk>(
   'deliveries_replay',
   `with chunk as materialized (
      select sequence, created_at from events
-     where ${inRange} and (created_at, sequence) > ($6::timestamptz, $7::bigint)
-     order by created_at, sequence limit $8),
+     where ${inRange} and (created_at, sequence) > ($8::timestamptz, $9::bigint)
+     order by created_at, sequence limit $10),
    known as materialized (
      select chunk.sequence, d.state from chunk
-     left join deliveries d on d.endpoint_key = $9 and d.sequence = chunk.sequence),
+     left join deliveries d on d.endpoint_key = $6 and d.sequence = chunk.sequence),
    queued as (
      insert into deliveries (endpoint_key, sequence, state, due_at, manual)
-     select $9, sequence, 'waiting', $10, true from known
-     where ${isQueued('$11')}
+     select $6, sequence, 'waiting', $11, true from known
+     where ${isQueued}
      on conflict (endpoint_key, sequence) do update
        set state = 'waiting', due_at = excluded.due_at, cycle_start = deliveries.attempts, manual = true
      returning sequence)
    select (select count(*) from queued)::int as queued,
      count(*) filter (where state in ('waiting', 'sending'))::int as already_waiting,
-     count(*) filter (where state = 'delivered' and not $11)::int as already_delivered,
-     count(*)::int as events,
-     (select array[created_at::text, sequence::text] from chunk order by created_at desc, sequence desc limit 1) as last
+     count(*) filter (where state = 'delivered' and not $7)::int as already_delivered,
+     case when count(*) = $10 then (
+       select array[created_at::text, sequence::text] from chunk order by created_at desc, sequence desc limit 1)
+       end as next
    from known`,
 );
-
-export type Chunk = Replayed & { next: ReplayPosition | undefined };
 
 export const replayStart: ReplayPosition = ['-infinity', '0'];
 
@@ -212,13 +204,10 @@ export const replayStart: ReplayPosition = ['-infinity', '0'];
 export async function replayChunk(
   trx: Trx,
   range: Range,
-  { after, limit, includeDelivered }: { after: ReplayPosition; limit: number; includeDelivered: boolean },
+  { after, limit }: { after: ReplayPosition; limit: number },
   now: Date,
 ): Promise<Chunk> {
-  const { events, last, ...replayed } = await trx.one(replayNext, [
-    ...rangeValues(range),
-    ...[...after, limit, range.endpoint.key, now, includeDelivered],
-  ]);
-  if (replayed.queued > 0) await wakeQueues(trx, [range.endpoint.key], now);
-  return { ...replayed, next: events < limit || last === null ? undefined : last };
+  const chunk = await trx.one(replayNext, [...rangeValues(range), ...after, limit, now]);
+  if (chunk.queued > 0) await wakeQueues(trx, [range.endpoint.key], now);
+  return chunk;
 }

@@ -93,41 +93,27 @@ export async function eventsAfter(
 ): Promise<EventPage> {
   if (from !== null || to !== null)
     return pageOf(await db.rows(selectInSpan, [account, after, eventTypes, limit, from, to]));
-  const [page = pageOf([])] = await eventsForFollowers(
-    db,
-    [{ account, after: String(after), eventTypes }],
-    limit,
-  );
-  return page;
+  const [page] = await eventsForFollowers(db, [{ account, after: String(after), eventTypes }], limit);
+  return page ?? pageOf([]);
 }
 
-/** The sequence numbers of an account's log: "0" and "1" before its first event. */
-export type SequenceRange = {
-  lastSequence: string;
-  /** The oldest that is kept; one more than the last when none is. */
-  firstSequence: string;
-};
-
-const selectSequenceRanges = query<SequenceRange & { accountId: AccountId }>(
-  'account_sequence_ranges',
-  `select account_id, last_sequence, pruned_through + 1 as first_sequence
-   from accounts where account_id = any($1::text[])`,
+const selectLastSequences = query<{ accountId: AccountId; lastSequence: string }>(
+  'account_last_sequences',
+  `select account_id, last_sequence from accounts where account_id = any($1::text[])`,
 );
 
-/** The ranges of accounts' logs. An account without events has none. */
-export async function sequenceRangesOf(
+/** The last sequence number of each account's log. An account without events has none. */
+export async function lastSequencesOf(
   db: Queryable,
   accounts: readonly AccountId[],
-): Promise<Map<AccountId, SequenceRange>> {
-  const rows = await db.rows(selectSequenceRanges, [accounts]);
-  return new Map(rows.map(({ accountId, ...range }) => [accountId, range]));
+): Promise<ReadonlyMap<AccountId, string>> {
+  const rows = await db.rows(selectLastSequences, [accounts]);
+  return new Map(rows.map(({ accountId, lastSequence }) => [accountId, lastSequence]));
 }
 
-const nothingYet: SequenceRange = { lastSequence: '0', firstSequence: '1' };
-
-export async function sequenceRangeOf(db: Queryable, account: AccountId): Promise<SequenceRange> {
-  return (await sequenceRangesOf(db, [account])).get(account) ?? nothingYet;
-}
+/** The last sequence number of an account's log, "0" before its first event. */
+export const lastSequenceOf = async (db: Queryable, account: AccountId): Promise<string> =>
+  (await lastSequencesOf(db, [account])).get(account) ?? '0';
 
 /** A client that reads an account's log and has all events up to `after`. */
 export type Follower = { account: AccountId; after: string; eventTypes: readonly string[] | null };

@@ -59,7 +59,7 @@ export async function deletedWithUntried(db: Db, afterKey: string, limit: number
   return (await db.rows(selectDeletedWithUntried, [afterKey, limit])).map(({ key }) => key);
 }
 
-type AccountAge = { accountId: AccountId; isOld: boolean };
+export type AccountAge = { accountId: AccountId; isOld: boolean };
 
 const selectAges = query<AccountAge>(
   'accounts_ages_of_event_logs',
