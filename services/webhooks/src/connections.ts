@@ -25,19 +25,8 @@ export type Connection = {
   born: number;
 };
 
-export type Connections = {
-  /** Takes an idle connection to one of these addresses, or opens a new one. */
-  take(origin: string, addresses: readonly LookupAddress[]): Connection;
-  /** The status is known: the limit of the body applies from now on. */
-  answered(connection: Connection): void;
-  /** The answer has ended: the next attempt may use the connection. */
-  keep(connection: Connection): void;
-  end(connection: Connection): void;
-  close(): Promise<void>;
-};
-
 /** @param resolve is called again for each new connection, so that only a checked address is connected to */
-export function openConnections(resolve: Resolve, ca: string | undefined): Connections {
+export function openConnections(resolve: Resolve, ca: string | undefined) {
   const connect = connectorOf(resolve, ca);
   const all = new Set<Connection>();
   /** The one that was used last is the last one. */
@@ -86,7 +75,8 @@ export function openConnections(resolve: Resolve, ca: string | undefined): Conne
   };
 
   return {
-    take(origin, addresses) {
+    /** Takes an idle connection to one of these addresses, or opens a new one. */
+    take(origin: string, addresses: readonly LookupAddress[]): Connection {
       const canonical = addresses.map(({ address }) => canonicalAddress(address));
       let connection = takeIdle(origin);
       while (connection !== undefined && !isUsable(connection, canonical)) {
@@ -97,15 +87,17 @@ export function openConnections(resolve: Resolve, ca: string | undefined): Conne
       connection.room = HEAD_BYTES_MAX;
       return connection;
     },
-    answered(connection) {
+    /** The status is known: the limit of the body applies from now on. */
+    answered(connection: Connection): void {
       connection.room = BODY_BYTES_MAX;
     },
-    keep(connection) {
+    /** The answer has ended: the next attempt may use the connection. */
+    keep(connection: Connection): void {
       if (connection.address === undefined || idle.length >= IDLE_CONNECTIONS_MAX) end(connection);
       else idle.push(connection);
     },
     end,
-    async close() {
+    async close(): Promise<void> {
       idle.length = 0;
       await Promise.all([...all].map(({ client }) => client.destroy()));
       all.clear();

@@ -64,7 +64,7 @@ export function startDeliveryWorker(
     }
   };
 
-  const claim = async (pool: Pool): Promise<number> => {
+  const claim = (pool: Pool) => async (): Promise<number> => {
     const { [pool]: capacity, slowEndpoints } = capacityFor(inFlight, performance.now());
     if (capacity <= 0) return 0;
     const claimed = await claimDeliveries(ports, { pool, capacity, slowEndpoints });
@@ -72,25 +72,21 @@ export function startDeliveryWorker(
       inFlight.set(delivery, performance.now());
       void send(delivery);
     }
+    // This claim may have locked queues of healthy endpoints, which the other claim has skipped.
+    if (pool === 'slow' && claimed.length > 0) claimingFast.wake();
     return claimed.length;
   };
 
-  const claiming = (name: string, step: () => Promise<number>): Worker =>
+  const claiming = (pool: Pool): Worker =>
     startWorker({
-      name,
+      name: `claim for the ${pool} pool`,
       everyMs: CLAIM_EVERY_MS,
-      step: () => withBatchPause(step, (count) => count === 0 || count >= AT_ONCE_FROM),
+      step: () => withBatchPause(claim(pool), (count) => count === 0 || count >= AT_ONCE_FROM),
       logger,
     });
-
   // Two workers, so that healthy endpoints do not wait while the queues of others are read.
-  const claimingFast = claiming('claim for the fast pool', () => claim('fast'));
-  const claimingSlow = claiming('claim for the slow pool', async () => {
-    const count = await claim('slow');
-    // This claim may have locked queues of healthy endpoints, which the other claim has skipped.
-    if (count > 0) claimingFast.wake();
-    return count;
-  });
+  const claimingFast = claiming('fast');
+  const claimingSlow = claiming('slow');
   const wake = (): void => {
     claimingFast.wake();
     claimingSlow.wake();

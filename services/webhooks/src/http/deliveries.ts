@@ -1,7 +1,7 @@
 import { contextOf, readBody } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
-import { type Result, refuse } from '@quittance/shared/result';
-import { type FieldErrors, form, rules } from '@quittance/shared/validation';
+import { refuse } from '@quittance/shared/result';
+import { form, rules } from '@quittance/shared/validation';
 import type { Express, RequestHandler } from 'express';
 import { deliveryStates } from '../domain/delivery.ts';
 import { eventTypes } from '../domain/event-types.ts';
@@ -117,10 +117,8 @@ const replayForm = form({
   include_delivered: rules.boolean().or(false),
 });
 
-type ReplayFields = { from: Date; to: Date; events: string[] | null; include_delivered: boolean };
-
 /** Reads a replay. Its time range must not be empty, and its events must still be kept. */
-function readReplay(body: unknown, now: Date): Result<ReplayFields, FieldErrors> {
+function readReplay(body: unknown, now: Date): ReturnType<typeof replayForm> {
   const read = replayForm(body);
   if (!read.ok) return read;
   const { from, to } = read.value;

@@ -10,17 +10,6 @@ import type { QueueHealth } from '../domain/circuit.ts';
  */
 export type EndpointQueue = { endpointKey: string; generation: string } & QueueHealth;
 
-const lockByKey = query<EndpointQueue>(
-  'queues_lock',
-  `select endpoint_key, generation, has_succeeded, consecutive_failures, failing_since, last_failed_at, open_until,
-     missed_since
-   from endpoint_queues where endpoint_key = any($1::bigint[]) order by endpoint_key for update`,
-);
-
-/** Locks the queues of these endpoints. Disabled and deleted ones have none. */
-export const lockQueues = (trx: Trx, keys: readonly string[]): Promise<EndpointQueue[]> =>
-  trx.rows(lockByKey, [keys]);
-
 const health = bulk({
   endpointKey: 'bigint',
   hasSucceeded: 'bool',
@@ -31,6 +20,16 @@ const health = bulk({
   missedSince: 'timestamptz',
 });
 
+const lockByKey = query<EndpointQueue>(
+  'queues_lock',
+  `select generation, ${health.columns}
+   from endpoint_queues where endpoint_key = any($1::bigint[]) order by endpoint_key for update`,
+);
+
+/** Locks the queues of these endpoints. Disabled and deleted ones have none. */
+export const lockQueues = (trx: Trx, keys: readonly string[]): Promise<EndpointQueue[]> =>
+  trx.rows(lockByKey, [keys]);
+
 const updateHealth = statement(
   'queues_update_health',
   `update endpoint_queues q set has_succeeded = g.has_succeeded, consecutive_failures = g.consecutive_failures,
@@ -39,10 +38,7 @@ const updateHealth = statement(
    from ${health.from('g')} where q.endpoint_key = g.endpoint_key`,
 );
 
-export async function updateQueueHealth(
-  trx: Trx,
-  queues: readonly ({ endpointKey: string } & QueueHealth)[],
-): Promise<void> {
+export async function updateQueueHealth(trx: Trx, queues: readonly EndpointQueue[]): Promise<void> {
   await trx.rows(updateHealth, health.values(queues));
 }
 
