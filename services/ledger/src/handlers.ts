@@ -1,9 +1,9 @@
 import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
 import { failpoint } from '@quittance/shared/failpoint';
-import type { HandlersOf } from '@quittance/shared/handlers';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
+import type { HandlersOf } from '@quittance/shared/process-messages';
 import { networkPosting } from './domain/posting.ts';
 import { endHolds, voidHolds } from './operations/end-holds.ts';
 import { recordDeposits } from './operations/record-deposits.ts';

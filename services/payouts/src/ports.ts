@@ -7,7 +7,6 @@ import type { Random } from '@quittance/shared/ids';
 import type { Logger, ThrottledLog } from '@quittance/shared/logger';
 import type { QuoteBoard } from '@quittance/shared/quotes';
 import type { Secret } from '@quittance/shared/secret';
-import type { ThrottledLog } from '@quittance/shared/throttled-log';
 import type { GracePeriods } from './domain/states.ts';
 import type { Stalled } from './store/payouts.ts';
 

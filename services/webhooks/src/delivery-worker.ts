@@ -1,6 +1,6 @@
 import { sleep } from '@quittance/shared/clock';
 import { type Logger, reason } from '@quittance/shared/logger';
-import { startWorker, type Worker } from '@quittance/shared/worker';
+import { startWorker, type Worker, withBatchPause } from '@quittance/shared/worker';
 import { type Attempt, attemptDelivery, recordAttempts } from './operations/attempt-delivery.ts';
 import {
   type ClaimedDelivery,

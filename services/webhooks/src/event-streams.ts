@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Db } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Logger, reason } from '@quittance/shared/logger';
-import { startWorker } from '@quittance/shared/worker';
+import { startWorker, withBatchPause } from '@quittance/shared/worker';
 import { beatFrame, eventFrame, gapFrame, later, openingFrame } from './domain/envelope.ts';
 import { type EventPage, eventsForFollowers, type Follower, lastSequencesOf } from './store/events.ts';
 

@@ -1,4 +1,4 @@
-import type { HandlersOf } from '@quittance/shared/handlers';
+import type { HandlersOf } from '@quittance/shared/process-messages';
 import { type MerchantEvent, recordEvents } from './operations/events.ts';
 import type { Ports } from './ports.ts';
 

@@ -1,5 +1,6 @@
 import { assetSymbols } from '@quittance/shared/assets';
 import { isDatabaseDown } from '@quittance/shared/db';
+import { type HtmlPage, sendPage } from '@quittance/shared/html';
 import { contextOf, merchantOnly, readBody } from '@quittance/shared/http';
 import { type Answer, answers, send } from '@quittance/shared/http-answers';
 import { isIdempotencyKey, readKey } from '@quittance/shared/idempotency';
@@ -10,7 +11,6 @@ import { form, rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
 import { z } from 'zod';
 import { statuses } from '../domain/invoice.ts';
-import { type HtmlPage, pageHeaders } from '../html.ts';
 import { createInvoice } from '../operations/create-invoice.ts';
 import { paymentPage, unavailablePage, unknownPage } from '../payment-page.ts';
 import type { Ports } from '../ports.ts';
@@ -92,13 +92,6 @@ async function pay(ports: Ports, id: string): Promise<HtmlPage> {
     );
     return unavailablePage;
   }
-}
-
-function sendPage(res: Response, { status, html }: HtmlPage): void {
-  for (const [name, value] of Object.entries(pageHeaders)) res.setHeader(name, value);
-  res.setHeader('Content-Length', Buffer.byteLength(html));
-  res.statusCode = status;
-  res.end(res.req.method === 'HEAD' ? undefined : html);
 }
 
 /** Any other text names no invoice: the database need not be asked. */

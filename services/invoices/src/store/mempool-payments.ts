@@ -1,6 +1,5 @@
 import type { Chain } from '@quittance/shared/assets';
-import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
-import { bulk } from '@quittance/shared/store-kit';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { MempoolPayment } from '../domain/mempool-payment.ts';
 import { jsonOf } from './deposits.ts';
 

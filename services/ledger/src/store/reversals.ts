@@ -1,5 +1,5 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import type { LedgerDeposit } from '../domain/posting.ts';

@@ -1,9 +1,8 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
-import { bulk } from '@quittance/shared/store-kit';
 import type { MerchantBucket, Op, Posting } from '../domain/posting.ts';
 
 /** A balance's key: one account, one asset. */

@@ -2,7 +2,6 @@ import type { SignedTransaction } from '@quittance/chains/chain';
 import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { Units } from '@quittance/shared/money';
-import { bulk } from '@quittance/shared/store-kit';
 import {
   assertMoves,
   columnPhases,

@@ -3,7 +3,6 @@ import { bulk, type Queryable, query, statement, type Trx } from '@quittance/sha
 import type { PayloadOf } from '@quittance/shared/events';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
-import { bulk } from '@quittance/shared/store-kit';
 import { isIn } from './transactions.ts';
 
 export type SettledDeposit = {

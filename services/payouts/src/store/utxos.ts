@@ -1,9 +1,8 @@
 import type { Utxo } from '@quittance/chains/bitcoin/spend';
 import type { Chain } from '@quittance/shared/assets';
-import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
-import { bulk } from '@quittance/shared/store-kit';
 import type { SettledDeposit } from './unswept-deposits.ts';
 
 /** An unspent output of ours on Bitcoin. */

@@ -1,4 +1,4 @@
-import { type Db, query, statement, type Trx } from '@quittance/shared/db';
+import { bulk, type Db, query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, EndpointId } from '@quittance/shared/ids';
 import { wakeQueues } from './endpoint-queues.ts';
 import type { NumberedEvent } from './events.ts';
