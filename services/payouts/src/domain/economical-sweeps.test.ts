@@ -19,12 +19,12 @@ const COST = 1_000_000n * GWEI;
 const dollars = (whole: bigint): SweepOffer => ({
   asset: 'USDC_ERC20',
   net: units(whole * 1_000_000n),
-  cost: units(COST),
+  fee: units(COST),
 });
 const plenty = 100n * COST;
 
 it('a sweep is economical from two hundred times its cost on', () => {
-  const ether = { asset: 'ETH', cost: units(COST) } as const;
+  const ether = { asset: 'ETH', fee: units(COST) } as const;
   expect(economicalSweeps([dollars(400n)], 'ETH', rates, plenty, 5)).toHaveLength(1);
   expect(economicalSweeps([dollars(399n)], 'ETH', rates, plenty, 5)).toEqual([]);
   expect(economicalSweeps([{ ...ether, net: units(200n * COST) }], 'ETH', rates, plenty, 5)).toHaveLength(1);
@@ -47,19 +47,19 @@ it('the most valuable sweeps are chosen, and no more than can be paid for', () =
 });
 
 it('economical sweeps cost at most a quarter of what is free, and each brings enough', () => {
-  const offer = fc.record({ net: fc.bigInt(0n, 10n ** 12n), cost: fc.bigInt(1n, 10n ** 18n) });
+  const offer = fc.record({ net: fc.bigInt(0n, 10n ** 12n), fee: fc.bigInt(1n, 10n ** 18n) });
   fc.assert(
     fc.property(fc.array(offer, { maxLength: 20 }), fc.bigInt(0n, 10n ** 19n), (given, free) => {
-      const offers = given.map(({ net, cost }) => ({
+      const offers = given.map(({ net, fee }) => ({
         asset: 'USDC_ERC20' as const,
         net: units(net),
-        cost: units(cost),
+        fee: units(fee),
       }));
       const chosen = economicalSweeps(offers, 'ETH', rates, free, 5);
       expect(chosen.length).toBeLessThanOrEqual(5);
-      expect(chosen.reduce((sum, one) => sum + one.cost, 0n) * 4n).toBeLessThanOrEqual(free);
+      expect(chosen.reduce((sum, one) => sum + one.fee, 0n) * 4n).toBeLessThanOrEqual(free);
       // A millionth of a dollar is worth 500 million wei at 2,000 dollars.
-      for (const { net, cost } of chosen) expect(cost * 200n).toBeLessThanOrEqual(net * 500_000_000n);
+      for (const { net, fee } of chosen) expect(fee * 200n).toBeLessThanOrEqual(net * 500_000_000n);
     }),
   );
 });

@@ -7,7 +7,7 @@ export type SweepOffer = {
   /** What arrives at the hot wallet. */
   net: Units;
   /** The highest fee of the sweep, in the chain's native asset. */
-  cost: Units;
+  fee: Units;
 };
 
 /** The fee of a sweep may be at most half a percent of what it brings. */
@@ -33,7 +33,7 @@ export function economicalSweeps<O extends SweepOffer>(
   const worthOf = ({ asset, net }: O): bigint => dollarsOf(net, asset, rates.get(asset)) ?? 0n;
   const valuable = offers
     .filter((offer) => {
-      const cost = dollarsOf(offer.cost, native, rates.get(native));
+      const cost = dollarsOf(offer.fee, native, rates.get(native));
       return offer.net > 0n && cost !== undefined && cost * WORTH_TIMES_COST <= worthOf(offer);
     })
     .sort((a, b) => (worthOf(a) > worthOf(b) ? -1 : worthOf(a) < worthOf(b) ? 1 : 0));
@@ -41,8 +41,8 @@ export function economicalSweeps<O extends SweepOffer>(
   let left = freeNative / SHARE_OF_FREE;
   for (const offer of valuable) {
     if (chosen.length === limit) break;
-    if (offer.cost > left) continue;
-    left -= offer.cost;
+    if (offer.fee > left) continue;
+    left -= offer.fee;
     chosen.push(offer);
   }
   return chosen;

@@ -17,7 +17,7 @@ import { isHalted } from './halts.ts';
 export const isIn = (phase: TransactionPhase, column = 'state'): string =>
   `${column} in (${transactionPhases[phase].map((state) => `'${state}'`).join(', ')})`;
 
-export const maySet = (mark: PhaseColumn): string => isIn(columnPhases[mark]);
+const maySet = (mark: PhaseColumn): string => isIn(columnPhases[mark]);
 
 /** Signed bytes and what is known of them: one attempt of a group. At most one attempt of a group is ever mined. */
 export type Transaction = {

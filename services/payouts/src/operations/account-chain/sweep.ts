@@ -41,8 +41,7 @@ export async function sweepEconomical(
   const candidates = await sweepCandidates(ports, terms, rates.keys());
   if (candidates.length === 0 || !(await driver.canSign())) return 0;
   const free = amountOf((await availableLiquidity(ports, driver, [native])).free, native);
-  const offers = candidates.map((candidate) => ({ ...candidate, cost: candidate.fee }));
-  const chosen = economicalSweeps(offers, native, rates, free, SWEEPS_PER_ROUND);
+  const chosen = economicalSweeps(candidates, native, rates, free, SWEEPS_PER_ROUND);
   const planned = chosen.flatMap(({ unswept, gasCost }) => {
     const minConfirmations = quotes.fresh(unswept.asset)?.min_confirmations;
     return minConfirmations === undefined ? [] : [{ unswept, gasCost, minConfirmations }];
