@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Logger, reason } from '@quittance/shared/logger';
+import { type ThrottledLog, throttledLog } from '@quittance/shared/throttled-log';
 import { LacksToken, NoQuorum } from './chain.ts';
 import { RpcRefused, RpcUnavailable } from './json-rpc.ts';
 
@@ -7,7 +8,7 @@ import { RpcRefused, RpcUnavailable } from './json-rpc.ts';
 const GRACE_MS = 2_000;
 /** A late node with so many open questions is not asked another one. */
 const LATE_OPEN_MAX = 8;
-/** A node that was left out is logged once in this time, and counts as left out for as long. */
+/** A node that was left out counts as left out for so long. */
 const LEFT_OUT_MS = 60_000;
 
 /** More than half: two quorums always have a node in common. */
@@ -32,13 +33,15 @@ export class Panel<N> {
   /** Late nodes whose last question failed: not waited for even where the others do not suffice. */
   readonly #silent = new Set<number>();
   readonly #openQuestions: number[];
-  readonly #leftOut = new Map<number, { at: number; loggedAt: number }>();
+  readonly #leftOutAt = new Map<number, number>();
+  readonly #log: ThrottledLog | undefined;
 
   constructor(nodes: readonly N[], options: PanelOptions) {
     this.quorum = quorumOf(nodes.length);
     this.#nodes = nodes;
     this.#openQuestions = nodes.map(() => 0);
     this.#options = options;
+    this.#log = options.logger && throttledLog(options.logger);
   }
 
   /** Concludes from a quorum. Throws what a node threw when fewer answer, and NoQuorum when they differ too much. */
@@ -171,22 +174,16 @@ export class Panel<N> {
 
   /** How many nodes the others went on without in the last minute. */
   leftOut(): number {
-    return [...this.#leftOut.values()].filter(({ at }) => performance.now() - at < LEFT_OUT_MS).length;
+    return [...this.#leftOutAt.values()].filter((at) => performance.now() - at < LEFT_OUT_MS).length;
   }
 
   /** Called when a quorum concluded without this node. Below a quorum the caller logs the error. */
   #leaveOut(i: number, why: string): void {
-    const now = performance.now();
-    const loggedAt = this.#leftOut.get(i)?.loggedAt;
-    const isTold = loggedAt !== undefined && now - loggedAt < LEFT_OUT_MS;
-    this.#leftOut.set(i, { at: now, loggedAt: isTold ? loggedAt : now });
-    if (isTold) return;
+    this.#leftOutAt.set(i, performance.now());
     // By its place in the setting, because a URL may hold a key.
-    const { chain, logger } = this.#options;
-    logger?.warn(
-      { chain, node: i + 1, nodes: this.#nodes.length, reason: why },
-      'a node is left out: the other nodes of the chain go on while they are a quorum',
-    );
+    const fields = { chain: this.#options.chain, node: i + 1, nodes: this.#nodes.length, reason: why };
+    const message = 'a node is left out: the other nodes of the chain go on while they are a quorum';
+    this.#log?.log('warn', `node ${i}`, fields, message);
   }
 }
 
