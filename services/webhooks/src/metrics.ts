@@ -1,13 +1,7 @@
 import { statement } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
-import {
-  createMetrics,
-  type DatabaseGauge,
-  type Metrics,
-  messageGauges,
-  openMetricsDb,
-  reading,
-} from '@quittance/shared/metrics';
+import { messageGauges } from '@quittance/shared/message-gauges';
+import { createMetrics, type DatabaseGauge, openMetricsDb, reading } from '@quittance/shared/metrics';
 import type { DeliveryUpdate } from './domain/outcome.ts';
 
 const WAITING_MAX = 100_000;
@@ -61,9 +55,7 @@ const outcomes = {
   cancelled: 'cancelled',
 } as const satisfies Record<DeliveryUpdate['state'], string>;
 
-export type WebhooksMetrics = Metrics & { attempted(updates: readonly DeliveryUpdate[]): void };
-
-export function webhooksMetrics(databaseUrl: string, logger: Logger): WebhooksMetrics {
+export function webhooksMetrics(databaseUrl: string, logger: Logger) {
   const metrics = createMetrics({ logger, db: openMetricsDb('webhooks', databaseUrl, logger), gauges });
   const count = metrics.counter(
     {
@@ -75,7 +67,7 @@ export function webhooksMetrics(databaseUrl: string, logger: Logger): WebhooksMe
   );
   return {
     ...metrics,
-    attempted(updates) {
+    attempted(updates: readonly DeliveryUpdate[]): void {
       for (const { state } of updates) count(outcomes[state]);
     },
   };

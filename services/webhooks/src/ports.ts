@@ -29,9 +29,3 @@ export type Ports = {
   attempted?: (updates: readonly DeliveryUpdate[]) => void;
   settings: Settings;
 };
-
-/** The ports of the HTTP routes. */
-export type HttpPorts = Pick<
-  Ports,
-  'db' | 'clock' | 'random' | 'encryption' | 'streams' | 'logger' | 'settings'
->;

@@ -1,11 +1,11 @@
 import { createApp, finishApp, type HttpParts, merchantOnly } from '@quittance/shared/http';
 import type { Express } from 'express';
-import type { HttpPorts } from '../ports.ts';
+import type { Ports } from '../ports.ts';
 import { routeDeliveries } from './deliveries.ts';
 import { routeEndpoints } from './endpoints.ts';
 import { routeEvents } from './events.ts';
 
-export function createHttp(ports: HttpPorts, parts: HttpParts): Express {
+export function createHttp(ports: Ports, parts: HttpParts): Express {
   const app = createApp({ ...parts, lists: ['kinds'] });
   const merchant = merchantOnly(ports.settings.identitySecret, ports.clock);
   routeEndpoints(app, merchant, ports);

@@ -14,7 +14,7 @@ import {
   redeliver,
   replayEvents,
 } from '../operations/deliveries.ts';
-import type { HttpPorts } from '../ports.ts';
+import type { Ports } from '../ports.ts';
 import { deliveryView } from '../views.ts';
 import { ownEndpoint, ownerAndId } from './endpoints.ts';
 
@@ -52,7 +52,7 @@ function refusedReplay(refusal: ReplayRefusal, now: Date): Answer {
 }
 
 /** The deliveries of a merchant's endpoints, redelivery and replay. */
-export function routeDeliveries(app: Express, merchant: RequestHandler, ports: HttpPorts): void {
+export function routeDeliveries(app: Express, merchant: RequestHandler, ports: Ports): void {
   const own = ownEndpoint(ports);
 
   app.get('/api/webhooks/:id/deliveries', merchant, own, async (req, res) => {

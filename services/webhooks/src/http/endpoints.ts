@@ -17,7 +17,7 @@ import {
   testEndpoint,
 } from '../operations/endpoints.ts';
 import { type RotationRefusal, rotateSecret, VALID_SECRETS_MAX } from '../operations/rotate-secret.ts';
-import type { HttpPorts } from '../ports.ts';
+import type { Ports } from '../ports.ts';
 import { canBePublic, isHost } from '../public-address-guard.ts';
 import { endpointView, eventView, newEndpointView, rotatedEndpointView } from '../views.ts';
 
@@ -42,7 +42,7 @@ function refusedRotation(refusal: RotationRefusal): Answer {
 
 /** Refuses a request for an unknown or another account's endpoint, before its fields are checked. */
 export const ownEndpoint =
-  ({ db }: Pick<HttpPorts, 'db'>): RequestHandler =>
+  ({ db }: Pick<Ports, 'db'>): RequestHandler =>
   async (req, res, next) => {
     const found = await readEndpoint({ db }, ...ownerAndId(req, res));
     if (found.ok) next();
@@ -50,7 +50,7 @@ export const ownEndpoint =
   };
 
 /** The endpoints of a merchant. */
-export function routeEndpoints(app: Express, merchant: RequestHandler, ports: HttpPorts): void {
+export function routeEndpoints(app: Express, merchant: RequestHandler, ports: Ports): void {
   const own = ownEndpoint(ports);
 
   app.get('/api/webhooks', merchant, async (req, res) => {

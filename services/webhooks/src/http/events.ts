@@ -5,7 +5,7 @@ import type { Express, RequestHandler } from 'express';
 import { eventTypes } from '../domain/event-types.ts';
 import { answerHead, streamLimits } from '../event-streams.ts';
 import { listEvents, openEventStream, readEvent } from '../operations/events.ts';
-import type { HttpPorts } from '../ports.ts';
+import type { Ports } from '../ports.ts';
 import { eventView } from '../views.ts';
 import { ownerAndId } from './endpoints.ts';
 
@@ -32,7 +32,7 @@ const refusals = {
 const numberOf = (sequence: string): number => Number(sequence);
 
 /** The events of a merchant, in pages and as a stream. */
-export function routeEvents(app: Express, merchant: RequestHandler, ports: HttpPorts): void {
+export function routeEvents(app: Express, merchant: RequestHandler, ports: Ports): void {
   app.get('/api/events', merchant, async (req, res) => {
     const read = readEventsQuery(req.query);
     if (!read.ok) return send(res, answers.invalid(read.refusal));
