@@ -78,8 +78,8 @@ export async function recordPayments(
         break;
       case 'contradicted': {
         const other = alike.find(({ id }) => id === found.deposit);
-        const known = { depositId: found.deposit, invoiceId: other?.invoiceId ?? invoiceId };
-        contradicted.push({ ...place, outpoint, ...known });
+        const held = { depositId: found.deposit, invoiceId: other?.invoiceId ?? invoiceId };
+        contradicted.push({ ...place, outpoint, ...held });
         break;
       }
       case 'new': {
