@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Logger, reason } from '@quittance/shared/logger';
-import { type ThrottledLog, throttledLog } from '@quittance/shared/throttled-log';
+import { type ThrottledLog, throttledLog } from '@quittance/shared/logger';
 import { LacksToken, NoQuorum } from './chain.ts';
 import { RpcRefused, RpcUnavailable } from './json-rpc.ts';
 

@@ -1,6 +1,6 @@
 import { statement } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
-import { messageGauges } from '@quittance/shared/message-gauges';
+import { messageGauges } from '@quittance/shared/metrics';
 import { createMetrics, type DatabaseGauge, openMetricsDb, reading } from '@quittance/shared/metrics';
 import type { DeliveryUpdate } from './domain/outcome.ts';
 
