@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Logger, reason } from '@quittance/shared/logger';
-import { type ThrottledLog, throttledLog } from '@quittance/shared/logger';
+import { type Logger, reason, type ThrottledLog, throttledLog } from '@quittance/shared/logger';
 import { LacksToken, NoQuorum } from './chain.ts';
 import { RpcRefused, RpcUnavailable } from './json-rpc.ts';
 

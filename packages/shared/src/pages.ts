@@ -156,7 +156,7 @@ export function pageView<T>({ data, total, page, perPage, path, query }: PagePar
   };
 }
 
-export type Page<T> = ReturnType<typeof pageView<T>>;
+type Page<T> = ReturnType<typeof pageView<T>>;
 
 /** Which page numbers are linked; null stands for "...". */
 function windowOf(page: number, last: number): (number | null)[] {

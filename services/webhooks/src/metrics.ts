@@ -1,7 +1,12 @@
 import { statement } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
-import { messageGauges } from '@quittance/shared/metrics';
-import { createMetrics, type DatabaseGauge, openMetricsDb, reading } from '@quittance/shared/metrics';
+import {
+  createMetrics,
+  type DatabaseGauge,
+  messageGauges,
+  openMetricsDb,
+  reading,
+} from '@quittance/shared/metrics';
 import type { DeliveryUpdate } from './domain/outcome.ts';
 
 const WAITING_MAX = 100_000;
