@@ -156,8 +156,6 @@ export function pageView<T>({ data, total, page, perPage, path, query }: PagePar
   };
 }
 
-type Page<T> = ReturnType<typeof pageView<T>>;
-
 /** Which page numbers are linked; null stands for "...". */
 function windowOf(page: number, last: number): (number | null)[] {
   const range = (from: number, to: number): number[] =>
