@@ -1,32 +1,42 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { root } from './tracked-files.ts';
 
 /** Documents name files by path. A file that is renamed must be renamed there too. */
 
-/** Folders that are being moved: a path counts when the file is at its former place. */
-const FORMER_FOLDERS: readonly [now: string, former: string][] = [
-  ['apps/cli', 'apps/cli'],
-  ['apps/sandbox', 'sandbox'],
-  ['packages/reconciliation', 'packages/reconciliation'],
-  ['testing/stack', 'testing/testkit'],
-  ['testing/', 'packages/'],
-  ['test/chain-scenarios', 'test/chain-scenarios'],
-  ['tools/', 'tools/'],
-];
 const PATH = /`((?:services|packages|apps|testing|test|tools|docs|deploy)\/[\w./-]+)`/g;
 
-const isThere = (path: string) =>
-  [path, ...FORMER_FOLDERS.map(([now, former]) => path.replace(now, former))].some((one) =>
-    existsSync(join(root, one)),
-  );
+/** Each service or chain has one: they are named without a folder. */
+const OF_EVERY_SERVICE = new Set(['service.ts', 'handlers.ts', 'config.ts', 'views.ts', 'next-step.ts']);
+
+const isThere = (path: string) => existsSync(join(root, path));
 
 test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/glossary.md'])('every path in %s exists', (file) => {
   const paths = [...readFileSync(join(root, file), 'utf8').matchAll(PATH)].map(([, path = '']) => path);
   expect(paths.length).toBeGreaterThan(0);
   expect(paths.filter((path) => !isThere(path))).toEqual([]);
 });
+
+test('every short path in ARCHITECTURE.md continues in the folder of the full path before it, or in its src', () => {
+  const wrong: string[] = [];
+  for (const line of readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').split('\n')) {
+    if (!line.startsWith('| ')) continue;
+    let before = '';
+    for (const [, path = ''] of line.matchAll(/`([\w./-]+\/?[\w.-]+\.(?:ts|sql|md|yml|json))`/g)) {
+      if (OF_EVERY_SERVICE.has(path)) continue;
+      if (isThere(path)) before = path;
+      else if (before !== '' && !placesOf(path, before).some(isThere)) wrong.push(`${path} after ${before}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+/** Where a short path may lead: the folder of the full path before it, or the `src` that this is in. */
+function placesOf(path: string, before: string): string[] {
+  const src = /^.*\/src\//.exec(before)?.[0];
+  return [join(dirname(before), path), ...(src === undefined ? [] : [join(src, path)])];
+}
 
 test.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', ...documents()])(
   'every link in %s leads to a file and a heading that exist',

@@ -244,7 +244,7 @@ test(
       const attempts = await db.rows(
         `select state from transactions where purpose = 'payout' order by attempt`,
       );
-      expect(attempts).toEqual([{ state: 'dead' }, { state: 'mined' }]);
+      expect(attempts).toEqual([{ state: 'invalidated' }, { state: 'mined' }]);
     } finally {
       await db.close();
       await second.stop();

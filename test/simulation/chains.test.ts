@@ -187,7 +187,7 @@ describe('the simulated Solana', () => {
     expect(await sender.balance('USDC_SOL', to)).toBe(3n);
   });
 
-  it('takes nothing any more once its time is over, which proves it dead', async () => {
+  it('takes nothing any more once its time is over, which proves it expired', async () => {
     const { chain, sender, order, to } = await solana();
     const final = await sender.finalizedHeight();
     const signed = await sender.signTransfer(await order());

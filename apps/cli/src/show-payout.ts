@@ -179,7 +179,7 @@ async function attemptMoments(db: Db, { id }: Payout): Promise<Moment[]> {
             'chain',
             `has ${name} as ${one.state} in block ${one.height}, fee ${one.feePaid}`,
           )
-        : one.state === 'dead'
+        : one.state === 'invalidated'
           ? happened(one.updatedAt, 'payouts', `knows that ${name} can never be mined`)
           : []),
       ...happened(one.finalAt, 'chain', `has finalized ${name}`),

@@ -304,7 +304,7 @@ test('the operator’s role changes what its commands change and nothing else, a
       'insert into operator.kinds (kind, sender, receiver) values (1, 2, 3)',
       'set role quittance_auditor',
       `update auditor.checks set was_right = true`,
-      'truncate auditor.sums',
+      'truncate auditor.balance_snapshots',
       'delete from auditor.outbox',
       'delete from auditor.halts',
       `update auditor.halts set asset = 'ETH'`,

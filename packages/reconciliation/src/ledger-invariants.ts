@@ -2,8 +2,8 @@ import type { Invariant } from './invariant.ts';
 import { openPayouts } from './recent-records.ts';
 
 /** Where the auditor keeps the sums of the entries up to a transfer. */
-const SUMS = 'auditor.sums';
-const SUMS_UNTIL = '(select transfer_seq from auditor.sums_until)';
+const SNAPSHOTS = 'auditor.balance_snapshots';
+const SNAPSHOTS_UNTIL = '(select transfer_seq from auditor.balance_snapshots_until)';
 
 const transfersBalance = (those: string) => `
   select 'transfer ' || transfer_seq || ' is off by ' || sum(amount)::text || ' ' || asset as what,
@@ -90,8 +90,8 @@ export const ledgerInvariants: readonly Invariant[] = [
     sql: balancesAreTheirEntries(merchantsEntries),
     recent: () =>
       balancesAreTheirEntries(
-        `select account_id, asset, bucket, amount from ${SUMS}
-         union all ${merchantsEntries} and transfer_seq > ${SUMS_UNTIL}`,
+        `select account_id, asset, bucket, amount from ${SNAPSHOTS}
+         union all ${merchantsEntries} and transfer_seq > ${SNAPSHOTS_UNTIL}`,
       ),
   },
   {

@@ -190,7 +190,7 @@ test.each<[string, () => Partial<ChainRecords>, RegExp[]]>([
   [
     'failed and is there',
     () =>
-      paid({ payouts: [{ ...payout, status: 'failed' }], transactions: [{ ...transaction, state: 'dead' }] }),
+      paid({ payouts: [{ ...payout, status: 'failed' }], transactions: [{ ...transaction, state: 'invalidated' }] }),
     [/payout 7 failed, and 0x9+ of it is in the chain/],
   ],
   [
@@ -198,7 +198,7 @@ test.each<[string, () => Partial<ChainRecords>, RegExp[]]>([
     () => {
       paid();
       node.mined.set(hash('8'), { to: RECIPIENT, value: 30n, succeeded: true, height: 10 });
-      const twin = { ...transaction, tx_hash: hash('8'), state: 'dead' };
+      const twin = { ...transaction, tx_hash: hash('8'), state: 'invalidated' };
       return { ...mined, transactions: [...mined.transactions, twin] };
     },
     [/payout 7 has 2 transactions in the chain: 0x9+, 0x8+/],

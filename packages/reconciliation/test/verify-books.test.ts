@@ -67,7 +67,7 @@ beforeAll(async () => {
   database = await testDatabase();
   db = openDb({ url: database.adminUrl, schema: 'public', pool: 1, logger: createLogger('test', 'silent') });
   await run(rightBooks);
-  await run('insert into auditor.sums_until (transfer_seq) values (0)');
+  await run('insert into auditor.balance_snapshots_until (transfer_seq) values (0)');
 });
 afterAll(async () => {
   await db.close();
@@ -310,7 +310,7 @@ const seeded: [string, string, string, string[]][] = [
   ],
   [
     'a deposit that is being swept by nothing',
-    `${aTransaction}; update payouts.transactions set state = 'dead', purpose = 'sweep', swept_address = '0xa';
+    `${aTransaction}; update payouts.transactions set state = 'invalidated', purpose = 'sweep', swept_address = '0xa';
      insert into payouts.unswept_deposits (deposit_id, chain, address, derivation_index, asset, amount, state, sweep_id)
        values ('dep_1', 'ethereum', '0xa', 0, 'ETH', 100, 'sweeping', 1)`,
     `delete from payouts.unswept_deposits; delete from payouts.transactions`,
@@ -318,7 +318,7 @@ const seeded: [string, string, string, string[]][] = [
   ],
   [
     'a coin that is locked for nothing',
-    `${aTransaction}; update payouts.transactions set state = 'dead';
+    `${aTransaction}; update payouts.transactions set state = 'invalidated';
      insert into payouts.utxos (outpoint, chain, address, branch, derivation_index, amount, state, locked_by)
        values ('t:0', 'bitcoin', 'bc1', 'hot', 0, 100, 'locked', 1)`,
     `delete from payouts.utxos; delete from payouts.transactions`,

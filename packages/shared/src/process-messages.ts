@@ -202,7 +202,7 @@ async function moveToDeadLetters(
     message.term();
   } catch (failure) {
     logger.warn(
-      { ...said, parking: reason(failure) },
+      { ...said, not_stored_because: reason(failure) },
       'an event could not be stored as a dead letter, it will be tried again',
     );
     message.nak(RETRY_MS[RETRY_MS.length - 1] ?? RETRY_MS[0]);

@@ -68,7 +68,7 @@ afterAll(async () => {
 beforeEach(async () => {
   await run(
     `delete from auditor.checks; delete from auditor.discrepancies; delete from auditor.halts; delete from auditor.outbox;
-     delete from auditor.leases; delete from auditor.sums; delete from auditor.sums_until`,
+     delete from auditor.leases; delete from auditor.balance_snapshots; delete from auditor.balance_snapshots_until`,
   );
   lines.length = 0;
   now = new Date();
@@ -149,7 +149,7 @@ describe('correct records', () => {
     await check();
     expect(await checks()).toEqual(['whole right', 'recent right', 'recent right']);
     expect(lines).toEqual([]);
-    expect(await db.rows('select account_id, asset, bucket, amount from sums')).toEqual([
+    expect(await db.rows('select account_id, asset, bucket, amount from balance_snapshots')).toEqual([
       { account_id: 'acc_1', asset: 'ETH', bucket: 'available', amount: '100' },
     ]);
     await later('1 day');
@@ -171,7 +171,7 @@ describe('correct records', () => {
 
   it('are summed up as they grow, so that a check of new rows reads few of them', async () => {
     const until = async () =>
-      BigInt((await db.one<{ at: string }>('select transfer_seq as at from sums_until')).at);
+      BigInt((await db.one<{ at: string }>('select transfer_seq as at from balance_snapshots_until')).at);
     await check();
     const first = await until();
     const set = 'set session_replication_role = replica';
@@ -181,7 +181,7 @@ describe('correct records', () => {
     try {
       await check();
       expect((await until()) > first).toBe(true);
-      expect(await db.rows('select asset, amount from sums order by asset')).toEqual([
+      expect(await db.rows('select asset, amount from balance_snapshots order by asset')).toEqual([
         { asset: 'ETH', amount: '100' },
         { asset: 'SOL', amount: '50' },
       ]);
@@ -192,15 +192,15 @@ describe('correct records', () => {
     }
   });
 
-  it('are checked row by row when the sums cannot be read', async () => {
+  it('are checked row by row when the balance snapshots cannot be read', async () => {
     await check();
-    await run('revoke select on auditor.sums from quittance_auditor');
+    await run('revoke select on auditor.balance_snapshots from quittance_auditor');
     try {
       expect(await check()).toBe(1);
       expect(await checks()).toEqual(['whole right', 'whole right']);
       expect(lines.map(({ msg }) => msg)).toEqual(['new rows could not be checked, checking every row']);
     } finally {
-      await run('grant select on auditor.sums to quittance_auditor');
+      await run('grant select on auditor.balance_snapshots to quittance_auditor');
     }
   });
 
@@ -287,9 +287,9 @@ describe('a balance that is off by one unit', () => {
     }
   });
 
-  it('that only the sums of the auditor show is refuted by the check of every row, which computes them again', async () => {
+  it('that only the balance snapshots of the auditor show is refuted by the check of every row, which computes them again', async () => {
     await check();
-    await run('update auditor.sums set amount = amount + 1');
+    await run('update auditor.balance_snapshots set amount = amount + 1');
     await check();
     await check();
     await check();

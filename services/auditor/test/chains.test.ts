@@ -67,7 +67,7 @@ afterAll(async () => {
 beforeEach(async () => {
   await run(
     `${deleteRecords}; delete from auditor.checks; delete from auditor.discrepancies; delete from auditor.halts;
-     delete from auditor.leases; delete from auditor.sums; delete from auditor.sums_until`,
+     delete from auditor.leases; delete from auditor.balance_snapshots; delete from auditor.balance_snapshots_until`,
   );
   node = new ScriptedEvmNode();
   node.blocks.set(10, `0x${'a'.repeat(64)}`);

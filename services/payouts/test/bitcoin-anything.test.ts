@@ -105,7 +105,7 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8])('anything, %i', async (seed) => {
     await fixture.expectSound();
     const ends = await fixture.db.rows<{ status: string; proved: boolean }>(
       `select status, exists (select from payments join transactions using (replacement_group)
-         where payout_id = payouts.id and transactions.state = 'dead') as proved from payouts`,
+         where payout_id = payouts.id and transactions.state = 'invalidated') as proved from payouts`,
     );
     for (const { status, proved } of ends)
       expect([status, status === 'failed' && !proved]).toEqual([status, false]);

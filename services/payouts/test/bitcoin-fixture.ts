@@ -370,8 +370,8 @@ export class BitcoinFixture {
     }>(
       `select replacement_group, attempt, terms from transactions 
        where replacement_group not in (
-         select replacement_group from transactions where state = 'dead'
-         except select replacement_group from transactions where state <> 'dead') order by id`,
+         select replacement_group from transactions where state = 'invalidated'
+         except select replacement_group from transactions where state <> 'invalidated') order by id`,
     );
     const owner = new Map<string, string>();
     const first = new Map<string, string[]>();

@@ -520,7 +520,7 @@ describe('a fee that is too low', () => {
     const { payout, next } = await bumped([BITCOIN], BITCOIN / 4n);
     await fixture.finish();
     expect(await fixture.payout(payout.id)).toMatchObject({ status: 'mined', tx_hash: next?.tx_hash });
-    expect((await fixture.transactions()).map(({ state }) => state)).toEqual(['dead', 'mined']);
+    expect((await fixture.transactions()).map(({ state }) => state)).toEqual(['invalidated', 'mined']);
     expect(await fixture.spent()).toMatchObject([{ tx_hash: next?.tx_hash }]);
     expect(await fixture.published(payout)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
     const change = (await fixture.utxos()).filter(({ branch }) => branch === 'change');
@@ -533,7 +533,7 @@ describe('a fee that is too low', () => {
     await fixture.node.mine(CONFIRMATIONS - 1);
     await fixture.run();
     expect(await fixture.payout(payout.id)).toMatchObject({ status: 'mined', tx_hash: old?.tx_hash });
-    expect((await fixture.transactions()).map(({ state }) => state)).toEqual(['mined', 'dead']);
+    expect((await fixture.transactions()).map(({ state }) => state)).toEqual(['mined', 'invalidated']);
     expect(await fixture.spent()).toMatchObject([{ tx_hash: old?.tx_hash }]);
   });
 

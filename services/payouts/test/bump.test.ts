@@ -67,7 +67,7 @@ describe('a payout that is stuck', () => {
     expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast', tx_hash: second?.['tx_hash'] });
     await fixture.finish();
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined', tx_hash: second?.['tx_hash'] });
-    expect(await fixture.transactions()).toMatchObject([{ state: 'dead' }, { state: 'mined' }]);
+    expect(await fixture.transactions()).toMatchObject([{ state: 'invalidated' }, { state: 'mined' }]);
     expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
     expect(await fixture.published(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
     const spent = [
@@ -96,7 +96,7 @@ describe('a payout that is stuck', () => {
     fixture.chain.mineBytes(String(first?.['raw']));
     await fixture.finish();
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined', tx_hash: first?.['tx_hash'] });
-    expect(await fixture.transactions()).toMatchObject([{ state: 'mined' }, { state: 'dead' }]);
+    expect(await fixture.transactions()).toMatchObject([{ state: 'mined' }, { state: 'invalidated' }]);
     expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
     expect(await sentOf()).toMatchObject([{ tx_hash: first?.['tx_hash'] }]);
   });
@@ -136,7 +136,7 @@ describe('a payout that is stuck', () => {
     expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
   });
 
-  it('fails only when another transaction used the nonce, and all its attempts are dead then', async () => {
+  it('fails only when another transaction used the nonce, and all its attempts are invalidated then', async () => {
     const { id, to } = await aStuckPayout();
     await fixture.run();
     fixture.chain.useNonce(HOT);
@@ -146,7 +146,7 @@ describe('a payout that is stuck', () => {
       fixture.clock.advance(31_000);
     }
     expect(await fixture.payout(id)).toMatchObject({ status: 'failed' });
-    expect(await fixture.transactions()).toMatchObject([{ state: 'dead' }, { state: 'dead' }]);
+    expect(await fixture.transactions()).toMatchObject([{ state: 'invalidated' }, { state: 'invalidated' }]);
     expect(await fixture.published(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
     expect(fixture.chain.paymentsTo(to)).toEqual([]);
   });
@@ -243,7 +243,7 @@ describe('a process that dies while it replaces a transaction', () => {
     await runAfterDeath();
     expect(fixture.chain.arrived).toContain(second?.['raw']);
     await fixture.finish();
-    expect(await fixture.transactions()).toMatchObject([{ state: 'dead' }, { state: 'mined' }]);
+    expect(await fixture.transactions()).toMatchObject([{ state: 'invalidated' }, { state: 'mined' }]);
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
     expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
   });
@@ -305,7 +305,7 @@ describe('a sweep that is stuck', () => {
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
     expect(await fixture.transactions()).toMatchObject([
       { state: 'mined' },
-      { state: 'dead' },
+      { state: 'invalidated' },
       { state: 'mined' },
     ]);
   });

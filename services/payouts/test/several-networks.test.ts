@@ -125,7 +125,7 @@ it('a payout that a real node does not mine is replaced by one that pays more', 
   await mine('ethereum', 3);
   await round('ethereum');
   expect(await statusOf(id)).toBe('mined');
-  expect((await attemptsAt(id)).map(({ state }) => state)).toEqual(['dead', 'mined']);
+  expect((await attemptsAt(id)).map(({ state }) => state)).toEqual(['invalidated', 'mined']);
   expect(await balanceOf('ethereum', to)).toBe(ETHER / 2n);
 });
 
@@ -140,7 +140,7 @@ it('a payout that was replaced is settled by its first transaction when a miner 
   await round('ethereum');
   expect(await statusOf(id)).toBe('mined');
   expect((await shop.get(`/api/payouts/${id}`)).body.tx_hash).toBe(first?.tx_hash);
-  expect((await attemptsAt(id)).map(({ state }) => state)).toEqual(['mined', 'dead']);
+  expect((await attemptsAt(id)).map(({ state }) => state)).toEqual(['mined', 'invalidated']);
   await mine('ethereum', 3);
   await round('ethereum');
   expect(await balanceOf('ethereum', to)).toBe(ETHER / 2n);
@@ -161,11 +161,11 @@ it('each network has nonces of its own for the same address, and a node that is 
     expect(await balanceOf('base', both.ETH.to)).toBe(0n);
     expect(await balanceOf('base', both.ETH_BASE.to)).toBe(ETHER / 2n);
     const leases = await db.rows<{ name: string }>(
-      `select name from leases where name like 'engine:%' order by name`,
+      `select name from leases where name like 'chain-worker:%' order by name`,
     );
     expect(leases.map(({ name }) => name)).toEqual([
-      `engine:base:${wallet.hotAddress}`,
-      `engine:ethereum:${wallet.hotAddress}`,
+      `chain-worker:base:${wallet.hotAddress}`,
+      `chain-worker:ethereum:${wallet.hotAddress}`,
     ]);
 
     nodes.ethereum.anvil.pause();

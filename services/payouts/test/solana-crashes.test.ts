@@ -104,7 +104,7 @@ it.each(['solana.resigns.signing', 'solana.resigns.signed'])(
     await payouts.db.rows(`update transactions set created_at = created_at - interval '31 seconds'`);
     await payouts.launch(point);
     await payouts.died();
-    const expected = point === 'solana.resigns.signed' ? ['dead', 'signed'] : ['signed'];
+    const expected = point === 'solana.resigns.signed' ? ['invalidated', 'signed'] : ['signed'];
     expect((await payouts.attemptsAt(id)).map(({ state }) => state)).toEqual(expected);
     await payouts.start();
     await payouts.ends(id, 'mined');
@@ -112,7 +112,7 @@ it.each(['solana.resigns.signing', 'solana.resigns.signed'])(
     // On a slow machine the second attempt expires too before the process is back.
     const states = (await payouts.attemptsAt(id)).map(({ state }) => state);
     expect(states.length).toBeGreaterThan(1);
-    expect(states).toEqual([...states.slice(1).map(() => 'dead'), 'mined']);
+    expect(states).toEqual([...states.slice(1).map(() => 'invalidated'), 'mined']);
     await payouts.expectPublished(id, ['payout.created', 'hold.settle', 'payout.completed']);
     await payouts.expectSpentOnce();
   },

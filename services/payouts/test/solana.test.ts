@@ -212,13 +212,13 @@ describe('sweeps', () => {
     await fixture.run();
     await expires();
     await fixture.run();
-    expect(await fixture.transactions()).toMatchObject([{ state: 'dead' }]);
+    expect(await fixture.transactions()).toMatchObject([{ state: 'invalidated' }]);
     // The database uses its own clock, which no test moves.
     await fixture.db.rows('update unswept_deposits set retry_at = now()');
     fixture.onBroadcast = (_raw, send) => send();
     await fixture.ends(id, 'mined');
     expect((await fixture.transactions()).map(({ purpose, state }) => [purpose, state])).toEqual([
-      ['sweep', 'dead'],
+      ['sweep', 'invalidated'],
       ['sweep', 'mined'],
       ['payout', 'mined'],
     ]);
@@ -250,7 +250,7 @@ describe('a payout that no block includes', () => {
     await expires();
     await fixture.run();
     const [first, second] = await fixture.transactions();
-    expect(first).toMatchObject({ attempt: 1, state: 'dead' });
+    expect(first).toMatchObject({ attempt: 1, state: 'invalidated' });
     expect(second).toMatchObject({ attempt: 2, state: 'signed', replacement_group: first?.['id'] });
     for (let i = 0; i < 5; i++) await fixture.run();
     expect(await fixture.transactions()).toHaveLength(2);
@@ -315,7 +315,7 @@ describe('a payout that no block includes', () => {
     await expires();
     await fixture.ends(id, 'failed');
     expect(await fixture.published(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
-    expect(await fixture.transactions()).toMatchObject([{ state: 'dead' }]);
+    expect(await fixture.transactions()).toMatchObject([{ state: 'invalidated' }]);
   });
 
   it('is not signed again by a process that has lost the lease', async () => {

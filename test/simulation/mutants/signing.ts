@@ -77,7 +77,7 @@ export const signingMutants: readonly Mutant[] = [
       afterEachRound(wiring, ({ db }, { chain }) =>
         db.transaction(async (trx) => {
           const thrown = await trx.rows<{ replacement_group: string }>(
-            `update transactions set state = 'dead'
+            `update transactions set state = 'invalidated'
              where chain = $1 and purpose = 'payout' and state = 'signed' and broadcasts > 0 returning replacement_group`,
             [chain],
           );
@@ -202,7 +202,7 @@ export const signingMutants: readonly Mutant[] = [
     },
   },
   {
-    name: 'absent-is-dead',
+    name: 'absent-is-expired',
     what: 'signed bytes that the node does not know after half a minute will never be mined',
     kinds: ['solana'],
     apply(wiring) {

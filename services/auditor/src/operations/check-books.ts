@@ -22,7 +22,7 @@ import {
 } from '../store/checks.ts';
 import { deleteDiscrepancies, knownDiscrepancies, storeDiscrepancies } from '../store/discrepancies.ts';
 import { openHalt } from '../store/halts.ts';
-import { advanceSums, rebuildSums } from '../store/sums.ts';
+import { advanceBalanceSnapshots, rebuildBalanceSnapshots } from '../store/balance-snapshots.ts';
 import { haltedEvent } from './halts.ts';
 
 /** New and open rows are few; reading every row may take minutes. */
@@ -106,9 +106,9 @@ async function checkBooks(ports: Ports, lease: Lease, plan: CheckPlan): Promise<
   });
   // From now on a check of new rows can compute what each balance should be.
   if (result.isWhole && invariantsAsked?.has('I2') !== false) {
-    await underLease(ports.slowDb, lease, (trx) => rebuildSums(trx, watermarks, CHECK_MAX_MS.whole));
+    await underLease(ports.slowDb, lease, (trx) => rebuildBalanceSnapshots(trx, watermarks, CHECK_MAX_MS.whole));
   } else if (scope === 'recent' && isRight(found)) {
-    await underLease(ports.slowDb, lease, (trx) => advanceSums(trx, watermarks));
+    await underLease(ports.slowDb, lease, (trx) => advanceBalanceSnapshots(trx, watermarks));
   }
 
   for (const chain of ports.chains) {

@@ -75,7 +75,7 @@ describe('the states of a transaction', () => {
   it('never lead back, and an end leads nowhere', () => {
     expect(transactionMoves.signed).not.toContain('signed');
     for (const state of transactionMoves.broadcast) expect(transactionMoves[state]).toEqual([]);
-    for (const end of ['mined', 'reverted', 'dead'] as const) expect(transactionMoves[end]).toEqual([]);
+    for (const end of ['mined', 'reverted', 'invalidated'] as const) expect(transactionMoves[end]).toEqual([]);
   });
 
   it('are open exactly while another state can follow', () => {
@@ -84,9 +84,9 @@ describe('the states of a transaction', () => {
     ]);
   });
 
-  it('let the chain be asked about an ended transaction, never about one that is proved dead', () => {
-    expect(transactionPhases.ended).not.toContain('dead');
-    expect(transactionStates.filter((state) => state !== 'dead')).toEqual([
+  it('let the chain be asked about an ended transaction, never about one that is invalidated', () => {
+    expect(transactionPhases.ended).not.toContain('invalidated');
+    expect(transactionStates.filter((state) => state !== 'invalidated')).toEqual([
       ...transactionPhases.open,
       ...transactionPhases.ended,
     ]);

@@ -53,14 +53,14 @@ export function assertMoves<S extends string>(moves: Record<S, readonly S[]>, fr
  * | `broadcast` | A node has accepted the bytes. |
  * | `mined` | In the chain, as deep as the asset asks. |
  * | `reverted` | The same, and its execution failed for good. |
- * | `dead` | Proved: no block can ever include it. |
+ * | `invalidated` | Proved: no block can ever include it. |
  */
 export const transactionMoves = {
-  signed: ['broadcast', 'mined', 'reverted', 'dead'],
-  broadcast: ['mined', 'reverted', 'dead'],
+  signed: ['broadcast', 'mined', 'reverted', 'invalidated'],
+  broadcast: ['mined', 'reverted', 'invalidated'],
   mined: [],
   reverted: [],
-  dead: [],
+  invalidated: [],
 } as const satisfies Record<string, readonly string[]>;
 
 export type TransactionState = keyof typeof transactionMoves;

@@ -11,7 +11,7 @@ import { reportSigningPaused, seedMismatch } from './signing-pause.ts';
 import { watchEnded } from './watch-ended.ts';
 
 export const chainLease = ({ chain, sender }: Pick<PayoutChain, 'chain' | 'sender'>): string =>
-  `engine:${chain}:${sender.hotAddress}`;
+  `chain-worker:${chain}:${sender.hotAddress}`;
 
 /**
  * One round of the chain worker of one chain. Only the replica that holds the lease of the hot wallet runs it; signing

@@ -62,25 +62,25 @@ export async function stuckGroups(
 
 const invalidateOthers = statement(
   'transactions_invalidate_others',
-  `update transactions set state = 'dead', updated_at = now()
+  `update transactions set state = 'invalidated', updated_at = now()
    where replacement_group = $1 and id <> $2 and ${isIn('open')}`,
 );
 
-/** Marks the other attempts of a group as dead, after one has ended in the chain. */
+/** Invalidates the other attempts of a group, after one has ended in the chain. */
 export async function invalidateOtherAttempts(trx: Trx, { group, id }: Transaction): Promise<void> {
-  assertMoves(transactionMoves, transactionPhases.open, 'dead');
+  assertMoves(transactionMoves, transactionPhases.open, 'invalidated');
   await trx.rows(invalidateOthers, [group, id]);
 }
 
 const invalidateAll = statement(
   'transactions_invalidate_group',
-  `update transactions set state = 'dead', updated_at = now()
+  `update transactions set state = 'invalidated', updated_at = now()
    where replacement_group = $1 and ${isIn('open')} returning id`,
 );
 
-/** Marks all open attempts of a group as dead. False when the group had ended before. */
+/** Invalidates all open attempts of a group. False when the group had ended before. */
 export async function invalidateAttempts(trx: Trx, group: string): Promise<boolean> {
-  assertMoves(transactionMoves, transactionPhases.open, 'dead');
+  assertMoves(transactionMoves, transactionPhases.open, 'invalidated');
   return (await trx.rows(invalidateAll, [group])).length > 0;
 }
 

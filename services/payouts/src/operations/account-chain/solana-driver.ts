@@ -88,12 +88,12 @@ async function afterExpiry(
   ports: SolanaPorts,
   lease: Lease,
   driver: AccountChainDriver,
-  dead: Transaction,
+  expired: Transaction,
 ): Promise<boolean> {
   if (ports.signingPause.reason !== undefined) return false;
   await keepLease(ports, lease);
-  if (dead.purpose === 'sweep') return invalidateGroup(ports, lease, dead);
-  return ports.assets.includes(dead.asset) && signAgain(ports, lease, driver, dead);
+  if (expired.purpose === 'sweep') return invalidateGroup(ports, lease, expired);
+  return ports.assets.includes(expired.asset) && signAgain(ports, lease, driver, expired);
 }
 
 async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {

@@ -24,10 +24,10 @@ export async function signAgain(
   ports: SolanaPorts,
   lease: Lease,
   driver: AccountChainDriver,
-  dead: Transaction,
+  expired: Transaction,
 ): Promise<boolean> {
   const { db, chain, sender, logger, throttledLog } = ports;
-  const { group, attempt, asset } = dead;
+  const { group, attempt, asset } = expired;
   const [payment, ...others] = await paymentsOf(db, group);
   invariant(payment !== undefined && others.length === 0, `group ${group} pays one payout`);
   const payout = await findPayout(db, payment.payoutId);
@@ -44,14 +44,14 @@ export async function signAgain(
     lifetime: await sender.lifetime(),
   };
   try {
-    if ((await sender.tryTransfer(order)) === 'refused') return await invalidateGroup(ports, lease, dead);
+    if ((await sender.tryTransfer(order)) === 'refused') return await invalidateGroup(ports, lease, expired);
   } catch (error) {
     const details = { payout: payout.id, reason: reason(error) };
     throttledLog.log('warn', `again.${payout.id}`, details, 'a payout cannot be signed again yet');
     return false;
   }
   const signed = await sender.signTransfer(order);
-  const extra = signed.maxCost - dead.maxCost;
+  const extra = signed.maxCost - expired.maxCost;
   const native = nativeAsset[chain];
   if (extra > 0n && extra > amountOf((await availableLiquidity(ports, driver, [native])).free, native)) {
     const details = { payout: payout.id, address: sender.hotAddress };
@@ -62,11 +62,11 @@ export async function signAgain(
   const finalHeightWhenSigned = await sender.finalizedHeight();
   const successor = await db.transaction(async (trx) => {
     await assertLease(trx, lease);
-    const invalidated = await moveTransaction(trx, dead.id, transactionPhases.open, 'dead');
+    const invalidated = await moveTransaction(trx, expired.id, transactionPhases.open, 'invalidated');
     if (invalidated === undefined) return undefined;
     const stored = await insertSigned(trx, {
-      ...dead,
-      after: dead,
+      ...expired,
+      after: expired,
       chain,
       sweptAddress: null,
       signed,
@@ -81,7 +81,7 @@ export async function signAgain(
   if (successor === undefined) return false;
   failpoint('solana.resigns.signed');
   const { txHash: transaction, attempt: next } = successor;
-  const details = { chain, transaction, instead_of: dead.txHash, attempt: next };
+  const details = { chain, transaction, instead_of: expired.txHash, attempt: next };
   logger.warn(details, 'a transaction was in no block in its time, the payment is signed again');
   await sendTransaction(ports, successor);
   return true;
