@@ -30,9 +30,9 @@ export type FirstTimes = {
 /** Which of these events arrive for the first time. Their inbox rows are written in the transaction of their effects. */
 export async function firstTimes(trx: Trx, ids: readonly EventId[]): Promise<FirstTimes> {
   const rows = await trx.rows<{ event_id: EventId; forgotten: boolean }>(insertNew, [ids]);
-  const those = (forgotten: boolean) =>
-    new Set(rows.filter((row) => row.forgotten === forgotten).map((row) => row.event_id));
-  return { fresh: those(false), forgotten: those(true) };
+  const eventIds = (some: typeof rows) => new Set(some.map((row) => row.event_id));
+  const forgotten = eventIds(rows.filter((row) => row.forgotten));
+  return { fresh: eventIds(rows.filter((row) => !row.forgotten)), forgotten };
 }
 
 // An event that the inbox may have pruned counts as missing until it is a dead letter, so that no event is confirmed unprocessed.
