@@ -69,7 +69,7 @@ const gauges: readonly DatabaseGauge[] = [
 /** How long a check may take before the nodes are asked again. */
 const CHECK_MAX_MS = 120_000;
 
-export type Seen = Pick<Ports, 'memory' | 'clock'> & { settings: Pick<Ports['settings'], 'CHAINS_EVERY_MS'> };
+export type Seen = Pick<Ports, 'memory' | 'clock'> & { settings: Pick<Ports['settings'], 'chainsEveryMs'> };
 
 export type AuditorMetricsOptions = { db: Db; logger: Logger; cachedMs?: number };
 
@@ -93,7 +93,7 @@ export function auditorMetrics(options: AuditorMetricsOptions, seen: Seen): Metr
 
 /** Only what this replica compared itself: by now another one may do it. */
 function backing({ memory, clock, settings }: Seen, side: 'there' | 'owed'): Sample[] {
-  const since = clock.now().getTime() - 2 * settings.CHAINS_EVERY_MS - CHECK_MAX_MS;
+  const since = clock.now().getTime() - 2 * settings.chainsEveryMs - CHECK_MAX_MS;
   const latest = [...memory.values()].filter(({ lookedAt }) => (lookedAt?.getTime() ?? 0) > since);
   return latest.flatMap(({ balances }) =>
     [...balances.backing].map(([asset, sides]) => ({ asset, value: inWholeUnits(asset, sides[side]) })),

@@ -4,13 +4,23 @@ import type { Chain } from '@quittance/shared/assets';
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
-import type { AuditorConfig } from './config.ts';
 
 /** What is known of a chain, so that its node gets fewer requests. Losing it costs requests only. */
 export type ChainMemory = {
   balances: BalanceSnapshots;
   lookedAt: Date | undefined;
   unseen: string | undefined;
+};
+
+export type Settings = {
+  /** Tells this process from the other replicas: the lease is held under this name. */
+  replica: string;
+  checkEveryMs: number;
+  chainsEveryMs: number;
+  /** How often every row is checked. */
+  wholeEveryMs: number;
+  chainDays: number;
+  gracePeriodSeconds: number;
 };
 
 /** Everything an operation may need from the outside; each takes the part it uses. */
@@ -23,12 +33,7 @@ export type Ports = {
   /** The chains whose nodes are asked. */
   chains: readonly ReconciledChain[];
   memory: ReadonlyMap<Chain, ChainMemory>;
-  settings: Pick<
-    AuditorConfig,
-    'CHECK_EVERY_MS' | 'CHAINS_EVERY_MS' | 'WHOLE_CHECK_EVERY_HOURS' | 'CHAIN_DAYS' | 'GRACE_PERIOD_SECONDS'
-  >;
-  /** Tells this process from the other replicas: the lease is held under this name. */
-  replica: string;
+  settings: Settings;
   /** Wakes the relay: call it after a commit that wrote to the outbox. */
   wakeRelay: () => void;
 };

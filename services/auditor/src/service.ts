@@ -15,6 +15,8 @@ export type AuditorOptions = Partial<Ports> & {
   workers?: boolean;
 };
 
+const HOUR_MS = 3_600_000;
+
 /** A whole check reads every row there is. */
 const ANSWER_WITHIN_MS = 31 * 60_000;
 
@@ -54,8 +56,14 @@ export const startAuditor = (
           since: settings.chain === 'solana' && began !== undefined ? new Date(began) : undefined,
         })),
         memory,
-        settings: config,
-        replica,
+        settings: {
+          replica,
+          checkEveryMs: config.CHECK_EVERY_MS,
+          chainsEveryMs: config.CHAINS_EVERY_MS,
+          wholeEveryMs: config.WHOLE_CHECK_EVERY_HOURS * HOUR_MS,
+          chainDays: config.CHAIN_DAYS,
+          gracePeriodSeconds: config.GRACE_PERIOD_SECONDS,
+        },
         ...given,
       };
       const metrics = auditorMetrics({ db: openMetricsDb('auditor', url, logger), logger }, ports);

@@ -9,7 +9,7 @@ const STEP_EVERY_MS = 1_000;
 export function startWorkers(ports: Ports): Pick<Worker, 'stop'> {
   return startWorker({
     name: 'audit',
-    everyMs: Math.min(STEP_EVERY_MS, ports.settings.CHECK_EVERY_MS),
+    everyMs: Math.min(STEP_EVERY_MS, ports.settings.checkEveryMs),
     step: async () => {
       await resendHalts(ports);
       return await stepAudit(ports);

@@ -91,13 +91,13 @@ const replica = (given: Partial<Ports> = {}): Ports => ({
   logger: keepingLogger(),
   chains: [],
   memory: new Map(),
-  replica: randomUUID(),
   settings: {
-    CHECK_EVERY_MS: 60_000,
-    CHAINS_EVERY_MS: 60_000,
-    WHOLE_CHECK_EVERY_HOURS: 24,
-    CHAIN_DAYS: 2,
-    GRACE_PERIOD_SECONDS: 60,
+    replica: randomUUID(),
+    checkEveryMs: 60_000,
+    chainsEveryMs: 60_000,
+    wholeEveryMs: 24 * 3_600_000,
+    chainDays: 2,
+    gracePeriodSeconds: 60,
   },
   wakeRelay: () => {},
   ...given,
@@ -135,7 +135,7 @@ const discrepancies = () =>
 const metricsText = () =>
   auditorMetrics(
     { db, logger: keepingLogger(), cachedMs: 0 },
-    { ...ports, settings: { CHAINS_EVERY_MS: 60_000 } },
+    { ...ports, settings: { chainsEveryMs: 60_000 } },
   ).text();
 
 const off = (units: number, asset = 'ETH') =>

@@ -81,13 +81,13 @@ beforeEach(async () => {
     memory: new Map([
       ['ethereum', { balances: new BalanceSnapshots(), lookedAt: undefined, unseen: undefined }],
     ]),
-    replica: randomUUID(),
     settings: {
-      CHECK_EVERY_MS: 60_000,
-      CHAINS_EVERY_MS: 60_000,
-      WHOLE_CHECK_EVERY_HOURS: 24,
-      CHAIN_DAYS: 2,
-      GRACE_PERIOD_SECONDS: 0,
+      replica: randomUUID(),
+      checkEveryMs: 60_000,
+      chainsEveryMs: 60_000,
+      wholeEveryMs: 24 * 3_600_000,
+      chainDays: 2,
+      gracePeriodSeconds: 0,
     },
     wakeRelay: () => {},
   };

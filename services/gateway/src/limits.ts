@@ -140,7 +140,10 @@ function countIn(redis: Redis | undefined, { name, points, replicas, refused }: 
   const inFlight = new Map<string, number>();
   const begun = (key: string): (() => void) => {
     inFlight.set(key, (inFlight.get(key) ?? 0) + 1);
+    let isDone = false;
     return () => {
+      if (isDone) return;
+      isDone = true;
       const left = (inFlight.get(key) ?? 1) - 1;
       if (left === 0) inFlight.delete(key);
       else inFlight.set(key, left);

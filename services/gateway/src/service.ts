@@ -9,7 +9,7 @@ import { writeTokenUses } from './operations/token-upkeep.ts';
 import type { Ports } from './ports.ts';
 import { createProxy } from './proxy/proxy.ts';
 import { callerReader } from './store/tokens.ts';
-import { startWorkers } from './workers.ts';
+import { startWorkers, watchStreamTokens } from './workers.ts';
 
 export type GatewayService = RunningService<Ports>;
 
@@ -56,6 +56,7 @@ export const startGateway = (
       return {
         ports,
         metrics,
+        watchers: [watchStreamTokens(ports)],
         connections: [ports.proxy, ports.limits],
       };
     },

@@ -12,11 +12,14 @@ export function startWorkers(ports: Ports): Worker[] {
   return [
     startWorker({ name: 'token uses', everyMs: USES_EVERY_MS, logger, step: () => writeTokenUses(ports) }),
     startWorker({ name: 'tokens in use', everyMs: MEET_EVERY_MS, logger, step: () => meetTokens(ports) }),
-    startWorker({
-      name: 'tokens of streams',
-      everyMs: STREAMS_EVERY_MS,
-      logger,
-      step: () => endStreamsOfEndedTokens(ports),
-    }),
   ];
 }
+
+/** Runs from the first request on, before the database is migrated: streams are served then too. */
+export const watchStreamTokens = (ports: Ports): Worker =>
+  startWorker({
+    name: 'tokens of streams',
+    everyMs: STREAMS_EVERY_MS,
+    logger: ports.logger,
+    step: () => endStreamsOfEndedTokens(ports),
+  });

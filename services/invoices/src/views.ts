@@ -2,7 +2,7 @@ import { showAddress } from '@quittance/chains/registry';
 import { assets } from '@quittance/shared/assets';
 import { formatFiat, formatRate, formatUnits, parseRate, type Units, units } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
-import { invariant } from '@quittance/shared/result';
+import { assertNever, invariant } from '@quittance/shared/result';
 import { confirmationsOf, type Deposit, isFinal, isInBlock } from './domain/deposit.ts';
 import type { Invoice } from './domain/invoice.ts';
 import type { MempoolPayment } from './domain/mempool-payment.ts';
@@ -132,7 +132,17 @@ function mempoolPaymentView(
 }
 
 function paymentStatus(deposit: Deposit, height: number): 'pending' | 'confirmed' | 'reversed' {
-  if (deposit.state === 'dropped' || deposit.state === 'reversed') return 'reversed';
-  // A settled deposit whose block left the chain may come back: until it is reversed, it counts as confirmed.
-  return isFinal(deposit, height) ? 'confirmed' : 'pending';
+  switch (deposit.state) {
+    case 'seen':
+      return isFinal(deposit, height) ? 'confirmed' : 'pending';
+    case 'settled':
+    // Its block left the chain and may come back. Until the deposit is reversed, it counts as confirmed.
+    case 'missing':
+      return 'confirmed';
+    case 'dropped':
+    case 'reversed':
+      return 'reversed';
+    default:
+      return assertNever(deposit.state);
+  }
 }

@@ -73,9 +73,11 @@ export async function inputsOf(rpc: Rpc, txHash: string): Promise<string[] | und
   const method = 'getrawtransaction';
   const [answer] = await rpc.batch([{ method, params: [txHash, 0] }]);
   if (isUnknownTransaction(answer)) return undefined;
-  const transaction = parsed(read(hex, answer, method));
-  // The hash covers the inputs, so that one node that knows the transaction suffices.
-  if (transaction.id !== txHash) throw new RpcUnavailable(method, 'another transaction');
+  const raw = read(hex, answer, method);
+  // The hash covers the inputs, so that one node that knows the transaction suffices. Bytes that are no transaction are as
+  // good as no answer.
+  if (hashOf(raw) !== txHash) throw new RpcUnavailable(method, 'another transaction');
+  const transaction = parsed(raw);
   return Array.from({ length: transaction.inputsLength }, (_, i) => {
     const { txid, index } = transaction.getInput(i);
     invariant(txid !== undefined && index !== undefined, 'an input spends an output');

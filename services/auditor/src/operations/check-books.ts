@@ -34,25 +34,20 @@ const LEASE_NAME = 'check';
 /** Another replica takes over the check of a dead process after this time. */
 const LEASE_MS = 5_000;
 
-const HOUR_MS = 3_600_000;
 
 /**
  * Executes the check that is due. One replica does it for all: the lease and the next check are in the database.
  * @returns 1 when a check was executed.
  */
 export async function stepAudit(ports: Ports): Promise<number> {
-  const { db, clock, logger, replica, settings } = ports;
+  const { db, clock, logger, settings } = ports;
   const last = await lastChecks(db);
   // A chain that is no longer configured is not asked.
   const configured = new Set<string>(ports.chains.map((chain) => chain.settings.chain));
   const seenChains = last.seenChains.intersection(configured);
-  const pace = {
-    checkEveryMs: settings.CHECK_EVERY_MS,
-    wholeEveryMs: settings.WHOLE_CHECK_EVERY_HOURS * HOUR_MS,
-  };
-  const plan = nextCheck({ ...last, seenChains }, pace);
+  const plan = nextCheck({ ...last, seenChains }, settings);
   if (plan === undefined) return 0;
-  const lease = await takeLease(db, LEASE_NAME, replica, LEASE_MS);
+  const lease = await takeLease(db, LEASE_NAME, settings.replica, LEASE_MS);
   if (lease === undefined) return 0;
   const failed = (error: unknown) =>
     logger.warn({ reason: reason(error) }, 'the lease of the check could not be renewed');
@@ -88,7 +83,7 @@ async function checkBooks(ports: Ports, lease: Lease, plan: CheckPlan): Promise<
   const invariantsAsked = plan.scope === 'again' ? plan.invariants : undefined;
   const asked = invariants.filter(({ number }) => invariantsAsked?.has(number) !== false);
   const snapshot = snapshotOf(ports.slowDb, CHECK_MAX_MS[scope]);
-  const checkScope = { gracePeriodSeconds: settings.GRACE_PERIOD_SECONDS, watermarks: since };
+  const checkScope = { gracePeriodSeconds: settings.gracePeriodSeconds, watermarks: since };
   const known = (await knownDiscrepancies(db)).filter(({ isAccepted, times }) => isAccepted || times === 1);
   const found = await checkInvariants(snapshot, asked, { ...checkScope, known }).catch((cause: unknown) => {
     throw scope === 'recent' ? new RecentFailed(reason(cause), { cause }) : cause;
@@ -119,7 +114,7 @@ async function checkBooks(ports: Ports, lease: Lease, plan: CheckPlan): Promise<
     const comparedTo = scope !== 'recent' || isSuspected ? undefined : await lastWatermarks(db, name);
     const chainsScope = {
       ...checkScope,
-      ...(await chainScope(db, name, settings.CHAIN_DAYS)),
+      ...(await chainScope(db, name, settings.chainDays)),
       watermarks: comparedTo,
     };
     const compared = await compare(ports, snapshot, chain, chainsScope, began.at);
@@ -195,7 +190,7 @@ async function compare(
     checkScope.watermarks === undefined ||
     remembered.lookedAt === undefined ||
     now < remembered.lookedAt ||
-    now.getTime() - remembered.lookedAt.getTime() >= settings.CHAINS_EVERY_MS;
+    now.getTime() - remembered.lookedAt.getTime() >= settings.chainsEveryMs;
   if (!isDue) return undefined;
   remembered.lookedAt = now;
   try {

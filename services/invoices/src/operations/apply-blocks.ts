@@ -94,10 +94,10 @@ export async function applyBlocks(ports: BlockPorts, move: BlockStep): Promise<v
   logContradictions(ports, chain, contradicted);
 }
 
-export function isLinked(base: KnownBlock, blocks: readonly Block[]): boolean {
-  return blocks.every((block, i) => {
-    const before = blocks[i - 1] ?? base;
-    // On Solana heights are slots, and some slots have no block.
-    return block.parentHash === before.hash && block.height > before.height;
-  });
-}
+/** Each block names the one before it as its parent. */
+export const haveParents = (base: KnownBlock, blocks: readonly Block[]): boolean =>
+  blocks.every((block, i) => block.parentHash === (blocks[i - 1] ?? base).hash);
+
+/** And is higher, by more than one on Solana, where heights are slots and some slots have no block. */
+export const isLinked = (base: KnownBlock, blocks: readonly Block[]): boolean =>
+  haveParents(base, blocks) && blocks.every((block, i) => block.height > (blocks[i - 1] ?? base).height);

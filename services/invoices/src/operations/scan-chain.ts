@@ -18,7 +18,7 @@ import {
   saveSynced,
 } from '../store/cursors.ts';
 import { syncStateOf } from '../store/expiry-extensions.ts';
-import { applyBlocks, BLOCKS_KEPT, type BlockPorts, isLinked } from './apply-blocks.ts';
+import { applyBlocks, BLOCKS_KEPT, type BlockPorts, haveParents } from './apply-blocks.ts';
 import { extendExpiry } from './expire-invoices.ts';
 
 /** Blocks per step. A Bitcoin block has up to 20 MB of JSON. */
@@ -166,7 +166,7 @@ async function handleReorg(
   failpoint('invoices.branch_read');
   const last = blocks.at(-1);
   // The chain changed during the read: the next step tries again.
-  if (last === undefined || !isLinked(base, blocks)) return { taken: 0, isAtHead: false };
+  if (last === undefined || !haveParents(base, blocks)) return { taken: 0, isAtHead: false };
   // The node has not shown its whole branch yet. Payments in the rest of it would be reported as reversed, and come
   // back with the next step.
   if (blocks.length < BRANCH_MAX && last.height < cursor.height) return { taken: 0, isAtHead: false };

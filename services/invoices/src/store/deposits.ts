@@ -1,7 +1,7 @@
 import type { Chain } from '@quittance/shared/assets';
 import { bulk, camelCase, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { DepositId, InvoiceId } from '@quittance/shared/ids';
-import { units } from '@quittance/shared/money';
+import { type Units, units } from '@quittance/shared/money';
 import { type Deposit, onDrop } from '../domain/deposit.ts';
 
 const newDeposits = bulk({
@@ -41,14 +41,19 @@ export const jsonOf = (alias: string, columns: string): string =>
 export const depositJson = (alias: string): string =>
   `json_build_object(${jsonOf(alias, depositColumns)}, 'isHeld', ${isHeld(alias)})`;
 
-/** A row that was read as JSON, which has no dates and no exact numbers. The names of times end in `At`. */
-export const fromJson = <T extends object>(json: object): T =>
-  Object.fromEntries(
-    Object.entries(json).map(([name, value]) => {
-      if (name === 'amount') return [name, units(String(value))];
-      return [name, name.endsWith('At') && value !== null ? new Date(String(value)) : value];
-    }),
-  ) as T;
+/** The columns of which JSON has no type of its own: the compiler asks for all times of a row. */
+type TimesOf<T> = { [K in keyof T]: Date extends T[K] ? K : never }[keyof T];
+
+/** A row that was read as JSON, which has no dates and no exact numbers: its amount was written as text. */
+export const fromJson =
+  <T extends { amount: Units }>(times: { readonly [K in TimesOf<T>]: true }) =>
+  (json: object): T =>
+    Object.fromEntries(
+      Object.entries(json).map(([name, value]) => {
+        if (name === 'amount') return [name, units(String(value))];
+        return [name, name in times && value !== null ? new Date(String(value)) : value];
+      }),
+    ) as T;
 
 /** In the order of arrival; within a block in its order. */
 export const depositOrder = 'first_seen_at, block_height, output_index, id';

@@ -20,6 +20,9 @@ export type FullInvoice = {
   height: number;
 };
 
+const readDeposit = fromJson<Deposit>({ firstSeenAt: true, confirmedAt: true, creditedAt: true });
+const readMempoolPayment = fromJson<MempoolPayment>({ firstSeenAt: true, droppedAt: true });
+
 // Each payment once, in its current state (see `currentPayments` in test/payment-model.ts).
 const depositShown = `not (d.state in ('dropped', 'reversed') and exists (
   select from mempool_payments s where s.chain = d.chain and s.outpoint = d.outpoint and s.dropped_at is null))`;
@@ -78,8 +81,8 @@ export async function findInvoices(
   const found = new Map(
     rows.map(({ deposits, mempoolPayments, paymentsTotal, height, ...row }): [InvoiceId, FullInvoice] => {
       const seen = {
-        deposits: (deposits ?? []).map(fromJson<Deposit>),
-        mempoolPayments: (mempoolPayments ?? []).map(fromJson<MempoolPayment>),
+        deposits: (deposits ?? []).map(readDeposit),
+        mempoolPayments: (mempoolPayments ?? []).map(readMempoolPayment),
       };
       return [row.id, { invoice: toInvoice(row), ...shownOf(seen, row.asset), paymentsTotal, height }];
     }),

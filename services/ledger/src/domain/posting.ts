@@ -15,8 +15,12 @@ export type PlatformBucket = 'custody' | 'fees' | 'loss' | 'network';
 export type Entry = { bucket: MerchantBucket | PlatformBucket; amount: Units };
 
 type PostingKind = 'deposit' | 'reversal' | 'recovery' | 'hold' | 'settle' | 'release' | 'accept' | 'network';
-/** What happened in the world, by its kind and the id of its cause; the ledger books each once. */
-export type Op = `${PostingKind}:${string}`;
+/** What is booked, by its kind and the id of its cause; the ledger books each once. */
+export type Op =
+  | `${'deposit' | 'reversal' | 'accept'}:${DepositId}`
+  | `recovery:${DepositId}:${string}`
+  | `${'hold' | 'settle' | 'release'}:${PayoutId}`
+  | `network:${string}`;
 
 /** A transfer with its entries, ready to be booked. All but the entries must be the same when it comes again. */
 export type Posting = {

@@ -6,7 +6,6 @@ import { chainWorkers } from '../chain-workers.ts';
 import type { ChainPorts, PayoutChain, Ports } from '../ports.ts';
 import { haltedAssets } from '../store/halts.ts';
 import { AssetHalted } from '../store/transactions.ts';
-
 import { reportSigningPaused, seedMismatch } from './signing-pause.ts';
 import { watchEnded } from './watch-ended.ts';
 

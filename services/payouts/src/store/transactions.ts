@@ -54,7 +54,7 @@ export type Transaction = {
   searchedTo: number | null;
   /** Solana: the last block it can be mined in. */
   validToHeight: number | null;
-  /** What the next attempt is signed from, in the form of its kind of chain. */
+  /** What the next attempt is signed from, in the form of its kind of chain: JSON, bigints as text. */
   terms: unknown;
 };
 
@@ -136,9 +136,12 @@ export class AssetHalted extends Error {
  * halted.
  */
 export async function insertSigned(trx: Trx, made: NewTransaction): Promise<Transaction> {
+  const { raw, txHash, maxCost } = made.signed;
   const row = {
     ...made,
-    ...made.signed,
+    raw,
+    txHash,
+    maxCost,
     attempt: (made.after?.attempt ?? 0) + 1,
     purpose: made.sweptAddress === null ? 'payout' : 'sweep',
     terms: made.terms === null ? null : JSON.stringify(made.terms),

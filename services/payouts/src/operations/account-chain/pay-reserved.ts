@@ -6,7 +6,6 @@ import { formatUnits, type Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import pMap from 'p-map';
 import { amountOf, planRun, type Queued, type Shortage } from '../../domain/plan.ts';
-
 import { movePayout, oldestReserved, type Payout } from '../../store/payouts.ts';
 import { insertPayments } from '../../store/replacement-groups.ts';
 import { insertSigned, type Transaction } from '../../store/transactions.ts';

@@ -9,7 +9,6 @@ import {
   type Queued,
   type Sweepable,
 } from '../../domain/plan.ts';
-
 import { type Payout, reservedPayouts } from '../../store/payouts.ts';
 import { openSums } from '../../store/replacement-groups.ts';
 import { sweepableDeposits, sweepableSum, type UnsweptDeposits } from '../../store/unswept-deposits.ts';
