@@ -190,7 +190,10 @@ test.each<[string, () => Partial<ChainRecords>, RegExp[]]>([
   [
     'failed and is there',
     () =>
-      paid({ payouts: [{ ...payout, status: 'failed' }], transactions: [{ ...transaction, state: 'invalidated' }] }),
+      paid({
+        payouts: [{ ...payout, status: 'failed' }],
+        transactions: [{ ...transaction, state: 'invalidated' }],
+      }),
     [/payout 7 failed, and 0x9+ of it is in the chain/],
   ],
   [

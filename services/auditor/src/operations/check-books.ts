@@ -11,6 +11,7 @@ import { appendToOutbox } from '@quittance/shared/outbox';
 import { type CheckPlan, nextCheck } from '../domain/check-plan.ts';
 import { type Assessment, assess, type CheckResult, withOutgrown } from '../domain/discrepancies.ts';
 import type { Ports } from '../ports.ts';
+import { advanceBalanceSnapshots, rebuildBalanceSnapshots } from '../store/balance-snapshots.ts';
 import {
   addChainToCheck,
   chainScope,
@@ -22,7 +23,6 @@ import {
 } from '../store/checks.ts';
 import { deleteDiscrepancies, knownDiscrepancies, storeDiscrepancies } from '../store/discrepancies.ts';
 import { openHalt } from '../store/halts.ts';
-import { advanceBalanceSnapshots, rebuildBalanceSnapshots } from '../store/balance-snapshots.ts';
 import { haltedEvent } from './halts.ts';
 
 /** New and open rows are few; reading every row may take minutes. */
@@ -33,7 +33,6 @@ const NAMED_MAX = 20;
 const LEASE_NAME = 'check';
 /** Another replica takes over the check of a dead process after this time. */
 const LEASE_MS = 5_000;
-
 
 /**
  * Executes the check that is due. One replica does it for all: the lease and the next check are in the database.
@@ -101,7 +100,9 @@ async function checkBooks(ports: Ports, lease: Lease, plan: CheckPlan): Promise<
   });
   // From now on a check of new rows can compute what each balance should be.
   if (result.isWhole && invariantsAsked?.has('I2') !== false) {
-    await underLease(ports.slowDb, lease, (trx) => rebuildBalanceSnapshots(trx, watermarks, CHECK_MAX_MS.whole));
+    await underLease(ports.slowDb, lease, (trx) =>
+      rebuildBalanceSnapshots(trx, watermarks, CHECK_MAX_MS.whole),
+    );
   } else if (scope === 'recent' && isRight(found)) {
     await underLease(ports.slowDb, lease, (trx) => advanceBalanceSnapshots(trx, watermarks));
   }

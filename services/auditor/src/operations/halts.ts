@@ -18,11 +18,11 @@ export const haltedEvent = (asset: AssetSymbol, halt: string, discrepancies: Sho
   ({ kind: 'asset.halted', payload: { asset, halt, breaches: discrepancies } }) as const;
 
 /** What an operator's order is given. `note` writes the audit log, in the transaction that begins or ends the halt. */
-export type OrderPorts = { db: Db; clock: Clock; note: (trx: Trx, halt: string) => Promise<void> };
+export type HaltPorts = { db: Db; clock: Clock; note: (trx: Trx, halt: string) => Promise<void> };
 
 /** Halts the payouts of an asset for an operator, until an operator resumes them. */
 export async function haltPayouts(
-  { db, clock, note }: OrderPorts,
+  { db, clock, note }: HaltPorts,
   { asset, reason }: { asset: AssetSymbol; reason: string },
 ): Promise<Result<{ halt: string }, 'halted_already'>> {
   return await db.transaction(async (trx) => {

@@ -9,7 +9,7 @@ import { ok, type Result, refuse } from '@quittance/shared/result';
 import { chainScope } from '../store/checks.ts';
 import { acceptDiscrepancies } from '../store/discrepancies.ts';
 import { closeHalt, openHalts } from '../store/halts.ts';
-import type { OrderPorts } from './halts.ts';
+import type { HaltPorts } from './halts.ts';
 
 const CHECK_MAX_MS = 30 * 60_000;
 
@@ -37,7 +37,7 @@ export type Resumed = { halt: string; accepted: readonly Discrepancy[] };
  * force and does not halt the asset again.
  */
 export async function resumePayouts(
-  { db, clock, note }: OrderPorts,
+  { db, clock, note }: HaltPorts,
   { asset, force, chains, gracePeriodSeconds, chainDays }: ResumeOrder,
 ): Promise<Result<Resumed, ResumeRefusal>> {
   const halts = await openHalts(db);

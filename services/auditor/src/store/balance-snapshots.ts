@@ -15,7 +15,11 @@ const noteTransfer = statement(
 );
 
 /** Computes the sums of all entries up to a transfer: later checks read only the entries after it. */
-export async function rebuildBalanceSnapshots(trx: Trx, { transfers }: Watermarks, maxMs: number): Promise<void> {
+export async function rebuildBalanceSnapshots(
+  trx: Trx,
+  { transfers }: Watermarks,
+  maxMs: number,
+): Promise<void> {
   await trx.rows(`set local statement_timeout = ${maxMs}`);
   await trx.rows(clear);
   await trx.rows(fill, [transfers]);

@@ -75,7 +75,8 @@ describe('the states of a transaction', () => {
   it('never lead back, and an end leads nowhere', () => {
     expect(transactionMoves.signed).not.toContain('signed');
     for (const state of transactionMoves.broadcast) expect(transactionMoves[state]).toEqual([]);
-    for (const end of ['mined', 'reverted', 'invalidated'] as const) expect(transactionMoves[end]).toEqual([]);
+    for (const end of ['mined', 'reverted', 'invalidated'] as const)
+      expect(transactionMoves[end]).toEqual([]);
   });
 
   it('are open exactly while another state can follow', () => {
