@@ -13,7 +13,7 @@ const expansions: Readonly<Record<string, readonly string[]>> = {
   purpose: ['payout', 'sweep'],
   'stored.purpose': ['payout', 'sweep'],
   'transaction.purpose': ['payout', 'sweep'],
-  'first.end.to': ['settled', 'released', 'voided'],
+  to: ['settled', 'released', 'voided'],
 };
 
 /** What kills a process at a named point in tests. */

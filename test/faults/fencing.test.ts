@@ -76,7 +76,7 @@ afterAll(async () => {
 
 const leaseToken = async (): Promise<bigint> => {
   const { token } = await quittance.db.one<{ token: string }>(
-    `select token::text from payouts.leases where name like 'engine:ethereum:%'`,
+    `select token::text from payouts.leases where name like 'chain-worker:ethereum:%'`,
   );
   return BigInt(token);
 };
