@@ -30,7 +30,7 @@ export async function payReserved(
   lease: Lease,
   driver: AccountChainDriver,
 ): Promise<number> {
-  const { db, kind, chain, assets: payable } = ports;
+  const { db, kind: accountKind, chain, assets: payable } = ports;
   const oldest = await oldestReserved(db, payable, PAYOUTS_PER_ASSET);
   if (oldest.length === 0 || !(await driver.canSign())) return 0;
 
@@ -53,7 +53,7 @@ export async function payReserved(
     return trial === 'refused' ? [] : [candidateOf(payout, trial)];
   });
   const plan = planRun(chain, queue, liquidity, candidates, sources.beyond);
-  failpoint(`${kind}.planned`);
+  failpoint(`${accountKind}.planned`);
   for (const shortage of plan.short) reportShortage(ports, shortage);
 
   const native = nativeAsset[chain];
