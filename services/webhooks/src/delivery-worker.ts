@@ -72,7 +72,7 @@ export function startDeliveryWorker(
       inFlight.set(delivery, performance.now());
       void send(delivery);
     }
-    // This claim may have locked queues of healthy endpoints, which the other claim has skipped.
+    // This claim may have locked queues of healthy endpoints, which the other claim has skipped. Both workers exist by now.
     if (pool === 'slow' && claimed.length > 0) claimingFast.wake();
     return claimed.length;
   };

@@ -119,9 +119,15 @@ const inRange = `account_id = $1 and created_at >= $2 and created_at < $3 and ki
        and (kind <> 'webhook.test' or resource_id = $5)`;
 /** Whether a replay queues an event, by the state of its delivery. Null: it has none. */
 const isQueued = `(state is null or state in ('cancelled', 'exhausted') or (state = 'delivered' and $7))`;
+/** `$1` to `$7` of the statements about a range, in this order; their own values follow. */
 const rangeValues = ({ endpoint, eventTypes, from, to, includeDelivered }: Range) => [
-  ...[endpoint.accountId, from, to, eventTypes, endpoint.id],
-  ...[endpoint.key, includeDelivered],
+  endpoint.accountId,
+  from,
+  to,
+  eventTypes,
+  endpoint.id,
+  endpoint.key,
+  includeDelivered,
 ];
 
 // The day never goes back: the clock of another replica may be ahead.
