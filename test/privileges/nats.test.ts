@@ -10,7 +10,7 @@ import {
   bucketStream,
   buckets,
   busUrl,
-  KEEPER,
+  PROVISIONER,
   STREAM,
 } from '@quittance/shared/bus-connection';
 import { ADMIN, busConfiguration, busUsers, permissionsOf } from '@quittance/shared/bus-permissions';
@@ -49,12 +49,12 @@ const passwordOf = (user: string) => `12e5-${user}`;
 const quoted = (user: string) => JSON.stringify(passwordOf(user));
 const kinds = Object.keys(events) as EventKind[];
 const commandNames = Object.keys(commands) as CommandName[];
-const members = busUsers.filter((user) => user !== KEEPER) as Service[];
+const members = busUsers.filter((user) => user !== PROVISIONER) as Service[];
 const readers = services.filter((service) => kindsFor(service).length > 0);
 const streams = [STREAM, ...bucketNames.map(bucketStream)];
 
 let nats: NatsHandle;
-let keeper: Provisioner;
+let provisioner: Provisioner;
 let admin: NatsConnection;
 /** What the services' own connections had to say: a refusal in it is a right that is missing. */
 const log: string[] = [];
@@ -72,8 +72,8 @@ beforeAll(async () => {
     port: 0,
     config: busConfiguration(quoted, quoted(ADMIN)),
   });
-  keeper = startProvisioner({ url: urlOf(KEEPER), logger, everyMs: 200 });
-  await keeper.made;
+  provisioner = startProvisioner({ url: urlOf(PROVISIONER), logger, everyMs: 200 });
+  await provisioner.made;
   admin = await login(ADMIN);
   for (const service of members)
     buses.set(service, await connectBus({ url: urlOf(service), service, logger }));
@@ -81,7 +81,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([...buses.values()].map((bus) => bus.close()));
   await admin?.close();
-  await keeper?.stop();
+  await provisioner?.stop();
   await nats?.stop();
   rmSync(dataDir, { recursive: true, force: true });
 });
@@ -174,7 +174,7 @@ const forbidden: Record<string, (user: BusUser) => string[]> = {
   'a change of any durable': (user) => [
     // The provisioner makes one again that is past the end of its stream.
     ...readers
-      .filter(() => user !== KEEPER)
+      .filter(() => user !== PROVISIONER)
       .flatMap((reader) => [
         `$JS.API.CONSUMER.CREATE.${STREAM}.${reader}`,
         `$JS.API.CONSUMER.CREATE.${STREAM}.${reader}.evt.*.${reader}.>`,
@@ -200,7 +200,7 @@ const forbidden: Record<string, (user: BusUser) => string[]> = {
     `$JS.API.CONSUMER.LIST.${STREAM}`,
     `$JS.API.CONSUMER.NAMES.${STREAM}`,
     ...readers
-      .filter((reader) => user !== KEEPER && reader !== user)
+      .filter((reader) => user !== PROVISIONER && reader !== user)
       .map((reader) => `$JS.API.CONSUMER.INFO.${STREAM}.${reader}`),
   ],
   'a stream deleted, emptied or changed': () => [
@@ -484,7 +484,7 @@ describe('a reply subject reaches no further than the account of the user who na
   const requestsOf = (user: BusUser): [subject: string, body: string][] =>
     permissionsOf(user).publish.flatMap((allowed) => {
       const subject = allowed.replace(/\*$/, 'ETH').replace(/>$/, '1.1.1.1.0');
-      // With an empty body the keeper would delete a durable.
+      // With an empty body the provisioner would delete a durable.
       const bodies = subject.includes('.CONSUMER.DELETE.') ? ['{'] : ['', '{', '{}'];
       const pulls = [
         '{"batch":1,"no_wait":true}',

@@ -130,13 +130,13 @@ function addInstallation(program: Command, { around, prints, writes }: Line): vo
     .option('--watch', 'keep running, and create them again when NATS lost them')
     .addHelpText(
       'after',
-      '\nNeeds NATS_URL with the name and password of the user `keeper`. Keep it running with --watch: after NATS lost its data,\nservices wait until this command has created the stream again. With --watch it logs to standard output.\n',
+      '\nNeeds NATS_URL with the name and password of the user `provisioner`. Keep it running with --watch: after NATS lost its data,\nservices wait until this command has created the stream again. With --watch it logs to standard output.\n',
     )
     .action(prints(({ watch = false }: { watch?: boolean }) => provisionNats(around, { watch })));
   leaf(nats, 'permissions', 'print the NATS users and their permissions for the configuration of nats-server')
     .addHelpText(
       'after',
-      '\nThe passwords are environment variables of nats-server: KEEPER_NATS_PASSWORD, LEDGER_NATS_PASSWORD and so on. The\noutput of this release is in deploy/nats.\n',
+      '\nThe passwords are environment variables of nats-server: PROVISIONER_NATS_PASSWORD, LEDGER_NATS_PASSWORD and so on. The\noutput of this release is in deploy/nats.\n',
     )
     .action(writes(natsPermissions));
 }

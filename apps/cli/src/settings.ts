@@ -1,7 +1,7 @@
 import { withChains } from '@quittance/chains/settings';
 import { chainSettings } from '@quittance/chains/settings-schema';
 import type { ReconciledChain } from '@quittance/reconciliation/chain-records';
-import { type BusUser, KEEPER } from '@quittance/shared/bus-connection';
+import { type BusUser, PROVISIONER } from '@quittance/shared/bus-connection';
 import { ConfigError, loadConfig } from '@quittance/shared/config';
 import { type Service, services } from '@quittance/shared/events';
 import { z } from 'zod';
@@ -74,7 +74,7 @@ export function provisionerNats({ env }: Where): string {
   if (url && URL.canParse(url) && /^(nats|tls):$/.test(new URL(url).protocol)) return url;
   // Without its value: it holds a password.
   throw new CommandError(
-    `Which bus? Set NATS_URL to nats://${KEEPER}:<password>@<host>:4222.` +
+    `Which bus? Set NATS_URL to nats://${PROVISIONER}:<password>@<host>:4222.` +
       (url ? ' It is set, and not to such a URL.' : ' (The sandbox looks after its bus by itself.)'),
   );
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type NatsHandle, startNats } from '@quittance/engines/nats';
-import { busUrl, KEEPER } from '@quittance/shared/bus-connection';
+import { busUrl, PROVISIONER } from '@quittance/shared/bus-connection';
 import { busUsers } from '@quittance/shared/bus-permissions';
 import { services } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
@@ -65,32 +65,34 @@ async function ended(args: readonly string[], env: Record<string, string>) {
   return { code: await code, out: said.out(), err: said.err() };
 }
 
-const asKeeper = () => ({ NATS_URL: busUrl(nats.url, KEEPER, passwordOf(KEEPER)) });
+const asProvisioner = () => ({ NATS_URL: busUrl(nats.url, PROVISIONER, passwordOf(PROVISIONER)) });
 
 describe('nats provision', () => {
   test('creates what NATS lacks, and then finds nothing to do', async () => {
-    const first = await ended(['nats', 'provision'], asKeeper());
+    const first = await ended(['nats', 'provision'], asProvisioner());
     expect(first).toMatchObject({ code: 0, err: '' });
     expect(first.out).toMatch(/^Created: stream EVT, .*consumer ledger/);
-    expect((await ended(['nats', 'provision'], asKeeper())).out).toBe('NATS lacks nothing.\n');
-    expect(JSON.parse((await ended(['nats', 'provision', '--json'], asKeeper())).out)).toEqual({ made: [] });
+    expect((await ended(['nats', 'provision'], asProvisioner())).out).toBe('NATS lacks nothing.\n');
+    expect(JSON.parse((await ended(['nats', 'provision', '--json'], asProvisioner())).out)).toEqual({
+      made: [],
+    });
   });
 
   test('creates everything again when NATS loses its data, until it is told to end', async () => {
     const stop = new AbortController();
-    const { code, said } = await quittance(['nats', 'provision', '--watch'], asKeeper(), stop.signal);
+    const { code, said } = await quittance(['nats', 'provision', '--watch'], asProvisioner(), stop.signal);
     await nats.stop();
     rmSync(join(folder, 'nats', 'jetstream'), { recursive: true });
     await nats.restart();
     await eventually(() => expect(said.out()).toContain('stream EVT'), 10_000);
     stop.abort();
     expect(await code).toBe(0);
-    expect((await ended(['nats', 'provision'], asKeeper())).out).toBe('NATS lacks nothing.\n');
+    expect((await ended(['nats', 'provision'], asProvisioner())).out).toBe('NATS lacks nothing.\n');
   });
 
   test.each([
-    [{}, /Set NATS_URL to nats:\/\/keeper:<password>@/],
-    [{ NATS_URL: 'http://keeper:geheim@nats:4222' }, /not to such a URL/],
+    [{}, /Set NATS_URL to nats:\/\/provisioner:<password>@/],
+    [{ NATS_URL: 'http://provisioner:geheim@nats:4222' }, /not to such a URL/],
   ])('without the URL of a bus says what to set (%#)', async (env, message) => {
     const refused = await ended(['nats', 'provision', '--watch'], env);
     expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringMatching(message) });
@@ -104,9 +106,11 @@ describe('nats permissions', () => {
   });
 
   test('in JSON says of each user what it may', async () => {
-    const { ledger, keeper, gateway } = JSON.parse((await ended(['nats', 'permissions', '--json'], {})).out);
+    const { ledger, provisioner, gateway } = JSON.parse(
+      (await ended(['nats', 'permissions', '--json'], {})).out,
+    );
     expect(ledger.publish).toContain('evt.ledger.invoices.credit.recorded');
-    expect(keeper).toMatchObject({ subscribe: ['_INBOX.keeper.>'], answers: false });
+    expect(provisioner).toMatchObject({ subscribe: ['_INBOX.provisioner.>'], answers: false });
     expect(gateway).toBeUndefined();
   });
 });

@@ -23,8 +23,8 @@ export const bucketNames = Object.keys(buckets) as BucketName[];
 export const bucketStream = (bucket: BucketName): string => `KV_${bucket}`;
 
 /** Who makes stream, durables and buckets, and may do nothing else. */
-export const KEEPER = 'keeper';
-export type BusUser = Service | typeof KEEPER;
+export const PROVISIONER = 'provisioner';
+export type BusUser = Service | typeof PROVISIONER;
 
 /** Where a user hears answers, and nobody else does. */
 export const inboxPrefix = (user: string): string => `_INBOX.${user}`;

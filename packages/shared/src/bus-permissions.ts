@@ -4,7 +4,7 @@ import {
   bucketStream,
   buckets,
   inboxPrefix,
-  KEEPER,
+  PROVISIONER,
   STREAM,
 } from './bus-connection.ts';
 import { type CommandName, commandSubject, commands, missingSubject, oldestSubject } from './commands.ts';
@@ -75,7 +75,7 @@ function permissionsOfService(service: Service): BusPermissions {
 }
 
 /** May look up and create everything, and replace a durable consumer. May delete nothing else, read no message and send no event. */
-function permissionsOfKeeper(): BusPermissions {
+function permissionsOfProvisioner(): BusPermissions {
   const streams = [STREAM, ...bucketNames.map(bucketStream)];
   return {
     publish: [
@@ -86,13 +86,13 @@ function permissionsOfKeeper(): BusPermissions {
         `$JS.API.CONSUMER.DELETE.${STREAM}.${service}`,
       ]),
     ],
-    subscribe: [`${inboxPrefix(KEEPER)}.>`],
+    subscribe: [`${inboxPrefix(PROVISIONER)}.>`],
     answers: false,
   };
 }
 
 const all = new Map<BusUser, BusPermissions>([
-  [KEEPER, permissionsOfKeeper()],
+  [PROVISIONER, permissionsOfProvisioner()],
   // A service that sends and receives nothing (the gateway) is no user of NATS.
   ...services
     .map((service) => [service, permissionsOfService(service)] as const)

@@ -14,7 +14,7 @@ import {
   bucketNames,
   bucketStream,
   connectPatiently,
-  KEEPER,
+  PROVISIONER,
   STREAM,
 } from './bus-connection.ts';
 import { receivers, type Service, subjectsTo } from './events.ts';
@@ -152,7 +152,7 @@ export function startProvisioner(options: { url: string; logger: Logger; everyMs
 
   async function keep(): Promise<void> {
     try {
-      const nc = await connectPatiently(url, KEEPER, logger, stopping.signal);
+      const nc = await connectPatiently(url, PROVISIONER, logger, stopping.signal);
       const manager = await nc.jetstreamManager({ checkAPI: false, timeout: ASK_TIMEOUT_MS });
       const worker = startWorker({
         name: 'provisioner',
@@ -179,7 +179,7 @@ export function startProvisioner(options: { url: string; logger: Logger; everyMs
     } catch (error) {
       if (!stopping.signal.aborted) throw error;
     } finally {
-      first.reject(new Error('the bus was not made before its keeper was stopped'));
+      first.reject(new Error('the bus was not made before its provisioner was stopped'));
     }
   }
 

@@ -6,8 +6,8 @@ import { createLogger } from '@quittance/shared/logger';
 /** What `quittance nats provision --watch` is in production, in the sandbox's own process; it writes a log like the services. */
 export function startNatsProvisioner(url: string, logDir: string): Provisioner {
   mkdirSync(logDir, { recursive: true });
-  const log = createWriteStream(join(logDir, 'keep-bus.log'), { flags: 'a' });
-  const provisioner = startProvisioner({ url, logger: createLogger('keep-bus', 'info', log) });
+  const log = createWriteStream(join(logDir, 'provisioner.log'), { flags: 'a' });
+  const provisioner = startProvisioner({ url, logger: createLogger('provisioner', 'info', log) });
   return {
     made: provisioner.made,
     async stop() {

@@ -6,7 +6,7 @@ import type { NatsHandle } from '@quittance/engines/nats';
 import type { PostgresHandle } from '@quittance/engines/postgres';
 import type { Engine } from '@quittance/engines/process';
 import type { RedisHandle } from '@quittance/engines/redis';
-import { type BusUser, busUrl, KEEPER } from '@quittance/shared/bus-connection';
+import { type BusUser, busUrl, PROVISIONER } from '@quittance/shared/bus-connection';
 import { ADMIN, busConfiguration } from '@quittance/shared/bus-permissions';
 import type { Provisioner } from '@quittance/shared/bus-setup';
 import { type Service, services } from '@quittance/shared/events';
@@ -158,7 +158,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         .then(async (server) => {
           const bus = keep(server);
           provisioner = startNatsProvisioner(
-            busUrl(bus.url, KEEPER, secrets.busPasswords.keeper),
+            busUrl(bus.url, PROVISIONER, secrets.busPasswords.provisioner),
             join(dir, 'logs'),
           );
           await provisioner.made;

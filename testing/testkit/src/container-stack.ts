@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@quittance/engines/free-port';
-import { busUrl, KEEPER } from '@quittance/shared/bus-connection';
+import { busUrl, PROVISIONER } from '@quittance/shared/bus-connection';
 import { busConfiguration } from '@quittance/shared/bus-permissions';
 import { type Service, services } from '@quittance/shared/events';
 import { reason } from '@quittance/shared/logger';
@@ -215,12 +215,12 @@ async function startServices(
   wanted: StartOptions,
 ) {
   const settings = settingsOf(secrets, url, wanted);
-  const keeper = new GenericContainer(imageOf('cli'))
+  const provisioner = new GenericContainer(imageOf('cli'))
     .withCommand(['nats', 'provision', '--watch'])
-    .withEnvironment({ NATS_URL: busUrl(NATS_URL, KEEPER, secrets.busPasswords[KEEPER]) })
+    .withEnvironment({ NATS_URL: busUrl(NATS_URL, PROVISIONER, secrets.busPasswords[PROVISIONER]) })
     .withWaitStrategy(Wait.forListeningPorts());
   await allOrNone([
-    start('nats-provision', keeper),
+    start('nats-provision', provisioner),
     ...toStart.map((service) => {
       const container = new GenericContainer(imageOf(service))
         .withEnvironment(settings[service])

@@ -71,21 +71,22 @@ export async function testNats(): Promise<Either<NatsHandle> & { dataDir: string
     ? await (await import('./containers.ts')).natsContainer(dataDir)
     : await startNats({ dataDir, port: 0 });
   process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
-  const startKeeper = () => startProvisioner({ url: nats.url, logger: createLogger('keep-bus', 'silent') });
-  let keeper = startKeeper();
-  await keeper.made;
+  const startBusProvisioner = () =>
+    startProvisioner({ url: nats.url, logger: createLogger('provisioner', 'silent') });
+  let provisioner = startBusProvisioner();
+  await provisioner.made;
   const { stop, restart } = nats;
   return Object.assign(nats, {
     dataDir,
     async stop() {
-      await keeper.stop();
+      await provisioner.stop();
       await stop();
     },
     async restart() {
-      await keeper.stop();
+      await provisioner.stop();
       await restart();
-      keeper = startKeeper();
-      await keeper.made;
+      provisioner = startBusProvisioner();
+      await provisioner.made;
     },
   });
 }
