@@ -8,16 +8,21 @@ export const ENGINES_DIR = path.join(CHECKOUT, '.engines');
 export const LOG_FILE = path.join(ENGINES_DIR, 'setup.log');
 
 const STILL_AT_IT_MS = 30_000;
-const COMMAND_TIMEOUT_MS = 60_000;
+const COMMAND_TIMEOUT_MS = 180_000;
+const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 
 /** What the person at the terminal has to know: what went wrong, and what to do about it. */
 export class SetupError extends Error {}
 
 /** Runs a short command and returns its exit code and everything it said. */
-export function run(command, args, env = process.env) {
+export function run(command, args, options = {}) {
   return new Promise((resolve) => {
-    execFile(command, args, { cwd: CHECKOUT, env, timeout: COMMAND_TIMEOUT_MS }, (error, stdout, stderr) => {
-      resolve({ code: error ? (error.code ?? 1) : 0, output: `${stdout}${stderr}` });
+    const all = { cwd: CHECKOUT, timeout: COMMAND_TIMEOUT_MS, maxBuffer: OUTPUT_BYTES_MAX, ...options };
+    execFile(command, args, all, (error, stdout, stderr) => {
+      resolve({
+        code: error ? (error.code ?? 1) : 0,
+        output: `${stdout}${stderr}${error && !stderr ? error.message : ''}`,
+      });
     });
   });
 }
@@ -88,7 +93,10 @@ export function cleanPath() {
   return entries.filter((entry) => entry && !/node_modules\/\.bin\/?$/.test(entry)).join(path.delimiter);
 }
 
-export function findOnPath(name, searchPath) {
-  const candidates = searchPath.split(path.delimiter).map((folder) => path.join(folder, name));
-  return candidates.find((file) => fs.existsSync(file));
+/** The files of these names in the folders of a PATH. */
+export function onPath(names, searchPath) {
+  const folders = searchPath.split(path.delimiter);
+  return names
+    .flatMap((name) => folders.map((folder) => path.join(folder, name)))
+    .filter((file) => fs.existsSync(file));
 }

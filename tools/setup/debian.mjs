@@ -1,15 +1,12 @@
-import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { onPath, run } from './commands.mjs';
 
 const DEBIAN_KEYRINGS = [
   '/usr/share/keyrings/debian-archive-keyring.gpg',
   '/usr/share/keyrings/debian-archive-keyring.pgp',
 ];
 const DEBIAN_MIRROR = 'http://deb.debian.org/debian/';
-
-const COMMAND_TIMEOUT_MS = 180_000;
-const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
  * An apt-get of our own: own sources, lists and archives below `scratch`, so that it needs no root, no
@@ -95,28 +92,9 @@ export function libraryPath(root) {
   return folders.length > 0 ? folders.join(':') : undefined;
 }
 
-export function onPath(names, searchPath) {
-  const folders = searchPath.split(path.delimiter);
-  return names
-    .flatMap((name) => folders.map((folder) => path.join(folder, name)))
-    .filter((file) => fs.existsSync(file));
-}
-
 export async function must(command, args, scratch) {
   // apt and gpgv write to TMPDIR, and a shared /tmp may hold files of the same name that are another user's.
   const env = scratch ? { ...process.env, LC_ALL: 'C', TMPDIR: path.join(scratch, 'tmp') } : process.env;
   const answer = await run(command, args, { cwd: scratch, env });
   if (answer.code !== 0) throw new Error(answer.output.trim() || `${path.basename(command)} failed`);
-}
-
-export function run(command, args, options = {}) {
-  return new Promise((resolve) => {
-    const all = { timeout: COMMAND_TIMEOUT_MS, maxBuffer: OUTPUT_BYTES_MAX, ...options };
-    execFile(command, args, all, (error, stdout, stderr) => {
-      resolve({
-        code: error ? (error.code ?? 1) : 0,
-        output: `${stdout}${stderr}${error && !stderr ? error.message : ''}`,
-      });
-    });
-  });
 }

@@ -6,8 +6,8 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { ENGINES_DIR, readJson } from './commands.mjs';
-import { aptFor, libraryPath, must, onPath, osRelease, run, unpackDebs } from './debian.mjs';
+import { ENGINES_DIR, onPath, readJson, run } from './commands.mjs';
+import { aptFor, libraryPath, must, osRelease, unpackDebs } from './debian.mjs';
 
 // 2.10.20 is the oldest with every fix the message bus relies on; Debian 12's own 2.9 lacks sync_interval.
 const NATS_VERSION_MIN = [2, 10, 20];

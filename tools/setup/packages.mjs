@@ -6,9 +6,9 @@ import {
   CHECKOUT,
   cleanPath,
   ENGINES_DIR,
-  findOnPath,
   LOG_FILE,
   logTail,
+  onPath,
   readJson,
   run,
   runLogged,
@@ -154,12 +154,12 @@ function wantedPnpm() {
 }
 
 async function pnpmCommand(version, env) {
-  const onPath = findOnPath('pnpm', env.PATH);
-  if (onPath) {
-    const answer = await run(onPath, ['--version'], env);
-    if (answer.code === 0 && answer.output.trim() === version) return [onPath];
+  const [pnpm] = onPath(['pnpm'], env.PATH);
+  if (pnpm) {
+    const answer = await run(pnpm, ['--version'], { env });
+    if (answer.code === 0 && answer.output.trim() === version) return [pnpm];
   }
-  const npx = findOnPath('npx', `${env.PATH}${path.delimiter}${path.dirname(process.execPath)}`);
+  const [npx] = onPath(['npx'], `${env.PATH}${path.delimiter}${path.dirname(process.execPath)}`);
   if (npx) return [npx, '--yes', `pnpm@${version}`];
   throw new SetupError(
     `Neither npx (it comes with npm) nor pnpm ${version} is on the PATH. Install npm, then try again.`,

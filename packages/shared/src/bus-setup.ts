@@ -94,8 +94,8 @@ async function ensureBus(manager: JetStreamManager): Promise<string[]> {
 async function bringBack(manager: JetStreamManager, reached: readonly Reached[]): Promise<string[]> {
   // Read last, because the stream only grows.
   const { last_seq } = (await manager.streams.info(STREAM)).state;
-  const astray = reached.filter(({ delivered }) => delivered > last_seq);
-  for (const { service } of astray) {
+  const ahead = reached.filter(({ delivered }) => delivered > last_seq);
+  for (const { service } of ahead) {
     await manager.consumers.delete(STREAM, service);
     await manager.consumers.add(STREAM, {
       ...durableOf(service),
@@ -103,7 +103,7 @@ async function bringBack(manager: JetStreamManager, reached: readonly Reached[])
       opt_start_time: new Date(Date.now() - AGAIN_MS).toISOString(),
     });
   }
-  return astray.map(({ service }) => `consumer ${service}, which was past the end of the stream`);
+  return ahead.map(({ service }) => `consumer ${service}, which was past the end of the stream`);
 }
 
 const durableOf = (service: Service) => ({

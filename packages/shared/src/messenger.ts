@@ -114,7 +114,7 @@ async function drain<P>(
   let wake: (() => void) | undefined;
   let ended = false;
   let failure: Error | undefined;
-  let astray = 0;
+  let misdelivered = 0;
 
   const reading = (async () => {
     try {
@@ -123,8 +123,8 @@ async function drain<P>(
         // that is used again may belong to another service, which gets it from its own consumer.
         if (!isFor(service, message)) {
           message.ack();
-          astray += 1;
-          if (astray === 1)
+          misdelivered += 1;
+          if (misdelivered === 1)
             logger.warn({ subject: message.subject }, 'NATS delivered an event of another service');
           continue;
         }
