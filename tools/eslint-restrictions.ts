@@ -133,7 +133,6 @@ const LONG_SUITES = [
   'test/chain-scenarios/solana-spoofed-deposits.test.ts',
   'test/e2e/contract.test.ts',
   'test/e2e/money.test.ts',
-  'test/faults/chain-node.test.ts',
   'test/faults/races.test.ts',
   'test/privileges/nats.test.ts',
 ];
