@@ -98,8 +98,6 @@ const LONG_SUITES = [
   'packages/chains/test/json-rpc.test.ts',
   'packages/chains/test/reader.test.ts',
   'packages/chains/test/sender.test.ts',
-  'packages/reconciliation/test/chain-invariants.test.ts',
-  'packages/reconciliation/test/verify-books.test.ts',
   'packages/shared/test/consumer.test.ts',
   'packages/shared/test/inbox-pruning.test.ts',
   'services/auditor/test/audit.test.ts',

@@ -1,47 +1,22 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Secret } from '@quittance/shared/secret';
 import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
 import { BalanceSnapshots } from '../src/balance-snapshots.ts';
 import type { ChainRecords } from '../src/chain-records.ts';
 import { compareWithChain, NodeOutOfSync } from '../src/compare-with-chain.ts';
+import { address, type Comparison, compareEach, DEPOSIT, HOT, hash, records } from './comparison-fixture.ts';
 
 /** Compares records with a chain of a scripted node. */
 
-const hash = (digit: string) => `0x${digit.repeat(64)}`;
-const address = (digit: string) => `0x${digit.repeat(40)}`;
-const HOT = address('1');
-const DEPOSIT = address('2');
 const RECIPIENT = address('3');
 const PAID = hash('9');
 
-let node: ScriptedEvmNode;
-let settings: Parameters<typeof compareWithChain>[1];
-
-beforeEach(async () => {
-  node = new ScriptedEvmNode();
-  node.blocks.set(10, hash('a'));
-  node.balances.set(HOT, 40n).set(DEPOSIT, 60n);
-  settings = await node.start();
+let node: Comparison['node'];
+let settings: Comparison['settings'];
+let discrepanciesOf: Comparison['discrepanciesOf'];
+compareEach((comparison) => {
+  ({ node, settings, discrepanciesOf } = comparison);
 });
-afterEach(() => node.stop());
-
-const records = (given: Partial<ChainRecords> = {}): ChainRecords => ({
-  payouts: [],
-  deposits: [],
-  transactions: [],
-  inputs: [],
-  costs: [],
-  owed: [{ asset: 'ETH', amount: '100' }],
-  hot: [HOT],
-  held: [{ asset: 'ETH', address: DEPOSIT, amount: '60', moving: false }],
-  utxos: [],
-  dropped: [],
-  cursor: { height: 10, hash: hash('a') },
-  height: 10,
-  ...given,
-});
-const discrepanciesOf = async (given: Partial<ChainRecords> = {}, memory?: BalanceSnapshots) =>
-  (await compareWithChain(records(given), settings, memory)).map(({ what }) => what);
 
 const payout = {
   id: '7',
@@ -244,135 +219,6 @@ test('a payment that is not final and whose nonce another transaction has used i
     expect.stringMatching(/a cost of 20 is booked for 0x9+, which is not in the chain/),
   ]);
   expect(await discrepanciesOf(paid(away))).toEqual([]);
-});
-
-describe('a deposit that is settled', () => {
-  const USDC = address('c');
-  const BY = hash('7');
-  const deposit = {
-    id: 'dep_1',
-    is_settled: true,
-    asset: 'ETH',
-    address: DEPOSIT,
-    amount: '60',
-    tx_hash: BY,
-    block_height: 10,
-    block_hash: hash('a'),
-    by_balance: false,
-  } as const;
-  const token = { ...deposit, asset: 'USDC_ERC20' } as const;
-  const logOf = (amount: bigint, to = DEPOSIT) => ({ contract: USDC, to, amount });
-  const mined = (given: object = {}) =>
-    node.mined.set(BY, { to: DEPOSIT, value: 60n, succeeded: true, height: 10, ...given });
-  const found = (deposits: ChainRecords['deposits']) => discrepanciesOf({ deposits });
-
-  beforeEach(() => {
-    if (settings.kind === 'evm') settings = { ...settings, usdcAddress: USDC };
-  });
-
-  test.each<[string, ChainRecords['deposits'], () => void]>([
-    ['as the value of a transaction', [deposit], () => mined()],
-    [
-      'as a transfer of tokens, among others',
-      [token],
-      () =>
-        mined({ to: USDC, value: 0n, logs: [logOf(5n, HOT), logOf(60n), { ...logOf(9n), contract: HOT }] }),
-    ],
-    [
-      'as one of several transfers, of which not all are settled',
-      [
-        { ...token, amount: '20' },
-        { ...token, id: 'dep_2', amount: '40', is_settled: false },
-      ],
-      () => mined({ to: USDC, value: 0n, logs: [logOf(20n), logOf(40n)] }),
-    ],
-    [
-      'with another asset beside it in the same transaction',
-      [deposit, { ...token, id: 'dep_2', amount: '5' }],
-      () => mined({ logs: [logOf(5n)] }),
-    ],
-    [
-      'beside a log that is no transfer',
-      [token],
-      () => mined({ to: USDC, value: 0n, logs: [{ ...logOf(1n), data: '0x' }, logOf(60n)] }),
-    ],
-    [
-      'sent by a contract, which only the balance shows',
-      [{ ...deposit, by_balance: true }],
-      () => mined({ value: 0n }),
-    ],
-    [
-      'sent by a contract that nobody could name',
-      [{ ...deposit, by_balance: true, tx_hash: null }],
-      () => {},
-    ],
-    [
-      'of which the node has thrown the receipt away',
-      [deposit],
-      () => {
-        mined();
-        node.pruned.add(BY);
-      },
-    ],
-    ['of a token that is in the settings no more', [{ ...token, asset: 'USDC_BASE' }], () => mined()],
-  ])('is there %s', async (_, deposits, change) => {
-    change();
-    expect(await found(deposits)).toEqual([]);
-  });
-
-  test('is asked for once for all that its transaction paid', async () => {
-    mined({ logs: [logOf(5n), logOf(7n, HOT)] });
-    const others = [
-      { ...token, id: 'dep_2', amount: '5' },
-      { ...token, id: 'dep_3', amount: '7', address: HOT },
-    ];
-    expect(await found([deposit, ...others])).toEqual([]);
-    expect(node.asked.filter((one) => one === BY)).toHaveLength(1);
-  });
-
-  test.each<[string, ChainRecords['deposits'], () => void, RegExp]>([
-    ['is not there', [deposit], () => {}, /its transaction 0x7+ is not in the chain/],
-    [
-      'names no transaction',
-      [{ ...deposit, tx_hash: null }],
-      () => {},
-      /its transaction null is not in the chain/,
-    ],
-    ['came later than is looked at', [deposit], () => mined({ height: 11 }), /0x7+ is not in the chain/],
-    ['was undone', [deposit], () => mined({ succeeded: false }), /0x7+ pays 0 ETH to 0x2+, not 60/],
-    ['is one unit less there', [deposit], () => mined({ value: 59n }), /0x7+ pays 59 ETH to 0x2+, not 60/],
-    ['is one unit more there', [deposit], () => mined({ value: 61n }), /0x7+ pays 61 ETH to 0x2+, not 60/],
-    ['went elsewhere', [deposit], () => mined({ to: HOT }), /0x7+ pays 0 ETH to 0x2+, not 60/],
-    ['was of another asset', [token], () => mined(), /0x7+ pays 0 USDC_ERC20 to 0x2+, not 60/],
-    [
-      'was a token that is not ours',
-      [token],
-      () => mined({ value: 0n, logs: [{ ...logOf(60n), contract: HOT }] }),
-      /0x7+ pays 0 USDC_ERC20 to 0x2+, not 60/,
-    ],
-    [
-      'is there once, and booked twice',
-      [deposit, { ...deposit, id: 'dep_2' }],
-      () => mined(),
-      /dep_1 is settled: 0x7+ pays 60 ETH to 0x2+, not 120/,
-    ],
-    [
-      'came with a block that is not there',
-      [{ ...deposit, by_balance: true, block_hash: hash('b') }],
-      () => {},
-      /its block 0xb+ is not in the chain/,
-    ],
-  ])('and %s is named', async (_, deposits, change, named) => {
-    change();
-    const [first, ...others] = await compareWithChain(records({ deposits }), settings);
-    expect(others).toEqual([]);
-    expect(first).toMatchObject({
-      invariant: 'I5',
-      subject: 'deposit dep_1 chain',
-      asset: deposits[0]?.asset,
-      what: expect.stringMatching(named),
-    });
-  });
 });
 
 test('what lies still is not asked about each time, and all is before anything is missing', async () => {

@@ -1,0 +1,55 @@
+import { afterEach, beforeEach } from '@jest/globals';
+import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
+import type { BalanceSnapshots } from '../src/balance-snapshots.ts';
+import type { ChainRecords } from '../src/chain-records.ts';
+import { compareWithChain } from '../src/compare-with-chain.ts';
+
+export const hash = (digit: string) => `0x${digit.repeat(64)}`;
+export const address = (digit: string) => `0x${digit.repeat(40)}`;
+export const HOT = address('1');
+export const DEPOSIT = address('2');
+export const USDC = address('c');
+
+/** Records that owe 100 units, of which 40 are in the hot wallet and 60 at a deposit address. */
+export const records = (given: Partial<ChainRecords> = {}): ChainRecords => ({
+  payouts: [],
+  deposits: [],
+  transactions: [],
+  inputs: [],
+  costs: [],
+  owed: [{ asset: 'ETH', amount: '100' }],
+  hot: [HOT],
+  held: [{ asset: 'ETH', address: DEPOSIT, amount: '60', moving: false }],
+  utxos: [],
+  dropped: [],
+  cursor: { height: 10, hash: hash('a') },
+  height: 10,
+  ...given,
+});
+
+type Settings = Parameters<typeof compareWithChain>[1];
+export type Comparison = {
+  node: ScriptedEvmNode;
+  settings: Settings;
+  /** What a comparison of these records with the chain of the node names. */
+  discrepanciesOf(given?: Partial<ChainRecords>, memory?: BalanceSnapshots): Promise<string[]>;
+};
+
+/** Gives every test a scripted node that has what the records say. */
+export function compareEach(use: (comparison: Comparison) => void): void {
+  let node: ScriptedEvmNode;
+  beforeEach(async () => {
+    node = new ScriptedEvmNode();
+    node.blocks.set(10, hash('a'));
+    node.balances.set(HOT, 40n).set(DEPOSIT, 60n);
+    const started = await node.start();
+    const settings: Settings = started.kind === 'evm' ? { ...started, usdcAddress: USDC } : started;
+    use({
+      node,
+      settings,
+      discrepanciesOf: async (given, memory) =>
+        (await compareWithChain(records(given), settings, memory)).map(({ what }) => what),
+    });
+  });
+  afterEach(() => node.stop());
+}

@@ -1,0 +1,51 @@
+/** A small set of right books. */
+export const rightBooks = `
+  insert into ledger.balances (account_id, asset, available, held) values ('acc_1', 'ETH', 60, 40);
+  insert into ledger.transfers (op, kind, account_id, asset, amount) values
+    ('deposit:dep_1', 'deposit', 'acc_1', 'ETH', 100), ('hold:7', 'hold', 'acc_1', 'ETH', 30);
+  insert into ledger.entries (transfer_seq, account_id, bucket, asset, amount)
+    select seq, 'acc_1', 'available', 'ETH', 100 from ledger.transfers where op = 'deposit:dep_1' union all
+    select seq, null, 'custody', 'ETH', -100 from ledger.transfers where op = 'deposit:dep_1' union all
+    select seq, 'acc_1', 'available', 'ETH', -40 from ledger.transfers where op = 'hold:7' union all
+    select seq, 'acc_1', 'held', 'ETH', 40 from ledger.transfers where op = 'hold:7';
+  insert into ledger.holds (payout_id, account_id, asset, amount, network_fee, state)
+    values ('7', 'acc_1', 'ETH', 30, 10, 'placed');
+  insert into payouts.payouts (seq, id, account_id, asset, amount, network_fee, address, min_confirmations, status)
+    values (1, 7, 'acc_1', 'ETH', 30, 10, '0x1', 3, 'reserved');
+  insert into invoices.invoices (id, account_id, asset, chain, amount_fiat, usd_rate, quote, amount_due,
+      min_confirmations, dust, status, created_at, paid_at, address, derivation_index)
+    values ('inv_1', 'acc_1', 'ETH', 'ethereum', 1000, 10, '{}', 100, 3, 1, 'paid', now(), now(), '0xa', 0);
+  insert into invoices.deposits (id, chain, outpoint, invoice_id, asset, address, derivation_index, amount,
+      output_index, block_height, block_hash, first_seen_at, min_confirmations, state, settled_at, disposition)
+    values ('dep_1', 'ethereum', '0xt:0', 'inv_1', 'ETH', '0xa', 0, 100, 0, 1, '0xb', now(), 3, 'settled',
+      now(), 'credit');
+  insert into webhooks.accounts (account_id, last_sequence) values ('acc_1', 2);
+  insert into webhooks.events (account_id, sequence, id, kind, created_at, resource_id, version, data)
+    values ('acc_1', 1, 'evt_1', 'invoice.created', now(), 'inv_1', 1, '{}'),
+           ('acc_1', 2, 'evt_2', 'invoice.paid', now(), 'inv_1', 2, '{}');
+  insert into ledger.outbox (id, kind, payload) values ('evt_9', 'credit.recorded', '{}');
+  insert into invoices.inbox (event_id) values ('evt_9')`;
+
+/** Rows that a test adds to them, and takes away. */
+export const aTransaction = `insert into payouts.transactions (id, replacement_group, chain, wallet, nonce, purpose, asset, amount, max_cost,
+    min_confirmations, raw, tx_hash, fence) overriding system value
+  values (1, 1, 'ethereum', '0xhot', 0, 'payout', 'ETH', 30, 1, 3, 'bytes', '0x9', 1)`;
+export const aSecondDeposit = (state: string) => `insert into invoices.deposits
+  select 'dep_2' as id, chain, '0xt:1' as outpoint, invoice_id, asset, address, derivation_index, amount, tx_hash,
+    output_index, block_height, block_hash, first_seen_at, min_confirmations, '${state}' as state,
+    ${state === 'missing' ? '5' : 'dropped_height'}, due_height, confirmed_at, settled_at, disposition, credited_at, reversed_at
+  from invoices.deposits where id = 'dep_1'`;
+export const itsCredit = `insert into ledger.transfers (op, kind, account_id, asset, amount)
+    values ('deposit:dep_2', 'deposit', 'acc_1', 'ETH', 100);
+  insert into ledger.entries (transfer_seq, account_id, bucket, asset, amount)
+    select seq, 'acc_1', 'available', 'ETH', 100 from ledger.transfers where op = 'deposit:dep_2' union all
+    select seq, null, 'custody', 'ETH', -100 from ledger.transfers where op = 'deposit:dep_2';
+  update ledger.balances set available = available + 100`;
+export const itsCreditIsMissing = `update ledger.balances set available = available - 100;
+  delete from ledger.entries where transfer_seq = (select seq from ledger.transfers where op = 'deposit:dep_2');
+  delete from ledger.transfers where op = 'deposit:dep_2'`;
+export const itsEvent = `insert into invoices.outbox (id, kind, payload)
+    values ('evt_10', 'deposit.settled', '{"deposit_id":"dep_2","asset":"ETH"}');
+  insert into payouts.inbox (event_id) values ('evt_10') on conflict do nothing`;
+export const anEndpoint = `insert into webhooks.endpoints (key, id, account_id, url, event_types, created_at) overriding system value
+  values (9, 'whe_9', 'acc_1', 'https://x', '{}', now())`;
