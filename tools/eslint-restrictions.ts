@@ -100,7 +100,6 @@ const LONG_SUITES = [
   'packages/chains/test/sender.test.ts',
   'packages/shared/test/consumer.test.ts',
   'packages/shared/test/inbox-pruning.test.ts',
-  'services/auditor/test/audit.test.ts',
   'services/gateway/test/limits.test.ts',
   'services/gateway/test/passing-on.test.ts',
   'services/invoices/test/api.test.ts',

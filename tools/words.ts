@@ -25,7 +25,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'packages/shared/test/reconcile.test.ts': ['parked'],
   'services/auditor/src/operations/halts.ts': ['breaches'],
   'services/auditor/src/http/books.ts': ['breaches'],
-  'services/auditor/test/audit.test.ts': ['breaches'],
+  'services/auditor/test/audit-fixture.ts': ['breaches'],
   'test/e2e/halt.test.ts': ['breaches'],
   'test/privileges/nats.test.ts': ['parked'],
   // A field of the stored installation.

@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
+import type { Db } from '@quittance/shared/db';
+import { openDb } from '@quittance/shared/db';
+import { createLogger, type Logger } from '@quittance/shared/logger';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { auditorMetrics } from '../src/metrics.ts';
+import { stepAudit } from '../src/operations/check-books.ts';
+import type { Ports } from '../src/ports.ts';
+
+/** The auditor with its own role, stepped by the test, over correct records into which a test puts one discrepancy. */
+
+export const PAID = `0x${'7'.repeat(64)}`;
+export const ADDRESS = `0x${'2'.repeat(40)}`;
+const rightBooks = `
+  insert into ledger.balances (account_id, asset, available) values ('acc_1', 'ETH', 100), ('acc_1', 'SOL', 50);
+  insert into ledger.transfers (op, kind, account_id, asset, amount, created_at) values
+    ('deposit:dep_1', 'deposit', 'acc_1', 'ETH', 100, now() - interval '1 day'),
+    ('deposit:dep_2', 'deposit', 'acc_1', 'SOL', 50, now());
+  insert into ledger.entries (transfer_seq, account_id, bucket, asset, amount)
+    select seq, account_id, 'available', asset, amount from ledger.transfers union all
+    select seq, null, 'custody', asset, -amount from ledger.transfers;
+  insert into invoices.invoices (id, account_id, asset, chain, amount_fiat, usd_rate, quote, amount_due,
+      min_confirmations, dust, status, created_at, paid_at, address, derivation_index)
+    values ('inv_1', 'acc_1', 'ETH', 'ethereum', 1000, 10, '{}', 100, 3, 1, 'paid', now(), now(), '${ADDRESS}', 0),
+           ('inv_2', 'acc_1', 'SOL', 'solana', 1000, 10, '{}', 50, 1, 1, 'paid', now(), now(), 'A', 0);
+  insert into invoices.deposits (id, chain, outpoint, invoice_id, asset, address, derivation_index, amount,
+      tx_hash, output_index, block_height, block_hash, first_seen_at, min_confirmations, state, settled_at, disposition,
+      credited_at)
+    values ('dep_1', 'ethereum', '${PAID}:0', 'inv_1', 'ETH', '${ADDRESS}', 0, 100, '${PAID}', 0, 1, '0xb', now(), 3,
+             'settled', now(), 'credit', now()),
+           ('dep_2', 'solana', 't:0', 'inv_2', 'SOL', 'A', 0, 50, 't', 0, 1, 'b', now(), 1, 'settled', now(), 'credit', now())`;
+
+const ALL_TABLES = [
+  'checks',
+  'discrepancies',
+  'halts',
+  'outbox',
+  'leases',
+  'balance_snapshots',
+  'balance_snapshots_until',
+];
+
+type Line = { level: string; msg: string; fields: Record<string, unknown> };
+
+function keepingLogger(lines: Line[]): Logger {
+  const logger = createLogger('auditor', 'silent');
+  for (const level of ['info', 'warn', 'error'] as const) {
+    logger[level] = ((fields: Record<string, unknown>, msg: string) =>
+      lines.push({ level, msg, fields })) as never;
+  }
+  return logger;
+}
+
+class AuditFixture {
+  readonly lines: Line[] = [];
+  /** With the auditor's own role. */
+  readonly db: Db;
+  /** With a superuser's. */
+  readonly admin: Db;
+  ports: Ports;
+  #now = new Date();
+
+  constructor(database: TestDatabase) {
+    const logger = createLogger('test', 'silent');
+    this.admin = openDb({ url: database.adminUrl, schema: 'auditor', pool: 1, logger });
+    this.db = openDb({ url: database.urlOf('auditor'), schema: 'auditor', pool: 3, logger });
+    this.ports = this.replica();
+  }
+
+  /** Nothing was checked, and a new replica is the first. */
+  async begin(): Promise<void> {
+    for (const table of ALL_TABLES) await this.admin.rows(`delete from ${table}`);
+    this.lines.length = 0;
+    this.#now = new Date();
+    this.ports = this.replica();
+  }
+
+  async run(sql: string): Promise<void> {
+    for (const one of sql.split(';')) if (one.trim() !== '') await this.admin.rows(one);
+  }
+
+  replica(given: Partial<Ports> = {}): Ports {
+    return {
+      db: this.db,
+      slowDb: this.db,
+      clock: { now: () => this.#now },
+      logger: keepingLogger(this.lines),
+      chains: [],
+      memory: new Map(),
+      settings: {
+        replica: randomUUID(),
+        checkEveryMs: 60_000,
+        chainsEveryMs: 60_000,
+        wholeEveryMs: 24 * 3_600_000,
+        chainDays: 2,
+        gracePeriodSeconds: 60,
+      },
+      wakeRelay: () => {},
+      ...given,
+    };
+  }
+
+  /** Makes the stored checks older, because the database's clock dates them. */
+  later(by: string): Promise<void> {
+    return this.run(
+      `update auditor.checks set began_at = began_at - interval '${by}', ended_at = ended_at - interval '${by}'`,
+    );
+  }
+
+  /** A minute later. */
+  async check(of = this.ports): Promise<number> {
+    this.#now = new Date(this.#now.getTime() + 60_000);
+    await this.later('1 minute');
+    return await stepAudit(of);
+  }
+
+  off(units: number, asset = 'ETH'): Promise<void> {
+    return this.run(`update ledger.balances set available = available + ${units} where asset = '${asset}'`);
+  }
+
+  halts(): Promise<{ asset: string; open: boolean }[]> {
+    return this.db.rows('select asset, resumed_at is null as open from halts order by seq');
+  }
+
+  async sentEvents(): Promise<string[][]> {
+    const rows = await this.db.rows<{
+      kind: string;
+      payload: { asset: string; breaches?: { what: string }[] };
+    }>('select kind, payload from outbox order by seq');
+    return rows.map(({ kind, payload }) => [
+      kind,
+      payload.asset,
+      ...(payload.breaches ?? []).map(({ what }) => what),
+    ]);
+  }
+
+  async checks(): Promise<string[]> {
+    const rows = await this.db.rows<{ scope: string; was_right: boolean }>(
+      'select scope, was_right from checks order by seq',
+    );
+    return rows.map(({ scope, was_right }) => `${scope} ${was_right ? 'right' : 'wrong'}`);
+  }
+
+  discrepancies(): Promise<{ invariant: string; subject: string }[]> {
+    return this.db.rows('select * from discrepancies order by 1, 2');
+  }
+
+  metricsText(): Promise<string> {
+    const settings = { chainsEveryMs: 60_000 };
+    const logger = keepingLogger(this.lines);
+    return auditorMetrics({ db: this.db, logger, cachedMs: 0 }, { ...this.ports, settings }).text();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.admin.close(), this.db.close()]);
+  }
+}
+
+export type { AuditFixture };
+
+/** Starts with correct records for a suite, and before every test with an auditor that has checked nothing. */
+export function auditSuite(use: (fixture: AuditFixture) => void): void {
+  let database: TestDatabase;
+  let fixture: AuditFixture;
+  beforeAll(async () => {
+    database = await testDatabase();
+    fixture = new AuditFixture(database);
+    use(fixture);
+    await fixture.run(`set session_replication_role = replica; ${rightBooks}`);
+  });
+  beforeEach(() => fixture.begin());
+  afterAll(async () => {
+    await fixture?.run(
+      "set session_replication_role = replica; update ledger.balances set available = case asset when 'ETH' then 100 else 50 end",
+    );
+    await fixture?.close();
+    await database?.drop();
+  });
+}
