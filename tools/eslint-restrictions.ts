@@ -95,9 +95,6 @@ const mayReadEnv = [
 const LONG_SUITES = [
   'apps/cli/test/dead-letters.test.ts',
   'apps/cli/test/quittance.test.ts',
-  'packages/chains/test/json-rpc.test.ts',
-  'packages/chains/test/reader.test.ts',
-  'packages/chains/test/sender.test.ts',
   'packages/shared/test/consumer.test.ts',
   'packages/shared/test/inbox-pruning.test.ts',
   'services/gateway/test/limits.test.ts',

@@ -26,6 +26,8 @@ export type DevelopmentChain = {
   splitter: Hex;
   /** A rich account the node signs for. */
   payer: Hex;
+  /** Sends a transaction of the payer, which waits for a block. @returns its hash. */
+  send(transaction: { to: Hex; value?: bigint; data?: Hex }): Promise<Hex>;
   /** Takes the newest blocks away and puts as many empty ones there, or ones with the given raw transactions. */
   reorg(depth: number, transactions?: [raw: Hex, offset: number][]): Promise<void>;
   stop(): Promise<void>;
@@ -45,6 +47,7 @@ export async function developmentChain(): Promise<DevelopmentChain> {
     usdc: (await deployTestUsdc(node.rpcUrl)) as Hex,
     splitter: await deploySplitter(node.rpcUrl),
     payer: payer.toLowerCase() as Hex,
+    send: (transaction) => client.sendTransaction({ account: payer, gas: 500_000n, ...transaction }),
     reorg: async (depth, transactions = []) => {
       await client.request({ method: 'anvil_reorg', params: [depth, transactions] } as never);
     },

@@ -1,84 +1,19 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
-import { createEvmSender } from '../src/evm/sender.ts';
-import { openWallet } from '../src/evm/wallet.ts';
-import { connectRpc, type Rpc, RpcRefused } from '../src/json-rpc.ts';
-import { PHRASE } from './development-chain.ts';
+import { RpcRefused } from '../src/json-rpc.ts';
+import {
+  type Asked,
+  answer,
+  error,
+  failures,
+  type Handler,
+  says,
+  scriptedNodes,
+} from './scripted-json-rpc.ts';
 
-type Asked = { id: number; method: string };
-type Handler = (request: IncomingMessage, response: ServerResponse, asked: Asked | Asked[]) => void;
-
-let server: Server | undefined;
-let rpc: Rpc | undefined;
-afterEach(async () => {
-  await rpc?.close();
-  server?.closeAllConnections();
-  server?.close();
-});
-
-/** A node that answers as it is told to; returns its URL. */
-async function nodeThat(handler: Handler): Promise<string> {
-  const node = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => {
-      body += chunk.toString();
-    });
-    request.on('end', () => handler(request, response, JSON.parse(body) as Asked | Asked[]));
-  });
-  server = node;
-  await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
-}
-
-async function connect(handler: Handler, path = ''): Promise<Rpc> {
-  rpc = connectRpc((await nodeThat(handler)) + path);
-  return rpc;
-}
-
-const says =
-  (status: number, body: string): Handler =>
-  (_request, response) =>
-    response.writeHead(status).end(body);
-
-const answer = (id: number, result: unknown) => ({ jsonrpc: '2.0', id, result });
-const error = (id: number, code: number, message: string) => ({
-  jsonrpc: '2.0',
-  id,
-  error: { code, message },
-});
-
-/** Everything after which nobody can know what the node did. */
-const failures: [string, Handler][] = [
-  ['HTTP 503', says(503, 'upstream')],
-  ['HTTP 429', says(429, JSON.stringify(error(0, -32_005, 'slow down')))],
-  ['HTTP 502 with a result', says(502, JSON.stringify(answer(0, '0x1')))],
-  ['HTTP 302', says(302, '')],
-  ['no JSON', says(200, '<html>')],
-  ['half an answer', says(200, '{"jsonrpc":"2.0","id":0,"resu')],
-  ['no result', says(200, '{"jsonrpc":"2.0","id":0}')],
-  ['null', says(200, 'null')],
-  ['nothing', says(200, '')],
-  ['a closed connection', (request) => request.socket.destroy()],
-  [
-    'half a body, and a closed connection',
-    (_request, response) => {
-      response.writeHead(200, { 'content-length': '1000' });
-      response.write('{"jsonrpc"');
-      setImmediate(() => response.destroy());
-    },
-  ],
-  ['no end', (_request, response) => void response.writeHead(200).write('{')],
-  ['silence', () => undefined],
-];
+const { nodeThat, connectTo, connect } = scriptedNodes();
 
 describe('a call', () => {
   test('gives the result, and the refusal of the node', async () => {
@@ -135,7 +70,7 @@ describe('a call', () => {
       seen = [request.headers.authorization, request.url];
       response.writeHead(500).end();
     });
-    rpc = connectRpc(`${url.replace('//', '//us%40er:pass%2Fword@')}/v2/secret-key?token=secret-too`);
+    const rpc = connectTo(`${url.replace('//', '//us%40er:pass%2Fword@')}/v2/secret-key?token=secret-too`);
     const failure: unknown = await rpc.call('eth_x', []).catch((thrown: unknown) => thrown);
     expect(seen).toEqual([
       `Basic ${Buffer.from('us@er:pass/word').toString('base64')}`,
@@ -159,7 +94,7 @@ describe('a batch', () => {
   });
 
   test('without calls asks nobody', async () => {
-    rpc = connectRpc('http://127.0.0.1:1');
+    const rpc = connectTo('http://127.0.0.1:1');
     expect(await rpc.batch([])).toEqual([]);
   });
 
@@ -278,59 +213,5 @@ describe('a compressed answer', () => {
       response.writeHead(200, { 'content-encoding': encoding }).end(bytes),
     );
     await expect(node.call('a', [])).rejects.toMatchObject({ name: 'RpcUnavailable' });
-  });
-});
-
-describe('a broadcast', () => {
-  const raw = '0x02c0ffee';
-  const known = { hash: `0x${'1'.repeat(64)}` };
-  const send = async (handler: Handler) => {
-    const node = await connect(handler);
-    const impatient: Rpc = { ...node, call: (method, params) => node.call(method, params, 300) };
-    return createEvmSender({
-      rpc: impatient,
-      wallet: openWallet(PHRASE),
-      chain: 'ethereum',
-      chainId: 1,
-    }).broadcast(raw);
-  };
-  /** A node that refuses the transaction with this error, and answers so when asked for it by hash. */
-  const refusing =
-    (code: number, message: string, byHash: unknown): Handler =>
-    (_request, response, asked) => {
-      const { id, method } = asked as Asked;
-      if (method === 'eth_sendRawTransaction')
-        return void response.end(JSON.stringify(error(id, code, message)));
-      if (byHash === undefined) return void response.destroy();
-      response.end(JSON.stringify(answer(id, byHash)));
-    };
-
-  test.each(failures)('that meets %s is unknown', async (_what, handler) => {
-    expect(await send(handler)).toBe('unknown');
-  });
-
-  test('answered with the hash of something else is unknown', async () => {
-    expect(await send(says(200, JSON.stringify(answer(0, known.hash))))).toBe('unknown');
-  });
-
-  test.each<[message: string, code: number, byHash: unknown, outcome: string]>([
-    ['already known', -32_000, undefined, 'accepted'],
-    ['AlreadyKnown', -32_010, undefined, 'accepted'],
-    ['transaction already imported', -32_003, undefined, 'accepted'],
-    ['INTERNAL_ERROR: existing tx with same hash', -32_000, undefined, 'accepted'],
-    ['Known transaction', -32_603, undefined, 'accepted'],
-    ['nonce too low', -32_000, known, 'accepted'],
-    ['nonce too low', -32_000, null, 'rejected'],
-    ['nonce too low', -32_000, undefined, 'unknown'],
-    ['replacement transaction underpriced', -32_000, known, 'accepted'],
-    ['replacement transaction underpriced', -32_000, null, 'rejected'],
-    ['insufficient funds for gas * price + value', -32_003, null, 'rejected'],
-    ['rlp: value size exceeds available input length', -32_602, null, 'rejected'],
-    ['internal error', -32_603, null, 'unknown'],
-    ['internal error', -32_603, known, 'accepted'],
-    ['limit exceeded', -32_005, null, 'unknown'],
-    ['method not found', -32_601, null, 'unknown'],
-  ])('refused with "%s" (%d), and by hash %p, is %s', async (message, code, byHash, outcome) => {
-    expect(await send(refusing(code, message, byHash))).toBe(outcome);
   });
 });

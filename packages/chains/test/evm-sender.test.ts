@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
-import { mintTestUsdc } from '@quittance/stack/test-usdc';
 import {
   type Hex,
   keccak256,
@@ -10,71 +9,22 @@ import {
   recoverTransactionAddress,
 } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
-import type { EvmFees, EvmSender, SignedTransaction } from '../src/chain.ts';
-import { createEvmSender, TOKEN_SWEEP_GAS } from '../src/evm/sender.ts';
+import type { EvmSender } from '../src/chain.ts';
+import { TOKEN_SWEEP_GAS } from '../src/evm/sender.ts';
 import { openWallet } from '../src/evm/wallet.ts';
-import { connectRpc } from '../src/json-rpc.ts';
-import {
-  CHAIN_ID,
-  type DevelopmentChain,
-  developmentChain,
-  newAddress,
-  PHRASE,
-} from './development-chain.ts';
-
-const fees: EvmFees = { maxFeePerGas: parseGwei('10'), maxPriorityFeePerGas: parseGwei('1') };
-const wallet = openWallet(PHRASE);
-const hot = wallet.hotAddress as Hex;
+import { CHAIN_ID, type DevelopmentChain, newAddress, PHRASE } from './development-chain.ts';
+import { fees, hot, senderSuite } from './evm-sender-fixture.ts';
 
 let chain: DevelopmentChain;
 let sender: EvmSender;
 let to: Hex;
-/** Deposit addresses nobody has used; the first ten are the node's own rich accounts. */
-let index = 100;
-
-beforeAll(async () => {
-  chain = await developmentChain();
-  sender = createEvmSender({
-    rpc: chain.rpc,
-    wallet,
-    chain: 'ethereum',
-    chainId: CHAIN_ID,
-    usdcAddress: chain.usdc,
-  });
-  await chain.client.setBalance({ address: hot, value: parseEther('100') });
-  await mintUsdc(hot, 1_000_000_000n);
+let index: number;
+const { codeAt, mine, mintUsdc, nonce, orderOf, otherSender, transfer } = senderSuite((given) => {
+  ({ chain, sender, to, index } = given);
 });
-afterAll(() => chain.stop());
-beforeEach(() => {
-  to = newAddress();
-  index += 1;
-});
-
-const mine = (blocks = 1) => chain.client.mine({ blocks });
-const nonce = () => sender.nonce(hot, 'latest');
-
-const mintUsdc = (address: string, amount: bigint) =>
-  mintTestUsdc(chain.node.rpcUrl, chain.usdc, address, amount);
-
-const transfer = async (amount = 5n, given: Partial<{ nonce: number; gas: bigint; fees: EvmFees }> = {}) =>
-  await sender.signTransfer({
-    asset: 'ETH',
-    to,
-    amount: units(amount),
-    nonce: await nonce(),
-    gas: 21_000n,
-    fees,
-    ...given,
-  });
-
-const revertingCode = async (bytecode: Hex) => {
-  await chain.client.setCode({ address: to, bytecode });
-  return to;
-};
 
 describe('the check of the network', () => {
-  const checking = (chainId: number, usdcAddress?: string) =>
-    createEvmSender({ rpc: chain.rpc, wallet, chain: 'ethereum', chainId, usdcAddress }).check();
+  const checking = (chainId: number, usdcAddress?: string) => otherSender({ chainId, usdcAddress }).check();
 
   test('passes where everything is as configured', async () => {
     await expect(sender.check()).resolves.toBeUndefined();
@@ -84,7 +34,7 @@ describe('the check of the network', () => {
   test('refuses another chain, and a token that takes no authorizations', async () => {
     await expect(checking(1)).rejects.toMatchObject({ name: 'WrongNetwork' });
     // Answers 6 to everything: the right decimals, and nonsense as domain.
-    const token = await revertingCode('0x60065f5260205ff3');
+    const token = await codeAt('0x60065f5260205ff3');
     await expect(checking(CHAIN_ID, token)).rejects.toMatchObject({
       name: 'WrongNetwork',
       message: expect.stringContaining('EIP-3009'),
@@ -123,14 +73,7 @@ describe('a transfer', () => {
   test('of a token arrives with the gas estimated', async () => {
     const gas = await sender.estimateTransfer('USDC_ERC20', to, units(2_500_000n));
     if (gas === 'reverts') throw new Error('it reverts');
-    const signed = await sender.signTransfer({
-      asset: 'USDC_ERC20',
-      to,
-      amount: units(2_500_000n),
-      nonce: await nonce(),
-      gas,
-      fees,
-    });
+    const signed = await transfer(2_500_000n, { asset: 'USDC_ERC20', gas });
     expect(await sender.broadcast(signed.raw)).toBe('accepted');
     await mine();
     expect(await sender.status(signed.txHash)).toMatchObject({ state: 'mined', succeeded: true });
@@ -141,15 +84,8 @@ describe('a transfer', () => {
     const order = { nonce: 4711, fees };
     const first = await transfer(5n, order);
     expect(await transfer(5n, order)).toEqual(first);
-    const again = createEvmSender({
-      rpc: chain.rpc,
-      wallet: openWallet(PHRASE),
-      chain: 'ethereum',
-      chainId: CHAIN_ID,
-    });
-    expect(
-      await again.signTransfer({ asset: 'ETH', to, amount: units(5n), nonce: 4711, gas: 21_000n, fees }),
-    ).toEqual(first);
+    const again = otherSender({ wallet: openWallet(PHRASE) });
+    expect(await again.signTransfer({ ...orderOf(5n), ...order })).toEqual(first);
     expect(first.txHash).toBe(keccak256(first.raw as Hex));
     expect(first).toMatchObject({ maxCost: 21_000n * fees.maxFeePerGas });
     const serializedTransaction = first.raw as `0x02${string}`;
@@ -166,7 +102,7 @@ describe('a transfer', () => {
   });
 
   test('is not signed to what is no address, nor of nothing, nor of another chain’s asset', async () => {
-    const order = { asset: 'ETH', to, amount: units(1n), nonce: 0, gas: 21_000n, fees } as const;
+    const order = orderOf(1n);
     await expect(
       sender.signTransfer({ ...order, to: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed' }),
     ).rejects.toThrow('is no address');
@@ -187,7 +123,7 @@ describe('the estimate of a transfer', () => {
       `0x${Array.from({ length: 20 }, (_, i) => `600160${(i + 1).toString(16).padStart(2, '0')}55`).join('')}00`,
     ],
   ])('tells that the recipient %s', async (_what, code) => {
-    expect(await sender.estimateTransfer('ETH', await revertingCode(code), units(1n))).toBe('reverts');
+    expect(await sender.estimateTransfer('ETH', await codeAt(code), units(1n))).toBe('reverts');
   });
 
   test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 17])(
@@ -200,9 +136,7 @@ describe('the estimate of a transfer', () => {
 
   test('tells that the recipient takes more gas than the merchant pays for', async () => {
     // Writes one new storage slot: 21,000 + 22,100 and a little.
-    expect(await sender.estimateTransfer('ETH', await revertingCode('0x600160015500'), units(1n))).toBe(
-      'reverts',
-    );
+    expect(await sender.estimateTransfer('ETH', await codeAt('0x600160015500'), units(1n))).toBe('reverts');
   });
 
   test.each<[string, Hex, bigint]>([
@@ -211,7 +145,7 @@ describe('the estimate of a transfer', () => {
     // Hashes much memory, to some 37k gas: with headroom it would be more than the fee covers.
     ['no more than the fee covers', '0x61a8005f20', 0n],
   ])('has %s', async (_what, code, percent) => {
-    const recipient = await revertingCode(code);
+    const recipient = await codeAt(code);
     const gas = await sender.estimateTransfer('ETH', recipient, units(1n));
     if (gas === 'reverts') throw new Error('it reverts');
     const estimate = await chain.client.estimateGas({ account: hot as Hex, to: recipient as Hex, value: 1n });
@@ -228,16 +162,8 @@ describe('the estimate of a transfer', () => {
       await sender.estimateTransfer('USDC_ERC20', '0x0000000000000000000000000000000000000000', units(1n)),
     ).toBe('reverts');
     // Says no to transfer(), and has a balance of 9 for everybody asked by balanceOf (0x70a08231).
-    const token = await revertingCode(
-      '0x5f3560e01c6370a0823114601857600060005260206000f35b600960005260206000f3',
-    );
-    const odd = createEvmSender({
-      rpc: chain.rpc,
-      wallet,
-      chain: 'ethereum',
-      chainId: CHAIN_ID,
-      usdcAddress: token,
-    });
+    const token = await codeAt('0x5f3560e01c6370a0823114601857600060005260206000f35b600960005260206000f3');
+    const odd = otherSender({ usdcAddress: token });
     expect(await odd.balance('USDC_ERC20', hot)).toBe(9n);
     expect(await odd.estimateTransfer('USDC_ERC20', newAddress(), units(1n))).toBe('reverts');
   });
@@ -248,6 +174,13 @@ describe('the estimate of a transfer', () => {
     );
     await expect(sender.estimateTransfer('ETH', to, units(10n ** 30n))).rejects.toThrow();
   });
+});
+
+test('fees leave room for a doubled base fee', async () => {
+  const { baseFeePerGas } = await chain.client.getBlock();
+  const { maxFeePerGas, maxPriorityFeePerGas } = await sender.fees();
+  expect(maxPriorityFeePerGas).toBe(parseGwei('1'));
+  expect(maxFeePerGas).toBe(2n * (baseFeePerGas ?? 0n) + parseGwei('1'));
 });
 
 describe('a sweep', () => {
@@ -293,13 +226,7 @@ describe('a sweep', () => {
     } as const;
     const signed = await sender.signTokenSweep(order);
     expect(await sender.signTokenSweep(order)).toEqual(signed);
-    const again = createEvmSender({
-      rpc: chain.rpc,
-      wallet: openWallet(PHRASE),
-      chain: 'ethereum',
-      chainId: CHAIN_ID,
-      usdcAddress: chain.usdc,
-    });
+    const again = otherSender({ wallet: openWallet(PHRASE), usdcAddress: chain.usdc });
     expect(await again.signTokenSweep(order)).toEqual(signed);
     expect(await sender.broadcast(signed.raw)).toBe('accepted');
     await mine();
@@ -332,156 +259,6 @@ describe('a sweep', () => {
     await expect(sender.signTokenSweep({ ...order, authorizationNonce: '0x01' })).rejects.toThrow();
     await expect(sender.signTokenSweep({ ...order, asset: 'ETH' })).rejects.toThrow('invariant');
   });
-});
-
-describe('a broadcast', () => {
-  test('of what the node has already is accepted: waiting, and mined', async () => {
-    const signed = await transfer();
-    expect(await sender.broadcast(signed.raw)).toBe('accepted');
-    expect(await sender.broadcast(signed.raw)).toBe('accepted');
-    await mine();
-    expect(await sender.broadcast(signed.raw)).toBe('accepted');
-    expect(await sender.balance('ETH', to)).toBe(5n);
-  });
-
-  test.each<[string, () => Promise<SignedTransaction>]>([
-    ['whose nonce another transaction has used', async () => transfer(5n, { nonce: (await nonce()) - 1 })],
-    ['that the sender cannot pay', () => transfer(parseEther('1000'))],
-    ['with too little gas', () => transfer(5n, { gas: 20_999n })],
-    ['signed for another chain', () => otherChain()],
-  ])('of a transaction %s is rejected', async (_what, sign) => {
-    const signed = await sign();
-    expect(await sender.broadcast(signed.raw)).toBe('rejected');
-    expect(await sender.status(signed.txHash)).toEqual({ state: 'absent' });
-  });
-
-  test.each(['', '0x', 'nonsense', '0x1234'])(
-    'of "%s", which is no transaction, is rejected',
-    async (raw) => {
-      expect(await sender.broadcast(raw)).toBe('rejected');
-    },
-  );
-
-  test('while the node is down, or hangs, is unknown, and goes on when it is back', async () => {
-    const hanging = await developmentChain();
-    try {
-      const rpc = connectRpc(hanging.node.rpcUrl);
-      const impatient = {
-        ...rpc,
-        call: (method: string, params: readonly unknown[]) => rpc.call(method, params, 200),
-      };
-      const other = createEvmSender({ rpc: impatient, wallet, chain: 'ethereum', chainId: CHAIN_ID });
-      await hanging.client.setBalance({ address: hot, value: parseEther('1') });
-      const signed = await other.signTransfer({
-        asset: 'ETH',
-        to,
-        amount: units(5n),
-        nonce: 0,
-        gas: 21_000n,
-        fees,
-      });
-      hanging.node.pause();
-      expect(await other.broadcast(signed.raw)).toBe('unknown');
-      hanging.node.resume();
-      expect(await other.broadcast(signed.raw)).toBe('accepted');
-      await hanging.node.stop();
-      expect(await other.broadcast(signed.raw)).toBe('unknown');
-      await expect(other.status(signed.txHash)).rejects.toMatchObject({ name: 'RpcUnavailable' });
-      await expect(other.nonce(hot, 'latest')).rejects.toMatchObject({ name: 'RpcUnavailable' });
-      await hanging.node.restart();
-      expect(await other.status(signed.txHash)).toEqual({ state: 'absent' });
-      await rpc.close();
-    } finally {
-      await hanging.stop();
-    }
-  });
-
-  const otherChain = () =>
-    createEvmSender({ rpc: chain.rpc, wallet, chain: 'ethereum', chainId: 1 }).signTransfer({
-      asset: 'ETH',
-      to,
-      amount: units(5n),
-      nonce: 0,
-      gas: 21_000n,
-      fees,
-    });
-});
-
-describe('the status', () => {
-  test('of a transaction whose block was dropped is no longer mined, and is again when it comes back', async () => {
-    const signed = await transfer();
-    await sender.broadcast(signed.raw);
-    await mine();
-    const before = await sender.status(signed.txHash);
-    expect(before.state).toBe('mined');
-    await chain.reorg(1);
-    expect(await sender.status(signed.txHash)).toEqual({ state: 'absent' });
-    expect(await sender.broadcast(signed.raw)).toBe('accepted');
-    await mine();
-    const after = await sender.status(signed.txHash);
-    expect(after).toMatchObject({ state: 'mined', confirmations: 1 });
-    expect(after).not.toEqual(before);
-    expect(await sender.balance('ETH', to)).toBe(5n);
-  });
-
-  test('of a transaction that failed says so, and what it cost', async () => {
-    const gas = await sender.estimateTransfer('ETH', to, units(5n));
-    const signed = await transfer(5n, { gas: gas === 'reverts' ? 0n : gas });
-    await revertingCode('0x5f5ffd');
-    await sender.broadcast(signed.raw);
-    await mine();
-    const status = await sender.status(signed.txHash);
-    expect(status).toMatchObject({ state: 'mined', succeeded: false });
-    expect(status.state === 'mined' && status.feePaid > 0n).toBe(true);
-    expect(await sender.balance('ETH', to)).toBe(0n);
-  });
-});
-
-describe('a nonce', () => {
-  test('counts what is mined; at finalized it lags', async () => {
-    const latest = await nonce();
-    const signed = await transfer();
-    await sender.broadcast(signed.raw);
-    expect(await nonce()).toBe(latest);
-    await mine();
-    expect(await nonce()).toBe(latest + 1);
-    expect(await sender.nonce(hot, 'finalized')).toBeLessThanOrEqual(latest);
-    await mine(6);
-    expect(await sender.nonce(hot, 'finalized')).toBe(latest + 1);
-  });
-});
-
-describe('the search for a nonce', () => {
-  test('finds in the blocks who used it, and in which; the height of what is final lags', async () => {
-    // eslint-disable-next-line no-restricted-syntax -- a height
-    const head = async () => Number((await chain.client.getBlock()).number);
-    const before = await head();
-    const used = await nonce();
-    const signed = await transfer();
-    await mine(10);
-    await sender.broadcast(signed.raw);
-    await mine();
-    const height = await head();
-    await mine(10);
-    const { hash: blockHash } = await chain.client.getBlock({ blockNumber: BigInt(height) });
-    const search = (from: number, to: number) => sender.findByNonce(hot, used, from, to);
-    expect(await search(before + 1, height + 5)).toEqual({ txHash: signed.txHash, height, blockHash });
-    expect(await search(height, height)).toMatchObject({ height });
-    expect(await search(before, height - 1)).toBeUndefined();
-    expect(await search(height + 1, height + 10)).toBeUndefined();
-    expect(await sender.findByNonce(to, used, before, height)).toBeUndefined();
-    await expect(search(height + 1, height + 11)).rejects.toThrow(`no block ${height + 11}`);
-    const final = await sender.finalizedHeight();
-    expect(final).toBeGreaterThan(before);
-    expect(final).toBeLessThan(height + 10);
-  });
-});
-
-test('fees leave room for a doubled base fee', async () => {
-  const { baseFeePerGas } = await chain.client.getBlock();
-  const { maxFeePerGas, maxPriorityFeePerGas } = await sender.fees();
-  expect(maxPriorityFeePerGas).toBe(parseGwei('1'));
-  expect(maxFeePerGas).toBe(2n * (baseFeePerGas ?? 0n) + parseGwei('1'));
 });
 
 test('the deposit addresses are the ones of the extended public key', () => {

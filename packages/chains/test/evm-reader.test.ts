@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { mintTestUsdc } from '@quittance/stack/test-usdc';
 import { concat, encodeFunctionData, type Hex, pad, parseEther, parseGwei, toHex } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 import type { Payment } from '../src/chain.ts';
@@ -13,8 +12,7 @@ import {
   newAddress,
   PHRASE,
 } from './development-chain.ts';
-
-const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+import { deployCode, forge, otherToken, TRANSFER, transferTwice } from './forged-contracts.ts';
 
 let chain: DevelopmentChain;
 let reader: ReturnType<typeof createEvmReader>;
@@ -22,15 +20,17 @@ let to: Hex;
 
 beforeAll(async () => {
   chain = await developmentChain();
-  reader = createEvmReader({ rpc: chain.rpc, chain: 'ethereum', chainId: CHAIN_ID, usdcAddress: chain.usdc });
+  reader = readerOf(chain.usdc);
 });
 afterAll(() => chain.stop());
 beforeEach(() => {
   to = newAddress();
 });
 
-const send = (transaction: { to: Hex; value?: bigint; data?: Hex }) =>
-  chain.client.sendTransaction({ account: chain.payer, gas: 500_000n, ...transaction });
+const readerOf = (usdcAddress?: string, chainId: number = CHAIN_ID) =>
+  createEvmReader({ rpc: chain.rpc, chain: 'ethereum', chainId, usdcAddress });
+
+const send = (transaction: Parameters<DevelopmentChain['send']>[0]) => chain.send(transaction);
 
 const sendUsdc = (recipient: Hex, amount: bigint, token: Hex = chain.usdc) =>
   send({ to: token, data: encodeFunctionData({ abi, functionName: 'transfer', args: [recipient, amount] }) });
@@ -74,15 +74,9 @@ describe('a block', () => {
   test('holds native payments', async () => {
     const txHash = await send({ to, value: parseEther('1.5') });
     const { payments } = await mine();
+    const amount = 1_500_000_000_000_000_000n;
     expect(paidTo(payments, to)).toEqual([
-      {
-        outpoint: `${txHash}:0`,
-        txHash,
-        outputIndex: 0,
-        asset: 'ETH',
-        address: to,
-        amount: 1_500_000_000_000_000_000n,
-      },
+      { outpoint: `${txHash}:0`, txHash, outputIndex: 0, asset: 'ETH', address: to, amount },
     ]);
   });
 
@@ -104,7 +98,7 @@ describe('a block', () => {
 
   test('counts the logs of a transaction from its first, whatever other logs the block has', async () => {
     const other = newAddress();
-    const many = await deployCode(transferTwice(to, other));
+    const many = await deployCode(chain, transferTwice(chain.usdc, to, other));
     await sendUsdc(newAddress(), 1n);
     await sendUsdc(many, 5n);
     await mine();
@@ -135,14 +129,23 @@ describe('a block', () => {
 describe('no payment is', () => {
   test.each<[string, () => Promise<unknown>]>([
     ['a transaction without value', () => send({ to })],
-    ['value sent by a failed transaction', async () => send({ to: await deployCode('0x5f5ffd'), value: 1n })],
+    [
+      'value sent by a failed transaction',
+      async () => send({ to: await deployCode(chain, '0x5f5ffd'), value: 1n }),
+    ],
     ['a transfer of nothing', () => sendUsdc(to, 0n)],
     ['a transfer that failed', () => sendUsdc(to, 10n ** 30n)],
-    ['a transfer of another contract with the same code', async () => sendUsdc(to, 5n, await otherToken())],
-    ['a transfer that returned false', async () => sendUsdc(to, 5n, await deployCode('0x5f5f5260205ff3'))],
+    [
+      'a transfer of another contract with the same code',
+      async () => sendUsdc(to, 5n, await otherToken(chain)),
+    ],
+    [
+      'a transfer that returned false',
+      async () => sendUsdc(to, 5n, await deployCode(chain, '0x5f5f5260205ff3')),
+    ],
     [
       'a log that only looks like one',
-      () => forge(newAddress(), [TRANSFER, pad(chain.payer), pad(to)], pad(toHex(5n))),
+      () => forge(chain, newAddress(), [TRANSFER, pad(chain.payer), pad(to)], pad(toHex(5n))),
     ],
   ])('%s', async (_what, act) => {
     await act();
@@ -166,17 +169,12 @@ describe('no payment is', () => {
   ])('a malformed log of the token itself: %s', async (_what, log) => {
     // The contract that logs whatever it is told to is the token here.
     const token = newAddress();
-    const trusting = createEvmReader({
-      rpc: chain.rpc,
-      chain: 'ethereum',
-      chainId: CHAIN_ID,
-      usdcAddress: token,
-    });
-    await forge(token, ...log());
+    const trusting = readerOf(token);
+    await forge(chain, token, ...log());
     const { height } = await mine();
     expect((await trusting.block(height))?.payments).toEqual([]);
     // A well-formed one counts, so the reader does look.
-    await forge(token, [TRANSFER, pad(chain.payer), pad(to)], pad(toHex(9n)));
+    await forge(chain, token, [TRANSFER, pad(chain.payer), pad(to)], pad(toHex(9n)));
     await mine();
     expect((await trusting.block(height + 1))?.payments).toMatchObject([{ address: to, amount: 9n }]);
   });
@@ -190,25 +188,17 @@ describe('a payment by a contract', () => {
     const txHash = await send({ to: chain.splitter, data, value: 30n });
     const { payments, height, hash } = await mine();
     expect(paidTo(payments, to)).toEqual([]);
-    expect(await reader.balances.balancesAt([to, other], height - 1)).toEqual(
-      new Map([
-        [to, 0n],
-        [other, 0n],
-      ]),
-    );
-    expect(await reader.balances.balancesAt([to, other], height)).toEqual(
-      new Map([
-        [to, 20n],
-        [other, 10n],
-      ]),
-    );
+    const balances = async (at: number) =>
+      Object.fromEntries(await reader.balances.balancesAt([to, other], at));
+    expect(await balances(height - 1)).toEqual({ [to]: 0n, [other]: 0n });
+    expect(await balances(height)).toEqual({ [to]: 20n, [other]: 10n });
     expect(await reader.balances.internalSource(to, hash)).toBe(txHash);
     expect(await reader.balances.internalSource(other, hash)).toBe(txHash);
   });
 
   test('has no source when there was none, or when what paid was undone', async () => {
     // Pays `to`, then fails as a whole: 1 wei to `to` by CALL, then REVERT.
-    const undone = await deployCode(concat(['0x5f5f5f5f600173', to, '0x5af1505f5ffd']));
+    const undone = await deployCode(chain, concat(['0x5f5f5f5f600173', to, '0x5af1505f5ffd']));
     await send({ to: undone, value: 5n });
     await send({ to, value: 5n });
     const { hash } = await mine();
@@ -268,8 +258,7 @@ describe('a reorganisation', () => {
 });
 
 describe('the check of the network', () => {
-  const checking = (chainId: number, usdcAddress?: string) =>
-    createEvmReader({ rpc: chain.rpc, chain: 'ethereum', chainId, usdcAddress }).check();
+  const checking = (chainId: number, usdcAddress?: string) => readerOf(usdcAddress, chainId).check();
 
   test('passes where everything is as configured, with and without a token', async () => {
     await expect(checking(CHAIN_ID, chain.usdc)).resolves.toBeUndefined();
@@ -283,8 +272,14 @@ describe('the check of the network', () => {
       [() => checking(CHAIN_ID, noToken), `there is no contract at ${noToken}, configured as USDC_ERC20`],
       [() => checking(CHAIN_ID, chain.splitter), 'it does not have 6 decimals'],
       // A token of 18 decimals, and code that answers with too few bytes.
-      [async () => checking(CHAIN_ID, await deployCode('0x60125f5260205ff3')), 'it does not have 6 decimals'],
-      [async () => checking(CHAIN_ID, await deployCode('0x60065f5260015ff3')), 'it does not have 6 decimals'],
+      [
+        async () => checking(CHAIN_ID, await deployCode(chain, '0x60125f5260205ff3')),
+        'it does not have 6 decimals',
+      ],
+      [
+        async () => checking(CHAIN_ID, await deployCode(chain, '0x60065f5260015ff3')),
+        'it does not have 6 decimals',
+      ],
     ];
     for (const [check, message] of refusals) {
       await expect(check()).rejects.toMatchObject({
@@ -296,55 +291,8 @@ describe('the check of the network', () => {
 
   test('is no verdict when the node cannot be asked', async () => {
     const rpc = connectRpc('http://127.0.0.1:1');
-    await expect(
-      createEvmReader({ rpc, chain: 'ethereum', chainId: CHAIN_ID }).check(),
-    ).rejects.toMatchObject({
-      name: 'RpcUnavailable',
-    });
+    const unreachable = createEvmReader({ rpc, chain: 'ethereum', chainId: CHAIN_ID });
+    await expect(unreachable.check()).rejects.toMatchObject({ name: 'RpcUnavailable' });
     await rpc.close();
   });
 });
-
-/** Puts code at an address by itself, without a constructor. */
-async function deployCode(bytecode: Hex): Promise<Hex> {
-  const address = newAddress();
-  await chain.client.setCode({ address, bytecode });
-  return address;
-}
-
-/** The test token's code once more, at an address that is not on the list. */
-async function otherToken(): Promise<Hex> {
-  const code = await chain.client.getCode({ address: chain.usdc });
-  const other = await deployCode(code ?? '0x');
-  await mintTestUsdc(chain.node.rpcUrl, other, chain.payer, 1_000n);
-  return other;
-}
-
-/** Makes the contract at `forger` log these topics and this data, whatever they are. */
-async function forge(forger: Hex, topics: Hex[], data: Hex): Promise<Hex> {
-  const count = toHex(topics.length * 32, { size: 1 });
-  const topicsToStack = topics.map((_, i) => concat(['0x60', toHex(i * 32, { size: 1 }), '0x35'])).reverse();
-  const log = toHex(0xa0 + topics.length, { size: 1 });
-  // It is called with the topics and the data: the data goes to memory, the topics onto the stack, then LOGn.
-  const code = concat([
-    ...(['0x60', count, '0x360360', count, '0x5f37'] as const),
-    ...topicsToStack,
-    ...(['0x60', count, '0x36035f', log, '0x00'] as const),
-  ]);
-  await chain.client.setCode({ address: forger, bytecode: code });
-  return await send({ to: forger, data: concat([...topics, data]) });
-}
-
-/** A contract that, when called, transfers 1 of its tokens to `first` and 2 to `second`. */
-function transferTwice(first: Hex, second: Hex): Hex {
-  const call = (recipient: Hex, amount: bigint) => {
-    const data = encodeFunctionData({ abi, functionName: 'transfer', args: [recipient, amount] });
-    // The 68 bytes of the call into memory, in three words from the front.
-    const padded = pad(data, { dir: 'right', size: 96 }).slice(2);
-    const words = [0, 1, 2].map((i) =>
-      concat(['0x7f', `0x${padded.slice(i * 64, i * 64 + 64)}`, '0x60', toHex(i * 32, { size: 1 }), '0x52']),
-    );
-    return concat([...words, '0x5f5f60445f5f73', chain.usdc, '0x5af150']);
-  };
-  return concat([call(first, 1n), call(second, 2n), '0x00']);
-}
