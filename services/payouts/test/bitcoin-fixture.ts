@@ -1,25 +1,25 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from '@jest/globals';
+import { beforeEach, expect } from '@jest/globals';
 import { createBitcoinReader } from '@quittance/chains/bitcoin/reader';
 import { type BitcoinSender, createBitcoinSender } from '@quittance/chains/bitcoin/sender';
 import { type BitcoinWallet, checkAddress, openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
-import type { Broadcast, Payment } from '@quittance/chains/chain';
+import type { Payment } from '@quittance/chains/chain';
 import { connectRpc, type Rpc } from '@quittance/chains/json-rpc';
 import { type BitcoindHandle, startBitcoind } from '@quittance/engines/bitcoind';
-import type { Bus } from '@quittance/shared/bus';
-import { type Db, openDb } from '@quittance/shared/db';
-import { type AccountId, newAccountId, newDepositId, type PayoutId } from '@quittance/shared/ids';
-import { createLogger, type Logger, throttledLog } from '@quittance/shared/logger';
+import type { PayoutId } from '@quittance/shared/ids';
 import { formatUnits, units } from '@quittance/shared/money';
-import { Secret } from '@quittance/shared/secret';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
-import { recordDeposits, reverseDeposits } from '../src/operations/record-deposits.ts';
-import { requestPayout } from '../src/operations/request-payout.ts';
 import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
+import {
+  ChainWorkerFixture,
+  chainWorkerSuite,
+  type DepositPayload,
+  TestClock,
+} from './chain-worker-fixture.ts';
 import { SEED } from './service-client.ts';
 
 export const CONFIRMATIONS = 3;
@@ -34,28 +34,6 @@ const strangers = openBitcoinWallet(
 );
 /** All tests of a suite share a chain, so no address is used by two of them. */
 let indexes = 0;
-
-/** The real clock plus an offset, because the database uses its own clock for payouts. */
-class TestClock {
-  #ahead = 0;
-  now(): Date {
-    return new Date(Date.now() + this.#ahead);
-  }
-  advance(ms: number): void {
-    this.#ahead += ms;
-  }
-}
-
-export type Line = { level: string; msg: string } & Record<string, unknown>;
-
-function keepingLogger(lines: Line[]): Logger {
-  const keep = (level: string) => (fields: object | string, msg?: string) => {
-    lines.push(typeof fields === 'string' ? { level, msg: fields } : { ...fields, level, msg: msg ?? '' });
-  };
-  const logger = createLogger('payouts', 'silent');
-  for (const level of ['debug', 'info', 'warn', 'error'] as const) logger[level] = keep(level) as never;
-  return logger;
-}
 
 /** A node and a database for a suite. */
 export type BitcoinEngines = { node: BitcoindHandle; database: TestDatabase; stop(): Promise<void> };
@@ -74,58 +52,33 @@ export async function bitcoinEngines(): Promise<BitcoinEngines> {
   };
 }
 
-export type BitcoinFixturePorts = Ports & PayoutChain<'bitcoin'>;
+type BitcoinFixturePorts = Ports & PayoutChain<'bitcoin'>;
 export type Deposit = { outpoint: string; index: number; amount: bigint; payload: DepositPayload };
-type DepositPayload = Parameters<typeof recordDeposits>[1][number]['payload'];
+type SignedSpend = ReturnType<BitcoinSender['signSpend']>;
 
 /** The chain worker with its ports for one test: empty tables and a real node. */
-export class BitcoinFixture {
+export class BitcoinFixture extends ChainWorkerFixture {
   readonly node: BitcoindHandle;
-  readonly db: Db;
-  /** A superuser's connection, for what the service's own role may not do. */
-  readonly admin: Db;
-  readonly clock = new TestClock();
-  readonly lines: Line[] = [];
-  readonly account: AccountId = newAccountId(new Date());
   readonly wallet: BitcoinWallet = wallet;
   readonly sender: BitcoinSender;
   readonly ports: BitcoinFixturePorts;
-  /** The transactions that were sent to the node, in order. */
-  readonly sent: string[] = [];
-  /** Replaces the broadcast, when a test wants a fault. */
-  onBroadcast: (raw: string, send: () => Promise<Broadcast>) => Promise<Broadcast> = (_raw, send) => send();
   readonly #rpc: Rpc;
   #from = 0;
 
   private constructor({ node, database }: BitcoinEngines) {
+    // The database uses its own clock for payouts.
+    super(database, new TestClock({ runs: true }));
     this.node = node;
-    const logger = keepingLogger(this.lines);
-    this.db = openDb({ url: database.urlOf('payouts'), schema: 'payouts', pool: 4, logger });
-    this.admin = openDb({ url: database.adminUrl, schema: 'payouts', pool: 1, logger });
     this.#rpc = connectRpc(node.rpcUrl);
-    const real = createBitcoinSender({ rpc: this.#rpc, network: 'regtest', wallet: this.wallet });
-    this.sender = {
-      ...real,
-      broadcast: async (raw) => {
-        this.sent.push(raw);
-        return this.onBroadcast(raw, () => real.broadcast(raw));
-      },
-    };
+    this.sender = this.recorded(
+      createBitcoinSender({ rpc: this.#rpc, network: 'regtest', wallet: this.wallet }),
+    );
     this.ports = this.replica();
   }
 
   static async fresh(engines: BitcoinEngines): Promise<BitcoinFixture> {
     const fixture = new BitcoinFixture(engines);
-    const tables = [
-      'utxos',
-      'hot_address_cursors',
-      'unswept_deposits',
-      'payments',
-      'transactions',
-      'wallets',
-      'payouts',
-    ];
-    for (const table of [...tables, 'leases', 'outbox']) await fixture.admin.rows(`delete from ${table}`);
+    await fixture.emptyTables();
     // Transactions of another test may still be in the mempool.
     await fixture.node.mine(1);
     fixture.#from = await fixture.height();
@@ -133,32 +86,14 @@ export class BitcoinFixture {
   }
 
   replica(given: Partial<BitcoinFixturePorts> = {}): BitcoinFixturePorts {
-    const logger = keepingLogger(this.lines);
     return {
+      ...this.replicaPorts(),
       kind: 'bitcoin',
       chain: 'bitcoin',
       assets: ['BTC'],
       checkAddress: (text) => checkAddress('regtest', text),
-      chains: new Map(),
-      db: this.db,
-      bus: { connected: () => true, ask: async () => placed } as Partial<Bus> as Bus,
-      clock: this.clock,
-      random: randomBytes,
-      logger,
-      throttledLog: throttledLog(logger, () => this.clock.now().getTime()),
-      quotes: { latest: () => undefined, fresh: () => undefined },
       sender: this.sender,
       signingPause: { reason: undefined },
-      stalled: new Map(),
-      settings: {
-        identitySecret: new Secret('x'.repeat(32)),
-        publicUrl: 'http://localhost',
-        replica: randomUUID(),
-        chainWorkerEveryMs: 1_000,
-        leaseMs: 60_000,
-        gracePeriods: { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_000 },
-      },
-      wakeRelay: () => {},
       ...given,
     };
   }
@@ -174,8 +109,8 @@ export class BitcoinFixture {
     const address = this.wallet.address('deposit', index);
     const txHash = await this.node.pay(address, formatUnits(units(satoshi), 8));
     await this.node.mine(1);
-    const outpoint = await this.outpointOf(txHash, address);
-    const payload = this.#payload({ address, index, satoshi, outpoint });
+    const outpoint = (await this.#outpoints(txHash))(address);
+    const payload = this.payloadOf({ asset: 'BTC', amount: satoshi, address, index, outpoint });
     if (settled) await this.settled(payload);
     return { outpoint, index, amount: satoshi, payload };
   }
@@ -193,61 +128,19 @@ export class BitcoinFixture {
     const txHash = (await faucet.call('sendmany', ['', outputs])) as string;
     await faucet.close();
     await this.node.mine(1);
-    type Output = { n: number; scriptPubKey: { address?: string } };
-    const { vout } = await this.node.rpc<{ vout: Output[] }>('getrawtransaction', txHash, 1);
-    const placeOf = new Map(vout.map(({ n, scriptPubKey }) => [scriptPubKey.address, n]));
-    const payloads = addresses.map((address, i) =>
-      this.#payload({ address, index: first + i, satoshi, outpoint: `${txHash}:${placeOf.get(address)}` }),
-    );
-    await this.db.transaction((trx) =>
-      recordDeposits(
-        trx,
-        payloads.map((payload) => ({ payload })),
-      ),
-    );
+    const outpointOf = await this.#outpoints(txHash);
+    const payloads = addresses.map((address, i) => {
+      const outpoint = outpointOf(address);
+      return this.payloadOf({ asset: 'BTC', amount: satoshi, address, index: first + i, outpoint });
+    });
+    await this.settled(...payloads);
   }
 
-  #payload({
-    address,
-    index,
-    satoshi,
-    outpoint,
-  }: {
-    address: string;
-    index: number;
-    satoshi: bigint;
-    outpoint: string;
-  }): DepositPayload {
-    return {
-      deposit_id: newDepositId(new Date()),
-      account_id: this.account,
-      invoice_id: 'inv_test',
-      asset: 'BTC',
-      amount: satoshi.toString(),
-      address,
-      derivation_index: index,
-      outpoint,
-      tx_hash: outpoint.split(':')[0] ?? null,
-      block_height: 1,
-      block_hash: 'block',
-      disposition: 'credit',
-    };
-  }
-
-  async settled(payload: DepositPayload): Promise<void> {
-    await this.db.transaction((trx) => recordDeposits(trx, [{ payload }]));
-  }
-
-  async reversed({ disposition, ...payload }: DepositPayload): Promise<void> {
-    expect(disposition).toBeDefined();
-    await this.db.transaction((trx) => reverseDeposits(trx, [{ payload }]));
-  }
-
-  async outpointOf(txHash: string, address: string): Promise<string> {
-    type Output = { n: number; scriptPubKey: { address?: string } };
-    const { vout } = await this.node.rpc<{ vout: Output[] }>('getrawtransaction', txHash, 1);
-    const output = vout.find(({ scriptPubKey }) => scriptPubKey.address === address);
-    return `${txHash}:${output?.n}`;
+  async #outpoints(txHash: string): Promise<(address: string) => string> {
+    type Outputs = { vout: { n: number; scriptPubKey: { address?: string } }[] };
+    const { vout } = await this.node.rpc<Outputs>('getrawtransaction', txHash, 1);
+    const indexOf = new Map(vout.map(({ n, scriptPubKey }) => [scriptPubKey.address, n]));
+    return (address) => `${txHash}:${indexOf.get(address)}`;
   }
 
   newRecipient(): string {
@@ -257,18 +150,42 @@ export class BitcoinFixture {
 
   /** A payout whose hold the ledger has placed. */
   async reserve(satoshi: bigint, to = this.newRecipient(), minConfirmations = CONFIRMATIONS) {
-    const made = await requestPayout(this.ports, {
-      account: this.account,
-      requestId: 'req_test',
-      key: undefined,
+    const id = await this.request({
       asset: 'BTC',
-      amount: units(satoshi),
+      amount: satoshi,
       address: to,
-      networkFee: units(2_000n),
+      networkFee: 2_000n,
       minConfirmations,
     });
-    if (!made.ok) throw new Error(`not reserved: ${made.refusal}`);
-    return { id: made.value, to, amount: satoshi };
+    return { id, to, amount: satoshi };
+  }
+
+  /** A payout of a quarter of a bitcoin that one round has sent, paid from a deposit of one. */
+  async send(minConfirmations = CONFIRMATIONS) {
+    const deposit = await this.deposit(BITCOIN);
+    const payout = await this.reserve(BITCOIN / 4n, undefined, minConfirmations);
+    await this.run();
+    return { ...payout, deposit };
+  }
+
+  /** Signs with the key of a deposit address, as another party with the key could. */
+  spendAll({ outpoint, index, amount }: Omit<Deposit, 'payload'>, to: string, fee: bigint): SignedSpend {
+    return this.sender.signSpend({
+      utxos: [{ outpoint, branch: 'deposit', index, amount: units(amount) }],
+      recipients: [{ to, amount: units(amount - fee) }],
+      change: null,
+      fee: units(fee),
+    });
+  }
+
+  /** Mines a block with these transactions and nothing else. */
+  async mineOnly(raw: readonly string[]): Promise<void> {
+    await this.node.rpc('generateblock', `raw(6a08${randomBytes(8).toString('hex')})`, raw);
+  }
+
+  async loseMempool(): Promise<void> {
+    this.node.kill();
+    await this.node.restart();
   }
 
   run(ports = this.ports): Promise<number> {
@@ -286,24 +203,14 @@ export class BitcoinFixture {
     await this.run();
   }
 
-  async payout(id: PayoutId): Promise<Record<string, unknown>> {
-    return this.db.one('select * from payouts where id = $1', [id]);
-  }
-
   async statusOf({ id }: { id: PayoutId }): Promise<unknown> {
     return (await this.payout(id))['status'];
   }
 
   transactions(): Promise<
-    {
-      id: string;
-      replacement_group: string;
+    (Record<'id' | 'replacement_group' | 'purpose' | 'tx_hash' | 'raw' | 'state', string> & {
       attempt: number;
-      purpose: string;
-      tx_hash: string;
-      raw: string;
-      state: string;
-    }[]
+    })[]
   > {
     return this.db.rows('select * from transactions order by id');
   }
@@ -312,23 +219,6 @@ export class BitcoinFixture {
     { outpoint: string; branch: string; state: string; amount: string; reversed_at: Date | null }[]
   > {
     return this.db.rows('select * from utxos order by created_at, outpoint');
-  }
-
-  /** The kinds of the events about a payout, in order. */
-  async published({ id }: { id: PayoutId }): Promise<string[]> {
-    const rows = await this.db.rows<{ kind: string }>(
-      `select kind from outbox where payload->>'payout_id' = $1 or payload->>'resource_id' = $1 order by seq`,
-      [id],
-    );
-    return rows.map(({ kind }) => kind);
-  }
-
-  /** The published network fees. */
-  spent(): Promise<{ tx_hash: string; amount: string }[]> {
-    return this.db.rows(
-      `select payload->>'tx_hash' as tx_hash, payload->>'amount' as amount from outbox
-       where kind = 'network.spent' order by seq`,
-    );
   }
 
   /** All payments to an address since the test began. */
@@ -340,13 +230,9 @@ export class BitcoinFixture {
 
   /** What must be true after every test. */
   async expectSound(): Promise<void> {
-    const payouts = await this.db.rows<{
-      id: string;
-      status: string;
-      address: string;
-      amount: string;
-      tx_hash: string | null;
-    }>('select * from payouts');
+    const payouts = await this.db.rows<
+      Record<'id' | 'status' | 'address' | 'amount', string> & { tx_hash: string | null }
+    >('select * from payouts');
     for (const { id, status, address, amount, tx_hash } of payouts) {
       const paid = (await this.paidTo(address)).map((one) => ({ amount: one.amount, txHash: one.txHash }));
       if (status === 'mined')
@@ -398,10 +284,14 @@ export class BitcoinFixture {
     expect(found.map((one) => one?.amount)).toEqual(free.map(({ amount }) => BigInt(amount)));
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     await this.#rpc.close();
-    await Promise.all([this.db.close(), this.admin.close()]);
+    await super.close();
   }
 }
 
-const placed = { known: true, reply: { outcome: 'placed' } };
+/** Gives every test of a suite a fixture of its own; they share a node. */
+export function bitcoinSuite(use: (fixture: BitcoinFixture) => void): void {
+  const fresh = chainWorkerSuite(bitcoinEngines, BitcoinFixture.fresh);
+  beforeEach(async () => use(await fresh()));
+}

@@ -1,31 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { FeeEstimate } from '@quittance/shared/quotes';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { publishFees } from '../src/operations/publish-fees.ts';
-import { EngineFixture, ETHER } from './engine-fixture.ts';
+import { type EngineFixture, ETHER, engineSuite } from './engine-fixture.ts';
 import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
 import { TestBoard } from './service-client.ts';
 
 /** What the chain worker does when it has prices: economical sweeps, and publishing fees. */
-let database: TestDatabase;
 let fixture: EngineFixture;
 let board: TestBoard;
-
-beforeAll(async () => {
-  database = await testDatabase();
-});
-beforeEach(async () => {
-  fixture = await EngineFixture.fresh(database);
+engineSuite((fresh) => {
+  fixture = fresh;
   board = new TestBoard();
   board.set('USDC_ERC20', { usd_rate: '1', min_confirmations: 2 });
   fixture.ports.quotes = board;
 });
-afterEach(async () => {
-  await fixture.expectSound();
-  await fixture.close();
-});
-afterAll(() => database.drop());
 
 const swept = () =>
   fixture.db.rows(

@@ -1,138 +1,72 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { expect } from '@jest/globals';
+import { beforeEach, expect } from '@jest/globals';
+import type { EvmSender } from '@quittance/chains/chain';
 import { checkAddress } from '@quittance/chains/evm/wallet';
 import type { AssetSymbol } from '@quittance/shared/assets';
-import type { Bus } from '@quittance/shared/bus';
-import { type Db, openDb } from '@quittance/shared/db';
-import { type AccountId, newAccountId, newDepositId, type PayoutId } from '@quittance/shared/ids';
-import { createLogger, type Logger, throttledLog } from '@quittance/shared/logger';
-import { units } from '@quittance/shared/money';
-import { Secret } from '@quittance/shared/secret';
-import type { TestDatabase } from '@quittance/testkit/engines';
-import { recordDeposits } from '../src/operations/record-deposits.ts';
-import { requestPayout } from '../src/operations/request-payout.ts';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
-import { depositAddress, ScriptedChain } from './scripted-chain.ts';
+import { ChainWorkerFixture, chainWorkerSuite, TestClock } from './chain-worker-fixture.ts';
+import { depositAddress, HOT, ScriptedChain } from './scripted-chain.ts';
 
 export const CONFIRMATIONS = 3;
 export const ETHER = 10n ** 18n;
 const FEE = 10n ** 15n;
 
-/** A clock that only a test moves. */
-class TestClock {
-  #ms = Date.now();
-  now(): Date {
-    return new Date(this.#ms);
-  }
-  advance(ms: number): void {
-    this.#ms += ms;
-  }
-}
-
-export type Line = { level: string; msg: string } & Record<string, unknown>;
-
-/** A logger that keeps its lines. */
-function keepingLogger(lines: Line[]): Logger {
-  const keep = (level: string) => (fields: object | string, msg?: string) => {
-    lines.push(typeof fields === 'string' ? { level, msg: fields } : { ...fields, level, msg: msg ?? '' });
-  };
-  const logger = createLogger('payouts', 'silent');
-  for (const level of ['debug', 'info', 'warn', 'error'] as const) logger[level] = keep(level) as never;
-  return logger;
-}
-
-export type Order = { asset?: AssetSymbol; amount?: bigint; to?: string };
+type Order = { asset?: AssetSymbol; amount?: bigint; to?: string };
 
 /** The ports of one replica with its one chain. */
-export type FixturePorts = Ports & PayoutChain<'evm'>;
+type FixturePorts = Ports & PayoutChain<'evm'>;
 
-/**
- * The chain worker with its ports for one test: a database of its own, a scripted chain, and a ledger that places every
- * hold.
- */
-export class EngineFixture {
+/** The chain worker with its ports for one test, on a scripted chain. */
+export class EngineFixture extends ChainWorkerFixture {
   readonly chain = new ScriptedChain();
-  readonly clock = new TestClock();
-  readonly lines: Line[] = [];
-  readonly account: AccountId = newAccountId(new Date());
   readonly ports: FixturePorts;
-  readonly db: Db;
-  /** A superuser's connection, for what the service's own role may not do. */
-  readonly admin: Db;
   #recipients = 0;
 
   constructor(database: TestDatabase) {
-    const logger = keepingLogger(this.lines);
-    this.db = openDb({ url: database.urlOf('payouts'), schema: 'payouts', pool: 4, logger });
-    this.admin = openDb({ url: database.adminUrl, schema: 'payouts', pool: 1, logger });
+    super(database, new TestClock({ runs: false }));
     this.ports = this.replica();
   }
 
-  /** A fixture with empty tables. The tests of a suite share a database one after the other. */
-  static async fresh(database: TestDatabase): Promise<EngineFixture> {
+  /** A fixture with empty tables and this much Ether in the hot wallet. */
+  static async fresh(database: TestDatabase, ether = 0n): Promise<EngineFixture> {
     const fixture = new EngineFixture(database);
-    for (const table of [
-      'unswept_deposits',
-      'payments',
-      'transactions',
-      'wallets',
-      'payouts',
-      'leases',
-      'outbox',
-    ]) {
-      await fixture.admin.rows(`delete from ${table}`);
-    }
+    await fixture.emptyTables();
+    if (ether > 0n) fixture.chain.fund('ETH', HOT, ether * ETHER);
     return fixture;
   }
 
   /** The ports of one more replica with the same database and chain. */
   replica(given: Partial<FixturePorts> = {}): FixturePorts {
-    const logger = keepingLogger(this.lines);
     return {
+      ...this.replicaPorts(),
       kind: 'evm',
       chain: 'ethereum',
       assets: ['ETH', 'USDC_ERC20'],
       checkAddress,
-      chains: new Map(),
-      db: this.db,
-      bus: { connected: () => true, ask: async () => placed } as Partial<Bus> as Bus,
-      clock: this.clock,
-      random: randomBytes,
-      logger,
-      throttledLog: throttledLog(logger, () => this.clock.now().getTime()),
-      quotes: { latest: () => undefined, fresh: () => undefined },
       sender: this.chain.sender,
       signingPause: { reason: undefined },
-      stalled: new Map(),
-      settings: {
-        identitySecret: new Secret('x'.repeat(32)),
-        publicUrl: 'http://localhost',
-        replica: randomUUID(),
-        chainWorkerEveryMs: 1_000,
-        leaseMs: 60_000,
-        gracePeriods: { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_000 },
-      },
-      wakeRelay: () => {},
       ...given,
     };
   }
 
   /** A payout whose hold the ledger has placed. */
-  async reserve({ asset = 'ETH', amount = ETHER, to }: Order = {}): Promise<{ id: PayoutId; to: string }> {
-    const recipient = to ?? this.newRecipient();
-    const made = await requestPayout(this.ports, {
-      account: this.account,
-      requestId: 'req_test',
-      key: undefined,
+  async reserve({ asset = 'ETH', amount = ETHER, to = this.newRecipient() }: Order = {}) {
+    const id = await this.request({
       asset,
-      amount: units(amount),
-      address: recipient,
-      networkFee: units(FEE),
+      amount,
+      address: to,
+      networkFee: FEE,
       minConfirmations: CONFIRMATIONS,
     });
-    if (!made.ok) throw new Error(`not reserved: ${made.refusal}`);
-    return { id: made.value, to: recipient };
+    return { id, to };
+  }
+
+  /** A payout that one round has sent. */
+  async send(order: Order = {}) {
+    const payout = await this.reserve(order);
+    await this.run();
+    return payout;
   }
 
   newRecipient(): string {
@@ -144,29 +78,25 @@ export class EngineFixture {
   async deposit(index: number, asset: AssetSymbol, amount: bigint, address = depositAddress(index)) {
     this.chain.fund(asset, address, amount);
     const payload = this.depositPayload(index, asset, amount, address);
-    await this.db.transaction((trx) => recordDeposits(trx, [{ payload }]));
+    await this.settled(payload);
     return payload;
   }
 
   depositPayload(index: number, asset: AssetSymbol, amount: bigint, address = depositAddress(index)) {
-    return {
-      deposit_id: newDepositId(new Date()) as string,
-      account_id: this.account as string,
-      invoice_id: 'inv_test',
-      asset,
-      amount: amount.toString(),
-      address,
-      derivation_index: index,
-      outpoint: `0xcustomer:${this.#recipients}`,
-      tx_hash: '0xcustomer',
-      block_height: 1,
-      block_hash: '0xblock',
-      disposition: 'credit' as const,
-    };
+    const outpoint = `0xcustomer:${this.#recipients}`;
+    return this.payloadOf({ asset, amount, address, index, outpoint });
   }
 
   run(ports = this.ports): Promise<number> {
     return runChainWorker<'evm'>(ports, ports);
+  }
+
+  /** A round of another replica, whose sender differs. It gets the lease, and leaves it to the next replica. */
+  async runWith(sender: Partial<EvmSender>): Promise<number> {
+    await this.freeLease();
+    const moved = await this.run(this.replica({ sender: { ...this.chain.sender, ...sender } }));
+    await this.freeLease();
+    return moved;
   }
 
   /** Runs rounds and mines blocks until everything has its confirmations. */
@@ -178,23 +108,10 @@ export class EngineFixture {
     await this.run();
   }
 
-  async payout(id: PayoutId): Promise<Record<string, unknown>> {
-    return this.db.one('select * from payouts where id = $1', [id]);
-  }
-
   transactions(): Promise<Record<string, unknown>[]> {
     return this.db.rows(
       `select transactions.*, payout_id from transactions left join payments using (replacement_group) order by id`,
     );
-  }
-
-  /** The kinds of the events about a payout, in order. */
-  async published(id: PayoutId): Promise<string[]> {
-    const rows = await this.db.rows<{ kind: string; payload: { fee_kept?: boolean } }>(
-      `select kind, payload from outbox where payload->>'payout_id' = $1 or payload->>'resource_id' = $1 order by seq`,
-      [id],
-    );
-    return rows.map(({ kind, payload }) => (payload.fee_kept === true ? `${kind}, fee kept` : kind));
   }
 
   /** What must be true after every test. */
@@ -235,10 +152,14 @@ export class EngineFixture {
     const stored = new Set((await this.transactions()).map((transaction) => transaction['raw']));
     for (const raw of this.chain.arrived) expect(stored).toContain(raw);
   }
-
-  async close(): Promise<void> {
-    await Promise.all([this.db.close(), this.admin.close()]);
-  }
 }
 
-const placed = { known: true, reply: { outcome: 'placed' } };
+/** Gives every test of a suite a fixture of its own, with this much Ether in the hot wallet. */
+export function engineSuite(use: (fixture: EngineFixture) => void, ether = 0n): void {
+  const start = async () => {
+    const database = await testDatabase();
+    return { ...database, stop: () => database.drop() };
+  };
+  const fresh = chainWorkerSuite(start, EngineFixture.fresh);
+  beforeEach(async () => use(await fresh(ether)));
+}

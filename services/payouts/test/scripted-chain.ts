@@ -87,15 +87,7 @@ export class ScriptedChain {
     },
     signTokenSweep: async ({ asset, index, amount, nonce, gas, fees }) => {
       const source = depositAddress(index);
-      return signed({
-        from: HOT,
-        nonce,
-        asset,
-        source,
-        to: HOT,
-        amount: `${amount}`,
-        ...cost(gas, fees),
-      });
+      return signed({ from: HOT, nonce, asset, source, to: HOT, amount: `${amount}`, ...cost(gas, fees) });
     },
     broadcast: async (raw) => (this.isDown ? 'unknown' : this.#take(raw)),
     status: async (txHash) => {
@@ -219,20 +211,10 @@ export class ScriptedChain {
   /** Another party with the key uses a wallet's next nonce in a new block. */
   useNonce(from: string): void {
     const nonce = this.#nonce(from, this.blocks.length);
-    const wire: Wire = {
-      from,
-      nonce,
-      asset: 'ETH',
-      source: from,
-      to: ELSEWHERE,
-      amount: '0',
-      maxCost: '0',
-      fee: '0',
-    };
-    this.blocks.push({
-      hash: this.#blockHash(),
-      transactions: [{ hash: signed(wire).txHash, wire, succeeded: true }],
-    });
+    const nothing = { amount: '0', maxCost: '0', fee: '0' };
+    const wire: Wire = { from, nonce, asset: 'ETH', source: from, to: ELSEWHERE, ...nothing };
+    const transactions = [{ hash: signed(wire).txHash, wire, succeeded: true }];
+    this.blocks.push({ hash: this.#blockHash(), transactions });
     for (const [hash, pending] of this.#pool) {
       if (pending.from === from && pending.nonce === nonce) this.#pool.delete(hash);
     }

@@ -1,26 +1,18 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
-import type { Broadcast } from '@quittance/chains/chain';
 import { connectRpc, type Rpc } from '@quittance/chains/json-rpc';
 import type { SolanaNetwork } from '@quittance/chains/solana/network';
 import { createSolanaSender, type SolanaSender } from '@quittance/chains/solana/sender';
 import { checkAddress, openWallet, type SolanaWallet } from '@quittance/chains/solana/wallet';
 import { type SurfpoolHandle, startSurfpool } from '@quittance/engines/surfpool';
 import type { AssetSymbol } from '@quittance/shared/assets';
-import type { Bus } from '@quittance/shared/bus';
-import { type Db, openDb } from '@quittance/shared/db';
-import { type AccountId, newAccountId, newDepositId, type PayoutId } from '@quittance/shared/ids';
-import { createLogger, type Logger, throttledLog } from '@quittance/shared/logger';
-import { units } from '@quittance/shared/money';
-import { Secret } from '@quittance/shared/secret';
+import type { PayoutId } from '@quittance/shared/ids';
 import { payOnSolana, prepareSolana } from '@quittance/stack/solana';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { eventually } from '@quittance/testkit/eventually';
 import { solanaCustomer } from '@quittance/testkit/solana-customer';
-import { recordDeposits } from '../src/operations/record-deposits.ts';
-import { requestPayout } from '../src/operations/request-payout.ts';
 import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
+import { ChainWorkerFixture, chainWorkerSuite, TestClock } from './chain-worker-fixture.ts';
 import { SEED } from './service-client.ts';
 
 export const SOL = 10n ** 9n;
@@ -29,31 +21,8 @@ export const RENT = 890_880n;
 export const TOKEN_RENT = 2_039_280n;
 /** Twenty times as fast as public networks: finalized within a second, expired within four. */
 const SLOT_MS = 20;
-const GRACE_PERIODS = { resendAfterMs: 1_000, doubtForMs: 30_000, stuckAfterMs: 180_000 };
+const RESEND_AFTER_MS = 1_000;
 const HAPPENS_WITHIN_MS = 40_000;
-const STEP_MS = 50;
-
-/** The real clock plus an offset that a test sets. */
-class TestClock {
-  #aheadMs = 0;
-  now(): Date {
-    return new Date(Date.now() + this.#aheadMs);
-  }
-  advance(ms: number): void {
-    this.#aheadMs += ms;
-  }
-}
-
-export type Line = { level: string; msg: string } & Record<string, unknown>;
-
-function keepingLogger(lines: Line[]): Logger {
-  const keep = (level: string) => (fields: object | string, msg?: string) => {
-    lines.push(typeof fields === 'string' ? { level, msg: fields } : { ...fields, level, msg: msg ?? '' });
-  };
-  const logger = createLogger('payouts', 'silent');
-  for (const level of ['debug', 'info', 'warn', 'error'] as const) logger[level] = keep(level) as never;
-  return logger;
-}
 
 /** All tests of a suite share a chain, so no address is used by two of them. */
 const keys = openWallet(SEED);
@@ -101,41 +70,26 @@ type FixturePorts = Ports & PayoutChain<'solana'>;
 type Row = Record<string, unknown>;
 
 /** The chain worker with its ports for one test: empty tables, a wallet of its own, and a real node. */
-export class SolanaFixture {
-  readonly db: Db;
-  /** A superuser's connection, for what the service's own role may not do. */
-  readonly admin: Db;
-  readonly clock = new TestClock();
-  readonly lines: Line[] = [];
-  readonly account: AccountId = newAccountId(new Date());
+export class SolanaFixture extends ChainWorkerFixture {
   readonly wallet: SolanaWallet = newWallet();
   readonly sender: SolanaSender;
   readonly ports: FixturePorts;
   readonly rpc: Rpc;
+  readonly usdcMint: string;
   readonly network: SolanaNetwork;
   readonly customer: ReturnType<typeof solanaCustomer>;
-  /** The transactions that were sent to the node, in order. */
-  readonly sent: string[] = [];
-  /** Replaces the broadcast, when a test wants a fault. */
-  onBroadcast: (raw: string, send: () => Promise<Broadcast>) => Promise<Broadcast> = (_raw, send) => send();
   readonly #engines: SolanaEngines;
 
   private constructor(engines: SolanaEngines) {
+    super(engines.database, new TestClock({ runs: true }));
     this.#engines = engines;
-    const logger = keepingLogger(this.lines);
-    this.db = openDb({ url: engines.database.urlOf('payouts'), schema: 'payouts', pool: 4, logger });
-    this.admin = openDb({ url: engines.database.adminUrl, schema: 'payouts', pool: 1, logger });
     this.rpc = connectRpc(engines.node.rpcUrl);
+    this.usdcMint = engines.usdcMint;
     this.network = { name: 'local', usdcMint: engines.usdcMint };
     this.customer = solanaCustomer({ rpc: engines.node.rpcUrl, tokens: { USDC_SOL: engines.usdcMint } });
-    const real = createSolanaSender({ rpc: this.rpc, network: this.network, wallet: this.wallet });
-    this.sender = {
-      ...real,
-      broadcast: async (raw) => {
-        this.sent.push(raw);
-        return this.onBroadcast(raw, () => real.broadcast(raw));
-      },
-    };
+    this.sender = this.recorded(
+      createSolanaSender({ rpc: this.rpc, network: this.network, wallet: this.wallet }),
+    );
     this.ports = this.replica();
   }
 
@@ -145,50 +99,21 @@ export class SolanaFixture {
     hot: { lamports: bigint; usdc?: bigint },
   ): Promise<SolanaFixture> {
     const fixture = new SolanaFixture(engines);
-    const tables = [
-      'wallet_histories',
-      'unswept_deposits',
-      'payments',
-      'transactions',
-      'wallets',
-      'payouts',
-      'leases',
-      'outbox',
-    ];
-    for (const table of tables) await fixture.admin.rows(`delete from ${table}`);
+    await fixture.emptyTables();
     if (hot.lamports > 0n) await fixture.pay('SOL', fixture.wallet.hotAddress, hot.lamports);
     if (hot.usdc !== undefined) await fixture.pay('USDC_SOL', fixture.wallet.hotAddress, hot.usdc);
     return fixture;
   }
 
   replica(given: Partial<FixturePorts> = {}): FixturePorts {
-    const logger = keepingLogger(this.lines);
-    const placed = { known: true, reply: { outcome: 'placed' } };
     return {
+      ...this.replicaPorts(RESEND_AFTER_MS),
       kind: 'solana',
       chain: 'solana',
       assets: ['SOL', 'USDC_SOL'],
       checkAddress: (text) => checkAddress(this.network, text),
-      chains: new Map(),
-      db: this.db,
-      bus: { connected: () => true, ask: async () => placed } as Partial<Bus> as Bus,
-      clock: this.clock,
-      random: randomBytes,
-      logger,
-      throttledLog: throttledLog(logger, () => this.clock.now().getTime()),
-      quotes: { latest: () => undefined, fresh: () => undefined },
       sender: this.sender,
       signingPause: { reason: undefined },
-      stalled: new Map(),
-      settings: {
-        identitySecret: new Secret('x'.repeat(32)),
-        publicUrl: 'http://localhost',
-        replica: randomUUID(),
-        chainWorkerEveryMs: 1_000,
-        leaseMs: 60_000,
-        gracePeriods: GRACE_PERIODS,
-      },
-      wakeRelay: () => {},
       ...given,
     };
   }
@@ -209,32 +134,13 @@ export class SolanaFixture {
   }
 
   async until(look: () => Promise<unknown>): Promise<void> {
-    const deadline = Date.now() + HAPPENS_WITHIN_MS;
-    for (;;) {
-      try {
-        await look();
-        return;
-      } catch (error) {
-        if (Date.now() > deadline) throw error;
-      }
-      await sleep(STEP_MS);
-    }
+    await eventually(look, HAPPENS_WITHIN_MS);
   }
 
   /** A payout whose hold the ledger has placed. */
   async reserve(asset: 'SOL' | 'USDC_SOL', amount: bigint, to = this.newRecipient()) {
-    const made = await requestPayout(this.ports, {
-      account: this.account,
-      requestId: 'req_test',
-      key: undefined,
-      asset,
-      amount: units(amount),
-      address: to,
-      networkFee: units(5_000n),
-      minConfirmations: 1,
-    });
-    if (!made.ok) throw new Error(`not reserved: ${made.refusal}`);
-    return { id: made.value, to };
+    const id = await this.request({ asset, amount, address: to, networkFee: 5_000n, minConfirmations: 1 });
+    return { id, to };
   }
 
   newRecipient = (): string => newWallet().hotAddress;
@@ -245,26 +151,36 @@ export class SolanaFixture {
     this.#index += 1;
     const address = this.wallet.depositAddress(this.#index);
     await this.pay(asset, address, amount);
-    const payload = {
-      deposit_id: newDepositId(new Date()) as string,
-      account_id: this.account as string,
-      invoice_id: 'inv_test',
-      asset: asset as AssetSymbol,
-      amount: amount.toString(),
-      address,
-      derivation_index: this.#index,
-      outpoint: `${address}:1`,
-      tx_hash: null,
-      block_height: 1,
-      block_hash: 'block',
-      disposition: 'credit' as const,
-    };
-    await this.db.transaction((trx) => recordDeposits(trx, [{ payload }]));
+    const outpoint = `${address}:1`;
+    await this.settled(this.payloadOf({ asset, amount, address, index: this.#index, outpoint }));
     return address;
   }
 
   run(ports = this.ports): Promise<number> {
     return runChainWorker<'solana'>(ports, ports);
+  }
+
+  /** An owner whose token account is frozen by `close`, so that it can be paid only before. */
+  async recipientThatCloses() {
+    const address = this.newRecipient();
+    await this.pay('USDC_SOL', address, 1n);
+    const frozen = { amount: 0, state: 'frozen' };
+    const close = () => this.rpc.call('surfnet_setTokenAccount', [address, this.usdcMint, frozen]);
+    return { address, close };
+  }
+
+  /** Waits until the newest attempt has expired and its proof is asked for. */
+  async expires(): Promise<void> {
+    const last = (await this.transactions()).at(-1) as Record<
+      'valid_to_height' | 'tx_hash' | 'final_height_when_signed',
+      string
+    >;
+    // eslint-disable-next-line no-restricted-syntax -- heights
+    const [validTo, from] = [Number(last.valid_to_height), Number(last.final_height_when_signed)];
+    await this.until(async () =>
+      expect(await this.sender.nonInclusion(last.tx_hash, validTo, from)).toBe('proven'),
+    );
+    this.clock.advance(31_000);
   }
 
   /** Runs rounds until the payout has ended. */
@@ -276,29 +192,8 @@ export class SolanaFixture {
     return this.payout(id);
   }
 
-  payout(id: PayoutId): Promise<Row> {
-    return this.db.one('select * from payouts where id = $1', [id]);
-  }
-
   transactions(): Promise<Row[]> {
     return this.db.rows('select * from transactions order by id');
-  }
-
-  /** The kinds of the events about a payout, in order. */
-  async published(id: PayoutId): Promise<string[]> {
-    const rows = await this.db.rows<{ kind: string; payload: { fee_kept?: boolean } }>(
-      `select kind, payload from outbox where payload->>'payout_id' = $1 or payload->>'resource_id' = $1 order by seq`,
-      [id],
-    );
-    return rows.map(({ kind, payload }) => (payload.fee_kept === true ? `${kind}, fee kept` : kind));
-  }
-
-  /** The published network fees. */
-  async spent(): Promise<{ amount: string; purpose: string; tx_hash: string; asset: string }[]> {
-    const rows = await this.db.rows<{ payload: never }>(
-      `select payload from outbox where kind = 'network.spent' order by seq`,
-    );
-    return rows.map(({ payload }) => payload);
   }
 
   /** What must be true after every test. */
@@ -331,8 +226,17 @@ export class SolanaFixture {
     );
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     await this.rpc.close();
-    await Promise.all([this.db.close(), this.admin.close()]);
+    await super.close();
   }
+}
+
+/** Starts a node for a suite. @returns what makes the fixture of one test, with a balance of the hot wallet. */
+export function solanaSuite(
+  use: (fixture: SolanaFixture) => void,
+): (lamports?: bigint, usdc?: bigint) => Promise<void> {
+  const fresh = chainWorkerSuite(solanaEngines, SolanaFixture.fresh);
+  return async (lamports = 10n * SOL, usdc) =>
+    use(await fresh({ lamports, ...(usdc === undefined ? {} : { usdc }) }));
 }

@@ -1,53 +1,31 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { EvmSender } from '@quittance/chains/chain';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { watchEnded } from '../src/operations/watch-ended.ts';
-import { CONFIRMATIONS, EngineFixture, ETHER } from './engine-fixture.ts';
+import { CONFIRMATIONS, type EngineFixture, ETHER, engineSuite } from './engine-fixture.ts';
 import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
 
 /** Replacements of transactions that no block includes: at most one attempt of a group is ever mined. */
-let database: TestDatabase;
 let fixture: EngineFixture;
-
-beforeAll(async () => {
-  database = await testDatabase();
+engineSuite((fresh) => {
+  fixture = fresh;
 });
-beforeEach(async () => {
-  fixture = await EngineFixture.fresh(database);
-});
-afterEach(async () => {
-  await fixture.expectSound();
-  await fixture.close();
-});
-afterAll(() => database.drop());
 
 const STUCK_MS = 180_000;
 
-/** A payout that was sent before the fees rose. */
-async function aStuckPayout(): Promise<{
-  id: Awaited<ReturnType<EngineFixture['reserve']>>['id'];
-  to: string;
-}> {
-  fixture.chain.fund('ETH', HOT, 10n * ETHER);
-  const reserved = await fixture.reserve();
-  await fixture.run();
+/** The fees rise, and no block includes what was sent. */
+function feesRise(): void {
   fixture.chain.leastFee = 3n * MAX_FEE;
   fixture.chain.mine();
   fixture.clock.advance(STUCK_MS + 1);
-  return reserved;
 }
 
-/** Runs a round although the lease of the dead process has not expired. */
-async function runAfterDeath(): Promise<void> {
-  await fixture.db.rows(`update leases set expires_at = now() - interval '1 second'`);
-  await fixture.run();
+/** A payout that was sent before the fees rose. */
+async function aStuckPayout() {
+  fixture.chain.fund('ETH', HOT, 10n * ETHER);
+  const sent = await fixture.send();
+  feesRise();
+  return sent;
 }
-
-const sentOf = (): Promise<{ purpose: string; tx_hash: string; amount: string }[]> =>
-  fixture.db.rows(
-    `select payload->>'purpose' as purpose, payload->>'tx_hash' as tx_hash, payload->>'amount' as amount
-     from outbox where kind = 'network.spent' order by seq`,
-  );
 
 describe('a payout that is stuck', () => {
   it('is signed again with the same nonce, recipient and amount and a higher fee, and paid once', async () => {
@@ -73,13 +51,12 @@ describe('a payout that is stuck', () => {
     const spent = [
       { purpose: 'payout', tx_hash: second?.['tx_hash'], amount: (21_000n * 3n * MAX_FEE).toString() },
     ];
-    expect(await sentOf()).toEqual(spent);
+    expect(await fixture.spent()).toMatchObject(spent);
   });
 
   it('is not signed again too early, nor while a block includes it', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
-    await fixture.reserve();
-    await fixture.run();
+    await fixture.send();
     fixture.clock.advance(STUCK_MS - 1);
     await fixture.run();
     expect(await fixture.transactions()).toHaveLength(1);
@@ -98,7 +75,7 @@ describe('a payout that is stuck', () => {
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined', tx_hash: first?.['tx_hash'] });
     expect(await fixture.transactions()).toMatchObject([{ state: 'mined' }, { state: 'invalidated' }]);
     expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
-    expect(await sentOf()).toMatchObject([{ tx_hash: first?.['tx_hash'] }]);
+    expect(await fixture.spent()).toMatchObject([{ tx_hash: first?.['tx_hash'] }]);
   });
 
   it('is not sent again when a deep reorganisation has put another attempt in its place', async () => {
@@ -203,10 +180,8 @@ describe('a payout that is stuck', () => {
   it('waits when the hot wallet cannot pay a higher fee, and an error is logged', async () => {
     const cost = 21_000n * MAX_FEE;
     fixture.chain.fund('ETH', HOT, ETHER + cost);
-    await fixture.reserve();
-    await fixture.run();
-    fixture.chain.leastFee = 3n * MAX_FEE;
-    fixture.clock.advance(STUCK_MS + 1);
+    await fixture.send();
+    feesRise();
     await fixture.run();
     expect(await fixture.transactions()).toHaveLength(1);
     expect(fixture.lines.some((line) => /cannot be raised/.test(line.msg))).toBe(true);
@@ -224,7 +199,8 @@ describe('a process that dies while it replaces a transaction', () => {
     const signTransfer = () => Promise.reject(new Error('killed'));
     await expect(fixture.run(dying({ signTransfer }))).rejects.toThrow('killed');
     expect(await fixture.transactions()).toHaveLength(1);
-    await runAfterDeath();
+    await fixture.freeLease();
+    await fixture.run();
     await fixture.finish();
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
     expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
@@ -240,7 +216,8 @@ describe('a process that dies while it replaces a transaction', () => {
     await expect(fixture.run(dying({ broadcast }))).rejects.toThrow('killed');
     const [, second] = await fixture.transactions();
     expect(second).toMatchObject({ state: 'signed', attempt: 2 });
-    await runAfterDeath();
+    await fixture.freeLease();
+    await fixture.run();
     expect(fixture.chain.arrived).toContain(second?.['raw']);
     await fixture.finish();
     expect(await fixture.transactions()).toMatchObject([{ state: 'invalidated' }, { state: 'mined' }]);
@@ -272,10 +249,8 @@ describe('a sweep that is stuck', () => {
   ] as const)('of %s is signed again, and the payout behind it is paid', async (asset, held, wanted) => {
     if (asset === 'USDC_ERC20') fixture.chain.fund('ETH', HOT, ETHER);
     await fixture.deposit(1, asset, held);
-    const { id, to } = await fixture.reserve({ asset, amount: wanted });
-    await fixture.run();
-    fixture.chain.leastFee = 3n * MAX_FEE;
-    fixture.clock.advance(STUCK_MS + 1);
+    const { id, to } = await fixture.send({ asset, amount: wanted });
+    feesRise();
     await fixture.run();
     expect(await fixture.transactions()).toMatchObject([
       { purpose: 'sweep', attempt: 1, swept_address: depositAddress(1) },
@@ -287,15 +262,13 @@ describe('a sweep that is stuck', () => {
     expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
     expect(await fixture.db.rows('select state from unswept_deposits')).toEqual([{ state: 'swept' }]);
     expect(fixture.chain.balance(asset, depositAddress(1))).toBe(0n);
-    expect((await sentOf()).map(({ purpose }) => purpose)).toEqual(['sweep', 'payout']);
+    expect((await fixture.spent()).map(({ purpose }) => purpose)).toEqual(['sweep', 'payout']);
   });
 
   it('brings the deposits when the older attempt is mined', async () => {
     await fixture.deposit(1, 'ETH', 5n * ETHER);
-    const { id } = await fixture.reserve();
-    await fixture.run();
-    fixture.chain.leastFee = 3n * MAX_FEE;
-    fixture.clock.advance(STUCK_MS + 1);
+    const { id } = await fixture.send();
+    feesRise();
     await fixture.run();
     const [first] = await fixture.transactions();
     fixture.chain.mineBytes(String(first?.['raw']));

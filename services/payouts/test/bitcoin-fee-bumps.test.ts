@@ -1,0 +1,168 @@
+import { describe, expect, it } from '@jest/globals';
+import { BITCOIN, type BitcoinFixture, bitcoinSuite, CONFIRMATIONS } from './bitcoin-fixture.ts';
+
+/** Replacements of transactions that no block of a real Bitcoin node includes. */
+let fixture: BitcoinFixture;
+bitcoinSuite((fresh) => {
+  fixture = fresh;
+});
+
+describe('a fee that is too low', () => {
+  /** A payout that waits too long, so that its fee is raised. */
+  async function bumped(deposits: readonly bigint[], satoshi: bigint) {
+    for (const amount of deposits) await fixture.deposit(amount);
+    const payout = await fixture.reserve(satoshi);
+    await fixture.run();
+    fixture.clock.advance(21 * 60_000);
+    await fixture.run();
+    const [old, next] = await fixture.transactions();
+    expect([old?.state, next?.state, next?.attempt]).toEqual(['broadcast', 'broadcast', 2]);
+    expect(await fixture.node.rpc('getrawmempool')).toEqual([next?.tx_hash]);
+    expect(await fixture.payout(payout.id)).toMatchObject({ tx_hash: next?.tx_hash });
+    return { payout, old, next };
+  }
+
+  it('is raised, and the new transaction is mined', async () => {
+    const { payout, next } = await bumped([BITCOIN], BITCOIN / 4n);
+    await fixture.finish();
+    expect(await fixture.payout(payout.id)).toMatchObject({ status: 'mined', tx_hash: next?.tx_hash });
+    expect((await fixture.transactions()).map(({ state }) => state)).toEqual(['invalidated', 'mined']);
+    expect(await fixture.spent()).toMatchObject([{ tx_hash: next?.tx_hash }]);
+    expect(await fixture.published(payout.id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
+    const change = (await fixture.utxos()).filter(({ branch }) => branch === 'change');
+    expect(change.map(({ reversed_at }) => reversed_at === null).sort()).toEqual([false, true]);
+  });
+
+  it('is raised, and a miner includes the former transaction all the same', async () => {
+    const { payout, old } = await bumped([BITCOIN], BITCOIN / 4n);
+    await fixture.mineOnly([old?.raw ?? '']);
+    await fixture.node.mine(CONFIRMATIONS - 1);
+    await fixture.run();
+    expect(await fixture.payout(payout.id)).toMatchObject({ status: 'mined', tx_hash: old?.tx_hash });
+    expect((await fixture.transactions()).map(({ state }) => state)).toEqual(['mined', 'invalidated']);
+    expect(await fixture.spent()).toMatchObject([{ tx_hash: old?.tx_hash }]);
+  });
+
+  it('is raised with one more UTXO, which is available again when the old transaction is mined', async () => {
+    // Without change, a higher fee must come from another UTXO.
+    const { payout, old } = await bumped([BITCOIN, 50_000n], BITCOIN - 500n);
+    expect(
+      (await fixture.utxos()).filter(({ branch, state }) => branch === 'deposit' && state === 'locked'),
+    ).toHaveLength(2);
+    await fixture.mineOnly([old?.raw ?? '']);
+    await fixture.node.mine(CONFIRMATIONS);
+    await fixture.run();
+    expect(await fixture.statusOf(payout)).toBe('mined');
+    const deposits = (await fixture.utxos()).filter(({ branch }) => branch === 'deposit');
+    expect(deposits.map(({ amount, state }) => [amount, state]).sort()).toEqual([
+      ['100000000', 'spent'],
+      ['50000', 'available'],
+    ]);
+  });
+
+  it('is raised with one more UTXO, and deep reorganisations change twice which attempt is mined', async () => {
+    const { payout, old, next } = await bumped([BITCOIN, 50_000n], BITCOIN - 500n);
+    const books = async () =>
+      (await fixture.utxos())
+        .map(
+          ({ branch, state, reversed_at }) => `${branch} ${state}${reversed_at === null ? '' : ' reversed'}`,
+        )
+        .sort();
+    const look = async () => {
+      await fixture.db.rows('update transactions set looked_at = null');
+      // A UTXO is available in the database and spent in the chain until the transaction is checked.
+      await fixture.run();
+      await fixture.run();
+      expect(fixture.ports.signingPause.reason).toBeUndefined();
+    };
+    await fixture.mineOnly([old?.raw ?? '']);
+    await fixture.node.mine(CONFIRMATIONS - 1);
+    await fixture.run();
+    expect(await fixture.statusOf(payout)).toBe('mined');
+    const ofOld = ['change incoming reversed', 'deposit available', 'deposit spent'];
+    expect(await books()).toEqual(ofOld);
+
+    await fixture.node.reorganise(CONFIRMATIONS, [[next?.raw ?? '']]);
+    await look();
+    expect(await books()).toEqual(['change available', 'deposit spent', 'deposit spent']);
+    expect(await fixture.db.rows('select distinct state from unswept_deposits')).toEqual([
+      { state: 'swept' },
+    ]);
+    await look();
+    expect(await books()).toEqual(['change available', 'deposit spent', 'deposit spent']);
+
+    await fixture.node.reorganise((await fixture.height()) - (await heightOf(next)) + 1, [[old?.raw ?? '']]);
+    await look();
+    expect(await books()).toEqual(ofOld);
+  });
+
+  const heightOf = async (transaction: { tx_hash: string } | undefined): Promise<number> => {
+    const status = await fixture.sender.status(transaction?.tx_hash ?? '');
+    return status.state === 'mined' ? status.height : 0;
+  };
+
+  it('is raised by a transaction that is sent until the node has it', async () => {
+    const payout = await fixture.send();
+    fixture.clock.advance(21 * 60_000);
+    fixture.onBroadcast = async () => 'unknown';
+    await fixture.run();
+    const [old, next] = await fixture.transactions();
+    expect(await fixture.node.rpc('getrawmempool')).toEqual([old?.tx_hash]);
+    fixture.onBroadcast = (_raw, send) => send();
+    await fixture.run();
+    await fixture.run();
+    expect(await fixture.node.rpc('getrawmempool')).toEqual([next?.tx_hash]);
+    await fixture.finish();
+    expect(await fixture.payout(payout.id)).toMatchObject({ tx_hash: next?.tx_hash });
+  });
+
+  it('is raised a limited number of times', async () => {
+    await fixture.deposit(BITCOIN);
+    const payout = await fixture.reserve(BITCOIN / 4n);
+    for (let i = 0; i < 12; i++) {
+      await fixture.run();
+      fixture.clock.advance(21 * 60_000);
+    }
+    const attempts = await fixture.transactions();
+    expect(attempts).toHaveLength(8);
+    await fixture.finish();
+    expect(await fixture.payout(payout.id)).toMatchObject({ tx_hash: attempts.at(-1)?.tx_hash });
+  });
+
+  it('is not raised to a fee that its recipient causes', async () => {
+    await fixture.deposit(BITCOIN);
+    const index = 5_000_000;
+    const payout = await fixture.reserve(BITCOIN / 4n, fixture.wallet.address('deposit', index));
+    await fixture.run();
+    const [first] = await fixture.transactions();
+    // A replacement would also have to pay the fee of the transaction that spends the payment.
+    const paid = { outpoint: `${first?.tx_hash}:0`, index, amount: payout.amount };
+    const { raw } = fixture.spendAll(paid, fixture.newRecipient(), 50_000n);
+    await fixture.node.rpc('sendrawtransaction', raw);
+    fixture.clock.advance(21 * 60_000);
+    await fixture.run();
+    expect(await fixture.transactions()).toHaveLength(1);
+    expect(fixture.lines).toContainEqual(expect.objectContaining({ why: 'too_dear' }));
+    await fixture.finish();
+    expect(await fixture.statusOf(payout)).toBe('mined');
+  });
+
+  it('is not raised when its change is spent by another payout', async () => {
+    const first = await fixture.send();
+    await fixture.node.mine(1);
+    const second = await fixture.reserve(BITCOIN / 4n);
+    await fixture.run();
+    await fixture.node.reorganise(1);
+    await fixture.run();
+    fixture.clock.advance(21 * 60_000);
+    await fixture.run();
+    const attempts = (await fixture.transactions()).map(({ replacement_group, attempt }) => [
+      replacement_group,
+      attempt,
+    ]);
+    // The second payout may be replaced, because its change is not spent.
+    expect(attempts.filter(([, attempt]) => attempt === 2)).toHaveLength(1);
+    await fixture.finish();
+    expect([await fixture.statusOf(first), await fixture.statusOf(second)]).toEqual(['mined', 'mined']);
+  });
+});

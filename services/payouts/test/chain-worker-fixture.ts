@@ -1,0 +1,220 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import type { Broadcast } from '@quittance/chains/chain';
+import type { AssetSymbol } from '@quittance/shared/assets';
+import type { Bus } from '@quittance/shared/bus';
+import { type Db, openDb } from '@quittance/shared/db';
+import { type AccountId, newAccountId, newDepositId, type PayoutId } from '@quittance/shared/ids';
+import { createLogger, type Logger, throttledLog } from '@quittance/shared/logger';
+import { units } from '@quittance/shared/money';
+import { Secret } from '@quittance/shared/secret';
+import type { TestDatabase } from '@quittance/testkit/engines';
+import { recordDeposits, reverseDeposits } from '../src/operations/record-deposits.ts';
+import { requestPayout } from '../src/operations/request-payout.ts';
+import type { Ports } from '../src/ports.ts';
+
+/** A clock that a test moves. Unless it `runs`, only the test moves it. */
+export class TestClock {
+  readonly #now: () => number;
+  #aheadMs = 0;
+  constructor({ runs }: { runs: boolean }) {
+    const start = Date.now();
+    this.#now = runs ? Date.now : () => start;
+  }
+  now(): Date {
+    return new Date(this.#now() + this.#aheadMs);
+  }
+  advance(ms: number): void {
+    this.#aheadMs += ms;
+  }
+}
+
+type Line = { level: string; msg: string } & Record<string, unknown>;
+
+/** A logger that keeps its lines. */
+function keepingLogger(lines: Line[]): Logger {
+  const keep = (level: string) => (fields: object | string, msg?: string) => {
+    lines.push(typeof fields === 'string' ? { level, msg: fields } : { ...fields, level, msg: msg ?? '' });
+  };
+  const logger = createLogger('payouts', 'silent');
+  for (const level of ['debug', 'info', 'warn', 'error'] as const) logger[level] = keep(level) as never;
+  return logger;
+}
+
+export type DepositPayload = Parameters<typeof recordDeposits>[1][number]['payload'];
+const TABLES = ['utxos', 'hot_address_cursors', 'wallet_histories', 'unswept_deposits', 'payments'];
+const placed = { known: true, reply: { outcome: 'placed' } };
+
+/** What the fixtures of the chain workers share: the database, the log, and a ledger that places every hold. */
+export abstract class ChainWorkerFixture {
+  readonly lines: Line[] = [];
+  readonly account: AccountId = newAccountId(new Date());
+  readonly clock: TestClock;
+  readonly db: Db;
+  /** A superuser's connection, for what the service's own role may not do. */
+  readonly admin: Db;
+  abstract readonly ports: Ports;
+  /** The transactions that were sent to the node, in order. */
+  readonly sent: string[] = [];
+  /** Replaces the broadcast, when a test wants a fault. */
+  onBroadcast: (raw: string, send: () => Promise<Broadcast>) => Promise<Broadcast> = (_raw, send) => send();
+
+  constructor(database: TestDatabase, clock: TestClock) {
+    const logger = keepingLogger(this.lines);
+    this.clock = clock;
+    this.db = openDb({ url: database.urlOf('payouts'), schema: 'payouts', pool: 4, logger });
+    this.admin = openDb({ url: database.adminUrl, schema: 'payouts', pool: 1, logger });
+  }
+
+  /** The tests of a suite share a database one after the other, and each begins with empty tables. */
+  protected async emptyTables(): Promise<void> {
+    for (const table of [...TABLES, 'transactions', 'wallets', 'payouts', 'leases', 'outbox']) {
+      await this.admin.rows(`delete from ${table}`);
+    }
+  }
+
+  /** The ports of one more replica, without its chain. */
+  protected replicaPorts(resendAfterMs = 5_000): Ports {
+    const logger = keepingLogger(this.lines);
+    return {
+      chains: new Map(),
+      db: this.db,
+      bus: { connected: () => true, ask: async () => placed } as Partial<Bus> as Bus,
+      clock: this.clock,
+      random: randomBytes,
+      logger,
+      throttledLog: throttledLog(logger, () => this.clock.now().getTime()),
+      quotes: { latest: () => undefined, fresh: () => undefined },
+      stalled: new Map(),
+      settings: {
+        identitySecret: new Secret('x'.repeat(32)),
+        publicUrl: 'http://localhost',
+        replica: randomUUID(),
+        chainWorkerEveryMs: 1_000,
+        leaseMs: 60_000,
+        gracePeriods: { resendAfterMs, doubtForMs: 30_000, stuckAfterMs: 180_000 },
+      },
+      wakeRelay: () => {},
+    };
+  }
+
+  /** A sender whose broadcasts are recorded, and go through `onBroadcast`. */
+  protected recorded<S extends { broadcast(raw: string): Promise<Broadcast> }>(real: S): S {
+    const broadcast = (raw: string) => {
+      this.sent.push(raw);
+      return this.onBroadcast(raw, () => real.broadcast(raw));
+    };
+    return { ...real, broadcast };
+  }
+
+  /** A payout whose hold the ledger has placed. */
+  protected async request(
+    order: Pick<Parameters<typeof requestPayout>[1], 'asset' | 'address' | 'minConfirmations'> &
+      Record<'amount' | 'networkFee', bigint>,
+  ): Promise<PayoutId> {
+    const made = await requestPayout(this.ports, {
+      ...order,
+      account: this.account,
+      requestId: 'req_test',
+      key: undefined,
+      amount: units(order.amount),
+      networkFee: units(order.networkFee),
+    });
+    if (!made.ok) throw new Error(`not reserved: ${made.refusal}`);
+    return made.value;
+  }
+
+  protected payloadOf(deposit: {
+    asset: AssetSymbol;
+    amount: bigint;
+    address: string;
+    index: number;
+    outpoint: string;
+  }): DepositPayload {
+    return {
+      deposit_id: newDepositId(new Date()),
+      account_id: this.account,
+      invoice_id: 'inv_test',
+      asset: deposit.asset,
+      amount: deposit.amount.toString(),
+      address: deposit.address,
+      derivation_index: deposit.index,
+      outpoint: deposit.outpoint,
+      tx_hash: deposit.outpoint.split(':')[0] ?? null,
+      block_height: 1,
+      block_hash: 'block',
+      disposition: 'credit',
+    };
+  }
+
+  async settled(...payloads: DepositPayload[]): Promise<void> {
+    const deposits = payloads.map((payload) => ({ payload }));
+    await this.db.transaction((trx) => recordDeposits(trx, deposits));
+  }
+
+  async reversed({ disposition: _, ...payload }: DepositPayload): Promise<void> {
+    await this.db.transaction((trx) => reverseDeposits(trx, [{ payload }]));
+  }
+
+  payout(id: PayoutId): Promise<Record<string, unknown>> {
+    return this.db.one('select * from payouts where id = $1', [id]);
+  }
+
+  /** The kinds of the events about a payout, in order. */
+  async published(id: PayoutId): Promise<string[]> {
+    const rows = await this.db.rows<{ kind: string; payload: { fee_kept?: boolean } }>(
+      `select kind, payload from outbox where payload->>'payout_id' = $1 or payload->>'resource_id' = $1 order by seq`,
+      [id],
+    );
+    return rows.map(({ kind, payload }) => (payload.fee_kept === true ? `${kind}, fee kept` : kind));
+  }
+
+  /** The published network fees, in order. */
+  async spent(): Promise<{ amount: string; purpose: string; tx_hash: string; asset: string }[]> {
+    const rows = await this.db.rows<{ payload: never }>(
+      `select payload from outbox where kind = 'network.spent' order by seq`,
+    );
+    return rows.map(({ payload }) => payload);
+  }
+
+  /** The lease of a replica that died is free before it expires. */
+  async freeLease(): Promise<void> {
+    await this.admin.rows('delete from leases');
+  }
+
+  /** Throws when something is wrong that must be true after every test. */
+  abstract expectSound(): Promise<void>;
+
+  async close(): Promise<void> {
+    await Promise.all([this.db.close(), this.admin.close()]);
+  }
+}
+
+/**
+ * Starts engines for a suite, and checks and closes each fixture after its test.
+ * @returns what makes the fixture of one test.
+ */
+export function chainWorkerSuite<
+  E extends { stop(): Promise<void> },
+  F extends ChainWorkerFixture,
+  A extends unknown[],
+>(start: () => Promise<E>, fresh: (engines: E, ...given: A) => Promise<F>): (...given: A) => Promise<F> {
+  let engines: E;
+  let fixture: F | undefined;
+  beforeAll(async () => {
+    engines = await start();
+  });
+  afterEach(async () => {
+    try {
+      await fixture?.expectSound();
+    } finally {
+      await fixture?.close();
+      fixture = undefined;
+    }
+  });
+  afterAll(() => engines?.stop());
+  return async (...given) => {
+    fixture = await fresh(engines, ...given);
+    return fixture;
+  };
+}

@@ -1,0 +1,251 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { WrongNetwork } from '@quittance/chains/chain';
+import { LeaseLost, takeLease } from '@quittance/shared/lease';
+import { eventually } from '@quittance/testkit/eventually';
+import { evmDriver } from '../src/operations/account-chain/evm-driver.ts';
+import { signPayout } from '../src/operations/account-chain/pay-reserved.ts';
+import { keepLease } from '../src/operations/keep-lease.ts';
+import { chainLease } from '../src/operations/run-chain-worker.ts';
+import { findPayout } from '../src/store/payouts.ts';
+import { chainWorkerStep } from '../src/workers.ts';
+import { CONFIRMATIONS, type EngineFixture, engineSuite } from './engine-fixture.ts';
+import { HOT } from './scripted-chain.ts';
+
+/** One replica runs the chain worker, and signs only with a lease and for a wallet that the database knows. */
+let fixture: EngineFixture;
+engineSuite((fresh) => {
+  fixture = fresh;
+}, 10n);
+
+/** One more replica, whose calls to its node are counted. */
+function counted() {
+  let calls = 0;
+  const sender = new Proxy(fixture.chain.sender, {
+    get(target, name, receiver) {
+      const value = Reflect.get(target, name, receiver);
+      if (typeof value !== 'function') return value;
+      calls += 1;
+      return value;
+    },
+  });
+  return { ports: fixture.replica({ sender }), calls: () => calls };
+}
+
+describe('the chain worker', () => {
+  it('is refused with the seed of another wallet', async () => {
+    await fixture.send();
+    const stranger = fixture.replica({
+      sender: { ...fixture.chain.sender, hotAddress: `0x${'b1'.repeat(20)}` },
+    });
+    expect(await fixture.run(stranger)).toBe(0);
+    expect(stranger.signingPause.reason).toMatch(/WALLET_SEED belongs to/);
+    expect(await fixture.transactions()).toHaveLength(1);
+  });
+
+  it('runs in one process at a time', async () => {
+    for (let i = 0; i < 5; i++) await fixture.reserve();
+    const others = [fixture.replica(), fixture.replica(), fixture.replica()];
+    const done = await Promise.all(others.map((ports) => fixture.run(ports)));
+    expect(done.sort()).toEqual([0, 0, 5]);
+    expect(await fixture.transactions()).toHaveLength(5);
+  });
+
+  it('asks the node nothing without the lease', async () => {
+    await fixture.run();
+    const follower = counted();
+    for (let i = 0; i < 10; i++) expect(await fixture.run(follower.ports)).toBe(0);
+    expect(follower.calls()).toBe(0);
+  });
+
+  it('gives its lease to another process when its own node is away or on another network', async () => {
+    const { id } = await fixture.reserve();
+    const { sender } = fixture.chain;
+    const wrong = fixture.replica({
+      sender: { ...sender, check: () => Promise.reject(new WrongNetwork('the node is on chain 1')) },
+    });
+    const away = fixture.replica({
+      sender: { ...sender, check: () => Promise.reject(new Error('ECONNREFUSED')) },
+    });
+    expect(await fixture.run(wrong)).toBe(0);
+    await expect(fixture.run(away)).rejects.toThrow('ECONNREFUSED');
+    expect(await fixture.run()).toBe(1);
+    expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
+    // It has no lease, and still notices when its node is on the right network.
+    expect(wrong.signingPause.reason).toMatch('chain 1');
+    wrong.sender = sender;
+    await fixture.run(wrong);
+    expect(wrong.signingPause.reason).toBeUndefined();
+  });
+
+  it('asks its node once in fifteen rounds while nothing is open, and at once when a payout comes', async () => {
+    const idle = counted();
+    const step = chainWorkerStep<'evm'>(idle.ports, idle.ports);
+    await step();
+    const perRound = idle.calls();
+    expect(perRound).toBeGreaterThan(0);
+    for (let second = 0; second < 60; second++) {
+      // Also when the clock of its machine is set back.
+      fixture.clock.advance(second === 20 ? -3_600_000 : 1_000);
+      await step();
+    }
+    expect(idle.calls()).toBe(5 * perRound);
+
+    const { id } = await fixture.reserve();
+    expect(await step()).toBe(1);
+    fixture.chain.mine(CONFIRMATIONS);
+    expect(await step()).toBe(1);
+    expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('keeps its lease in idle rounds, so that other replicas do not ask their nodes', async () => {
+    const [leader, follower] = [counted(), counted()];
+    const leads = chainWorkerStep<'evm'>(leader.ports, leader.ports);
+    const follows = chainWorkerStep<'evm'>(follower.ports, follower.ports);
+    const left = `select extract(epoch from expires_at - now()) > 30 as long from leases`;
+    for (let round = 0; round < 40; round++) {
+      await fixture.db.rows(`update leases set expires_at = now() + interval '10 seconds'`);
+      await leads();
+      expect(await fixture.db.one(left)).toEqual({ long: true });
+      await follows();
+    }
+    expect(leader.calls()).toBeGreaterThan(0);
+    expect(follower.calls()).toBe(0);
+  });
+
+  it('does not renew the lease in idle rounds after it gave it up for a node on another network', async () => {
+    const { sender } = fixture.chain;
+    const wrong = fixture.replica({
+      sender: { ...sender, check: () => Promise.reject(new WrongNetwork('the node is on chain 1')) },
+    });
+    const step = chainWorkerStep<'evm'>(wrong, wrong);
+    for (let round = 0; round < 20; round++) {
+      await step();
+      expect(await fixture.db.one('select expires_at <= clock_timestamp() as free from leases')).toEqual({
+        free: true,
+      });
+    }
+  });
+
+  it('keeps its lease during a long round, and notices when it is lost', async () => {
+    const { settings } = fixture.ports;
+    const lease = await takeLease(fixture.db, chainLease(fixture.ports), settings.replica, 1_000);
+    if (lease === undefined) throw new Error('nobody else has it');
+    await keepLease(fixture.ports, lease);
+    const left = `select extract(epoch from expires_at - now()) > 30 as long from leases`;
+    expect(await fixture.db.one(left)).toEqual({ long: true });
+    await fixture.db.rows(`update leases set expires_at = now() - interval '1 second'`);
+    await takeLease(fixture.db, chainLease(fixture.ports), 'another', 1);
+    await expect(keepLease(fixture.ports, lease)).rejects.toThrow(LeaseLost);
+    await fixture.db.rows(`update leases set expires_at = now() - interval '1 second'`);
+    // Also when the other replica has released it: it may have signed in between.
+    await expect(keepLease(fixture.ports, lease)).rejects.toThrow(LeaseLost);
+  });
+
+  it('keeps its lease while one answer of a slow node takes longer than the lease', async () => {
+    const { id } = await fixture.reserve();
+    const { sender } = fixture.chain;
+    const answer = Promise.withResolvers<void>();
+    const fees = async () => {
+      await answer.promise;
+      return sender.fees();
+    };
+    const short = () => ({ settings: { ...fixture.ports.settings, replica: randomUUID(), leaseMs: 1_000 } });
+    const slow = fixture.run(fixture.replica({ ...short(), sender: { ...sender, fees } }));
+    const { expires_at } = await eventually(() =>
+      fixture.db.one<{ expires_at: Date }>('select expires_at from leases'),
+    );
+    await eventually(async () =>
+      expect(await fixture.db.one('select now() > $1 as is_over', [expires_at])).toEqual({ is_over: true }),
+    );
+    expect(await fixture.run(fixture.replica(short()))).toBe(0);
+    answer.resolve();
+    expect(await slow).toBe(1);
+    expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
+    expect(await fixture.transactions()).toMatchObject([{ fence: '1' }]);
+  });
+
+  it('signs nothing after it lost its lease during a round', async () => {
+    const { id } = await fixture.reserve();
+    const { sender } = fixture.chain;
+    // A pause between reading and signing, in which another replica took the lease and paid.
+    const asleep = {
+      ...sender,
+      estimateTransfer: async (...given: Parameters<typeof sender.estimateTransfer>) => {
+        await fixture.db.rows(`update leases set expires_at = now() - interval '1 second'`);
+        await fixture.run();
+        return sender.estimateTransfer(...given);
+      },
+    };
+    expect(await fixture.run(fixture.replica({ sender: asleep }))).toBe(0);
+    expect(fixture.lines).toContainEqual(
+      expect.objectContaining({ msg: 'another replica has taken the lease of the chain worker' }),
+    );
+    expect(await fixture.transactions()).toHaveLength(1);
+    await fixture.finish();
+    expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
+  });
+});
+
+describe('a chain that knows more of the hot wallet than the database', () => {
+  it('pauses signing until an operator decides; signed transactions are followed', async () => {
+    const before = await fixture.send();
+    fixture.chain.mine();
+    fixture.chain.useNonce(HOT);
+    const { id } = await fixture.reserve();
+    fixture.chain.mine(CONFIRMATIONS + fixture.chain.finalizedLag);
+    for (let i = 0; i < 3; i++) await fixture.run();
+    expect(fixture.ports.signingPause.reason).toMatch(
+      /transactions of this wallet that this database does not know/,
+    );
+    expect(fixture.lines).toContainEqual(
+      expect.objectContaining({
+        level: 'error',
+        msg: 'nothing is signed',
+        reason: fixture.ports.signingPause.reason,
+      }),
+    );
+    expect(await fixture.payout(before.id)).toMatchObject({ status: 'mined' });
+    expect(await fixture.payout(id)).toMatchObject({ status: 'reserved' });
+    expect(await fixture.db.one('select next_nonce from wallets')).toEqual({ next_nonce: '1' });
+
+    await fixture.db.rows('update wallets set next_nonce = 2');
+    await fixture.finish();
+    expect(fixture.ports.signingPause.reason).toBeUndefined();
+    expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('pauses signing after the database was restored: paid payouts are not paid again', async () => {
+    const { id, to } = await fixture.send();
+    fixture.chain.mine();
+    await fixture.admin.rows('delete from payments');
+    await fixture.admin.rows('delete from transactions');
+    await fixture.db.rows(`update wallets set next_nonce = 0`);
+    await fixture.db.rows(`update payouts set status = 'reserved', tx_hash = null`);
+    fixture.chain.mine(CONFIRMATIONS + fixture.chain.finalizedLag);
+    await fixture.run();
+    expect(await fixture.transactions()).toEqual([]);
+    expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
+    // An operator resumes signing.
+    await fixture.db.rows(`update payouts set status = 'broadcast' where id = $1`, [id]);
+    fixture.chain.arrived.length = 0;
+  });
+});
+
+it('a payout that is not reserved any more is not signed, and takes no nonce', async () => {
+  const { id } = await fixture.reserve();
+  const payout = await findPayout(fixture.db, id);
+  if (payout === undefined) throw new Error('it was just reserved');
+  await fixture.run();
+  const lease = await takeLease(
+    fixture.db,
+    chainLease(fixture.ports),
+    fixture.ports.settings.replica,
+    60_000,
+  );
+  if (lease === undefined) throw new Error('nobody else has it');
+  const transfer = await (await evmDriver(fixture.ports, lease).terms()).tryTransfer(payout);
+  if (transfer === 'refused') throw new Error('the recipient takes it');
+  expect(await signPayout(fixture.ports, lease, payout, await transfer.draft())).toBeUndefined();
+  expect(await fixture.db.one('select next_nonce from wallets')).toEqual({ next_nonce: '1' });
+});

@@ -1,0 +1,159 @@
+import { describe, expect, it } from '@jest/globals';
+import { watchStalled } from '../src/operations/watch-stalled.ts';
+import { CONFIRMATIONS, type EngineFixture, ETHER, engineSuite } from './engine-fixture.ts';
+import { HOT } from './scripted-chain.ts';
+
+/** Payouts of an account chain, from the reservation to the confirmed transaction. */
+let fixture: EngineFixture;
+engineSuite((fresh) => {
+  fixture = fresh;
+});
+
+describe('a payout', () => {
+  it('is signed, stored, sent, and mined when it is deep enough', async () => {
+    fixture.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id, to } = await fixture.reserve({ amount: 2n * ETHER });
+    expect(await fixture.run()).toBe(1);
+    expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast', completed_at: null });
+    expect(await fixture.transactions()).toMatchObject([{ nonce: '0', state: 'broadcast', payout_id: id }]);
+
+    fixture.chain.mine(CONFIRMATIONS - 1);
+    expect(await fixture.run()).toBe(0);
+    expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
+    fixture.chain.mine();
+    expect(await fixture.run()).toBe(1);
+    const mined = await fixture.payout(id);
+    expect(mined).toMatchObject({ status: 'mined', completed_at: expect.any(Date), failed_reason: null });
+    expect(mined['tx_hash']).toBe((await fixture.transactions())[0]?.['tx_hash']);
+    expect(fixture.chain.paymentsTo(to)).toEqual([{ asset: 'ETH', amount: 2n * ETHER }]);
+    expect(await fixture.published(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
+  });
+
+  it('is paid after payouts that were requested earlier', async () => {
+    fixture.chain.fund('ETH', HOT, 10n * ETHER);
+    const first = await fixture.reserve();
+    const second = await fixture.send();
+    expect(await fixture.transactions()).toMatchObject([
+      { nonce: '0', payout_id: first.id },
+      { nonce: '1', payout_id: second.id },
+    ]);
+  });
+
+  it('waits while the hot wallet has too little, and an error is logged once a minute', async () => {
+    fixture.chain.fund('ETH', HOT, ETHER);
+    const { id } = await fixture.reserve({ amount: ETHER });
+    for (let i = 0; i < 5; i++) expect(await fixture.run()).toBe(0);
+    expect(await fixture.payout(id)).toMatchObject({ status: 'reserved' });
+    const complaints = () => fixture.lines.filter((line) => line.msg.startsWith('payouts wait'));
+    expect(complaints()).toMatchObject([
+      { level: 'error', address: HOT, asset: 'ETH', has: '1', needs: '1.00000000000021', payouts: 1 },
+    ]);
+    fixture.clock.advance(60_000);
+    await fixture.run();
+    expect(complaints()).toHaveLength(2);
+
+    fixture.chain.fund('ETH', HOT, ETHER);
+    await fixture.finish();
+    expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('of tokens waits for Ether to pay its fee', async () => {
+    fixture.chain.fund('USDC_ERC20', HOT, 5_000_000n);
+    const { id } = await fixture.send({ asset: 'USDC_ERC20', amount: 5_000_000n });
+    expect(fixture.lines).toContainEqual(expect.objectContaining({ asset: 'ETH', has: '0' }));
+    fixture.chain.fund('ETH', HOT, ETHER);
+    await fixture.finish();
+    expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('is not paid with money that an open transaction will take', async () => {
+    fixture.chain.fund('ETH', HOT, 3n * ETHER);
+    for (let i = 0; i < 4; i++) await fixture.reserve({ amount: ETHER });
+    await fixture.run();
+    await fixture.run();
+    expect(await fixture.transactions()).toHaveLength(2);
+  });
+
+  it('fails when its recipient would refuse it: nothing was signed, everything goes back', async () => {
+    fixture.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id, to } = await fixture.reserve();
+    const other = await fixture.reserve();
+    fixture.chain.refusing.add(to);
+    await fixture.finish();
+    expect(await fixture.payout(id)).toMatchObject({
+      status: 'failed',
+      tx_hash: null,
+      failed_reason: expect.stringMatching(/^The recipient .*\.$/),
+    });
+    expect(await fixture.published(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
+    expect(await fixture.payout(other.id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('fails when it is mined but reverted: the amount goes back, the fee does not', async () => {
+    fixture.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id, to } = await fixture.reserve();
+    fixture.chain.refusing.add(to);
+    fixture.chain.unforeseen.add(to);
+    await fixture.run();
+    fixture.chain.mine(CONFIRMATIONS - 1);
+    await fixture.run();
+    expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
+    fixture.chain.mine();
+    await fixture.run();
+    // Enough confirmations for a payment, but not for a release of the hold.
+    expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
+    fixture.chain.mine(fixture.chain.finalizedLag);
+    await fixture.run();
+    expect(await fixture.payout(id)).toMatchObject({ status: 'failed', tx_hash: expect.any(String) });
+    expect(await fixture.transactions()).toMatchObject([{ state: 'reverted' }]);
+    expect(await fixture.published(id)).toEqual([
+      'payout.created',
+      'hold.release, fee kept',
+      'payout.failed',
+    ]);
+  });
+
+  it('whose fee cannot be estimated waits, and the others are paid', async () => {
+    fixture.chain.fund('ETH', HOT, 10n * ETHER);
+    const odd = await fixture.reserve();
+    const other = await fixture.reserve();
+    const { sender } = fixture.chain;
+    const estimateTransfer: typeof sender.estimateTransfer = async (asset, to, amount) => {
+      if (to === odd.to) throw new Error('the node stumbles over this one');
+      return sender.estimateTransfer(asset, to, amount);
+    };
+    await fixture.runWith({ estimateTransfer });
+    expect(await fixture.payout(odd.id)).toMatchObject({ status: 'reserved' });
+    expect(await fixture.payout(other.id)).toMatchObject({ status: 'broadcast' });
+    await fixture.finish();
+    expect(await fixture.payout(odd.id)).toMatchObject({ status: 'mined' });
+  });
+});
+
+it('many payouts that cannot be covered do not stop the next payout', async () => {
+  fixture.chain.fund('ETH', HOT, 2n * ETHER);
+  const payouts = [];
+  for (let i = 0; i < 60; i++) payouts.push(await fixture.reserve({ amount: 1_000n * ETHER }));
+  const { id } = await fixture.reserve();
+  expect(await fixture.run()).toBe(1);
+  expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
+});
+
+it('a payout that makes no progress is logged once when that begins and once when it ends', async () => {
+  const { id } = await fixture.reserve();
+  await watchStalled(fixture.ports);
+  const said = () => fixture.lines.filter(({ msg }) => msg.startsWith('payouts make'));
+  expect(said()).toEqual([]);
+  await fixture.admin.rows(`update payouts set created_at = now() - interval '31 minutes' where id = $1`, [
+    id,
+  ]);
+  for (let i = 0; i < 3; i++) await watchStalled(fixture.ports);
+  expect(said()).toMatchObject([
+    { level: 'error', chain: 'ethereum', payouts: 1, msg: expect.stringContaining('no progress') },
+  ]);
+  fixture.chain.fund('ETH', HOT, 10n * ETHER);
+  await fixture.finish();
+  for (let i = 0; i < 3; i++) await watchStalled(fixture.ports);
+  expect(said()).toMatchObject([{}, { level: 'info', msg: 'payouts make progress again' }]);
+  expect(fixture.ports.stalled.size).toBe(0);
+});

@@ -1,0 +1,218 @@
+import { describe, expect, it } from '@jest/globals';
+import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
+import { recordDeposits } from '../src/operations/record-deposits.ts';
+import { CONFIRMATIONS, type EngineFixture, ETHER, engineSuite } from './engine-fixture.ts';
+import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
+
+/** Sweeps that payouts need, and the deposits they bring. */
+let fixture: EngineFixture;
+engineSuite((fresh) => {
+  fixture = fresh;
+});
+
+describe('a sweep', () => {
+  it('of Ether brings what a payout lacks, and the payout waits until the sweep is confirmed', async () => {
+    fixture.chain.fund('ETH', HOT, ETHER);
+    await fixture.deposit(1, 'ETH', 3n * ETHER);
+    await fixture.deposit(2, 'ETH', 2n * ETHER);
+    const { id } = await fixture.reserve({ amount: 2n * ETHER });
+    expect(await fixture.run()).toBe(1);
+    expect(await fixture.transactions()).toMatchObject([
+      { purpose: 'sweep', wallet: depositAddress(2), nonce: '0', asset: 'ETH' },
+    ]);
+    fixture.chain.mine(CONFIRMATIONS - 1);
+    await fixture.run();
+    expect(await fixture.transactions()).toHaveLength(1);
+    fixture.chain.mine();
+    await fixture.run();
+    expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
+    await fixture.finish();
+    expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
+    expect(await fixture.db.rows('select state from unswept_deposits order by derivation_index')).toEqual([
+      { state: 'held' },
+      { state: 'swept' },
+    ]);
+  });
+
+  it.each(['ETH', 'USDC_ERC20'] as const)(
+    'of %s that is mined between reading transactions and balances is not spent yet',
+    async (asset) => {
+      const amount = asset === 'ETH' ? 3n * ETHER : 3_000_000n;
+      fixture.chain.fund('ETH', HOT, ETHER);
+      await fixture.deposit(1, asset, amount);
+      await fixture.send({ asset, amount: amount - amount / 10n });
+      expect(await fixture.transactions()).toMatchObject([{ purpose: 'sweep', state: 'broadcast' }]);
+      const { sender } = fixture.chain;
+      let isMined = false;
+      const balance: typeof sender.balance = async (...given) => {
+        if (!isMined) fixture.chain.mine();
+        isMined = true;
+        return sender.balance(...given);
+      };
+      await fixture.runWith({ balance });
+      expect(isMined).toBe(true);
+      expect(await fixture.transactions()).toHaveLength(1);
+      await fixture.finish();
+      expect(await fixture.transactions()).toMatchObject([
+        { state: 'mined' },
+        { purpose: 'payout', state: 'mined' },
+      ]);
+    },
+  );
+
+  it('of tokens is sent and paid for by the hot wallet', async () => {
+    fixture.chain.fund('ETH', HOT, ETHER);
+    await fixture.deposit(1, 'USDC_ERC20', 7_000_000n);
+    await fixture.deposit(1, 'USDC_ERC20', 5_000_000n);
+    const { id } = await fixture.reserve({ asset: 'USDC_ERC20', amount: 10_000_000n });
+    await fixture.finish();
+    expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
+    expect(await fixture.transactions()).toMatchObject([
+      { purpose: 'sweep', wallet: HOT, nonce: '0', amount: '12000000', swept_address: depositAddress(1) },
+      { purpose: 'payout', wallet: HOT, nonce: '1' },
+    ]);
+    expect(fixture.chain.balance('USDC_ERC20', HOT)).toBe(2_000_000n);
+  });
+
+  it('is made only for what a payout needs', async () => {
+    fixture.chain.fund('ETH', HOT, 10n * ETHER);
+    await fixture.deposit(1, 'ETH', 3n * ETHER);
+    await fixture.reserve();
+    await fixture.finish();
+    expect((await fixture.transactions()).map((one) => one['purpose'])).toEqual(['payout']);
+  });
+
+  it('is repeated after a pause when the token refused it', async () => {
+    fixture.chain.fund('ETH', HOT, ETHER);
+    await fixture.deposit(1, 'USDC_ERC20', 7_000_000n);
+    const { id } = await fixture.reserve({ asset: 'USDC_ERC20', amount: 7_000_000n });
+    fixture.chain.refusing.add(HOT);
+    await fixture.run();
+    fixture.chain.mine(CONFIRMATIONS + fixture.chain.finalizedLag);
+    await fixture.run();
+    await fixture.run();
+    expect(await fixture.transactions()).toMatchObject([{ purpose: 'sweep', state: 'reverted' }]);
+    expect(await fixture.db.one('select state, sweep_id from unswept_deposits')).toEqual({
+      state: 'held',
+      sweep_id: null,
+    });
+    fixture.chain.refusing.clear();
+    await fixture.db.rows(`update unswept_deposits set retry_at = now() - interval '1 second'`);
+    await fixture.finish();
+    expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('of an address whose key is not ours is not tried, and an error is logged', async () => {
+    await fixture.deposit(1, 'ETH', 5n * ETHER, `0x${'99'.repeat(20)}`);
+    await fixture.send();
+    expect(await fixture.transactions()).toEqual([]);
+    expect(fixture.lines).toContainEqual(
+      expect.objectContaining({
+        level: 'error',
+        msg: expect.stringMatching('does not derive from WALLET_SEED'),
+      }),
+    );
+  });
+
+  it('of deposits that the chain does not have is not tried, and an error is logged', async () => {
+    const payload = fixture.depositPayload(4, 'ETH', 5n * ETHER);
+    await fixture.deposit(4, 'ETH', ETHER);
+    await fixture.db.rows(`update unswept_deposits set amount = $1`, [payload.amount]);
+    await fixture.send();
+    expect(await fixture.transactions()).toEqual([]);
+    expect(fixture.lines).toContainEqual(expect.objectContaining({ level: 'error', has: '1', settled: '5' }));
+  });
+
+  it('that cannot be made is replaced by another one', async () => {
+    await fixture.deposit(1, 'ETH', 5n * ETHER, `0x${'99'.repeat(20)}`);
+    await fixture.deposit(2, 'ETH', 3n * ETHER);
+    const { id } = await fixture.reserve();
+    await fixture.db.rows(`update unswept_deposits set amount = 1.5e18 where derivation_index = 1`);
+    await fixture.finish();
+    await fixture.finish();
+    expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('of less than it costs is not made', async () => {
+    await fixture.deposit(1, 'ETH', 2n * 21_000n * MAX_FEE);
+    await fixture.send({ amount: 1_000n });
+    expect(await fixture.transactions()).toEqual([]);
+  });
+
+  it('is not signed for a deposit that was reversed since it was planned, and no nonce is taken', async () => {
+    const deposit = await fixture.deposit(1, 'USDC_ERC20', 5_000_000n);
+    fixture.chain.fund('ETH', HOT, ETHER);
+    await fixture.reserve({ asset: 'USDC_ERC20', amount: 5_000_000n });
+    const { sender } = fixture.chain;
+    const reversing: typeof sender.balance = async (asset, address) => {
+      if (address === depositAddress(1)) {
+        await fixture.reversed(deposit);
+      }
+      return sender.balance(asset, address);
+    };
+    await fixture.runWith({ balance: reversing });
+    expect(await fixture.transactions()).toEqual([]);
+    expect(await fixture.db.one('select next_nonce from wallets')).toEqual({ next_nonce: '0' });
+  });
+
+  it('of a reversed deposit does not make a payout wait', async () => {
+    const deposit = await fixture.deposit(1, 'ETH', 5n * ETHER);
+    await fixture.deposit(2, 'ETH', 6n * ETHER);
+    const { id } = await fixture.reserve({ amount: 4n * ETHER });
+    fixture.chain.fates.push('lose_bytes');
+    await fixture.run();
+    await fixture.reversed(deposit);
+    await fixture.finish();
+    expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
+    expect((await fixture.transactions()).map((one) => one['swept_address'])).toContain(depositAddress(2));
+  });
+});
+
+describe('a payout that needs more deposits than one round plans', () => {
+  it('is paid after several rounds of sweeps', async () => {
+    fixture.chain.fund('ETH', HOT, ETHER / 1_000n);
+    for (let index = 0; index < 210; index++) await fixture.deposit(index, 'ETH', ETHER / 10n);
+    const { id } = await fixture.reserve({ amount: (205n * ETHER) / 10n });
+    expect(await fixture.run()).toBe(200);
+    fixture.chain.mine(CONFIRMATIONS);
+    await fixture.finish();
+    await fixture.finish();
+    expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('gets the sweeps whose fees can be paid now, and waits for the others', async () => {
+    const gas = (TOKEN_SWEEP_GAS + 90_000n) * MAX_FEE;
+    fixture.chain.fund('ETH', HOT, gas);
+    for (const index of [1, 2]) await fixture.deposit(index, 'USDC_ERC20', 6_000_000n);
+    const { id } = await fixture.reserve({ asset: 'USDC_ERC20', amount: 10_000_000n });
+    expect(await fixture.run()).toBe(1);
+    expect(await fixture.transactions()).toMatchObject([{ purpose: 'sweep', state: 'broadcast' }]);
+    fixture.chain.fund('ETH', HOT, ETHER);
+    await fixture.finish();
+    await fixture.finish();
+    expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
+  });
+});
+
+describe('deposits', () => {
+  it('are stored once, however often the event arrives, and refuse other contents', async () => {
+    const payload = await fixture.deposit(1, 'ETH', ETHER);
+    await fixture.settled(payload);
+    expect(await fixture.db.rows('select 1 from unswept_deposits')).toHaveLength(1);
+    const other = { ...payload, amount: '5' };
+    await expect(fixture.db.transaction((trx) => recordDeposits(trx, [{ payload: other }]))).rejects.toThrow(
+      'other contents',
+    );
+  });
+
+  it('are never counted when their reversal arrives first', async () => {
+    const payload = fixture.depositPayload(1, 'ETH', 9n * ETHER);
+    await fixture.reversed(payload);
+    await fixture.settled(payload);
+    await fixture.send();
+    expect(await fixture.transactions()).toEqual([]);
+    expect(await fixture.db.one('select reversed_at from unswept_deposits')).toEqual({
+      reversed_at: expect.any(Date),
+    });
+  });
+});

@@ -1,0 +1,151 @@
+import { describe, expect, it } from '@jest/globals';
+import { order, type RequestsFixture, recipient, requestsSuite } from './requests-fixture.ts';
+import { PUBLIC_URL } from './service-client.ts';
+
+/** What merchants read of their payouts. */
+let fixture: RequestsFixture;
+requestsSuite((started) => {
+  fixture = started;
+});
+
+describe('GET /api/payouts', () => {
+  async function payouts(count: number): Promise<number[]> {
+    const ids: number[] = [];
+    for (let i = 0; i < count; i++)
+      ids.push((await fixture.shop.post({ ...order, amount: i + 1 })).body.data.id);
+    return ids;
+  }
+
+  it('shows what the contract lists, newest first', async () => {
+    const [older, newer] = await payouts(2);
+    const { status, body } = await fixture.shop.get('/api/payouts');
+    expect(status).toBe(200);
+    expect(body.data.map((one: { id: number }) => one.id)).toEqual([newer, older]);
+    expect(body.data[1]).toEqual({
+      id: older,
+      type: 'payout',
+      amount: '1',
+      tx_hash: null,
+      to_address: recipient,
+      status: 'pending',
+      failed_reason: '',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      completed_at: null,
+      asset: { id: 2, symbol: 'ETH', name: 'Ethereum', decimals: 18 },
+    });
+    expect(body.meta).toMatchObject({
+      current_page: 1,
+      per_page: 10,
+      total: 2,
+      path: `${PUBLIC_URL}/api/payouts`,
+    });
+  });
+
+  it('is paginated', async () => {
+    const ids = (await payouts(5)).reverse();
+    const page = async (query: string) => (await fixture.shop.get(`/api/payouts?${query}`)).body;
+    const second = await page('perPage=2&page=2');
+    expect(second.data.map((one: { id: number }) => one.id)).toEqual(ids.slice(2, 4));
+    expect(second.meta).toMatchObject({ from: 3, to: 4, last_page: 3, total: 5 });
+    expect(second.links.next).toBe(`${PUBLIC_URL}/api/payouts?perPage=2&page=3`);
+    expect((await page('perPage=2&page=9')).data).toEqual([]);
+    expect((await page('page=x')).data).toHaveLength(5);
+  });
+
+  it('counts a long list no further than 10,000, and links its next page beyond', async () => {
+    await fixture.db.rows(
+      `insert into payouts (seq, id, account_id, asset, amount, network_fee, address, min_confirmations, status,
+         failed_reason)
+       select n, n, $1, 'ETH', 1, 1, $2, 1, 'failed', 'So.' from generate_series(900000001, 900010005) as n`,
+      [fixture.shop.account, recipient.toLowerCase()],
+    );
+    const page = async (number: number) => (await fixture.shop.get(`/api/payouts?page=${number}`)).body;
+    expect((await page(1)).meta).toMatchObject({ total: 10_000, last_page: 1_000 });
+    const beyond = await page(1_000);
+    expect(beyond.meta).toMatchObject({ total: 10_001, last_page: 1_001 });
+    expect(beyond.links.next).toBe(`${PUBLIC_URL}/api/payouts?page=1001`);
+    const last = await page(1_001);
+    expect(last.meta).toMatchObject({ from: 10_001, to: 10_005, total: 10_005, last_page: 1_001 });
+    expect(last.links.next).toBeNull();
+    expect((await page(1_002)).data).toEqual([]);
+  });
+
+  it('is filtered by status, asset and time', async () => {
+    const ids = await payouts(3);
+    await fixture.db.rows(`update payouts set status = 'failed', failed_reason = 'So.' where id = $1`, [
+      ids[0],
+    ]);
+    await fixture.db.rows(
+      `update payouts set status = 'mined', tx_hash = '0x1', completed_at = now(), asset = 'USDC_ERC20' where id = $1`,
+      [ids[1]],
+    );
+    const found = async (query: string) =>
+      (await fixture.shop.get(`/api/payouts?${query}`)).body.data.map((one: { id: number }) => one.id);
+    expect(await found('status=failed')).toEqual([ids[0]]);
+    expect(await found('status=mined')).toEqual([ids[1]]);
+    expect(await found('status=pending')).toEqual([ids[2]]);
+    expect(await found('asset=USDC_ERC20')).toEqual([ids[1]]);
+    expect(await found('asset=ETH&status=mined')).toEqual([]);
+    const { body } = await fixture.shop.get(`/api/payouts/${ids[1]}`);
+    expect(body).toMatchObject({ status: 'mined', tx_hash: '0x1', completed_at: expect.any(String) });
+    const at = encodeURIComponent(body.created_at);
+    expect(await found(`created_from=${at}&created_to=${at}`)).toContain(ids[1]);
+    expect(await found(`created_from=${at}`)).not.toContain(ids[0]);
+    expect(await found('created_to=2020-01-01')).toEqual([]);
+  });
+
+  it.each([
+    ['perPage=101', { perPage: ['The per page must not be greater than 100.'] }],
+    ['perPage=0', { perPage: ['The per page must be at least 1.'] }],
+    [
+      'status=done&asset=DOGE',
+      { status: ['The selected status is invalid.'], asset: ['The selected asset is invalid.'] },
+    ],
+    ['created_from=yesterday', { created_from: ['The created from is not a valid date.'] }],
+  ])('answers 422 to %s', async (query, errors) => {
+    const { status, body } = await fixture.shop.get(`/api/payouts?${query}`);
+    expect([status, body.errors]).toEqual([422, errors]);
+  });
+
+  it('does not show payouts of another account', async () => {
+    await payouts(1);
+    expect((await fixture.newClient().get('/api/payouts')).body.data).toEqual([]);
+  });
+});
+
+describe('GET /api/payouts/{id}', () => {
+  it('shows one payout as the list does, bare', async () => {
+    const { body } = await fixture.shop.post(order);
+    const { body: listed } = await fixture.shop.get('/api/payouts');
+    const { status, body: shown } = await fixture.shop.get(`/api/payouts/${body.data.id}`);
+    expect([status, shown]).toEqual([200, listed.data[0]]);
+  });
+
+  it('answers 403 for another account’s', async () => {
+    const { body } = await fixture.shop.post(order);
+    const { status, body: refused } = await fixture.newClient().get(`/api/payouts/${body.data.id}`);
+    expect([status, refused]).toEqual([403, { message: 'This action is unauthorized.' }]);
+  });
+
+  it.each([
+    '1',
+    '9007199254740991',
+    '9999999999999999',
+    '99999999999999999999',
+    '0',
+    '-1',
+    '1.5',
+    'abc',
+    '%00',
+  ])('answers 404 for %s', async (id) => {
+    const { status, body } = await fixture.shop.get(`/api/payouts/${id}`);
+    expect([status, body]).toEqual([404, { message: 'No query results for model [Payout].' }]);
+  });
+
+  it('does not show a request that was refused', async () => {
+    fixture.ledger.reply = () => ({ outcome: 'refused' });
+    await fixture.shop.post(order);
+    const [row] = await fixture.rowsOf(fixture.shop);
+    expect((await fixture.shop.get(`/api/payouts/${row?.id}`)).status).toBe(404);
+  });
+});

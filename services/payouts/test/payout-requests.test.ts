@@ -1,0 +1,201 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { newPayoutId, type PayoutId } from '@quittance/shared/ids';
+import { units } from '@quittance/shared/money';
+import { voidStaleRequests } from '../src/operations/request-payout.ts';
+import { insertRequested } from '../src/store/payouts.ts';
+import { order, type RequestsFixture, recipient, requestsSuite } from './requests-fixture.ts';
+
+/** Requests for payouts, and what the ledger answers to them. */
+let fixture: RequestsFixture;
+requestsSuite((started) => {
+  fixture = started;
+});
+
+describe('POST /api/payouts', () => {
+  it('answers 201 with the id alone when the ledger has placed the hold', async () => {
+    const { status, body } = await fixture.shop.post(order);
+    expect(status).toBe(201);
+    expect(body).toEqual({ message: expect.any(String), data: { id: body.data.id } });
+    expect(typeof body.data.id).toBe('number');
+    expect(body.data.id).toBeLessThan(2 ** 53);
+    expect(fixture.ledger.asked).toEqual([
+      {
+        request_id: expect.stringMatching(/^req_/),
+        payout_id: String(body.data.id),
+        account_id: fixture.shop.account,
+        asset: 'ETH',
+        amount: '1500000000000000000',
+        network_fee: '500000000000000',
+        deposit_id: null,
+      },
+    ]);
+    expect(await fixture.rowsOf(fixture.shop)).toEqual([{ id: String(body.data.id), status: 'reserved' }]);
+    const told = await fixture.db.one<{ payload: unknown }>(
+      `select payload from outbox where payload->>'resource_id' = $1`,
+      [body.data.id],
+    );
+    const { body: shown } = await fixture.shop.get(`/api/payouts/${body.data.id}`);
+    expect(told.payload).toEqual({
+      account_id: fixture.shop.account,
+      resource_id: String(body.data.id),
+      version: 1,
+      data: shown,
+    });
+  });
+
+  it('keeps an amount that no double could hold', async () => {
+    const { body } = await fixture.shop.post(
+      `{"asset":"ETH","amount":1.000000000000000001,"address":"${recipient}"}`,
+    );
+    const { body: shown } = await fixture.shop.get(`/api/payouts/${body.data.id}`);
+    expect(shown.amount).toBe('1.000000000000000001');
+  });
+
+  it('answers 400 when the balance is too small, and there is no payout', async () => {
+    fixture.ledger.reply = () => ({ outcome: 'refused' });
+    const { status, body } = await fixture.shop.post(order);
+    expect([status, body]).toEqual([400, { message: 'Insufficient balance' }]);
+    expect(await fixture.rowsOf(fixture.shop)).toMatchObject([{ status: 'refused' }]);
+    expect((await fixture.shop.get('/api/payouts')).body).toMatchObject({ data: [], meta: { total: 0 } });
+  });
+
+  it.each([
+    [
+      '{',
+      {
+        asset: ['The asset field is required.'],
+        amount: ['The amount field is required.'],
+        address: ['The address field is required.'],
+      },
+    ],
+    ['{"asset":"BTC","amount":1,"address":"x"}', { asset: ['The selected asset is invalid.'] }],
+    [
+      '{"asset":"ETH","amount":0,"address":"0x52908400098527886e0F7030069857D2E4169EE7"}',
+      { amount: ['The amount must be at least 0.00001.'], address: ['The selected address is invalid.'] },
+    ],
+  ])('answers 422 to %s, and asks nobody', async (text, errors) => {
+    const { status, body } = await fixture.shop.post(text);
+    expect([status, body]).toEqual([422, { message: 'The given data was invalid.', errors }]);
+    expect(fixture.ledger.asked).toEqual([]);
+    expect(await fixture.rowsOf(fixture.shop)).toEqual([]);
+  });
+
+  it('answers 503 without a fresh quote', async () => {
+    fixture.board.isFresh = false;
+    const { status, headers, body } = await fixture.shop.post(order);
+    expect([status, body]).toEqual([503, { message: 'Service Unavailable' }]);
+    expect(headers.get('retry-after')).toBe('2');
+    expect(await fixture.rowsOf(fixture.shop)).toEqual([]);
+  });
+
+  it('answers 503 when the ledger does not answer, and releases a late hold', async () => {
+    const ledgerIsSlow = Promise.withResolvers<void>();
+    fixture.ledger.reply = () => ({ outcome: 'placed', before: () => ledgerIsSlow.promise });
+    const { status, headers } = await fixture.shop.post(order);
+    expect(status).toBe(503);
+    expect(headers.get('retry-after')).toBe('2');
+    const [{ id, status: inside } = { id: '' as PayoutId, status: '' }] = await fixture.rowsOf(fixture.shop);
+    expect(inside).toBe('voided');
+    expect(await fixture.published(id)).toEqual(['hold.void']);
+    ledgerIsSlow.resolve();
+    // The late answer has arrived when a later one has.
+    fixture.ledger.reply = () => ({ outcome: 'placed' });
+    expect((await fixture.shop.post(order)).status).toBe(201);
+    expect(await fixture.rowsOf(fixture.shop)).toMatchObject([
+      { id, status: 'voided' },
+      { status: 'reserved' },
+    ]);
+    expect((await fixture.shop.get(`/api/payouts/${id}`)).status).toBe(404);
+  });
+
+  it('answers 503 when the ledger never answers, or answers that the hold is void', async () => {
+    fixture.ledger.reply = ({ amount }) => (amount === '1000000000000000000' ? {} : { outcome: 'voided' });
+    const answers = await Promise.all([
+      fixture.shop.post({ ...order, amount: 1 }),
+      fixture.shop.post({ ...order, amount: 2 }),
+    ]);
+    expect(answers.map((answer) => answer.status)).toEqual([503, 503]);
+    expect(await fixture.rowsOf(fixture.shop)).toMatchObject([{ status: 'voided' }, { status: 'voided' }]);
+  });
+
+  it('handles an answer that arrives twice once', async () => {
+    fixture.ledger.reply = () => ({ outcome: 'placed', times: 2 });
+    expect((await fixture.shop.post(order)).status).toBe(201);
+    expect(await fixture.rowsOf(fixture.shop)).toMatchObject([{ status: 'reserved' }]);
+  });
+
+  it('answers 503 when the request was voided before the ledger answered', async () => {
+    fixture.ledger.reply = () => ({
+      outcome: 'placed',
+      before: () => voidStaleRequests(fixture.service.ports, 0),
+    });
+    expect((await fixture.shop.post(order)).status).toBe(503);
+    const [row] = await fixture.rowsOf(fixture.shop);
+    expect(row?.status).toBe('voided');
+    expect(await fixture.published(row?.id as PayoutId)).toEqual(['hold.void']);
+  });
+
+  it('voids requests whose process died, and releases their holds', async () => {
+    const id = newPayoutId(fixture.service.ports.random);
+    const payout = {
+      asset: 'ETH',
+      amount: units(5n),
+      networkFee: units(1n),
+      address: recipient.toLowerCase(),
+    } as const;
+    const terms = { minConfirmations: 3, returnsDeposit: null };
+    await insertRequested(fixture.db, { ...payout, ...terms, id, account: fixture.shop.account });
+    expect(await voidStaleRequests(fixture.service.ports)).toBe(0);
+    await fixture.db.rows(`update payouts set created_at = now() - interval '11 seconds' where id = $1`, [
+      id,
+    ]);
+    expect(await voidStaleRequests(fixture.service.ports)).toBe(1);
+    expect(await fixture.rowsOf(fixture.shop)).toEqual([{ id, status: 'voided' }]);
+    expect(await fixture.published(id)).toEqual(['hold.void']);
+  });
+
+  describe('drawing payout ids', () => {
+    let drawn: (size: number) => Uint8Array;
+    beforeEach(() => {
+      drawn = fixture.service.ports.random;
+    });
+    afterEach(() => {
+      fixture.service.ports.random = drawn;
+    });
+    const headers = (key: string | undefined) => (key === undefined ? {} : { 'idempotency-key': key });
+    const drawing = (...all: Uint8Array[]) => {
+      const left = [...all];
+      fixture.service.ports.random = (size) => left.shift() ?? drawn(size);
+    };
+
+    it.each([undefined, 'taken-id'])(
+      'draws another payout id when the drawn one is taken (Idempotency-Key: %s)',
+      async (key) => {
+        const bytes = drawn(6);
+        drawing(bytes, bytes, bytes);
+        const first = await fixture.shop.post(order, headers(key));
+        const second = await fixture.shop.post(order, headers(key && `${key}-2`));
+        expect([first.status, second.status]).toEqual([201, 201]);
+        expect(second.body.data.id).not.toBe(first.body.data.id);
+        expect(await fixture.rowsOf(fixture.shop)).toEqual([
+          { id: String(first.body.data.id), status: 'reserved' },
+          { id: String(second.body.data.id), status: 'reserved' },
+        ]);
+      },
+    );
+
+    it('asks the ledger for nothing when three drawn payout ids in a row are taken', async () => {
+      const bytes = drawn(6);
+      drawing(bytes, bytes, bytes, bytes);
+      expect((await fixture.shop.post(order)).status).toBe(201);
+      expect((await fixture.shop.post(order)).status).toBe(500);
+      expect(fixture.ledger.asked).toHaveLength(1);
+      expect((await fixture.shop.post(order)).status).toBe(201);
+    });
+  });
+
+  it('answers 401 without an identity that the gateway has signed', async () => {
+    const answer = await fetch(`http://127.0.0.1:${fixture.service.port}/api/payouts`, { method: 'POST' });
+    expect(answer.status).toBe(401);
+  });
+});

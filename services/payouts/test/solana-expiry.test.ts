@@ -1,0 +1,229 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import type { PayoutId } from '@quittance/shared/ids';
+import { takeLease } from '@quittance/shared/lease';
+import { patient } from '@quittance/testkit/patience';
+import { unknownHistory } from '../src/operations/account-chain/solana-driver.ts';
+import { deriveAddresses } from '../src/operations/derive-addresses.ts';
+import { chainLease } from '../src/operations/run-chain-worker.ts';
+import { newWallet, SOL, type SolanaFixture, solanaSuite } from './solana-fixture.ts';
+
+jest.setTimeout(patient(300_000));
+
+/** Payouts on a real Solana node whose transactions no block includes, and a database that does not know them. */
+let fixture: SolanaFixture;
+const fresh = solanaSuite((made) => {
+  fixture = made;
+});
+describe('a payout that no block includes', () => {
+  it('is signed again once, only after its expiry is proved, and is paid once', async () => {
+    await fresh();
+    fixture.onBroadcast = async () => 'unknown';
+    const { id, to } = await fixture.reserve('SOL', SOL);
+    await fixture.run();
+    // However old it is by the clock, it could still be mined.
+    fixture.clock.advance(3_600_000);
+    for (let i = 0; i < 5; i++) await fixture.run();
+    expect(await fixture.transactions()).toMatchObject([{ attempt: 1, state: 'signed' }]);
+    await fixture.expires();
+    await fixture.run();
+    const [first, second] = await fixture.transactions();
+    expect(first).toMatchObject({ attempt: 1, state: 'invalidated' });
+    expect(second).toMatchObject({ attempt: 2, state: 'signed', replacement_group: first?.['id'] });
+    for (let i = 0; i < 5; i++) await fixture.run();
+    expect(await fixture.transactions()).toHaveLength(2);
+    fixture.onBroadcast = (_raw, send) => send();
+    expect(await fixture.ends(id, 'mined')).toMatchObject({ tx_hash: second?.['tx_hash'] });
+    // The bytes of the first attempt arrive late.
+    await fixture.sender.broadcast(String(first?.['raw']));
+    await fixture.pay('SOL', fixture.newRecipient(), SOL);
+    expect(await fixture.customer.balance('SOL', to)).toBe(SOL);
+    expect(await fixture.published(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
+  });
+
+  it('but that was mined before its expiry is not signed again, however late we learn of it', async () => {
+    await fresh();
+    fixture.onBroadcast = async (_raw, send) => {
+      await send();
+      return 'unknown';
+    };
+    const { id } = await fixture.reserve('SOL', SOL);
+    await fixture.run();
+    const [{ tx_hash, valid_to_height }] = (await fixture.transactions()) as [
+      { tx_hash: string; valid_to_height: string },
+    ];
+    await fixture.finalized(tx_hash);
+    await fixture.until(async () => {
+      const height = await fixture.rpc.call('getBlockHeight', [{ commitment: 'finalized' }]);
+      expect(height).toBeGreaterThan(Number(valid_to_height)); // eslint-disable-line no-restricted-syntax -- a height
+    });
+    fixture.clock.advance(3_600_000);
+    await fixture.ends(id, 'mined');
+    expect(await fixture.transactions()).toHaveLength(1);
+  });
+
+  it('waits while the node cannot prove its expiry', async () => {
+    await fresh();
+    fixture.onBroadcast = async () => 'unknown';
+    const { id } = await fixture.reserve('SOL', SOL);
+    await fixture.run();
+    await fixture.expires();
+    const silent = fixture.replica({
+      sender: {
+        ...fixture.sender,
+        nonInclusion: () => Promise.reject(new Error('the node is away')),
+      },
+    });
+    await fixture.freeLease();
+    await fixture.run(silent);
+    expect(await fixture.transactions()).toHaveLength(1);
+    await fixture.freeLease();
+    fixture.onBroadcast = (_raw, send) => send();
+    await fixture.ends(id, 'mined');
+    expect(await fixture.transactions()).toHaveLength(2);
+  });
+
+  it('and whose recipient refuses payments now fails', async () => {
+    await fresh(SOL, 100n);
+    const recipient = await fixture.recipientThatCloses();
+    fixture.onBroadcast = async () => 'unknown';
+    const { id } = await fixture.reserve('USDC_SOL', 50n, recipient.address);
+    await fixture.run();
+    await recipient.close();
+    await fixture.expires();
+    await fixture.ends(id, 'failed');
+    expect(await fixture.published(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
+    expect(await fixture.transactions()).toMatchObject([{ state: 'invalidated' }]);
+  });
+
+  it('is not signed again by a process that has lost the lease', async () => {
+    await fresh();
+    fixture.onBroadcast = async () => 'unknown';
+    const { id } = await fixture.reserve('SOL', SOL);
+    await fixture.run();
+    await fixture.expires();
+    const slow = fixture.replica({
+      sender: {
+        ...fixture.sender,
+        tryTransfer: async (order) => {
+          await fixture.db.rows(`update leases set expires_at = now() - interval '1 second'`);
+          await takeLease(fixture.db, chainLease(fixture.ports), 'another', 60_000);
+          return fixture.sender.tryTransfer(order);
+        },
+      },
+    });
+    await fixture.freeLease();
+    await fixture.run(slow);
+    expect(await fixture.transactions()).toHaveLength(1);
+    await fixture.freeLease();
+    fixture.onBroadcast = (_raw, send) => send();
+    await fixture.ends(id, 'mined');
+  });
+});
+
+describe('a broadcast', () => {
+  it.each([
+    ['whose answer is lost', (send: () => Promise<unknown>) => send()],
+    ['that is lost', async () => undefined],
+  ])('%s is repeated with the same bytes', async (_, what) => {
+    await fresh();
+    let lost = 3;
+    fixture.onBroadcast = async (_raw, send) => {
+      if (lost-- <= 0) return send();
+      await what(send);
+      return 'unknown';
+    };
+    const payouts = [await fixture.reserve('SOL', SOL), await fixture.reserve('SOL', 2n * SOL)];
+    for (const { id } of payouts) await fixture.ends(id, 'mined');
+    expect(await fixture.transactions()).toHaveLength(2);
+    expect(new Set(fixture.sent).size).toBe(2);
+  });
+
+  it('that a process did not make before it died is made by another one with the same bytes', async () => {
+    await fresh();
+    fixture.onBroadcast = () => Promise.reject(new Error('killed'));
+    const { id } = await fixture.reserve('SOL', SOL);
+    await expect(fixture.run()).rejects.toThrow('killed');
+    expect(await fixture.transactions()).toMatchObject([{ state: 'signed', broadcasts: 0 }]);
+    fixture.onBroadcast = (_raw, send) => send();
+    await fixture.freeLease();
+    await fixture.until(async () => {
+      await fixture.run(fixture.replica());
+      await fixture.freeLease();
+      expect((await fixture.payout(id as PayoutId))['status']).toBe('mined');
+    });
+    expect(new Set(fixture.sent).size).toBe(1);
+  });
+});
+
+describe('a database that has lost commits', () => {
+  it('pauses signing, because payouts that look unpaid may be paid', async () => {
+    await fresh();
+    const first = await fixture.reserve('SOL', SOL);
+    await fixture.ends(first.id, 'mined');
+    // Money of the operator does not pause signing.
+    await fixture.pay('SOL', fixture.wallet.hotAddress, SOL);
+    await fixture.run();
+    expect(fixture.ports.signingPause.reason).toBeUndefined();
+    // A backup from the time of the last check is restored.
+    const rows = await fixture.db.rows('select * from wallet_histories');
+    expect(rows).toMatchObject([{ address: fixture.wallet.hotAddress, signature: expect.any(String) }]);
+    const [known] = (await fixture.transactions()) as [{ tx_hash: string }];
+    const all = await fixture.sender.signatures(null, 100);
+    const before = all[all.indexOf(known.tx_hash) - 1];
+    await fixture.db.rows('update wallet_histories set signature = $1', [before]);
+    await fixture.admin.rows('delete from payments');
+    await fixture.admin.rows('delete from transactions');
+    await fixture.db.rows(`update payouts set status = 'reserved', tx_hash = null`);
+    await fixture.run();
+    expect(fixture.ports.signingPause.reason).toMatch(known.tx_hash);
+    expect(await fixture.transactions()).toEqual([]);
+    expect(await fixture.customer.balance('SOL', first.to)).toBe(SOL);
+    await fixture.admin.rows('delete from outbox');
+    await fixture.admin.rows('delete from payouts');
+    fixture.sent.length = 0;
+  });
+
+  it('is checked from where the last check ended, also when that failed half-way', async () => {
+    await fresh();
+    await fixture.run();
+    for (let i = 1n; i <= 3n; i++) await fixture.pay('SOL', fixture.wallet.hotAddress, i * SOL);
+    const payments = (await fixture.sender.signatures(null, 100)).slice(-3);
+    const asked: string[] = [];
+    let isAway = true;
+    const isSignedByHot = async (signature: string): Promise<boolean> => {
+      asked.push(signature);
+      if (isAway && signature === payments[2]) throw new Error('the node is away');
+      return await fixture.sender.isSignedByHot(signature);
+    };
+    const ports = { ...fixture.ports, sender: { ...fixture.sender, isSignedByHot } };
+    await expect(unknownHistory(ports)).rejects.toThrow('away');
+    isAway = false;
+    expect(await unknownHistory(ports)).toBeUndefined();
+    expect(asked).toEqual([...payments, payments[2]]);
+  });
+});
+
+describe('addresses for invoices', () => {
+  const chainsOf = () => new Map([['solana' as const, fixture.ports]]);
+
+  it('are those of the wallet, the same every time', async () => {
+    await fresh(0n);
+    const ask = { chain: 'solana', from: 7, count: 3 } as const;
+    const given = await deriveAddresses({ db: fixture.db, chains: chainsOf() }, ask);
+    expect(given.addresses).toEqual([7, 8, 9].map((index) => fixture.wallet.depositAddress(index)));
+    expect(await deriveAddresses({ db: fixture.db, chains: chainsOf() }, ask)).toEqual(given);
+  });
+
+  it('are not derived for a chain that is not configured, or from another seed than before', async () => {
+    await fresh(0n);
+    const ask = { chain: 'solana', from: 0, count: 1 } as const;
+    await expect(deriveAddresses({ db: fixture.db, chains: new Map() }, ask)).rejects.toThrow(
+      'not configured',
+    );
+    await deriveAddresses({ db: fixture.db, chains: chainsOf() }, ask);
+    const { hotAddress, depositAddress } = newWallet();
+    const strange = { ...fixture.ports, sender: { ...fixture.sender, hotAddress, depositAddress } };
+    const chains = new Map([['solana' as const, strange]]);
+    await expect(deriveAddresses({ db: fixture.db, chains }, ask)).rejects.toThrow('WALLET_SEED');
+  });
+});
