@@ -93,8 +93,6 @@ const mayReadEnv = [
  * make the tests slower. Nothing is added here; a file that is cut leaves.
  */
 const LONG_SUITES = [
-  'apps/cli/test/dead-letters.test.ts',
-  'apps/cli/test/quittance.test.ts',
   'packages/shared/test/consumer.test.ts',
   'packages/shared/test/inbox-pruning.test.ts',
   'services/gateway/test/limits.test.ts',

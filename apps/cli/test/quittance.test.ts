@@ -1,45 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { services } from '@quittance/shared/events';
-import { databaseUrl, onServer, TEST_CONNECTIONS_MAX, TEST_PASSWORD } from '@quittance/testkit/databases';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
-import { run } from '../src/run.ts';
+import { describe, expect, test } from '@jest/globals';
+import { onServer } from '@quittance/testkit/databases';
+import { testDatabase } from '@quittance/testkit/engines';
+import { commandSuite } from './quittance-in.ts';
 
-let database: TestDatabase;
-let env: Record<string, string>;
-/** Far from any sandbox: what the tests give is all there is. */
-let empty: string;
-
-beforeAll(async () => {
-  database = await testDatabase();
-  env = { GATEWAY_DATABASE_URL: database.urlOf('gateway'), DATABASE_URL_ADMIN: database.adminUrl };
-  empty = mkdtempSync(join(tmpdir(), 'quittance-cli-'));
-});
-afterAll(async () => {
-  rmSync(empty, { recursive: true, force: true });
-  await database?.drop();
-});
-
-async function quittance(args: readonly string[], given: Record<string, string> = env, cwd = empty) {
-  let out = '';
-  let err = '';
-  const code = await run(args, {
-    env: given,
-    cwd,
-    out: (text) => {
-      out += text;
-    },
-    err: (text) => {
-      err += text;
-    },
-  });
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the command says and asserts on it
-  return { code, out, err, json: (): any => JSON.parse(out) };
-}
+const { folder, quittance } = commandSuite();
 
 const aName = () => `shop ${Math.random().toString(36).slice(2)}`;
 
@@ -144,155 +110,6 @@ describe('what is not understood', () => {
   );
 });
 
-describe('which database', () => {
-  // house-rules-disable beside -- every folder that it is joined to is one of the test's own
-  const SANDBOX = '.sandbox';
-  const operatorFile = (folder: string, content: unknown) => {
-    mkdirSync(join(folder, SANDBOX), { recursive: true });
-    writeFileSync(join(folder, SANDBOX, 'operator.json'), JSON.stringify(content));
-  };
-
-  test('is the sandbox’s, found from a folder further in, when nothing is set', async () => {
-    const folder = mkdtempSync(join(empty, 'sandbox-'));
-    operatorFile(folder, {
-      gatewayDatabaseUrl: env['GATEWAY_DATABASE_URL'],
-      adminDatabaseUrl: env['DATABASE_URL_ADMIN'],
-    });
-    const inside = join(folder, 'a', 'b');
-    mkdirSync(inside, { recursive: true });
-    expect((await quittance(['account', 'list', '--json'], {}, inside)).code).toBe(0);
-    expect((await quittance(['verify-books'], {}, inside)).out).toContain('The books are right');
-  });
-
-  test('is that of the sandbox in SANDBOX_DIR, and of no other', async () => {
-    const folder = mkdtempSync(join(empty, 'sandbox-'));
-    const urls = {
-      gatewayDatabaseUrl: env['GATEWAY_DATABASE_URL'],
-      adminDatabaseUrl: env['DATABASE_URL_ADMIN'],
-    };
-    operatorFile(folder, urls);
-    writeFileSync(join(folder, 'operator.json'), JSON.stringify(urls));
-    for (const dir of [folder, '.']) {
-      expect((await quittance(['account', 'list'], { SANDBOX_DIR: dir }, folder)).code).toBe(0);
-    }
-    const elsewhere = await quittance(['account', 'list'], { SANDBOX_DIR: '/nowhere' }, folder);
-    expect(elsewhere).toMatchObject({ code: 1, err: expect.stringContaining('/nowhere (SANDBOX_DIR)') });
-  });
-
-  test('is what is set, whatever the sandbox says', async () => {
-    const folder = mkdtempSync(join(empty, 'sandbox-'));
-    operatorFile(folder, {
-      gatewayDatabaseUrl: 'postgres://127.0.0.1:1/x',
-      adminDatabaseUrl: 'postgres://127.0.0.1:1/x',
-    });
-    expect((await quittance(['account', 'list'], env, folder)).code).toBe(0);
-    const { DATABASE_URL_ADMIN } = env;
-    expect(
-      (await quittance(['account', 'list'], { DATABASE_URL_ADMIN: DATABASE_URL_ADMIN ?? '' }, folder)).code,
-    ).toBe(0);
-    const away = await quittance(['account', 'list'], {}, folder);
-    expect(away).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/database does not answer \(ECONNREFUSED/),
-    });
-  });
-
-  test('is told apart from no URL at all, whose password is not repeated', async () => {
-    const wrong = await quittance(['account', 'list'], { GATEWAY_DATABASE_URL: 'mysql://u:geheim@x/y' });
-    expect(wrong).toMatchObject({ code: 1, err: 'GATEWAY_DATABASE_URL is not a postgres:// URL.\n' });
-  });
-
-  test('that lets nobody in, or was never migrated, is said so', async () => {
-    const url = new URL(env['GATEWAY_DATABASE_URL'] ?? '');
-    url.password = 'wrong';
-    const locked = await quittance(['account', 'list'], { GATEWAY_DATABASE_URL: url.href });
-    expect(locked.err).toMatch(/lets nobody in with this URL/);
-    expect(locked.err).not.toContain('wrong');
-    const bare = databaseUrl(database.adminUrl, 'postgres');
-    expect((await quittance(['account', 'list'], { DATABASE_URL_ADMIN: bare })).err).toMatch(
-      /Run `quittance migrate` first/,
-    );
-  });
-
-  test('a settings file that was cut off is named', async () => {
-    const folder = mkdtempSync(join(empty, 'sandbox-'));
-    operatorFile(folder, { gatewayDatabaseUrl: 1 });
-    expect((await quittance(['account', 'list'], {}, folder)).err).toContain(
-      join(folder, SANDBOX, 'operator.json'),
-    );
-  });
-});
-
-describe('migrate', () => {
-  // Other suites have the same roles meanwhile: their passwords and limits stay.
-  const passwords = {
-    DATABASE_CONNECTIONS_MAX: String(TEST_CONNECTIONS_MAX),
-    ...Object.fromEntries(
-      services.map((service) => [`${service.toUpperCase()}_DATABASE_PASSWORD`, TEST_PASSWORD]),
-    ),
-  };
-
-  test('brings an empty database up to date, and then finds nothing to do', async () => {
-    const name = `cli_${Math.random().toString(36).slice(2)}`;
-    await onServer(database.adminUrl, `create database ${name}`);
-    try {
-      const admin = { DATABASE_URL_ADMIN: databaseUrl(database.adminUrl, name), ...passwords };
-      const first = (await quittance(['migrate', '--json'], admin)).json();
-      expect(Object.keys(first).sort()).toEqual([...services].sort());
-      expect(first.gateway).toContain('1001_accounts');
-      const again = await quittance(['migrate'], admin);
-      expect(again.code).toBe(0);
-      expect(again.out.match(/was up to date/g)).toHaveLength(services.length);
-      expect((await quittance(['account', 'create', 'first'], admin)).code).toBe(0);
-    } finally {
-      await onServer(database.adminUrl, `drop database ${name} with (force)`);
-    }
-  });
-
-  test('leaves a database alone that is newer than it knows, or whose disk is full, and says so', async () => {
-    const own = await testDatabase();
-    const admin = { DATABASE_URL_ADMIN: own.adminUrl, ...passwords };
-    try {
-      await onServer(
-        own.adminUrl,
-        `insert into ledger.migrations (name, batch) values ('9001_of_tomorrow', 99)`,
-      );
-      const newer = await quittance(['migrate'], admin);
-      expect(newer).toMatchObject({ code: 1, out: '' });
-      expect(newer.err).toBe(
-        'It was not begun: the database was migrated by a newer release (9001_of_tomorrow not known here): run that release, or a newer one.\n',
-      );
-      await onServer(
-        own.adminUrl,
-        `delete from ledger.migrations where batch = 99 or name like '%least_privilege';
-         create function public.no_room() returns event_trigger language plpgsql as $$ begin
-           raise exception 'could not extend file "base/5/1": No space left on device' using errcode = '53100'; end $$;
-         create event trigger no_room on ddl_command_start execute function public.no_room()`,
-      );
-      const full = await quittance(['migrate'], admin);
-      expect([full.code, full.err]).toEqual([
-        1,
-        expect.stringMatching(
-          /^The database's disk is full: make room there\. \(.*No space left on device\)\n$/,
-        ),
-      ]);
-    } finally {
-      await onServer(own.adminUrl, `drop event trigger if exists no_room`);
-      await own.drop();
-    }
-  });
-
-  test('names every password that is missing', async () => {
-    const { LEDGER_DATABASE_PASSWORD: _, ...others } = passwords as Record<string, string>;
-    const refused = await quittance(['migrate'], { ...env, ...others });
-    expect(refused.code).toBe(1);
-    expect(refused.err).toContain(': LEDGER_DATABASE_PASSWORD.');
-    expect((await quittance(['migrate'], env)).err).toMatch(
-      /GATEWAY_DATABASE_PASSWORD, .*WEBHOOKS_DATABASE_PASSWORD/,
-    );
-  });
-});
-
 describe('verify-books', () => {
   test('finds right books right', async () => {
     const { code, out } = await quittance(['verify-books']);
@@ -349,7 +166,7 @@ describe('the command itself', () => {
   const bin = fileURLToPath(new URL('../bin/quittance.mjs', import.meta.url));
   const start = (nodeArgs: string[], args: string[]) =>
     new Promise<{ code: unknown; out: string; err: string }>((resolve) => {
-      execFile(process.execPath, [...nodeArgs, bin, ...args], { cwd: empty, env: {} }, (error, out, err) =>
+      execFile(process.execPath, [...nodeArgs, bin, ...args], { cwd: folder, env: {} }, (error, out, err) =>
         resolve({ code: error?.code ?? 0, out, err }),
       );
     });
