@@ -155,9 +155,9 @@ const { connect } = scriptedNodes();
 describe('a broadcast to a scripted node', () => {
   const raw = '0x02c0ffee';
   const known = { hash: `0x${'1'.repeat(64)}` };
-  const send = async (handler: Handler) => {
+  const send = async (handler: Handler, withinMs = 20_000) => {
     const node = await connect(handler);
-    const impatient: Rpc = { ...node, call: (method, params) => node.call(method, params, 300) };
+    const impatient: Rpc = { ...node, call: (method, params) => node.call(method, params, withinMs) };
     return createEvmSender({
       rpc: impatient,
       wallet: openWallet(PHRASE),
@@ -177,7 +177,7 @@ describe('a broadcast to a scripted node', () => {
     };
 
   test.each(failures)('that meets %s is unknown', async (_what, handler) => {
-    expect(await send(handler)).toBe('unknown');
+    expect(await send(handler, 300)).toBe('unknown');
   });
 
   test('answered with the hash of something else is unknown', async () => {
