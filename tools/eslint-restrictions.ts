@@ -113,8 +113,6 @@ const LONG_SUITES = [
   'services/webhooks/test/endpoint-queues.test.ts',
   'services/webhooks/test/event-streams.test.ts',
   'services/webhooks/test/webhook-sender.test.ts',
-  'test/chain-scenarios/evm-spoofed-deposits.test.ts',
-  'test/chain-scenarios/solana-spoofed-deposits.test.ts',
   'test/e2e/contract.test.ts',
   'test/e2e/money.test.ts',
   'test/faults/races.test.ts',
