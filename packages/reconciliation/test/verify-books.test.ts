@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { checkInvariants } from '../src/check-invariants.ts';
 import { invariants } from '../src/invariants.ts';
 import { snapshotOf } from '../src/snapshot.ts';
-import { checkInvariants, verifyBooks } from '../src/verify-books.ts';
+import { verifyBooks } from '../src/verify-books.ts';
 import { anEndpoint, aSecondDeposit, aTransaction, itsEvent, rightBooks } from './right-books.ts';
 import { seededDiscrepancies } from './seeded-discrepancies.ts';
 

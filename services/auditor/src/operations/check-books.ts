@@ -1,8 +1,9 @@
 import type { CheckScope, ReconciledChain } from '@quittance/reconciliation/chain-records';
+import { checkInvariants } from '@quittance/reconciliation/check-invariants';
 import type { Discrepancy } from '@quittance/reconciliation/discrepancy';
 import { invariants } from '@quittance/reconciliation/invariants';
 import { snapshotOf } from '@quittance/reconciliation/snapshot';
-import { ChainNotCompared, checkChain, checkInvariants } from '@quittance/reconciliation/verify-books';
+import { ChainNotCompared, checkChain } from '@quittance/reconciliation/verify-books';
 import type { Db, Trx } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease, LeaseLost, takeLease, withLease } from '@quittance/shared/lease';
