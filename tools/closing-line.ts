@@ -4,8 +4,11 @@ import type { Timings } from './timings.ts';
 
 export type Counts = { passed: number; failed: number; skipped: number };
 
+/** A test that was not run, by its suite's path in the checkout and its full name. */
+export type Skip = { suite: string; test: string };
+
 /** `complete` is false from the first test file until jest has run the last: what stays false has crashed. */
-export type Run = Counts & { complete: boolean; timings: Timings };
+export type Run = Counts & { complete: boolean; timings: Timings; skips: Skip[] };
 
 export function closingLine({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
@@ -20,7 +23,11 @@ type Results = {
   numRuntimeErrorTestSuites: number;
 };
 
-type SuiteResult = { perfStats: { runtime: number } };
+type SuiteResult = {
+  perfStats: { runtime: number };
+  testResults: { fullName: string; status: string }[];
+};
+const NOT_RUN = ['pending', 'todo', 'disabled', 'skipped'];
 
 const root = join(import.meta.dirname, '..');
 
@@ -30,13 +37,17 @@ const root = join(import.meta.dirname, '..');
  */
 export default class ClosingLine {
   readonly #timings: Timings = {};
+  readonly #skips: Skip[] = [];
 
   onRunStart(results: Results) {
     this.#report(results, false);
   }
 
-  onTestResult({ path }: { path: string }, { perfStats }: SuiteResult, results: Results) {
-    this.#timings[relative(root, path)] = Math.round(perfStats.runtime / 100) / 10;
+  onTestResult({ path }: { path: string }, { perfStats, testResults }: SuiteResult, results: Results) {
+    const suite = relative(root, path);
+    this.#timings[suite] = Math.round(perfStats.runtime / 100) / 10;
+    const skipped = testResults.filter(({ status }) => NOT_RUN.includes(status));
+    this.#skips.push(...skipped.map(({ fullName }) => ({ suite, test: fullName })));
     this.#report(results, false);
   }
 
@@ -52,6 +63,7 @@ export default class ClosingLine {
       skipped: results.numPendingTests + results.numTodoTests,
       complete,
       timings: this.#timings,
+      skips: this.#skips,
     };
     const file = process.env['COUNTS_FILE'];
     if (file !== undefined) writeFileSync(file, JSON.stringify(run));

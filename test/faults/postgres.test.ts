@@ -11,7 +11,7 @@ import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import pg from 'pg';
 import { pidsOf, putBetween } from './between.ts';
 import { type DiskImage, openDiskImage, whyNoDisks } from './disk-image.ts';
-import { expectHarmless, expectTrueWords, notTried, recovered } from './expect-harmless.ts';
+import { expectHarmless, expectTrueWords, faultsNotTried, recovered } from './expect-harmless.ts';
 import { type Load, startLoad } from './load.ts';
 import { type LogLines, logLines } from './log-lines.ts';
 import { lookingOn, unseemly } from './onlookers.ts';
@@ -156,7 +156,7 @@ test.each(cases)('$fault: nothing acknowledged is lost, and all go on', (one) =>
 
 if (noDisks === undefined)
   test('its disk is full, and is so no more', () => meet({ ...full(), fault: 'disk of Postgres full' }));
-else notTried('postgres', ['disk of Postgres full'], 'disk that is full', noDisks);
+else faultsNotTried('postgres', ['disk of Postgres full'], noDisks);
 
 const meet = ({ fault, begin, end, ms = FAULT_MS, fired, strikes, met = [] }: Met): Promise<void> =>
   expectHarmless('postgres', fault, async (found) => {

@@ -4,7 +4,7 @@ import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { type BusState, busState } from './bus-state.ts';
 import { cutPower, type DiskImage, openDiskImage, type Powered, whyNoDisks } from './disk-image.ts';
-import { expectAllHarmless, expectHarmless, notTried, recovered } from './expect-harmless.ts';
+import { expectAllHarmless, expectHarmless, faultsNotTried, recovered } from './expect-harmless.ts';
 import { type Load, startLoad } from './load.ts';
 import { nameOf, type OnlyOnTheBus, type Route, sentAgain, untilInFlight } from './lost-events.ts';
 import { sized } from './size.ts';
@@ -111,12 +111,7 @@ const said = ({ lostByBroker, lostStreams }: Cuts) =>
 
 const why = await whyNoDisks();
 if (why !== undefined) {
-  notTried(
-    GROUP,
-    ['NATS loses its power', 'NATS and Postgres lose their power at once'],
-    'disk whose power is cut',
-    why,
-  );
+  faultsNotTried(GROUP, ['NATS loses its power', 'NATS and Postgres lose their power at once'], why);
 } else {
   describe('a bus whose power is cut', () => {
     test('between two syncs: the broker loses acknowledged messages, and no effect is lost', async () => {

@@ -6,7 +6,7 @@ import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import pg from 'pg';
 import { cutPower, type DiskImage, openDiskImage, whyNoDisks } from './disk-image.ts';
-import { expectHarmless, notTried, recovered } from './expect-harmless.ts';
+import { expectHarmless, faultsNotTried, recovered } from './expect-harmless.ts';
 import { type Load, startLoad } from './load.ts';
 import { sized } from './size.ts';
 
@@ -25,7 +25,7 @@ jest.setTimeout(patient(CUTS * 30_000 + 120_000));
 
 const why = await whyNoDisks();
 if (why !== undefined) {
-  notTried(GROUP, [FAULT], 'disk whose power is cut', why);
+  faultsNotTried(GROUP, [FAULT], why);
 } else {
   describe('a Postgres that does not wait for its disk', () => {
     let disk: DiskImage;

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
+import { notTried } from '@quittance/testkit/not-tried';
 import { startPostgres } from '../src/postgres.ts';
 import { findPlace } from '../src/postgres-place.ts';
 import { scratchFolder } from './scratch.ts';
@@ -18,11 +19,11 @@ test('Postgres runs in place as an ordinary user, and as another user where we a
   else expect(user).toBeUndefined();
 });
 
+const AS_ROOT = 'as root, what Postgres cannot reach is kept elsewhere, and goes with it';
 // An ordinary user's Postgres is that user, and enters where the user does.
-// eslint-disable-next-line no-restricted-syntax -- only root can show it
-(asRoot ? test : test.skip)(
-  'as root, what Postgres cannot reach is kept elsewhere, and goes with it',
-  async () => {
+if (!asRoot) notTried(AS_ROOT, 'an ordinary user runs the tests');
+else
+  test(AS_ROOT, async () => {
     const secret = path.join(scratch.folder, 'secret');
     const dataDir = path.join(secret, 'data');
     const options = { dataDir, port: 0, settings: { fsync: 'off' } };
@@ -44,5 +45,4 @@ test('Postgres runs in place as an ordinary user, and as another user where we a
     rmSync(secret, { recursive: true });
     findPlace(path.join(scratch.folder, 'next'));
     expect(existsSync(path.dirname(postgres.dataDir))).toBe(false);
-  },
-);
+  });

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from '@jest/globals';
+import { test } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
+import { notTried } from '@quittance/testkit/not-tried';
 import type { Block, ChainReader, ChainSender, Payment, SignedTransaction } from '../../src/chain.ts';
 
 const HAPPENS_WITHIN_MS = 30_000;
@@ -51,12 +52,12 @@ export type Fixture = {
 
 export type Candidate = {
   name: string;
-  /** And why. Told by a test of that name, so that nobody takes it for shown. */
+  /** And why. */
   cannot: Partial<Record<Ability, string>>;
   open(): Promise<Fixture>;
 };
 
-/** A test of what this chain can do; of what it cannot, the news that it was not tried. */
+/** A test of what this chain can do. What it cannot do is skipped. */
 export function whereItCan(
   { name, cannot }: Candidate,
   ability: Ability,
@@ -65,12 +66,7 @@ export function whereItCan(
 ): void {
   const why = cannot[ability];
   if (why === undefined) test(title, body);
-  else {
-    test(`NOT TRIED on ${name}: ${title}: ${why}`, () => {
-      process.stdout.write(`NOT TRIED on ${name}: ${title}: ${why}\n`);
-      expect(why).not.toBe('');
-    });
-  }
+  else notTried(`${name}: ${title}`, why);
 }
 
 /** All blocks above a height that the reader has, as a scanner reads them. */
