@@ -1,38 +1,28 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { AccountId, EndpointId } from '@quittance/shared/ids';
-import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { cancelNextWaiting } from '../src/operations/cancel-deliveries.ts';
-import { deleteEndpoint } from '../src/operations/endpoints.ts';
+import { claimDeliveries, takeBackDeliveries } from '../src/operations/claim-deliveries.ts';
+import { deleteEndpoint, readEndpoint } from '../src/operations/endpoints.ts';
 import { pruneOldEvents } from '../src/operations/prune.ts';
-import { type Caller, openCaller } from './caller.ts';
 import {
   anAccount,
   anEndpoint,
   anEvent,
   deliver,
   deliverAll,
-  type Fixture,
-  openFixture,
+  deliveriesOf,
+  ROOM,
   receiveEvents,
+  receiveMany,
+  send,
 } from './fixture.ts';
+import { openReceiverFixture } from './receiver-fixture.ts';
 
 const BACKLOG = 2_500;
 
-let fixture: Fixture;
-let receiver: Receiver;
-let caller: Caller;
-
-beforeAll(async () => {
-  [fixture, receiver] = await Promise.all([openFixture(), startReceiver()]);
-  caller = await openCaller(fixture);
-});
-afterEach(() => {
-  receiver.answer((response) => response.writeHead(200).end());
-});
-afterAll(async () => {
-  await Promise.all([caller?.close(), receiver?.close()]);
-  await fixture?.close();
-});
+const opened = await openReceiverFixture();
+const { fixture, receiver, arrivedAt, answerWith } = opened;
+const caller = await opened.caller();
 
 const stored = async (key: string) =>
   Object.fromEntries(
@@ -48,10 +38,7 @@ const stored = async (key: string) =>
 async function withBacklog(path: string): Promise<{ account: AccountId; key: string; id: EndpointId }> {
   const account = anAccount();
   const { key, id } = await anEndpoint(fixture.ports, account, `${receiver.url}${path}`);
-  await receiveEvents(
-    fixture.ports,
-    ...Array.from({ length: BACKLOG }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
-  );
+  await receiveMany(fixture.ports, account, BACKLOG);
   await fixture.db.rows(
     `update deliveries set due_at = due_at + interval '1 day' where endpoint_key = $1 and sequence > 1`,
     [key],
@@ -64,6 +51,51 @@ async function logOf(account: AccountId, id: string, status?: string) {
   const { body } = await caller.call('GET', `/api/webhooks/${id}/deliveries?limit=100${query}`, account);
   return (body.data as { status: string }[]).map((delivery) => delivery.status);
 }
+
+test('410 disables the endpoint with a reason and cancels its waiting deliveries', async () => {
+  const account = anAccount();
+  const { key, id } = await anEndpoint(fixture.ports, account, `${receiver.url}/answers-410`);
+  answerWith(500);
+  await receiveEvents(fixture.ports, anEvent({ account }));
+  await deliverAll(fixture.ports);
+  answerWith(410);
+  await receiveEvents(fixture.ports, anEvent({ account, resource: 'inv_2' }));
+  await deliverAll(fixture.ports);
+
+  while ((await cancelNextWaiting(fixture.ports)) > 0);
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([
+    { state: 'cancelled', attempts: 1 },
+    { state: 'exhausted', attempts: 1 },
+  ]);
+  expect(await readEndpoint(fixture.ports, account, id)).toMatchObject({
+    value: { enabled: false, disabledReason: 'The endpoint answered 410 Gone.' },
+  });
+  await receiveEvents(fixture.ports, anEvent({ account, resource: 'inv_3' }));
+  fixture.clock.advance(3_600_000);
+  await deliverAll(fixture.ports);
+  expect(arrivedAt('/answers-410')).toHaveLength(2);
+});
+
+test('a deleted endpoint is sent nothing more, and its secret is removed', async () => {
+  const account = anAccount();
+  const { key, id } = await anEndpoint(fixture.ports, account, `${receiver.url}/deleted-in-flight`);
+  answerWith(500);
+  await receiveEvents(fixture.ports, anEvent({ account }), anEvent({ account, resource: 'inv_2' }));
+  const claimed = await claimDeliveries(fixture.ports, { ...ROOM, capacity: 1 });
+  expect(await deleteEndpoint(fixture.ports, account, id)).toMatchObject({ ok: true });
+  // This attempt was in flight: its failure is recorded, and it is not retried.
+  await send(fixture.ports, claimed);
+  await receiveEvents(fixture.ports, anEvent({ account, resource: 'inv_3' }));
+  fixture.clock.advance(3_600_000);
+  await takeBackDeliveries(fixture.ports);
+  await deliverAll(fixture.ports);
+  expect(arrivedAt('/deleted-in-flight')).toHaveLength(1);
+  while ((await cancelNextWaiting(fixture.ports)) > 0);
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'cancelled', attempts: 1 }]);
+  expect(await fixture.db.rows('select 1 from endpoint_secrets where endpoint_key = $1', [key])).toHaveLength(
+    0,
+  );
+});
 
 test('an endpoint that 410 disables is recorded without its backlog, which is cancelled in batches', async () => {
   const { account, key, id } = await withBacklog('/gone');
@@ -110,7 +142,7 @@ test('when an endpoint is enabled before its backlog is cancelled, the backlog s
 
 test('a deleted endpoint is sent nothing, its untried deliveries are removed in batches, and tried ones stay in the log', async () => {
   const { account, key, id } = await withBacklog('/deleted');
-  receiver.answer((response) => response.writeHead(503).end());
+  answerWith(503);
   await deliver(fixture.ports);
   expect((await deleteEndpoint(fixture.ports, account, id)).ok).toBe(true);
   expect(await stored(key)).toEqual({ waiting: BACKLOG });
@@ -138,10 +170,7 @@ test('deliveries that were cancelled untried are removed when a disabled endpoin
 
 test('repeated registration, replay and deletion leave no rows', async () => {
   const account = anAccount();
-  await receiveEvents(
-    fixture.ports,
-    ...Array.from({ length: 50 }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
-  );
+  await receiveMany(fixture.ports, account, 50);
   const keys: string[] = [];
   for (let round = 0; round < 5; round++) {
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/again-and-again`);

@@ -1,11 +1,7 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { pauses } from '../src/domain/schedule.ts';
 import { attemptDelivery, recordAttempts } from '../src/operations/attempt-delivery.ts';
-import { cancelNextWaiting } from '../src/operations/cancel-deliveries.ts';
 import { claimDeliveries, LEASE_MS, takeBackDeliveries } from '../src/operations/claim-deliveries.ts';
-import { deleteEndpoint, readEndpoint } from '../src/operations/endpoints.ts';
 import { createWebhookSender } from '../src/webhook-sender.ts';
 import {
   anAccount,
@@ -14,31 +10,14 @@ import {
   deliver,
   deliverAll,
   deliveriesOf,
-  type Fixture,
-  openFixture,
   ROOM,
   receiveEvents,
+  receiveMany,
+  send,
 } from './fixture.ts';
+import { openReceiverFixture } from './receiver-fixture.ts';
 
-const SECOND = 1_000;
-const HOUR = 3_600 * SECOND;
-
-let fixture: Fixture;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  [fixture, receiver] = await Promise.all([openFixture(), startReceiver()]);
-});
-afterEach(() => {
-  receiver.answer((response) => response.writeHead(200).end());
-});
-afterAll(async () => {
-  await receiver?.close();
-  await fixture?.close();
-});
-
-/** The requests to a path of the receiver. Each test has its own path. */
-const arrivedAt = (path: string) => receiver.received.filter((one) => one.path === path);
+const { fixture, receiver, arrivedAt, answerWith } = await openReceiverFixture();
 
 test('a delivery is signed by Standard Webhooks, and its body is the documented envelope', async () => {
   const account = anAccount();
@@ -63,85 +42,8 @@ test('a delivery is signed by Standard Webhooks, and its body is the documented 
   expect(() => new Webhook(secret).verify(`${one?.body} `, one?.headers as Record<string, string>)).toThrow();
 });
 
-test('a failed delivery is retried after its pause, with the same id and body', async () => {
-  const account = anAccount();
-  const { key, secret } = await anEndpoint(fixture.ports, account, `${receiver.url}/again`);
-  receiver.answer((response) => response.writeHead(500).end('out of order'));
-  await receiveEvents(fixture.ports, anEvent({ account }));
-  await deliverAll(fixture.ports);
-  expect(arrivedAt('/again')).toHaveLength(1);
-
-  fixture.clock.advance(4.4 * SECOND);
-  await deliverAll(fixture.ports);
-  expect(arrivedAt('/again')).toHaveLength(1);
-
-  receiver.answer((response) => response.writeHead(204).end());
-  fixture.clock.advance(1.2 * SECOND);
-  await deliverAll(fixture.ports);
-  const [first, second] = arrivedAt('/again');
-  expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
-  expect(second?.body).toBe(first?.body);
-  new Webhook(secret).verify(second?.body ?? '', second?.headers as Record<string, string>);
-  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'delivered', attempts: 2 }]);
-  expect(
-    await fixture.db.rows(
-      'select number, status, failure, answer from attempts where endpoint_key = $1 order by number',
-      [key],
-    ),
-  ).toEqual([
-    { number: 1, status: 500, failure: null, answer: 'out of order' },
-    { number: 2, status: 204, failure: null, answer: '' },
-  ]);
-});
-
 test('the service’s role cannot change the log of attempts', async () => {
   await expect(fixture.db.rows('update attempts set ms = 0')).rejects.toThrow('permission denied');
-});
-
-test('a delivery has ten attempts over 75 hours, each at its time', async () => {
-  const account = anAccount();
-  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/never`);
-  receiver.answer((response) => response.writeHead(503).end());
-  await receiveEvents(fixture.ports, anEvent({ account }));
-  await deliverAll(fixture.ports);
-  let due = fixture.clock.now();
-  for (const [attempt, pause] of [...pauses.entries()].slice(1)) {
-    const [delivery] = await deliveriesOf(fixture.db, key);
-    expect(delivery).toMatchObject({ state: 'waiting', attempts: attempt });
-    const waited = (delivery?.due_at.getTime() ?? 0) - due.getTime();
-    expect(waited).toBeGreaterThanOrEqual(0.9 * pause);
-    expect(waited).toBeLessThanOrEqual(1.1 * pause);
-    fixture.clock.advance(waited - 1);
-    await deliverAll(fixture.ports);
-    expect(arrivedAt('/never')).toHaveLength(attempt);
-    fixture.clock.advance(1);
-    await deliverAll(fixture.ports);
-    expect(arrivedAt('/never')).toHaveLength(attempt + 1);
-    due = fixture.clock.now();
-  }
-  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'exhausted', attempts: 10 }]);
-  fixture.clock.advance(100 * HOUR);
-  await deliverAll(fixture.ports);
-  expect(arrivedAt('/never')).toHaveLength(10);
-});
-
-test('a restart between attempts loses nothing', async () => {
-  const account = anAccount();
-  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/restart`);
-  receiver.answer((response) => response.writeHead(500).end());
-  await receiveEvents(fixture.ports, anEvent({ account }));
-  await deliverAll(fixture.ports);
-
-  // A new process has only the database.
-  const sender = createWebhookSender({ publicOnly: false });
-  receiver.answer((response) => response.writeHead(200).end());
-  fixture.clock.advance(6 * SECOND);
-  await deliverAll({ ...fixture.ports, sender });
-  await sender.close();
-  const ids = arrivedAt('/restart').map((one) => one.headers['webhook-id']);
-  expect(ids).toHaveLength(2);
-  expect(new Set(ids).size).toBe(1);
-  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'delivered', attempts: 2 }]);
 });
 
 test('a delivery that was sent and not recorded is sent again with the same id, and the late record is refused', async () => {
@@ -168,6 +70,33 @@ test('a delivery that was sent and not recorded is sent again with the same id, 
   expect(new Set(ids).size).toBe(1);
 });
 
+test('an attempt that ends after its delivery was claimed again does not end the later claim', async () => {
+  const account = anAccount();
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/twice`);
+  await receiveEvents(fixture.ports, anEvent({ account }));
+  const claim = async () =>
+    (await claimDeliveries(fixture.ports, ROOM)).find(({ endpointKey }) => endpointKey === key);
+  const first = await claim();
+  fixture.clock.advance(LEASE_MS);
+  await takeBackDeliveries(fixture.ports);
+  const second = await claim();
+  if (first === undefined || second === undefined) throw new Error('not claimed twice');
+  const late = await attemptDelivery(fixture.ports, first);
+  answerWith(500);
+  const present = await attemptDelivery(fixture.ports, second);
+  await recordAttempts(fixture.ports, [late, present]);
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'waiting', attempts: 1 }]);
+  expect(
+    await fixture.db.rows(
+      'select consecutive_failures, has_succeeded from endpoint_queues where endpoint_key = $1',
+      [key],
+    ),
+  ).toEqual([{ consecutive_failures: 1, has_succeeded: false }]);
+  fixture.clock.advance(6_000);
+  answerWith(200);
+  await deliverAll(fixture.ports);
+});
+
 test('deliveries of an endpoint start in the order of their sequence numbers', async () => {
   const account = anAccount();
   await anEndpoint(fixture.ports, account, `${receiver.url}/order`);
@@ -182,10 +111,7 @@ test('deliveries of an endpoint start in the order of their sequence numbers', a
     const claimed = await claimDeliveries(fixture.ports, ROOM);
     if (claimed.length === 0) break;
     begun.push(...claimed.map((delivery) => delivery.sequence));
-    await recordAttempts(
-      fixture.ports,
-      await Promise.all(claimed.map((one) => attemptDelivery(fixture.ports, one))),
-    );
+    await send(fixture.ports, claimed);
   }
   expect(begun).toEqual(Array.from({ length: 25 }, (_, i) => String(i + 1)));
 });
@@ -193,17 +119,11 @@ test('deliveries of an endpoint start in the order of their sequence numbers', a
 test('an endpoint never has more attempts in flight than its limit, and each that ends frees a slot', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/slots`);
-  await receiveEvents(
-    fixture.ports,
-    ...Array.from({ length: 40 }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
-  );
+  await receiveMany(fixture.ports, account, 40);
   // An endpoint that has never accepted a delivery may never answer.
   const trial = await claimDeliveries(fixture.ports, ROOM);
   expect(trial).toHaveLength(2);
-  await recordAttempts(
-    fixture.ports,
-    await Promise.all(trial.map((one) => attemptDelivery(fixture.ports, one))),
-  );
+  await send(fixture.ports, trial);
   const first = await claimDeliveries(fixture.ports, ROOM);
   expect(first).toHaveLength(16);
   expect(await claimDeliveries(fixture.ports, ROOM)).toHaveLength(0);
@@ -227,16 +147,10 @@ test('the capacity of a claim is shared evenly among the endpoints', async () =>
   const keys = [];
   for (let i = 0; i < 4; i++)
     keys.push((await anEndpoint(fixture.ports, account, `${receiver.url}/share`)).key);
-  await receiveEvents(
-    fixture.ports,
-    ...Array.from({ length: 20 }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
-  );
+  await receiveMany(fixture.ports, account, 20);
   const claimed = await claimDeliveries(fixture.ports, { ...ROOM, capacity: 8 });
   expect(claimed.map((one) => one.endpointKey).toSorted()).toEqual([...keys, ...keys].toSorted());
-  await recordAttempts(
-    fixture.ports,
-    await Promise.all(claimed.map((one) => attemptDelivery(fixture.ports, one))),
-  );
+  await send(fixture.ports, claimed);
   await deliverAll(fixture.ports);
   expect(arrivedAt('/share')).toHaveLength(80);
 });
@@ -249,80 +163,6 @@ test('a redirect counts as a failure and is not followed', async () => {
   await deliverAll(fixture.ports);
   expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'waiting', attempts: 1 }]);
   expect(arrivedAt('/canary')).toHaveLength(0);
-});
-
-test('410 disables the endpoint with a reason and cancels its waiting deliveries', async () => {
-  const account = anAccount();
-  const { key, id } = await anEndpoint(fixture.ports, account, `${receiver.url}/gone`);
-  receiver.answer((response) => response.writeHead(500).end());
-  await receiveEvents(fixture.ports, anEvent({ account }));
-  await deliverAll(fixture.ports);
-  receiver.answer((response) => response.writeHead(410).end());
-  await receiveEvents(fixture.ports, anEvent({ account, resource: 'inv_2' }));
-  await deliverAll(fixture.ports);
-
-  while ((await cancelNextWaiting(fixture.ports)) > 0);
-  expect(await deliveriesOf(fixture.db, key)).toMatchObject([
-    { state: 'cancelled', attempts: 1 },
-    { state: 'exhausted', attempts: 1 },
-  ]);
-  expect(await readEndpoint(fixture.ports, account, id)).toMatchObject({
-    value: { enabled: false, disabledReason: 'The endpoint answered 410 Gone.' },
-  });
-  await receiveEvents(fixture.ports, anEvent({ account, resource: 'inv_3' }));
-  fixture.clock.advance(HOUR);
-  await deliverAll(fixture.ports);
-  expect(arrivedAt('/gone')).toHaveLength(2);
-});
-
-test('five days of failures without a success disable the endpoint', async () => {
-  const account = anAccount();
-  const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/dead`);
-  receiver.answer((response) => response.writeHead(500).end());
-  for (let day = 0; day < 5; day++) {
-    await receiveEvents(fixture.ports, anEvent({ account, resource: `inv_${day}` }));
-    await deliverAll(fixture.ports);
-    fixture.clock.advance(24 * HOUR);
-  }
-  expect(await readEndpoint(fixture.ports, account, id)).toMatchObject({ value: { enabled: true } });
-  await deliverAll(fixture.ports);
-  expect(await readEndpoint(fixture.ports, account, id)).toMatchObject({
-    value: { enabled: false, disabledReason: 'No delivery has succeeded for 5 days.' },
-  });
-});
-
-test.each([429, 503])('Retry-After of an answer %i is respected', async (status) => {
-  const account = anAccount();
-  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/later`);
-  receiver.answer((response) => response.writeHead(status, { 'retry-after': '600' }).end());
-  await receiveEvents(fixture.ports, anEvent({ account }));
-  await deliverAll(fixture.ports);
-  const [delivery] = await deliveriesOf(fixture.db, key);
-  expect((delivery?.due_at.getTime() ?? 0) - fixture.clock.now().getTime()).toBe(600 * SECOND);
-});
-
-test('a deleted endpoint is sent nothing more, and its secret is removed', async () => {
-  const account = anAccount();
-  const { key, id } = await anEndpoint(fixture.ports, account, `${receiver.url}/deleted`);
-  receiver.answer((response) => response.writeHead(500).end());
-  await receiveEvents(fixture.ports, anEvent({ account }), anEvent({ account, resource: 'inv_2' }));
-  const claimed = await claimDeliveries(fixture.ports, { ...ROOM, capacity: 1 });
-  expect(await deleteEndpoint(fixture.ports, account, id)).toMatchObject({ ok: true });
-  // This attempt was in flight: its failure is recorded, and it is not retried.
-  await recordAttempts(
-    fixture.ports,
-    await Promise.all(claimed.map((one) => attemptDelivery(fixture.ports, one))),
-  );
-  await receiveEvents(fixture.ports, anEvent({ account, resource: 'inv_3' }));
-  fixture.clock.advance(HOUR);
-  await takeBackDeliveries(fixture.ports);
-  await deliverAll(fixture.ports);
-  expect(arrivedAt('/deleted')).toHaveLength(1);
-  while ((await cancelNextWaiting(fixture.ports)) > 0);
-  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'cancelled', attempts: 1 }]);
-  expect(await fixture.db.rows('select 1 from endpoint_secrets where endpoint_key = $1', [key])).toHaveLength(
-    0,
-  );
 });
 
 test('an endpoint receives only its event types, and only events of its account', async () => {
@@ -386,7 +226,7 @@ test('an attempt that this process stopped is released and not counted', async (
   await sender.close();
   await recordAttempts(fixture.ports, [await sending]);
   expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'waiting', attempts: 0 }]);
-  receiver.answer((response) => response.writeHead(200).end());
+  answerWith(200);
   await deliverAll(fixture.ports);
   expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
 });

@@ -1,81 +1,24 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { systemClock } from '@quittance/shared/clock';
-import type { Statement } from '@quittance/shared/db';
+import { expect, test } from '@jest/globals';
 import type { AccountId } from '@quittance/shared/ids';
-import { onServer } from '@quittance/testkit/databases';
 import { eventually } from '@quittance/testkit/eventually';
-import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { startDeliveryWorker } from '../src/delivery-worker.ts';
 import type { SendResult } from '../src/domain/outcome.ts';
-import { attemptDelivery, recordAttempts } from '../src/operations/attempt-delivery.ts';
-import {
-  type ClaimedDelivery,
-  claimDeliveries,
-  LEASE_MS,
-  renewClaims,
-} from '../src/operations/claim-deliveries.ts';
+import { type ClaimedDelivery, claimDeliveries } from '../src/operations/claim-deliveries.ts';
 import type { WebhookSender } from '../src/webhook-sender.ts';
-import { startWorkers } from '../src/workers.ts';
-import {
-  anAccount,
-  anEndpoint,
-  anEvent,
-  deliverAll,
-  deliveriesOf,
-  type Fixture,
-  insertedEndpoints,
-  openFixture,
-  ROOM,
-  receiveEvents,
-  withinTransactions,
-} from './fixture.ts';
+import { anAccount, anEndpoint, deliverAll, deliveriesOf, ROOM, receiveMany, send } from './fixture.ts';
+import { openReceiverFixture } from './receiver-fixture.ts';
 
 const SECOND = 1_000;
 
-let fixture: Fixture;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  [fixture, receiver] = await Promise.all([openFixture(), startReceiver()]);
-});
-afterEach(() => {
-  receiver.answer((response) => response.writeHead(200).end());
-});
-afterAll(async () => {
-  await receiver?.close();
-  await fixture?.close();
-});
+const { fixture, receiver, answerWith, withBacklog } = await openReceiverFixture();
 
 const take = (account: AccountId, count: number, name: string) =>
-  receiveEvents(
-    fixture.ports,
-    ...Array.from({ length: count }, (_, i) => anEvent({ account, resource: `${name}_${i}` })),
-  );
-
-const send = async (claimed: readonly ClaimedDelivery[]) =>
-  recordAttempts(
-    fixture.ports,
-    await Promise.all(claimed.map((delivery) => attemptDelivery(fixture.ports, delivery))),
-  );
+  receiveMany(fixture.ports, account, count, name);
 
 const counted = (claimed: readonly ClaimedDelivery[]) => ({
   news: claimed.filter(({ retry }) => !retry).length,
   retries: claimed.filter(({ retry }) => retry).length,
 });
-
-/** A healthy endpoint with this many due retries. */
-async function withBacklog(path: string, backlog: number): Promise<{ account: AccountId; key: string }> {
-  const account = anAccount();
-  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}${path}`);
-  receiver.answer((response) => response.writeHead(500).end());
-  await take(account, backlog, 'failed');
-  await deliverAll(fixture.ports);
-  receiver.answer((response) => response.writeHead(200).end());
-  await take(account, 1, 'good');
-  await deliverAll(fixture.ports);
-  fixture.clock.advance(6 * SECOND);
-  return { account, key };
-}
 
 test('new deliveries do not wait for their endpoint’s backlog of retries, nor the backlog for new deliveries', async () => {
   const { account, key } = await withBacklog('/backlog', 40);
@@ -83,43 +26,23 @@ test('new deliveries do not wait for their endpoint’s backlog of retries, nor 
   const first = await claimDeliveries(fixture.ports, ROOM);
   expect(counted(first)).toEqual({ news: 12, retries: 4 });
   // When new deliveries end, others follow; retries keep their quarter.
-  await send(first.filter(({ retry }) => !retry));
+  await send(
+    fixture.ports,
+    first.filter(({ retry }) => !retry),
+  );
   const second = await claimDeliveries(fixture.ports, ROOM);
   expect(counted(second)).toEqual({ news: 12, retries: 0 });
-  await send(first.filter(({ retry }) => retry));
+  await send(
+    fixture.ports,
+    first.filter(({ retry }) => retry),
+  );
   const third = await claimDeliveries(fixture.ports, ROOM);
   expect(counted(third)).toEqual({ news: 0, retries: 4 });
-  await send([...second, ...third]);
+  await send(fixture.ports, [...second, ...third]);
   await deliverAll(fixture.ports);
   expect(new Set((await deliveriesOf(fixture.db, key)).map(({ state }) => state))).toEqual(
     new Set(['delivered']),
   );
-});
-
-const claimFast = (slowEndpoints: readonly string[] = []) =>
-  claimDeliveries(fixture.ports, { pool: 'fast', capacity: 1_024, slowEndpoints });
-
-test('a claim for the fast pool takes no retries and leaves their quarter and their due time', async () => {
-  const { account, key } = await withBacklog('/apart', 40);
-  await take(account, 40, 'new');
-  const place = () =>
-    fixture.db.one('select retry_due_at from endpoint_queues where endpoint_key = $1', [key]);
-  const before = await place();
-  fixture.clock.advance(1_000);
-  const news = await claimFast();
-  expect(counted(news)).toEqual({ news: 12, retries: 0 });
-  // If each claim moved the due time back, they would wait until no other endpoint has retries.
-  expect(await place()).toEqual(before);
-  const retries = await claimDeliveries(fixture.ports, ROOM);
-  expect(counted(retries)).toEqual({ news: 0, retries: 4 });
-  await send([...news, ...retries]);
-  await deliverAll(fixture.ports);
-  // Without a due retry, no slot is kept for one.
-  await take(account, 40, 'newer');
-  const all = await claimFast();
-  expect(counted(all)).toEqual({ news: 16, retries: 0 });
-  await send(all);
-  await deliverAll(fixture.ports);
 });
 
 test('the delivery worker sends an endpoint three new deliveries for each retry while both are due', async () => {
@@ -160,14 +83,14 @@ test('a backlog of retries leaves a quarter of the slots to new deliveries', asy
   await take(account, 10, 'new');
   const news = await claimDeliveries(fixture.ports, ROOM);
   expect(counted(news)).toEqual({ news: 4, retries: 0 });
-  await send([...retries, ...news]);
+  await send(fixture.ports, [...retries, ...news]);
   await deliverAll(fixture.ports);
 });
 
 test('a half-open circuit sends one delivery at a time, the longest waiting first', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/one`);
-  receiver.answer((response) => response.writeHead(500).end());
+  answerWith(500);
   await take(account, 6, 'failed');
   await deliverAll(fixture.ports);
   fixture.clock.advance(6 * SECOND);
@@ -177,48 +100,13 @@ test('a half-open circuit sends one delivery at a time, the longest waiting firs
     const claimed = await claimDeliveries(fixture.ports, ROOM);
     expect(claimed).toHaveLength(1);
     retries.push(...claimed.map(({ retry }) => retry));
-    await send(claimed);
+    await send(fixture.ports, claimed);
   }
   expect(retries).toEqual([...Array(6).fill(true), ...Array(3).fill(false)]);
   expect((await deliveriesOf(fixture.db, key)).every(({ state }) => state === 'waiting')).toBe(true);
-});
-
-test('the fast pool takes only new deliveries to healthy endpoints', async () => {
-  const { account } = await withBacklog('/good', 5);
-  const failing = anAccount();
-  await anEndpoint(fixture.ports, failing, `${receiver.url}/failing`);
-  await take(failing, 5, 'new');
-  await take(account, 5, 'new');
-  const claimed = await claimFast();
-  expect(claimed.map(({ pool, retry, sequence }) => ({ pool, retry, sequence }))).toEqual(
-    [7, 8, 9, 10, 11].map((sequence) => ({ pool: 'fast', retry: false, sequence: `${sequence}` })),
-  );
-  // One attempt does not answer: until it ends, its endpoint is left out like one that fails.
-  await take(account, 5, 'more');
-  const [slow = ''] = claimed.map(({ endpointKey }) => endpointKey);
-  expect(await claimFast([slow])).toHaveLength(0);
-  const rest = await claimDeliveries(fixture.ports, ROOM);
-  expect(rest.every(({ pool }) => pool === 'slow')).toBe(true);
-  expect(counted(rest.filter(({ endpointKey }) => endpointKey === slow))).toEqual({ news: 5, retries: 5 });
-  await send([...claimed, ...rest]);
-  await deliverAll(fixture.ports);
-});
-
-test('a claim takes no more than its capacity, and one from every endpoint before a second from any', async () => {
-  const backlogs: { account: AccountId; key: string }[] = [];
-  for (let i = 0; i < 4; i++) backlogs.push(await withBacklog(`/even/${i}`, 0));
-  for (const { account } of backlogs) await take(account, 20, 'new');
-  const keys = backlogs.map(({ key }) => key);
-  for (const [capacity, each] of [
-    [3, [1, 1, 1]],
-    [10, [3, 3, 2, 2]],
-  ] as const) {
-    const claimed = await claimDeliveries(fixture.ports, { pool: 'fast', capacity });
-    const byKey = Map.groupBy(claimed, ({ endpointKey }) => endpointKey);
-    expect([...byKey.keys()].every((key) => keys.includes(key))).toBe(true);
-    expect([...byKey.values()].map((own) => own.length).toSorted((a, b) => b - a)).toEqual(each);
-    await send(claimed);
-  }
+  // Other tests do not claim what is left of it.
+  answerWith(200);
+  fixture.clock.advance(60 * SECOND);
   await deliverAll(fixture.ports);
 });
 
@@ -227,10 +115,10 @@ test('one slot at a time goes round all endpoints, also to those whose deliverie
   const backlogs: string[] = [];
   for (const account of accounts)
     backlogs.push((await anEndpoint(fixture.ports, account, `${receiver.url}/round`)).key);
-  receiver.answer((response) => response.writeHead(500).end());
+  answerWith(500);
   for (const account of accounts) await take(account, 3, 'failed');
   await deliverAll(fixture.ports);
-  receiver.answer((response) => response.writeHead(200).end());
+  answerWith(200);
   fixture.clock.advance(60 * SECOND);
   const young = anAccount();
   const { key } = await anEndpoint(fixture.ports, young, `${receiver.url}/young`);
@@ -240,7 +128,7 @@ test('one slot at a time goes round all endpoints, also to those whose deliverie
     fixture.clock.advance(1);
     const claimed = await claimDeliveries(fixture.ports, { pool: 'slow', capacity: 1 });
     served.push(...claimed.map(({ endpointKey }) => endpointKey));
-    await send(claimed);
+    await send(fixture.ports, claimed);
   }
   expect(new Set(served)).toEqual(new Set([...backlogs, key]));
   await deliverAll(fixture.ports);
@@ -261,138 +149,4 @@ test('a delivery that its owner requested again is claimed as a retry', async ()
   );
   await take(account, 20, 'new');
   expect(counted(await claimDeliveries(fixture.ports, ROOM))).toEqual({ news: 12, retries: 4 });
-});
-
-test('claims are renewed without waiting for a transaction that records some of them', async () => {
-  const account = anAccount();
-  await anEndpoint(fixture.ports, account, `${receiver.url}/renewed`);
-  await take(account, 2, 'held');
-  const claimed = await claimDeliveries(fixture.ports, ROOM);
-  const [first, second] = claimed;
-  const until = async () =>
-    (
-      await fixture.db.rows<{ claimed_until: Date }>(
-        'select claimed_until from deliveries where claim = $1 order by sequence',
-        [first?.claim],
-      )
-    ).map(({ claimed_until }) => claimed_until.getTime() - fixture.clock.now().getTime());
-  expect(await until()).toEqual([LEASE_MS, LEASE_MS]);
-  fixture.clock.advance(SECOND);
-  await fixture.db.transaction(async (trx) => {
-    await trx.rows('select 1 from deliveries where endpoint_key = $1 and sequence = $2 for update', [
-      first?.endpointKey,
-      first?.sequence,
-    ]);
-    // It would wait for this transaction until the lock timeout.
-    await renewClaims(fixture.ports, claimed);
-  });
-  expect(second).toBeDefined();
-  expect(await until()).toEqual([LEASE_MS - SECOND, LEASE_MS]);
-  await send(claimed);
-});
-
-/** Endpoints of many accounts; one event reaches twenty of them. */
-async function manyEndpoints(count: number, url: string): Promise<AccountId[]> {
-  const accounts = Array.from({ length: count / 20 }, anAccount);
-  for (const account of accounts)
-    await insertedEndpoints(fixture.ports, account, Array<string>(20).fill(url));
-  return accounts;
-}
-
-test('2,000 endpoints that hang delay no first attempt at a healthy endpoint', async () => {
-  let hanging = 0;
-  let most = 0;
-  const given = new Set<(result: SendResult) => void>();
-  const sender: WebhookSender = {
-    async send({ url, headers }) {
-      if (url.startsWith('http://hang')) {
-        most = Math.max(most, ++hanging);
-        return await new Promise((resolve) => given.add(resolve));
-      }
-      arrived.set(`${headers['webhook-id']}`, performance.now());
-      return { kind: 'answered', status: 200, retryAfter: undefined, excerpt: '' };
-    },
-    async close() {
-      for (const resolve of given) resolve({ kind: 'stopped' });
-    },
-  };
-  const arrived = new Map<string, number>();
-  const ports = { ...fixture.ports, clock: systemClock, sender };
-  const good = anAccount();
-  await anEndpoint(fixture.ports, good, 'http://good.example/');
-  const workers = startWorkers(ports);
-  const tell = async (): Promise<number> => {
-    const event = anEvent({ account: good, resource: `inv_${Math.random()}` });
-    await receiveEvents(ports, event);
-    const begun = performance.now();
-    workers.wake();
-    await eventually(() => expect(arrived.has(event.id)).toBe(true), 20_000, 2);
-    return (arrived.get(event.id) ?? 0) - begun;
-  };
-  try {
-    const before: number[] = [];
-    for (let i = 0; i < 20; i++) before.push(await tell());
-    const strangers = await manyEndpoints(2_000, 'http://hang.example/');
-    for (const account of strangers)
-      await receiveEvents(
-        ports,
-        ...Array.from({ length: 3 }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
-      );
-    workers.wake();
-    const after: number[] = [];
-    for (let i = 0; i < 20; i++) after.push(await tell());
-    await eventually(() => expect(hanging).toBe(512), 20_000);
-    for (let i = 0; i < 20; i++) after.push(await tell());
-    expect(most).toBe(512);
-    const worst = (took: number[]) => took.toSorted((a, b) => a - b)[Math.floor(0.95 * took.length)] ?? 0;
-    // With a single pool it would wait for attempts that never end.
-    expect(worst(after)).toBeLessThan(2 * worst(before) + 250);
-  } finally {
-    await workers.stop();
-  }
-});
-
-test('a claim reads only the index of the queues that it may take from, however many others wait', async () => {
-  const account = anAccount();
-  await fixture.db.rows(
-    `with made as (
-       insert into endpoints (id, account_id, url, event_types, created_at)
-       select 'whe_' || n, $1, 'https://shop.example/', '{invoice.created}', $2 from generate_series(1, 5000) as n
-       returning key)
-     insert into endpoint_queues (endpoint_key, retry_due_at, has_succeeded, consecutive_failures)
-     select key, $2::timestamptz - key * interval '1 second', key % 3 > 0, key % 2 * 3 from made`,
-    [account, fixture.clock.now()],
-  );
-  await receiveEvents(fixture.ports, anEvent({ account }));
-  const tables = ['endpoint_queues', 'deliveries', 'events', 'endpoints', 'endpoint_secrets'];
-  for (const table of tables) await onServer(fixture.database.adminUrl, `vacuum analyze webhooks.${table}`);
-  const plans = new Map<string, string>();
-  const db = withinTransactions(
-    fixture.db,
-    (trx) =>
-      async <T extends object>(sql: Statement | string, values: readonly unknown[] = []) => {
-        const { name, text } = sql as Statement;
-        plans.set(name, JSON.stringify(await trx.rows(`explain ${text}`, values)));
-        return await trx.rows<T>(sql, values);
-      },
-  );
-  await fixture.db.rows(
-    'update endpoint_queues set has_succeeded = true, consecutive_failures = 0 where endpoint_key % 250 = 0',
-  );
-  const claim = (pool: 'fast' | 'slow') => claimDeliveries({ ...fixture.ports, db }, { pool, capacity: 40 });
-  expect(await claim('fast')).not.toEqual([]);
-  expect(await claim('slow')).not.toEqual([]);
-  expect([...plans.keys()]).toEqual([
-    ...['queues_lock_healthy', 'deliveries_claim', 'targets_of_queues', 'queues_lock_due'],
-  ]);
-  expect(plans.get('queues_lock_healthy')).toMatch(
-    /Index Scan using endpoint_queues_healthy_due on endpoint_queues/,
-  );
-  for (const index of ['endpoint_queues_new_due', 'endpoint_queues_retry_due'])
-    expect(plans.get('queues_lock_due')).toMatch(new RegExp(`Index Scan using ${index} on endpoint_queues`));
-  for (const index of ['deliveries_sending', 'deliveries_waiting'])
-    expect(plans.get('deliveries_claim')).toMatch(new RegExp(`using ${index} on deliveries`));
-  for (const name of ['queues_lock_healthy', 'queues_lock_due'])
-    expect(plans.get(name)).not.toMatch(/Seq Scan/);
-  expect(plans.get('deliveries_claim')).not.toMatch(/Seq Scan on deliveries/);
 });

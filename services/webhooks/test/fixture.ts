@@ -17,7 +17,11 @@ import { createSecretEncryption, newSecret } from '../src/endpoint-secrets.ts';
 import { createEventStreams } from '../src/event-streams.ts';
 import { createHttp } from '../src/http/app.ts';
 import { type Attempt, attemptDelivery, recordAttempts } from '../src/operations/attempt-delivery.ts';
-import { type ClaimOptions, claimDeliveries } from '../src/operations/claim-deliveries.ts';
+import {
+  type ClaimedDelivery,
+  type ClaimOptions,
+  claimDeliveries,
+} from '../src/operations/claim-deliveries.ts';
 import { registerEndpoint } from '../src/operations/endpoints.ts';
 import { type MerchantEvent, recordEvents } from '../src/operations/events.ts';
 import type { Ports } from '../src/ports.ts';
@@ -122,6 +126,13 @@ export function anEvent({
 export const receiveEvents = (ports: Ports, ...events: MerchantEvent[]): Promise<void> =>
   ports.db.transaction((trx) => recordEvents(trx, events, ports));
 
+/** Records this many events of one account, as the consumer does with a batch. */
+export const receiveMany = (ports: Ports, account: AccountId, count: number, name = 'inv'): Promise<void> =>
+  receiveEvents(
+    ports,
+    ...Array.from({ length: count }, (_, i) => anEvent({ account, resource: `${name}_${i}` })),
+  );
+
 /** An endpoint of this account, and its secret. */
 export async function anEndpoint(
   ports: Ports,
@@ -157,8 +168,11 @@ export const insertedEndpoints = (
 export const ROOM: ClaimOptions = { pool: 'slow', capacity: 1_024 };
 
 /** One step of the workers: claims all due deliveries, sends them and records the attempts. */
-export async function deliver(ports: Ports): Promise<Attempt[]> {
-  const claimed = await claimDeliveries(ports, ROOM);
+export const deliver = async (ports: Ports): Promise<Attempt[]> =>
+  await send(ports, await claimDeliveries(ports, ROOM));
+
+/** Sends claimed deliveries and records the attempts. */
+export async function send(ports: Ports, claimed: readonly ClaimedDelivery[]): Promise<Attempt[]> {
   const attempts = await Promise.all(claimed.map((delivery) => attemptDelivery(ports, delivery)));
   if (attempts.length > 0) await recordAttempts(ports, attempts);
   return attempts;

@@ -1,13 +1,13 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { AccountId, EndpointId, EventId } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
-import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { Webhook } from 'standardwebhooks';
 import { deliveryIdOf } from '../src/domain/delivery.ts';
 import { pauses } from '../src/domain/schedule.ts';
 import { claimDeliveries, LEASE_MS, takeBackDeliveries } from '../src/operations/claim-deliveries.ts';
 import { redeliver } from '../src/operations/deliveries.ts';
 import { readEndpoint } from '../src/operations/endpoints.ts';
+import { createWebhookSender } from '../src/webhook-sender.ts';
 import {
   anAccount,
   anEndpoint,
@@ -15,41 +15,89 @@ import {
   deliver,
   deliverAll,
   deliveriesOf,
-  type Fixture,
-  openFixture,
   ROOM,
   receiveEvents,
+  receiveMany,
 } from './fixture.ts';
+import { openReceiverFixture } from './receiver-fixture.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 const DAY = 24 * HOUR;
 
-let fixture: Fixture;
-let receiver: Receiver;
+const { fixture, receiver, arrivedAt, answerWith } = await openReceiverFixture();
 const said: { fields: object; message: string }[] = [];
-
-beforeAll(async () => {
-  [fixture, receiver] = await Promise.all([openFixture(), startReceiver()]);
-  const info = (fields: object, message: string) => void said.push({ fields, message });
-  Object.assign(fixture.ports, {
-    logger: Object.assign(Object.create(fixture.ports.logger), { info }) as Logger,
-  });
-});
-afterEach(() => {
-  receiver.answer((response) => response.writeHead(200).end());
-});
-afterAll(async () => {
-  await receiver?.close();
-  await fixture?.close();
+const info = (fields: object, message: string) => void said.push({ fields, message });
+Object.assign(fixture.ports, {
+  logger: Object.assign(Object.create(fixture.ports.logger), { info }) as Logger,
 });
 
-const arrivedAt = (path: string) => receiver.received.filter((one) => one.path === path);
+test('a failed delivery is retried after its pause with the same id and body, also after a restart', async () => {
+  const account = anAccount();
+  const { key, secret } = await anEndpoint(fixture.ports, account, `${receiver.url}/again`);
+  answerWith(500, 'out of order');
+  await receiveEvents(fixture.ports, anEvent({ account }));
+  await deliverAll(fixture.ports);
+  expect(arrivedAt('/again')).toHaveLength(1);
+
+  fixture.clock.advance(4.4 * SECOND);
+  await deliverAll(fixture.ports);
+  expect(arrivedAt('/again')).toHaveLength(1);
+
+  // A new process has only the database.
+  const sender = createWebhookSender({ publicOnly: false });
+  answerWith(204);
+  fixture.clock.advance(1.2 * SECOND);
+  await deliverAll({ ...fixture.ports, sender });
+  await sender.close();
+  expect(arrivedAt('/again')).toHaveLength(2);
+  const [first, second] = arrivedAt('/again');
+  expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+  expect(second?.body).toBe(first?.body);
+  new Webhook(secret).verify(second?.body ?? '', second?.headers as Record<string, string>);
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'delivered', attempts: 2 }]);
+  expect(
+    await fixture.db.rows(
+      'select number, status, failure, answer from attempts where endpoint_key = $1 order by number',
+      [key],
+    ),
+  ).toEqual([
+    { number: 1, status: 500, failure: null, answer: 'out of order' },
+    { number: 2, status: 204, failure: null, answer: '' },
+  ]);
+});
+
+test('a delivery has ten attempts over 75 hours, each at its time', async () => {
+  const account = anAccount();
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/never`);
+  answerWith(503);
+  await receiveEvents(fixture.ports, anEvent({ account }));
+  await deliverAll(fixture.ports);
+  let due = fixture.clock.now();
+  for (const [attempt, pause] of [...pauses.entries()].slice(1)) {
+    const [delivery] = await deliveriesOf(fixture.db, key);
+    expect(delivery).toMatchObject({ state: 'waiting', attempts: attempt });
+    const waited = (delivery?.due_at.getTime() ?? 0) - due.getTime();
+    expect(waited).toBeGreaterThanOrEqual(0.9 * pause);
+    expect(waited).toBeLessThanOrEqual(1.1 * pause);
+    fixture.clock.advance(waited - 1);
+    await deliverAll(fixture.ports);
+    expect(arrivedAt('/never')).toHaveLength(attempt);
+    fixture.clock.advance(1);
+    await deliverAll(fixture.ports);
+    expect(arrivedAt('/never')).toHaveLength(attempt + 1);
+    due = fixture.clock.now();
+  }
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'exhausted', attempts: 10 }]);
+  fixture.clock.advance(100 * HOUR);
+  await deliverAll(fixture.ports);
+  expect(arrivedAt('/never')).toHaveLength(10);
+});
 
 test('each attempt has the same id and body, and a timestamp and a signature of its own', async () => {
   const account = anAccount();
   const { secret } = await anEndpoint(fixture.ports, account, `${receiver.url}/signed`);
-  receiver.answer((response) => response.writeHead(500).end());
+  answerWith(500);
   const event = anEvent({ account });
   await receiveEvents(fixture.ports, event);
   const attempted: Date[] = [];
@@ -82,7 +130,8 @@ async function redeliverFirst(account: AccountId, endpoint: string): Promise<voi
 }
 
 const longest = DAY;
-test.each<[string, number | undefined]>([
+test.each<[asked: string, wait: number | undefined, status?: number]>([
+  ['600', 600 * SECOND, 429],
   ['7200', 2 * HOUR],
   ['0', undefined],
   ['00000120', 120 * SECOND],
@@ -98,11 +147,11 @@ test.each<[string, number | undefined]>([
   ['Thu, 01 Jan 1970 00:00:00 GMT', undefined],
   ['Fri, 99 Foo 2026 99:99:99 GMT', undefined],
   ['2026-01-01T00:00:00Z', undefined],
-])('Retry-After: %s waits for %s ms', async (asked, wait) => {
+])('Retry-After: %s waits for %s ms', async (asked, wait, status = 503) => {
   const account = anAccount();
   const path = `/after/${encodeURIComponent(asked).slice(0, 50)}`;
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}${path}`);
-  receiver.answer((response) => response.writeHead(503, { 'retry-after': asked }).end());
+  receiver.answer((response) => response.writeHead(status, { 'retry-after': asked }).end());
   await receiveEvents(fixture.ports, anEvent({ account }));
   await deliverAll(fixture.ports);
   const [delivery] = await deliveriesOf(fixture.db, key);
@@ -140,11 +189,7 @@ test('an endpoint that asks for a pause receives nothing until its end, and then
   const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/pause`);
   await receiveEvents(fixture.ports, anEvent({ account }));
   await deliverAll(fixture.ports);
-  const more = (count: number) =>
-    receiveEvents(
-      fixture.ports,
-      ...Array.from({ length: count }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
-    );
+  const more = (count: number) => receiveMany(fixture.ports, account, count);
   const arrived = () => arrivedAt('/pause').length;
   const pausedUntil = async () => {
     const read = await readEndpoint(fixture.ports, account, id);
@@ -166,7 +211,7 @@ test('an endpoint that asks for a pause receives nothing until its end, and then
   expect(waiting.filter(({ attempts }) => attempts === 0)).toHaveLength(34 + 5);
 
   // It still fails, without Retry-After.
-  receiver.answer((response) => response.writeHead(503).end());
+  answerWith(503);
   fixture.clock.advance(HOUR);
   expect(await claimDeliveries(fixture.ports, ROOM).then((claimed) => claimed.length)).toBe(1);
   expect(await claimDeliveries(fixture.ports, ROOM)).toEqual([]);
@@ -175,7 +220,7 @@ test('an endpoint that asks for a pause receives nothing until its end, and then
   expect(await deliver(fixture.ports)).toHaveLength(1);
   expect(await deliver(fixture.ports)).toHaveLength(1);
 
-  receiver.answer((response) => response.writeHead(200).end());
+  answerWith(200);
   expect(await deliver(fixture.ports)).toHaveLength(1);
   expect(await pausedUntil()).toBeNull();
   expect((await deliver(fixture.ports)).length).toBeGreaterThan(10);
@@ -196,7 +241,7 @@ test('a success restarts the five days, after which the endpoint is disabled wit
   };
   let events = 0;
   const fails = async (days: number) => {
-    receiver.answer((response) => response.writeHead(500).end());
+    answerWith(500);
     for (let half = 0; half < 2 * days; half++) {
       await receiveEvents(fixture.ports, anEvent({ account, resource: `inv_${events++}` }));
       await deliverAll(fixture.ports);
@@ -206,7 +251,7 @@ test('a success restarts the five days, after which the endpoint is disabled wit
   await fails(4.5);
   expect((await endpoint()).enabled).toBe(true);
 
-  receiver.answer((response) => response.writeHead(204).end());
+  answerWith(204);
   await receiveEvents(fixture.ports, anEvent({ account, resource: 'good' }));
   await deliverAll(fixture.ports);
   // Nine days of failures with one success.

@@ -1,63 +1,15 @@
 import type { LookupAddress } from 'node:dns';
-import { createServer as createHttpServer } from 'node:http';
-import { createServer, type Server, Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import { eventually } from '@quittance/testkit/eventually';
+import { expect, jest, test } from '@jest/globals';
 import { patient } from '@quittance/testkit/patience';
-import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
-import { createWebhookSender, type WebhookSender, type WebhookSenderOptions } from '../src/webhook-sender.ts';
+import { createWebhookSender } from '../src/webhook-sender.ts';
+import { openSenderFixture, order, TIMEOUT_MS } from './sender-fixture.ts';
 
-/** Enough for an answer on a busy machine. */
-const TIMEOUT_MS = 10_000;
 /** For requests without an answer. */
 const SOON_MS = 400;
-const order = { headers: { 'content-type': 'application/json' }, body: '{}' };
 
-let receiver: Receiver;
-const senders: WebhookSender[] = [];
-const servers: Server[] = [];
-
-beforeAll(async () => {
-  receiver = await startReceiver();
-});
-afterEach(async () => {
-  jest.restoreAllMocks();
-  receiver.received.length = 0;
-  receiver.answer((response) => response.writeHead(200).end());
-  await Promise.all(senders.splice(0).map((sender) => sender.close()));
-  for (const server of servers.splice(0)) server.close();
-});
-afterAll(() => receiver?.close());
-
-function aSender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
-  const sender = createWebhookSender({ publicOnly: false, timeoutMs: TIMEOUT_MS, ...options });
-  senders.push(sender);
-  return sender;
-}
-
-function counted(server: Server): () => number {
-  let connections = 0;
-  server.on('connection', () => {
-    connections += 1;
-  });
-  return () => connections;
-}
-
-/** A server that writes raw bytes and counts its connections. */
-async function rawServer(
-  talk: (socket: Socket) => void,
-): Promise<{ url: string; connections: () => number }> {
-  const server = createServer((socket) => {
-    socket.on('error', () => {});
-    talk(socket);
-  });
-  const connections = counted(server);
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  return { url: `http://127.0.0.1:${port}/`, connections };
-}
+const { receiver, aSender, rawServer } = await openSenderFixture();
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
@@ -167,87 +119,6 @@ test.each<[string, (socket: Socket) => void]>([
   expect(connections()).toBe(1);
 });
 
-test('an unreachable host, an unknown name and a missing TLS are failures', async () => {
-  const { url } = await rawServer((socket) => socket.destroy());
-  const port = new URL(url).port;
-  servers.splice(0).forEach((server) => void server.close());
-  const sender = aSender();
-  expect(await sender.send({ ...order, url: `http://127.0.0.1:${port}/` })).toEqual({
-    kind: 'failed',
-    failure: 'not_connected',
-  });
-  const nameless = aSender({ resolve: () => Promise.reject(new Error('no such name')) });
-  expect(await nameless.send({ ...order, url: 'http://no.example/' })).toEqual({
-    kind: 'failed',
-    failure: 'not_resolved',
-  });
-  const https = receiver.url.replace('http:', 'https:');
-  expect(await sender.send({ ...order, url: https })).toEqual({ kind: 'failed', failure: 'not_connected' });
-});
-
-test('only https is sent when only public addresses are allowed', async () => {
-  const asked: string[] = [];
-  const sender = aSender({
-    publicOnly: true,
-    isPublic: () => true,
-    resolve: async (hostname) => {
-      asked.push(hostname);
-      return [{ address: '127.0.0.1', family: 4 }];
-    },
-  });
-  const { port } = new URL(receiver.url);
-  for (const host of ['127.0.0.1', 'shop.example']) {
-    expect(await sender.send({ ...order, url: `http://${host}:${port}/` })).toEqual({
-      kind: 'failed',
-      failure: 'not_secure',
-    });
-  }
-  expect(asked).toEqual([]);
-  expect(receiver.received).toHaveLength(0);
-});
-
-test('a kept connection is used only while its name resolves to its address', async () => {
-  const heard: string[] = [];
-  const listening = async (host: string, port: number) => {
-    const server = createHttpServer((_, response) => {
-      heard.push(host);
-      response.end();
-    });
-    server.keepAliveTimeout = 60_000;
-    const connections = counted(server);
-    servers.push(server);
-    await new Promise<void>((resolve) => server.listen(port, host, resolve));
-    return { port: (server.address() as { port: number }).port, connections };
-  };
-  const former = await listening('127.0.0.2', 0);
-  const latter = await listening('127.0.0.3', former.port);
-  let address = '127.0.0.2';
-  let asked = 0;
-  const sender = aSender({
-    timeoutMs: 4_000,
-    resolve: async () => {
-      asked += 1;
-      return [{ address, family: 4 }];
-    },
-  });
-  const url = `http://moving.example:${former.port}/`;
-  for (let i = 0; i < 3; i++) await sender.send({ ...order, url });
-  expect(heard).toEqual(Array(3).fill('127.0.0.2'));
-  expect(former.connections()).toBe(1);
-  // Attempts that start together share a DNS answer.
-  expect(asked).toBe(1);
-  address = '127.0.0.3';
-  await eventually(async () => {
-    await sender.send({ ...order, url });
-    expect(heard.at(-1)).toBe('127.0.0.3');
-  });
-  expect(asked).toBe(2);
-  const before = heard.length;
-  await sender.send({ ...order, url });
-  expect(heard.slice(before)).toEqual(['127.0.0.3']);
-  expect([former.connections(), latter.connections()]).toEqual([1, 1]);
-});
-
 test('each attempt on a kept connection has the full limits', async () => {
   receiver.answer((response) =>
     response.writeHead(200, { 'x-a': 'a'.repeat(9_000) }).end('b'.repeat(40_000)),
@@ -262,13 +133,26 @@ test('each attempt on a kept connection has the full limits', async () => {
 });
 
 test('an attempt takes 15 seconds at most by default', async () => {
-  const { url } = await rawServer((socket) => drip(socket, OK, 'X-A: b\r\n'));
+  const connected = Promise.withResolvers<void>();
+  const { url } = await rawServer((socket) => {
+    drip(socket, OK, 'X-A: b\r\n');
+    connected.resolve();
+  });
   const sender = createWebhookSender({ publicOnly: false });
-  senders.push(sender);
-  const start = performance.now();
-  expect(await sender.send({ ...order, url })).toEqual({ kind: 'failed', failure: 'timed_out' });
-  expect(performance.now() - start).toBeGreaterThan(14_900);
-  expect(performance.now() - start).toBeLessThan(15_000 + patient(4_000));
+  jest.useFakeTimers({ doNotFake: ['setInterval', 'setImmediate', 'nextTick', 'queueMicrotask'] });
+  try {
+    const sending = sender.send({ ...order, url });
+    await connected.promise;
+    jest.advanceTimersByTime(14_999);
+    expect(await Promise.race([sending, new Promise((soon) => setImmediate(soon, 'goes on'))])).toBe(
+      'goes on',
+    );
+    jest.advanceTimersByTime(1);
+    expect(await sending).toEqual({ kind: 'failed', failure: 'timed_out' });
+  } finally {
+    jest.useRealTimers();
+    await sender.close();
+  }
 });
 
 const SMALL_LINES = 'x: y\r\n'.repeat(60_000);
@@ -309,87 +193,6 @@ test.each<[string, string, object]>([
   expect(given).toBeGreaterThan(0);
   expect(given).toBeLessThanOrEqual(GIVEN_MAX);
   expect(Math.max(...pieces)).toBeLessThanOrEqual(PIECE_MAX);
-});
-
-const PRIVATE = { kind: 'failed', failure: 'private_address' };
-
-test.each([
-  '127.0.0.1',
-  '2130706433',
-  '0x7f.1',
-  '0177.0.0.1',
-  '127.1',
-  '0',
-  '[::1]',
-  '[::ffff:127.0.0.1]',
-  '[::]',
-])('the literal %s is never connected to', async (host) => {
-  const port = new URL(receiver.url).port;
-  const sender = aSender({ publicOnly: true });
-  expect(await sender.send({ ...order, url: `https://${host}:${port}/` })).toEqual(PRIVATE);
-  expect(receiver.received).toHaveLength(0);
-});
-
-test.each<[string, LookupAddress[]]>([
-  ['to a private address', [{ address: '127.0.0.1', family: 4 }]],
-  [
-    'to a private and a public one',
-    [
-      { address: '8.8.8.8', family: 4 },
-      { address: '127.0.0.1', family: 4 },
-    ],
-  ],
-  ['to a mapped one', [{ address: '::ffff:127.0.0.1', family: 6 }]],
-])('a name that leads %s is never connected to', async (_, addresses) => {
-  const url = `https://shop.example:${new URL(receiver.url).port}/`;
-  const sender = aSender({ publicOnly: true, resolve: () => Promise.resolve(addresses) });
-  expect(await sender.send({ ...order, url })).toEqual(PRIVATE);
-  expect(receiver.received).toHaveLength(0);
-});
-
-test('each attempt resolves the name again and checks its new address', async () => {
-  const answers = ['203.0.113.1', '127.0.0.1'];
-  const url = `https://rebinding.example:${new URL(receiver.url).port}/`;
-  const sender = aSender({
-    publicOnly: true,
-    resolve: () => Promise.resolve([{ address: answers.shift() ?? '127.0.0.1', family: 4 }]),
-  });
-  // 203.0.113.1 is for documentation and not public, so no real host is called.
-  await eventually(async () => {
-    expect(await sender.send({ ...order, url })).toEqual(PRIVATE);
-    expect(answers).toHaveLength(0);
-  });
-  expect(receiver.received).toHaveLength(0);
-});
-
-test('names are resolved by DNS and not by the hosts file of this machine', async () => {
-  const url = `https://localhost:${new URL(receiver.url).port}/`;
-  const result = await aSender({ publicOnly: true, timeoutMs: 8_000 }).send({ ...order, url });
-  expect(result).toMatchObject({
-    kind: 'failed',
-    failure: expect.stringMatching(/private_address|not_resolved/),
-  });
-  expect(receiver.received).toHaveLength(0);
-});
-
-test('proxy settings of the environment are ignored', async () => {
-  const { url: proxy, connections } = await rawServer((socket) => socket.destroy());
-  const before = { ...process.env };
-  Object.assign(process.env, {
-    HTTP_PROXY: proxy,
-    HTTPS_PROXY: proxy,
-    http_proxy: proxy,
-    NODE_USE_ENV_PROXY: '1',
-  });
-  try {
-    expect(await aSender().send({ ...order, url: receiver.url })).toMatchObject({
-      kind: 'answered',
-      status: 200,
-    });
-  } finally {
-    process.env = before;
-  }
-  expect(connections()).toBe(0);
 });
 
 test('an attempt that timed out before the connection is not sent afterwards', async () => {

@@ -1,0 +1,189 @@
+import { IncomingMessage, request, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { expect, test } from '@jest/globals';
+import { type Db, openDb, type Statement } from '@quittance/shared/db';
+import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
+import type { AccountId } from '@quittance/shared/ids';
+import { eventually } from '@quittance/testkit/eventually';
+import { createEventStreams, streamLimits } from '../src/event-streams.ts';
+import { eventsForFollowers } from '../src/store/events.ts';
+import { numbers, openStreamFixture, upTo } from './event-stream-fixture.ts';
+import { anAccount, anEvent, IDENTITY_SECRET, receiveEvents } from './fixture.ts';
+
+const { fixture, serve, read, many } = await openStreamFixture();
+
+test('the streams of an account and of a replica are limited, and a stream that ends makes room', async () => {
+  const server = await serve({ perAccount: 2, perReplica: 3 });
+  const account = anAccount();
+  const [first] = await Promise.all([read(server, account), read(server, account)]);
+  const third = await read(server, account);
+  await third.ended;
+  expect([third.answer.statusCode, third.answer.headers['retry-after']]).toEqual([429, '5']);
+  expect(JSON.parse(third.text())).toEqual({ message: expect.stringContaining('streams') });
+  expect((await read(server, anAccount())).answer.statusCode).toBe(200);
+  const fourth = await read(server, anAccount());
+  expect([fourth.answer.statusCode, fourth.answer.headers['retry-after']]).toEqual([503, '5']);
+  first?.leave();
+  await eventually(async () => expect((await read(server, account)).answer.statusCode).toBe(200));
+});
+
+test('a client that disconnects before its stream begins does not count', async () => {
+  const looked = Promise.withResolvers<void>();
+  let looking = 0;
+  let answered = 0;
+  const db: Db = {
+    ...fixture.db,
+    async rows<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
+      if (typeof sql === 'object' && sql.name === 'account_last_sequences') {
+        looking += 1;
+        await looked.promise;
+      }
+      return await fixture.db.rows<T>(sql, values);
+    },
+  };
+  const debug = (_: object, message: string) => {
+    if (message === 'answered a request') answered += 1;
+  };
+  const logger = Object.assign(Object.create(fixture.ports.logger), { debug }) as typeof fixture.ports.logger;
+  const server = await serve({ perAccount: 2 }, { db, logger });
+  const account = anAccount();
+  const headers = { [IDENTITY_HEADER]: signIdentity(IDENTITY_SECRET, { account }, fixture.clock.now()) };
+  const leaving = [1, 2].map(() =>
+    request({ host: '127.0.0.1', port: server.port, path: '/api/events/stream', headers, agent: false })
+      .on('error', () => undefined)
+      .end(),
+  );
+  await eventually(() => expect(looking).toBe(2));
+  for (const client of leaving) client.destroy();
+  await eventually(() => expect(answered).toBe(2));
+  looked.resolve();
+  expect((await read(server, account)).answer.statusCode).toBe(200);
+});
+
+test('a stop ends all streams at once and opens no more', async () => {
+  const server = await serve();
+  const open = await Promise.all([read(server, anAccount()), read(server, anAccount())]);
+  const begun = performance.now();
+  await server.streams.close();
+  expect(await Promise.all(open.map(({ ended }) => ended))).toEqual(['whole', 'whole']);
+  expect((await read(server, anAccount())).answer.statusCode).toBe(503);
+  expect(performance.now() - begun).toBeLessThan(6_000);
+});
+
+test('a client that does not read is disconnected, delays no other and uses little memory', async () => {
+  const server = await serve({ stuckMs: 1_500, perAccount: 2 });
+  const account = anAccount();
+  const data = { note: 'x'.repeat(100_000) };
+  for (let i = 0; i < 15; i++) {
+    await receiveEvents(fixture.ports, ...Array.from({ length: 10 }, () => anEvent({ account, data })));
+  }
+  const stuck = await read(server, account, '?after=0');
+  stuck.answer.pause();
+  const reader = await read(server, account, '?after=100');
+  await eventually(() =>
+    expect(reader.text().endsWith('\n\n') && reader.text().includes('id: 150\n')).toBe(true),
+  );
+  expect(numbers(reader)).toEqual(upTo(150, 101));
+  // Its place is free as soon as it is disconnected.
+  await eventually(async () => expect((await read(server, account)).answer.statusCode).toBe(200));
+  stuck.answer.resume();
+  expect(await stuck.ended).toBe('broken off');
+  // No more was read for it than the socket buffers hold.
+  expect(numbers(stuck).length).toBeLessThan(150);
+  expect(numbers(stuck)).toEqual(upTo(numbers(stuck).length));
+  await many(account, 1);
+  await eventually(() => expect(reader.text()).toContain('id: 151\n'));
+});
+
+test('a client that does not read the end of its stream is disconnected', async () => {
+  const streams = createEventStreams(fixture.ports, {
+    ...streamLimits,
+    ...{ perAccount: 1, lookEveryMs: 50, lastsMs: 200, stuckMs: 400 },
+  });
+  // The client reads nothing, and everything that is written fits into the buffer.
+  const stuck = new ServerResponse(new IncomingMessage(new Socket()));
+  const account = anAccount();
+  const follower = { account, after: '0', eventTypes: null };
+  expect(streams.open(stuck, follower)).toBeUndefined();
+  await eventually(() => expect(stuck.writableEnded).toBe(true));
+  expect(streams.open(stuck, follower)).toBe('too_many_of_account');
+  await eventually(() => expect(stuck.destroyed).toBe(true), 10_000);
+  const next = new ServerResponse(new IncomingMessage(new Socket()));
+  expect(streams.open(next, follower)).toBeUndefined();
+  next.destroy();
+  await streams.close();
+});
+
+test('events of a rare type are found among 300,000 others without delaying other accounts', async () => {
+  const [account, other] = [anAccount(), anAccount()];
+  await receiveEvents(fixture.ports, anEvent({ account, kind: 'invoice.paid' }));
+  const admin = openDb({
+    ...{ url: fixture.database.adminUrl, schema: 'webhooks', pool: 1, answerWithinMs: 120_000 },
+    ...{ logger: fixture.ports.logger, settings: { statement_timeout: '120s' } },
+  });
+  await admin.rows(
+    `insert into events (account_id, sequence, id, kind, created_at, resource_id, version, data)
+     select $1, n, $1 || n, 'invoice.created', now(), 'inv_1', 1, '{"id":"inv_1"}' from generate_series(2, 300000) n`,
+    [account],
+  );
+  await admin.rows('update accounts set last_sequence = 300000 where account_id = $1', [account]);
+  await admin.rows('analyze events');
+  await admin.close();
+  await receiveEvents(fixture.ports, anEvent({ account, kind: 'payout.failed' }));
+
+  const all = Array.from({ length: 10 }, () => ({
+    account,
+    after: '0',
+    eventTypes: ['payout.failed', 'invoice.paid', 'payout.failed', 'invoice.late_payment'],
+  }));
+  const took: number[] = [];
+  let pages: Awaited<ReturnType<typeof eventsForFollowers>> = [];
+  for (let i = 0; i < 3; i++) {
+    const begun = performance.now();
+    pages = await eventsForFollowers(
+      fixture.db,
+      [...all, { account, after: '299999', eventTypes: null }],
+      32,
+    );
+    took.push(performance.now() - begun);
+  }
+  const numbersIn = (page: (typeof pages)[number] | undefined) =>
+    page?.events.map(({ sequence }) => sequence);
+  for (const page of pages.slice(0, 10)) expect(numbersIn(page)).toEqual(['1', '300001']);
+  expect(numbersIn(pages[10])).toEqual(['300000', '300001']);
+  // Reading the whole log takes ten times as long.
+  expect(Math.min(...took)).toBeLessThan(100);
+
+  const server = await serve();
+  const [rare, its] = await Promise.all([
+    read(server, account, '?after=0&kinds=payout.failed'),
+    read(server, other, '?after=0'),
+  ]);
+  await many(other, 1);
+  await eventually(() => expect([rare, its].map(numbers)).toEqual([[300_001], [1]]), 10_000);
+});
+
+test('an account whose events cannot be read delays no other account', async () => {
+  const [broken, ...others] = Array.from({ length: 5 }, anAccount) as [AccountId, ...AccountId[]];
+  const db: Db = {
+    ...fixture.db,
+    async rows<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
+      const [accounts] = values as [AccountId[]];
+      if (typeof sql === 'object' && sql.name === 'events_for_followers' && accounts.includes(broken))
+        throw new Error('cannot be read');
+      return await fixture.db.rows<T>(sql, values);
+    },
+  };
+  const server = await serve({}, { db, logger: fixture.ports.logger });
+  const [its] = await Promise.all([read(server, broken), read(server, broken)]);
+  const open = await Promise.all(others.map((account) => read(server, account)));
+  await receiveEvents(fixture.ports, ...[broken, ...others].map((account) => anEvent({ account })));
+  await eventually(() => {
+    for (const reading of open) expect(numbers(reading)).toEqual([1]);
+  });
+  expect(its && numbers(its)).toEqual([]);
+  await receiveEvents(fixture.ports, ...others.map((account) => anEvent({ account })));
+  await eventually(() => {
+    for (const reading of open) expect(numbers(reading)).toEqual([1, 2]);
+  }, 10_000);
+});
