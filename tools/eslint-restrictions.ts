@@ -95,8 +95,6 @@ const mayReadEnv = [
 const LONG_SUITES = [
   'packages/shared/test/consumer.test.ts',
   'packages/shared/test/inbox-pruning.test.ts',
-  'services/gateway/test/limits.test.ts',
-  'services/gateway/test/passing-on.test.ts',
   'services/invoices/test/api.test.ts',
   'services/invoices/test/contradictions.test.ts',
   'services/invoices/test/fixture.ts',

@@ -1,9 +1,11 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
+import { afterAll, afterEach, beforeEach } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
 import { openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
+import { testDatabase } from '@quittance/testkit/engines';
 import { configSchema, type GatewayConfig } from '../src/config.ts';
 import { createAccount, createToken } from '../src/operations/accounts.ts';
 import { type GatewayOptions, type GatewayService, startGateway } from '../src/service.ts';
@@ -161,4 +163,59 @@ export function bytesOf(method: string, path: string, headers: readonly string[]
   const length = body === '' ? [] : [`Content-Length: ${Buffer.byteLength(body)}`];
   const lines = [`${method} ${path} HTTP/1.1`, 'Host: localhost', 'Connection: close', ...headers, ...length];
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
+
+/** For one suite: a database, and an upstream that plays the services. Gateways stop after their test. */
+export async function openGateways() {
+  const database = await testDatabase();
+  const url = database.urlOf('gateway');
+  const upstream = await startUpstream();
+  const gateways: GatewayService[] = [];
+  afterEach(async () => {
+    await Promise.all(gateways.splice(0).map((gateway) => gateway.stop()));
+  });
+  afterAll(async () => {
+    await upstream.stop();
+    await database.drop();
+  });
+  return {
+    url,
+    upstream,
+    async start(settings: Record<string, string>, given: GatewayOptions = {}): Promise<GatewayService> {
+      const gateway = await startTestGateway(url, upstream.url, settings, given);
+      gateways.push(gateway);
+      return gateway;
+    },
+  };
+}
+
+/** For one suite: a database with a shop’s token, and for each test its own upstream and its own gateway before it. */
+export async function openGatewayPerTest() {
+  const database = await testDatabase();
+  const url = database.urlOf('gateway');
+  const shop = await newToken(url);
+  const beside: GatewayService[] = [];
+  /** Both are of the present test. */
+  const at = {} as { upstream: Upstream; gateway: GatewayService };
+  beforeEach(async () => {
+    at.upstream = await startUpstream();
+    at.gateway = await startTestGateway(url, at.upstream.url);
+  });
+  afterEach(async () => {
+    await Promise.all([at.gateway, ...beside.splice(0)].map((gateway) => gateway.stop()));
+    await at.upstream.stop();
+  });
+  afterAll(() => database.drop());
+  return Object.assign(at, {
+    url,
+    shop,
+    /** A second gateway in front of the same services, for one test. */
+    async startedBeside(settings: Record<string, string>): Promise<GatewayService> {
+      const gateway = await startTestGateway(url, at.upstream.url, settings);
+      beside.push(gateway);
+      return gateway;
+    },
+    ask: (method: string, path: string, headers: readonly string[] = [], body = '', port = at.gateway.port) =>
+      sendRaw(port, bytesOf(method, path, [`Authorization: Bearer ${shop.token}`, ...headers], body)),
+  });
 }

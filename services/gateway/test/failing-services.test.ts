@@ -1,0 +1,173 @@
+import type { ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { sleep } from '@quittance/shared/clock';
+import { eventually } from '@quittance/testkit/eventually';
+import { bytesOf, openGatewayPerTest, sendRaw, startTestGateway, startUpstream } from './gateway-fixture.ts';
+
+const at = await openGatewayPerTest();
+const { shop, startedBeside, ask } = at;
+
+const unavailable = { status: 503, body: { message: 'Service Unavailable' } };
+const serverError = { status: 500, body: { message: 'Server Error' } };
+
+describe('a service that', () => {
+  test('is away: 503, whatever was asked', async () => {
+    await at.upstream.stop();
+    for (const [method, path] of [
+      ['GET', '/api/assets'],
+      ['POST', '/api/payouts'],
+    ] as const) {
+      const answer = await ask(method, path, [], method === 'POST' ? '{}' : '');
+      expect(answer).toMatchObject(unavailable);
+      expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+      expect(answer.text).not.toMatch(/ECONN|127\.0\.0\.1/);
+    }
+  });
+
+  test('dies in the middle of a payout: 500, which promises nothing, and it is not asked again', async () => {
+    at.upstream.answer((_res, _asked, req) => req.socket.destroy());
+    const answer = await ask('POST', '/api/payouts', [], '{}');
+    expect(answer).toMatchObject(serverError);
+    // The payout may be paid, so the client is not told to repeat it.
+    expect(answer.headers.has('retry-after')).toBe(false);
+    expect(at.upstream.asked).toHaveLength(1);
+  });
+
+  test('dies in the middle of what only reads: 503', async () => {
+    at.upstream.answer((_res, _asked, req) => req.socket.destroy());
+    expect(await ask('GET', '/api/payouts')).toMatchObject(unavailable);
+    expect(await ask('HEAD', '/api/payouts')).toMatchObject({ status: 503 });
+  });
+
+  test('dies in the middle of its answer: 500, no half answer', async () => {
+    at.upstream.answer((res, _asked, req) => {
+      res.writeHead(201, { 'Content-Length': 100, 'Content-Type': 'application/json', 'X-Inside': '1' });
+      res.write('{"half":');
+      setTimeout(() => req.socket.destroy(), 50);
+    });
+    const answer = await ask('POST', '/api/payouts', [], '{}');
+    expect(answer).toMatchObject(serverError);
+    expect(answer.headers.has('x-inside')).toBe(false);
+  });
+
+  test('answers what is no HTTP: 503', async () => {
+    at.upstream.answer((_res, _asked, req) => req.socket.end('garbage\r\n\r\n'));
+    expect(await ask('GET', '/api/assets')).toMatchObject(unavailable);
+  });
+
+  test('does not answer: 500 in time, and its late answer goes nowhere', async () => {
+    const { port } = await startedBeside({ REQUEST_TIMEOUT_MS: '700' });
+    const late: ServerResponse[] = [];
+    at.upstream.answer((res) => late.push(res));
+    const start = performance.now();
+    expect(await ask('POST', '/api/payouts', [], '{}', port)).toMatchObject(serverError);
+    expect(performance.now() - start).toBeGreaterThan(650);
+    for (const res of late) res.end('{"late":true}');
+    expect(late).toHaveLength(1);
+    at.upstream.answer((res) => res.end('{}'));
+    expect(await ask('GET', '/api/assets', [], '', port)).toMatchObject({ status: 200, text: '{}' });
+  });
+
+  test('answers drop by drop: 503 in time', async () => {
+    at.upstream.answer((res) => {
+      const drip = setInterval(() => res.write(' '), 100);
+      res.on('close', () => clearInterval(drip));
+    });
+    const { port } = await startedBeside({ REQUEST_TIMEOUT_MS: '700' });
+    expect(await ask('GET', '/api/assets', [], '', port)).toMatchObject(unavailable);
+  });
+
+  test('has no connection free until it is too late: it is not asked for a client that has been told off', async () => {
+    const patient = await startedBeside({ REQUEST_TIMEOUT_MS: '12000' });
+    const held: ServerResponse[] = [];
+    at.upstream.answer((res) => held.push(res));
+    const head = bytesOf('POST', '/api/payouts', [
+      `Authorization: Bearer ${shop.token}`,
+      'Content-Length: 4',
+    ]);
+    // Its time runs from here, long before the others' does.
+    const late = connect(patient.port, '127.0.0.1', () => late.write(`${head}la`));
+    const told = new Promise<string>((resolve) => late.on('data', (chunk) => resolve(chunk.toString())));
+    await sleep(3_000);
+    const others = Array.from({ length: 128 }, () => ask('POST', '/api/payouts', [], '{}', patient.port));
+    await eventually(() => expect(held.length).toBe(128), 8_500, 5);
+    late.write('te');
+    expect(await told).toMatch(/^HTTP\/1.1 503 /);
+    for (const res of held.splice(0)) res.end('{}');
+    expect((await Promise.all(others)).every(({ status }) => status === 200)).toBe(true);
+    at.upstream.answer((res) => res.end('{}'));
+    expect((await ask('POST', '/api/payouts', [], '{}', patient.port)).status).toBe(200);
+    expect(at.upstream.asked.map(({ body }) => body)).not.toContain('late');
+    late.destroy();
+  });
+
+  test('is back is used again at once', async () => {
+    await at.upstream.stop();
+    expect(await ask('GET', '/api/assets')).toMatchObject(unavailable);
+    at.upstream = await startUpstream(at.upstream.port);
+    expect((await ask('GET', '/api/assets')).status).toBe(200);
+  });
+
+  test('has restarted and closed the kept connection: what only reads is asked again, once', async () => {
+    const asked = { get: 0, post: 0 };
+    const restarting = await rawServer((request, first) => {
+      if (request.startsWith('GET')) asked.get += 1;
+      else asked.post += 1;
+      return first ? 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}' : undefined;
+    });
+    const before = await startedBeside({ PAYOUTS_URL: `http://127.0.0.1:${restarting}` });
+    expect((await ask('GET', '/api/payouts', [], '', before.port)).status).toBe(200);
+    expect((await ask('GET', '/api/payouts', [], '', before.port)).status).toBe(200);
+    expect(asked.get).toBe(3);
+    expect(await ask('POST', '/api/payouts', [], '{}', before.port)).toMatchObject(serverError);
+    expect(asked.post).toBe(1);
+  });
+});
+
+test('stopping lets a request in flight end, closes idle connections, and takes no longer than that', async () => {
+  const stopping = await startTestGateway(at.url, at.upstream.url);
+  at.upstream.answer((res) => setTimeout(() => res.end('{"done":true}'), 300));
+  const bytes = bytesOf('GET', '/api/assets', [`Authorization: Bearer ${shop.token}`]);
+  const kept = sendRaw(stopping.port, bytes.replace('Connection: close\r\n', ''));
+  await eventually(() => expect(at.upstream.asked).toHaveLength(1), 10_000, 5);
+  const start = performance.now();
+  await stopping.stop();
+  expect(performance.now() - start).toBeLessThan(6_000);
+  expect(await kept).toMatchObject({ status: 200, body: null, text: '{"done":true}' });
+});
+
+test('a client that goes away takes its request with it', async () => {
+  let closed = 0;
+  at.upstream.answer((res) => res.on('close', () => (closed += 1)));
+  const bytes = bytesOf('GET', '/api/assets', [`Authorization: Bearer ${shop.token}`]);
+  const socket = connect(at.gateway.port, '127.0.0.1', () => socket.write(bytes));
+  await eventually(() => expect(at.upstream.asked).toHaveLength(1), 10_000, 5);
+  socket.destroy();
+  // Sooner than the gateway itself gives it up.
+  await eventually(() => expect(closed).toBe(1), 5_000);
+});
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+/** A server that answers the first request of each connection, and cuts the connection at the second. */
+async function rawServer(answer: (request: string, first: boolean) => string | undefined): Promise<number> {
+  const server = createServer((socket) => {
+    let first = true;
+    socket.setEncoding('utf8');
+    socket.on('data', (text: string) => {
+      const bytes = answer(text, first);
+      first = false;
+      if (bytes === undefined) socket.resetAndDestroy();
+      else socket.write(bytes);
+    });
+    socket.on('error', () => socket.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  servers.push(server);
+  return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Logger } from '@quittance/shared/logger';
+import { testRedis } from '@quittance/testkit/engines';
+import { eventually } from '@quittance/testkit/eventually';
+import { Redis } from 'ioredis';
+import type { GatewayService } from '../src/service.ts';
+import { bytesOf, newToken, openGateways, sendRaw } from './gateway-fixture.ts';
+
+type RedisServer = Awaited<ReturnType<typeof testRedis>>;
+
+/** What a request may cost more while Redis is in trouble. */
+const MORE_MS_MAX = 250;
+
+const { url, start } = await openGateways();
+
+const ask = (gateway: GatewayService, token: string, path = '/api/assets') =>
+  sendRaw(gateway.port, bytesOf('GET', path, [`Authorization: Bearer ${token}`]));
+
+type Timed = { status: number; ms: number };
+
+async function askTimed(gateway: GatewayService, token: string): Promise<Timed> {
+  const start = performance.now();
+  const { status } = await ask(gateway, token);
+  return { status, ms: performance.now() - start };
+}
+
+/** What nine in ten of them took at most: what a busy machine does to a single one says nothing of Redis. */
+function mostMs(answers: readonly Timed[]): number {
+  const sorted = answers.map(({ ms }) => ms).sort((a, b) => a - b);
+  return sorted[Math.ceil(sorted.length * 0.9) - 1] ?? 0;
+}
+
+/** One after the other, each with a token of its own. */
+async function askInTurn(gateway: GatewayService, requests: number): Promise<Timed[]> {
+  const answers: Timed[] = [];
+  for (let i = 0; i < requests; i++) answers.push(await askTimed(gateway, (await newToken(url)).token));
+  return answers;
+}
+
+/** A logger that keeps what it was told. */
+function keepingLogger(): { logger: Logger; said: string[] } {
+  const said: string[] = [];
+  const keep = (...line: unknown[]) => void said.push(String(line.at(-1)));
+  return { logger: { debug: keep, info: keep, warn: keep, error: keep } as unknown as Logger, said };
+}
+
+describe('with Redis', () => {
+  let redis: RedisServer;
+  let watching: Redis;
+  beforeAll(async () => {
+    redis = await testRedis();
+    watching = new Redis(redis.url);
+    watching.on('error', () => undefined);
+  });
+  afterAll(async () => {
+    watching?.disconnect();
+    await redis?.stop();
+  });
+
+  const settings = () => ({ REDIS_URL: redis.url, RATE_LIMIT_PER_MINUTE: '30' });
+  /** Until its limits are counted in Redis: what it counts before is not asked about here. */
+  const connected = async (gateway: GatewayService) => {
+    const { token, id } = await newToken(url);
+    await eventually(async () => {
+      await ask(gateway, token);
+      expect(await watching.exists(`limit:token:${id}`)).toBe(1);
+    }, 5_000);
+    return gateway;
+  };
+
+  test('two gateways let 30 a minute through together, whoever is asked', async () => {
+    const { logger, said } = keepingLogger();
+    const starting = [1, 2].map(() => start(settings(), { logger }).then(connected));
+    const pair = await Promise.all(starting);
+    const timesAway = () => said.filter((line) => line.startsWith('Redis is away')).length;
+    // Both gateways and Redis' client live in this one process: where that is held up Redis seems to be away, and each
+    // counts for itself, as it should. Then it is asked again.
+    for (let tries = 1; ; tries++) {
+      const before = timesAway();
+      const answers = await inWaves(pair);
+      if (timesAway() > before && tries < 5) {
+        await Promise.all(pair.map(connected));
+        continue;
+      }
+      const counted = (status: number) => answers.filter((answer) => answer.status === status).length;
+      expect([counted(200), counted(429)]).toEqual([30, 50]);
+      const left = answers
+        .filter(({ status }) => status === 200)
+        .map(({ headers }) => headers.get('x-ratelimit-remaining'));
+      expect(new Set(left).size).toBe(30);
+      return;
+    }
+  });
+
+  /** 80 requests with one new token, to each of the gateways in turn. */
+  async function inWaves(gateways: readonly GatewayService[]) {
+    const { token } = await newToken(url);
+    const answers: Awaited<ReturnType<typeof ask>>[] = [];
+    for (let wave = 0; wave < 8; wave++) {
+      const asked = Array.from({ length: 10 }, (_, i) =>
+        ask(gateways[i % gateways.length] as GatewayService, token),
+      );
+      answers.push(...(await Promise.all(asked)));
+    }
+    return answers;
+  }
+
+  test('a flushed Redis, including its scripts, counts from zero and breaks nothing', async () => {
+    const gateway = await connected(await start(settings()));
+    const { token, id } = await newToken(url);
+    expect((await ask(gateway, token)).headers.get('x-ratelimit-remaining')).toBe('29');
+    await watching.flushall();
+    await watching.script('FLUSH');
+    const answer = await ask(gateway, token);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-ratelimit-remaining')).toBe('29');
+    expect(await watching.get(`limit:token:${id}`)).toBe('1');
+  });
+
+  test('killed: no 5xx, hardly slower, limits go on in memory, and Redis is used again when it is back', async () => {
+    const gateway = await connected(await start({ ...settings(), GATEWAY_REPLICAS: '3' }));
+    const usual = mostMs(await askInTurn(gateway, 12));
+    // A machine that is busy with other suites may hold one of them up; a gateway that waits does so each time.
+    let slowest = Infinity;
+    for (let tries = 0; tries < 4 && slowest >= usual + MORE_MS_MAX; tries++) {
+      const { token } = await newToken(url);
+      await redis.kill();
+      const answers = [];
+      for (let i = 0; i < 12; i++) answers.push(await askTimed(gateway, token));
+      // A third of the limit is this gateway's share.
+      expect(answers.map(({ status }) => status)).toEqual([...Array(10).fill(200), 429, 429]);
+      slowest = Math.min(slowest, mostMs(answers));
+      await redis.restart();
+      await connected(gateway);
+    }
+    expect(slowest).toBeLessThan(usual + MORE_MS_MAX);
+  });
+
+  test('hung: no 5xx, a few requests 200 ms slower, the others not at all; counted again when it goes on', async () => {
+    const gateway = await connected(await start(settings()));
+    const { token, id } = await newToken(url);
+    await ask(gateway, token);
+    const usual = await askInTurn(gateway, 30);
+    await redis.pause();
+    try {
+      const answers: Timed[] = [];
+      // Long enough for several tries to connect again, each of which Redis leaves hanging.
+      const until = performance.now() + 4_000;
+      while (performance.now() < until || answers.length < 60) answers.push(...(await askInTurn(gateway, 1)));
+      expect(answers.every(({ status }) => status === 200)).toBe(true);
+      const slow = answers.filter(({ ms }) => ms > 150 + mostMs(usual)).length;
+      expect(answers.filter(({ ms }) => ms > 150).length).toBeGreaterThanOrEqual(1);
+      // Three that Redis keeps waiting, and what a busy machine adds.
+      expect(slow).toBeLessThanOrEqual(3 + answers.length / 20);
+    } finally {
+      await redis.resume();
+    }
+    await connected(gateway);
+    // What was counted before it hung still counts.
+    expect(await watching.get(`limit:token:${id}`)).toBe('1');
+  });
+
+  test('hung with many at once: each of them has its answer in time', async () => {
+    const gateway = await connected(await start(settings()));
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => newToken(url)));
+    const askAll = () => Promise.all(tokens.map(({ token }) => askTimed(gateway, token)));
+    await askAll();
+    const usual = mostMs(await askAll());
+    // A machine that is busy with other suites may hold one of twenty up; a gateway that waits too long does so each time.
+    let slowest = Infinity;
+    for (let tries = 0; tries < 4 && slowest >= usual + MORE_MS_MAX; tries++) {
+      await redis.pause();
+      try {
+        const answers = await askAll();
+        expect(answers.every(({ status }) => status === 200)).toBe(true);
+        slowest = Math.min(slowest, mostMs(answers));
+      } finally {
+        await redis.resume();
+      }
+      await connected(gateway);
+    }
+    expect(slowest).toBeLessThan(usual + MORE_MS_MAX);
+  });
+
+  test('not there at the start: it starts, says so, and uses it when it comes', async () => {
+    await redis.kill();
+    const { logger, said } = keepingLogger();
+    const gateway = await start(settings(), { logger });
+    const { token } = await newToken(url);
+    expect(await ask(gateway, token)).toMatchObject({ status: 200 });
+    expect(said).toContain('Redis is away, limits are counted in memory');
+    await redis.restart();
+    await connected(gateway);
+    expect(said).toContain('Redis is back, limits are counted there again');
+    // The same trouble is one line, however often it is tried again.
+    expect(said.filter((line) => line.startsWith('Redis is away'))).toHaveLength(1);
+  });
+});
+
+test('which way it counts is said at the start', async () => {
+  const { logger, said } = keepingLogger();
+  await start({}, { logger });
+  expect(said).toContain('limits are counted in memory: set REDIS_URL when there is more than one gateway');
+});
