@@ -1,33 +1,26 @@
-import { afterAll, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
+import { beforeEach, expect, it, jest } from '@jest/globals';
 import type { Block, Payment } from '@quittance/chains/chain';
 import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import { eventually } from '@quittance/testkit/eventually';
 import { request } from 'undici';
 import { saveContradictions } from '../src/store/contradictions.ts';
-import { ETHER, type Fixture, MINUTE, startFixture } from './fixture.ts';
+import { ETHER, MINUTE, openFixture } from './fixture.ts';
 import { newTx, type Script } from './scripted-chain.ts';
 
 const DUE = ETHER / 100n;
 /** Confirmations of Ether in these fixtures. */
 const DEEP = 3;
 
-let fixture: Fixture;
+const { fixture, blocks, pay, anInvoice: invoiceOf } = await openFixture();
 /** What the node reports of a block in place of its content. */
 let lie: (block: Block) => Block;
-beforeAll(async () => {
-  fixture = await startFixture();
-  const { chain } = fixture;
-  const { blocksAfter, block } = chain;
-  chain.blocksAfter = async (...asked) => (await blocksAfter(...asked)).map((one) => lie(one));
-  chain.block = async (height) => {
-    const found = await block(height);
-    return found && lie(found);
-  };
-  lie = (one) => one;
-  await fixture.scan();
-});
-afterAll(() => fixture.stop());
+const { blocksAfter, block } = fixture.chain;
+fixture.chain.blocksAfter = async (...asked) => (await blocksAfter(...asked)).map((one) => lie(one));
+fixture.chain.block = async (height) => {
+  const found = await block(height);
+  return found && lie(found);
+};
 beforeEach(() => {
   lie = (one) => one;
 });
@@ -41,7 +34,7 @@ const paymentTo = (block: Block | undefined, to: string): Payment => {
 };
 
 async function anInvoice() {
-  const invoice = await fixture.anInvoice({ expires_in: 120 });
+  const invoice = await invoiceOf({ expires_in: 120 });
   return {
     ...invoice,
     deposits: () =>
@@ -73,8 +66,7 @@ async function heldBackByMetrics(): Promise<string | undefined> {
 
 it('a block with another block’s payments delays no other payment, and its own are recorded when it is read again', async () => {
   const [first, second] = [await anInvoice(), await anInvoice()];
-  const [a] = fixture.chain.mine({ pay: [{ to: first.to, amount: DUE }] });
-  await fixture.scan();
+  const [a] = await pay(first.to, DUE);
   const [b] = fixture.chain.mine({ pay: [{ to: second.to, amount: DUE }] });
   let told = 0;
   lie = (block) =>
@@ -82,8 +74,7 @@ it('a block with another block’s payments delays no other payment, and its own
   await fixture.scan();
   expect(told).toBeGreaterThan(1);
   expect(await second.read()).toMatchObject({ status: 'confirmed', pending_amount: '0.01' });
-  fixture.chain.mine(...empty(DEEP));
-  await fixture.scan();
+  await blocks(DEEP);
   for (const invoice of [first, second]) {
     expect(await invoice.settled()).toEqual([`deposit.settled ${DUE}`]);
     expect(await invoice.read()).toMatchObject({ payments: [{ required_confirmations: DEEP }] });
@@ -125,8 +116,7 @@ it.each([
       amount: amount.toString(),
       block_height: b?.height,
     });
-    fixture.chain.mine(...empty(2 * DEEP));
-    await fixture.scan();
+    await blocks(2 * DEEP);
     // Half of the amount due is not credited before the rest arrives.
     expect(await wrong.settled()).toEqual(amount === DUE ? [`deposit.settled ${DUE}`] : []);
     expect(await other.settled()).toEqual([`deposit.settled ${DUE}`]);
@@ -136,16 +126,14 @@ it.each([
 
 it('only a payment that stays in two blocks is held, reported to the operator, and credited once', async () => {
   const [doubted, other] = [await anInvoice(), await anInvoice()];
-  const [a] = fixture.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
-  await fixture.scan();
+  const [a] = await pay(doubted.to, DUE);
   const [b] = fixture.chain.mine({});
   const payment = paymentTo(a, doubted.to);
   lie = (block) => (block.hash === b?.hash ? withPayments(block, payment) : block);
   fixture.chain.mine({ pay: [{ to: other.to, amount: DUE }] }, ...empty(2 * DEEP));
   await fixture.scan();
   fixture.pass(5 * MINUTE);
-  fixture.chain.mine({});
-  await fixture.scan();
+  await blocks(1);
   expect(await other.settled()).toEqual([`deposit.settled ${DUE}`]);
   expect(await doubted.settled()).toEqual([]);
   expect(await doubted.read()).toMatchObject({
@@ -159,8 +147,7 @@ it('only a payment that stays in two blocks is held, reported to the operator, a
     'update deposits set block_height = block_height - 2000000, due_height = due_height - 2000000 where outpoint = $1',
     [payment.outpoint],
   );
-  fixture.chain.mine({});
-  await fixture.scan();
+  await blocks(1);
   expect(await doubted.settled()).toEqual([]);
   await fixture.rows('update deposits set block_height = block_height + 2000000 where outpoint = $1', [
     payment.outpoint,
@@ -174,8 +161,7 @@ it('only a payment that stays in two blocks is held, reported to the operator, a
   lie = (block) => block;
   fixture.pass(MINUTE);
   await fixture.scan();
-  fixture.chain.mine({});
-  await fixture.scan();
+  await blocks(1);
   expect(await doubted.settled()).toEqual([`deposit.settled ${DUE}`]);
   expect(await doubted.deposits()).toMatchObject([{ state: 'settled', block_height: a?.height }]);
   expect(await doubted.read()).toMatchObject({
@@ -189,8 +175,7 @@ it('only a payment that stays in two blocks is held, reported to the operator, a
 it('a credited payment is not reported as held, and an operator can end its contradiction', async () => {
   const booked = await anInvoice();
   const [block] = fixture.chain.mine({ pay: [{ to: booked.to, amount: DUE }] });
-  for (let n = 0; n < 5; n++) fixture.chain.mine({});
-  await fixture.scan();
+  for (let n = 0; n < 5; n++) await blocks(1);
   const [deposit] = await fixture.rows('select id, state, outpoint from deposits where invoice_id = $1', [
     booked.id,
   ]);
@@ -214,8 +199,7 @@ it('a credited payment is not reported as held, and an operator can end its cont
 
 it('a contradiction ends when its block leaves the chain', async () => {
   const doubted = await anInvoice();
-  const [a] = fixture.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
-  await fixture.scan();
+  const [a] = await pay(doubted.to, DUE);
   const [b] = fixture.chain.mine({});
   lie = (block) => (block.hash === b?.hash ? withPayments(block, paymentTo(a, doubted.to)) : block);
   await fixture.scan();
@@ -231,8 +215,7 @@ it('a payment that one answer lists twice counts once', async () => {
   const payment = paymentTo(b, invoice.to);
   lie = (block) => (block.hash === b?.hash ? withPayments(block, payment, payment) : block);
   await fixture.scan();
-  fixture.chain.mine(...empty(DEEP));
-  await fixture.scan();
+  await blocks(DEEP);
   expect(await invoice.settled()).toEqual([`deposit.settled ${DUE}`]);
 });
 
@@ -249,30 +232,6 @@ it('a transfer out of an address that is in two blocks counts once', async () =>
   expect(await invoice.deposits()).toHaveLength(1);
 });
 
-it('a balance that was first reported too low is completed from the newest block, and other balances are checked meanwhile', async () => {
-  const [invoice, other] = [await anInvoice(), await anInvoice()];
-  const { balances } = fixture.chain;
-  if (balances === undefined) throw new Error('Ethereum has balances');
-  const { balancesAt } = balances;
-  const [block] = fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
-  balances.balancesAt = async (...asked) =>
-    new Map([...(await balancesAt(...asked))].map(([at, held]) => [at, (held / 2n) as Units]));
-  await fixture.scan();
-  expect(await invoice.deposits()).toMatchObject([{ amount: (DUE / 2n).toString() }]);
-  balances.balancesAt = balancesAt;
-  await fixture.rows('update addresses set balance_height = null where address = $1', [invoice.to]);
-  fixture.chain.mine({ inside: [{ to: other.to, amount: DUE }] }, ...empty(DEEP));
-  await fixture.scan();
-  expect(await other.read()).toMatchObject({ status: 'confirmed' });
-  expect(await invoice.deposits()).toMatchObject([
-    { amount: (DUE / 2n).toString(), block_height: block?.height },
-    { amount: (DUE / 2n).toString(), block_height: fixture.chain.height() },
-  ]);
-  fixture.chain.mine(...empty(DEEP));
-  await fixture.scan();
-  expect((await invoice.settled()).sort()).toEqual(Array(2).fill(`deposit.settled ${DUE / 2n}`));
-});
-
 /** Makes the node report a payment of a block that is not in the chain. */
 const anyBlock = async (id: string, outpoint: string, height: number): Promise<void> => {
   await fixture.rows(
@@ -285,25 +244,20 @@ const anyBlock = async (id: string, outpoint: string, height: number): Promise<v
 
 it('a payment from a block outside the chain is held only until the block is known to be outside', async () => {
   const doubted = await anInvoice();
-  const [a] = fixture.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
-  await fixture.scan();
+  const [a] = await pay(doubted.to, DUE);
   await anyBlock(doubted.id, paymentTo(a, doubted.to).outpoint, fixture.chain.height());
-  fixture.chain.mine(...empty(DEEP));
-  await fixture.scan();
+  await blocks(DEEP);
   expect(await outcomesOf(doubted)).toEqual(['reorganised']);
   expect(await doubted.settled()).toEqual([`deposit.settled ${DUE}`]);
 });
 
 it('a contradicted payment stays held and is logged when the node lacks its block', async () => {
   const doubted = await anInvoice();
-  const [a] = fixture.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
-  await fixture.scan();
+  const [a] = await pay(doubted.to, DUE);
   await anyBlock(doubted.id, paymentTo(a, doubted.to).outpoint, -1);
   const errors = jest.spyOn(fixture.ports.logger, 'error');
-  fixture.chain.mine(...empty(DEEP));
-  await fixture.scan();
-  fixture.chain.mine({});
-  await fixture.scan();
+  await blocks(DEEP);
+  await blocks(1);
   expect(errors.mock.calls.map(([, text]) => text)).toEqual([
     expect.stringContaining('the node lacks a block of a contradicted payment'),
   ]);

@@ -15,7 +15,7 @@ import { type Customer, ethereumCustomer } from '@quittance/testkit/ethereum-cus
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
 import pg from 'pg';
-import { api, aQuote, settings as chainSettings, confirmKeys, SECRET, XPUB } from './fixture.ts';
+import { api, aQuote, settings as chainSettings, confirmKeys, SECRET, XPUB } from './replica.ts';
 
 const MAIN = new URL('../src/main.ts', import.meta.url).pathname;
 const PORT = 27_000 + (process.pid % 5_000);

@@ -1,76 +1,36 @@
 import { randomBytes } from 'node:crypto';
-import { networkCheck } from '@quittance/chains/network-check';
-import { checkAddress, depositAddresses, paymentUri } from '@quittance/chains/registry';
-import { type ChainSettings, configuredAssets } from '@quittance/chains/settings';
-import { type Chain, chainKinds } from '@quittance/shared/assets';
+import { afterAll } from '@jest/globals';
+import { chainKinds } from '@quittance/shared/assets';
 import { connectBus } from '@quittance/shared/bus';
-import { openDb } from '@quittance/shared/db';
 import type { EventKind, PayloadOf } from '@quittance/shared/events';
-import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import { type AccountId, newAccountId, newEventId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import type { Quote } from '@quittance/shared/quotes';
-import { onServer } from '@quittance/testkit/databases';
-import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
+import { testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import pg from 'pg';
-import { request } from 'undici';
-import { createAddressFilter } from '../src/address-filter.ts';
-import { derivedAddressPool, storedAddressPool } from '../src/address-pool.ts';
-import { configSchema } from '../src/config.ts';
-import { unconfirmedKeys } from '../src/operations/compare-keys.ts';
 import { expireInvoices } from '../src/operations/expire-invoices.ts';
 import type { WatchedChain } from '../src/ports.ts';
-import { type InvoicesService, startInvoices } from '../src/service.ts';
-import { nextAddressBlock } from '../src/store/addresses.ts';
+import type { InvoicesService } from '../src/service.ts';
 import { createScanner } from '../src/workers.ts';
-import { type ScriptedChain, scriptedChain } from './scripted-chain.ts';
+import {
+  type Any,
+  api,
+  aQuote,
+  confirmKeys,
+  type FixtureOptions,
+  settings,
+  startReplica,
+  watchScripted,
+} from './replica.ts';
+import { newTx, type Paying, type Script, scriptedChain } from './scripted-chain.ts';
 
-export const SECRET = 'a secret of at least 32 characters';
 export const MINUTE = 60_000;
-/** The account m/44'/60'/0' of "legal winner thank year wave sausage worth useful legal winner thank yellow". */
-export const XPUB =
-  'xpub6Bh6Cg7bvjFdW6VEAaZmsyhZh86WdJ9Kr5aqqY5LN7UFLpxTrxsiys213UCu8MAYjcq5JhF7jzZXvruGfWfPbxqsByNNhwWaNQRuhP3JcC3';
-/** The account m/84'/1'/0' of the same words. */
-export const TPUB =
-  'tpubDDA3frU31t8hSUKpX7UmhvJuDGG1r7UNzx85fQ49Xa15ax6Yby2sLQYCwCDWgdXQeb4iK8EZGKwRHDdKZTgvpHNi5WeUQn5ZBpEFSnM8FkE';
 export const ETHER = 10n ** 18n;
-
-export type FixtureOptions = {
-  /** The only chain of this fixture. */
-  chain?: 'ethereum' | 'bitcoin' | 'solana';
-  quietMs?: number;
-  /** Default: never, because most tests let hours pass between two scans. */
-  outageMs?: number;
-  staleMs?: number;
-  gapMs?: number;
-  lateMs?: number;
-  /** When a missing mempool payment counts as dropped. Default: at once. */
-  droppedAfterMs?: number;
-  toleranceBps?: number;
-  /** Payouts has not confirmed the keys of our addresses yet. */
-  unconfirmed?: boolean;
-};
-
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever is answered and asserts on it
-type Any = any;
-export type ApiAnswer = { status: number; headers: Record<string, unknown>; body: Any };
 
 export type Told = { kind: EventKind; payload: Any };
 
 export type Fixture = Awaited<ReturnType<typeof startFixture>>;
-
-export const aQuote = (over: Partial<Quote> & Pick<Quote, 'asset'>, now: Date): Quote => ({
-  active: true,
-  usd_rate: '2500',
-  network_fee: '500000000000000',
-  min_confirmations: 3,
-  dust: '10000000000000',
-  sources: [{ name: 'file', usd_rate: '2500', read_at: now.toISOString() }],
-  spread_bps: 0,
-  as_of: now.toISOString(),
-  ...over,
-});
 
 /**
  * The invoices service on real Postgres and NATS, with a scripted chain and a clock that the test advances. Only events are
@@ -269,145 +229,53 @@ export async function startFixture(options: FixtureOptions = {}) {
   };
 }
 
-/** Stores the answer of payouts that it has the keys of our addresses. */
-export async function confirmKeys(database: TestDatabase, given: ChainSettings): Promise<void> {
-  if (given.kind === 'solana') throw new Error('its addresses are not derived from a public key');
-  const first = depositAddresses(given, given.xpub ?? '')?.at(0);
-  await onServer(
-    database.adminUrl,
-    `insert into invoices.key_comparisons values ('${given.chain}', '${first}', '${first}', now())`,
-  );
-}
+/** For one suite: a fixture that has scanned its chain, with steps on it. It stops after the last test. */
+export async function openFixture(options: FixtureOptions = {}) {
+  const fixture = await startFixture(options);
+  afterAll(() => fixture.stop());
+  await fixture.scan();
+  const { chain, rows, scan, told } = fixture;
 
-type ReplicaPorts = Omit<Parameters<typeof startInvoices>[1] & object, 'chains'> & {
-  toleranceBps: number;
-  watch: (db: InvoicesService['ports']['db']) => WatchedChain;
-};
-
-async function startReplica(
-  database: TestDatabase,
-  natsUrl: string,
-  given: ReplicaPorts,
-): Promise<InvoicesService> {
-  const config = configSchema.parse({
-    PORT: '1',
-    DATABASE_URL: database.urlOf('invoices'),
-    NATS_URL: natsUrl,
-    IDENTITY_SECRET: SECRET,
-    PUBLIC_URL: 'https://pay.example/',
-    ETHEREUM_RPC_URL: 'http://127.0.0.1:1',
-    ETHEREUM_CHAIN_ID: '31337',
-    ETHEREUM_USDC_ADDRESS: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
-    ETHEREUM_XPUB: XPUB,
-    LOG_LEVEL: 'silent',
-    TOLERANCE_BPS: String(given.toleranceBps),
-  });
-  const { watch, toleranceBps: _, ...ports } = given;
-  const db = openDb({
-    url: config.DATABASE_URL.reveal(),
-    schema: 'invoices',
-    pool: 6,
-    logger: createLogger('test', 'silent'),
-  });
-  const watched = watch(db);
-  const chains = new Map<Chain, WatchedChain>([[watched.chain, watched]]);
-  return await startInvoices({ ...config, PORT: 0 }, { ...ports, db, chains, workers: false });
-}
-
-export const settings = {
-  ethereum: {
-    kind: 'evm',
-    chain: 'ethereum',
-    rpcUrls: [],
-    chainId: 31_337,
-    usdcAddress: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
-    xpub: XPUB,
-  },
-  bitcoin: { kind: 'bitcoin', chain: 'bitcoin', rpcUrls: [], network: 'regtest', xpub: TPUB },
-  solana: {
-    kind: 'solana',
-    chain: 'solana',
-    rpcUrls: [],
-    network: 'local',
-    usdcMint: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
-  },
-} as const satisfies Partial<Record<Chain, ChainSettings>>;
-
-function watchScripted(
-  chain: ScriptedChain,
-  db: InvoicesService['ports']['db'],
-  {
-    chain: name = 'ethereum',
-    quietMs,
-    outageMs = Number.POSITIVE_INFINITY,
-    staleMs,
-    gapMs,
-    lateMs,
-    droppedAfterMs = 0,
-  }: FixtureOptions,
-): WatchedChain {
-  const given: ChainSettings = settings[name];
-  return {
-    chain: name,
-    assets: new Set(configuredAssets(given)),
-    reader: chain,
-    network: networkCheck(chain),
-    ...addressesOf(given, db),
-    filter: createAddressFilter(name),
-    quietMs,
-    outageMs,
-    staleMs,
-    gapMs,
-    lateMs,
-    droppedAfterMs,
-    uri: (asset, address, amount) => paymentUri(given, asset, address, amount),
-  };
-}
-
-function addressesOf(
-  given: ChainSettings,
-  db: InvoicesService['ports']['db'],
-): Pick<WatchedChain, 'addresses' | 'storedPool' | 'keys'> {
-  if (given.kind === 'solana') {
-    const isAddress = (text: string) => checkAddress(given, text) === text;
-    return { addresses: storedAddressPool(db, given.chain), storedPool: { ahead: 20, isAddress } };
+  /** Mines blocks and scans them. */
+  async function mine(...blocks: Script[]) {
+    const mined = chain.mine(...blocks);
+    await scan();
+    return mined;
   }
-  const derived = depositAddresses(given, given.xpub ?? '');
-  if (derived === undefined) throw new Error('these chains have public keys');
+  const blocks = (count: number) => mine(...Array.from({ length: count }, () => ({})));
+
   return {
-    addresses: derivedAddressPool({
-      addressAt: derived.at,
-      nextBlock: () => nextAddressBlock(db, given.kind),
-      ahead: 32,
-      logger: createLogger('test', 'silent'),
-    }),
-    keys: unconfirmedKeys(given.chain, derived.at(0)),
-  };
-}
-
-type Call = { account?: AccountId; body?: unknown; headers?: Record<string, string>; now: Date };
-
-/** A request with the gateway's identity header. */
-export async function api(
-  port: number,
-  method: 'GET' | 'POST' | 'HEAD',
-  path: string,
-  { account, body, headers = {}, now }: Call,
-): Promise<ApiAnswer> {
-  const answer = await request(`http://127.0.0.1:${port}${path}`, {
-    method,
-    headers: {
-      ...(account === undefined ? {} : { [IDENTITY_HEADER]: signIdentity(SECRET, { account }, now) }),
-      'content-type': 'application/json',
-      ...headers,
+    fixture,
+    blocks,
+    async anInvoice(order: object = {}) {
+      const invoice = await fixture.anInvoice(order);
+      const kinds = async () => (await told(invoice.id)).map(({ kind }) => kind);
+      return {
+        ...invoice,
+        kinds,
+        /** What was reported since it was created. */
+        changes: async () => (await kinds()).slice(1),
+        last: async () => (await told(invoice.id)).at(-1),
+        settled: async () => (await told(invoice.id)).filter(({ kind }) => kind === 'deposit.settled'),
+        deposits: () =>
+          rows('select * from deposits where invoice_id = $1 order by first_seen_at, amount, id', [
+            invoice.id,
+          ]),
+      };
     },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  const text = await answer.body.text();
-  const isJson = String(answer.headers['content-type']).startsWith('application/json');
-  return {
-    status: answer.statusCode,
-    headers: answer.headers,
-    body: isJson && text !== '' ? JSON.parse(text) : text,
+    /** Mines a payment and scans its block. */
+    pay: (to: string, amount: bigint, more: Partial<Paying> = {}) => mine({ pay: [{ to, amount, ...more }] }),
+    /** A payment that is seen in the mempool. */
+    async send(to: string, amount: bigint, more: Partial<Paying> = {}): Promise<string> {
+      const tx = more.tx ?? newTx();
+      chain.wait({ to, amount, ...more, tx });
+      await scan();
+      return tx;
+    },
+    /** Advances the clock and mines a block at that time. */
+    async pass(ms: number) {
+      fixture.pass(ms);
+      await blocks(1);
+    },
   };
 }

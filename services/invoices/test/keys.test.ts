@@ -9,7 +9,8 @@ import { eventually } from '@quittance/testkit/eventually';
 import { request } from 'undici';
 import { compareKeys } from '../src/operations/compare-keys.ts';
 import { startWorkers } from '../src/workers.ts';
-import { api, type Fixture, MINUTE, startFixture } from './fixture.ts';
+import { type Fixture, MINUTE, startFixture } from './fixture.ts';
+import { api } from './replica.ts';
 
 /** The first addresses of the configured public keys, and of others. */
 const WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { patient } from '@quittance/testkit/patience';
 import { expireInvoices } from '../src/operations/expire-invoices.ts';
-import { api, ETHER, type Fixture, MINUTE, startFixture, type Told } from './fixture.ts';
+import { ETHER, type Fixture, MINUTE, startFixture, type Told } from './fixture.ts';
+import { api } from './replica.ts';
 import { newTx, type Script } from './scripted-chain.ts';
 
 /** Anyone can pay an invoice thousands of times with dust. Other invoices must not be slower for it. */

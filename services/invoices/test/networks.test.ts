@@ -7,7 +7,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import { request } from 'undici';
 import { configSchema } from '../src/config.ts';
 import { type InvoicesService, startInvoices } from '../src/service.ts';
-import { SECRET, XPUB } from './fixture.ts';
+import { SECRET, XPUB } from './replica.ts';
 
 let database: TestDatabase;
 let nats: Awaited<ReturnType<typeof testNats>>;

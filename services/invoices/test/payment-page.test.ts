@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { api, ETHER, type Fixture, MINUTE, startFixture } from './fixture.ts';
+import { ETHER, type Fixture, MINUTE, startFixture } from './fixture.ts';
+import { api } from './replica.ts';
 
 const DUE = ETHER / 100n;
 

@@ -13,7 +13,7 @@ import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/en
 import { eventually } from '@quittance/testkit/eventually';
 import { configSchema } from '../src/config.ts';
 import { type InvoicesService, startInvoices } from '../src/service.ts';
-import { api, aQuote, confirmKeys, SECRET, TPUB } from './fixture.ts';
+import { api, aQuote, confirmKeys, SECRET, TPUB } from './replica.ts';
 
 type Asset = 'BTC' | 'SOL' | 'USDC_SOL';
 

@@ -4,7 +4,8 @@ import { type Bus, connectBus } from '@quittance/shared/bus';
 import { commandSubject, commands } from '@quittance/shared/commands';
 import { createLogger } from '@quittance/shared/logger';
 import { refillAddressPool } from '../src/address-pool.ts';
-import { api, type Fixture, startFixture } from './fixture.ts';
+import { type Fixture, startFixture } from './fixture.ts';
+import { api } from './replica.ts';
 import { newTx, type Script } from './scripted-chain.ts';
 
 const WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';

@@ -1,0 +1,262 @@
+import { describe, expect, it } from '@jest/globals';
+import { type AccountId, newAccountId } from '@quittance/shared/ids';
+import { MINUTE, openFixture } from './fixture.ts';
+import { api, aQuote } from './replica.ts';
+
+const { fixture } = await openFixture();
+
+const ID = /^inv_[0-9a-hjkmnp-tv-z]{36}$/;
+
+describe('POST /api/invoices', () => {
+  it('returns the whole invoice with a locked rate and its own address', async () => {
+    const merchant = fixture.merchant();
+    const answer = await merchant.post('/api/invoices', {
+      asset: 'ETH',
+      amount: 10,
+      expires_in: 30,
+      external_id: ' order 7 ',
+      succeed_url: 'https://shop.example/thanks?o=7',
+      timeout_url: 'https://shop.example/late',
+    });
+    expect(answer.status).toBe(201);
+    expect(answer.headers['location']).toBe(answer.body.data.url);
+    const { id, address } = answer.body.data;
+    expect(id).toMatch(ID);
+    expect(address.address).toMatch(/^0x[0-9a-fA-F]{40}$/);
+    expect(address.address).not.toBe(address.address.toLowerCase());
+    const asset = {
+      id: 2,
+      name: 'Ethereum',
+      symbol: 'ETH',
+      chain: 'ethereum',
+      type: 'native',
+      decimals: 18,
+      usd_rate: '2500',
+      network_fee: '0.0005',
+      min_confirmations: 3,
+    };
+    const whole = {
+      id,
+      external_id: 'order 7',
+      amount_fiat: '10.00',
+      usd_rate: '2500',
+      status: 'pending',
+      expires_at: new Date(fixture.clock.at.getTime() + 30 * MINUTE).toISOString(),
+      paid_at: null,
+      created_at: fixture.clock.at.toISOString(),
+      amount: '0.004',
+      pending_amount: '0',
+      paid_amount: '0',
+      reversed_amount: '0',
+      url: `https://pay.example/pay/${id}`,
+      asset,
+      address: {
+        address: address.address,
+        uri: `ethereum:${address.address}@31337?value=4000000000000000`,
+      },
+      payments: [],
+    };
+    expect(answer.body).toStrictEqual({ message: expect.any(String), data: whole });
+    expect(await merchant.get(`/api/invoices/${id}`)).toMatchObject({ status: 200, body: whole });
+    expect(await merchant.read(id)).toStrictEqual(whole);
+    expect(await fixture.told(id)).toStrictEqual([
+      {
+        kind: 'invoice.created',
+        payload: { account_id: merchant.account, resource_id: id, version: 1, data: whole },
+      },
+    ]);
+    const [row] = await fixture.rows('select quote, usd_rate from invoices where id = $1', [id]);
+    expect(row).toMatchObject({ usd_rate: '2500', quote: { sources: [{ name: 'file', usd_rate: '2500' }] } });
+  });
+
+  it('rounds the amount due up, so that the merchant is never short', async () => {
+    const eth = fixture.quotes.get('ETH');
+    if (eth === undefined) throw new Error('there is a quote');
+    fixture.quotes.set('ETH', { ...eth, usd_rate: '2999.99' });
+    const invoice = await fixture.merchant().invoice({ amount: '10.01' });
+    fixture.quotes.set('ETH', eth);
+    expect(invoice).toMatchObject({ amount_fiat: '10.01', usd_rate: '2999.99', amount: '0.00333668' });
+    // The asset shows the current rate, and the amount due does not change.
+    expect(await fixture.merchant(await accountOf(invoice.id)).read(invoice.id)).toMatchObject({
+      usd_rate: '2999.99',
+      amount: '0.00333668',
+      asset: { usd_rate: '2500' },
+    });
+  });
+
+  it('accepts numbers as text, and expires in 60 minutes by default', async () => {
+    const merchant = fixture.merchant();
+    const answer = await merchant.post('/api/invoices', '{"asset":"USDC_ERC20","amount":5.10e0}');
+    expect(answer.body.data).toMatchObject({
+      amount_fiat: '5.10',
+      amount: '5.1',
+      external_id: null,
+      expires_at: new Date(fixture.clock.at.getTime() + 60 * MINUTE).toISOString(),
+    });
+    expect(answer.body.data.address.uri).toBe(
+      `ethereum:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48@31337/transfer?address=${answer.body.data.address.address}&uint256=5100000`,
+    );
+  });
+
+  it('gives every invoice its own address, also a hundred at once', async () => {
+    const merchant = fixture.merchant();
+    const invoices = await Promise.all(Array.from({ length: 100 }, () => merchant.invoice()));
+    expect(new Set(invoices.map((invoice) => invoice.address.address)).size).toBe(100);
+    const rows = await fixture.rows(
+      `select count(*)::int as n, count(distinct derivation_index)::int as indexes from addresses`,
+    );
+    expect(rows[0].n).toBe(rows[0].indexes);
+  });
+
+  const wrong = 'The given data was invalid.';
+  const required = {
+    asset: ['The asset field is required.'],
+    amount: ['The amount field is required.'],
+  };
+  it.each([
+    ['{}', required],
+    ['', required],
+    ['not json', required],
+    ['[]', required],
+    ['"text"', required],
+    ['{"asset":null,"amount":""}', required],
+    ['{"asset":" ","amount":"  "}', required],
+    ['{"asset":"DOGE","amount":10}', { asset: ['The selected asset is invalid.'] }],
+    ['{"asset":"BTC","amount":10}', { asset: ['The selected asset is invalid.'] }],
+    // The asset is active, and its chain is not configured.
+    ['{"asset":"SOL","amount":10}', { asset: ['The selected asset is invalid.'] }],
+    ['{"asset":"SOL","amount":10}', { asset: ['The selected asset is invalid.'] }],
+    ['{"asset":"eth","amount":10}', { asset: ['The selected asset is invalid.'] }],
+    ['{"asset":7,"amount":10}', { asset: ['The asset must be a string.'] }],
+    ['{"asset":["ETH"],"amount":10}', { asset: ['The asset must be a string.'] }],
+    ['{"asset":"ETH","amount":4.99}', { amount: ['The amount must be at least 5.'] }],
+    ['{"asset":"ETH","amount":0}', { amount: ['The amount must be at least 5.'] }],
+    ['{"asset":"ETH","amount":-0}', { amount: ['The amount must be at least 5.'] }],
+    ['{"asset":"ETH","amount":-7}', { amount: ['The amount must be at least 5.'] }],
+    ['{"asset":"ETH","amount":-1e77}', { amount: ['The amount must be at least 5.'] }],
+    ['{"asset":"ETH","amount":5.001}', { amount: ['The amount must not have more than 2 decimal places.'] }],
+    [
+      '{"asset":"ETH","amount":4.999}',
+      { amount: ['The amount must be at least 5.', 'The amount must not have more than 2 decimal places.'] },
+    ],
+    ['{"asset":"ETH","amount":1e13}', { amount: ['The amount must not be greater than 1000000000000.'] }],
+    ['{"asset":"ETH","amount":1e77}', { amount: ['The amount must not be greater than 1000000000000.'] }],
+    ['{"asset":"ETH","amount":1e400}', { amount: ['The amount must be a number.'] }],
+    ['{"asset":"ETH","amount":"ten"}', { amount: ['The amount must be a number.'] }],
+    ['{"asset":"ETH","amount":true}', { amount: ['The amount must be a number.'] }],
+    ['{"asset":"ETH","amount":[10]}', { amount: ['The amount must be a number.'] }],
+    ['{"asset":"ETH","amount":{"a":1}}', { amount: ['The amount must be a number.'] }],
+    ['{"asset":"ETH","amount":10,"expires_in":0}', { expires_in: ['The expires in must be at least 1.'] }],
+    [
+      '{"asset":"ETH","amount":10,"expires_in":121}',
+      { expires_in: ['The expires in must not be greater than 120.'] },
+    ],
+    ['{"asset":"ETH","amount":10,"expires_in":1.5}', { expires_in: ['The expires in must be an integer.'] }],
+    [
+      '{"asset":"ETH","amount":10,"expires_in":"soon"}',
+      { expires_in: ['The expires in must be an integer.'] },
+    ],
+    [
+      JSON.stringify({ asset: 'ETH', amount: 10, external_id: 'x'.repeat(256) }),
+      { external_id: ['The external id must not be greater than 255 characters.'] },
+    ],
+    ['{"asset":"ETH","amount":10,"external_id":5}', { external_id: ['The external id must be a string.'] }],
+    [
+      '{"asset":"ETH","amount":10,"external_id":"a\\u0000b"}',
+      { external_id: ['The external id must be a string.'] },
+    ],
+    [
+      '{"asset":"ETH","amount":10,"external_id":"\\ud800"}',
+      { external_id: ['The external id must be a string.'] },
+    ],
+    [
+      '{"asset":"ETH","amount":10,"succeed_url":"shop"}',
+      { succeed_url: ['The succeed url must be a valid URL.'] },
+    ],
+    [
+      '{"asset":"ETH","amount":10,"timeout_url":"javascript:alert(1)"}',
+      { timeout_url: ['The timeout url must be a valid URL.'] },
+    ],
+    [
+      '{"asset":"BTC","amount":1,"expires_in":500,"succeed_url":7}',
+      {
+        asset: ['The selected asset is invalid.'],
+        amount: ['The amount must be at least 5.'],
+        expires_in: ['The expires in must not be greater than 120.'],
+        succeed_url: ['The succeed url must be a string.'],
+      },
+    ],
+  ])('422: %s', async (body, errors) => {
+    const answer = await fixture.merchant().post('/api/invoices', body);
+    expect(answer.status).toBe(422);
+    expect(answer.body).toStrictEqual({ message: wrong, errors });
+  });
+
+  it.each([
+    ['{"asset":"ETH","amount":"5"}'],
+    ['{"asset":" ETH ","amount":5}'],
+    ['{"asset":"ETH","amount":5.00}'],
+    ['{"asset":"ETH","amount":1000000000000}'],
+    ['{"asset":"ETH","amount":10,"expires_in":"120"}'],
+    [JSON.stringify({ asset: 'ETH', amount: 10, external_id: '😀'.repeat(255) })],
+    ['{"asset":"DOGE","asset":"ETH","amount":10}'],
+  ])('201: %s', async (body) => {
+    expect(await fixture.merchant().post('/api/invoices', body)).toMatchObject({ status: 201 });
+  });
+
+  it('refuses a body over 64 kB', async () => {
+    const body = JSON.stringify({ asset: 'ETH', amount: 10, external_id: 'x'.repeat(70_000) });
+    expect(await fixture.merchant().post('/api/invoices', body)).toMatchObject({
+      status: 413,
+      body: { message: 'The body must not be greater than 64 kilobytes.' },
+    });
+  });
+
+  it('creates nothing without a fresh rate, and reports invalid fields first', async () => {
+    fixture.board.stale = true;
+    const merchant = fixture.merchant();
+    const answer = await merchant.post('/api/invoices', { asset: 'ETH', amount: 10 });
+    const refused = await merchant.post('/api/invoices', { asset: 'ETH', amount: 1 });
+    fixture.board.stale = false;
+    expect(answer).toMatchObject({ status: 503, body: { message: 'Service Unavailable' } });
+    expect(answer.headers['retry-after']).toBeDefined();
+    expect(refused.status).toBe(422);
+    expect((await merchant.get('/api/invoices')).body.meta.total).toBe(0);
+  });
+
+  it('refuses an asset that is switched off', async () => {
+    fixture.quotes.set(
+      'USDC_ERC20',
+      aQuote({ asset: 'USDC_ERC20', usd_rate: '1', active: false }, fixture.clock.at),
+    );
+    const answer = await fixture.merchant().post('/api/invoices', { asset: 'USDC_ERC20', amount: 10 });
+    fixture.quotes.set(
+      'USDC_ERC20',
+      aQuote({ asset: 'USDC_ERC20', usd_rate: '1', dust: '10000' }, fixture.clock.at),
+    );
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { errors: { asset: ['The selected asset is invalid.'] } },
+    });
+  });
+
+  it('refuses requests without the gateway’s signed identity', async () => {
+    const now = fixture.clock.now();
+    const { port } = fixture.service;
+    const body = { asset: 'ETH', amount: 10 };
+    expect(await api(port, 'POST', '/api/invoices', { body, now })).toMatchObject({
+      status: 401,
+      body: { message: 'Unauthenticated.' },
+    });
+    const account = newAccountId(now);
+    const old = new Date(now.getTime() - 6 * MINUTE);
+    expect(await api(port, 'GET', '/api/invoices', { account, now: old })).toMatchObject({ status: 503 });
+    const headers = { 'x-quittance-identity': 'eyJhY2NvdW50IjoiYSJ9.forged' };
+    expect(await api(port, 'GET', '/api/invoices', { headers, now })).toMatchObject({ status: 401 });
+  });
+});
+
+async function accountOf(id: string): Promise<AccountId> {
+  const [row] = await fixture.rows('select account_id from invoices where id = $1', [id]);
+  return row.account_id;
+}

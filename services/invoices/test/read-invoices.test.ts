@@ -1,0 +1,226 @@
+import { describe, expect, it } from '@jest/globals';
+import { ETHER, openFixture } from './fixture.ts';
+import { api } from './replica.ts';
+
+const { fixture } = await openFixture();
+
+describe('GET /api/invoices/{id}', () => {
+  it('an invoice of another account is forbidden, and an unknown one does not exist', async () => {
+    const invoice = await fixture.merchant().invoice();
+    const stranger = fixture.merchant();
+    expect(await stranger.get(`/api/invoices/${invoice.id}`)).toMatchObject({
+      status: 403,
+      body: { message: 'This action is unauthorized.' },
+    });
+    for (const id of [`inv_${'0'.repeat(36)}`, 'inv_1', '1', 'a%00b', '%F0%9F%98%80', `${invoice.id}x`]) {
+      expect(await stranger.get(`/api/invoices/${id}`)).toMatchObject({
+        status: 404,
+        body: { message: 'No query results for model [Invoice].' },
+      });
+    }
+  });
+
+  it('shows each payment with its confirmations', async () => {
+    const merchant = fixture.merchant();
+    const invoice = await merchant.invoice();
+    const to = invoice.address.address.toLowerCase();
+    const tx = `0x${'cd'.repeat(32)}`;
+    fixture.chain.mine({ pay: [{ to, amount: ETHER / 100n, tx }] }, {});
+    await fixture.scan();
+    const seen = fixture.clock.at.toISOString();
+    expect((await merchant.read(invoice.id)).payments).toStrictEqual([
+      {
+        tx_hash: tx,
+        output_index: 0,
+        amount: '0.01',
+        status: 'pending',
+        confirmations: 2,
+        required_confirmations: 3,
+        block_height: fixture.chain.height() - 1,
+        first_seen_at: seen,
+        confirmed_at: null,
+      },
+    ]);
+    fixture.pass(1_000);
+    fixture.chain.mine({});
+    await fixture.scan();
+    expect((await merchant.read(invoice.id)).payments).toMatchObject([
+      {
+        status: 'confirmed',
+        confirmations: 3,
+        first_seen_at: seen,
+        confirmed_at: fixture.clock.at.toISOString(),
+      },
+    ]);
+  });
+
+  it('answers HEAD like GET, without the body', async () => {
+    const merchant = fixture.merchant();
+    const invoice = await merchant.invoice();
+    const { account } = merchant;
+    const call = { account, now: fixture.clock.now() };
+    const head = await api(fixture.service.port, 'HEAD', `/api/invoices/${invoice.id}`, call);
+    expect(head).toMatchObject({ status: 200, body: '' });
+    const get = await merchant.get(`/api/invoices/${invoice.id}`);
+    expect(head.headers['content-length']).toBe(get.headers['content-length']);
+  });
+});
+
+describe('GET /api/invoices', () => {
+  it('lists the caller’s invoices, newest first, in the short form', async () => {
+    const merchant = fixture.merchant();
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n++) {
+      fixture.pass(1);
+      ids.unshift((await merchant.invoice({ external_id: `o${n}` })).id);
+    }
+    const { status, body } = await merchant.get('/api/invoices');
+    expect(status).toBe(200);
+    expect(body.data.map(({ id }: { id: string }) => id)).toEqual(ids);
+    expect(Object.keys(body.data[0]).sort()).toEqual(
+      [
+        'id',
+        'external_id',
+        'amount_fiat',
+        'usd_rate',
+        'status',
+        'expires_at',
+        'paid_at',
+        'created_at',
+        'amount',
+        'asset',
+      ].sort(),
+    );
+    expect(Object.keys(body.data[0].asset).sort()).toEqual(
+      [
+        'id',
+        'name',
+        'symbol',
+        'chain',
+        'type',
+        'decimals',
+        'usd_rate',
+        'network_fee',
+        'min_confirmations',
+      ].sort(),
+    );
+    expect((await fixture.merchant().get('/api/invoices')).body).toStrictEqual({
+      data: [],
+      links: {
+        first: 'https://pay.example/api/invoices?page=1',
+        last: 'https://pay.example/api/invoices?page=1',
+        prev: null,
+        next: null,
+      },
+      meta: {
+        current_page: 1,
+        from: null,
+        last_page: 1,
+        links: [
+          { url: null, label: '&laquo; Previous', active: false },
+          { url: 'https://pay.example/api/invoices?page=1', label: '1', active: true },
+          { url: null, label: 'Next &raquo;', active: false },
+        ],
+        path: 'https://pay.example/api/invoices',
+        per_page: 10,
+        to: null,
+        total: 0,
+      },
+    });
+  });
+
+  it('counts a long list up to 10,000 and links the next page beyond it', async () => {
+    const merchant = fixture.merchant();
+    const { id } = await merchant.invoice();
+    await fixture.rows(
+      `insert into invoices select (jsonb_populate_record(i, jsonb_build_object('id', 'inv_long_' || n))).*
+       from invoices i, generate_series(1, 10004) as n where i.id = $1`,
+      [id],
+    );
+    const page = async (number: number) => (await merchant.get(`/api/invoices?page=${number}`)).body;
+    expect((await page(1)).meta).toMatchObject({ total: 10_000, last_page: 1_000 });
+    const beyond = await page(1_000);
+    expect(beyond.meta.total).toBe(10_001);
+    expect(beyond.links.next).toBe('https://pay.example/api/invoices?page=1001');
+    const last = await page(1_001);
+    expect(last.meta).toMatchObject({ to: 10_005, total: 10_005 });
+    expect(last.links.next).toBeNull();
+  });
+
+  it('returns pages whose links keep the filters', async () => {
+    const merchant = fixture.merchant();
+    for (let n = 0; n < 5; n++) await merchant.invoice({ external_id: 'same' });
+    const path = 'https://pay.example/api/invoices?perPage=2&external_id=same&page=';
+    const middle = (await merchant.get('/api/invoices?perPage=2&page=2&external_id=same')).body;
+    expect(middle.data).toHaveLength(2);
+    expect(middle.links).toEqual({ first: `${path}1`, last: `${path}3`, prev: `${path}1`, next: `${path}3` });
+    expect(middle.meta).toMatchObject({
+      current_page: 2,
+      from: 3,
+      to: 4,
+      last_page: 3,
+      per_page: 2,
+      total: 5,
+    });
+    const last = (await merchant.get('/api/invoices?perPage=2&page=3')).body;
+    expect(last.data).toHaveLength(1);
+    expect(last.links).toMatchObject({ next: null });
+    const beyond = (await merchant.get('/api/invoices?perPage=2&page=9')).body;
+    expect(beyond).toMatchObject({ data: [], meta: { current_page: 9, from: null, to: null, total: 5 } });
+    const all = [1, 2, 3].map(
+      async (page) => (await merchant.get(`/api/invoices?perPage=2&page=${page}`)).body.data,
+    );
+    const ids = (await Promise.all(all)).flat().map(({ id }: { id: string }) => id);
+    expect(new Set(ids).size).toBe(5);
+  });
+
+  it.each(['0', '-1', 'x', '', '1.5'])('page=%s is page 1', async (page) => {
+    const answer = await fixture.merchant().get(`/api/invoices?page=${page}`);
+    expect(answer).toMatchObject({ status: 200, body: { meta: { current_page: 1 } } });
+  });
+
+  it.each([
+    ['perPage=0', { perPage: ['The per page must be at least 1.'] }],
+    ['perPage=101', { perPage: ['The per page must not be greater than 100.'] }],
+    ['perPage=x', { perPage: ['The per page must be an integer.'] }],
+    ['status=open', { status: ['The selected status is invalid.'] }],
+    ['asset=DOGE', { asset: ['The selected asset is invalid.'] }],
+    ['created_from=yesterday', { created_from: ['The created from is not a valid date.'] }],
+    [
+      `external_id=${'x'.repeat(256)}`,
+      { external_id: ['The external id must not be greater than 255 characters.'] },
+    ],
+    ['external_id=%00', { external_id: ['The external id must be a string.'] }],
+  ])('422: ?%s', async (query, errors) => {
+    const answer = await fixture.merchant().get(`/api/invoices?${query}`);
+    expect(answer).toMatchObject({ status: 422, body: { message: 'The given data was invalid.', errors } });
+  });
+
+  it('filters by status, asset, reference and time', async () => {
+    const merchant = fixture.merchant();
+    const start = fixture.clock.now();
+    const first = await merchant.invoice({ external_id: 'one' });
+    fixture.pass(1);
+    const second = await merchant.invoice({ asset: 'USDC_ERC20', external_id: 'two' });
+    fixture.pass(1);
+    const third = await merchant.invoice({ external_id: 'one' });
+    const to = third.address.address.toLowerCase();
+    fixture.chain.mine({ pay: [{ to, amount: ETHER }] });
+    await fixture.scan();
+
+    const ids = async (query: string) =>
+      (await merchant.get(`/api/invoices?${query}`)).body.data.map(({ id }: { id: string }) => id);
+    const at = (ms: number) => encodeURIComponent(new Date(start.getTime() + ms).toISOString());
+    expect(await ids('status=pending')).toEqual([second.id, first.id]);
+    expect(await ids('status=confirmed')).toEqual([third.id]);
+    expect(await ids('asset=USDC_ERC20')).toEqual([second.id]);
+    expect(await ids('external_id=one')).toEqual([third.id, first.id]);
+    expect(await ids('external_id=one&status=confirmed&asset=ETH')).toEqual([third.id]);
+    expect(await ids(`created_from=${at(1)}`)).toEqual([third.id, second.id]);
+    expect(await ids(`created_to=${at(1)}`)).toEqual([second.id, first.id]);
+    expect(await ids(`created_from=${at(1)}&created_to=${at(1)}`)).toEqual([second.id]);
+    expect(await ids('created_from=0001-01-01&created_to=9999-12-31')).toHaveLength(3);
+    expect(await ids('created_to=0001-01-01')).toEqual([]);
+    expect((await merchant.get('/api/invoices?status=pending&perPage=1')).body.meta.total).toBe(2);
+  });
+});
