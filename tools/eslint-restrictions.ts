@@ -95,7 +95,6 @@ const mayReadEnv = [
 const LONG_SUITES = [
   'packages/shared/test/consumer.test.ts',
   'packages/shared/test/inbox-pruning.test.ts',
-  'services/ledger/test/unresolved.test.ts',
   'test/e2e/contract.test.ts',
   'test/e2e/money.test.ts',
   'test/faults/races.test.ts',
