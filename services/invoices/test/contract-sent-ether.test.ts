@@ -184,7 +184,8 @@ describe('contract-sent ETH', () => {
     fixture.chain.mine({ inside: [{ to: other.to, amount: DUE }] }, ...empty(3));
     await fixture.scan();
     expect(await other.read()).toMatchObject({ status: 'confirmed' });
-    expect(await invoice.deposits()).toMatchObject([
+    const deposits = await invoice.deposits();
+    expect(deposits.toSorted((one, other) => one.block_height - other.block_height)).toMatchObject([
       { amount: (DUE / 2n).toString(), block_height: block?.height },
       { amount: (DUE / 2n).toString(), block_height: fixture.chain.height() },
     ]);
