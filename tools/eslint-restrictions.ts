@@ -96,7 +96,6 @@ const LONG_SUITES = [
   'packages/shared/test/consumer.test.ts',
   'packages/shared/test/inbox-pruning.test.ts',
   'test/e2e/contract.test.ts',
-  'test/e2e/money.test.ts',
   'test/faults/races.test.ts',
   'test/privileges/nats.test.ts',
 ];
