@@ -1,0 +1,98 @@
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually';
+import type { Merchant } from '@quittance/testkit/merchant';
+import type { Quittance } from '@quittance/testkit/quittance';
+import { balanceOf, CONFIRMATIONS, merchantWith, type OnStack } from './on-stack.ts';
+
+/** Step by step, on a node that makes a block only when it is told to: what money.test.ts only sees passing by. */
+
+export const ethereumCases = (stack: OnStack): void =>
+  describe('Ethereum, block by block', () => {
+    let quittance: Quittance;
+    let shop: Merchant;
+
+    beforeAll(async () => {
+      quittance = stack();
+      shop = await quittance.merchant();
+    });
+    afterEach(async () => {
+      await eventually(async () => expect((await quittance.books()).discrepancies).toEqual([]));
+    });
+
+    async function invoice(
+      order: object,
+    ): Promise<{ id: string; amount: string; address: { address: string } }> {
+      const made = await shop.post('/api/invoices', order);
+      expect(made.status).toBe(201);
+      return made.body.data;
+    }
+
+    const read = async (id: string) => (await shop.get(`/api/invoices/${id}`)).body;
+
+    const becomes = (id: string, wanted: object, withinMs?: number) =>
+      eventually(async () => expect(await read(id)).toMatchObject(wanted), withinMs);
+
+    test('ETH paid in full: confirmed when it is seen, paid when it is final, and in the balance by then', async () => {
+      const { id, amount, address } = await invoice({ asset: 'ETH', amount: 25, external_id: 'order-1' });
+      expect(await read(id)).toMatchObject({
+        status: 'pending',
+        amount: '0.01',
+        amount_fiat: '25.00',
+        payments: [],
+      });
+
+      const hash = await quittance.ethereum.pay('ETH', address.address, amount);
+      await quittance.ethereum.mine();
+      await becomes(id, {
+        status: 'confirmed',
+        pending_amount: '0.01',
+        paid_amount: '0',
+        paid_at: null,
+        payments: [{ tx_hash: hash, output_index: 0, amount: '0.01', status: 'pending', confirmations: 1 }],
+      });
+
+      await quittance.ethereum.mine(CONFIRMATIONS - 1);
+      await becomes(id, {
+        status: 'paid',
+        pending_amount: '0',
+        paid_amount: '0.01',
+        paid_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        payments: [
+          { status: 'confirmed', confirmations: CONFIRMATIONS, required_confirmations: CONFIRMATIONS },
+        ],
+      });
+      expect(await balanceOf(shop, 'ETH')).toMatchObject({ balance: '0.01', held: '0' });
+    });
+
+    test('ETH sent by a contract names the address nowhere, and is found', async () => {
+      const { id, amount, address } = await invoice({ asset: 'ETH', amount: 50 });
+      await quittance.ethereum.payByContract(address.address, amount);
+      await quittance.ethereum.mine(CONFIRMATIONS + 1);
+      await becomes(id, { status: 'paid', paid_amount: amount });
+    });
+
+    test('a payment in a block that is dropped steps back, and counts again when it returns', async () => {
+      const { id, amount, address } = await invoice({ asset: 'ETH', amount: 30 });
+      await quittance.ethereum.pay('ETH', address.address, amount);
+      await quittance.ethereum.mine(2);
+      await becomes(id, { status: 'confirmed', payments: [{ confirmations: 2 }] });
+      await quittance.ethereum.dropBlocks(2);
+      await becomes(id, { status: 'pending', pending_amount: '0', payments: [{ status: 'reversed' }] });
+
+      await quittance.ethereum.pay('ETH', address.address, amount);
+      await quittance.ethereum.mine(CONFIRMATIONS);
+      await becomes(id, { status: 'paid', paid_amount: amount });
+    });
+
+    test('a balance below amount plus fee is refused, and nothing is held', async () => {
+      const shop = await merchantWith(quittance, 'ETH', 100);
+      const refused = await shop.post('/api/payouts', {
+        asset: 'ETH',
+        amount: '0.04',
+        address: await quittance.ethereum.newAddress(),
+      });
+      expect(refused).toMatchObject({ status: 400, body: { message: 'Insufficient balance' } });
+      expect(await balanceOf(shop, 'ETH')).toMatchObject({ balance: '0.04', held: '0' });
+      expect((await shop.get('/api/payouts')).body.data).toEqual([]);
+    });
+  });

@@ -1,0 +1,43 @@
+import { afterAll, expect, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually';
+import type { Merchant } from '@quittance/testkit/merchant';
+import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { Webhook } from 'standardwebhooks';
+import type { OnStack } from './on-stack.ts';
+
+const EXPIRES_WITHIN_MS = 90_000;
+
+/** One test makes an invoice, other cases pass the minute until it expires, and another test looks at it. */
+export function invoiceThatNobodyPays(stack: OnStack): { isMade(): void; hasExpired(): void } {
+  let receiver: Receiver;
+  let shop: Merchant;
+  let webhook: Webhook;
+  let id: string;
+  return {
+    isMade: () =>
+      test('an invoice with a minute to pay is made', async () => {
+        receiver = await startReceiver();
+        shop = await stack().merchant();
+        const made = await shop.post('/api/webhooks', {
+          url: `${receiver.url}/hook`,
+          events: ['invoice.expired'],
+        });
+        webhook = new Webhook(made.body.data.secret);
+        const invoice = await shop.post('/api/invoices', { asset: 'ETH', amount: 10, expires_in: 1 });
+        expect(invoice.status).toBe(201);
+        id = invoice.body.data.id;
+      }),
+    hasExpired() {
+      afterAll(() => receiver?.close());
+      test('the invoice that nobody paid expires, and its webhook says so', async () => {
+        const [one] = await eventually(() => {
+          expect(receiver.received).toHaveLength(1);
+          return receiver.received;
+        }, EXPIRES_WITHIN_MS);
+        webhook.verify(one?.body ?? '', one?.headers as Record<string, string>);
+        expect(JSON.parse(one?.body ?? '')).toMatchObject({ event: 'invoice.expired', data: { id } });
+        expect((await shop.get(`/api/invoices/${id}`)).body.status).toBe('expired');
+      });
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { expect } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually';
+import type { Merchant } from '@quittance/testkit/merchant';
+import type { Quittance } from '@quittance/testkit/quittance';
+
+/** The stack that all cases of `shop.test.ts` share. Each opens merchants and receivers of its own. */
+export type OnStack = () => Quittance;
+/** How many blocks make a payment final there. */
+export const CONFIRMATIONS = 3;
+
+/** A merchant whose balance came in as customers' payments. */
+export async function merchantWith(
+  quittance: Quittance,
+  asset: 'ETH' | 'USDC_ERC20',
+  dollars: number,
+): Promise<Merchant> {
+  const shop = await quittance.merchant();
+  const { body } = await shop.post('/api/invoices', { asset, amount: dollars });
+  await quittance.ethereum.pay(asset, body.data.address.address, body.data.amount);
+  await quittance.ethereum.mine(CONFIRMATIONS);
+  await eventually(async () =>
+    expect((await shop.get(`/api/invoices/${body.data.id}`)).body.status).toBe('paid'),
+  );
+  return shop;
+}
+
+export async function balanceOf(shop: Merchant, asset: string): Promise<{ balance: string; held: string }> {
+  const { body } = await shop.get('/api/balances');
+  return body.data.find((entry: { asset: { symbol: string } }) => entry.asset.symbol === asset);
+}
