@@ -2,11 +2,14 @@ import type { ChainKind } from '@quittance/shared/assets';
 import type { Db } from '@quittance/shared/db';
 import type { Lease } from '@quittance/shared/lease';
 import type { AccountChainDriver, AccountChainPorts } from './operations/account-chain/driver.ts';
+import { bumpStuck } from './operations/account-chain/evm-bump.ts';
 import { evmDriver } from './operations/account-chain/evm-driver.ts';
-import { readHistory } from './operations/account-chain/evm-nonces.ts';
+import { noteGap, readHistory } from './operations/account-chain/evm-nonces.ts';
+import { evmTracker } from './operations/account-chain/evm-tracking.ts';
 import { followTransactions } from './operations/account-chain/follow-transactions.ts';
 import { payReserved } from './operations/account-chain/pay-reserved.ts';
 import { solanaDriver, unknownHistory } from './operations/account-chain/solana-driver.ts';
+import { solanaTracker } from './operations/account-chain/solana-tracking.ts';
 import { sweepEconomical } from './operations/account-chain/sweep.ts';
 import { unknownSpends, watchHotAddress } from './operations/bitcoin/chain-utxos.ts';
 import { followGroups, settleMined } from './operations/bitcoin/follow-groups.ts';
@@ -53,7 +56,21 @@ export const chainWorkers: { readonly [K in ChainKind]: ChainWorker<K> } = {
 
   evm: {
     signingPauseReason: async (ports) => (await readHistory(ports)).unknown,
-    run: (ports, lease) => runAccountChain(ports, lease, evmDriver(ports, lease)),
+    async run(ports, lease) {
+      const followed = await followTransactions(ports, lease, evmTracker(ports, lease));
+      const { used, unknown } = await readHistory(ports);
+      // No nonce is used while the chain has transactions of the wallet that are not known here.
+      ports.signingPause.reason = unknown;
+      if (unknown !== undefined) {
+        reportSigningPaused(ports);
+        return followed;
+      }
+      const bumped = await bumpStuck(ports, lease);
+      // Before planning, because the balance of a lagging node, or after a reorganisation, is not the current one.
+      const isNodeBehind = await noteGap(ports, ports.sender.hotAddress, used);
+      if (isNodeBehind) return followed + bumped;
+      return followed + bumped + (await payAndSweep(ports, lease, evmDriver(ports, lease)));
+    },
     // Nodes prune receipts. Then the chain has still used the nonce.
     mayBePruned: async ({ sender }, { wallet, nonce }) =>
       nonce !== null && (await sender.nonce(wallet, 'latest')) > nonce,
@@ -61,22 +78,24 @@ export const chainWorkers: { readonly [K in ChainKind]: ChainWorker<K> } = {
 
   solana: {
     signingPauseReason: unknownHistory,
-    run: (ports, lease) => runAccountChain(ports, lease, solanaDriver(ports, lease)),
+    async run(ports, lease) {
+      const followed = await followTransactions(ports, lease, solanaTracker(ports, lease));
+      if (ports.signingPause.reason !== undefined) {
+        reportSigningPaused(ports);
+        return followed;
+      }
+      return followed + (await payAndSweep(ports, lease, solanaDriver(ports)));
+    },
     // Nodes keep signatures for a few days.
     mayBePruned: async () => true,
   },
 };
 
-/** One round on an account chain: follows open transactions, then pays and sweeps. */
-async function runAccountChain(
+async function payAndSweep<Order>(
   ports: AccountChainPorts,
   lease: Lease,
-  driver: AccountChainDriver,
+  driver: AccountChainDriver<Order>,
 ): Promise<number> {
-  const followed = await followTransactions(ports, lease, driver);
-  const { moved, isReady } = await driver.prepare();
-  if (ports.signingPause.reason !== undefined) reportSigningPaused(ports);
-  if (!isReady) return followed + moved;
   const paid = await payReserved(ports, lease, driver);
-  return followed + moved + paid + (await sweepEconomical(ports, lease, driver));
+  return paid + (await sweepEconomical(ports, lease, driver));
 }

@@ -244,8 +244,9 @@ it('a payout that is not reserved any more is not signed, and takes no nonce', a
     60_000,
   );
   if (lease === undefined) throw new Error('nobody else has it');
-  const transfer = await (await evmDriver(fixture.ports, lease).terms()).tryTransfer(payout);
+  const terms = await evmDriver(fixture.ports, lease).terms();
+  const transfer = await terms.tryTransfer(payout);
   if (transfer === 'refused') throw new Error('the recipient takes it');
-  expect(await signPayout(fixture.ports, lease, payout, await transfer.draft())).toBeUndefined();
+  expect(await signPayout(fixture.ports, lease, terms, payout, transfer.order)).toBeUndefined();
   expect(await fixture.db.one('select next_nonce from wallets')).toEqual({ next_nonce: '1' });
 });

@@ -153,7 +153,9 @@ const sumOpen = query<OpenSum>(
 export const openSums = (db: Queryable, chain: Chain, hotAddress: string): Promise<OpenSum[]> =>
   db.rows(sumOpen, [chain, hotAddress]);
 
-const selectSweepsOutsideBlocks = query<{ wallet: string; nonce: number; asset: AssetSymbol; amount: Units }>(
+export type SweepOutsideBlocks = { wallet: string; nonce: number; asset: AssetSymbol; amount: Units };
+
+const selectSweepsOutsideBlocks = query<SweepOutsideBlocks>(
   'transactions_sweeps_outside_blocks',
   `select wallet, nonce::float8, asset, max(amount) as amount from ${inFlight}
    where purpose = 'sweep'

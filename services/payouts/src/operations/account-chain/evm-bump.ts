@@ -11,8 +11,7 @@ import { insertSigned, newestOf, type ReplacementGroup, type Transaction } from 
 import { depositsOfSweep } from '../../store/unswept-deposits.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
-import type { AccountChainDriver } from './driver.ts';
-import { readEvmTerms, signSweepOf, signTransfer } from './evm-signing.ts';
+import { readEvmTerms, signOrder } from './evm-driver.ts';
 import { availableLiquidity } from './payment-sources.ts';
 
 const AT_ONCE = 50;
@@ -22,11 +21,7 @@ const AT_ONCE = 50;
  * and amount, so at most one of them can be mined. A native sweep pays the higher fee from its own amount.
  * @returns how many were signed.
  */
-export async function bumpStuck(
-  ports: EvmPorts,
-  lease: Lease,
-  driver: Pick<AccountChainDriver, 'deductions'>,
-): Promise<number> {
+export async function bumpStuck(ports: EvmPorts, lease: Lease): Promise<number> {
   const { db, chain, sender, clock, settings, throttledLog, assets: payable } = ports;
   const sentBefore = new Date(clock.now().getTime() - settings.gracePeriods.stuckAfterMs);
   await reportBlocking(ports, sentBefore);
@@ -35,7 +30,7 @@ export async function bumpStuck(
   if (stuck.length === 0) return 0;
   const usual = await sender.fees();
   const native = nativeAsset[chain];
-  let free: bigint = amountOf((await availableLiquidity(ports, driver, [native])).free, native);
+  let free: bigint = amountOf((await availableLiquidity(ports, [native])).free, native);
   let bumped = 0;
   for (const group of stuck) {
     await keepLease(ports, lease);
@@ -119,12 +114,13 @@ async function sign(ports: EvmPorts, { group, purpose, asset, nonce, terms }: Tr
   const raised = { ...before, fees };
   if (purpose === 'payout') {
     const [payment] = await paymentsOf(ports.db, group);
-    const made = payment && (await signTransfer(ports, { ...payment, asset }, nonce, raised));
+    const made =
+      payment && (await signOrder(ports, { transfer: { ...payment, asset }, terms: raised }, nonce));
     return made && { ...made, sweptAddress: null };
   }
-  const unswept = await depositsOfSweep(ports.db, group);
-  const made = unswept && (await signSweepOf(ports, unswept, nonce, raised));
-  return unswept && made && { ...made, sweptAddress: unswept.address };
+  const sweep = await depositsOfSweep(ports.db, group);
+  const made = sweep && (await signOrder(ports, { sweep, terms: raised }, nonce));
+  return sweep && made && { ...made, sweptAddress: sweep.address };
 }
 
 /** Nonces are mined in order: a stuck transaction of the hot wallet stops all later ones, of any asset. */

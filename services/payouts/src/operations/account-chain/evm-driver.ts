@@ -1,46 +1,65 @@
+import type { SignedTransaction } from '@quittance/chains/chain';
 import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
 import { assets } from '@quittance/shared/assets';
 import type { Lease } from '@quittance/shared/lease';
-import { units } from '@quittance/shared/money';
+import { type Units, units } from '@quittance/shared/money';
+import { invariant } from '@quittance/shared/result';
+import { z } from 'zod';
 import type { EvmPorts } from '../../ports.ts';
+import type { Payout } from '../../store/payouts.ts';
+import type { UnsweptDeposits } from '../../store/unswept-deposits.ts';
+import { takeNonce } from '../../store/wallets.ts';
 import type { AccountChainDriver, ChainTerms } from './driver.ts';
-import { bumpStuck } from './evm-bump.ts';
-import { noteGap, openWallet, readHistory, sweptWhileReading } from './evm-nonces.ts';
-import { NATIVE_SWEEP_GAS, signSweepOf, signTransfer, sweepTerms, withNextNonce } from './evm-signing.ts';
-import { trackNonces } from './evm-tracking.ts';
+import { openWallet } from './evm-nonces.ts';
 import { reportMissing } from './sweep.ts';
 
+/** A native transfer to an address without code. */
+const NATIVE_SWEEP_GAS = 21_000n;
 /** The gas that plans count with until the node estimates a transfer. */
 const USUAL_GAS = { native: 21_000n, token: 90_000n } as const;
 
+const digits = z.string().regex(/^\d+$/).transform(BigInt);
+
+/** What a transaction was signed from, beside what it pays. Its replacement is signed from the same. */
+const termsSchema = z
+  .object({
+    gas: digits,
+    max_fee: digits,
+    max_tip: digits,
+    /** Of a token sweep. The token contract accepts each authorization once. */
+    authorization: z.string().optional(),
+  })
+  .transform(({ gas, max_fee: maxFeePerGas, max_tip: maxPriorityFeePerGas, authorization }) => {
+    return { gas, fees: { maxFeePerGas, maxPriorityFeePerGas }, authorization };
+  });
+type EvmTerms = z.output<typeof termsSchema>;
+
+export const readEvmTerms = (stored: unknown): EvmTerms | undefined =>
+  stored === null ? undefined : termsSchema.parse(stored);
+
+const writeEvmTerms = ({ gas, fees, authorization }: EvmTerms): z.input<typeof termsSchema> => ({
+  gas: gas.toString(),
+  max_fee: fees.maxFeePerGas.toString(),
+  max_tip: fees.maxPriorityFeePerGas.toString(),
+  authorization,
+});
+
+/** What a transaction is signed from, beside its nonce. */
+type EvmOrder = { terms: EvmTerms } & (
+  | { transfer: Pick<Payout, 'asset' | 'address' | 'amount'> }
+  | { sweep: UnsweptDeposits }
+);
+
 /** EVM chains: every transaction of a wallet has a nonce, and they are mined in that order. */
-export function evmDriver(ports: EvmPorts, lease: Lease): AccountChainDriver {
-  const { sender, signingPause } = ports;
-  const driver: AccountChainDriver = {
-    track: trackNonces(ports, lease),
+export const evmDriver = (ports: EvmPorts, lease: Lease): AccountChainDriver<EvmOrder> => ({
+  canSign: () => openWallet(ports, lease, ports.sender.hotAddress),
+  terms: () => termsNow(ports, lease),
+});
 
-    async prepare() {
-      const { used, unknown } = await readHistory(ports);
-      // No nonce is used while the chain has transactions of the wallet that are not known here.
-      signingPause.reason = unknown;
-      if (unknown !== undefined) return { moved: 0, isReady: false };
-      const moved = await bumpStuck(ports, lease, driver);
-      // Before planning, because the balance of a lagging node, or after a reorganisation, is not the current one.
-      const isNodeBehind = await noteGap(ports, sender.hotAddress, used);
-      return { moved, isReady: !isNodeBehind };
-    },
-
-    canSign: () => openWallet(ports, lease, sender.hotAddress),
-    deductions: () => sweptWhileReading(ports),
-    terms: () => termsNow(ports, lease),
-  };
-  return driver;
-}
-
-async function termsNow(ports: EvmPorts, lease: Lease): Promise<ChainTerms> {
-  const { chain, sender } = ports;
+async function termsNow(ports: EvmPorts, lease: Lease): Promise<ChainTerms<EvmOrder>> {
+  const { chain, sender, random } = ports;
   const fees = await sender.fees();
-  const finalHeight = await sender.finalizedHeight();
+  const finalHeightWhenSigned = await sender.finalizedHeight();
   const feeOf = (gas: bigint) => units(gas * fees.maxFeePerGas);
   return {
     transferFee: (asset) => feeOf(USUAL_GAS[assets[asset].type]),
@@ -48,10 +67,7 @@ async function termsNow(ports: EvmPorts, lease: Lease): Promise<ChainTerms> {
     async tryTransfer(payout) {
       const gas = await sender.estimateTransfer(payout.asset, payout.address, payout.amount);
       if (gas === 'reverts') return 'refused';
-      const draft = withNextNonce(chain, sender.hotAddress, finalHeight, (nonce) =>
-        signTransfer(ports, payout, nonce, { gas, fees, authorization: undefined }),
-      );
-      return { fee: feeOf(gas), draft: async () => draft };
+      return { fee: feeOf(gas), order: { transfer: payout, terms: { gas, fees, authorization: undefined } } };
     },
 
     sweepFee(asset) {
@@ -59,16 +75,53 @@ async function termsNow(ports: EvmPorts, lease: Lease): Promise<ChainTerms> {
       return { fee, hotPays: fee };
     },
 
-    async draftSweep(unswept) {
-      const { asset, address, amount } = unswept;
+    async orderSweep(sweep) {
+      const { asset, address, amount } = sweep;
       const there = await sender.balance(asset, address);
-      if (there < amount) return void reportMissing(ports, unswept, there);
+      if (there < amount) return void reportMissing(ports, sweep, there);
       const isNative = assets[asset].type === 'native';
       if (isNative && !(await openWallet(ports, lease, address))) return undefined;
-      const terms = sweepTerms(ports, unswept, fees);
-      return withNextNonce(chain, isNative ? address : sender.hotAddress, finalHeight, (nonce) =>
-        signSweepOf(ports, unswept, nonce, terms),
-      );
+      const authorization = isNative ? undefined : `0x${Buffer.from(random(32)).toString('hex')}`;
+      return { sweep, terms: { gas: isNative ? NATIVE_SWEEP_GAS : TOKEN_SWEEP_GAS, fees, authorization } };
+    },
+
+    signingTime: async () => ({ finalHeightWhenSigned, lifetime: undefined }),
+
+    async sign(trx, order) {
+      const wallet = walletOf(ports, order);
+      // Only this takes nonces, so one is used exactly when the database transaction commits.
+      const nonce = await takeNonce(trx, chain, wallet);
+      const made = await signOrder(ports, order, nonce);
+      return made && { ...made, wallet, nonce, finalHeightWhenSigned, validToHeight: null };
     },
   };
+}
+
+/** The deposit address itself sends native money; the hot wallet sends and pays for a token sweep (EIP-3009). */
+const walletOf = ({ sender }: EvmPorts, order: EvmOrder): string =>
+  'sweep' in order && assets[order.sweep.asset].type === 'native' ? order.sweep.address : sender.hotAddress;
+
+/** A signed transaction, what arrives, and its terms. */
+type Signing = { signed: SignedTransaction; amount: Units; terms: object };
+
+/** Signs. Asks no node. Undefined when the deposits are no more than the fee. */
+export async function signOrder(
+  { sender }: EvmPorts,
+  order: EvmOrder,
+  nonce: number,
+): Promise<Signing | undefined> {
+  const { gas, fees, authorization: authorizationNonce } = order.terms;
+  const terms = writeEvmTerms(order.terms);
+  if ('transfer' in order) {
+    const { asset, address: to, amount } = order.transfer;
+    return { signed: await sender.signTransfer({ asset, to, amount, nonce, gas, fees }), amount, terms };
+  }
+  const { asset, amount, derivationIndex: index } = order.sweep;
+  if (assets[asset].type === 'token') {
+    invariant(authorizationNonce !== undefined, 'a token sweep is authorized');
+    const sweep = { asset, index, amount, nonce, authorizationNonce, gas, fees };
+    return { signed: await sender.signTokenSweep(sweep), amount, terms };
+  }
+  const signed = await sender.signNativeSweep({ index, balance: amount, nonce, fees });
+  return signed === 'not_worth_it' ? undefined : { signed, amount: units(amount - signed.maxCost), terms };
 }

@@ -6,7 +6,7 @@ import { invariant } from '@quittance/shared/result';
 import pMap from 'p-map';
 import { isNodeBehind } from '../../domain/states.ts';
 import type { EvmPorts } from '../../ports.ts';
-import { attemptsOf, sweepsOutsideBlocks } from '../../store/replacement-groups.ts';
+import { attemptsOf, type SweepOutsideBlocks } from '../../store/replacement-groups.ts';
 import {
   endedFromNonce,
   noteMissing,
@@ -108,20 +108,21 @@ const CONCURRENT_NONCES = 8;
 /**
  * A sweep that is mined after open transactions and before balances are read would count although its block can still be
  * dropped. So a sweep is deducted when its nonce is used by then, and when the node does not answer for its wallet.
+ * @param sweeps read before the open transactions; this is called after the balances were read
  */
-export async function sweptWhileReading({ db, chain, sender }: EvmPorts) {
-  const sweeps = await sweepsOutsideBlocks(db, chain);
-  return async () => {
-    const reached = await pMap(
-      Map.groupBy(sweeps, ({ wallet }) => wallet),
-      async ([wallet, ofWallet]) => {
-        const next = await sender.nonce(wallet, 'latest').catch(() => Number.POSITIVE_INFINITY);
-        return ofWallet.filter(({ nonce }) => nonce < next);
-      },
-      { concurrency: CONCURRENT_NONCES },
-    );
-    return reached.flat();
-  };
+export async function sweptWhileReading(
+  { sender }: EvmPorts,
+  sweeps: readonly SweepOutsideBlocks[],
+): Promise<SweepOutsideBlocks[]> {
+  const reached = await pMap(
+    Map.groupBy(sweeps, ({ wallet }) => wallet),
+    async ([wallet, ofWallet]) => {
+      const next = await sender.nonce(wallet, 'latest').catch(() => Number.POSITIVE_INFINITY);
+      return ofWallet.filter(({ nonce }) => nonce < next);
+    },
+    { concurrency: CONCURRENT_NONCES },
+  );
+  return reached.flat();
 }
 
 /** What the blocks show about a used nonce. */

@@ -20,36 +20,38 @@ import { skipUsedNonces } from '../../store/wallets.ts';
 import { invalidateGroup, settleTransaction } from '../end-group.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
-import type { AccountChainDriver } from './driver.ts';
 import { BLOCKS_PER_ROUND, type EvmLook, noteGap, searchNonce } from './evm-nonces.ts';
+import type { TransactionTracker } from './follow-transactions.ts';
 
 /**
  * Follows transactions by the nonces that the chain has used. When a nonce is used and the node has no receipt, the
  * blocks are searched for the nonce, up to a limit per round.
  */
-export function trackNonces(ports: EvmPorts, lease: Lease): AccountChainDriver['track'] {
+export function evmTracker(ports: EvmPorts, lease: Lease): TransactionTracker<NonceProgress, EvmLook> {
   const budget = { blocks: BLOCKS_PER_ROUND };
   const { clock, settings } = ports;
-  return async (wallet, [lowest]) => {
-    const progress = await progressOf(ports, wallet);
-    if (progress === undefined) return undefined;
-    if (lowest !== undefined && progress.latest < nonceOf(lowest[0])) {
-      await noteGap(ports, wallet, progress.latest);
-    }
-    return async (group) => {
-      const look = await askAbout(ports, group, progress);
-      return async () => {
-        const isSearched = needsSearch(asOne(group), look.seen, progress, clock.now(), settings.gracePeriods);
-        if (isSearched) await keepLease(ports, lease);
-        const known = isSearched ? await searchNonce(ports, group, look, budget) : look;
-        return follow(ports, lease, group, known, progress);
-      };
-    };
+  return {
+    async progressOf(wallet, [lowest]) {
+      const progress = await askProgress(ports, wallet);
+      if (progress !== undefined && lowest !== undefined && progress.latest < nonceOf(lowest[0])) {
+        await noteGap(ports, wallet, progress.latest);
+      }
+      return progress;
+    },
+
+    look: (group, progress) => askAbout(ports, group, progress),
+
+    async act(group, look, progress) {
+      const isSearched = needsSearch(asOne(group), look.seen, progress, clock.now(), settings.gracePeriods);
+      if (isSearched) await keepLease(ports, lease);
+      const known = isSearched ? await searchNonce(ports, group, look, budget) : look;
+      return follow(ports, lease, group, known, progress);
+    },
   };
 }
 
 /** Read before the transactions: a receipt that is missing afterwards is not missing because it is too new. */
-async function progressOf({ sender, throttledLog }: EvmPorts, wallet: string) {
+async function askProgress({ sender, throttledLog }: EvmPorts, wallet: string) {
   try {
     const both = [sender.nonce(wallet, 'finalized'), sender.nonce(wallet, 'latest')] as const;
     const [finalized, latest] = await Promise.all(both);

@@ -12,23 +12,23 @@ import { insertSigned, type Transaction } from '../../store/transactions.ts';
 import { failUnsigned } from '../end-group.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
-import type { AccountChainDriver, AccountChainPorts, ChainTerms, Draft, Transfer } from './driver.ts';
+import type { AccountChainDriver, AccountChainPorts, ChainTerms, Transfer } from './driver.ts';
 import { availableLiquidity, lookAhead, PAYOUTS_PER_ASSET, sweepCandidates } from './payment-sources.ts';
 import { signSweeps } from './sweep.ts';
 
 const CONCURRENT_TRIALS = 8;
 
 /** `transfer`: set when the node has accepted a trial. */
-type Candidate = Queued & { payout: Payout; transfer: Transfer | undefined };
+type Candidate<Order> = Queued & { payout: Payout; transfer: Transfer<Order> | undefined };
 
 /**
  * Pays the oldest payouts that the hot wallet can pay now, and sweeps deposits for the next ones.
  * @returns how many were signed or failed; 0 means that no payout can be paid now.
  */
-export async function payReserved(
+export async function payReserved<Order>(
   ports: AccountChainPorts,
   lease: Lease,
-  driver: AccountChainDriver,
+  driver: AccountChainDriver<Order>,
 ): Promise<number> {
   const { db, kind: accountKind, chain, assets: payable } = ports;
   const oldest = await oldestReserved(db, payable, PAYOUTS_PER_ASSET);
@@ -36,10 +36,10 @@ export async function payReserved(
 
   const terms = await driver.terms();
   const assetsInUse = new Set([nativeAsset[chain], ...oldest.map(({ asset }) => asset)]);
-  const liquidity = await availableLiquidity(ports, driver, assetsInUse);
+  const liquidity = await availableLiquidity(ports, assetsInUse);
   const candidates = await sweepCandidates(ports, terms, assetsInUse);
   const sources = { liquidity, candidates, beyond: new Map<AssetSymbol, Units>() };
-  const candidateOf = (payout: Payout, transfer?: Transfer): Candidate => {
+  const candidateOf = (payout: Payout, transfer?: Transfer<Order>): Candidate<Order> => {
     const { asset, amount } = payout;
     return { payout, asset, amount, transfer, gasCost: transfer?.fee ?? terms.transferFee(asset) };
   };
@@ -64,17 +64,17 @@ export async function payReserved(
   const minConfirmations = Math.max(...guessed.map(({ payout }) => payout.minConfirmations));
   const sweeps = plan.sweep.map(({ unswept, gasCost }) => ({ unswept, gasCost, minConfirmations }));
   const swept = await signSweeps(ports, lease, terms, sweeps, amountOf(liquidity.free, native) - toPay);
-  return swept + refused.length + (await pay(ports, lease, plan.pay));
+  return swept + refused.length + (await pay(ports, lease, terms, plan.pay));
 }
 
 /** Asks the node which recipients would refuse their transfers. */
-async function tryTransfers(
+async function tryTransfers<Order>(
   { throttledLog }: AccountChainPorts,
-  terms: ChainTerms,
-  candidates: readonly Candidate[],
-): Promise<Map<Payout, Transfer | 'refused'>> {
-  const trials = new Map<Payout, Transfer | 'refused'>();
-  const attempt = async ({ payout }: Candidate) => {
+  terms: ChainTerms<Order>,
+  candidates: readonly Candidate<Order>[],
+): Promise<Map<Payout, Transfer<Order> | 'refused'>> {
+  const trials = new Map<Payout, Transfer<Order> | 'refused'>();
+  const attempt = async ({ payout }: Candidate<Order>) => {
     try {
       trials.set(payout, await terms.tryTransfer(payout));
     } catch (error) {
@@ -87,13 +87,18 @@ async function tryTransfers(
   return trials;
 }
 
-async function pay(ports: AccountChainPorts, lease: Lease, candidates: Candidate[]): Promise<number> {
+async function pay<Order>(
+  ports: AccountChainPorts,
+  lease: Lease,
+  terms: ChainTerms<Order>,
+  candidates: readonly Candidate<Order>[],
+): Promise<number> {
   let signed = 0;
   for (const { payout, transfer } of candidates) {
     // It entered the plan after another payout was refused, or its trial failed: it is tried in the next round.
     if (transfer === undefined) continue;
     await keepLease(ports, lease);
-    const transaction = await signPayout(ports, lease, payout, await transfer.draft());
+    const transaction = await signPayout(ports, lease, terms, payout, transfer.order);
     if (transaction === undefined) continue;
     signed += 1;
     await sendTransaction(ports, transaction);
@@ -105,16 +110,18 @@ async function pay(ports: AccountChainPorts, lease: Lease, candidates: Candidate
  * Signs a payout's first transaction and stores its bytes before they are sent. A lost lease, and a payout that is not
  * reserved any more, are refused inside the same database transaction.
  */
-export async function signPayout(
+export async function signPayout<Order>(
   { db, kind: accountKind, chain }: AccountChainPorts,
   lease: Lease,
+  terms: ChainTerms<Order>,
   { id, asset, amount, address, minConfirmations }: Payout,
-  draft: Draft,
+  order: Order,
 ): Promise<Transaction | undefined> {
+  const time = await terms.signingTime();
   const stored = await db.transaction(async (trx) => {
     await assertLease(trx, lease);
     if ((await movePayout(trx, id, ['reserved'], 'signed')) === undefined) return undefined;
-    const made = await draft(trx);
+    const made = await terms.sign(trx, order, time);
     invariant(made !== undefined, `payout ${id} is worth signing`);
     const first = { after: undefined, sweptAddress: null, chain, asset, minConfirmations };
     const transaction = await insertSigned(trx, { ...first, ...made, fence: lease.token });

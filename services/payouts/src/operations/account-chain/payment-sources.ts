@@ -1,4 +1,4 @@
-import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import { type AssetSymbol, assets, nativeAsset } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
 import {
   add,
@@ -10,25 +10,30 @@ import {
   type Sweepable,
 } from '../../domain/plan.ts';
 import { type Payout, reservedPayouts } from '../../store/payouts.ts';
-import { openSums } from '../../store/replacement-groups.ts';
+import { openSums, sweepsOutsideBlocks } from '../../store/replacement-groups.ts';
 import { sweepableDeposits, sweepableSum, type UnsweptDeposits } from '../../store/unswept-deposits.ts';
-import type { AccountChainDriver, AccountChainPorts, ChainTerms } from './driver.ts';
+import type { AccountChainPorts, ChainTerms } from './driver.ts';
+import { sweptWhileReading } from './evm-nonces.ts';
 
 /**
  * What the hot wallet can spend. Open transactions are read before balances: a payout that a block includes in between
  * is subtracted twice, which makes us wait, instead of spent twice.
  */
 export async function availableLiquidity(
-  { db, chain, sender }: AccountChainPorts,
-  { deductions }: Pick<AccountChainDriver, 'deductions'>,
+  ports: AccountChainPorts,
   assetsInUse: Iterable<AssetSymbol>,
 ): Promise<Liquidity> {
-  const deduct = await deductions();
+  const { db, kind, chain, sender } = ports;
+  const sweeps = kind === 'evm' ? await sweepsOutsideBlocks(db, chain) : [];
+  const rent = kind === 'solana' ? (await ports.sender.rents()).wallet : undefined;
   const open = await openSums(db, chain, sender.hotAddress);
   const balances = new Map<AssetSymbol, Units>();
   for (const asset of assetsInUse) balances.set(asset, await sender.balance(asset, sender.hotAddress));
   const liquidity = liquidityOf(chain, balances, open);
-  for (const { asset, amount } of await deduct()) add(liquidity.free, asset, -amount);
+  const swept = kind === 'evm' ? await sweptWhileReading(ports, sweeps) : [];
+  for (const { asset, amount } of swept) add(liquidity.free, asset, -amount);
+  // The rent that an account must hold is never available.
+  if (rent !== undefined) add(liquidity.free, nativeAsset[chain], -rent);
   return liquidity;
 }
 
@@ -40,7 +45,7 @@ type SweepCandidate = Sweepable & { unswept: UnsweptDeposits; fee: Units };
 /** Deposits that could be swept, each with what would arrive at the hot wallet. */
 export async function sweepCandidates(
   { db, chain, assets: payable }: AccountChainPorts,
-  terms: ChainTerms,
+  terms: Pick<ChainTerms<unknown>, 'sweepFee'>,
   assetsInUse: Iterable<AssetSymbol>,
 ): Promise<SweepCandidate[]> {
   const candidates: SweepCandidate[] = [];

@@ -1,103 +1,49 @@
-import { feesAt, type Lifetime, type SolanaSigned } from '@quittance/chains/solana/transaction';
-import { assets, nativeAsset } from '@quittance/shared/assets';
-import type { Clock } from '@quittance/shared/clock';
-import type { Trx } from '@quittance/shared/db';
-import type { Lease } from '@quittance/shared/lease';
-import { type Units, units } from '@quittance/shared/money';
-import { assertNever, invariant } from '@quittance/shared/result';
+import type { SolanaSender } from '@quittance/chains/solana/sender';
 import {
-  highestPriorityFee,
-  needsExpiryProof,
-  nextSolanaStep,
-  priorityFeeOf,
-} from '../../domain/solana/next-step.ts';
+  feesAt,
+  type Lifetime,
+  type SolanaNativeSweepOrder,
+  type SolanaSigned,
+  type SolanaTokenSweepOrder,
+  type SolanaTransferOrder,
+} from '@quittance/chains/solana/transaction';
+import { assets } from '@quittance/shared/assets';
+import type { Clock } from '@quittance/shared/clock';
+import { type Units, units } from '@quittance/shared/money';
+import { invariant } from '@quittance/shared/result';
+import { highestPriorityFee, priorityFeeOf } from '../../domain/solana/next-step.ts';
 import { nativeToSweep, takeFrom, whoPays } from '../../domain/solana/sweeping.ts';
 import type { SolanaPorts } from '../../ports.ts';
-import { newestOf, type ReplacementGroup, type Transaction } from '../../store/transactions.ts';
 import type { UnsweptDeposits } from '../../store/unswept-deposits.ts';
 import { historyOf, insertWalletOnce, noteHistory, unknownHashes } from '../../store/wallets.ts';
-import { invalidateGroup, settleTransaction } from '../end-group.ts';
-import { keepLease } from '../keep-lease.ts';
-import { sendTransaction } from '../send-transaction.ts';
-import type { AccountChainDriver, ChainTerms, Draft } from './driver.ts';
-import { signAgain } from './solana-sign-again.ts';
+import type { AccountChainDriver, ChainTerms } from './driver.ts';
 import { reportMissing } from './sweep.ts';
 
 /** How many transactions are signed with one lifetime, which is valid for about a minute. */
 const LIFETIME_USES = 8;
 const LIFETIME_SHARED_MS = 10_000;
 
-/**
- * Solana: signed bytes are valid for about a minute. A transaction that no finalized block includes by then can never be
- * mined. Only when that is proved, the same payment is signed again.
- */
-export function solanaDriver(ports: SolanaPorts, lease: Lease): AccountChainDriver {
-  const { chain, sender, signingPause } = ports;
-  const driver: AccountChainDriver = {
-    track: async () => (group) => track(ports, lease, driver, group),
-    prepare: async () => ({ moved: 0, isReady: signingPause.reason === undefined }),
-    canSign: async () => true,
-    async deductions() {
-      // The rent that an account must hold is never available.
-      const { wallet: amount } = await sender.rents();
-      return async () => [{ asset: nativeAsset[chain], amount }];
-    },
-    terms: () => termsNow(ports),
-  };
-  return driver;
-}
+/** What a transaction is signed from, beside its lifetime. */
+type SolanaOrder = {
+  /** It pays the fee. */
+  wallet: string;
+  /** What arrives. */
+  amount: Units;
+} & (
+  | { transfer: Omit<SolanaTransferOrder, 'lifetime'> }
+  | { nativeSweep: Omit<SolanaNativeSweepOrder, 'lifetime'> }
+  | { tokenSweep: Omit<SolanaTokenSweepOrder, 'lifetime'> }
+);
 
-/** Asks the chain about the newest attempt: only this one can still be mined. */
-async function track(
-  ports: SolanaPorts,
-  lease: Lease,
-  driver: AccountChainDriver,
-  group: ReplacementGroup,
-): Promise<() => Promise<boolean>> {
-  const { sender, clock, settings } = ports;
-  const newest = newestOf(group);
-  const { txHash, validToHeight, finalHeightWhenSigned } = newest;
-  invariant(validToHeight !== null, `${txHash} is valid for ever`);
-  invariant(finalHeightWhenSigned !== null, `it is not known where a search for ${txHash} begins`);
-  const seen = await sender.status(txHash);
-  const isDead =
-    needsExpiryProof(newest, seen, clock.now(), settings.gracePeriods) &&
-    (await sender.nonInclusion(txHash, validToHeight, finalHeightWhenSigned)) === 'proven';
-  return async () => {
-    const step = nextSolanaStep(newest, seen, isDead, clock.now(), settings.gracePeriods);
-    switch (step.is) {
-      case 'in_block':
-      case 'sent':
-        return false;
-      case 'to_send':
-        await sendTransaction(ports, newest);
-        return false;
-      case 'settled':
-        invariant(seen.state === 'mined', 'only what is in a block is settled');
-        return settleTransaction(ports, lease, newest, seen);
-      case 'expired':
-        return afterExpiry(ports, lease, driver, newest);
-      default:
-        return assertNever(step);
-    }
-  };
-}
+/** Solana: signed bytes are valid for about a minute, so the lifetime is asked for just before a signature. */
+export const solanaDriver = (ports: SolanaPorts): AccountChainDriver<SolanaOrder> => ({
+  canSign: async () => true,
+  terms: () => termsNow(ports),
+});
 
-/** A payout is signed again within its group. Deposits are planned again, because there may be more of them by now. */
-async function afterExpiry(
-  ports: SolanaPorts,
-  lease: Lease,
-  driver: AccountChainDriver,
-  expired: Transaction,
-): Promise<boolean> {
-  if (ports.signingPause.reason !== undefined) return false;
-  await keepLease(ports, lease);
-  if (expired.purpose === 'sweep') return invalidateGroup(ports, lease, expired);
-  return ports.assets.includes(expired.asset) && signAgain(ports, lease, driver, expired);
-}
-
-async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
+async function termsNow(ports: SolanaPorts): Promise<ChainTerms<SolanaOrder>> {
   const { chain, sender, clock } = ports;
+  const { hotAddress } = sender;
   const [priorityFee, rents] = [await sender.priorityFee(), await sender.rents()];
   const { transfer: transferFees } = feesAt(highestPriorityFee(priorityFee));
   const { sweep: sweepFees } = feesAt(priorityFee);
@@ -107,25 +53,17 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
     finalHeightWhenSigned: await sender.finalizedHeight(),
   }));
 
-  async function draft(wallet: string, amount: Units, sign: (lifetime: Lifetime) => Promise<SolanaSigned>) {
-    const { lifetime, finalHeightWhenSigned } = await signingTime();
-    const signed = await sign(lifetime);
-    const { validToHeight } = signed;
-    return async (trx: Trx) => {
-      await insertWalletOnce(trx, chain, sender.hotAddress, 'hot', null);
-      if (wallet !== sender.hotAddress) await insertWalletOnce(trx, chain, wallet, 'deposit', null);
-      return { signed, wallet, amount, nonce: null, validToHeight, finalHeightWhenSigned, terms: null };
-    };
-  }
-
-  const transferFee: ChainTerms['transferFee'] = (asset) => {
+  const transferFee: ChainTerms<SolanaOrder>['transferFee'] = (asset) => {
     const { type } = assets[asset];
     const fee = transferFees[type];
     // The fee may include opening the recipient's account.
     return units(type === 'token' ? fee + rents.tokenAccount : fee);
   };
 
-  async function draftNativeSweep(unswept: UnsweptDeposits, hotFree: bigint): Promise<Draft | undefined> {
+  async function orderNativeSweep(
+    unswept: UnsweptDeposits,
+    hotFree: bigint,
+  ): Promise<SolanaOrder | undefined> {
     const { asset, address, amount, derivationIndex: index } = unswept;
     const there = await sender.balance(asset, address);
     if (there < amount) return void reportMissing(ports, unswept, there);
@@ -134,20 +72,19 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
     const balance = nativeToSweep(there, amount, rents.wallet);
     const arrives = units(feeFrom === 'hot' ? balance : balance - sweepFees.native.deposit);
     if (arrives <= sweepFees.native[feeFrom]) return undefined;
-    const order = { index, balance, feeFrom, priorityFee };
-    const wallet = feeFrom === 'hot' ? sender.hotAddress : address;
-    return draft(wallet, arrives, (lifetime) => sender.signNativeSweep({ ...order, lifetime }));
+    const wallet = feeFrom === 'hot' ? hotAddress : address;
+    return { wallet, amount: arrives, nativeSweep: { index, balance, feeFrom, priorityFee } };
   }
 
-  async function draftTokenSweep(unswept: UnsweptDeposits): Promise<Draft | undefined> {
+  async function orderTokenSweep(unswept: UnsweptDeposits): Promise<SolanaOrder | undefined> {
     const { asset, amount, derivationIndex: index } = unswept;
     const there = await sender.tokenAccounts(asset, index);
     const accounts = takeFrom(there, amount);
     if (accounts === undefined) {
       return void reportMissing(ports, unswept, units(there.reduce((sum, one) => sum + one.amount, 0n)));
     }
-    const order = { asset, index, accounts, priorityFee, tokenAccountRent: rents.tokenAccount };
-    return draft(sender.hotAddress, amount, (lifetime) => sender.signTokenSweep({ ...order, lifetime }));
+    const tokenSweep = { asset, index, accounts, priorityFee, tokenAccountRent: rents.tokenAccount };
+    return { wallet: hotAddress, amount, tokenSweep };
   }
 
   return {
@@ -155,11 +92,10 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
 
     async tryTransfer({ asset, address: to, amount, seq }) {
       const feeOfPayout = priorityFeeOf(priorityFee, seq, 0);
-      const order = { asset, to, amount, tokenAccountRent: rents.tokenAccount, priorityFee: feeOfPayout };
-      const trial = await sender.tryTransfer({ ...order, lifetime: await trialLifetime() });
+      const transfer = { asset, to, amount, tokenAccountRent: rents.tokenAccount, priorityFee: feeOfPayout };
+      const trial = await sender.tryTransfer({ ...transfer, lifetime: await trialLifetime() });
       if (trial === 'refused') return 'refused';
-      const sign = (lifetime: Lifetime) => sender.signTransfer({ ...order, lifetime });
-      return { fee: transferFee(asset), draft: () => draft(sender.hotAddress, amount, sign) };
+      return { fee: transferFee(asset), order: { wallet: hotAddress, amount, transfer } };
     },
 
     sweepFee(asset) {
@@ -169,9 +105,28 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
       return { fee: sweepFees.token, hotPays: units(sweepFees.token + rents.tokenAccount) };
     },
 
-    draftSweep: (unswept, hotFree) =>
-      assets[unswept.asset].type === 'token' ? draftTokenSweep(unswept) : draftNativeSweep(unswept, hotFree),
+    orderSweep: (unswept, hotFree) =>
+      assets[unswept.asset].type === 'token' ? orderTokenSweep(unswept) : orderNativeSweep(unswept, hotFree),
+
+    signingTime,
+
+    async sign(trx, order, { finalHeightWhenSigned, lifetime }) {
+      const { wallet, amount } = order;
+      await insertWalletOnce(trx, chain, hotAddress, 'hot', null);
+      if (wallet !== hotAddress) await insertWalletOnce(trx, chain, wallet, 'deposit', null);
+      invariant(lifetime !== undefined, 'a Solana transaction has a lifetime');
+      const signed = await signOrder(sender, order, lifetime);
+      const { validToHeight } = signed;
+      return { signed, wallet, amount, nonce: null, validToHeight, finalHeightWhenSigned, terms: null };
+    },
   };
+}
+
+/** Signs. Asks no node. */
+function signOrder(sender: SolanaSender, order: SolanaOrder, lifetime: Lifetime): Promise<SolanaSigned> {
+  if ('transfer' in order) return sender.signTransfer({ ...order.transfer, lifetime });
+  if ('nativeSweep' in order) return sender.signNativeSweep({ ...order.nativeSweep, lifetime });
+  return sender.signTokenSweep({ ...order.tokenSweep, lifetime });
 }
 
 /** One answer for a few uses within a few seconds; asks again after these, and after a failure. */

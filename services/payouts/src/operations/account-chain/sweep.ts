@@ -24,10 +24,10 @@ const SWEEPS_PER_ROUND = 5;
  * While payouts wait, only what they need is swept.
  * @returns how many were signed.
  */
-export async function sweepEconomical(
+export async function sweepEconomical<Order>(
   ports: AccountChainPorts,
   lease: Lease,
-  driver: AccountChainDriver,
+  driver: AccountChainDriver<Order>,
 ): Promise<number> {
   const { db, chain, quotes, assets: payable } = ports;
   const native = nativeAsset[chain];
@@ -40,7 +40,7 @@ export async function sweepEconomical(
   const terms = await driver.terms();
   const candidates = await sweepCandidates(ports, terms, rates.keys());
   if (candidates.length === 0 || !(await driver.canSign())) return 0;
-  const free = amountOf((await availableLiquidity(ports, driver, [native])).free, native);
+  const free = amountOf((await availableLiquidity(ports, [native])).free, native);
   const chosen = economicalSweeps(candidates, native, rates, free, SWEEPS_PER_ROUND);
   const planned = chosen.flatMap(({ unswept, gasCost }) => {
     const minConfirmations = quotes.fresh(unswept.asset)?.min_confirmations;
@@ -72,10 +72,10 @@ class NotNow extends Error {}
  * Signs and sends sweeps. The fees of token sweeps are reserved first; native sweeps share the rest of `hotFree`.
  * @returns how many were signed.
  */
-export async function signSweeps(
+export async function signSweeps<Order>(
   ports: AccountChainPorts,
   lease: Lease,
-  terms: ChainTerms,
+  terms: ChainTerms<Order>,
   planned: readonly PlannedSweep[],
   hotFree: bigint,
 ): Promise<number> {
@@ -95,26 +95,27 @@ export async function signSweeps(
 }
 
 /** Signs a sweep of a deposit address and stores its bytes. Undefined when it cannot be swept now. */
-async function signSweep(
+async function signSweep<Order>(
   ports: AccountChainPorts,
   lease: Lease,
-  terms: ChainTerms,
+  terms: ChainTerms<Order>,
   { unswept, minConfirmations }: PlannedSweep,
   hotFree: bigint,
 ): Promise<Transaction | undefined> {
   const { db, kind: accountKind, chain, clock } = ports;
   const { asset, address, amount, depositIds } = unswept;
-  const draft = isOurs(ports, unswept) ? await terms.draftSweep(unswept, hotFree) : undefined;
-  if (draft === undefined) {
+  const order = isOurs(ports, unswept) ? await terms.orderSweep(unswept, hotFree) : undefined;
+  if (order === undefined) {
     await postponeDeposits(db, depositIds, new Date(clock.now().getTime() + AGAIN_AFTER_MS));
     return undefined;
   }
+  const time = await terms.signingTime();
   try {
     const stored = await db.transaction(async (trx) => {
       await assertLease(trx, lease);
       // A deposit was reversed or swept since the plan was made.
       if ((await lockDeposits(trx, depositIds)) !== amount) throw new NotNow();
-      const made = await draft(trx);
+      const made = await terms.sign(trx, order, time);
       if (made === undefined) throw new NotNow();
       const first = { after: undefined, sweptAddress: address, chain, asset, minConfirmations };
       const transaction = await insertSigned(trx, { ...first, ...made, fence: lease.token });
