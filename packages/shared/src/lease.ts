@@ -1,7 +1,8 @@
 import { type Clock, runWithHeartbeat } from './clock.ts';
 import { type Db, statement, type Trx } from './db.ts';
 
-export type Lease = { name: string; holder: string; token: string };
+/** `ttlMs`: for how long it is taken and prolonged. */
+export type Lease = { name: string; holder: string; token: string; ttlMs: number };
 
 export class LeaseLost extends Error {
   override name = 'LeaseLost';
@@ -29,12 +30,12 @@ export async function takeLease(
   ttlMs: number,
 ): Promise<Lease | undefined> {
   const row = await db.maybe<{ token: string }>(take, [name, holder, ttlMs]);
-  return row && { name, holder, token: row.token };
+  return row && { name, holder, token: row.token, ttlMs };
 }
 
 /** Prolongs it; throws when it has gone to another holder meanwhile. */
-export async function renewLease(db: Db, lease: Lease, ttlMs: number): Promise<void> {
-  const kept = await takeLease(db, lease.name, lease.holder, ttlMs);
+export async function renewLease(db: Db, lease: Lease): Promise<void> {
+  const kept = await takeLease(db, lease.name, lease.holder, lease.ttlMs);
   if (kept?.token !== lease.token) throw lost(lease);
 }
 
@@ -45,12 +46,12 @@ export async function renewLease(db: Db, lease: Lease, ttlMs: number): Promise<v
  * write with it is refused.
  */
 export function withLease<T>(
-  { db, clock, ttlMs, failed }: { db: Db; clock: Clock; ttlMs: number; failed: (error: unknown) => void },
+  { db, clock, failed }: { db: Db; clock: Clock; failed: (error: unknown) => void },
   lease: Lease,
   work: () => Promise<T>,
 ): Promise<T> {
-  const renew = () => renewLease(db, lease, ttlMs).catch(failed);
-  return runWithHeartbeat(clock, Math.ceil(ttlMs / 3), renew, work);
+  const renew = () => renewLease(db, lease).catch(failed);
+  return runWithHeartbeat(clock, Math.ceil(lease.ttlMs / 3), renew, work);
 }
 
 const fence = statement(

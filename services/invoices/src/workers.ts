@@ -68,7 +68,7 @@ export function createScanner(
       lease = held;
       if (held === undefined) return 0;
       try {
-        const done = await withLease({ db, clock, ttlMs: leaseMs, failed }, held, async () => {
+        const done = await withLease({ db, clock, failed }, held, async () => {
           // No block is read before the node's network is verified.
           if (!isReady) await watched.network.check();
           // Loading a million addresses takes seconds and must not run inside the transaction of the first block.

@@ -31,7 +31,7 @@ export function startWorkers(ports: Ports): Stoppable {
     startWorker({ name, everyMs, step, logger });
   const workers = [
     ...chains.map((on) =>
-      start(`engine.${on.chain}`, settings.chainWorkerEveryMs, chainWorkerStep(ports, on)),
+      start(`chain-worker.${on.chain}`, settings.chainWorkerEveryMs, chainWorkerStep(ports, on)),
     ),
     ...chains.map((on) =>
       start(

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { WrongNetwork } from '@quittance/chains/chain';
-import { LeaseLost, takeLease } from '@quittance/shared/lease';
+import { LeaseLost, renewLease, takeLease } from '@quittance/shared/lease';
 import { eventually } from '@quittance/testkit/eventually';
 import { evmDriver } from '../src/operations/account-chain/evm-driver.ts';
 import { signPayout } from '../src/operations/account-chain/pay-reserved.ts';
-import { keepLease } from '../src/operations/keep-lease.ts';
 import { chainLease } from '../src/operations/run-chain-worker.ts';
 import { findPayout } from '../src/store/payouts.ts';
 import { chainWorkerStep } from '../src/workers.ts';
@@ -129,17 +128,18 @@ describe('the chain worker', () => {
 
   it('keeps its lease during a long round, and notices when it is lost', async () => {
     const { settings } = fixture.ports;
-    const lease = await takeLease(fixture.db, chainLease(fixture.ports), settings.replica, 1_000);
+    const lease = await takeLease(fixture.db, chainLease(fixture.ports), settings.replica, settings.leaseMs);
     if (lease === undefined) throw new Error('nobody else has it');
-    await keepLease(fixture.ports, lease);
+    await fixture.db.rows(`update leases set expires_at = now() + interval '1 second'`);
+    await renewLease(fixture.db, lease);
     const left = `select extract(epoch from expires_at - now()) > 30 as long from leases`;
     expect(await fixture.db.one(left)).toEqual({ long: true });
     await fixture.db.rows(`update leases set expires_at = now() - interval '1 second'`);
     await takeLease(fixture.db, chainLease(fixture.ports), 'another', 1);
-    await expect(keepLease(fixture.ports, lease)).rejects.toThrow(LeaseLost);
+    await expect(renewLease(fixture.db, lease)).rejects.toThrow(LeaseLost);
     await fixture.db.rows(`update leases set expires_at = now() - interval '1 second'`);
     // Also when the other replica has released it: it may have signed in between.
-    await expect(keepLease(fixture.ports, lease)).rejects.toThrow(LeaseLost);
+    await expect(renewLease(fixture.db, lease)).rejects.toThrow(LeaseLost);
   });
 
   it('keeps its lease while one answer of a slow node takes longer than the lease', async () => {

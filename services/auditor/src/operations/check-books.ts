@@ -52,7 +52,7 @@ export async function stepAudit(ports: Ports): Promise<number> {
   const failed = (error: unknown) =>
     logger.warn({ reason: reason(error) }, 'the lease of the check could not be renewed');
   try {
-    await withLease({ db, clock, ttlMs: LEASE_MS, failed }, lease, async () => {
+    await withLease({ db, clock, failed }, lease, async () => {
       try {
         await checkBooks(ports, lease, plan);
       } catch (error) {

@@ -1,13 +1,91 @@
 import { WrongNetwork } from '@quittance/chains/chain';
 import type { AssetSymbol, ChainKind } from '@quittance/shared/assets';
-import { LeaseLost, releaseLease, takeLease, withLease } from '@quittance/shared/lease';
+import { type Lease, LeaseLost, releaseLease, takeLease, withLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
-import { chainWorkers } from '../chain-workers.ts';
 import type { ChainPorts, PayoutChain, Ports } from '../ports.ts';
 import { haltedAssets } from '../store/halts.ts';
 import { AssetHalted } from '../store/transactions.ts';
+import type { AccountChainDriver, AccountChainPorts } from './account-chain/driver.ts';
+import { bumpStuck } from './account-chain/evm-bump.ts';
+import { evmDriver } from './account-chain/evm-driver.ts';
+import { noteGap, readHistory } from './account-chain/evm-nonces.ts';
+import { evmTracker } from './account-chain/evm-tracking.ts';
+import { followTransactions } from './account-chain/follow-transactions.ts';
+import { payReserved } from './account-chain/pay-reserved.ts';
+import { solanaDriver, unknownHistory } from './account-chain/solana-driver.ts';
+import { solanaTracker } from './account-chain/solana-tracking.ts';
+import { sweepEconomical } from './account-chain/sweep.ts';
+import { unknownSpends, watchHotAddress } from './bitcoin/chain-utxos.ts';
+import { followGroups } from './bitcoin/follow-groups.ts';
+import { payBatch } from './bitcoin/pay-batch.ts';
 import { reportSigningPaused, seedMismatch } from './signing-pause.ts';
 import { watchEnded } from './watch-ended.ts';
+
+/** How payouts are paid on the chains of one kind. */
+type ChainWorker<K extends ChainKind> = {
+  /**
+   * One round: follows open transactions, then pays. Called with the lease of the hot wallet, after network and seed were
+   * checked.
+   * @returns how much was moved on; 0 means wait.
+   */
+  run(ports: ChainPorts<K>, lease: Lease): Promise<number>;
+  /**
+   * Why signing is paused for another reason than the seed or the network. Asked before every round. `run` is called all
+   * the same, because open transactions are followed, and checks the reason before it signs.
+   */
+  signingPauseReason(ports: ChainPorts<K>): Promise<string | undefined>;
+};
+
+const chainWorkers: { readonly [K in ChainKind]: ChainWorker<K> } = {
+  bitcoin: {
+    signingPauseReason: unknownSpends,
+    async run(ports, lease) {
+      const followed = await followGroups(ports, lease);
+      await watchHotAddress(ports, lease);
+      return followed + (await payBatch(ports, lease));
+    },
+  },
+
+  evm: {
+    signingPauseReason: async (ports) => (await readHistory(ports)).unknown,
+    async run(ports, lease) {
+      const followed = await followTransactions(ports, lease, evmTracker(ports, lease));
+      const { used, unknown } = await readHistory(ports);
+      // No nonce is used while the chain has transactions of the wallet that are not known here.
+      ports.signingPause.reason = unknown;
+      if (unknown !== undefined) {
+        reportSigningPaused(ports);
+        return followed;
+      }
+      const bumped = await bumpStuck(ports, lease);
+      // Before planning, because the balance of a lagging node, or after a reorganisation, is not the current one.
+      const isNodeBehind = await noteGap(ports, ports.sender.hotAddress, used);
+      if (isNodeBehind) return followed + bumped;
+      return followed + bumped + (await payAndSweep(ports, lease, evmDriver(ports, lease)));
+    },
+  },
+
+  solana: {
+    signingPauseReason: unknownHistory,
+    async run(ports, lease) {
+      const followed = await followTransactions(ports, lease, solanaTracker(ports, lease));
+      if (ports.signingPause.reason !== undefined) {
+        reportSigningPaused(ports);
+        return followed;
+      }
+      return followed + (await payAndSweep(ports, lease, solanaDriver(ports)));
+    },
+  },
+};
+
+async function payAndSweep<Order>(
+  ports: AccountChainPorts,
+  lease: Lease,
+  driver: AccountChainDriver<Order>,
+): Promise<number> {
+  const paid = await payReserved(ports, lease, driver);
+  return paid + (await sweepEconomical(ports, lease, driver));
+}
 
 export const chainLease = ({ chain, sender }: Pick<PayoutChain, 'chain' | 'sender'>): string =>
   `chain-worker:${chain}:${sender.hotAddress}`;
@@ -31,7 +109,7 @@ export async function runChainWorker<K extends ChainKind>(all: Ports, on: Payout
   const failed = (error: unknown) =>
     throttledLog.log('warn', 'lease', { reason: reason(error) }, 'the lease could not be prolonged');
   try {
-    return await withLease({ db, clock, ttlMs: settings.leaseMs, failed }, lease, async () => {
+    return await withLease({ db, clock, failed }, lease, async () => {
       ports.assets = await notHalted(all, on);
       isFit = await isRightSeedAndNetwork(ports);
       if (!isFit) return 0;
@@ -74,7 +152,7 @@ async function isRightSeedAndNetwork<K extends ChainKind>(ports: ChainPorts<K>):
   try {
     await sender.check();
     const mismatch = await seedMismatch(ports, ports);
-    signingPause.reason = mismatch ?? (await chainWorkers[ports.kind].signingPauseReason?.(ports));
+    signingPause.reason = mismatch ?? (await chainWorkers[ports.kind].signingPauseReason(ports));
     if (mismatch === undefined) return true;
   } catch (error) {
     if (!(error instanceof WrongNetwork)) throw error;

@@ -1,6 +1,6 @@
 import type { ChainKind } from '@quittance/shared/assets';
+import type { Db } from '@quittance/shared/db';
 import { reason } from '@quittance/shared/logger';
-import { chainWorkers } from '../chain-workers.ts';
 import { isNodeBehind } from '../domain/states.ts';
 import type { ChainPorts } from '../ports.ts';
 import { attemptsOf } from '../store/replacement-groups.ts';
@@ -12,6 +12,36 @@ import {
   type Transaction,
   type Whereabouts,
 } from '../store/transactions.ts';
+import { settleMined } from './bitcoin/follow-groups.ts';
+
+/** What differs between the kinds of chains after a transaction has ended. */
+type EndedRules<K extends ChainKind> = {
+  /**
+   * Updates the tables of this kind to the attempt of an ended group that a block includes. After a reorganisation it may
+   * be another attempt than the one that ended the group. Called repeatedly.
+   */
+  alignWithMined?(db: Db, mined: Transaction): Promise<void>;
+  /**
+   * Whether a final transaction that the node does not know may be in the chain, because nodes of this kind prune old
+   * ones.
+   */
+  mayBePruned?(ports: ChainPorts<K>, transaction: Transaction): Promise<boolean>;
+};
+
+const endedRules: { readonly [K in ChainKind]: EndedRules<K> } = {
+  bitcoin: {
+    alignWithMined: (db, mined) => db.transaction((trx) => settleMined(trx, mined)),
+  },
+  evm: {
+    // Nodes prune receipts. Then the chain has still used the nonce.
+    mayBePruned: async ({ sender }, { wallet, nonce }) =>
+      nonce !== null && (await sender.nonce(wallet, 'latest')) > nonce,
+  },
+  solana: {
+    // Nodes keep signatures for a few days.
+    mayBePruned: async () => true,
+  },
+};
 
 const LOOK_EVERY_MS = 60_000;
 const LOOKS_TOGETHER = 16;
@@ -72,7 +102,7 @@ async function look<K extends ChainKind>(
 ): Promise<Whereabouts> {
   const { db, sender, chain, logger } = ports;
   const { id, group, txHash, state, finalAt, missingSince, blockHash, blockHeight } = transaction;
-  const worker = chainWorkers[ports.kind];
+  const rules = endedRules[ports.kind];
   // Asked before the status: a block that is final now is final for the status as well.
   const finalized = await sender.finalizedHeight();
   const status = await sender.status(txHash);
@@ -80,19 +110,19 @@ async function look<K extends ChainKind>(
   if (status.state !== 'mined') {
     for (const other of await attemptsOf(db, group)) {
       if (other.id === id || (await sender.status(other.txHash)).state !== 'mined') continue;
-      await worker.alignWithMined?.(db, other);
+      await rules.alignWithMined?.(db, other);
       const both = { ...details, other: other.txHash };
       logger.error(both, 'another attempt has taken the place of a settled one');
       return { is: 'not_final' };
     }
-    if (finalAt !== null && (await worker.mayBePruned?.(ports, transaction)) === true) return { is: 'final' };
+    if (finalAt !== null && (await rules.mayBePruned?.(ports, transaction)) === true) return { is: 'final' };
     if (isNodeBehind(finalized, transaction)) {
       throw new Error(`its block ${blockHeight} was final, and the node's last final one is ${finalized}`);
     }
     await sendAgain(ports, transaction);
     return { is: 'missing' };
   }
-  await worker.alignWithMined?.(db, transaction);
+  await rules.alignWithMined?.(db, transaction);
   if (status.succeeded !== (state === 'mined')) {
     logger.error(details, 'a settled transaction ended the other way after a reorganisation');
   }

@@ -1,7 +1,7 @@
 import type { EvmFees } from '@quittance/chains/chain';
 import { assetsOf, nativeAsset } from '@quittance/shared/assets';
 import { failpoint } from '@quittance/shared/failpoint';
-import { assertLease, type Lease } from '@quittance/shared/lease';
+import { assertLease, type Lease, renewLease } from '@quittance/shared/lease';
 import { invariant } from '@quittance/shared/result';
 import { bumpedFees } from '../../domain/evm/next-step.ts';
 import { amountOf } from '../../domain/plan.ts';
@@ -9,7 +9,6 @@ import type { EvmPorts } from '../../ports.ts';
 import { attemptsOf, paymentsOf, stuckGroups } from '../../store/replacement-groups.ts';
 import { insertSigned, newestOf, type ReplacementGroup, type Transaction } from '../../store/transactions.ts';
 import { depositsOfSweep } from '../../store/unswept-deposits.ts';
-import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { readEvmTerms, signOrder } from './evm-driver.ts';
 import { availableLiquidity } from './payment-sources.ts';
@@ -33,7 +32,7 @@ export async function bumpStuck(ports: EvmPorts, lease: Lease): Promise<number> 
   let free: bigint = amountOf((await availableLiquidity(ports, [native])).free, native);
   let bumped = 0;
   for (const group of stuck) {
-    await keepLease(ports, lease);
+    await renewLease(ports.db, lease);
     const next = await nextFees(ports, group, usual);
     if (next === undefined) continue;
     if (next.extra > free) {

@@ -1,5 +1,5 @@
 import { failpoint } from '@quittance/shared/failpoint';
-import type { Lease } from '@quittance/shared/lease';
+import { type Lease, renewLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { assertNever, invariant } from '@quittance/shared/result';
 import {
@@ -18,7 +18,6 @@ import {
 } from '../../store/transactions.ts';
 import { skipUsedNonces } from '../../store/wallets.ts';
 import { invalidateGroup, settleTransaction } from '../end-group.ts';
-import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { BLOCKS_PER_ROUND, type EvmLook, noteGap, searchNonce } from './evm-nonces.ts';
 import type { TransactionTracker } from './follow-transactions.ts';
@@ -43,7 +42,7 @@ export function evmTracker(ports: EvmPorts, lease: Lease): TransactionTracker<No
 
     async act(group, look, progress) {
       const isSearched = needsSearch(asOne(group), look.seen, progress, clock.now(), settings.gracePeriods);
-      if (isSearched) await keepLease(ports, lease);
+      if (isSearched) await renewLease(ports.db, lease);
       const known = isSearched ? await searchNonce(ports, group, look, budget) : look;
       return follow(ports, lease, group, known, progress);
     },

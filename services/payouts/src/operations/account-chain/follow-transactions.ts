@@ -1,9 +1,8 @@
 import { StatusMissing } from '@quittance/chains/solana/non-inclusion';
-import type { Lease } from '@quittance/shared/lease';
+import { type Lease, renewLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { openGroups, walletsWithOpenTransactions } from '../../store/replacement-groups.ts';
 import { newestOf, type ReplacementGroup } from '../../store/transactions.ts';
-import { keepLease } from '../keep-lease.ts';
 import type { AccountChainPorts } from './driver.ts';
 
 const WALLETS_AT_ONCE = 100;
@@ -59,7 +58,7 @@ export async function followTransactions<Progress, Look>(
       }
     };
     for (let at = 0; at < open.length && silences < SILENCES_MAX; at += CONCURRENT_LOOKS) {
-      await keepLease(ports, lease);
+      await renewLease(ports.db, lease);
       const looks = await Promise.all(open.slice(at, at + CONCURRENT_LOOKS).map(lookAt));
       for (const seen of looks) {
         if (seen !== undefined && (await tracker.act(seen.group, seen.look, progress))) moved += 1;

@@ -1,6 +1,6 @@
 import { type AssetSymbol, assets, nativeAsset } from '@quittance/shared/assets';
 import { failpoint } from '@quittance/shared/failpoint';
-import { assertLease, type Lease } from '@quittance/shared/lease';
+import { assertLease, type Lease, renewLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { formatUnits, type Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
@@ -10,7 +10,6 @@ import { movePayout, oldestReserved, type Payout } from '../../store/payouts.ts'
 import { insertPayments } from '../../store/replacement-groups.ts';
 import { insertSigned, type Transaction } from '../../store/transactions.ts';
 import { failUnsigned } from '../end-group.ts';
-import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import type { AccountChainDriver, AccountChainPorts, ChainTerms, Transfer } from './driver.ts';
 import { availableLiquidity, lookAhead, PAYOUTS_PER_ASSET, sweepCandidates } from './payment-sources.ts';
@@ -97,7 +96,7 @@ async function pay<Order>(
   for (const { payout, transfer } of candidates) {
     // It entered the plan after another payout was refused, or its trial failed: it is tried in the next round.
     if (transfer === undefined) continue;
-    await keepLease(ports, lease);
+    await renewLease(ports.db, lease);
     const transaction = await signPayout(ports, lease, terms, payout, transfer.order);
     if (transaction === undefined) continue;
     signed += 1;

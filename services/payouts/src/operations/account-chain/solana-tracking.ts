@@ -1,7 +1,7 @@
 import type { TransactionStatus } from '@quittance/chains/chain';
 import { nativeAsset } from '@quittance/shared/assets';
 import { failpoint } from '@quittance/shared/failpoint';
-import { assertLease, type Lease } from '@quittance/shared/lease';
+import { assertLease, type Lease, renewLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { assertNever, invariant } from '@quittance/shared/result';
 import { amountOf } from '../../domain/plan.ts';
@@ -18,7 +18,6 @@ import {
   type Transaction,
 } from '../../store/transactions.ts';
 import { invalidateGroup, settleTransaction } from '../end-group.ts';
-import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import type { TransactionTracker } from './follow-transactions.ts';
 import { availableLiquidity } from './payment-sources.ts';
@@ -81,7 +80,7 @@ async function follow(
 /** A payout is signed again within its group. Deposits are planned again, because there may be more of them by now. */
 async function afterExpiry(ports: SolanaPorts, lease: Lease, expired: Transaction): Promise<boolean> {
   if (ports.signingPause.reason !== undefined) return false;
-  await keepLease(ports, lease);
+  await renewLease(ports.db, lease);
   if (expired.purpose === 'sweep') return invalidateGroup(ports, lease, expired);
   return ports.assets.includes(expired.asset) && signAgain(ports, lease, expired);
 }

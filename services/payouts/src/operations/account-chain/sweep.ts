@@ -1,6 +1,6 @@
 import { type AssetSymbol, assets, nativeAsset } from '@quittance/shared/assets';
 import { failpoint } from '@quittance/shared/failpoint';
-import { assertLease, type Lease } from '@quittance/shared/lease';
+import { assertLease, type Lease, renewLease } from '@quittance/shared/lease';
 import { formatUnits, parseRate, type Rate, type Units } from '@quittance/shared/money';
 import { economicalSweeps } from '../../domain/economical-sweeps.ts';
 import { amountOf } from '../../domain/plan.ts';
@@ -12,7 +12,6 @@ import {
   postponeDeposits,
   type UnsweptDeposits,
 } from '../../store/unswept-deposits.ts';
-import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import type { AccountChainDriver, AccountChainPorts, ChainTerms } from './driver.ts';
 import { availableLiquidity, sweepCandidates } from './payment-sources.ts';
@@ -83,7 +82,7 @@ export async function signSweeps<Order>(
   let left = planned.reduce((free, { gasCost }) => free - gasCost, hotFree);
   let signed = 0;
   for (const sweep of planned) {
-    await keepLease(ports, lease);
+    await renewLease(ports.db, lease);
     const transaction = await signSweep(ports, lease, terms, sweep, left);
     if (transaction === undefined) continue;
     const { asset, wallet, maxCost } = transaction;

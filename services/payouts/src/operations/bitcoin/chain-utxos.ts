@@ -1,9 +1,8 @@
 import { failpoint } from '@quittance/shared/failpoint';
-import { assertLease, type Lease } from '@quittance/shared/lease';
+import { assertLease, type Lease, renewLease } from '@quittance/shared/lease';
 import type { BitcoinPorts } from '../../ports.ts';
 import { insertHotUtxos, type StoredUtxo, spendableUtxos, stillSpendable } from '../../store/utxos.ts';
 import { hotAddressCursor, moveHotAddressCursor } from '../../store/wallets.ts';
-import { keepLease } from '../keep-lease.ts';
 
 /** UTXOs that the database has and the chain does not: spent, or dropped with their block. */
 type MissingUtxos = { spent: StoredUtxo[]; absent: StoredUtxo[] };
@@ -58,7 +57,7 @@ export async function watchHotAddress(ports: BitcoinPorts, lease: Lease): Promis
   const deep = (await sender.height()) - CONFIRMATIONS + 1;
   const cursor = await hotAddressCursor(db, chain);
   if (cursor !== undefined && cursor >= deep) return;
-  await keepLease(ports, lease);
+  await renewLease(ports.db, lease);
   const { found, upTo } = await findHotUtxos(ports, cursor, deep);
   await db.transaction(async (trx) => {
     await assertLease(trx, lease);

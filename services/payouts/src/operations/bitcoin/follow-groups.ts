@@ -1,7 +1,7 @@
 import type { TransactionStatus } from '@quittance/chains/chain';
 import type { Trx } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
-import type { Lease } from '@quittance/shared/lease';
+import { type Lease, renewLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { assertNever, invariant } from '@quittance/shared/result';
 import pMap from 'p-map';
@@ -17,7 +17,6 @@ import {
 } from '../../store/transactions.ts';
 import { noteChange, settleUtxos } from '../../store/utxos.ts';
 import { settleTransaction } from '../end-group.ts';
-import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { bumpGroup } from './bump-group.ts';
 import { invalidateConflicted } from './invalidate-conflicted.ts';
@@ -40,7 +39,7 @@ export async function followGroups(ports: BitcoinPorts, lease: Lease): Promise<n
   const { db, chain, sender } = ports;
   const open = await openGroups(db, chain, sender.hotAddress, OPEN_AT_ONCE);
   let silences = 0;
-  await keepLease(ports, lease);
+  await renewLease(ports.db, lease);
   const looks = await pMap(
     open,
     async (group) => {
@@ -50,7 +49,7 @@ export async function followGroups(ports: BitcoinPorts, lease: Lease): Promise<n
     },
     { concurrency: CONCURRENT_LOOKS },
   );
-  await keepLease(ports, lease);
+  await renewLease(ports.db, lease);
   let ended = 0;
   for (const seen of looks) if (seen && (await follow(ports, lease, seen.group, seen.look))) ended += 1;
   return ended;

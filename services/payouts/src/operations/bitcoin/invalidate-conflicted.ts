@@ -1,12 +1,11 @@
 import type { Spender } from '@quittance/chains/bitcoin/broadcast';
-import type { Lease } from '@quittance/shared/lease';
+import { type Lease, renewLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import type { BitcoinPorts } from '../../ports.ts';
 import { attemptsOf } from '../../store/replacement-groups.ts';
 import { noteDoubt, noteSearched, type ReplacementGroup } from '../../store/transactions.ts';
 import { freeUtxos } from '../../store/utxos.ts';
 import { invalidateGroup } from '../end-group.ts';
-import { keepLease } from '../keep-lease.ts';
 import { readBitcoinTerms } from './signing.ts';
 
 /**
@@ -37,7 +36,7 @@ export async function invalidateConflicted(
     }
     // A lagging node may not have it, or it may return with the next block.
     if (clock.now().getTime() - first.doubtedAt.getTime() < settings.gracePeriods.doubtForMs) return false;
-    await keepLease(ports, lease);
+    await renewLease(ports.db, lease);
     const conflict = await findConflict(ports, group, missing);
     if (conflict === undefined) {
       const details = { transaction: first.txHash, outpoints: missing };

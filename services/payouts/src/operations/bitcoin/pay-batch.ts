@@ -1,6 +1,6 @@
 import { DUST, INPUT_VIRTUAL_BYTES, type Spend } from '@quittance/chains/bitcoin/spend';
 import { failpoint } from '@quittance/shared/failpoint';
-import type { Lease } from '@quittance/shared/lease';
+import { type Lease, renewLease } from '@quittance/shared/lease';
 import { formatUnits, sum, type Units, units } from '@quittance/shared/money';
 import { FEE_MAX } from '../../domain/bitcoin/next-step.ts';
 import {
@@ -22,7 +22,6 @@ import {
   spendableUtxos,
 } from '../../store/utxos.ts';
 import { failUnsigned } from '../end-group.ts';
-import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { reportSigningPaused } from '../signing-pause.ts';
 import { missingUtxos } from './chain-utxos.ts';
@@ -58,7 +57,7 @@ export async function payBatch(ports: BitcoinPorts, lease: Lease): Promise<numbe
   const next = await chooseNext(ports, queue, utxos);
   failpoint('bitcoin.planned');
   if (next === undefined || (await hasForeignUtxo(ports, utxos, next.spend))) return impossible.length;
-  await keepLease(ports, lease);
+  await renewLease(ports.db, lease);
   const minConfirmations = Math.max(...queue.map((payout) => payout.minConfirmations));
   const transaction = await signBatch(ports, lease, { ...next, finalHeightWhenSigned, minConfirmations });
   if (transaction === undefined) return impossible.length;
