@@ -9,7 +9,7 @@ import { newDepositId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
-import { recordDeposits } from '../src/operations/record-deposits.ts';
+import { recordDeposits } from '../src/handlers.ts';
 import type { PayoutsService } from '../src/service.ts';
 import { type ScriptedLedger, scriptedLedger } from './scripted-ledger.ts';
 import { Client, environment, SEED, startService, TestBoard } from './service-client.ts';

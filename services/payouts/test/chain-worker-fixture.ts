@@ -9,7 +9,7 @@ import { createLogger, type Logger, throttledLog } from '@quittance/shared/logge
 import { units } from '@quittance/shared/money';
 import { Secret } from '@quittance/shared/secret';
 import type { TestDatabase } from '@quittance/testkit/engines';
-import { recordDeposits, reverseDeposits } from '../src/operations/record-deposits.ts';
+import { recordDeposits, reverseDeposits } from '../src/handlers.ts';
 import { requestPayout } from '../src/operations/request-payout.ts';
 import type { Ports } from '../src/ports.ts';
 

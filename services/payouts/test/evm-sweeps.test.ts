@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
-import { recordDeposits } from '../src/operations/record-deposits.ts';
+import { recordDeposits } from '../src/handlers.ts';
 import { CONFIRMATIONS, type EngineFixture, ETHER, engineSuite } from './engine-fixture.ts';
 import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
 

@@ -5,7 +5,7 @@ import { type Db, openDb } from '@quittance/shared/db';
 import { newDepositId, type PayoutId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
-import { recordDeposits, reverseDeposits } from '../src/operations/record-deposits.ts';
+import { recordDeposits, reverseDeposits } from '../src/handlers.ts';
 import type { PayoutsService } from '../src/service.ts';
 import { movePayout } from '../src/store/payouts.ts';
 import { type ScriptedLedger, scriptedLedger } from './scripted-ledger.ts';

@@ -1,8 +1,8 @@
 import type { BitcoinSender } from '@quittance/chains/bitcoin/sender';
 import type { ChainSender, EvmSender } from '@quittance/chains/chain';
 import type { SolanaSender } from '@quittance/chains/solana/sender';
-import { invalidateGroup } from '@quittance/payouts/operations/end-group';
 import { chainLease, type runChainWorker } from '@quittance/payouts/operations/run-chain-worker';
+import { invalidateGroup } from '@quittance/payouts/operations/transactions';
 import type { PayoutChain, Ports } from '@quittance/payouts/ports';
 import { openGroups, walletsWithOpenTransactions } from '@quittance/payouts/store/replacement-groups';
 import type { Transaction } from '@quittance/payouts/store/transactions';

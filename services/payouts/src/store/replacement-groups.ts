@@ -2,7 +2,7 @@ import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { PayoutId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
-import type { OpenSum } from '../domain/plan.ts';
+import type { OpenSum } from '../domain/liquidity.ts';
 import { assertMoves, transactionMoves, transactionPhases } from '../domain/states.ts';
 import { isIn, type ReplacementGroup, type Transaction, transactionColumns } from './transactions.ts';
 

@@ -4,12 +4,12 @@ import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease, renewLease } from '@quittance/shared/lease';
 import { invariant } from '@quittance/shared/result';
 import { bumpedFees } from '../../domain/evm/next-step.ts';
-import { amountOf } from '../../domain/plan.ts';
+import { amountOf } from '../../domain/liquidity.ts';
 import type { EvmPorts } from '../../ports.ts';
 import { attemptsOf, paymentsOf, stuckGroups } from '../../store/replacement-groups.ts';
 import { insertSigned, newestOf, type ReplacementGroup, type Transaction } from '../../store/transactions.ts';
 import { depositsOfSweep } from '../../store/unswept-deposits.ts';
-import { sendTransaction } from '../send-transaction.ts';
+import { sendTransaction } from '../transactions.ts';
 import { readEvmTerms, signOrder } from './evm-driver.ts';
 import { availableLiquidity } from './payment-sources.ts';
 

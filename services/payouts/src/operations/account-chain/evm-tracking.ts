@@ -17,8 +17,7 @@ import {
   type Transaction,
 } from '../../store/transactions.ts';
 import { skipUsedNonces } from '../../store/wallets.ts';
-import { invalidateGroup, settleTransaction } from '../end-group.ts';
-import { sendTransaction } from '../send-transaction.ts';
+import { invalidateGroup, sendTransaction, settleTransaction } from '../transactions.ts';
 import { BLOCKS_PER_ROUND, type EvmLook, noteGap, searchNonce } from './evm-nonces.ts';
 import type { TransactionTracker } from './follow-transactions.ts';
 

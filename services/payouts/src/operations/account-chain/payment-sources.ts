@@ -1,14 +1,7 @@
 import { type AssetSymbol, assets, nativeAsset } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
-import {
-  add,
-  type Liquidity,
-  liquidityOf,
-  type Plan,
-  planRun,
-  type Queued,
-  type Sweepable,
-} from '../../domain/plan.ts';
+import { add, type Liquidity, liquidityOf } from '../../domain/liquidity.ts';
+import { type Plan, planRun, type Queued, type Sweepable } from '../../domain/plan.ts';
 import { type Payout, reservedPayouts } from '../../store/payouts.ts';
 import { openSums, sweepsOutsideBlocks } from '../../store/replacement-groups.ts';
 import { sweepableDeposits, sweepableSum, type UnsweptDeposits } from '../../store/unswept-deposits.ts';

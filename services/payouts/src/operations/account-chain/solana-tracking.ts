@@ -4,7 +4,7 @@ import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease, renewLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { assertNever, invariant } from '@quittance/shared/result';
-import { amountOf } from '../../domain/plan.ts';
+import { amountOf } from '../../domain/liquidity.ts';
 import { needsExpiryProof, nextSolanaStep, priorityFeeOf } from '../../domain/solana/next-step.ts';
 import { transactionPhases } from '../../domain/states.ts';
 import type { SolanaPorts } from '../../ports.ts';
@@ -17,8 +17,7 @@ import {
   type ReplacementGroup,
   type Transaction,
 } from '../../store/transactions.ts';
-import { invalidateGroup, settleTransaction } from '../end-group.ts';
-import { sendTransaction } from '../send-transaction.ts';
+import { invalidateGroup, sendTransaction, settleTransaction } from '../transactions.ts';
 import type { TransactionTracker } from './follow-transactions.ts';
 import { availableLiquidity } from './payment-sources.ts';
 

@@ -2,8 +2,7 @@ import { type AssetSymbol, assets, nativeAsset } from '@quittance/shared/assets'
 import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease, renewLease } from '@quittance/shared/lease';
 import { formatUnits, parseRate, type Rate, type Units } from '@quittance/shared/money';
-import { economicalSweeps } from '../../domain/economical-sweeps.ts';
-import { amountOf } from '../../domain/plan.ts';
+import { amountOf, economicalSweeps } from '../../domain/liquidity.ts';
 import { oldestReserved } from '../../store/payouts.ts';
 import { insertSigned, type Transaction } from '../../store/transactions.ts';
 import {
@@ -12,7 +11,7 @@ import {
   postponeDeposits,
   type UnsweptDeposits,
 } from '../../store/unswept-deposits.ts';
-import { sendTransaction } from '../send-transaction.ts';
+import { sendTransaction } from '../transactions.ts';
 import type { AccountChainDriver, AccountChainPorts, ChainTerms } from './driver.ts';
 import { availableLiquidity, sweepCandidates } from './payment-sources.ts';
 

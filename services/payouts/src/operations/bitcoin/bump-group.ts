@@ -8,7 +8,7 @@ import type { BitcoinPorts } from '../../ports.ts';
 import { paymentsOf } from '../../store/replacement-groups.ts';
 import { insertSigned, newestOf, type ReplacementGroup, type Transaction } from '../../store/transactions.ts';
 import { isChangeUsed, lockUtxos, spendableUtxos } from '../../store/utxos.ts';
-import { sendTransaction } from '../send-transaction.ts';
+import { sendTransaction } from '../transactions.ts';
 import { missingUtxos } from './chain-utxos.ts';
 import { type BitcoinTerms, feeRateOf, readBitcoinTerms, storeChange, writeBitcoinTerms } from './signing.ts';
 

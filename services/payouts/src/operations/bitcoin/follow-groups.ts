@@ -16,8 +16,7 @@ import {
   type Transaction,
 } from '../../store/transactions.ts';
 import { noteChange, settleUtxos } from '../../store/utxos.ts';
-import { settleTransaction } from '../end-group.ts';
-import { sendTransaction } from '../send-transaction.ts';
+import { sendTransaction, settleTransaction } from '../transactions.ts';
 import { bumpGroup } from './bump-group.ts';
 import { invalidateConflicted } from './invalidate-conflicted.ts';
 import { readBitcoinTerms } from './signing.ts';

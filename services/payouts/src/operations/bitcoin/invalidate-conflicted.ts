@@ -5,7 +5,7 @@ import type { BitcoinPorts } from '../../ports.ts';
 import { attemptsOf } from '../../store/replacement-groups.ts';
 import { noteDoubt, noteSearched, type ReplacementGroup } from '../../store/transactions.ts';
 import { freeUtxos } from '../../store/utxos.ts';
-import { invalidateGroup } from '../end-group.ts';
+import { invalidateGroup } from '../transactions.ts';
 import { readBitcoinTerms } from './signing.ts';
 
 /**

@@ -21,9 +21,8 @@ import {
   spendableSum,
   spendableUtxos,
 } from '../../store/utxos.ts';
-import { failUnsigned } from '../end-group.ts';
-import { sendTransaction } from '../send-transaction.ts';
 import { reportSigningPaused } from '../signing-pause.ts';
+import { failUnsigned, sendTransaction } from '../transactions.ts';
 import { missingUtxos } from './chain-utxos.ts';
 import { signBatch } from './signing.ts';
 

@@ -8,9 +8,9 @@ import { appendToOutbox } from '@quittance/shared/outbox';
 import { invariant } from '@quittance/shared/result';
 import { type PayoutStatus, paidStatuses, transactionPhases } from '../domain/states.ts';
 import type { ChainPorts } from '../ports.ts';
-import { movePayout, type Payout } from '../store/payouts.ts';
+import { movePayout, type Payout, showPayoutSent } from '../store/payouts.ts';
 import { invalidateAttempts, invalidateOtherAttempts, paymentsOf } from '../store/replacement-groups.ts';
-import { moveTransaction, type Transaction } from '../store/transactions.ts';
+import { moveTransaction, noteSent, type Transaction } from '../store/transactions.ts';
 import { markSwept, markUnswept } from '../store/unswept-deposits.ts';
 import { eventView, outcomeView } from '../views.ts';
 
@@ -23,6 +23,30 @@ const REVERTED =
   'The recipient address did not accept the payment. The amount was returned to your balance, the network fee was spent.';
 const NEVER_MINED =
   'The payment could not be sent: its transaction can never be confirmed. The amount and the network fee were returned to your balance.';
+
+/**
+ * Sends stored bytes, for the first time or again. Unless a node accepts them it is unknown whether they arrived, and
+ * they are sent again until a block includes them.
+ */
+export async function sendTransaction(ports: ChainPorts, transaction: Transaction): Promise<void> {
+  const { db, kind, chain, sender, clock, throttledLog, logger } = ports;
+  const { id, group, purpose, txHash, wallet, nonce, raw } = transaction;
+  const answer = await sender.broadcast(raw);
+  failpoint(`${kind}.${purpose}s.sent`);
+  const now = clock.now();
+  await db.transaction(async (trx) => {
+    await noteSent(trx, id, now);
+    if (answer !== 'accepted') return;
+    const moved = await moveTransaction(trx, id, ['signed'], 'broadcast');
+    if (moved === undefined) return;
+    for (const { payoutId } of await paymentsOf(trx, group)) await showPayoutSent(trx, payoutId, txHash);
+  });
+  failpoint(`${kind}.${purpose}s.broadcast`);
+  const details = { chain, transaction: txHash, group, wallet, nonce, answer };
+  if (answer === 'accepted') return logger.debug(details, 'sent');
+  const message = 'the node did not accept a transaction, sending the same bytes again';
+  throttledLog.log('warn', `broadcast.${wallet}.${answer}`, details, message);
+}
 
 /** Updates the tables of one kind of chain in the database transaction that ends a group. */
 type Alongside = (trx: Trx) => Promise<void>;
