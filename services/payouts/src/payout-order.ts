@@ -4,8 +4,9 @@ import { formatUnits, parseUnits, type Units, units } from '@quittance/shared/mo
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, form, messages, rules } from '@quittance/shared/validation';
 import type { PayoutChain, Ports } from './ports.ts';
+import type { UnresolvedDeposit } from './store/unswept-deposits.ts';
 
-export const ADDRESS_CHARACTERS_MAX = 255;
+const ADDRESS_CHARACTERS_MAX = 255;
 /** With a fee added it still fits into numeric(78). No asset has so many units. */
 const UNITS_MAX = units(10n ** 75n);
 
@@ -23,7 +24,7 @@ export type PayoutOrder = {
 export type PayableChain = Pick<PayoutChain, 'kind' | 'assets' | 'checkAddress'> & {
   sender: Pick<PayoutChain['sender'], 'hotAddress'>;
 };
-export type OrderPorts = Pick<Ports, 'quotes'> & { chains: Pick<ReadonlyMap<Chain, PayableChain>, 'get'> };
+type OrderPorts = Pick<Ports, 'quotes'> & { chains: Pick<ReadonlyMap<Chain, PayableChain>, 'get'> };
 
 const fields = {
   asset: form({ asset: rules.oneOf(assetSymbols).required }),
@@ -74,8 +75,38 @@ export function readPayoutOrder(
   return ok({ asset, amount, address, ...quotedTerms(quotes, asset) });
 }
 
+/**
+ * Reads the recipient of a refund. Throws Unavailable when the body is valid and the fee, or the chain, is not known now.
+ */
+export function readReturnOrder(
+  body: unknown,
+  { asset, amount }: Pick<UnresolvedDeposit, 'asset' | 'amount'>,
+  { quotes, chains }: OrderPorts,
+): Result<PayoutOrder, FieldErrors> {
+  const { chain, decimals } = assets[asset];
+  const on = chains.get(chain);
+  const latest = quotes.latest(asset);
+  if (on?.assets.includes(asset) !== true) throw new Unavailable(`${asset} cannot be paid out`);
+
+  const errors: FieldErrors = {};
+  const given = fields.address(body);
+  const address = given.ok ? checkRecipient(on, given.value.address) : undefined;
+  if (!given.ok) Object.assign(errors, given.refusal);
+  else if (address === undefined) errors['address'] = [messages.invalid('address')];
+  if (latest !== undefined) {
+    const dust = units(latest.dust);
+    const least = units(units(latest.network_fee) + (dust > 0n ? dust : 1n));
+    // The rest after the fee must not be dust.
+    if (amount < least) errors['amount'] = [messages.atLeast('amount', formatUnits(least, decimals))];
+  }
+  if (Object.keys(errors).length > 0 || address === undefined) return refuse(errors);
+
+  const terms = quotedTerms(quotes, asset);
+  return ok({ asset, amount: units(amount - terms.networkFee), address, ...terms });
+}
+
 /** The fee and the confirmations of this moment. Throws Unavailable when there is no fresh quote. */
-export function quotedTerms(quotes: Ports['quotes'], asset: AssetSymbol) {
+function quotedTerms(quotes: Ports['quotes'], asset: AssetSymbol) {
   const quote = quotes.fresh(asset);
   if (quote === undefined) throw new Unavailable(`there is no fresh quote of ${asset}`);
   return { networkFee: units(quote.network_fee), minConfirmations: quote.min_confirmations };

@@ -9,7 +9,7 @@ import type { Secret } from '@quittance/shared/secret';
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import type { PayoutsConfig } from './config.ts';
 import { handlers } from './handlers.ts';
-import { createHttp } from './http/app.ts';
+import { createHttp } from './http/payouts.ts';
 import { payoutsMetrics } from './metrics.ts';
 import { deriveAddresses } from './operations/derive-addresses.ts';
 import { pausedChains, refuseSeedMismatch } from './operations/signing-pause.ts';

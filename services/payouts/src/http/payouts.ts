@@ -1,6 +1,20 @@
 import { assetSymbols } from '@quittance/shared/assets';
-import { contextOf } from '@quittance/shared/http';
-import { type AccessRefusal, type Answer, accessAnswers, answers } from '@quittance/shared/http-answers';
+import { sleepBy } from '@quittance/shared/clock';
+import {
+  contextOf,
+  createApp,
+  finishApp,
+  type HttpParts,
+  merchantOnly,
+  readBody,
+} from '@quittance/shared/http';
+import {
+  type AccessRefusal,
+  type Answer,
+  accessAnswers,
+  answers,
+  send,
+} from '@quittance/shared/http-answers';
 import {
   findKey,
   type IdempotencyKey,
@@ -11,17 +25,35 @@ import {
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
 import { pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
 import { ok, type Result, refuse } from '@quittance/shared/result';
+import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import { type FieldErrors, form, rules } from '@quittance/shared/validation';
-import type { Request, Response } from 'express';
+import type { Express, Request, Response } from 'express';
 import { shownAs, shownStatuses, statusesShownAs } from '../domain/states.ts';
 import { type PayoutRefusal, requestPayout } from '../operations/request-payout.ts';
-import { type PayoutOrder, readPayoutOrder } from '../payout-order.ts';
+import { type PayoutOrder, readPayoutOrder, readReturnOrder } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import { findPayout, type Payout, payoutPage } from '../store/payouts.ts';
+import { findUnresolved, type UnresolvedDeposit } from '../store/unswept-deposits.ts';
 import { createdView, payoutView, refusedView } from '../views.ts';
 
-/** Only an operator ends a halt. */
-const HALTED_RETRY_AFTER_SECONDS = 60;
+/** The service's HTTP interface, behind the gateway. */
+export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpParts, 'without'>): Express {
+  const app = createApp(parts);
+  const waiting = { count: 0 };
+  const merchant = merchantOnly(ports.settings.identitySecret, parts.clock);
+  app.get('/api/payouts', merchant, async (req, res) => send(res, await listPayouts(ports, req, res)));
+  app.get('/api/payouts/:id', merchant, async (req, res) =>
+    send(res, await showPayout(ports, contextOf(res).identity.account, String(req.params['id']))),
+  );
+  app.post('/api/payouts', merchant, ...readBody, async (req, res) =>
+    send(res, await createPayout(ports, req, res)),
+  );
+  app.post('/api/unresolved/:id/return', merchant, ...readBody, async (req, res) =>
+    send(res, await returnDeposit(ports, waiting, req, res)),
+  );
+  finishApp(app, parts.logger);
+  return app;
+}
 
 const listForm = form({
   perPage: perPageField,
@@ -31,7 +63,7 @@ const listForm = form({
   created_to: rules.date().optional,
 });
 
-export async function listPayouts({ db, settings }: Ports, req: Request, res: Response): Promise<Answer> {
+async function listPayouts({ db, settings }: Ports, req: Request, res: Response): Promise<Answer> {
   const filter = listForm(req.query);
   if (!filter.ok) return answers.invalid(filter.refusal);
   const { perPage, status, asset, created_from, created_to } = filter.value;
@@ -52,7 +84,7 @@ export async function listPayouts({ db, settings }: Ports, req: Request, res: Re
   return { status: 200, body: pageView(parts) };
 }
 
-export async function showPayout(ports: Ports, account: AccountId, id: string): Promise<Answer> {
+async function showPayout(ports: Ports, account: AccountId, id: string): Promise<Answer> {
   // An id has at most 16 digits, and Postgres refuses numbers that are too long.
   const found = /^[1-9]\d{0,15}$/.test(id)
     ? await getPayout(ports, account, id as PayoutId)
@@ -60,13 +92,64 @@ export async function showPayout(ports: Ports, account: AccountId, id: string): 
   return found.ok ? { status: 200, body: payoutView(found.value) } : accessAnswers('Payout')[found.refusal];
 }
 
-export function createPayout(ports: Ports, req: Request, res: Response): Promise<Answer> {
+function createPayout(ports: Ports, req: Request, res: Response): Promise<Answer> {
   const { rawBody, body } = contextOf(res);
   return payOnce(ports, req, res, rawBody, null, () => readPayoutOrder(body, ports));
 }
 
+/** Pauses between reads of a deposit whose event has not arrived yet. After about three seconds it counts as unknown. */
+const ARRIVES_AFTER_MS = [50, 100, 200, 400, 800, 1_600] as const;
+/** How many requests may wait at once, because requests for unknown deposits must not delay others. */
+const WAITING_MAX = 8;
+
+/** How many requests of this replica wait for a deposit's event. */
+type WaitingRequests = { count: number };
+
+/** Refunds an unresolved deposit: a payout of its whole amount less the network fee. */
+async function returnDeposit(
+  ports: Ports,
+  waiting: WaitingRequests,
+  req: Request,
+  res: Response,
+): Promise<Answer> {
+  const depositId = String(req.params['id']);
+  const { identity, rawBody, body } = contextOf(res);
+  // Any other text names no deposit, and Postgres refuses some texts.
+  const isId = /^\w{1,64}$/.test(depositId);
+  const deposit = isId ? await arrivedUnresolved(ports, waiting, depositId) : undefined;
+  if (deposit === undefined) return answers.noModel('Deposit');
+  if (deposit.account !== identity.account) return answers.unauthorized;
+  // The body does not name the deposit, so the same key for another deposit is another request.
+  const asked = Buffer.concat([Buffer.from(`return ${depositId}\n`), rawBody]);
+  return payOnce(ports, req, res, asked, depositId, () =>
+    // After the key: a repeated request gets its first answer, also when the deposit was reversed since.
+    deposit.isReversed ? answers.alreadyResolved('reversed') : readReturnOrder(body, deposit, ports),
+  );
+}
+
+/** Merchants can see a deposit as soon as the ledger has booked it. Its event may arrive here a moment later. */
+async function arrivedUnresolved(
+  { db, clock }: Ports,
+  waiting: WaitingRequests,
+  depositId: string,
+): Promise<UnresolvedDeposit | undefined> {
+  const known = await findUnresolved(db, depositId);
+  if (known !== undefined || waiting.count >= WAITING_MAX) return known;
+  waiting.count += 1;
+  try {
+    for (const ms of ARRIVES_AFTER_MS) {
+      await sleepBy(clock, ms);
+      const found = await findUnresolved(db, depositId);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  } finally {
+    waiting.count -= 1;
+  }
+}
+
 /** Creates a payout or a refund. A request that repeats the Idempotency-Key must have the same bytes `asked`. */
-export async function payOnce(
+async function payOnce(
   ports: Ports,
   req: Request,
   res: Response,
@@ -110,6 +193,9 @@ async function answeredBefore({ db }: Ports, key: IdempotencyKey): Promise<Answe
       return answers.invalid(otherBody);
   }
 }
+
+/** Only an operator ends a halt. */
+const HALTED_RETRY_AFTER_SECONDS = 60;
 
 const refusals = {
   insufficient_balance: refusedView.insufficient_balance,
