@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { blocksAfter } from './blocks-after.ts';
-import type { Block } from './chain.ts';
+import { type Block, blocksAfter } from './chain.ts';
 
 const aBlock = (height: number, fork = ''): Block => ({
   height,

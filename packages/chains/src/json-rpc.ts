@@ -4,6 +4,7 @@ import { ExactNumber } from '@quittance/shared/exact-json';
 import { reason } from '@quittance/shared/logger';
 import { Pool } from 'undici';
 import { z } from 'zod';
+import type { Broadcast } from './chain.ts';
 
 const CONNECTIONS_MAX = 8;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -219,5 +220,35 @@ export async function* askEach<I>(
     const some = items.slice(start, start + atOnce);
     const answers = await rpc.batch(some.map(callFor), timeoutMs, numbers);
     for (const [i, item] of some.entries()) yield [item, answers[i]];
+  }
+}
+
+/** How the nodes of a chain answer a transaction, and how one is looked up. */
+type BroadcastOf = {
+  txHash: string;
+  /** Sends the transaction. Resolves to the hash that the node answers. */
+  send: () => Promise<string>;
+  isKnown: () => Promise<boolean>;
+  /** Codes with which nodes refuse the transaction, not codes of their own failures. */
+  refusals: ReadonlySet<number>;
+  /** How nodes answer that they have the transaction already. */
+  saysKnown?: (refusal: RpcRefused) => boolean;
+};
+
+/**
+ * Sends a transaction whose hash is known. A node also refuses a transaction that it has or that is mined (with "nonce too low"
+ * or "inputs missing", say), so a refusal counts only when the node does not know the transaction.
+ */
+export async function broadcastOnce(given: BroadcastOf): Promise<Broadcast> {
+  try {
+    return (await given.send()) === given.txHash ? 'accepted' : 'unknown';
+  } catch (error) {
+    if (!(error instanceof RpcRefused)) return 'unknown';
+    if (given.saysKnown?.(error) === true) return 'accepted';
+    // Without an answer nothing is known of the transaction: the status of a later round decides.
+    const known = await given.isKnown().catch(() => undefined);
+    if (known === undefined) return 'unknown';
+    if (known) return 'accepted';
+    return given.refusals.has(error.code) ? 'rejected' : 'unknown';
   }
 }

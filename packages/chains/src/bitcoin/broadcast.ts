@@ -2,9 +2,8 @@ import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import { Transaction } from '@scure/btc-signer';
 import { z } from 'zod';
-import { broadcastOnce } from '../broadcast-once.ts';
 import type { Broadcast, Inclusion, TransactionStatus } from '../chain.ts';
-import { ask, type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
+import { ask, broadcastOnce, type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
 import { rawBlockAt } from './reader.ts';
 import { amount, hash, height as heightForm, isUnknownTransaction } from './rpc.ts';
 

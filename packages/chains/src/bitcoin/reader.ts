@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { blocksAfter } from '../blocks-after.ts';
 import {
   type Block,
+  blocksAfter,
   type ChainReader,
   type Head,
   type Payment,

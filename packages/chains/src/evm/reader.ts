@@ -1,10 +1,10 @@
 import { nativeAsset } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
 import { z } from 'zod';
-import { blocksAfter } from '../blocks-after.ts';
 import {
   type BalanceReader,
   type Block,
+  blocksAfter,
   type ChainReader,
   type Head,
   type NativeDebit,

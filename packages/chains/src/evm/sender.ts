@@ -4,13 +4,21 @@ import { invariant } from '@quittance/shared/result';
 import type { Hex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { encodeFunctionData, keccak256, parseAbi } from 'viem/utils';
-import { type EvmFees, type EvmSender, type SignedTransaction, within } from '../chain.ts';
-import { ask, type Rpc } from '../json-rpc.ts';
+import { z } from 'zod';
+import {
+  type Broadcast,
+  type EvmFees,
+  type EvmSender,
+  type Inclusion,
+  type SignedTransaction,
+  type TransactionStatus,
+  within,
+} from '../chain.ts';
+import { ask, askEach, broadcastOnce, type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
 import { readTokenDomain, receiveCall, type TokenDomain } from './authorization.ts';
-import { broadcast, findByNonce, status } from './broadcast.ts';
 import { estimate, feeLimits, feesFor, gasPrice, PLAIN_TRANSFER_GAS, type TransactionCall } from './cost.ts';
 import { checkNetwork, contractOf, type EvmNetwork, tokensOf } from './network.ts';
-import { count, hash, header, units256 } from './rpc.ts';
+import { address, bytes, count, feeFields, feeOf, hash, header, toHex, units256 } from './rpc.ts';
 import { checkAddress, type Wallet } from './wallet.ts';
 
 /** For the order of a token sweep: 61k with the test token, under 100k with USD Coin behind its proxy. */
@@ -23,6 +31,23 @@ const abi = parseAbi([
   'function balanceOf(address owner) view returns (uint256)',
   'function transfer(address to, uint256 amount) returns (bool)',
 ]);
+
+/** Full blocks are large: as many as one answer may comfortably hold. */
+const BLOCKS_TOGETHER = 8;
+const BLOCKS_TIMEOUT_MS = 20_000;
+
+const known = z.object({ hash }).nullable();
+const receipt = z.object({
+  blockNumber: count,
+  blockHash: hash,
+  status: z.enum(['0x0', '0x1']),
+  ...feeFields,
+});
+const fullBlock = header.extend({ transactions: z.array(z.object({ hash, from: address, nonce: count })) });
+
+/** Codes with which nodes refuse a transaction, not codes of their own failures. */
+const REFUSES_TRANSACTION = new Set([-32_000, -32_003, -32_010, -32_602]);
+const KNOWN_ALREADY = /already ?(known|imported)|known transaction|existing tx with same hash/i;
 
 export type EvmSenderParts = EvmNetwork & { rpc: Rpc; wallet: Wallet };
 
@@ -162,4 +187,64 @@ function transferCall(network: EvmNetwork, asset: AssetSymbol, to: string, amoun
   if (contract === undefined) return { to: recipient, value: amount, data: '0x' };
   const data = encodeFunctionData({ abi, functionName: 'transfer', args: [recipient, amount] });
   return { to: contract as Hex, value: 0n, data };
+}
+
+async function broadcast(rpc: Rpc, raw: string): Promise<Broadcast> {
+  // Bytes that are not even hexadecimal were never signed here, so no node has to be asked.
+  if (!bytes.safeParse(raw).success || raw.length < 4) return 'rejected';
+  const txHash = keccak256(raw as Hex);
+  return await broadcastOnce({
+    txHash,
+    send: () => ask(rpc, hash, 'eth_sendRawTransaction', [raw]),
+    isKnown: async () => (await ask(rpc, known, 'eth_getTransactionByHash', [txHash])) !== null,
+    refusals: REFUSES_TRANSACTION,
+    saysKnown: ({ message }) => KNOWN_ALREADY.test(message),
+  });
+}
+
+async function status(rpc: Rpc, txHash: string): Promise<TransactionStatus> {
+  const [receiptAnswer, knownAnswer, headAnswer] = await rpc.batch([
+    { method: 'eth_getTransactionReceipt', params: [txHash] },
+    { method: 'eth_getTransactionByHash', params: [txHash] },
+    { method: 'eth_getBlockByNumber', params: ['latest', false] },
+  ]);
+  const mined = read(receipt.nullable(), receiptAnswer, 'eth_getTransactionReceipt');
+  if (mined === null) {
+    const transaction = read(known, knownAnswer, 'eth_getTransactionByHash');
+    return { state: transaction === null ? 'absent' : 'pending' };
+  }
+  const head = read(header, headAnswer, 'eth_getBlockByNumber');
+  const place = [toHex(mined.blockNumber), false];
+  const canonical = await ask(rpc, header.nullable(), 'eth_getBlockByNumber', place);
+  // The receipt is of a block that is no longer in the chain: the next request shows whether it is mined again.
+  if (canonical?.hash !== mined.blockHash) return { state: 'pending' };
+  return {
+    state: 'mined',
+    height: mined.blockNumber,
+    blockHash: mined.blockHash,
+    confirmations: Math.max(0, head.number - mined.blockNumber + 1),
+    succeeded: mined.status === '0x1',
+    feePaid: feeOf(mined) as Units,
+  };
+}
+
+async function findByNonce(
+  rpc: Rpc,
+  owner: string,
+  nonce: number,
+  fromHeight: number,
+  toHeight: number,
+): Promise<Inclusion | undefined> {
+  const method = 'eth_getBlockByNumber';
+  const heights = Array.from({ length: toHeight - fromHeight + 1 }, (_, i) => fromHeight + i);
+  const callFor = (height: number) => ({ method, params: [toHex(height), true] });
+  const limits = { atOnce: BLOCKS_TOGETHER, timeoutMs: BLOCKS_TIMEOUT_MS };
+  for await (const [height, answer] of askEach(rpc, heights, callFor, limits)) {
+    const block = read(fullBlock.nullable(), answer, method);
+    // A block that was not read may be the one: what comes after it proves nothing.
+    if (block === null || block.number !== height) throw new RpcUnavailable(method, `no block ${height}`);
+    const found = block.transactions.find((one) => one.from === owner && one.nonce === nonce);
+    if (found !== undefined) return { txHash: found.hash, height, blockHash: block.hash };
+  }
+  return undefined;
 }

@@ -1,8 +1,7 @@
 import type { Units } from '@quittance/shared/money';
 import { z } from 'zod';
-import { broadcastOnce } from '../broadcast-once.ts';
 import type { Broadcast, TransactionStatus } from '../chain.ts';
-import { ask, type Rpc, RpcUnavailable } from '../json-rpc.ts';
+import { ask, broadcastOnce, type Rpc, RpcUnavailable } from '../json-rpc.ts';
 import { feeTaken, rentPaid, transactionBalances } from './balance-changes.ts';
 import { BLOCK_TIMEOUT_MS, base58, blockAt, count, known, slotAt } from './rpc.ts';
 import { hashOf, type SolanaPlan, unsigned } from './transaction.ts';

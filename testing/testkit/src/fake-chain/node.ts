@@ -1,5 +1,4 @@
-import { blocksAfter } from '@quittance/chains/blocks-after';
-import type { Block, ChainReader, PendingWatch } from '@quittance/chains/chain';
+import { type Block, blocksAfter, type ChainReader, type PendingWatch } from '@quittance/chains/chain';
 import { RpcUnavailable } from '@quittance/chains/json-rpc';
 import { quorumReader } from '@quittance/chains/quorum-reader';
 import { type Units, units } from '@quittance/shared/money';
