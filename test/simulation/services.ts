@@ -9,8 +9,8 @@ import { findInvoices } from '@quittance/invoices/store/invoice-reads';
 import { saveNewInvoices } from '@quittance/invoices/store/invoices';
 import { createScanner } from '@quittance/invoices/workers';
 import { handlers as ledgerHandlers } from '@quittance/ledger/handlers';
-import { createHoldBatcher, decideAllHolds, placeHold } from '@quittance/ledger/operations/place-hold';
-import { catchUpReversals } from '@quittance/ledger/operations/reverse-deposits';
+import { catchUpReversals } from '@quittance/ledger/operations/deposits';
+import { holdBatcherOf, placeHold } from '@quittance/ledger/operations/place-hold';
 import { handlers as payoutsHandlers } from '@quittance/payouts/handlers';
 import { deriveAddresses } from '@quittance/payouts/operations/derive-addresses';
 import { voidStaleRequests } from '@quittance/payouts/operations/request-payout';
@@ -257,14 +257,10 @@ function startPayouts(common: Common): Replica {
 
 function startLedger(common: Common): Replica {
   const { environment, process, db, bus, clock, logger } = common;
-  const holds = createHoldBatcher({
-    decide: (payouts) => decideAllHolds(db, payouts),
-    clock,
-    timeoutMs: commands['hold.place'].timeoutMs,
-  });
+  const holds = holdBatcherOf({ db, clock });
   const place = stepOf(environment, 'ledger.hold', process, placeHold);
   bus.answer(commandSubject('hold.place'), (body) =>
-    place({ holds }, commands['hold.place'].request.parse(body)),
+    place({ holds, logger }, commands['hold.place'].request.parse(body)),
   );
   const workers = messengerOf(common, ledgerHandlers, { logger });
   workers.set('reversals', () => catchUpReversals({ db, logger }));

@@ -1,13 +1,12 @@
 import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
 import { failpoint } from '@quittance/shared/failpoint';
-import type { AccountId, DepositId } from '@quittance/shared/ids';
+import type { AccountId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import type { HandlersOf } from '@quittance/shared/process-messages';
 import { networkPosting } from './domain/posting.ts';
+import { recordDeposits, reverseDeposits } from './operations/deposits.ts';
 import { endHolds, voidHolds } from './operations/end-holds.ts';
-import { recordDeposits } from './operations/record-deposits.ts';
-import { bookReversals, reverseDeposits } from './operations/reverse-deposits.ts';
 import type { Ports } from './ports.ts';
 import { book, lockBalances } from './store/transfers.ts';
 
@@ -26,11 +25,7 @@ export const handlers: HandlersOf<'ledger', Pick<Ports, 'logger'>> = {
   },
   // Deposits come before their reversals, in whatever order they arrive: a deposit that was reversed before it
   // came is never there to be spent.
-  async 'deposit.settled'(trx, events, ports) {
-    await recordDeposits(trx, events, ports);
-    const deposits = events.map(({ payload }) => payload.deposit_id as DepositId);
-    await bookReversals(trx, deposits, ports);
-  },
+  'deposit.settled': recordDeposits,
   'deposit.reversed': reverseDeposits,
   'hold.settle': endHolds,
   'hold.release': endHolds,

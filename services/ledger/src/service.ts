@@ -1,5 +1,4 @@
 import { assets as factsOf, nativeAsset } from '@quittance/shared/assets';
-import { commands } from '@quittance/shared/commands';
 import { watchFeeEstimates } from '@quittance/shared/quotes';
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import type { LedgerConfig } from './config.ts';
@@ -7,7 +6,7 @@ import { handlers } from './handlers.ts';
 import { createHttp } from './http/routes.ts';
 import { ledgerMetrics } from './metrics.ts';
 import { applyAssetSettings } from './operations/apply-asset-settings.ts';
-import { createHoldBatcher, decideAllHolds, placeHold } from './operations/place-hold.ts';
+import { holdBatcherOf, placeHold } from './operations/place-hold.ts';
 import type { Ports } from './ports.ts';
 import { filePrices } from './prices/file-prices.ts';
 import { publicPrices } from './prices/public-prices.ts';
@@ -42,11 +41,6 @@ export const startLedger = (
     databaseSettings: PLANNING,
     open({ db, bus, clock, logger, replica, wakeRelay }) {
       const fees = watchFeeEstimates(bus, clock, logger);
-      const holds = createHoldBatcher({
-        decide: (payouts) => decideAllHolds(db, payouts),
-        clock,
-        timeoutMs: commands['hold.place'].timeoutMs,
-      });
       const ports: Ports = {
         db,
         bus,
@@ -55,7 +49,7 @@ export const startLedger = (
         wakeRelay,
         prices: pricesOf(config, { clock, logger }),
         fees,
-        holds,
+        holds: holdBatcherOf({ db, clock }),
         settingsState: { differences: [] },
         settings: {
           replica,
@@ -80,14 +74,7 @@ export const startLedger = (
     async migrated({ db, settings, settingsState }) {
       settingsState.differences = await applyAssetSettings({ db }, settings.replica, settings.assets, true);
     },
-    responders: {
-      async 'hold.place'(ports, request) {
-        const reply = await placeHold(ports, request);
-        const { request_id, payout_id: payout } = request;
-        ports.logger.debug({ request_id, payout, outcome: reply.outcome }, 'decided a hold');
-        return reply;
-      },
-    },
+    responders: { 'hold.place': placeHold },
     handlers,
     workers: workers ? startWorkers : undefined,
     leave: ({ db, settings }) => deleteReplicaRow(db, settings.replica),

@@ -3,8 +3,8 @@ import { throttledLog } from '@quittance/shared/logger';
 import type { Stoppable } from '@quittance/shared/start-service';
 import { startWorker } from '@quittance/shared/worker';
 import { applyAssetSettings } from './operations/apply-asset-settings.ts';
+import { catchUpReversals } from './operations/deposits.ts';
 import { refreshQuotes } from './operations/refresh-quotes.ts';
-import { catchUpReversals } from './operations/reverse-deposits.ts';
 import type { Ports } from './ports.ts';
 
 const REVERSALS_EVERY_MS = 5_000;

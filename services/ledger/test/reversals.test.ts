@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AccountId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
-import { catchUpReversals } from '../src/operations/reverse-deposits.ts';
+import { catchUpReversals } from '../src/operations/deposits.ts';
 import {
   aDeposit,
   aHold,

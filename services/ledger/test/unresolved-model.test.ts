@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import type { AccountId } from '@quittance/shared/ids';
 import fc from 'fast-check';
+import { catchUpReversals } from '../src/operations/deposits.ts';
 import { placeHold } from '../src/operations/place-hold.ts';
-import { catchUpReversals } from '../src/operations/reverse-deposits.ts';
 import { aDeposit, aHold, anAccount, logger, reversalOf, type Sent } from './ledger-fixture.ts';
 import {
   aReturn,
@@ -16,8 +16,7 @@ import {
   settled,
 } from './unresolved-fixture.ts';
 
-const { fixture, one, handle, accept, stateOf, platform } =
-  await openUnresolvedFixture();
+const { fixture, one, handle, accept, stateOf, platform } = await openUnresolvedFixture();
 
 /** A model of the ledger in as few lines as possible. `left` is what is left of the deposit. */
 class DepositHistory {

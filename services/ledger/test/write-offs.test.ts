@@ -3,8 +3,8 @@ import type { RequestOf } from '@quittance/shared/commands';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
 import fc from 'fast-check';
 import { acceptDeposit } from '../src/operations/accept-unresolved.ts';
+import { catchUpReversals } from '../src/operations/deposits.ts';
 import { placeHold } from '../src/operations/place-hold.ts';
-import { catchUpReversals } from '../src/operations/reverse-deposits.ts';
 import type { LedgerService } from '../src/service.ts';
 import { findSuspense } from '../src/store/suspense.ts';
 import {

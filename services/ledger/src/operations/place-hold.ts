@@ -1,5 +1,5 @@
 import type { Clock } from '@quittance/shared/clock';
-import type { ReplyOf, RequestOf } from '@quittance/shared/commands';
+import { commands, type ReplyOf, type RequestOf } from '@quittance/shared/commands';
 import type { Queryable } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
@@ -22,7 +22,7 @@ const WAITING_MAX = 10_000;
  * decision still. Decided once by payout id: asking again, at once or years later, gets what was decided.
  */
 export async function placeHold(
-  { holds }: Pick<Ports, 'holds'>,
+  { holds, logger }: Pick<Ports, 'holds' | 'logger'>,
   request: RequestOf<'hold.place'>,
 ): Promise<ReplyOf<'hold.place'>> {
   const payout = {
@@ -36,10 +36,20 @@ export async function placeHold(
   const hold = await holds.decide(payout);
   if (!sameContents(hold, payout)) throw new OtherContents(`the hold of payout ${payout.id}`);
   failpoint('ledger.hold_decided');
-  return { outcome: outcomeOf[hold.state], because: hold.because };
+  const outcome = outcomeOf[hold.state];
+  logger.debug({ request_id: request.request_id, payout: payout.id, outcome }, 'decided a hold');
+  return { outcome, because: hold.because };
 }
 
-export type HoldBatcherOptions = {
+/** The batcher of a replica. */
+export const holdBatcherOf = ({ db, clock }: Pick<Ports, 'db' | 'clock'>): HoldBatcher =>
+  createHoldBatcher({
+    decide: (payouts) => decideAllHolds(db, payouts),
+    clock,
+    timeoutMs: commands['hold.place'].timeoutMs,
+  });
+
+type HoldBatcherOptions = {
   /** Decides several at once; leaves out those that are to be asked again. */
   decide: (payouts: readonly LedgerPayout[]) => Promise<Hold[]>;
   clock: Clock;
@@ -73,7 +83,7 @@ const isRefund = (payout: LedgerPayout): payout is Refund => payout.deposit !== 
  * unresolved deposits in another.
  * @returns what is decided, now or before; those left out are to be asked again.
  */
-export async function decideAllHolds(db: Queryable, payouts: readonly LedgerPayout[]): Promise<Hold[]> {
+async function decideAllHolds(db: Queryable, payouts: readonly LedgerPayout[]): Promise<Hold[]> {
   const refunds = payouts.filter(isRefund);
   if (refunds.length === 0) return decideHolds(db, payouts);
   const others = payouts.filter((payout) => !isRefund(payout));

@@ -3,11 +3,13 @@ import type { EventOf } from '@quittance/shared/events';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
+import { appendToOutbox } from '@quittance/shared/outbox';
 import { invariant } from '@quittance/shared/result';
-import { reversalPosting, writtenOffBy } from '../domain/posting.ts';
+import { depositPosting, reversalPosting, writtenOffBy } from '../domain/posting.ts';
 import { remainderOf } from '../domain/suspense.ts';
 import type { Ports } from '../ports.ts';
 import {
+  type CreditedPayment,
   dueReversal,
   keepPayments,
   markReversalsBooked,
@@ -15,9 +17,61 @@ import {
   rememberReversals,
   unbookedReversals,
 } from '../store/reversals.ts';
-import { markSuspenseReversed } from '../store/suspense.ts';
+import { markSuspenseReversed, openSuspense } from '../store/suspense.ts';
 import { book, lockBalances, OtherContents } from '../store/transfers.ts';
 import { recoverWriteOffs } from './recover-write-offs.ts';
+
+/**
+ * Credits settled deposits, each once, reduces write-offs by what they recover, and appends the events for invoices. Then
+ * books the reversals that arrived before their deposits.
+ */
+export async function recordDeposits(
+  trx: Trx,
+  events: readonly EventOf<'deposit.settled'>[],
+  ports: Pick<Ports, 'logger'>,
+): Promise<void> {
+  const booked = await book(
+    trx,
+    events.map(({ payload }) =>
+      depositPosting(
+        {
+          id: payload.deposit_id as DepositId,
+          account: payload.account_id as AccountId,
+          asset: payload.asset,
+          amount: units(payload.amount),
+        },
+        payload.disposition,
+      ),
+    ),
+  );
+  failpoint('ledger.deposits_booked');
+  const told = events.filter(({ payload }) => booked.delete(`deposit:${payload.deposit_id as DepositId}`));
+  await openSuspense(
+    trx,
+    told.map(({ payload }) => payload).filter(({ disposition }) => disposition === 'unresolved'),
+  );
+  const payments = told.map(({ payload: { deposit_id, account_id, asset, outpoint } }) => ({
+    id: deposit_id as DepositId,
+    account: account_id as AccountId,
+    asset,
+    outpoint,
+  }));
+  const writtenOff = await keepPayments(trx, payments);
+  for (const payment of payments) {
+    const isSame = ({ account, outpoint }: CreditedPayment) =>
+      account === payment.account && outpoint === payment.outpoint;
+    if (writtenOff.some(isSame)) await recoverWriteOffs(trx, payment, `settled:${payment.id}`, ports);
+  }
+  await appendToOutbox(
+    trx,
+    told.map(({ payload: { deposit_id, invoice_id } }) => ({
+      kind: 'credit.recorded',
+      payload: { deposit_id, invoice_id },
+    })),
+  );
+  const ids = events.map(({ payload }) => payload.deposit_id as DepositId);
+  await bookReversals(trx, ids, ports);
+}
 
 /** Takes back deposits that the chain took back. One whose deposit is not booked yet waits for it. */
 export async function reverseDeposits(
@@ -43,7 +97,7 @@ export async function reverseDeposits(
  * Books the reversals of these deposits, as far as the deposits are booked. Their balances are locked.
  * @returns how many were booked, and the deposits whose reversals have other contents: those are not booked
  */
-export async function bookReversals(
+async function bookReversals(
   trx: Trx,
   ids: readonly DepositId[],
   ports: Pick<Ports, 'logger'>,
