@@ -1,7 +1,7 @@
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import type { GatewayConfig } from './config.ts';
 import { countConnections, trustedProxies } from './http/clients.ts';
-import { createGatewayApp, createMetricsApp } from './http/gateway-app.ts';
+import { createGatewayApp, createMetricsApp, tell } from './http/gateway-app.ts';
 import { openLimits } from './limits.ts';
 import { createTokenUses, recentlySeen } from './memory.ts';
 import { gatewayMetrics } from './metrics.ts';
@@ -48,7 +48,7 @@ export const startGateway = (
         tokenUses: createTokenUses(),
         tokensSeen: recentlySeen(SEEN_MAX),
         invoicesSeen: recentlySeen(SEEN_MAX),
-        proxy: createProxy({ invoices, payouts, ledger, webhooks: config.WEBHOOKS_URL }, logger),
+        proxy: createProxy({ invoices, payouts, ledger, webhooks: config.WEBHOOKS_URL }, tell, logger),
         trustedProxies: trustedProxies(config.TRUSTED_PROXIES, logger),
         metrics,
         ...given,

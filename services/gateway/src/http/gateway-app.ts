@@ -1,6 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import { failpoint } from '@quittance/shared/failpoint';
 import { BODY_BYTES_MAX, createApp, finishApp, nameRoute } from '@quittance/shared/http';
-import { type Answer, answers } from '@quittance/shared/http-answers';
+import { type Answer, answers, send } from '@quittance/shared/http-answers';
 import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import type { Express, Request, Response } from 'express';
@@ -13,7 +14,7 @@ import { authenticate } from '../operations/authenticate.ts';
 import type { Ports } from '../ports.ts';
 import { answerWithoutResponse, isOver, proxyContextOf } from '../proxy/proxy-response.ts';
 import type { Caller } from '../store/tokens.ts';
-import { tell } from './pay-page.ts';
+import { sendPayPage } from './pay-page.ts';
 
 const tooMany: Answer = { status: 429, body: { message: 'Too Many Attempts.' } };
 
@@ -124,6 +125,19 @@ async function authorize(
       }
       return { caller: authentication.caller };
   }
+}
+
+/**
+ * What the gateway itself answers: JSON to programs, a page to people who pay. A customer who reads JSON on the way
+ * to pay is a customer lost.
+ */
+export function tell(res: ServerResponse, answer: Answer): void {
+  if (!/^\/pay(?:[/?]|$)/.test(res.req.url ?? '')) {
+    send(res, answer);
+    return;
+  }
+  for (const [name, value] of Object.entries(answer.headers ?? {})) res.setHeader(name, value);
+  sendPayPage(res, answer.status);
 }
 
 function refuse(res: Response, rateLimit: RateLimitResult, ports: Ports): undefined {

@@ -1,21 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { type HtmlPage, html, page, sendPage } from '@quittance/shared/html';
-import { type Answer, send } from '@quittance/shared/http-answers';
 
 const REFRESH_SECONDS = 5;
 
-/**
- * What the gateway itself answers: JSON to programs, a page to people who pay. A customer who reads JSON on the way
- * to pay is a customer lost.
- */
-export function tell(res: ServerResponse, answer: Answer): void {
-  if (!/^\/pay(?:[/?]|$)/.test(res.req.url ?? '')) {
-    send(res, answer);
-    return;
-  }
-  for (const [name, value] of Object.entries(answer.headers ?? {})) res.setHeader(name, value);
-  sendPage(res, pageOf(answer.status, waitOf(res)));
-}
+/** The page that a customer sees instead of an error in JSON. */
+export const sendPayPage = (res: ServerResponse, status: number): void =>
+  sendPage(res, pageOf(status, waitOf(res)));
 
 /** As long as the client was told to wait. */
 function waitOf(res: ServerResponse): number {

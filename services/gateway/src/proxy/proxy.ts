@@ -1,11 +1,11 @@
 import type { ClientRequest } from 'node:http';
 import { Readable } from 'node:stream';
+import type { Tell } from '@quittance/shared/http';
 import { codeOf, type Logger, reason } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
 import type { Request, Response } from 'express';
 import { createProxyMiddleware, type Plugin, proxyEventsPlugin } from 'http-proxy-middleware';
 import type { Upstream } from '../domain/routes.ts';
-import { tell } from '../http/pay-page.ts';
 import { renewingAgent } from './agents.ts';
 import {
   answerWithoutResponse,
@@ -47,7 +47,11 @@ const STREAM_SOCKETS_MAX = 2_048;
  * socket, and a request is limited as a whole (`endInTime`). A failure is a 503 or 500 and a log line; the client never
  * sees its reason.
  */
-export function createProxy(urls: Readonly<Record<Upstream, string>>, logger: Logger): ServiceProxy {
+export function createProxy(
+  urls: Readonly<Record<Upstream, string>>,
+  tell: Tell,
+  logger: Logger,
+): ServiceProxy {
   const streams = openStreams();
 
   function destinationOf(url: string, maxSockets: number = agentOptions.maxSockets) {
