@@ -3,7 +3,7 @@ import type { AccountId, EndpointId, EventId } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import { Webhook } from 'standardwebhooks';
 import { deliveryIdOf } from '../src/domain/delivery.ts';
-import { pauses } from '../src/domain/schedule.ts';
+import { pauses } from '../src/domain/outcome.ts';
 import { claimDeliveries, LEASE_MS, takeBackDeliveries } from '../src/operations/claim-deliveries.ts';
 import { redeliver } from '../src/operations/deliveries.ts';
 import { readEndpoint } from '../src/operations/endpoints.ts';

@@ -1,5 +1,4 @@
 import { assertNever } from '@quittance/shared/result';
-import { nextAttemptAt, RETRY_AFTER_MAX_MS, readRetryAfter } from './schedule.ts';
 
 /** Why there was no answer. */
 export type Failure =
@@ -83,4 +82,64 @@ export function askedUntil(result: SendResult, now: Date): Date | undefined {
 function askedPause(result: SendResult, now: Date): number | undefined {
   const mayAsk = result.kind === 'answered' && (result.status === 429 || result.status === 503);
   return mayAsk ? readRetryAfter(result.retryAfter, now) : undefined;
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** The pause before each attempt, in milliseconds. There are as many attempts as pauses. */
+export const pauses = [
+  0,
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+] as const;
+
+/** Each pause varies by at most this part, so that the retries after an outage do not arrive together. */
+const JITTER = 0.1;
+/** The longest pause that a receiver may ask for: as long as the longest pause of the schedule. */
+const RETRY_AFTER_MAX_MS = 24 * HOUR;
+
+/**
+ * When a delivery is tried again after `attempts` failures; undefined after the last one. The jitter is computed from the
+ * delivery and the attempt, so that the result is always the same.
+ * @param retryAfterMs the pause that the receiver asked for, with a 429 or 503
+ */
+export function nextAttemptAt(
+  delivery: string,
+  attempts: number,
+  now: Date,
+  retryAfterMs: number | undefined,
+): Date | undefined {
+  const pause = pauses[attempts];
+  if (pause === undefined) return undefined;
+  const jittered = pause * (1 + JITTER * (2 * fractionOf(`${delivery}#${attempts}`) - 1));
+  const asked = Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS);
+  return new Date(now.getTime() + Math.max(Math.round(jittered), asked));
+}
+
+/** Hashes a text to a number from 0 to 1: FNV-1a, with the last step of murmur3, which spreads similar texts. */
+function fractionOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / 0xffff_ffff;
+}
+
+/** The `Retry-After` of an answer as milliseconds: seconds or a date (RFC 9110, 10.2.3). */
+export function readRetryAfter(header: string | undefined, now: Date): number | undefined {
+  if (header === undefined) return undefined;
+  // eslint-disable-next-line no-restricted-syntax -- seconds
+  if (/^\d{1,9}$/.test(header)) return Number.parseInt(header, 10) * SECOND;
+  // Date.parse alone would take "-1" for a year.
+  const time = header.endsWith(' GMT') ? Date.parse(header) : Number.NaN;
+  return Number.isNaN(time) ? undefined : Math.max(time - now.getTime(), 0);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { nextAttemptAt, pauses, readRetryAfter } from './schedule.ts';
+import { nextAttemptAt, pauses, readRetryAfter } from './outcome.ts';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
 const waits = (attempts: number, delivery = '1/1', asked?: number): number | undefined => {
