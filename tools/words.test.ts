@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { findFormerWords, formerWords, formerWordsIn } from './words.ts';
+import { findFormerWords, formerWords } from './words.ts';
 
 /** A glossary with invented words, so that this file has none of the real ones. */
 const words = formerWords(`
@@ -68,8 +68,4 @@ it.each([
   ],
 ])('%s is not a finding', (_what, path, text) => {
   expect(found(path, text)).toEqual([]);
-});
-
-it('finds no former word in the documents and the sources', () => {
-  expect(formerWordsIn()).toEqual([]);
 });

@@ -149,7 +149,7 @@ export function findFormerWords(path: string, text: string, words: readonly Form
 const isReadable = (path: string) => /\.(?:ts|md|sql|mjs)$/.test(path) && !path.includes('/migrations/');
 
 /** Every former word in the files that are checked, or below the folders `asked` for, as lines to print. */
-export function formerWordsIn(asked: readonly string[] = []): string[] {
+function formerWordsIn(asked: readonly string[] = []): string[] {
   const words = formerWords(readFileSync(join(root, GLOSSARY), 'utf8'));
   const isAsked = (path: string) => isReadable(path) && asked.some((folder) => path.startsWith(folder));
   return trackedFiles()

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
+import { eventually } from '@quittance/testkit/eventually';
 import { type Hex, parseEther } from 'viem';
 import type { EvmSender, SignedTransaction } from '../src/chain.ts';
 import { createEvmSender } from '../src/evm/sender.ts';
@@ -64,6 +65,10 @@ describe('a broadcast', () => {
       await hanging.client.setBalance({ address: hot, value: parseEther('1') });
       const signed = await other.signTransfer(orderOf(5n));
       hanging.node.pause();
+      // On a busy machine the signal may reach the node late.
+      await eventually(() =>
+        expect(other.nonce(hot, 'latest')).rejects.toMatchObject({ name: 'RpcUnavailable' }),
+      );
       expect(await other.broadcast(signed.raw)).toBe('unknown');
       hanging.node.resume();
       expect(await other.broadcast(signed.raw)).toBe('accepted');

@@ -59,14 +59,14 @@ export type Candidate = {
 
 /** A test of what this chain can do. What it cannot do is skipped. */
 export function whereItCan(
-  { name, cannot }: Candidate,
+  { cannot }: Candidate,
   ability: Ability,
   title: string,
   body: () => Promise<void>,
 ): void {
   const why = cannot[ability];
   if (why === undefined) test(title, body);
-  else notTried(`${name}: ${title}`, why);
+  else notTried(title, why);
 }
 
 /** All blocks above a height that the reader has, as a scanner reads them. */
