@@ -93,8 +93,6 @@ const mayReadEnv = [
  * make the tests slower. Nothing is added here; a file that is cut leaves.
  */
 const LONG_SUITES = [
-  'packages/shared/test/consumer.test.ts',
-  'packages/shared/test/inbox-pruning.test.ts',
   'test/e2e/contract.test.ts',
   'test/faults/races.test.ts',
   'test/privileges/nats.test.ts',

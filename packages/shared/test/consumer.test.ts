@@ -7,8 +7,9 @@ import { type Db, openDb, type Trx } from '../src/db.ts';
 import { newEventId } from '../src/ids.ts';
 import { missingFromInbox } from '../src/inbox.ts';
 import { createLogger, throttledLog } from '../src/logger.ts';
-import { isAnswerOfTheBus, startConsumer } from '../src/messenger.ts';
-import { type Handlers, type Message, processMessages } from '../src/process-messages.ts';
+import { startConsumer } from '../src/messenger.ts';
+import { type Handlers, processMessages } from '../src/process-messages.ts';
+import { aMessage, type Outcome } from './delivered-message.ts';
 
 /** What happens to a message that cannot be processed: a real database, and deliveries as a test needs them. */
 
@@ -36,41 +37,19 @@ const anEvent = (payload: object = { deposit_id: 'dep_1', invoice_id: 'inv_1' })
   payload,
 });
 
-type Outcome = 'acked' | 'handed back' | 'ended';
-
+const SUBJECT = 'evt.ledger.invoices.credit.recorded';
 type Handle = NonNullable<Handlers['credit.recorded']>;
-type Delivered = { tries?: number | undefined; subject?: string | undefined };
-
-/** A delivered message with a body, which records how the consumer answers it. */
-const messageOf = (
-  body: string,
-  note: (outcome: Outcome) => void,
-  { tries = 1, subject = 'evt.ledger.invoices.credit.recorded' }: Delivered = {},
-): Message => ({
-  subject,
-  info: { deliveryCount: tries },
-  data: Buffer.from(body),
-  json: () => JSON.parse(body),
-  ack: () => note('acked'),
-  nak: () => note('handed back'),
-  term: () => note('ended'),
-});
+type Deliveries = { tries?: number; subject?: string; handle?: Handle };
 
 /** Delivers each body once, as its `tries`th delivery, and answers what the consumer said to each. */
 async function deliver(
   bodies: readonly string[],
-  { tries, handle = async () => undefined, subject }: Delivered & { handle?: Handle } = {},
+  { tries = 1, handle = async () => undefined, subject = SUBJECT }: Deliveries = {},
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   const stopped = Promise.withResolvers<void>();
   const messages = bodies.map((body, i) =>
-    messageOf(
-      body,
-      (outcome) => {
-        outcomes[i] = outcome;
-      },
-      { tries, subject },
-    ),
+    aMessage(subject, body, (outcome) => Object.assign(outcomes, { [i]: outcome }), tries),
   );
   const consume = async () =>
     Object.assign(
@@ -172,13 +151,11 @@ test('an event with a NUL, which Postgres refuses, becomes a dead letter too', a
 });
 
 test('an event that cannot be stored as a dead letter is returned, and later events are processed', async () => {
-  const admin = openDb({ url: database.adminUrl, schema: 'invoices', pool: 1, logger });
   await admin.rows('alter table dead_letters rename to dead_letters_elsewhere');
   try {
     expect(await deliver(['poison', JSON.stringify(anEvent())])).toEqual(['handed back', 'acked']);
   } finally {
     await admin.rows('alter table dead_letters_elsewhere rename to dead_letters');
-    await admin.close();
   }
 });
 
@@ -189,25 +166,6 @@ test('what is for another service is left to that one', async () => {
   expect(await deliver([JSON.stringify(told)], { subject, handle: raise('23514') })).toEqual(['acked']);
   expect(await db.rows('select 1 from dead_letters')).toEqual([]);
   expect(await missingFromInbox(db, [told.id])).toEqual([told.id]);
-});
-
-test.each<[what: string, body: string, headers: Record<string, string> | undefined, is: boolean]>([
-  ['a status of the bus', '', { Status: '404' }, true],
-  ['a receipt without a body', '', undefined, true],
-  ['what the bus says of a durable', '{"type":"io.nats.jetstream.api.v1.consumer_info_response"}', {}, true],
-  ['a receipt for a publication', '{"stream":"EVT", "seq":7}', undefined, true],
-  ['a refusal of a publication', '{"error":{"code":400},"stream":"EVT","seq":0}', undefined, true],
-  ['a value of a bucket', '{"id":"evt_1"}', { 'Nats-Stream': 'KV_quotes' }, true],
-  ['an event for another receiver', JSON.stringify(anEvent()), { 'Nats-Msg-Id': 'evt_1.0.webhooks' }, true],
-  ['an event of a relay', JSON.stringify(anEvent()), { 'Nats-Msg-Id': 'evt_1.0.invoices' }, false],
-  ['an event without a name for doubles', JSON.stringify(anEvent()), undefined, false],
-  ['a poison message', 'not JSON', undefined, false],
-])('%s is told from an event', (_what, body, headers, is) => {
-  const given = headers && {
-    get: (name: string) => headers[name] ?? '',
-    has: (name: string) => Object.hasOwn(headers, name),
-  };
-  expect(isAnswerOfTheBus('invoices', { data: Buffer.from(body), headers: given })).toBe(is);
 });
 
 test('an event under the name of a service that does not send it has no effect, and hides no true one', async () => {
@@ -240,9 +198,7 @@ function aConsumer() {
     async take(batch: readonly object[], handle: Handle): Promise<Outcome[]> {
       const outcomes: Outcome[] = [];
       const messages = batch.map((event, i) =>
-        messageOf(JSON.stringify(event), (outcome) => {
-          outcomes[i] = outcome;
-        }),
+        aMessage(SUBJECT, JSON.stringify(event), (outcome) => Object.assign(outcomes, { [i]: outcome })),
       );
       await processMessages(messages, {
         db,

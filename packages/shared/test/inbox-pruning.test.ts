@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
-import type { Bus } from '../src/bus.ts';
 import { type Db, openDb } from '../src/db.ts';
-import { type EventKind, type EventOf, events, type Service, subjectOf } from '../src/events.ts';
-import { type EventId, newEventId } from '../src/ids.ts';
+import { events, type Service, subjectOf } from '../src/events.ts';
+import type { EventId } from '../src/ids.ts';
 import { answerPruning, missingFromInbox, pruneInboxStep } from '../src/inbox.ts';
 import { createLogger, throttledLog } from '../src/logger.ts';
-import { type Message, processMessages } from '../src/process-messages.ts';
+import { processMessages } from '../src/process-messages.ts';
 import { answerReconcilers, reconcileStep } from '../src/reconcile.ts';
+import { aMessage } from './delivered-message.ts';
+import { aBusOfRequests, DAY, type Sent, storeSent } from './inbox-pruning-fixture.ts';
 
 /** Payouts hears from invoices and from the auditor: one real receiver with two real senders, over a bus that hands questions on. */
 
 const logger = createLogger('test', 'silent');
-const DAY = 24 * 3_600_000;
 const PAYOUTS = 'payouts';
 const members = ['invoices', 'auditor', 'ledger', PAYOUTS] as const;
 
@@ -21,21 +21,9 @@ const dbs = new Map<Service, Db>();
 const dbOf = (service: Service): Db => dbs.get(service) as Db;
 /** Makes things older than they are, and looks at what nobody else may see. */
 let admin: Db;
-/** Who does not answer. */
-let away: Set<Service>;
+/** Who is away does not answer. */
+const { bus, away } = aBusOfRequests();
 let processed: EventId[];
-
-const answers = new Map<string, (body: unknown) => Promise<unknown>>();
-const bus = {
-  connected: () => true,
-  answer: (subject, handle) => void answers.set(subject, handle),
-  async request(subject, request, reply) {
-    const handle = answers.get(subject);
-    if (handle === undefined || away.has(subject.split('.')[1] as Service))
-      return { known: false, reason: 'TIMEOUT' };
-    return { known: true, reply: reply.parse(await handle(JSON.parse(JSON.stringify(request)))) };
-  },
-} as Partial<Bus> as Bus;
 
 beforeAll(async () => {
   database = await testDatabase();
@@ -48,7 +36,7 @@ beforeAll(async () => {
   }
 });
 beforeEach(async () => {
-  away = new Set();
+  away.clear();
   processed = [];
   await admin.rows(
     'truncate payouts.inbox, payouts.dead_letters, payouts.inbox_pruning, payouts.inbox_exceptions',
@@ -60,53 +48,14 @@ afterAll(async () => {
   await database.drop();
 });
 
-const deposit = {
-  ...{ deposit_id: 'dep', account_id: 'acc', invoice_id: 'inv', asset: 'ETH', amount: '1', address: '0x1' },
-  ...{ derivation_index: 1, outpoint: 'o', tx_hash: null, block_height: 1, block_hash: '0x1' },
-};
-const payloads: Partial<Record<EventKind, object>> = {
-  'deposit.settled': { ...deposit, disposition: 'credit' },
-  'asset.resumed': { asset: 'ETH', halt: '1' },
-};
-
-type Sent = EventOf<EventKind>;
-
-/** An event as its sender's outbox has it: everybody has it since then, or not. */
-async function sent(
-  daysAgo: number,
-  {
-    kind = 'deposit.settled',
-    confirmed = true,
-  }: { kind?: 'deposit.settled' | 'asset.resumed'; confirmed?: boolean } = {},
-): Promise<Sent> {
-  const at = new Date(Date.now() - daysAgo * DAY);
-  const { from, to } = events[kind];
-  const event = {
-    ...{ id: newEventId(at), kind, created_at: at.toISOString(), request_id: null, payload: payloads[kind] },
-  } as Sent;
-  await admin.rows(
-    `insert into ${from}.outbox (id, kind, payload, created_at, sent_at, sends, confirmed_at, confirmed_by)
-     values ($1, $2, $3, $4, $4, 1, case when $5 then $4::timestamptz end, case when $5 then $6::text[] else '{}' end)`,
-    [event.id, kind, JSON.stringify(event.payload), at, confirmed, to],
-  );
-  return event;
-}
+const sent = (daysAgo: number, how?: Parameters<typeof storeSent>[2]) => storeSent(admin, daysAgo, how);
 
 /** Delivered by NATS; inbox rows get the age of their events. */
 async function delivered(...given: Sent[]): Promise<string[]> {
   const outcomes: string[] = [];
-  const messages = given.map((event): Message => {
-    const body = JSON.stringify(event);
-    return {
-      subject: subjectOf(event.kind, PAYOUTS),
-      data: Buffer.from(body),
-      info: { deliveryCount: 1 },
-      json: () => JSON.parse(body),
-      ack: () => void outcomes.push('acked'),
-      nak: () => void outcomes.push('handed back'),
-      term: () => void outcomes.push('ended'),
-    };
-  });
+  const messages = given.map((event) =>
+    aMessage(subjectOf(event.kind, PAYOUTS), JSON.stringify(event), (outcome) => outcomes.push(outcome)),
+  );
   const handle = async (_trx: unknown, some: readonly { id: EventId }[]) => {
     processed.push(...some.map(({ id }) => id));
   };
@@ -169,10 +118,10 @@ test('removes nothing while one of the senders does not answer', async () => {
   const old = await sent(90);
   await delivered(old);
   await senderForgets(old);
-  away = new Set(['auditor']);
+  away.add('auditor');
   await prune();
   expect(await inbox()).toEqual([old.id]);
-  away = new Set();
+  away.clear();
   await prune();
   expect(await inbox()).toEqual([]);
 });
