@@ -94,7 +94,6 @@ const mayReadEnv = [
  */
 const LONG_SUITES = [
   'test/e2e/contract.test.ts',
-  'test/faults/races.test.ts',
   'test/privileges/nats.test.ts',
 ];
 

@@ -6,10 +6,11 @@ import { createLogger } from '@quittance/shared/logger';
 import { formatUnits, units } from '@quittance/shared/money';
 import { unitsOf } from '@quittance/testkit/customer';
 import { eventually } from '@quittance/testkit/eventually';
-import { type ApiAnswer, type Merchant, merchant } from '@quittance/testkit/merchant';
+import { type Merchant, merchant } from '@quittance/testkit/merchant';
 import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { type Asked, accepted, askFor, givenTo, newAddress, PAYOUT, paidExactly } from './asked-payouts.ts';
 import { expectHarmless, recovered } from './expect-harmless.ts';
 import { type Replica, startReplica } from './replicas.ts';
 import { sized } from './size.ts';
@@ -21,7 +22,6 @@ import { untilArrived } from './until-arrived.ts';
  */
 const GROUP = 'races';
 const CONNECTIONS = 500;
-const PAYOUT = '0.001';
 const ETHER_DECIMALS = 18;
 const ENDS_WITHIN_MS = 180_000;
 
@@ -84,17 +84,6 @@ async function balanceOf(account: string): Promise<{ available: bigint; held: bi
   return { available: BigInt(row?.available ?? 0), held: BigInt(row?.held ?? 0) };
 }
 
-const newAddress = () => `0x${randomBytes(20).toString('hex')}`;
-type Asked = { to: string; answer: ApiAnswer };
-
-async function askFor(shop: Merchant, to: string, key?: string): Promise<Asked> {
-  const headers = key === undefined ? {} : { 'idempotency-key': key };
-  return {
-    to,
-    answer: await shop.post('/api/payouts', { asset: 'ETH', amount: PAYOUT, address: to }, headers),
-  };
-}
-
 /** Every payout of this merchant has come to its end. */
 const allEnded = (account: string) =>
   eventually(
@@ -109,11 +98,6 @@ const allEnded = (account: string) =>
     ENDS_WITHIN_MS,
     500,
   );
-
-async function paidExactly({ to, answer }: Asked): Promise<void> {
-  const amount = answer.status === 201 ? unitsOf('ETH', PAYOUT) : 0n;
-  expect([to, await quittance.ethereum.balance('ETH', to)]).toEqual([to, amount]);
-}
 
 const AT_ONCE = sized(1_000, 2_000);
 const AFFORDABLE = sized(100, 1_000);
@@ -144,15 +128,13 @@ test(`${AT_ONCE} payouts at once on one balance: as many are accepted as it can 
     await allEnded(shop.id);
     // Of those that were refused, whom the chain knows is asked of some: nothing was ever signed for any.
     const looked = asked.filter(({ answer }, i) => answer.status === 201 || i % 20 === 0);
-    await Promise.all(looked.map(paidExactly));
+    await Promise.all(looked.map((one) => paidExactly(quittance, one)));
     const signed = await quittance.db.rows(
       `select 1 from payouts.payments m join payouts.payouts p on p.id = m.payout_id where p.account_id = $1`,
       [shop.id],
     );
     expect(signed).toHaveLength(AFFORDABLE);
   }));
-
-const accepted = (asked: readonly Asked[]) => asked.filter(({ answer }) => answer.status === 201).length;
 
 test('the same key 100 times at once: one payout, whatever else was in the body', () =>
   expectHarmless(GROUP, 'the same key 100 times at once', async (found) => {
@@ -199,12 +181,6 @@ test('the same key 100 times at once: one payout, whatever else was in the body'
     expect(doubles).toBe(0);
   }));
 
-const givenTo = (to: string) =>
-  quittance.db.rows<{ id: string; status: string }>(
-    'select id::text, status from payouts.payouts where address = $1 order by created_at',
-    [to],
-  );
-
 test('the answer to a hold is lost twice, and the hold comes late: nothing is held, the third time pays', () =>
   expectHarmless(GROUP, 'the answer to a hold lost twice, and a late hold', async (found) => {
     const ROUNDS = sized(1, 10);
@@ -223,7 +199,7 @@ test('the answer to a hold is lost twice, and the hold comes late: nothing is he
         const [key, to] = [randomBytes(8).toString('hex'), newAddress()];
         for (const ledger of ledgers) ledger.pause();
         // Both questions wait in front of a ledger that hears nothing, and are answered when nobody listens.
-        for (let time = 0; time < 6 && (await givenTo(to)).length < 2; time++) {
+        for (let time = 0; time < 6 && (await givenTo(quittance, to)).length < 2; time++) {
           expect((await askFor(shop.at(time), to, key)).answer.status).toBe(503);
         }
         for (const ledger of ledgers) ledger.resume();
@@ -237,7 +213,7 @@ test('the answer to a hold is lost twice, and the hold comes late: nothing is he
         });
         recovered(found, performance.now() - resumed);
 
-        const given = await givenTo(to);
+        const given = await givenTo(quittance, to);
         expect(given.map(({ status }) => status).slice(0, 2)).toEqual(['voided', 'voided']);
         expect(given.map(({ id }) => id).slice(2)).toEqual([String(third.answer.body.data.id)]);
         // The same holds once more, as late as one likes.
@@ -254,7 +230,7 @@ test('the answer to a hold is lost twice, and the hold comes late: nothing is he
         }
         found.fired += 1;
         await allEnded(shop.id);
-        await paidExactly(third);
+        await paidExactly(quittance, third);
       }
     } finally {
       for (const ledger of ledgers) ledger.resume();
