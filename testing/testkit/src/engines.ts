@@ -63,8 +63,8 @@ export async function testDatabase(): Promise<TestDatabase> {
 }
 
 /**
- * What a suite's records get wrong within each service. The check of all records would load the libraries of all chains
- * into suites that have none.
+ * What a suite's records get wrong within each service. The check of reconciliation would load the libraries of all chains into
+ * suites that have none.
  */
 async function discrepanciesOf(url: string) {
   const db = openDb({ url, schema: 'public', pool: 1, logger: createLogger('books', 'error') });
