@@ -1,0 +1,145 @@
+import { describe, expect, test } from '@jest/globals';
+import { connectBus } from '@quittance/shared/bus';
+import { bucketNames, buckets, STREAM } from '@quittance/shared/bus-connection';
+import {
+  commandSubject,
+  commands,
+  missingAnswer,
+  missingSubject,
+  oldestAnswer,
+  oldestSubject,
+} from '@quittance/shared/commands';
+import { events, kindsFor, type Service } from '@quittance/shared/events';
+import { eventually } from '@quittance/testkit/eventually';
+import { commandNames, kinds, members, openNatsFixture, readers, streams } from './nats-fixture.ts';
+import { hearsFrom, sendsTo } from './nats-forbidden.ts';
+
+/** What each service’s user needs on NATS is permitted, and what is missing is logged. */
+
+const nats = openNatsFixture();
+
+describe('what the tables allow goes its way', () => {
+  test('each event reaches each of its receivers, which alone acknowledges it', async () => {
+    const heard = new Map<Service, string[]>();
+    const endings: (() => void)[] = [];
+    for (const reader of readers) {
+      const bodies: string[] = [];
+      heard.set(reader, bodies);
+      const messages = await nats.busOf(reader).consume(reader);
+      endings.push(() => messages.stop());
+      void (async () => {
+        for await (const message of messages) {
+          bodies.push(message.string());
+          message.ack();
+        }
+      })();
+    }
+    for (const kind of kinds) {
+      const sent = await nats
+        .busOf(events[kind].from)
+        .publish([{ kind, dedupe: `told.${kind}`, body: kind }]);
+      expect([kind, sent]).toEqual([kind, [true]]);
+    }
+    const manager = await nats.admin.jetstreamManager();
+    await eventually(async () => {
+      for (const reader of readers) {
+        expect(heard.get(reader)?.toSorted()).toEqual(kindsFor(reader).toSorted());
+        const { num_ack_pending, num_pending } = await manager.consumers.info(STREAM, reader);
+        expect([reader, num_ack_pending, num_pending]).toEqual([reader, 0, 0]);
+      }
+    });
+    for (const end of endings) end();
+  });
+
+  test('each question is answered to each who may ask it', async () => {
+    const questions = [
+      ...commandNames.map((name) => ({
+        subject: commandSubject(name),
+        by: commands[name].by as Service,
+        askers: commands[name].askedBy as readonly Service[],
+      })),
+      ...members.map((by) => ({
+        subject: missingSubject(by),
+        by,
+        askers: members.filter((asker) => sendsTo(asker, by)),
+      })),
+    ];
+    for (const { subject, by, askers } of questions) {
+      nats.busOf(by).answer(subject, async () => ({ missing: [by], parked: [] }));
+      await eventually(async () => {
+        for (const asker of askers) {
+          const asked = await nats.busOf(asker).request(subject, {}, missingAnswer, 1_000);
+          expect([subject, asker, asked]).toEqual([
+            subject,
+            asker,
+            { known: true, reply: { missing: [by], parked: [] } },
+          ]);
+        }
+      });
+    }
+  });
+
+  test('each receiver is told by its senders what they may still send', async () => {
+    for (const by of members) {
+      const askers = members.filter((asker) => hearsFrom(asker, by));
+      if (askers.length === 0) continue;
+      nats.busOf(by).answer(oldestSubject(by), async () => ({ id: by }));
+      await eventually(async () => {
+        for (const asker of askers) {
+          const asked = await nats.busOf(asker).request(oldestSubject(by), {}, oldestAnswer, 1_000);
+          expect([by, asker, asked]).toEqual([by, asker, { known: true, reply: { id: by } }]);
+        }
+      });
+    }
+  });
+
+  test('each bucket is written by its writer and read by its readers', async () => {
+    for (const bucket of bucketNames) {
+      const { writtenBy, readBy } = buckets[bucket];
+      await (await nats.busOf(writtenBy).kv(bucket)).put('ETH', 'one');
+      await (await nats.busOf(writtenBy).kv(bucket)).put('ETH', 'two');
+      for (const reader of readBy) {
+        const kv = await nats.busOf(reader).kv(bucket);
+        expect((await kv.get('ETH'))?.string()).toBe('two');
+        expect(await kv.get('BTC')).toBeNull();
+      }
+    }
+  });
+
+  test('a bus that lost everything is whole again, and its users go on', async () => {
+    const manager = await nats.admin.jetstreamManager();
+    for (const name of streams) await manager.streams.delete(name);
+    await eventually(async () => {
+      expect(
+        await nats.busOf('payouts').publish([{ kind: 'hold.void', dedupe: 'after', body: 'after' }]),
+      ).toEqual([true]);
+    });
+    await eventually(async () => {
+      const messages = await nats.busOf('ledger').consume('ledger');
+      for await (const message of messages) {
+        expect(message.string()).toBe('after');
+        message.ack();
+        messages.stop();
+      }
+    });
+    await (await nats.busOf('ledger').kv('quotes')).put('ETH', 'new');
+    expect((await (await nats.busOf('payouts').kv('quotes')).get('ETH'))?.string()).toBe('new');
+  });
+
+  test('and none of them was refused anything', () => {
+    expect(nats.log.filter((line) => line.includes('refused') || line.includes('PERMISSIONS'))).toEqual([]);
+  });
+});
+
+test('a user whose rights are wrong is told so in the log, once', async () => {
+  const bus = await connectBus({ url: nats.urlOf('webhooks'), service: 'webhooks', logger: nats.logger });
+  const refusals = () => nats.log.filter((line) => line.includes('evt.payouts.ledger.hold.void'));
+  const forged = { kind: 'hold.void' as const, dedupe: 'forged', body: '{}' };
+  expect(await bus.publish([forged])).toEqual([false]);
+  await eventually(() =>
+    expect(refusals().filter((line) => line.includes('the bus refused'))).toHaveLength(1),
+  );
+  expect(await bus.publish([forged])).toEqual([false]);
+  expect(refusals().filter((line) => line.includes('the bus refused'))).toHaveLength(1);
+  await bus.close();
+});
