@@ -1,6 +1,7 @@
-import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import { rawHttp } from './raw-http.ts';
+import { PAYEE, refusedInvoices, refusedPayouts } from './refused-bodies.ts';
 
 /** Every row of the contract's Errors and Limits, as bytes on a socket: no client library tidies them up. */
 
@@ -11,53 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => quittance?.stop());
 
-type Raw = { status: number; headers: Map<string, string>; body: unknown };
-
-function send(text: string): Promise<Raw> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    const socket = connect(quittance.stack.ports.gateway, '127.0.0.1', () => socket.write(text));
-    socket.on('data', (chunk) => chunks.push(chunk));
-    socket.on('error', reject);
-    socket.on('close', () => resolve(readAnswer(Buffer.concat(chunks).toString('utf8'))));
-  });
-}
-
-function readAnswer(text: string): Raw {
-  const [head = '', ...rest] = text.split('\r\n\r\n');
-  const [first = '', ...lines] = head.split('\r\n');
-  const headers = new Map(
-    lines.map((line) => {
-      const [name = '', ...value] = line.split(':');
-      return [name.toLowerCase(), value.join(':').trim()] as const;
-    }),
-  );
-  const body = rest.join('\r\n\r\n');
-  return {
-    // eslint-disable-next-line no-restricted-syntax -- a status
-    status: Number.parseInt(first.split(' ')[1] ?? '', 10),
-    headers,
-    body: body === '' ? null : JSON.parse(body),
-  };
-}
-
-const get = (path: string, ...headers: string[]) => send(`${requestHead('GET', path, headers)}\r\n`);
-
-const post = (path: string, body: string, ...headers: string[]) =>
-  send(`${requestHead('POST', path, [...headers, `Content-Length: ${Buffer.byteLength(body)}`])}\r\n${body}`);
-
-const requestHead = (verb: string, path: string, headers: readonly string[]) =>
-  [
-    `${verb} ${path} HTTP/1.1`,
-    'Host: localhost',
-    'Accept: application/json',
-    'Connection: close',
-    ...headers,
-    '',
-  ]
-    .map((line) => `${line}\r\n`)
-    .slice(0, -1)
-    .join('');
+const { send, get, post } = rawHttp(() => quittance.stack.ports.gateway);
 
 const as = (shop: { token: string }) => `Authorization: Bearer ${shop.token}`;
 const json = 'Content-Type: application/json';
@@ -103,7 +58,7 @@ describe('404 and 405: what is not there', () => {
   });
 
   test('a wrong verb, with what is allowed', async () => {
-    const answer = await send(`${requestHead('DELETE', '/api/invoices', [])}\r\n`);
+    const answer = await send('DELETE', '/api/invoices', []);
     expect(answer).toMatchObject({
       status: 405,
       body: {
@@ -140,44 +95,7 @@ const invalid = (errors: object) => ({
 });
 
 describe('422: invoices', () => {
-  const long = 'x'.repeat(256);
-  test.each<[string, object]>([
-    ['', { asset: ['The asset field is required.'], amount: ['The amount field is required.'] }],
-    ['{"asset":', { asset: ['The asset field is required.'], amount: ['The amount field is required.'] }],
-    ['[]', { asset: ['The asset field is required.'], amount: ['The amount field is required.'] }],
-    ['{"asset":"ETH"}', { amount: ['The amount field is required.'] }],
-    ['{"asset":"DOGE","amount":10}', { asset: ['The selected asset is invalid.'] }],
-    ['{"asset":"BTC","amount":10}', { asset: ['The selected asset is invalid.'] }],
-    ['{"asset":"eth","amount":10}', { asset: ['The selected asset is invalid.'] }],
-    ['{"asset":["ETH"],"amount":10}', { asset: ['The asset must be a string.'] }],
-    ['{"asset":"ETH","amount":4.99}', { amount: ['The amount must be at least 5.'] }],
-    ['{"asset":"ETH","amount":0}', { amount: ['The amount must be at least 5.'] }],
-    ['{"asset":"ETH","amount":-0}', { amount: ['The amount must be at least 5.'] }],
-    ['{"asset":"ETH","amount":-5}', { amount: ['The amount must be at least 5.'] }],
-    ['{"asset":"ETH","amount":"ten"}', { amount: ['The amount must be a number.'] }],
-    ['{"asset":"ETH","amount":1e400}', { amount: ['The amount must be a number.'] }],
-    ['{"asset":"ETH","amount":true}', { amount: ['The amount must be a number.'] }],
-    ['{"asset":"ETH","amount":10.001}', { amount: ['The amount must not have more than 2 decimal places.'] }],
-    ['{"asset":"ETH","amount":10,"expires_in":0}', { expires_in: ['The expires in must be at least 1.'] }],
-    [
-      '{"asset":"ETH","amount":10,"expires_in":121}',
-      { expires_in: ['The expires in must not be greater than 120.'] },
-    ],
-    ['{"asset":"ETH","amount":10,"expires_in":1.5}', { expires_in: ['The expires in must be an integer.'] }],
-    [
-      `{"asset":"ETH","amount":10,"external_id":"${long}"}`,
-      { external_id: ['The external id must not be greater than 255 characters.'] },
-    ],
-    ['{"asset":"ETH","amount":10,"external_id":5}', { external_id: ['The external id must be a string.'] }],
-    [
-      '{"asset":"ETH","amount":10,"succeed_url":"x"}',
-      { succeed_url: ['The succeed url must be a valid URL.'] },
-    ],
-    [
-      '{"asset":"ETH","amount":10,"timeout_url":"ftp://x/"}',
-      { timeout_url: ['The timeout url must be a valid URL.'] },
-    ],
-  ])('%s', async (body, errors) => {
+  test.each(refusedInvoices)('%s', async (body, errors) => {
     const shop = await quittance.merchant();
     expect(await post('/api/invoices', body, as(shop), json)).toMatchObject(invalid(errors));
   });
@@ -191,40 +109,7 @@ describe('422: invoices', () => {
 });
 
 describe('422 and 400: payouts', () => {
-  const address = `0x${'ab'.repeat(20)}`;
-  test.each<[string, object]>([
-    [
-      '{}',
-      {
-        asset: ['The asset field is required.'],
-        amount: ['The amount field is required.'],
-        address: ['The address field is required.'],
-      },
-    ],
-    [`{"asset":"DOGE","amount":1,"address":"${address}"}`, { asset: ['The selected asset is invalid.'] }],
-    [
-      `{"asset":"ETH","amount":0,"address":"${address}"}`,
-      { amount: ['The amount must be at least 0.00001.'] },
-    ],
-    [
-      `{"asset":"ETH","amount":-1,"address":"${address}"}`,
-      { amount: ['The amount must be at least 0.00001.'] },
-    ],
-    [
-      `{"asset":"ETH","amount":1.0000000000000000001,"address":"${address}"}`,
-      { amount: ['The amount must not have more than 18 decimal places.'] },
-    ],
-    [
-      `{"asset":"USDC_ERC20","amount":1.0000001,"address":"${address}"}`,
-      { amount: ['The amount must not have more than 6 decimal places.'] },
-    ],
-    ['{"asset":"ETH","amount":1,"address":"0x12"}', { address: ['The selected address is invalid.'] }],
-    [
-      // One letter's case differs from the checksum.
-      '{"asset":"ETH","amount":1,"address":"0xF39Fd6e51aad88F6F4ce6aB8827279cffFb92266"}',
-      { address: ['The selected address is invalid.'] },
-    ],
-  ])('%s', async (body, errors) => {
+  test.each(refusedPayouts)('%s', async (body, errors) => {
     const shop = await quittance.merchant();
     expect(await post('/api/payouts', body, as(shop), json)).toMatchObject(invalid(errors));
   });
@@ -232,7 +117,7 @@ describe('422 and 400: payouts', () => {
   test('400: more than the balance', async () => {
     const shop = await quittance.merchant();
     expect(
-      await post('/api/payouts', `{"asset":"ETH","amount":1,"address":"${address}"}`, as(shop), json),
+      await post('/api/payouts', `{"asset":"ETH","amount":1,"address":"${PAYEE}"}`, as(shop), json),
     ).toMatchObject({ status: 400, body: { message: 'Insufficient balance' } });
   });
 });
