@@ -55,6 +55,7 @@ test.each([
   ['no-restricted-syntax', aTest, "it.todo('a');"],
   ['no-restricted-syntax', aTest, "xit('a', () => expect(1).toBe(1));"],
   ['max-lines', operation, 'call();\n'.repeat(301)],
+  ['max-lines', aTest, 'call();\n'.repeat(301)],
 ])('%s is broken in %s: %j', (rule, path, text) => {
   expect(rulesBroken(path, text)).toContain(rule);
 });

@@ -88,15 +88,6 @@ const mayReadEnv = [
   ...['apps/sandbox', 'tools', 'bench', 'test', 'testing', '*/*/test'].map((folder) => `${folder}/**/*.ts`),
 ];
 
-/**
- * Suites that are longer: what they test shares engines and fixtures that take seconds to start, so cutting them would
- * make the tests slower. Nothing is added here; a file that is cut leaves.
- */
-const LONG_SUITES = [
-  'test/e2e/contract.test.ts',
-  'test/privileges/nats.test.ts',
-];
-
 /** A later entry replaces the list of an earlier one: each has all that holds for its files. */
 export const restrictions: Linter.Config[] = [
   {
@@ -122,5 +113,4 @@ export const restrictions: Linter.Config[] = [
     files: ['packages/shared/src/money.ts'],
     rules: { ...syntax(guessable, env), 'no-restricted-imports': 'off' },
   },
-  { files: LONG_SUITES, rules: { 'max-lines': 'off' } },
 ];
