@@ -15,7 +15,7 @@ import {
 } from './unresolved-fixture.ts';
 
 const { fixture, one, other, handle, anUnresolved, accept, stateOf, balanceOf, platform } =
-  await openUnresolvedFixture();
+  openUnresolvedFixture();
 
 describe('unresolved money that goes back', () => {
   it('is held, and gone when its payout is mined', async () => {

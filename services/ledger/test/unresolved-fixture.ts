@@ -1,9 +1,18 @@
-import { afterAll, afterEach, expect } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import type { RequestOf } from '@quittance/shared/commands';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
 import { acceptDeposit } from '../src/operations/accept-unresolved.ts';
+import type { LedgerService } from '../src/service.ts';
 import { findSuspense } from '../src/store/suspense.ts';
-import { aDeposit, aHold, anAccount, ledgerFixture, reversalOf, type Sent } from './ledger-fixture.ts';
+import {
+  aDeposit,
+  aHold,
+  anAccount,
+  type LedgerFixture,
+  ledgerFixture,
+  reversalOf,
+  type Sent,
+} from './ledger-fixture.ts';
 
 export type LedgerDeposit = ReturnType<typeof aDeposit>;
 export const settled = (payload: LedgerDeposit): Sent => ({ kind: 'deposit.settled', payload });
@@ -32,16 +41,22 @@ export const aReturn = (deposit: LedgerDeposit, fee = 10n, other: Partial<Hold> 
   });
 
 /** For one suite: a ledger of two replicas whose books have no discrepancy after any test. */
-export async function openUnresolvedFixture() {
-  const fixture = await ledgerFixture();
-  const [one, other] = await Promise.all([fixture.start(), fixture.start()]);
+export function openUnresolvedFixture() {
+  // Filled when the first test begins: a run that skips all tests of a suite starts nothing.
+  const [fixture, one, other] = [{} as LedgerFixture, {} as LedgerService, {} as LedgerService];
+  beforeAll(async () => {
+    Object.assign(fixture, await ledgerFixture());
+    const [first, second] = await Promise.all([fixture.start(), fixture.start()]);
+    Object.assign(one, first);
+    Object.assign(other, second);
+  });
   afterAll(() => fixture.stop());
   afterEach(async () => expect(await fixture.discrepancies()).toEqual([]));
   return {
     fixture,
     one,
     other,
-    handle: fixture.handle,
+    handle: (...events: Sent[]) => fixture.handle(...events),
     async anUnresolved(account = anAccount(), amount = 100n): Promise<LedgerDeposit> {
       const deposit = aDeposit(account, amount, { disposition: 'unresolved', tx_hash: '0xpaid' });
       await fixture.handle(settled(deposit));

@@ -16,7 +16,7 @@ import {
   settled,
 } from './unresolved-fixture.ts';
 
-const { fixture, one, handle, accept, stateOf, platform } = await openUnresolvedFixture();
+const { fixture, one, handle, accept, stateOf, platform } = openUnresolvedFixture();
 
 /** A model of the ledger in as few lines as possible. `left` is what is left of the deposit. */
 class DepositHistory {

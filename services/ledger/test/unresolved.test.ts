@@ -9,7 +9,7 @@ import { aDeposit, aHold, anAccount, IDENTITY_SECRET, type Sent } from './ledger
 import { aReturn, openUnresolvedFixture, release, reversed, settled } from './unresolved-fixture.ts';
 
 const { fixture, one, other, handle, anUnresolved, accept, stateOf, balanceOf, platform } =
-  await openUnresolvedFixture();
+  openUnresolvedFixture();
 
 describe('unresolved money that is accepted', () => {
   it('can be spent, once, by the entries that the posting says', async () => {
