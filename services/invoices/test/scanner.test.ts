@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { sleep } from '@quittance/shared/clock';
+import type { Clock } from '@quittance/shared/clock';
+import { eventually } from '@quittance/testkit/eventually';
 import { scanChain } from '../src/operations/scan-chain.ts';
 import { createScanner } from '../src/workers.ts';
 import { ETHER, MINUTE, openFixture, startFixture } from './fixture.ts';
@@ -177,28 +178,52 @@ describe('the lease of a scanner', () => {
   });
 
   it('is renewed while blocks take longer to read than the lease lasts', async () => {
+    const leaseMs = 60_000;
     const invoice = await anInvoice();
     const other = await fixture.replica();
-    const follower = (replica: string) =>
+    /** Between two renewals the first scanner sleeps until the test wakes it. */
+    const asleep: { ms: number; wake(): void }[] = [];
+    const sleep = (ms: number, signal?: AbortSignal) =>
+      new Promise<void>((wake) => {
+        asleep.push({ ms, wake });
+        signal?.addEventListener('abort', () => wake());
+      });
+    const follower = (replica: string, clock: Clock) =>
       createScanner(
-        { ...other.ports, settings: { ...other.ports.settings, replica, leaseMs: 1_000 } },
+        { ...other.ports, clock, settings: { ...other.ports.settings, replica, leaseMs } },
         fixture.watchedChain,
       );
-    const [first, second] = [follower('first'), follower('second')];
+    const first = follower('first', { ...other.ports.clock, sleep });
+    const second = follower('second', other.ports.clock);
     await fixture.scanner.leave();
     fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
     const { blocksAfter } = fixture.chain;
+    const answered = Promise.withResolvers<void>();
+    let calls = 0;
     fixture.chain.blocksAfter = async (...asked) => {
-      await sleep(3_000);
+      calls += 1;
+      if (calls === 1) await answered.promise;
       return await blocksAfter(...asked);
     };
     const reading = first.step();
-    for (let i = 0; i < 8; i++) {
-      await sleep(300);
-      expect(await second.step()).toBe(0);
+    try {
+      for (let passed = 0; passed <= 2 * leaseMs; ) {
+        await eventually(() => expect(asleep).toHaveLength(1));
+        const [renewal] = asleep.splice(0) as [(typeof asleep)[0]];
+        // Time passes for the lease: this is how long it would have been until the next renewal.
+        await fixture.rows(
+          `update leases set expires_at = expires_at - $1::int * interval '1 millisecond' where name = 'scanner.ethereum'`,
+          [renewal.ms],
+        );
+        expect(await second.step()).toBe(0);
+        passed += renewal.ms;
+        renewal.wake();
+      }
+    } finally {
+      answered.resolve();
+      fixture.chain.blocksAfter = blocksAfter;
     }
     expect(await reading).toBe(1);
-    fixture.chain.blocksAfter = blocksAfter;
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
     await first.leave();
     await second.leave();
