@@ -30,12 +30,14 @@ export const RENT_OF_TOKENS = 2_039_280n;
 export const TOKEN_2022 = address('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb');
 export const WRAPPED_SOL = address('So11111111111111111111111111111111111111112');
 export const MEMO = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
+/** A scanner must read slots faster than they come, also while other suites run. */
+const SLOT_MS = 100;
 export const both = ['SOL', 'USDC_SOL'] as const;
 export type Asset = (typeof both)[number];
 
 /** A real Solana node, and somebody who forges payments there. */
 export async function startSolanaForger() {
-  const chain = await solanaChain({ lamports: SOL, usdc: 0n });
+  const chain = await solanaChain({ lamports: SOL, usdc: 0n }, SLOT_MS);
   const { payer } = chain;
   const usdc = address(chain.network.usdcMint);
   await chain.pay('USDC_SOL', payer.address, 1_000n * ONE_USDC);

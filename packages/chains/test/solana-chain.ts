@@ -43,8 +43,11 @@ export type SolanaChain = {
 };
 
 /** A Solana node with a test USD Coin, and a hot wallet with the given money. */
-export async function solanaChain(hot: { lamports: bigint; usdc: bigint }): Promise<SolanaChain> {
-  const node = await startSurfpool({ port: 0, wsPort: 0, slotMs: SLOT_MS });
+export async function solanaChain(
+  hot: { lamports: bigint; usdc: bigint },
+  slotMs = SLOT_MS,
+): Promise<SolanaChain> {
+  const node = await startSurfpool({ port: 0, wsPort: 0, slotMs });
   const rpc = connectRpc(node.rpcUrl);
   const usdcMint = await prepareSolana(node.rpcUrl, { address: wallet.hotAddress, ...hot });
   const faucet = { rpc: node.rpcUrl, tokens: { USDC_SOL: usdcMint } };
