@@ -23,7 +23,7 @@ export const anInvoice = (over: Partial<InvoiceFacts> = {}): InvoiceFacts => ({
   ...over,
 });
 
-export let made = 0;
+let made = 0;
 export const aDeposit = (over: Partial<Deposit> = {}): Deposit => {
   made += 1;
   return {

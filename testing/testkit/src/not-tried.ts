@@ -5,7 +5,6 @@ import { test } from '@jest/globals';
  * `test/allowed-skips.json` lists those that CI accepts.
  */
 export function notTried(title: string, why: string): void {
-  // eslint-disable-next-line no-restricted-syntax -- the one place where a test is skipped
-  // biome-ignore lint/suspicious/noSkippedTests: the same
+  // biome-ignore lint/suspicious/noSkippedTests: the one place where a test is skipped
   test.skip(`${title} (not tried: ${why})`, () => {});
 }
