@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { ChainKind } from '@quittance/shared/assets';
 import { closingLine } from '../../tools/closing-line.ts';
+import { addFailed, corpus, freshBase, type Place } from './corpus.ts';
 import { type Fault, faultKinds } from './faults.ts';
 import { findMutants, knownFindings, writeFindings } from './find-mutants.ts';
 import { emptyWiring, type Mutant } from './mutant.ts';
@@ -14,9 +15,12 @@ import { Seeds } from './seeds.ts';
  * npm run test:simulation -- [--seeds N] [--from S] [--chain ethereum|bitcoin|solana] [--mutant NAME] [--workers N] [--search]
  *
  * Runs seeds: each is a scenario of merchants, customers and their money over two replicas of every service while
- * connections, brokers, nodes and processes fail, and must end with every unit where it belongs. Then applies wrong
+ * connections, brokers, nodes and processes fail, and must end with every unit where it belongs. First the corpus, which are
+ * the seeds that ever failed and those of the mutants, then N fresh ones from S on, or from a base that is drawn and
+ * printed. A seed that fails is added to the corpus. Some seeds are run twice, and must take the same steps. Then applies
  * mutants, each of which must be found within a thousand seeds: at the seed that showed it last, or else from the first one
- * on. Some seeds are run twice, and must take the same steps. `--search` begins with the first one for all, and writes down what it finds. `--seed S` tells one scenario step by step.
+ * on. `--search` begins with the first one for all, and writes down what it finds. `--seed S` prints one scenario step by
+ * step.
  */
 const SEEDS = 20_000;
 const MUTANT_SEEDS_MAX = 1_000;
@@ -74,10 +78,13 @@ async function tellOne(seed: number): Promise<void> {
 }
 
 async function runSeeds(): Promise<void> {
-  const from = whole(given.from, 1);
+  const from = whole(given.from, freshBase());
   const all = whole(given.seeds, SEEDS);
+  const fixed = corpus().filter(({ kind }) => chosen.some((chain) => kinds[chain] === kind));
+  say(`${fixed.length} seeds of the corpus, and ${all} fresh ones: --from ${from}`);
   const begun = performance.now();
   const struck = new Map<Fault, number>(faultKinds.map((fault) => [fault, 0]));
+  const failures: Place[] = [];
   let fair = 0;
   let shown = 0;
   let cpuMs = 0;
@@ -85,7 +92,7 @@ async function runSeeds(): Promise<void> {
   const take = ({ task, seeds, found, hashes, struck: of, fair: spared, cpuMs: took }: Report): void => {
     const kept = first.get(task.kind) ?? new Map<number, number>();
     first.set(task.kind, kept);
-    for (const [seed, hash] of hashes) if (seed < from + REPEATED) kept.set(seed, hash);
+    for (const [seed, hash] of hashes) if (seed >= from && seed < from + REPEATED) kept.set(seed, hash);
     passed += seeds - found.length;
     failed += found.length;
     cpuMs += took;
@@ -93,16 +100,22 @@ async function runSeeds(): Promise<void> {
     for (const [fault, times] of of) struck.set(fault, (struck.get(fault) ?? 0) + times);
     const chain = chainOf(task.kind);
     for (const { seed, violations } of found) {
+      failures.push({ kind: task.kind, seed });
       shown += 1;
       if (shown > SHOWN_MAX) continue;
       say(`${chain} seed ${seed}: npm run test:simulation -- --chain ${chain} --seed ${seed}`);
       for (const violation of violations) say(`    ${violation}`);
     }
   };
+  for (const [, places] of Map.groupBy(fixed, ({ kind }) => kind)) {
+    const tasks = places.map(({ kind, seed }): Task => ({ kind, from: seed, count: 1 }));
+    await runTasks(workers, () => tasks.shift(), take);
+  }
   for (const [i, chain] of chosen.entries()) {
     const count = Math.floor(all / chosen.length) + (i < all % chosen.length ? 1 : 0);
     await runTasks(workers, inChunks(kinds[chain] as ChainKind, from, count), take);
   }
+  addFailed(failures);
   const seconds = (performance.now() - begun) / 1_000;
   const run = passed + failed;
   say(
