@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { faultsTable, readFaults } from '../test/faults/table.ts';
-import { notAllowed } from './allowed-skips.ts';
-import { type Counts, closingLine, type Run, type Skip } from './closing-line.ts';
+import { needless, notAllowed } from './allowed-skips.ts';
+import { type Counts, closingLine, type Run } from './closing-line.ts';
 import { recordTimings, slowestSuites } from './timings.ts';
 
 /**
@@ -132,7 +132,7 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
   if (run !== undefined && Object.keys(run.timings).length > 1) {
     process.stdout.write(`\nThe suites that took longest:\n${slowestSuites(run.timings)}`);
   }
-  if (run !== undefined && !isFiltered(jestArguments)) reportSkips(run.skips);
+  if (run !== undefined && !isFiltered(jestArguments)) reportSkips(run);
   if (run?.complete === true && process.env['RECORD_TIMINGS'] === '1') recordTimings(run.timings);
   if (run?.complete === false) failure ??= 'stopped in the middle of its tests';
   // A red test makes jest exit with 1; with nothing red to show for it, something else went wrong.
@@ -148,9 +148,11 @@ const isFiltered = (jestArguments: readonly string[]): boolean =>
   jestArguments.some((argument) => /^(-t|--testNamePattern)/.test(argument));
 
 /** Names each skipped test. With `ONLY_ALLOWED_SKIPS=1`, as in CI, one that is not listed as allowed is a failure. */
-function reportSkips(skips: readonly Skip[]): void {
+function reportSkips({ skips, timings }: Run): void {
   for (const { suite, test } of skips) process.stdout.write(`skipped: ${suite}: ${test}\n`);
   if (process.env['ONLY_ALLOWED_SKIPS'] !== '1') return;
+  for (const { suite, test } of needless(skips, new Set(Object.keys(timings))))
+    process.stdout.write(`listed in test/allowed-skips.json, and not skipped: ${suite}: ${test}\n`);
   for (const { suite, test } of notAllowed(skips)) {
     total.failed += 1;
     process.stdout.write(`not listed in test/allowed-skips.json: ${suite}: ${test}\n`);

@@ -67,7 +67,13 @@ export async function testDatabase(): Promise<TestDatabase> {
  * suites that have none.
  */
 async function discrepanciesOf(url: string) {
-  const db = openDb({ url, schema: 'public', pool: 1, logger: createLogger('books', 'error') });
+  const db = openDb({
+    url,
+    schema: 'public',
+    pool: 1,
+    logger: createLogger('books', 'error'),
+    answerWithinMs: SNAPSHOT_MAX_MS,
+  });
   const ofOneService = invariants.filter(({ alone }) => alone === true);
   try {
     return await checkInvariants(snapshotOf(db, SNAPSHOT_MAX_MS), ofOneService, { gracePeriodSeconds: 0 });

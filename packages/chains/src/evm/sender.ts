@@ -60,9 +60,10 @@ export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): Ev
   const { hotAddress } = wallet;
   const domains = new Map<string, TokenDomain>();
 
-  async function domainOf(contract: string): Promise<TokenDomain> {
-    const domain = domains.get(contract) ?? (await readTokenDomain(rpc, chainId, contract));
-    domains.set(contract, domain);
+  /** Read by `check`: a signature is made in a database transaction, which asks no node. */
+  function domainOf(contract: string): TokenDomain {
+    const domain = domains.get(contract);
+    if (domain === undefined) throw new RpcUnavailable('eth_call', 'the token was not read yet');
     return domain;
   }
 
@@ -103,7 +104,9 @@ export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): Ev
 
     async check() {
       await checkNetwork(rpc, network);
-      for (const contract of tokensOf(network).keys()) await domainOf(contract);
+      for (const contract of tokensOf(network).keys()) {
+        if (!domains.has(contract)) domains.set(contract, await readTokenDomain(rpc, chainId, contract));
+      }
     },
 
     async fees() {
@@ -154,7 +157,7 @@ export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): Ev
     async signTokenSweep({ asset, index, amount, nonce, authorizationNonce, gas, fees }) {
       const contract = contractOf(network, asset);
       invariant(contract !== undefined && amount > 0n, 'a token sweep moves tokens');
-      const data = await receiveCall(wallet.depositSigner(index), await domainOf(contract), {
+      const data = await receiveCall(wallet.depositSigner(index), domainOf(contract), {
         to: hotAddress,
         amount,
         nonce: hash.parse(authorizationNonce) as Hex,
