@@ -13,36 +13,13 @@ import {
   deliveriesOf,
   receiveEvents,
 } from './fixture.ts';
+import { freshQueue, queueFixture } from './queue-fixture.ts';
 import { openReceiverFixture } from './receiver-fixture.ts';
 
 const { fixture, receiver, arrivedAt, statesOf, answerWith, caller } = await openReceiverFixture();
+const { queuesOf, lastAttemptIsDue, subscribedSince } = queueFixture(fixture);
 /** With the settings of a sandbox, and of production. */
 const lax = await caller();
-
-const queuesOf = (key: string) =>
-  fixture.db.rows(
-    'select consecutive_failures, failing_since, has_succeeded from endpoint_queues where endpoint_key = $1',
-    [key],
-  );
-/** The next attempt at its waiting deliveries is their tenth, and due. */
-async function lastAttemptIsDue(key: string): Promise<void> {
-  await fixture.db.rows("update deliveries set attempts = 9 where endpoint_key = $1 and state = 'waiting'", [
-    key,
-  ]);
-  await fixture.db.rows('update endpoint_queues set retry_due_at = new_due_at where endpoint_key = $1', [
-    key,
-  ]);
-}
-const freshQueue = { consecutive_failures: 0, failing_since: null, has_succeeded: false };
-
-/** Since when it is subscribed to its event types; reconciliation checks deliveries from there. */
-const subscribedSince = async (key: string) =>
-  (
-    await fixture.db.one<{ since: Date | null }>(
-      'select subscribed_since as since from endpoints where key = $1',
-      [key],
-    )
-  ).since;
 
 const url = 'https://shop.example/hook';
 
