@@ -231,7 +231,10 @@ const bitcoin: FailpointSuite = {
     ...at('webhooks', ...consumer),
     ...after(['webhooks', 'webhooks.claimed'], btc, nothing)('webhooks', 'webhooks.taken_back'),
     // It dies with the hold placed: what is given up then is undone in the ledger, and not only refused.
+    // The ledger is away until payouts is back and it is told where to die: a busy machine takes longer for that than payouts
+    // takes to give the request up.
     ...after(['payouts', 'payouts.held'], btc, async (fixture) => {
+      fixture.processOf('ledger').kill();
       await fixture.start(['payouts']);
       return undefined;
     })('ledger', 'ledger.tombstones_left', 'ledger.hold_voided'),
