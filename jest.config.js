@@ -77,7 +77,7 @@ export default {
       ...shared,
       ...withEngines,
       displayName: 'chain-scenarios',
-      testMatch: ['<rootDir>/test/{chain-scenarios,simulation}/**/*.test.ts'],
+      testMatch: ['<rootDir>/test/{chain-scenarios,simulation,interleavings}/**/*.test.ts'],
     },
     {
       ...shared,
