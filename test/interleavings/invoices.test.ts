@@ -1,0 +1,132 @@
+import { afterAll, expect, it } from '@jest/globals';
+import { applyBlocks } from '@quittance/invoices/operations/apply-blocks';
+import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
+import { scanChain } from '@quittance/invoices/operations/scan-chain';
+import { findCursor } from '@quittance/invoices/store/cursors';
+import type { Db } from '@quittance/shared/db';
+import { type Lease, LeaseLost, takeLease } from '@quittance/shared/lease';
+import { ETHER, MINUTE, openFixture } from '../../services/invoices/test/fixture.ts';
+import { type Operation, openInterleaver, returned } from './interleave.ts';
+
+/** The amount due of an invoice of 25 dollars: 0.01 ETH. */
+const DUE = ETHER / 100n;
+const LEASE_MS = 60_000;
+
+const { fixture, anInvoice } = await openFixture();
+const { ports, chain, watchedChain: watched } = fixture;
+const replicas = await openInterleaver(fixture.database, 'invoices');
+afterAll(() => replicas.close());
+
+const LEASE = 'scanner.ethereum';
+let replica = 0;
+
+/** Time passes: the replica that has the lease did not prolong it. */
+const letLeaseExpire = (db: Db) =>
+  db.rows(`update leases set expires_at = clock_timestamp() - interval '1 second'`);
+
+async function newerLease(db: Db): Promise<Lease> {
+  await letLeaseExpire(db);
+  const lease = await takeLease(db, LEASE, `replica ${++replica}`, LEASE_MS);
+  if (lease === undefined) throw new Error('the lease has expired');
+  return lease;
+}
+
+/** Scans with a lease that this replica took before, or takes now. It pauses before the lease is checked, and before the commit. */
+const scanning = (given?: Lease): Operation<number> => ({
+  pausesBefore: ['lease_fence', 'commit'],
+  async run(db) {
+    const lease = given ?? (await newerLease(db));
+    return (await scanChain({ ...ports, db }, watched, lease)).taken;
+  },
+});
+
+const heightOf = async () => (await findCursor(ports.db, 'ethereum'))?.height;
+
+it('applies a block once when a second scanner takes over the lease meanwhile', async () => {
+  await replicas.inEveryOrder(async (interleave) => {
+    const invoice = await anInvoice();
+    chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+    const { a, b } = await interleave(scanning(await newerLease(ports.db)), scanning());
+    const taken = a.status === 'fulfilled' ? a.value : 0;
+    if (a.status === 'rejected') expect(a.reason).toBeInstanceOf(LeaseLost);
+    expect(taken + returned(b)).toBe(1);
+    expect(await heightOf()).toBe(chain.height());
+    expect(await invoice.deposits()).toHaveLength(1);
+    expect(await invoice.changes()).toEqual(['invoice.confirmed']);
+  });
+});
+
+it('applies a block once when two scanners have the same lease', async () => {
+  await replicas.inEveryOrder(async (interleave) => {
+    const invoice = await anInvoice();
+    chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+    const lease = await newerLease(ports.db);
+    const scan = { ...scanning(lease), pausesBefore: ['cursors_lock', 'commit'] as const };
+    const both = await interleave(scan, scan);
+    const outcomes = Object.values(both);
+    const taken = outcomes.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+    expect(taken.reduce((sum, one) => sum + one, 0)).toBe(1);
+    for (const one of outcomes) {
+      if (one.status === 'rejected') expect(one.reason.message).toMatch('only the holder of the lease');
+    }
+    expect(await heightOf()).toBe(chain.height());
+    expect(await invoice.deposits()).toHaveLength(1);
+    expect(await invoice.changes()).toEqual(['invoice.confirmed']);
+  });
+});
+
+it('does not drop a new branch when an older scanner applies the former one', async () => {
+  await replicas.inEveryOrder(async (interleave) => {
+    const invoice = await anInvoice();
+    const [former] = chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+    const from = await findCursor(ports.db, 'ethereum');
+    if (former === undefined || from === undefined) throw new Error('the chain has blocks');
+    const old = await newerLease(ports.db);
+    chain.reorg(1, {});
+    chain.mine({});
+    const { a, b } = await interleave(
+      {
+        pausesBefore: ['lease_fence', 'commit'],
+        run: (db) =>
+          applyBlocks({ ...ports, db }, { watched, lease: old, from, base: from, blocks: [former] }),
+      },
+      scanning(),
+    );
+    if (a.status === 'rejected') expect(a.reason).toBeInstanceOf(LeaseLost);
+    returned(b);
+    await scanAll();
+    expect(await heightOf()).toBe(chain.height());
+    expect((await findCursor(ports.db, 'ethereum'))?.hash).toBe((await chain.head()).hash);
+    expect((await invoice.deposits()).filter(({ state }) => ['seen', 'settled'].includes(state))).toEqual([]);
+  });
+});
+
+/** Scans until the chain is synced and its balances are checked. Expires nothing. */
+async function scanAll(): Promise<Lease> {
+  await letLeaseExpire(ports.db);
+  while ((await fixture.scanner.step()) > 0);
+  return await newerLease(ports.db);
+}
+
+it('reports an expiry and a late payment once, in this order, when a block is applied while its invoice expires', async () => {
+  await replicas.inEveryOrder(async (interleave) => {
+    const invoice = await anInvoice({ expires_in: 1 });
+    fixture.pass(MINUTE + 1_000);
+    chain.mine({});
+    const lease = await scanAll();
+    chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+    const { a, b } = await interleave(
+      { ...scanning(lease), pausesBefore: ['deposits_insert', 'commit'] },
+      {
+        pausesBefore: ['invoices_lock', 'commit'],
+        run: (db) => expireInvoices({ ...ports, db }, watched),
+      },
+    );
+    expect(returned(a)).toBe(1);
+    expect([0, 1]).toContain(returned(b));
+    await scanAll();
+    await expireInvoices(ports, watched);
+    expect(await invoice.changes()).toEqual(['invoice.expired', 'invoice.late_payment']);
+    expect(await invoice.read()).toMatchObject({ status: 'expired', payments: [{ amount: '0.01' }] });
+  });
+});
