@@ -84,8 +84,8 @@ function partsOf(asked: readonly string[]): Part[] {
   if (first === 'all') return [integration([]), e2e(E2E), shop, compose()];
   if (first === 'few') {
     // A suite that was renamed would be left out in silence.
-    const gone = [...FEW, ...FEW_E2E].filter((name) => !suites.some((path) => path.includes(name)));
-    if (gone.length > 0) throw new Error(`no suite has these names any more: ${gone.join(', ')}`);
+    const missing = [...FEW, ...FEW_E2E].filter((name) => !suites.some((path) => path.includes(name)));
+    if (missing.length > 0) throw new Error(`no suite has these names any more: ${missing.join(', ')}`);
     return [integration(FEW), e2e(FEW_E2E), shop, compose('images', 'compose', 'stack-engines')];
   }
   if (first === 'integration') return [integration(more)];
