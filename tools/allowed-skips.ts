@@ -9,14 +9,13 @@ const FILE = new URL('../test/allowed-skips.json', import.meta.url);
 
 const listed = () => schema.parse(JSON.parse(readFileSync(FILE, 'utf8')));
 
+/** Those of `some` that `others` lack. */
+const without = (some: readonly Skip[], others: readonly Skip[]): Skip[] =>
+  some.filter((one) => !others.some(({ suite, test }) => suite === one.suite && test === one.test));
+
 /** Listed tests of suites that ran, which were not skipped: their entries can go. */
-export function needless(skips: readonly Skip[], suites: ReadonlySet<string>): Skip[] {
-  const isSkipped = (one: Skip) => skips.some(({ suite, test }) => suite === one.suite && test === one.test);
-  return listed().filter((one) => suites.has(one.suite) && !isSkipped(one));
-}
+export const needless = (skips: readonly Skip[], suites: ReadonlySet<string>): Skip[] =>
+  without(listed(), skips).filter(({ suite }) => suites.has(suite));
 
 /** The skipped tests that `test/allowed-skips.json` does not list. */
-export function notAllowed(skips: readonly Skip[]): Skip[] {
-  const allowed = listed();
-  return skips.filter(({ suite, test }) => !allowed.some((one) => one.suite === suite && one.test === test));
-}
+export const notAllowed = (skips: readonly Skip[]): Skip[] => without(skips, listed());

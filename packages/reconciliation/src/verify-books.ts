@@ -33,8 +33,6 @@ export type BooksOptions = {
   databaseUrl: string;
   /** Anything younger may still be on its way from one service to the next. */
   gracePeriodSeconds?: number;
-  /** Only what holds within each service by itself: for a service that is tested without the others. */
-  aloneOnly?: boolean;
   /** Chains that the records are compared with. */
   chains?: readonly ReconciledChain[];
   /** Payouts that nothing happened to since then, and deposits settled before, are not looked up in their chains. */
@@ -59,8 +57,7 @@ const WHOLE_CHECK_MAX_MS = 30 * 60_000;
  * mistaken for lost money; then with the chains. Changes nothing. Throws ChainNotCompared when a node cannot be asked.
  */
 export async function verifyBooks(options: BooksOptions): Promise<BooksReport> {
-  const { databaseUrl, gracePeriodSeconds = 60, aloneOnly = false, chains = [], since, logs } = options;
-  const checked = invariants.filter((invariant) => !aloneOnly || invariant.alone === true);
+  const { databaseUrl, gracePeriodSeconds = 60, chains = [], since, logs } = options;
   const db = openDb({
     url: databaseUrl,
     schema: 'ledger',
@@ -70,7 +67,7 @@ export async function verifyBooks(options: BooksOptions): Promise<BooksReport> {
   });
   const snapshot = snapshotOf(db, WHOLE_CHECK_MAX_MS);
   try {
-    const discrepancies = await checkInvariants(snapshot, checked, { gracePeriodSeconds });
+    const discrepancies = await checkInvariants(snapshot, invariants, { gracePeriodSeconds });
     const {
       transfers = 0,
       entries = 0,
@@ -90,7 +87,7 @@ export async function verifyBooks(options: BooksOptions): Promise<BooksReport> {
       discrepancies.push(...(await checkChain(snapshot, chain, { gracePeriodSeconds, since })));
     }
     if (logs !== undefined) discrepancies.push(...(await secretsInLogs(logs.files, logs.secrets)));
-    const numbers = new Set<string>(checked.map((invariant: Invariant) => invariant.number));
+    const numbers = new Set<string>(invariants.map((invariant: Invariant) => invariant.number));
     if (chains.length > 0) for (const number of Object.keys(chainInvariants)) numbers.add(number);
     if (logs !== undefined) numbers.add('I11');
     return {

@@ -1,21 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { MINUTE, openFixture, startFixture } from './fixture.ts';
+import { MINUTE, startFixture } from './fixture.ts';
+import { DUE, openMempoolFixture } from './mempool-fixture.ts';
 import { newTx } from './scripted-chain.ts';
 
-/** The amount due of an invoice of 25 dollars: 0.0005 BTC. */
-const DUE = 50_000n;
-
-const { fixture, anInvoice: invoiceOf, blocks, pay, send } = await openFixture({ chain: 'bitcoin' });
-
-async function anInvoice(order: object = {}) {
-  const invoice = await invoiceOf({ asset: 'BTC', ...order });
-  return {
-    ...invoice,
-    mempoolPayments: () => fixture.rows('select * from mempool_payments where invoice_id = $1', [invoice.id]),
-  };
-}
-
-const mine = (to: string, amount: bigint, tx: string) => pay(to, amount, { tx });
+const { fixture, anInvoice, blocks, mine, send } = await openMempoolFixture();
 
 describe('a mempool payment and the expiry', () => {
   it('that is seen in time and mined later is in time', async () => {

@@ -1,23 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { expireInvoices } from '../src/operations/expire-invoices.ts';
 import { createScanner } from '../src/workers.ts';
-import { MINUTE, openFixture, startFixture } from './fixture.ts';
+import { MINUTE, startFixture } from './fixture.ts';
+import { DUE, openMempoolFixture } from './mempool-fixture.ts';
 import { newTx } from './scripted-chain.ts';
 
-/** The amount due of an invoice of 25 dollars: 0.0005 BTC. */
-const DUE = 50_000n;
-
-const { fixture, anInvoice: invoiceOf, blocks, pay, send } = await openFixture({ chain: 'bitcoin' });
-
-async function anInvoice(order: object = {}) {
-  const invoice = await invoiceOf({ asset: 'BTC', ...order });
-  return {
-    ...invoice,
-    mempoolPayments: () => fixture.rows('select * from mempool_payments where invoice_id = $1', [invoice.id]),
-  };
-}
-
-const mine = (to: string, amount: bigint, tx: string) => pay(to, amount, { tx });
+const { fixture, anInvoice, blocks, mine, send } = await openMempoolFixture();
 
 describe('a failing node', () => {
   it('that briefly loses its mempool drops only the payments that stay away', async () => {
