@@ -45,15 +45,6 @@ test('the head, blocks and hashes are what the node says', async () => {
   expect((await chain.reader.block(0))?.parentHash).toBe('0'.repeat(64));
 });
 
-test('blocks after a height come lowest first, and end at the head', async () => {
-  await chain.node.mine(3);
-  const head = await height();
-  const blocks = await chain.reader.blocksAfter(head - 3, 2);
-  expect(blocks.map((block) => block.height)).toEqual([head - 2, head - 1]);
-  expect((await chain.reader.blocksAfter(head - 1, 5)).map((block) => block.height)).toEqual([head]);
-  expect(await chain.reader.blocksAfter(head, 5)).toEqual([]);
-});
-
 describe('a payment', () => {
   test.each([
     ['0.00000546', 546n],
@@ -159,27 +150,6 @@ test('a block of 5,000 outputs takes less than a second of work', async () => {
 });
 
 describe('what waits', () => {
-  test('is told once, and for as long as it waits it is there', async () => {
-    const watch = chain.reader.watchPending?.();
-    if (watch === undefined) throw new Error('Bitcoin shows what waits');
-    const address = newAddress();
-    const txHash = await chain.node.pay(address, '0.5');
-    const first = await watch.look();
-    expect(first.fresh.filter((payment) => payment.address === address)).toEqual([
-      expect.objectContaining({ txHash, amount: 50_000_000n, asset: 'BTC' }),
-    ]);
-    expect(first.has(txHash)).toBe(true);
-    expect(first.height).toBe(await height());
-    const second = await watch.look();
-    expect(second.fresh).toEqual([]);
-    expect(second.has(txHash)).toBe(true);
-    await chain.node.mine(1);
-    const third = await watch.look();
-    expect(third.has(txHash)).toBe(false);
-    expect(third.height).toBe(await height());
-    expect(await paid(third.height, address)).toHaveLength(1);
-  });
-
   test('is told again when a reorganisation takes it out of its block', async () => {
     const watch = chain.reader.watchPending?.();
     const txHash = await chain.node.pay(newAddress(), '0.5');
@@ -240,22 +210,4 @@ describe('what waits', () => {
     expect(look?.fresh.filter((payment) => payment.address === address)).toMatchObject([{ txHash: txid }]);
     await chain.node.mine(1);
   });
-});
-
-test.each([1, 2, 3, 4, 5, 6])('a reorganisation of %s blocks is seen as another chain', async (depth) => {
-  const address = newAddress();
-  const before = await height();
-  const txHash = await chain.node.pay(address, '0.5');
-  await chain.node.mine(depth);
-  const old = await chain.reader.block(before + 1);
-  expect(await paid(before + 1, address)).toHaveLength(1);
-  await chain.node.reorganise(depth, [[], [txHash]]);
-  const blocks = await chain.reader.blocksAfter(before, 20);
-  expect(blocks).toHaveLength(depth + 1);
-  expect(blocks[0]?.parentHash).toBe(old?.parentHash);
-  expect(blocks[0]?.hash).not.toBe(old?.hash);
-  for (const [i, block] of blocks.entries()) {
-    if (i > 0) expect(block.parentHash).toBe(blocks[i - 1]?.hash);
-    expect(block.payments.filter((payment) => payment.address === address)).toHaveLength(i === 1 ? 1 : 0);
-  }
 });

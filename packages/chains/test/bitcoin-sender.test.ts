@@ -3,7 +3,6 @@ import { units } from '@quittance/shared/money';
 import { createBitcoinSender } from '../src/bitcoin/sender.ts';
 import type { SignedSpend, Spend, Utxo } from '../src/bitcoin/spend.ts';
 import { WrongNetwork } from '../src/chain.ts';
-import { connectRpc, RpcUnavailable } from '../src/json-rpc.ts';
 import { type BitcoinChain, bitcoinChain, outpointOf, wallet } from './bitcoin-chain.ts';
 
 let chain: BitcoinChain;
@@ -165,15 +164,6 @@ describe('a transaction', () => {
     await chain.node.mine(1);
     expect(await chain.sender.broadcast(other.raw)).toBe('rejected');
     expect(await chain.sender.status(other.txHash)).toEqual({ state: 'absent' });
-  });
-
-  test('that a node which is away was given may have arrived', async () => {
-    const away = connectRpc('http://127.0.0.1:9');
-    const sender = createBitcoinSender({ rpc: away, network: 'regtest', wallet });
-    const { raw, txHash } = await payout(await funded());
-    expect(await sender.broadcast(raw)).toBe('unknown');
-    await expect(sender.status(txHash)).rejects.toThrow(RpcUnavailable);
-    await away.close();
   });
 });
 

@@ -43,33 +43,6 @@ describe('the check of the network', () => {
 });
 
 describe('a transfer', () => {
-  test('of Ether arrives and costs what its status says', async () => {
-    const before = await sender.balance('ETH', hot);
-    const gas = await sender.estimateTransfer('ETH', to, units(5n));
-    expect(gas).toBe(21_000n);
-    const signed = await transfer(5n, { gas: 21_000n, fees: await sender.fees() });
-    expect(await sender.status(signed.txHash)).toEqual({ state: 'absent' });
-    expect(await sender.broadcast(signed.raw)).toBe('accepted');
-    expect(await sender.status(signed.txHash)).toEqual({ state: 'pending' });
-    await mine();
-
-    const status = await sender.status(signed.txHash);
-    const block = await chain.client.getBlock();
-    expect(status).toMatchObject({
-      state: 'mined',
-      blockHash: block.hash,
-      confirmations: 1,
-      succeeded: true,
-    });
-    if (status.state !== 'mined') throw new Error('not mined');
-    expect(BigInt(status.height)).toBe(block.number);
-    expect(await sender.balance('ETH', to)).toBe(5n);
-    expect(await sender.balance('ETH', hot)).toBe(before - 5n - status.feePaid);
-    expect(status.feePaid).toBeLessThanOrEqual(signed.maxCost);
-    await mine(11);
-    expect(await sender.status(signed.txHash)).toMatchObject({ confirmations: 12 });
-  });
-
   test('of a token arrives with the gas estimated', async () => {
     const gas = await sender.estimateTransfer('USDC_ERC20', to, units(2_500_000n));
     if (gas === 'reverts') throw new Error('it reverts');
@@ -113,6 +86,10 @@ describe('a transfer', () => {
 });
 
 describe('the estimate of a transfer', () => {
+  test('to an address without code is the gas of a plain transfer', async () => {
+    expect(await sender.estimateTransfer('ETH', to, units(5n))).toBe(21_000n);
+  });
+
   test.each<[string, Hex]>([
     ['refuses it', '0x5f5ffd'],
     ['breaks', '0xfe'],

@@ -27,7 +27,6 @@ const catchUp = async () => {
   const state = await first.rpc.call('anvil_dumpState', []);
   expect(await secondRpc.call('anvil_loadState', [state])).toBe(true);
 };
-const mineOnSecond = (blocks: number) => secondRpc.call('anvil_mine', [`0x${blocks.toString(16)}`]);
 
 beforeAll(async () => {
   first = await developmentChain();
@@ -91,31 +90,6 @@ describe('two nodes', () => {
     const [block] = await reader.blocksAfter(before.height, 10);
     expect(block?.payments).toMatchObject([{ outpoint: `${txHash}:0`, address: to, amount: 7n }]);
     expect(await reader.balances?.balancesAt([to], before.height + 2)).toEqual(new Map([[to, 7n]]));
-  });
-
-  test('on two branches are waited for, and the branch they end on counts', async () => {
-    const before = await reader.head();
-    const { to } = await pay(7n);
-    await first.client.mine({ blocks: 2 });
-    await mineOnSecond(2);
-    expect(await reader.head()).toEqual(before);
-    await expect(reader.blocksAfter(before.height, 10)).rejects.toMatchObject({ name: 'NoQuorum' });
-    await expect(reader.hashAt(before.height + 2)).rejects.toMatchObject({ name: 'NoQuorum' });
-    await catchUp();
-    const [block] = await reader.blocksAfter(before.height, 10);
-    expect(block?.payments).toMatchObject([{ address: to, amount: 7n }]);
-  });
-
-  test('of which one is gone are waited for, and go on when it is back', async () => {
-    const before = await reader.head();
-    await second.stop();
-    await expect(reader.head()).rejects.toMatchObject({ name: 'RpcUnavailable' });
-    await expect(reader.blocksAfter(0, 1)).rejects.toMatchObject({ name: 'RpcUnavailable' });
-    await second.restart();
-    // It has lost its data, as a node that starts from nothing: that is no new head.
-    await expect(reader.head()).rejects.toMatchObject({ name: 'NoQuorum' });
-    await catchUp();
-    expect(await reader.head()).toEqual(before);
   });
 
   test('get a payout both, and tell of it what both know', async () => {

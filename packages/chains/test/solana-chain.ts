@@ -23,8 +23,8 @@ import { openWallet } from '../src/solana/wallet.ts';
 
 export const PHRASE = 'test test test test test test test test test test test junk';
 export const wallet = openWallet(PHRASE);
-/** Eight times the public networks' pace: a block is finalized within two seconds. */
-const SLOT_MS = 50;
+/** Sixteen times the public networks' pace: a block is finalized within a second. */
+const SLOT_MS = 25;
 const HAPPENS_WITHIN_MS = 30_000;
 
 export type SolanaChain = {

@@ -11,7 +11,7 @@ import { getTransferSolInstruction } from '@solana-program/system';
 import type { Block, ChainReader, Payment } from '../src/chain.ts';
 import { createSolanaReader } from '../src/solana/reader.ts';
 import { SYSTEM_PROGRAM } from '../src/solana/rpc.ts';
-import { eventually, newAddress, type SolanaChain, solanaChain, wallet } from './solana-chain.ts';
+import { newAddress, type SolanaChain, solanaChain } from './solana-chain.ts';
 
 const SOL = 10n ** 9n;
 const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr' as Address;
@@ -147,28 +147,4 @@ describe('the chain', () => {
     expect(await reader.blocksAfter(beyond, 5)).toEqual([]);
     expect((await reader.blocksAfter(height - 1, 100)).length).toBeLessThan(30);
   });
-});
-
-test('a payment waits from its first block to finality, is told once, and has its block then', async () => {
-  const watch = reader.watchPending?.();
-  if (watch === undefined) throw new Error('it has no watch');
-  await watch.look();
-  const address = wallet.depositAddress(99);
-  const signature = await chain.send([give(address as Address, SOL)]);
-  const told: Payment[] = [];
-  await eventually(async () => {
-    const look = await watch.look();
-    told.push(...look.fresh.filter((payment) => payment.address === address));
-    return look.has(signature) ? true : undefined;
-  });
-  expect(await reader.head()).toMatchObject({ height: expect.any(Number) });
-  const height = await eventually(async () => {
-    const look = await watch.look();
-    told.push(...look.fresh.filter((payment) => payment.address === address));
-    return look.has(signature) ? undefined : look.height;
-  });
-  expect(told.map(plain)).toEqual([{ asset: 'SOL', address, amount: SOL }]);
-  const block = await blockOf(signature);
-  expect(block.height).toBeLessThanOrEqual(height);
-  expect(to(block, address)).toEqual(told);
 });

@@ -77,19 +77,6 @@ test('has the current rent and lifetime, and an estimated fee', async () => {
 });
 
 describe('a transfer', () => {
-  test('of SOL brings exactly its amount, costs exactly its fee, and is sent once however often', async () => {
-    const to = newAddress();
-    const order = await transfer('SOL', to, SOL);
-    expect(await sender.tryTransfer(order)).toBe('works');
-    const signed = await sender.signTransfer(order);
-    expect(await sender.status(signed.txHash)).toEqual({ state: 'absent' });
-    const before = await sender.balance('SOL', wallet.hotAddress);
-    expect(await land(signed)).toMatchObject({ succeeded: true, feePaid: signed.maxCost });
-    expect(await sender.broadcast(signed.raw)).toBe('accepted');
-    expect(await sender.balance('SOL', to)).toBe(SOL);
-    expect(await sender.balance('SOL', wallet.hotAddress)).toBe(before - SOL - signed.maxCost);
-  });
-
   test('of tokens opens the account of a new owner, and only that of a new one', async () => {
     const to = newAddress();
     for (const rent of [rents.tokenAccount, 0n]) {
@@ -105,18 +92,6 @@ describe('a transfer', () => {
       expect(await sender.balance('SOL', wallet.hotAddress)).toBe(before - feePaid);
     }
     expect(await sender.balance('USDC_SOL', to)).toBe(10n);
-  });
-
-  test('waits between its first block and finality, and its block and depth are told then', async () => {
-    const signed = await sender.signTransfer(await transfer('SOL', newAddress(), SOL));
-    await sender.broadcast(signed.raw);
-    await eventually(async () =>
-      (await sender.status(signed.txHash)).state === 'pending' ? true : undefined,
-    );
-    const slot = await chain.finalized(signed.txHash);
-    const status = await sender.status(signed.txHash);
-    expect(status).toMatchObject({ state: 'mined', height: slot, succeeded: true });
-    expect(status.state === 'mined' && status.confirmations).toBeGreaterThanOrEqual(1);
   });
 
   test('that fails on the chain costs its fee and moves nothing', async () => {

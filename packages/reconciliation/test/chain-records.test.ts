@@ -1,8 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Db, openDb } from '@quittance/shared/db';
-import { createLogger } from '@quittance/shared/logger';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
+import { runAll, suiteDatabase } from '@quittance/testkit/suite-database';
 import type { CheckScope, ReconciledChain } from '../src/chain-records.ts';
 import { snapshotOf } from '../src/snapshot.ts';
 import { checkChain } from '../src/verify-books.ts';
@@ -15,8 +13,9 @@ const PAID = `0x${'9'.repeat(64)}`;
 const BLOCK = `0x${'a'.repeat(64)}`;
 const [DEPOSITED, AMOUNT, FEE, COST] = [1_000n, 500n, 30n, 20n];
 
-let database: TestDatabase;
-let db: Db;
+const database = await suiteDatabase();
+const db = database.openAsAdmin('public', { pool: 1 });
+const run = (sql: string) => runAll(db, sql);
 let node: ScriptedEvmNode;
 let chain: ReconciledChain;
 
@@ -37,26 +36,14 @@ const books = `${noBooks};
     values (1, 1, 'ethereum', '${HOT}', 0, 'payout', 'ETH', ${AMOUNT}, 1, 3, 'bytes', '${PAID}', 1, 'broadcast');
   insert into payouts.payments (payout_id, replacement_group, address, amount) values (7, 1, '${RECIPIENT}', ${AMOUNT})`;
 
-async function run(sql: string): Promise<void> {
-  for (const one of sql.split(';')) if (one.trim() !== '') await db.rows(one);
-}
-
 /** What is wrong, with nothing looked at twice. */
 const found = async (given: Partial<CheckScope> = {}) =>
   (await checkChain(snapshotOf(db, 10_000), chain, { gracePeriodSeconds: 0, ...given })).map(
     ({ what }) => what,
   );
 
-beforeAll(async () => {
-  database = await testDatabase();
-  db = openDb({ url: database.adminUrl, schema: 'public', pool: 1, logger: createLogger('test', 'silent') });
-  await run('set session_replication_role = replica');
-});
-afterAll(async () => {
-  await run(noBooks);
-  await db.close();
-  await database.drop();
-});
+beforeAll(() => run('set session_replication_role = replica'));
+database.finally(() => run(noBooks));
 beforeEach(async () => {
   await run(books);
   node = new ScriptedEvmNode();

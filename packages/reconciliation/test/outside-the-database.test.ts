@@ -2,27 +2,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Db, openDb } from '@quittance/shared/db';
-import { createLogger } from '@quittance/shared/logger';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { suiteDatabase } from '@quittance/testkit/suite-database';
 import { type ClientCall, checkClientLog } from '../src/client-log.ts';
 import { faultsFired } from '../src/faults-fired.ts';
 import { secretsInLogs } from '../src/secrets-in-logs.ts';
 
 /** What tests know and no table holds: what clients were told, what stands in logs, what faults were planned. */
 
-describe('I9', () => {
-  let database: TestDatabase;
-  let db: Db;
+const db = (await suiteDatabase()).openAsAdmin('public');
 
+describe('I9', () => {
   beforeAll(async () => {
-    database = await testDatabase();
-    db = openDb({
-      url: database.adminUrl,
-      schema: 'public',
-      pool: 1,
-      logger: createLogger('test', 'silent'),
-    });
     for (const [seq, status] of ['reserved', 'mined', 'failed', 'voided'].entries()) {
       await db.rows(
         `insert into payouts.payouts (seq, id, account_id, asset, amount, network_fee, address, min_confirmations, status,
@@ -44,11 +34,6 @@ describe('I9', () => {
        values ('inv_1', 'acc_1', 'ETH', 'ethereum', 1000, 10, '{}', 100, 3, 1, 'pending', now(), '0xa', 0)`,
     );
   });
-  afterAll(async () => {
-    await db.close();
-    await database.drop();
-  });
-
   const asked = (status: number | undefined, id?: number, more: Partial<ClientCall> = {}): ClientCall => ({
     account: 'acc_1',
     method: 'POST',

@@ -1,153 +1,91 @@
-import {
-  anEndpoint,
-  aSecondDeposit,
-  aTransaction,
-  itsCredit,
-  itsCreditIsMissing,
-  itsEvent,
-} from './right-books.ts';
+import { anEndpoint, aSecondDeposit, aTransaction, itsCredit, itsEvent } from './right-books.ts';
 
-/** What is seeded, what takes it away again, and the invariants that must name it. */
-export const seededDiscrepancies: [what: string, plant: string, heal: string, named: string[]][] = [
+/** What is seeded, and the invariants that must name it. */
+export const seededDiscrepancies: [what: string, plant: string, named: string[]][] = [
   [
     'an entry changed by one unit',
     `update ledger.entries set amount = amount + 1 where bucket = 'custody'`,
-    `update ledger.entries set amount = amount - 1 where bucket = 'custody'`,
     ['I1'],
   ],
   [
     'a transfer without entries',
     `insert into ledger.transfers (op, kind, account_id, asset, amount) values ('hold:8', 'hold', 'acc_1', 'ETH', 1)`,
-    `delete from ledger.transfers where op = 'hold:8'`,
     ['I1'],
   ],
-  [
-    'a balance changed by one unit',
-    'update ledger.balances set available = available + 1',
-    'update ledger.balances set available = available - 1',
-    ['I2'],
-  ],
+  ['a balance changed by one unit', 'update ledger.balances set available = available + 1', ['I2']],
   [
     'a hold that nothing is held for',
     `update ledger.holds set amount = amount + 5; update payouts.payouts set amount = amount + 5`,
-    `update ledger.holds set amount = amount - 5; update payouts.payouts set amount = amount - 5`,
     ['I3'],
   ],
   [
     'a mined payout without a transaction, its hold still open',
     `update payouts.payouts set status = 'mined', tx_hash = '0x1', completed_at = now()`,
-    `update payouts.payouts set status = 'reserved', tx_hash = null, completed_at = null`,
     ['I4', 'I4'],
   ],
-  [
-    'a payout of another amount than its hold',
-    'update payouts.payouts set amount = amount + 1',
-    'update payouts.payouts set amount = amount - 1',
-    ['I4'],
-  ],
+  ['a payout of another amount than its hold', 'update payouts.payouts set amount = amount + 1', ['I4']],
   [
     'a deposit that was never booked',
     `insert into invoices.deposits select 'dep_2' as id, chain, '0xt:1' as outpoint, invoice_id, asset, address,
        derivation_index, amount, tx_hash, output_index, block_height, block_hash, first_seen_at, min_confirmations,
        state, dropped_height, due_height, confirmed_at, settled_at, disposition, credited_at, reversed_at
      from invoices.deposits where id = 'dep_1'`,
-    `delete from invoices.deposits where id = 'dep_2'`,
     ['I5'],
   ],
-  [
-    'a credit of another amount than the deposit',
-    `update invoices.deposits set amount = amount - 1`,
-    `update invoices.deposits set amount = amount + 1`,
-    ['I5'],
-  ],
-  [
-    'a credit without a deposit',
-    `update invoices.deposits set id = 'dep_x'`,
-    `update invoices.deposits set id = 'dep_1'`,
-    ['I5', 'I5'],
-  ],
-  [
-    'an event that did not arrive',
-    `delete from invoices.inbox`,
-    `insert into invoices.inbox (event_id) values ('evt_9')`,
-    ['I7'],
-  ],
-  [
-    'a gap in an account’s events',
-    `update webhooks.events set sequence = 5 where id = 'evt_2'`,
-    `update webhooks.events set sequence = 2 where id = 'evt_2'`,
-    ['I8'],
-  ],
+  ['a credit of another amount than the deposit', `update invoices.deposits set amount = amount - 1`, ['I5']],
+  ['a credit without a deposit', `update invoices.deposits set id = 'dep_x'`, ['I5', 'I5']],
+  ['an event that did not arrive', `delete from invoices.inbox`, ['I7']],
+  ['a gap in an account’s events', `update webhooks.events set sequence = 5 where id = 'evt_2'`, ['I8']],
   [
     'an account whose first events are gone',
     `update webhooks.events set account_id = 'acc_9' where id = 'evt_1'`,
-    `update webhooks.events set account_id = 'acc_1' where id = 'evt_1'`,
     ['I8'],
   ],
-  [
-    'an account all of whose events are gone',
-    `update webhooks.events set account_id = 'acc_9'`,
-    `update webhooks.events set account_id = 'acc_1'`,
-    ['I8'],
-  ],
-  [
-    'an event that was pruned and is there',
-    `update webhooks.accounts set pruned_through = 1`,
-    `update webhooks.accounts set pruned_through = 0`,
-    ['I8'],
-  ],
+  ['an account all of whose events are gone', `update webhooks.events set account_id = 'acc_9'`, ['I8']],
+  ['an event that was pruned and is there', `update webhooks.accounts set pruned_through = 1`, ['I8']],
   [
     'an entry of another account',
     `update ledger.entries set account_id = 'acc_2' where bucket = 'held'`,
-    `update ledger.entries set account_id = 'acc_1' where bucket = 'held'`,
     ['I1', 'I2', 'I2'],
   ],
   [
     'a balance below zero',
     `alter table ledger.balances drop constraint balances_available_not_negative;
      update ledger.balances set available = available - 61`,
-    `update ledger.balances set available = available + 61; alter table ledger.balances
-       add constraint balances_available_not_negative check (available >= 0)`,
     ['I2', 'I3'],
   ],
   [
     'a deposit that waits for a decision, and is in no balance',
     `insert into ledger.unresolved (deposit_id, account_id, asset, amount) values ('dep_7', 'acc_1', 'ETH', 5)`,
-    `delete from ledger.unresolved`,
     ['I3'],
   ],
   [
     'a hold for a payout that does not exist',
     `insert into ledger.holds (payout_id, account_id, asset, amount, network_fee, state, ended_at)
        values ('8', 'acc_1', 'ETH', 1, 1, 'settled', now())`,
-    `delete from ledger.holds where payout_id = '8'`,
     ['I4'],
   ],
   [
     'a transaction signed for more than its payouts',
     `${aTransaction}; insert into payouts.payments (payout_id, replacement_group, address, amount) values (7, 1, '0x1', 30);
      update payouts.payouts set status = 'signed'; update payouts.transactions set amount = 31`,
-    `update payouts.payouts set status = 'reserved'; delete from payouts.payments; delete from payouts.transactions`,
     ['I4'],
   ],
   [
     'a payment to another address than its payout',
     `${aTransaction}; insert into payouts.payments (payout_id, replacement_group, address, amount) values (7, 1, '0x2', 30);
      update payouts.payouts set status = 'signed'`,
-    `update payouts.payouts set status = 'reserved'; delete from payouts.payments; delete from payouts.transactions`,
     ['I4'],
   ],
   [
     'an outpoint that is credited twice',
     `${aSecondDeposit('missing')}; update invoices.deposits set outpoint = '0xt:0', dropped_height = 5 where id = 'dep_2';
      ${itsCredit}`,
-    `${itsCreditIsMissing}; delete from invoices.deposits where id = 'dep_2'`,
     ['I5'],
   ],
   [
     'a deposit that its chain took back, and whose credit stands',
     `update invoices.deposits set state = 'reversed', reversed_at = now()`,
-    `update invoices.deposits set state = 'settled', reversed_at = null`,
     ['I5'],
   ],
   [
@@ -156,22 +94,17 @@ export const seededDiscrepancies: [what: string, plant: string, heal: string, na
      insert into ledger.entries (transfer_seq, bucket, asset, amount)
        select seq, bucket, 'ETH', by from ledger.transfers, (values ('loss', -5), ('custody', 5)) as side(bucket, by)
        where op = 'reversal:dep_1'`,
-    `delete from ledger.entries where bucket = 'loss' or (bucket = 'custody' and amount = 5);
-     delete from ledger.transfers where op = 'reversal:dep_1'`,
     ['I5'],
   ],
   [
     'an event that is a dead letter, with its deposit',
     `${aSecondDeposit('settled')}; ${itsEvent}; insert into ledger.dead_letters (event_id, kind, envelope, failure)
        values ('evt_10', 'deposit.settled', '{}', 'unreadable')`,
-    `delete from ledger.dead_letters; delete from invoices.outbox; delete from invoices.deposits where id = 'dep_2';
-     delete from payouts.inbox`,
     ['I5', 'I7'],
   ],
   [
     'a delivery that nobody will send',
     `${anEndpoint}; insert into webhooks.deliveries (endpoint_key, sequence, state, due_at) values (9, 1, 'waiting', now())`,
-    `delete from webhooks.deliveries; delete from webhooks.endpoints`,
     ['I8'],
   ],
   [
@@ -179,7 +112,6 @@ export const seededDiscrepancies: [what: string, plant: string, heal: string, na
     `${anEndpoint}; insert into webhooks.endpoint_queues (endpoint_key) values (9);
      insert into webhooks.deliveries (endpoint_key, sequence, state, due_at)
        values (9, 1, 'waiting', now() - interval '1 hour')`,
-    `delete from webhooks.deliveries; delete from webhooks.endpoint_queues; delete from webhooks.endpoints`,
     ['I8'],
   ],
   [
@@ -187,27 +119,23 @@ export const seededDiscrepancies: [what: string, plant: string, heal: string, na
     `${anEndpoint}; insert into webhooks.endpoint_queues (endpoint_key, new_due_at) values (9, now());
      insert into webhooks.deliveries (endpoint_key, sequence, state, due_at, attempts) values
        (9, 1, 'waiting', now() - interval '1 hour', 1), (9, 2, 'waiting', now() - interval '1 hour', 0)`,
-    `delete from webhooks.deliveries; delete from webhooks.endpoint_queues; delete from webhooks.endpoints`,
     ['I8'],
   ],
   [
     'a delivery that was claimed long ago',
     `${anEndpoint}; insert into webhooks.deliveries (endpoint_key, sequence, state, due_at, claim, claimed_until)
        values (9, 1, 'sending', now(), gen_random_uuid(), now() - interval '10 minutes')`,
-    `delete from webhooks.deliveries; delete from webhooks.endpoints`,
     ['I8'],
   ],
   [
     'an event without a delivery',
     `${anEndpoint}; update webhooks.endpoints set created_at = now() - interval '1 day', event_types = '{invoice.paid}'`,
-    `delete from webhooks.endpoints`,
     ['I8'],
   ],
   [
     'a deposit that is being returned by nobody',
     `insert into ledger.unresolved (deposit_id, account_id, asset, amount, state, payout_id)
        values ('dep_7', 'acc_1', 'ETH', 5, 'returning', '99')`,
-    `delete from ledger.unresolved`,
     ['I10'],
   ],
   [
@@ -215,7 +143,6 @@ export const seededDiscrepancies: [what: string, plant: string, heal: string, na
     `${aTransaction}; update payouts.transactions set state = 'invalidated', purpose = 'sweep', swept_address = '0xa';
      insert into payouts.unswept_deposits (deposit_id, chain, address, derivation_index, asset, amount, state, sweep_id)
        values ('dep_1', 'ethereum', '0xa', 0, 'ETH', 100, 'sweeping', 1)`,
-    `delete from payouts.unswept_deposits; delete from payouts.transactions`,
     ['I10'],
   ],
   [
@@ -223,26 +150,19 @@ export const seededDiscrepancies: [what: string, plant: string, heal: string, na
     `${aTransaction}; update payouts.transactions set state = 'invalidated';
      insert into payouts.utxos (outpoint, chain, address, branch, derivation_index, amount, state, locked_by)
        values ('t:0', 'bitcoin', 'bc1', 'hot', 0, 100, 'locked', 1)`,
-    `delete from payouts.utxos; delete from payouts.transactions`,
     ['I10'],
   ],
   [
     'write-offs that are not booked',
     `insert into ledger.write_offs (account_id, asset, outpoint, amount_left) values ('acc_1', 'ETH', '0xt:0', 3)`,
-    `delete from ledger.write_offs`,
     ['I10'],
   ],
   [
     'a payout that was never decided',
     `update payouts.payouts set status = 'requested', created_at = now() - interval '1 hour';
      update ledger.holds set state = 'refused'; update ledger.balances set held = 0, available = 100;
-     delete from ledger.entries where transfer_seq = 2; delete from ledger.transfers where seq = 2`,
-    `update payouts.payouts set status = 'reserved'; update ledger.holds set state = 'placed';
-     update ledger.balances set held = 40, available = 60;
-     insert into ledger.transfers (seq, op, kind, account_id, asset, amount) overriding system value
-       values (2, 'hold:7', 'hold', 'acc_1', 'ETH', 30);
-     insert into ledger.entries (transfer_seq, account_id, bucket, asset, amount)
-       values (2, 'acc_1', 'available', 'ETH', -40), (2, 'acc_1', 'held', 'ETH', 40)`,
+     delete from ledger.entries where transfer_seq = (select seq from ledger.transfers where op = 'hold:7');
+     delete from ledger.transfers where op = 'hold:7'`,
     ['I10'],
   ],
   [
@@ -250,7 +170,6 @@ export const seededDiscrepancies: [what: string, plant: string, heal: string, na
     `update invoices.deposits set state = 'reversed', reversed_at = now();
      insert into ledger.reversals (deposit_id, account_id, asset, amount, created_at)
        values ('dep_1', 'acc_1', 'ETH', 100, now() - interval '1 day')`,
-    `delete from ledger.reversals; update invoices.deposits set state = 'settled', reversed_at = null`,
     ['I10'],
   ],
 ];

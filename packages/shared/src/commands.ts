@@ -35,6 +35,11 @@ export const commands = {
     reply: z.object({
       outcome: z.enum(['placed', 'refused', 'voided']),
       because: z.literal('used_for_recovery').optional(),
+      /** What the balance had when it refused the hold. An older release leaves it out. */
+      available: z
+        .string()
+        .regex(/^\d{1,78}$/)
+        .optional(),
     }),
   },
   /**

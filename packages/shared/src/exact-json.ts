@@ -1,3 +1,5 @@
+import { jsonProblem, UnreadableBody } from './json-problem.ts';
+
 /** A JSON number as it was written: no double ever stood between the client and us. */
 export class ExactNumber {
   readonly source: string;
@@ -11,6 +13,31 @@ export type ExactJson = string | boolean | null | ExactNumber | ExactJson[] | { 
 
 const DEPTH_MAX = 32;
 
+/** A request's body: undefined when there is none. */
+export type RequestBody = ExactJson | UnreadableBody | undefined;
+
+/** Reads a body. What cannot be read is answered like empty input, with a hint that says why. */
+export function readRequestBody(raw: Uint8Array): RequestBody {
+  if (raw.length === 0) return undefined;
+  const text = decode(raw);
+  if (text === undefined) return new UnreadableBody('The body is not valid UTF-8.');
+  const parsed = parseExactJson(text);
+  if (parsed !== undefined) return parsed;
+  return new UnreadableBody(jsonProblem(text) ?? `The body is nested deeper than ${DEPTH_MAX} levels.`);
+}
+
+// A BOM is kept, and no JSON begins with one.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The text of a body. Undefined when its bytes are no UTF-8. */
+function decode(raw: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(raw);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * JSON.parse that keeps each number's source text. Undefined when the text is no JSON, or nested deeper
  * than any request of ours. A key given twice keeps its last value, as JSON.parse has it.
@@ -22,7 +49,6 @@ export function parseExactJson(text: string): ExactJson | undefined {
       typeof value === 'number' ? new ExactNumber(context?.source ?? String(value)) : value,
     ) as ExactJson;
   } catch {
-    // Malformed JSON is answered like empty input: the caller names the fields it misses.
     return undefined;
   }
 }

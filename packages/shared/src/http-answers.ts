@@ -1,49 +1,82 @@
 import type { ServerResponse } from 'node:http';
-import type { FieldErrors } from './validation.ts';
+import { ERRORS_PATH, type ErrorCode, errorCodes, isErrorCode } from './error-codes.ts';
+import { type FieldErrors, hintOf, messagesOf } from './validation.ts';
 
 const RETRY_AFTER_SECONDS = 2;
 
 /** An answer as it goes over the wire. */
-export type Answer = { status: number; body: object; headers?: Readonly<Record<string, string>> };
+export type Answer = {
+  status: number;
+  body: object;
+  headers?: Readonly<Record<string, string>>;
+  /** Of an error whose body the contract shows in full; others have it in their body. */
+  code?: ErrorCode;
+};
 
-const said = (status: number, message: string, headers?: Record<string, string>): Answer =>
-  headers ? { status, body: { message }, headers } : { status, body: { message } };
+type Headers = Readonly<Record<string, string>>;
+
+/** An error: `hint` says what to do, in place of what the code's documentation says. */
+const said = (
+  code: ErrorCode,
+  message: string,
+  { headers, hint }: { headers?: Headers; hint?: string } = {},
+): Answer => ({
+  status: errorCodes[code].status,
+  body: { message, code, hint: hint ?? errorCodes[code].remedy },
+  ...(headers && { headers }),
+});
 
 /** Every answer that is not the wanted one, once, in the words of the contract. */
 export const answers = {
-  badRequest: said(400, 'Bad Request'),
-  unauthenticated: said(401, 'Unauthenticated.'),
-  unauthorized: said(403, 'This action is unauthorized.'),
-  timeout: said(408, 'Request Timeout', { Connection: 'close' }),
-  tooLarge: said(413, 'The body must not be greater than 64 kilobytes.'),
-  compressed: said(415, 'The body must not be compressed.'),
-  expectation: said(417, 'Only "100-continue" can be expected.'),
-  insufficientBalance: said(400, 'Insufficient balance'),
-  stillRunning: said(409, 'The first request with this Idempotency-Key is still running.', {
-    'Retry-After': '1',
+  badRequest: said('bad_request', 'Bad Request'),
+  /** The contract shows the whole body. */
+  unauthenticated: { status: 401, body: { message: 'Unauthenticated.' }, code: 'unauthenticated' },
+  /** The contract shows the whole body. */
+  unauthorized: {
+    status: 403,
+    body: { message: 'This action is unauthorized.' },
+    headers: { 'X-Error-Code': 'forbidden' },
+    code: 'forbidden',
+  },
+  timeout: said('request_timeout', 'Request Timeout', { headers: { Connection: 'close' } }),
+  tooLarge: said('body_too_large', 'The body must not be greater than 64 kilobytes.'),
+  compressed: said('body_compressed', 'The body must not be compressed.'),
+  expectation: said('expectation_failed', 'Only "100-continue" can be expected.'),
+  insufficientBalance: (hint: string) => said('insufficient_balance', 'Insufficient balance', { hint }),
+  stillRunning: said('request_in_progress', 'The first request with this Idempotency-Key is still running.', {
+    headers: { 'Retry-After': '1' },
   }),
   /** Of unresolved money, of which something else has become. */
   alreadyResolved: (how: 'accepted' | 'returned' | 'reversed') =>
-    said(409, `These funds were already ${how}.`),
+    said('already_resolved', `These funds were already ${how}.`),
   /** Not as things stand: the message says what to do. */
-  conflict: (message: string) => said(409, message),
-  unavailable: said(503, 'Service Unavailable', { 'Retry-After': String(RETRY_AFTER_SECONDS) }),
-  serverError: said(500, 'Server Error'),
-  noModel: (model: string) => said(404, `No query results for model [${model}].`),
-  noRoute: (path: string) => said(404, `The route ${path} could not be found.`),
+  conflict: (message: string) => said('conflict', message),
+  /** The headers say when the next request is let through. */
+  tooMany: said('rate_limited', 'Too Many Attempts.'),
+  /** A limit of its own: the message names it. */
+  overLimit: (code: 'replay_limit' | 'too_many_streams', message: string, retryAfter: string) =>
+    said(code, message, { headers: { 'Retry-After': retryAfter } }),
+  unavailable: said('unavailable', 'Service Unavailable', {
+    headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+  }),
+  /** Nothing was done, for a reason that clients may know. */
+  unavailableBecause: (message: string, retryAfter: string) =>
+    said('unavailable', message, { headers: { 'Retry-After': retryAfter } }),
+  serverError: said('internal_error', 'Server Error'),
+  noModel: (model: string) => said('not_found', `No query results for model [${model}].`),
+  noRoute: (path: string) => said('route_not_found', `The route ${path} could not be found.`),
   wrongVerb: (verb: string, allowed: readonly string[]) =>
     said(
-      405,
+      'method_not_allowed',
       `The ${verb} method is not supported for this route. Supported methods: ${allowed.join(', ')}.`,
-      {
-        Allow: allowed.join(', '),
-      },
+      { headers: { Allow: allowed.join(', ') } },
     ),
-  invalid: (errors: FieldErrors): Answer => ({
-    status: 422,
-    body: { message: 'The given data was invalid.', errors },
-  }),
-} as const;
+  invalid(errors: FieldErrors): Answer {
+    const { body, ...answer } = said('invalid_request', 'The given data was invalid.', hintOf(errors));
+    const { message, ...others } = body as { message: string };
+    return { ...answer, body: { message, errors: messagesOf(errors), ...others } };
+  },
+} as const satisfies Record<string, Answer | ((...given: never[]) => Answer)>;
 
 /** Why a resource is not shown to a merchant: there is none, or it is another's. */
 export type AccessRefusal = 'not_found' | 'forbidden';
@@ -55,13 +88,63 @@ export const accessAnswers = (model: string) =>
     Answer
   >;
 
-export function send(res: ServerResponse, { status, body, headers }: Answer): void {
-  const text = JSON.stringify(body);
+const PROBLEM_JSON = 'application/problem+json';
+
+export function send(res: ServerResponse, answer: Answer): void {
+  const { status, headers } = answer;
+  const error = errorOf(res, answer);
+  const asProblem = error !== undefined && acceptsProblem(res.req.headers.accept);
+  const text = JSON.stringify(asProblem ? problemOf(error, answer) : (error?.body ?? answer.body));
   for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, value);
-  res.setHeader('Content-Type', 'application/json; charset=utf-8');
+  if (error?.docUrl !== undefined) res.setHeader('Link', `<${error.docUrl}>; rel="help"`);
+  res.setHeader('Content-Type', asProblem ? PROBLEM_JSON : 'application/json; charset=utf-8');
   res.setHeader('Content-Length', Buffer.byteLength(text));
   res.statusCode = status;
   res.end(res.req.method === 'HEAD' ? undefined : text);
+}
+
+type SentError = { code: ErrorCode; body: object; requestId: string | undefined; docUrl: string | undefined };
+
+/**
+ * An error with what names this one answer. It is added when the answer goes out: an answer that is stored and sent again
+ * names the request that gets it.
+ */
+function errorOf(res: ServerResponse, { body, code: given }: Answer): SentError | undefined {
+  const code = given ?? ('code' in body ? body.code : undefined);
+  if (!isErrorCode(code)) return undefined;
+  const id = res.getHeader('X-Request-Id');
+  const requestId = typeof id === 'string' ? id : undefined;
+  const { publicUrl } = (res as { locals?: { publicUrl?: string } }).locals ?? {};
+  const docUrl = publicUrl === undefined ? undefined : `${publicUrl}${ERRORS_PATH}#${code}`;
+  const named = { ...(requestId && { request_id: requestId }), ...(docUrl && { doc_url: docUrl }) };
+  return { code, requestId, docUrl, body: given === undefined ? { ...body, ...named } : body };
+}
+
+/** RFC 9457: its members, and ours beside them. */
+function problemOf({ code, body, requestId, docUrl }: SentError, { status }: Answer): object {
+  const { message, hint = errorCodes[code].remedy } = body as { message: string; hint?: string };
+  return {
+    type: docUrl ?? 'about:blank',
+    title: message,
+    status,
+    detail: hint,
+    ...body,
+    code,
+    hint,
+    request_id: requestId,
+    doc_url: docUrl,
+  };
+}
+
+/** Whether a client names the type itself: a wildcard is no wish for another form of error. */
+export function acceptsProblem(accept: string | undefined): boolean {
+  return (accept ?? '').split(',').some((range) => {
+    const [type = '', ...parameters] = range
+      .toLowerCase()
+      .split(';')
+      .map((part) => part.trim());
+    return type === PROBLEM_JSON && !parameters.some((one) => /^q=0(?:\.0*)?$/.test(one));
+  });
 }
 
 /**

@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import { sleep } from './clock.ts';
+import { type ErrorCode, errorCodes } from './error-codes.ts';
 import { answers, makePrivate, privateAnswer, send } from './http-answers.ts';
 import { whyNotListening } from './readiness.ts';
 
@@ -87,25 +88,32 @@ export function listen(
 }
 
 /** What is no HTTP never becomes a request; its sender is told why all the same, in JSON like everybody. */
-const unreadable: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Content Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+const unreadable: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'body_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+};
+const reasons: Readonly<Record<number, string>> = {
+  408: 'Request Timeout',
+  413: 'Content Too Large',
+  431: 'Request Header Fields Too Large',
 };
 
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   const answering =
     (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true;
   if (!socket.writable || answering || error.code === 'ECONNRESET') return void socket.destroy();
-  const status = unreadable[error.code ?? ''] ?? '400 Bad Request';
-  const text = JSON.stringify({ message: status.slice(4) });
+  const code = unreadable[error.code ?? ''] ?? 'bad_request';
+  const { status, remedy } = errorCodes[code];
+  const message = reasons[status] ?? 'Bad Request';
+  const text = JSON.stringify({ message, code, hint: remedy });
   const head = [
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${text.length}`,
     'Connection: close',
     ...Object.entries(privateAnswer).map(([name, value]) => `${name}: ${value}`),
   ];
-  socket.end(`HTTP/1.1 ${status}\r\n${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status} ${message}\r\n${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
 }
 
 const SWEEP_EVERY_MS = 50;

@@ -41,7 +41,10 @@ const signedAgo = (ms: number) => ({
 test('a request that was held up on its way is not begun: 503, as its client has a right token', async () => {
   expect((await fetch(`${base}/api/mine`, { headers: signedAgo(9_000) })).status).toBe(200);
   const late = await fetch(`${base}/api/mine`, { headers: signedAgo(13_000) });
-  expect([late.status, await late.json()]).toEqual([503, { message: 'Service Unavailable' }]);
+  expect([late.status, await late.json()]).toEqual([
+    503,
+    expect.objectContaining({ message: 'Service Unavailable' }),
+  ]);
   expect(late.headers.get('retry-after')).not.toBeNull();
 });
 
@@ -53,8 +56,12 @@ const post = async (body: Buffer) => {
 
 test('a body that is no UTF-8 is like malformed JSON, one with a BOM too', async () => {
   expect((await post(Buffer.from('{"a":"é"}'))).body).toEqual({ a: 'é' });
-  expect((await post(Buffer.from('{"a":"é"}', 'latin1'))).body).toBe('none');
-  expect((await post(Buffer.from('\ufeff{}'))).body).toBe('none');
+  expect((await post(Buffer.from('{"a":"é"}', 'latin1'))).body).toEqual({
+    hint: 'The body is not valid UTF-8.',
+  });
+  expect((await post(Buffer.from('\ufeff{}'))).body).toEqual({
+    hint: expect.stringContaining('byte order mark'),
+  });
 });
 
 test('an idempotency key stands for the bytes of its body, not for a reading of them', async () => {
@@ -69,7 +76,7 @@ test('a path that cannot be decoded names nothing: 404, not 400', async () => {
   const answer = await fetch(`${base}/api/things/%zz`);
   expect([answer.status, await answer.json()]).toEqual([
     404,
-    { message: 'The route api/things/%zz could not be found.' },
+    expect.objectContaining({ message: 'The route api/things/%zz could not be found.' }),
   ]);
 });
 
@@ -77,7 +84,7 @@ test('a route is found by its name as it is written, not in capitals', async () 
   const answer = await fetch(`${base}/api/THINGS/1`);
   expect([answer.status, await answer.json()]).toEqual([
     404,
-    { message: 'The route api/THINGS/1 could not be found.' },
+    expect.objectContaining({ message: 'The route api/THINGS/1 could not be found.' }),
   ]);
 });
 
@@ -86,7 +93,7 @@ test('what is refused for how it was sent is told why, in JSON', async () => {
   const zipped = await fetch(`${base}/api/echo`, { method: 'POST', headers, body: 'x' });
   expect([zipped.status, await zipped.json()]).toEqual([
     415,
-    { message: 'The body must not be compressed.' },
+    expect.objectContaining({ message: 'The body must not be compressed.' }),
   ]);
   const expecting = await new Promise<[number | undefined, string]>((resolve, reject) => {
     const asked = request(`${base}/api/things/1`, { headers: { Expect: 'a miracle' } }, (answer) => {
@@ -94,7 +101,12 @@ test('what is refused for how it was sent is told why, in JSON', async () => {
     });
     asked.on('error', reject).end();
   });
-  expect(expecting).toEqual([417, '{"message":"Only \\"100-continue\\" can be expected."}']);
+  expect(expecting).toEqual([
+    417,
+    expect.stringContaining(
+      '{"message":"Only \\"100-continue\\" can be expected.","code":"expectation_failed"',
+    ),
+  ]);
 });
 
 test('every answer may be kept by nobody and is what it says it is, also one to what is no request', async () => {

@@ -10,7 +10,7 @@ import express, {
 } from 'express';
 import { type Clock, remembered } from './clock.ts';
 import { isDatabaseDown } from './db.ts';
-import { type ExactJson, parseExactJson } from './exact-json.ts';
+import { type RequestBody, readRequestBody } from './exact-json.ts';
 import { type Answer, answers, makePrivate, send } from './http-answers.ts';
 import { IDENTITY_HEADER, type Identity, verifyIdentity } from './identity.ts';
 import { newRequestId } from './ids.ts';
@@ -34,16 +34,18 @@ export type RequestContext = {
   identity: Identity;
   /** The body as it came: what is signed or compared by its bytes. */
   rawBody: Buffer;
-  body: ExactJson | undefined;
+  body: RequestBody;
   /** The pattern of its route, where express does not know it. */
   route: string;
+  /** Where clients reach this installation. */
+  publicUrl: string | undefined;
 };
 
 const context = (res: Response): Partial<RequestContext> => res.locals;
 
 const noBytes = Buffer.alloc(0);
 
-export function contextOf(res: Response): Omit<RequestContext, 'route'> {
+export function contextOf(res: Response): Omit<RequestContext, 'route' | 'publicUrl'> {
   const { requestId = '', identity, rawBody = noBytes, body } = context(res);
   // Routes behind `merchantOnly` always have one; anything else is a route that forgot it.
   if (identity === undefined) throw new Error('this route does not know whose request it is');
@@ -67,6 +69,8 @@ export type HttpParts = {
   tell?: Tell;
   /** Requests are counted there; shown at `/metrics` unless clients call it directly. */
   metrics?: Metrics;
+  /** PUBLIC_URL: errors name their page of the documentation there. */
+  publicUrl?: string | undefined;
 };
 
 /** How an answer of the server's own goes out. */
@@ -83,6 +87,7 @@ export function createApp({
   lists = [],
   tell = send,
   metrics,
+  publicUrl,
 }: HttpParts): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -95,6 +100,7 @@ export function createApp({
     const given = atTheEdge ? undefined : req.headers['x-request-id'];
     const id = typeof given === 'string' && /^[\w-]{1,64}$/.test(given) ? given : newRequestId(clock.now());
     context(res).requestId = id;
+    context(res).publicUrl = publicUrl;
     res.setHeader('X-Request-Id', id);
     makePrivate(res);
     // HTTP/1.1 asks for the refusal; Node's own comes without the message that every error of ours has.
@@ -181,22 +187,10 @@ export const readBody: RequestHandler[] = [
   (req, res, next) => {
     const raw = Buffer.isBuffer(req.body) ? req.body : noBytes;
     context(res).rawBody = raw;
-    context(res).body = parseExactJson(decode(raw));
+    context(res).body = readRequestBody(raw);
     next();
   },
 ];
-
-// A BOM is kept, and no JSON begins with one.
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/** The text of a body. Bytes that are no UTF-8 are no JSON either: nobody guesses what was meant. */
-function decode(raw: Buffer): string {
-  try {
-    return utf8.decode(raw);
-  } catch {
-    return '';
-  }
-}
 
 /**
  * Reads a query as PHP does: given twice, the last one counts; `name[]` and `name[key]` make `name` an array,

@@ -21,7 +21,14 @@ export function readKey(
 ): IdempotencyKey | undefined | FieldErrors {
   if (header === undefined || header === '') return undefined;
   if (typeof header !== 'string' || header.length > KEY_CHARACTERS_MAX) {
-    return { [HEADER]: [`The ${HEADER} must not be greater than ${KEY_CHARACTERS_MAX} characters.`] };
+    return {
+      [HEADER]: [
+        {
+          message: `The ${HEADER} must not be greater than ${KEY_CHARACTERS_MAX} characters.`,
+          hint: 'Use a short text that names the order, or a UUID.',
+        },
+      ],
+    };
   }
   return { account, key: header, bodyHash: createHash('sha256').update(rawBody).digest('hex') };
 }
@@ -30,7 +37,12 @@ export const isIdempotencyKey = (value: IdempotencyKey | FieldErrors): value is 
   'bodyHash' in value && typeof value.bodyHash === 'string';
 
 export const otherBody: FieldErrors = {
-  [HEADER]: [`The ${HEADER} was used before with another body.`],
+  [HEADER]: [
+    {
+      message: `The ${HEADER} was used before with another body.`,
+      hint: 'Send the body of the first request byte for byte to get its answer again, or a new key for a new request.',
+    },
+  ],
 };
 
 export type KnownKey =

@@ -10,7 +10,7 @@ import { isOlder, migratedByNewer, POSTGRES_WANTED, tooOld } from './readiness.t
 const sharedMigrations = fileURLToPath(new URL('../migrations', import.meta.url));
 
 /** A migration waits so long for a lock: whoever comes after it waits behind it. */
-export const LOCK_WAIT_MS = 2_000;
+const LOCK_WAIT_MS = 2_000;
 /** Then it lets the others pass, and tries again, so often. */
 const LOCK_TRIES = 40;
 const LOCK_PAUSE_MS = 1_000;

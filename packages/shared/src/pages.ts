@@ -1,6 +1,7 @@
 import knex, { type Knex } from 'knex';
 import { type Queryable, query } from './db.ts';
-import { type Form, form, rules } from './validation.ts';
+import { type Form, form } from './form.ts';
+import { rules } from './validation.ts';
 
 const PER_PAGE_DEFAULT = 10;
 const PER_PAGE_MAX = 100;
@@ -11,7 +12,10 @@ type Query = Record<string, unknown>;
 /** What `perPage` must be; other filters join it in the list's own form. */
 export const perPageField = rules.integer(1, PER_PAGE_MAX).or(PER_PAGE_DEFAULT);
 
-export const pageForm: Form<{ perPage: typeof perPageField }> = form({ perPage: perPageField });
+/** Lists read `page` by themselves, see `pageOf`. */
+export const paged = { alsoKnown: ['page'] };
+
+export const pageForm: Form<{ perPage: typeof perPageField }> = form({ perPage: perPageField }, paged);
 
 /** Past the end of every list, and as exact as any number. */
 const PAGE_MAX = 999_999_999_999_999;

@@ -33,11 +33,13 @@ export type ProcessOptions<P = unknown> = {
   logger: Logger;
   /** Kept from batch to batch: an hour without the database is a line a minute, not one for each event and attempt. */
   throttled: ThrottledLog;
+  /** The pauses before a message is delivered again, by how often it was delivered. */
+  retryMs?: readonly number[] | undefined;
   /** Called after each commit: wakes the workers that have new work. */
   committed?: () => void;
 };
 
-type DeadLetterPorts = Pick<ProcessOptions, 'db' | 'logger'>;
+type DeadLetterPorts = Pick<ProcessOptions, 'db' | 'logger' | 'retryMs'>;
 
 type Taken = { message: Message; event: EventOf<EventKind> };
 type Failed = Taken & { error: unknown };
@@ -67,7 +69,7 @@ export async function processMessages<P>(
   const { waiting = [], refused = [] } = Object.groupBy(failed, ({ error }) =>
     isPassing(error) ? 'waiting' : 'refused',
   );
-  for (const { message } of waiting) handBack(message);
+  for (const { message } of waiting) handBack(message, options);
   for (const one of refused) await retryOrMoveToDeadLetters(one, options);
   const [first] = waiting;
   if (first !== undefined) logWaiting(options, waiting.length, first.error);
@@ -178,13 +180,13 @@ async function retryOrMoveToDeadLetters(
     { event: event.id, kind: event.kind, tries, reason: reason(error) },
     'an event could not be processed, it will be tried again',
   );
-  handBack(message);
+  handBack(message, options);
 }
 
 /** The more often it was delivered, the later it is delivered again. */
-function handBack(message: Message): void {
+function handBack(message: Message, { retryMs = RETRY_MS }: Pick<ProcessOptions, 'retryMs'>): void {
   const tries = message.info.deliveryCount;
-  message.nak(RETRY_MS[Math.min(tries, RETRY_MS.length) - 1] ?? RETRY_MS[0]);
+  message.nak(retryMs[Math.min(tries, retryMs.length) - 1] ?? retryMs[0]);
 }
 
 /** Makes a message a dead letter, for an operator. Never throws: one message must not stop those behind it. */

@@ -24,7 +24,7 @@ type Settings = z.infer<z.ZodObject<typeof serviceSettings>>;
 
 /** The settings that every service has. Without NATS_URL a service sends and receives no events. */
 export type ServiceConfig = Pick<Settings, 'HOST' | 'PORT' | 'LOG_LEVEL' | 'DATABASE_URL' | 'DATABASE_POOL'> &
-  Partial<Pick<Settings, 'NATS_URL'>>;
+  Partial<Pick<Settings, 'NATS_URL' | 'PUBLIC_URL'>>;
 
 /** What every service's ports are made from. */
 export type BasePorts = {
@@ -40,10 +40,15 @@ export type BasePorts = {
 };
 
 /** What an app is made with: see `createApp`. */
-export type ServiceHttpParts = Pick<HttpParts, 'logger' | 'clock' | 'waitsFor'> & { metrics: Metrics };
+export type ServiceHttpParts = Pick<HttpParts, 'logger' | 'clock' | 'waitsFor' | 'publicUrl'> & {
+  metrics: Metrics;
+};
 
 export type Stoppable = { stop(): Promise<void> };
 export type Closable = { close(): void | Promise<void> };
+
+/** How long a service pauses before it processes an event that failed again. */
+export type MessengerSettings = { retryMs?: readonly number[] };
 
 /** What a service opens before anything is connected. */
 export type Opened<P> = {
@@ -64,7 +69,7 @@ export type ServiceParts<S extends Service, P, W extends Stoppable | readonly St
   /** The service's folder of numbered .sql files. */
   migrations: URL;
   /** What tests give in place of what is opened here. */
-  given?: Partial<Pick<BasePorts, 'db' | 'bus' | 'clock' | 'logger'>>;
+  given?: Partial<Pick<BasePorts, 'db' | 'bus' | 'clock' | 'logger'>> & MessengerSettings;
   /** More settings of Postgres, for every connection of the pool. */
   databaseSettings?: Readonly<Record<string, string>>;
   open: (base: BasePorts) => Opened<P>;
@@ -147,6 +152,7 @@ export async function startService<
     logger,
     clock,
     metrics,
+    publicUrl: config.PUBLIC_URL,
     async waitsFor() {
       const lack = await check.lacks();
       const lacksBus = config.NATS_URL !== undefined && !bus.connected();
@@ -192,6 +198,7 @@ export async function startService<
       service: name,
       logger,
       handlers: parts.handlers,
+      retryMs: given.retryMs,
       ports,
       committed: () => parts.committed?.(ports, workers),
     });

@@ -1,6 +1,21 @@
 import { expect, test } from '@jest/globals';
 import { type ExactJson, parseExactJson } from './exact-json.ts';
-import { form, rules } from './validation.ts';
+import { form, formPart, unknownFields } from './form.ts';
+import { UnreadableBody } from './json-problem.ts';
+import type { Result } from './result.ts';
+import { type FieldErrors, hintOf, messagesOf, rules } from './validation.ts';
+
+type AnyForm = (input: unknown) => Result<unknown, FieldErrors>;
+
+/** The messages of a refused form, which hints accompany. */
+function refusedBy(read: AnyForm, input: unknown): object {
+  const answer = read(input);
+  return answer.ok ? { accepted: answer.value } : messagesOf(answer.refusal);
+}
+const hintBy = (read: AnyForm, input: unknown): string | undefined => {
+  const answer = read(input);
+  return answer.ok ? undefined : hintOf(answer.refusal).hint;
+};
 
 const sale = form({
   asset: rules.text(10).required,
@@ -64,7 +79,7 @@ test.each([
   [{ ...good, succeed_url: 'nonsense' }, { succeed_url: ['The succeed url must be a valid URL.'] }],
   [{ ...good, status: 'odd' }, { status: ['The selected status is invalid.'] }],
 ])('%j is refused with the contract’s words', (input, errors) => {
-  expect(sale(input)).toEqual({ ok: false, refusal: errors });
+  expect(refusedBy(sale, input)).toEqual(errors);
 });
 
 test('an emoji is one character', () => {
@@ -93,7 +108,7 @@ test.each([
     { 'sizes.0': ['The selected sizes.0 is invalid.'], 'sizes.2': ['The selected sizes.2 is invalid.'] },
   ],
 ])('the list %j is refused', (sizes, errors) => {
-  expect(order({ sizes })).toEqual({ ok: false, refusal: errors });
+  expect(refusedBy(order, { sizes })).toEqual(errors);
 });
 
 const linked = form({ url: rules.url(60).required });
@@ -121,7 +136,7 @@ test.each([
   'ftp://shop.example',
   'http://shop.example:99999',
 ])('%j is no URL', (url) => {
-  expect(linked({ url })).toEqual({ ok: false, refusal: { url: ['The url must be a valid URL.'] } });
+  expect(refusedBy(linked, { url })).toEqual({ url: ['The url must be a valid URL.'] });
 });
 
 const since = form({ created_from: rules.date().required });
@@ -167,7 +182,7 @@ test.each([
   '1767225600',
 ])('%j is no date', (given) => {
   const errors = { created_from: ['The created from is not a valid date.'] };
-  expect(since({ created_from: given })).toEqual({ ok: false, refusal: errors });
+  expect(refusedBy(since, { created_from: given })).toEqual(errors);
 });
 
 const active = form({ is_active: rules.boolean().required });
@@ -184,8 +199,60 @@ test.each([
 });
 
 test.each(['"true"', '"yes"', '2', '1.0', '-1', '[]', '{}', '[true]'])('%s is no truth', (json) => {
-  expect(active(read(`{"is_active":${json}}`))).toEqual({
-    ok: false,
-    refusal: { is_active: ['The is active field must be true or false.'] },
+  expect(refusedBy(active, read(`{"is_active":${json}}`))).toEqual({
+    is_active: ['The is active field must be true or false.'],
   });
+});
+
+const sold = { asset: 'ETH', amount: '10' };
+
+test.each([
+  [{ ...sold, amount: '$10' }, 'Give the number alone, without a currency: 10.5.'],
+  [{ ...sold, amount: '1,50' }, 'Write the decimals after a point, and nothing between thousands: 1234.5.'],
+  [{ ...sold, amount: true }, 'Give a JSON number, such as 10.5.'],
+  [read('{"asset":5,"amount":1}'), 'Put it in quotes: "5".'],
+  [{ ...sold, expires_in: '121' }, 'Give a number from 1 to 120.'],
+  [{ ...sold, asset: '12345678901' }, 'It has 11 characters: shorten it.'],
+  [{ ...sold, status: 'Paid' }, 'Did you mean paid? Valid: paid, pending.'],
+  [{ ...sold, status: 'gone' }, 'Valid: paid, pending.'],
+  [{ ...sold, success_url: 'x' }, 'Did you mean succeed_url?'],
+  [{ ...sold, per_page: 5 }, 'Did you mean perPage?'],
+  [{ ...sold, colour: 5 }, 'Known: asset, amount, expires_in, succeed_url, perPage, status.'],
+  [
+    { ...sold, amount: 'ten', expires_in: 'x' },
+    'amount: Give a number in digits, such as 10.5. expires_in: Give a whole number, such as 30.',
+  ],
+  [undefined, 'The body is empty: send a JSON object.'],
+  [[sold], 'The body is JSON, and no object: send {"name": value} with the fields.'],
+  [new UnreadableBody('Line 3.'), 'Line 3.'],
+])('the hint for %j says what to do', (input, hint) => {
+  expect(hintBy(sale, input)).toBe(hint);
+});
+
+test('a Unix time is shown as the date it is', () => {
+  expect(hintBy(since, { created_from: '1767225600' })).toBe('Give ISO 8601: 2026-01-01T00:00:00.000Z.');
+  expect(hintBy(since, { created_from: '2026-02-31' })).toBe('There is no such day.');
+});
+
+test('a field that is not known is refused, also one that every object has', () => {
+  expect(refusedBy(sale, { ...sold, expires: 5 })).toEqual({ expires: ['The expires field is not known.'] });
+  expect(refusedBy(order, read('{"__proto__":{"sizes":["s"]}}'))).toEqual(
+    Object.fromEntries([['__proto__', ['The   proto   field is not known.']]]),
+  );
+  const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`x${i}`, 1]));
+  expect(Object.keys(refusedBy(order, many))).toHaveLength(20);
+});
+
+test('a field has a hint of its own where it is often given, and others may read a part of the names', () => {
+  const named = form({ a: rules.text(9).optional }, { alsoKnown: ['page'], hints: { currency: 'Dollars.' } });
+  expect(hintBy(named, { currency: 'EUR', page: '2' })).toBe('Dollars.');
+  expect(formPart({ a: rules.text(9).optional })({ b: 1 })).toEqual({ ok: true, value: { a: null } });
+  expect(messagesOf(unknownFields({ a: 1, b: 1 }, ['a']))).toEqual({ b: ['The b field is not known.'] });
+});
+
+test('a body that cannot be read is never taken for a missing one', () => {
+  expect(order(undefined)).toEqual({ ok: true, value: { sizes: ['m'] } });
+  for (const input of [new UnreadableBody('Line 3.'), ['s'], 'text', null]) {
+    expect(refusedBy(order, input)).toEqual({ body: ['The body must be a JSON object.'] });
+  }
 });

@@ -1,25 +1,46 @@
 import { z } from 'zod';
 import { ExactNumber } from './exact-json.ts';
 import { plainDecimal } from './money.ts';
-import { ok, type Result, refuse } from './result.ts';
+import { didYouMean } from './nearest.ts';
 
-/** Field name to its messages, in rule order: the `errors` of a 422. */
-export type FieldErrors = Record<string, string[]>;
+/** What is wrong with a field, in the contract's words, and what to do about it. */
+export type FieldProblem = { message: string; hint?: string | undefined };
+
+/** Field name to its problems, in rule order. */
+export type FieldErrors = Record<string, FieldProblem[]>;
+
+/** The `errors` of a 422. */
+export const messagesOf = (errors: FieldErrors): Record<string, string[]> =>
+  Object.fromEntries(
+    Object.entries(errors).map(([name, problems]) => [name, problems.map(({ message }) => message)]),
+  );
+
+/** The `hint` of a 422: what the problems say, each with its field where there are several. */
+export function hintOf(errors: FieldErrors): { hint?: string } {
+  const all = Object.entries(errors).flatMap(([name, problems]) =>
+    problems.flatMap(({ hint }) => (hint === undefined ? [] : [{ name, hint }])),
+  );
+  const different = all.filter(({ hint }, i) => all.findIndex((one) => one.hint === hint) === i);
+  const [first] = different;
+  if (first === undefined) return {};
+  if (different.length === 1) return { hint: first.hint };
+  return { hint: different.map(({ name, hint }) => `${name}: ${hint}`).join(' ') };
+}
 
 /** Says what is wrong with a field, or with an element of its list. */
-type Say = (message: string, element?: number) => void;
+type Say = (message: string, hint?: string, element?: number) => void;
 /** Ends the field: a text that is no number cannot be too small. */
 const STOP: unique symbol = Symbol('stop');
 /** Looks at a value that the rules before it have passed, and returns what the next one looks at. */
 type Rule<In, Out> = (value: In, attribute: string, say: Say) => Out | typeof STOP;
 
-function stop(say: Say, message: string): typeof STOP {
-  say(message);
+function stop(say: Say, message: string, hint?: string): typeof STOP {
+  say(message, hint);
   return STOP;
 }
 
 /** Laravel's attribute: `expires_in` is "expires in", `perPage` is "per page". */
-const attributeOf = (field: string): string =>
+export const attributeOf = (field: string): string =>
   field.replace(/_/g, ' ').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /** One field of a form: a zod type that reads any input, adds Laravel's messages and yields the parsed value. */
@@ -31,6 +52,15 @@ const normalised = (input: unknown): unknown => {
   const trimmed = input.trim();
   return trimmed === '' ? null : trimmed;
 };
+
+/** A problem as zod carries it through a form. */
+export const issueOf = ({ message, hint }: FieldProblem, element?: number) =>
+  ({
+    code: 'custom',
+    message,
+    params: { hint },
+    path: element === undefined ? [] : [element],
+  }) as const;
 
 function field<T>(
   rules: readonly Rule<never, unknown>[],
@@ -45,9 +75,9 @@ function field<T>(
         return z.NEVER;
       }
       let failed = false;
-      const say: Say = (message, element) => {
+      const say: Say = (message, hint, element) => {
         failed = true;
-        context.addIssue({ code: 'custom', message, path: element === undefined ? [] : [element] });
+        context.addIssue(issueOf({ message, hint }, element));
       };
       for (const rule of rules as readonly Rule<unknown, unknown>[]) {
         value = rule(value, attribute, say);
@@ -70,13 +100,26 @@ const isText: Rule<unknown, string> = (value, attribute, say) =>
   // NUL cannot be stored, a lone surrogate is no text.
   typeof value === 'string' && !value.includes('\0') && value.isWellFormed()
     ? value
-    : stop(say, `The ${attribute} must be a string.`);
+    : stop(say, `The ${attribute} must be a string.`, textHint(value));
+
+function textHint(value: unknown): string {
+  if (value instanceof ExactNumber) return `Put it in quotes: "${value.source}".`;
+  if (typeof value === 'string')
+    return 'Leave out characters that cannot be stored: NUL and lone surrogates.';
+  return 'Give a text in quotes.';
+}
 
 /** Characters are counted as people count them: an emoji of two code units is one. */
 const maxCharacters =
   (max: number): Rule<string, string> =>
   (value, attribute, say) => {
-    if ([...value].length > max) say(`The ${attribute} must not be greater than ${max} characters.`);
+    const { length } = [...value];
+    if (length > max) {
+      say(
+        `The ${attribute} must not be greater than ${max} characters.`,
+        `It has ${length} characters: shorten it.`,
+      );
+    }
     return value;
   };
 
@@ -90,48 +133,68 @@ function decimalOf(value: unknown): string | undefined {
 }
 
 const isNumber: Rule<unknown, string> = (value, attribute, say) =>
-  decimalOf(value) ?? stop(say, `The ${attribute} must be a number.`);
+  decimalOf(value) ?? stop(say, `The ${attribute} must be a number.`, numberHint(value));
+
+function numberHint(value: unknown): string {
+  if (value instanceof ExactNumber) return 'The number is too long.';
+  if (typeof value !== 'string') return 'Give a JSON number, such as 10.5.';
+  if (/[\p{Sc}]|usd/iu.test(value)) return 'Give the number alone, without a currency: 10.5.';
+  if (value.includes(',')) return 'Write the decimals after a point, and nothing between thousands: 1234.5.';
+  return 'Give a number in digits, such as 10.5.';
+}
 
 const isInteger: Rule<unknown, bigint> = (value, attribute, say) => {
   const source = sourceOf(value);
   // Digits alone are an integer, however many: too many of them are above the field's limit.
   const text = typeof source === 'string' && /^-?\d+$/.test(source) ? source : decimalOf(value);
   return text === undefined || text.includes('.')
-    ? stop(say, `The ${attribute} must be an integer.`)
+    ? stop(say, `The ${attribute} must be an integer.`, 'Give a whole number, such as 30.')
     : BigInt(text);
 };
 
 const between =
   (min: number, max: number): Rule<bigint, number> =>
   (value, attribute, say) => {
-    if (value < min) say(`The ${attribute} must be at least ${min}.`);
-    if (value > max) say(`The ${attribute} must not be greater than ${max}.`);
+    const hint = `Give a number from ${min} to ${max}.`;
+    if (value < min) say(`The ${attribute} must be at least ${min}.`, hint);
+    if (value > max) say(`The ${attribute} must not be greater than ${max}.`, hint);
     // eslint-disable-next-line no-restricted-syntax -- an integer within the field's own limits
     return Number(value);
   };
 
 /** Stricter than URL, which mends what browsers mend: `http:shop`, tabs, line ends. */
-const isUrl: Rule<string, string> = (value, attribute, say) =>
-  /^https?:\/\/[^\s\p{Cc}/\\?#][^\s\p{Cc}]*$/iu.test(value) && URL.canParse(value)
-    ? value
-    : stop(say, `The ${attribute} must be a valid URL.`);
+const isUrl: Rule<string, string> = (value, attribute, say) => {
+  if (/^https?:\/\/[^\s\p{Cc}/\\?#][^\s\p{Cc}]*$/iu.test(value) && URL.canParse(value)) return value;
+  const { message, hint } = messages.url(attribute);
+  return stop(say, message, hint);
+};
 
 const isOneOf =
   <T extends string>(allowed: readonly T[]): Rule<string, T> =>
   (value, attribute, say) =>
-    allowed.find((one) => one === value) ?? stop(say, `The selected ${attribute} is invalid.`);
+    allowed.find((one) => one === value) ??
+    stop(say, `The selected ${attribute} is invalid.`, choiceHint(value, allowed));
+
+/** The nearest of the valid values, and all of them. */
+function choiceHint(value: unknown, allowed: readonly string[]): string {
+  const near = typeof value === 'string' ? didYouMean(value, allowed) : undefined;
+  return [...(near === undefined ? [] : [near]), `Valid: ${allowed.join(', ') || 'none now'}.`].join(' ');
+}
 
 /** Each element is one of `allowed`, and counts once. */
 const isListOf =
   <T extends string>(allowed: readonly T[]): Rule<unknown, T[]> =>
   (value, attribute, say) => {
-    if (!Array.isArray(value)) return stop(say, `The ${attribute} must be an array.`);
-    if (value.length === 0) return stop(say, `The ${attribute} must have at least 1 items.`);
+    const example = `Give an array, such as ["${allowed[0] ?? ''}"].`;
+    if (!Array.isArray(value)) return stop(say, `The ${attribute} must be an array.`, example);
+    if (value.length === 0) return stop(say, `The ${attribute} must have at least 1 items.`, example);
     if (value.length > allowed.length) {
-      return stop(say, `The ${attribute} must not have more than ${allowed.length} items.`);
+      const hint = 'Name each value once.';
+      return stop(say, `The ${attribute} must not have more than ${allowed.length} items.`, hint);
     }
     for (const [index, element] of value.entries()) {
-      if (!allowed.includes(element)) say(`The selected ${attribute}.${index} is invalid.`, index);
+      if (allowed.includes(element)) continue;
+      say(`The selected ${attribute}.${index} is invalid.`, choiceHint(element, allowed), index);
     }
     return [...new Set(value as T[])];
   };
@@ -141,7 +204,7 @@ const isBoolean: Rule<unknown, boolean> = (value, attribute, say) => {
   const given = sourceOf(value);
   if (given === true || given === '1') return true;
   if (given === false || given === '0') return false;
-  return stop(say, `The ${attribute} field must be true or false.`);
+  return stop(say, `The ${attribute} field must be true or false.`, 'Give true or false, without quotes.');
 };
 
 const isoDate =
@@ -149,7 +212,7 @@ const isoDate =
 
 /** ISO 8601: a date, or a date and time. UTC unless it says otherwise, wherever the machine stands. */
 const isDate: Rule<string, Date> = (value, attribute, say) => {
-  const wrong = (): typeof STOP => stop(say, `The ${attribute} is not a valid date.`);
+  const wrong = (): typeof STOP => stop(say, `The ${attribute} is not a valid date.`, dateHint(value));
   const [matched, date, day, hours = '00', minutes = '00', seconds = '00', fraction = '', offset = 'Z'] =
     isoDate.exec(value) ?? [];
   if (matched === undefined || value.startsWith('0000')) return wrong();
@@ -160,6 +223,14 @@ const isDate: Rule<string, Date> = (value, attribute, say) => {
   if (Number.isNaN(local.getTime()) || local.toISOString().slice(8, 10) !== day) return wrong();
   return new Date(`${date}T${hours}:${minutes}:${seconds}.${milliseconds}${zone}`);
 };
+
+function dateHint(value: string): string {
+  if (isoDate.test(value)) return 'There is no such day.';
+  const [, seconds] = /^(\d{10})(?:\d{3})?$/.exec(value) ?? [];
+  // eslint-disable-next-line no-restricted-syntax -- seconds since 1970
+  if (seconds !== undefined) return `Give ISO 8601: ${new Date(Number(seconds) * 1_000).toISOString()}.`;
+  return 'Give ISO 8601, such as 2026-01-31 or 2026-01-31T12:00:00Z.';
+}
 
 /** The rules of this API, in Laravel 8's words. */
 export const rules = {
@@ -175,39 +246,24 @@ export const rules = {
 };
 
 export const messages = {
-  atLeast: (field: string, min: string) => `The ${attributeOf(field)} must be at least ${min}.`,
-  atMost: (field: string, max: string) => `The ${attributeOf(field)} must not be greater than ${max}.`,
-  decimals: (field: string, places: number) =>
-    `The ${attributeOf(field)} must not have more than ${places} decimal places.`,
-  invalid: (field: string) => `The selected ${attributeOf(field)} is invalid.`,
+  atLeast: (field: string, min: string, hint = `Give ${min} or more.`): FieldProblem => ({
+    message: `The ${attributeOf(field)} must be at least ${min}.`,
+    hint,
+  }),
+  atMost: (field: string, max: string, hint = `Give ${max} or less.`): FieldProblem => ({
+    message: `The ${attributeOf(field)} must not be greater than ${max}.`,
+    hint,
+  }),
+  decimals: (field: string, places: number): FieldProblem => ({
+    message: `The ${attributeOf(field)} must not have more than ${places} decimal places.`,
+    hint: `Amounts are never rounded here: round it to ${places} decimal places.`,
+  }),
+  invalid: (field: string, hint?: string): FieldProblem => ({
+    message: `The selected ${attributeOf(field)} is invalid.`,
+    hint,
+  }),
+  url: (field: string): FieldProblem => ({
+    message: `The ${attributeOf(field)} must be a valid URL.`,
+    hint: 'Give the whole URL with http:// or https:// and without spaces, such as https://shop.example/thanks.',
+  }),
 };
-
-type Shape = Record<string, Field<unknown>>;
-export type FormValues<S extends Shape> = { [K in keyof S]: S[K] extends Field<infer T> ? T : never };
-
-export type Form<S extends Shape> = (input: unknown) => Result<FormValues<S>, FieldErrors>;
-
-/**
- * Reads a request's fields. Anything but an object counts as empty input. All failures of all fields are
- * listed; unknown fields are ignored.
- */
-export function form<S extends Shape>(shape: S): Form<S> {
-  const schema = z.object(
-    Object.fromEntries(Object.entries(shape).map(([name, make]) => [name, make(attributeOf(name))])),
-  );
-  return (input) => {
-    const isObject =
-      typeof input === 'object' && input !== null && !Array.isArray(input) && !(input instanceof ExactNumber);
-    const given = isObject ? (input as Record<string, unknown>) : {};
-    const known = Object.fromEntries(Object.keys(shape).map((name) => [name, given[name]]));
-    const parsed = schema.safeParse(known);
-    if (parsed.success) return ok(parsed.data as FormValues<S>);
-    const errors: FieldErrors = {};
-    for (const issue of parsed.error.issues) {
-      // An element of a list is a field of its own: `events.0`.
-      const name = issue.path.join('.');
-      errors[name] = [...(errors[name] ?? []), issue.message];
-    }
-    return refuse(errors);
-  };
-}

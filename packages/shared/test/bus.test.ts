@@ -1,12 +1,22 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
 import { connect } from 'nats';
 import { z } from 'zod';
 import { type Bus, connectBus, type Outgoing } from '../src/bus.ts';
+import { STREAM } from '../src/bus-connection.ts';
 import type { EventKind, Service } from '../src/events.ts';
 import { createLogger } from '../src/logger.ts';
+import {
+  type FeeEstimate,
+  type FeeEstimateBoard,
+  publishFeeEstimates,
+  watchFeeEstimates,
+} from '../src/quotes.ts';
 
 const logger = createLogger('test', 'silent');
 let nats: Awaited<ReturnType<typeof testNats>>;
@@ -15,10 +25,10 @@ const open: Bus[] = [];
 beforeAll(async () => {
   nats = await testNats();
 });
-afterAll(async () => {
-  await Promise.all(open.map((bus) => bus.close()));
-  await nats.stop();
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((bus) => bus.close()));
 });
+afterAll(() => nats.stop());
 
 async function busOf(service: Service): Promise<Bus> {
   const bus = await connectBus({ url: nats.url, service, logger });
@@ -109,4 +119,113 @@ test('a question that names another place than an inbox for its answer is not an
   );
   expect(asked).toHaveLength(1);
   await asker.close();
+});
+
+const MINUTE_MS = 60_000;
+
+describe('the fee estimates', () => {
+  let now = new Date('2026-01-02T03:04:05.000Z');
+  let payouts: Bus;
+  let ledger: Bus;
+  let board: FeeEstimateBoard;
+  beforeAll(async () => {
+    payouts = await connectBus({ url: nats.url, service: 'payouts', logger });
+    ledger = await connectBus({ url: nats.url, service: 'ledger', logger });
+    board = watchFeeEstimates(ledger, { now: () => now }, logger);
+  });
+  afterAll(async () => {
+    await board.stop();
+    await Promise.all([payouts.close(), ledger.close()]);
+  });
+
+  const anEstimate = (other: Partial<FeeEstimate> = {}): FeeEstimate => ({
+    asset: 'USDC_ERC20',
+    chain: 'ethereum',
+    native_cost: '1300000000000000',
+    as_of: now.toISOString(),
+    ...other,
+  });
+
+  test('an estimate that is told is seen, the newest of each asset, until it is too old', async () => {
+    expect(board.fresh('BTC', MINUTE_MS)).toBeUndefined();
+    await publishFeeEstimates(payouts, [anEstimate(), anEstimate({ asset: 'ETH', native_cost: '1' })]);
+    await publishFeeEstimates(payouts, [anEstimate({ asset: 'ETH', native_cost: '2' })]);
+    await eventually(() => expect(board.fresh('ETH', MINUTE_MS)?.native_cost).toBe('2'));
+    expect(board.fresh('USDC_ERC20', MINUTE_MS)).toEqual(anEstimate());
+    const told = now;
+    now = new Date(told.getTime() + MINUTE_MS);
+    expect(board.fresh('ETH', MINUTE_MS)?.native_cost).toBe('2');
+    now = new Date(told.getTime() + MINUTE_MS + 1);
+    expect(board.fresh('ETH', MINUTE_MS)).toBeUndefined();
+  });
+
+  test('what is no estimate is passed over, and what comes after it is seen', async () => {
+    const kv = await payouts.kv('fee_estimates');
+    await kv.put('SOL', '{"asset":"SOL","chain":"solana","native_cost":"-1"}');
+    await kv.put('SOL', 'no json');
+    await publishFeeEstimates(payouts, [anEstimate({ asset: 'BTC', chain: 'bitcoin', native_cost: '3' })]);
+    await eventually(() => expect(board.fresh('BTC', MINUTE_MS)?.native_cost).toBe('3'));
+    expect(board.fresh('SOL', MINUTE_MS)).toBeUndefined();
+  });
+});
+
+/** Where a broker keeps the messages of the stream. */
+function messagesIn(dataDir: string): string {
+  const [path] = readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).filter((one) =>
+    one.endsWith(join('streams', STREAM, 'msgs')),
+  );
+  if (path === undefined) throw new Error('the broker has no stream on its disk');
+  return join(dataDir, path);
+}
+
+// Last: it stops the broker.
+test('who has read more than the stream still has is not kept from what comes next', async () => {
+  const older = mkdtempSync(join(tmpdir(), 'quittance-older-'));
+  const [invoices, ledger] = [await busOf('invoices'), await busOf('ledger')];
+  const read: string[] = [];
+  let over = false;
+  const reading = (async () => {
+    while (!over) {
+      // While the broker is down, or has no durable, there is nothing to read: it is asked again until there is.
+      const messages = await ledger.consume('ledger').catch(() => undefined);
+      try {
+        for await (const message of messages ?? []) {
+          read.push(message.string());
+          message.ack();
+        }
+      } catch {
+        // The durable has gone: it is there again.
+      }
+    }
+  })();
+  const publish = (from: number, to: number) => {
+    const names = Array.from({ length: to - from }, (_, i) => `${from + i}`);
+    return eventually(async () =>
+      expect(
+        await invoices.publish(names.map((body) => ({ kind: 'deposit.reversed', dedupe: body, body }))),
+      ).not.toContain(false),
+    );
+  };
+  try {
+    await publish(0, 50);
+    await nats.stop();
+    const messages = messagesIn(nats.dataDir);
+    cpSync(messages, older, { recursive: true });
+    await nats.restart();
+    await publish(50, 200);
+    await eventually(() => expect(read).toContain('199'));
+    await nats.stop();
+    rmSync(messages, { recursive: true });
+    cpSync(older, messages, { recursive: true });
+    await nats.restart();
+    await publish(200, 210);
+    await eventually(() => {
+      for (let n = 200; n < 210; n++) expect(read).toContain(`${n}`);
+    });
+  } finally {
+    over = true;
+    await ledger.close();
+    await reading;
+    rmSync(older, { recursive: true, force: true });
+  }
 });

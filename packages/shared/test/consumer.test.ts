@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
+import { suiteDatabase } from '@quittance/testkit/suite-database';
 import type { Bus } from '../src/bus.ts';
-import { type Db, openDb, type Trx } from '../src/db.ts';
+import type { Trx } from '../src/db.ts';
 import { newEventId } from '../src/ids.ts';
 import { missingFromInbox } from '../src/inbox.ts';
 import { createLogger, throttledLog } from '../src/logger.ts';
@@ -14,20 +14,10 @@ import { aMessage, type Outcome } from './delivered-message.ts';
 /** What happens to a message that cannot be processed: a real database, and deliveries as a test needs them. */
 
 const logger = createLogger('test', 'silent');
-let database: TestDatabase;
-let db: Db;
+const database = await suiteDatabase();
+const db = database.openAs('invoices');
 /** Removes what the service's own role must keep. */
-let admin: Db;
-
-beforeAll(async () => {
-  database = await testDatabase();
-  db = openDb({ url: database.urlOf('invoices'), schema: 'invoices', pool: 4, logger });
-  admin = openDb({ url: database.adminUrl, schema: 'invoices', pool: 1, logger });
-});
-afterAll(async () => {
-  await Promise.all([db.close(), admin.close()]);
-  await database.drop();
-});
+const admin = database.openAsAdmin('invoices');
 
 const anEvent = (payload: object = { deposit_id: 'dep_1', invoice_id: 'inv_1' }) => ({
   id: newEventId(new Date()),

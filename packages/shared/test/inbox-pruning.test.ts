@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
-import { type Db, openDb } from '../src/db.ts';
+import { beforeEach, expect, test } from '@jest/globals';
+import { suiteDatabase } from '@quittance/testkit/suite-database';
+import type { Db } from '../src/db.ts';
 import { events, type Service, subjectOf } from '../src/events.ts';
 import type { EventId } from '../src/ids.ts';
 import { answerPruning, missingFromInbox, pruneInboxStep } from '../src/inbox.ts';
@@ -16,25 +16,19 @@ const logger = createLogger('test', 'silent');
 const PAYOUTS = 'payouts';
 const members = ['invoices', 'auditor', 'ledger', PAYOUTS] as const;
 
-let database: TestDatabase;
-const dbs = new Map<Service, Db>();
+const database = await suiteDatabase();
+const dbs = new Map<Service, Db>(members.map((service) => [service, database.openAs(service)]));
 const dbOf = (service: Service): Db => dbs.get(service) as Db;
 /** Makes things older than they are, and looks at what nobody else may see. */
-let admin: Db;
+const admin = database.openAsAdmin(PAYOUTS);
 /** Who is away does not answer. */
 const { bus, away } = aBusOfRequests();
 let processed: EventId[];
 
-beforeAll(async () => {
-  database = await testDatabase();
-  const open = (url: string, schema: string) => openDb({ url, schema, pool: 3, logger });
-  admin = open(database.adminUrl, PAYOUTS);
-  for (const service of members) dbs.set(service, open(database.urlOf(service), service));
-  for (const service of members) {
-    answerPruning(bus, dbOf(service), service);
-    answerReconcilers(bus, dbOf(service), service);
-  }
-});
+for (const service of members) {
+  answerPruning(bus, dbOf(service), service);
+  answerReconcilers(bus, dbOf(service), service);
+}
 beforeEach(async () => {
   away.clear();
   processed = [];
@@ -42,10 +36,6 @@ beforeEach(async () => {
     'truncate payouts.inbox, payouts.dead_letters, payouts.inbox_pruning, payouts.inbox_exceptions',
   );
   await admin.rows('truncate invoices.outbox, auditor.outbox');
-});
-afterAll(async () => {
-  await Promise.all([...dbs.values(), admin].map((db) => db.close()));
-  await database.drop();
 });
 
 const sent = (daysAgo: number, how?: Parameters<typeof storeSent>[2]) => storeSent(admin, daysAgo, how);

@@ -1,26 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
-import { type Db, openDb } from '../src/db.ts';
+import { suiteDatabase } from '@quittance/testkit/suite-database';
 import { assertLease, type Lease, LeaseLost, releaseLease, takeLease } from '../src/lease.ts';
-import { createLogger } from '../src/logger.ts';
 
-let database: TestDatabase;
-let db: Db;
-
-beforeAll(async () => {
-  database = await testDatabase();
-  db = openDb({
-    url: database.urlOf('payouts'),
-    schema: 'payouts',
-    pool: 4,
-    logger: createLogger('test', 'silent'),
-  });
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
+const db = (await suiteDatabase()).openAs('payouts');
 
 test('one holds it, renews it under the same token, and gives it on with a higher one', async () => {
   const first = (await takeLease(db, 'engine', 'a', 60_000)) as Lease;

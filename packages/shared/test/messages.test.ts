@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
+import { afterEach, expect, test } from '@jest/globals';
+import { testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
-import { type Bus, connectBus } from '../src/bus.ts';
+import { suiteDatabase } from '@quittance/testkit/suite-database';
+import { connectBus } from '../src/bus.ts';
 import { type Db, openDb, type Trx } from '../src/db.ts';
 import type { NewEvent } from '../src/events.ts';
 import { createLogger } from '../src/logger.ts';
@@ -13,30 +14,20 @@ import { answerReconcilers, reconcileStep } from '../src/reconcile.ts';
 /** The ledger tells invoices `credit.recorded`: one real sender, one real receiver, over a real bus. */
 
 const logger = createLogger('test', 'silent');
-let database: TestDatabase;
-let nats: Awaited<ReturnType<typeof testNats>>;
-let sender: { db: Db; bus: Bus };
-let receiver: { db: Db; bus: Bus };
+const database = await suiteDatabase();
+const nats = await testNats();
+database.finally(() => nats.stop());
+const open = async (schema: 'ledger' | 'invoices') => {
+  const bus = await connectBus({ url: nats.url, service: schema, logger });
+  database.finally(() => bus.close());
+  return { db: database.openAs(schema, { pool: 20 }), bus };
+};
+const sender = await open('ledger');
+const receiver = await open('invoices');
+answerReconcilers(receiver.bus, receiver.db, 'invoices');
 const running: { stop(): Promise<void> }[] = [];
-
-beforeAll(async () => {
-  [database, nats] = await Promise.all([testDatabase(), testNats()]);
-  const open = async (schema: 'ledger' | 'invoices') => ({
-    db: openDb({ url: database.urlOf(schema), schema, pool: 20, logger }),
-    bus: await connectBus({ url: nats.url, service: schema, logger }),
-  });
-  sender = await open('ledger');
-  receiver = await open('invoices');
-  answerReconcilers(receiver.bus, receiver.db, 'invoices');
-});
 afterEach(async () => {
   await Promise.all(running.splice(0).map((one) => one.stop()));
-});
-afterAll(async () => {
-  await Promise.all([sender.bus.close(), receiver.bus.close()]);
-  await Promise.all([sender.db.close(), receiver.db.close()]);
-  await nats.stop();
-  await database.drop();
 });
 
 let made = 0;

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { beforeEach, expect, test } from '@jest/globals';
+import { suiteDatabase } from '@quittance/testkit/suite-database';
 import type { Bus } from '../src/bus.ts';
 import { missingSubject } from '../src/commands.ts';
-import { type Db, openDb } from '../src/db.ts';
 import { type EventKind, type Service, services } from '../src/events.ts';
 import { createLogger } from '../src/logger.ts';
 import { reconcileStep } from '../src/reconcile.ts';
@@ -10,19 +9,10 @@ import { reconcileStep } from '../src/reconcile.ts';
 /** A sender with a real outbox, and receivers of whom the test says what they have. */
 
 const logger = createLogger('test', 'silent');
-let database: TestDatabase;
-let db: Db;
+const db = (await suiteDatabase()).openAs('invoices');
 
-beforeAll(async () => {
-  database = await testDatabase();
-  db = openDb({ url: database.urlOf('invoices'), schema: 'invoices', pool: 4, logger });
-});
 beforeEach(async () => {
   await db.rows('delete from outbox');
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
 });
 
 /** Those that are up, each with what it answers: nothing, everything or some is missing. */

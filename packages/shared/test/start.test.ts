@@ -3,23 +3,22 @@ import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { freePort } from '@quittance/engines/free-port';
 import { onServer } from '@quittance/testkit/databases';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
+import { patient } from '@quittance/testkit/patience';
+import { runServiceMain } from '@quittance/testkit/service-main';
+import { suiteDatabase } from '@quittance/testkit/suite-database';
 import type { Db } from '../src/db.ts';
 import { type Service, services } from '../src/events.ts';
 import { createLogger } from '../src/logger.ts';
 import { databaseCheck, isOlder, untilReady } from '../src/readiness.ts';
+import { TIMES_AS_FAST } from './times-as-fast.ts';
 
-/** What keeps a service from starting is one line on standard error that names it, and it ends with 1. */
+/** What keeps a service from starting is one line on standard error that names it, and it ends with 1. How a service ends is last. */
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await testDatabase();
-});
-afterAll(() => database.drop());
+const database = await suiteDatabase();
 
 const NOWHERE = 'http://127.0.0.1:1';
 const own: Record<Service, Record<string, string>> = {
@@ -45,26 +44,11 @@ const settingsOf = async (service: Service, other: Record<string, string> = {}) 
   ...other,
 });
 
-function start(
-  service: Service,
-  env: Record<string, string>,
-  { node = [], stdout = 'ignore' }: { node?: string[]; stdout?: number | 'ignore' } = {},
-) {
-  const main = fileURLToPath(new URL(`../../../services/${service}/src/main.ts`, import.meta.url));
-  const child = spawn(process.execPath, [...node, main], { env, stdio: ['ignore', stdout, 'pipe'] });
-  const said = { err: '' };
-  child.stderr?.on('data', (chunk) => {
-    said.err += chunk;
-  });
-  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
-  return { said, ended, kill: (signal: NodeJS.Signals) => child.kill(signal) };
-}
-
-/** It ends with code 1 and this is all it says. */
-async function refused(...given: Parameters<typeof start>): Promise<string> {
-  const { said, ended, kill } = start(...given);
-  const slow = setTimeout(kill, 30_000, 'SIGKILL');
-  const code = await ended;
+/** It ends with code 1, and answers all that it says on standard error. */
+async function refused(...given: Parameters<typeof runServiceMain>): Promise<string> {
+  const { said, ended, kill } = runServiceMain(...given);
+  const slow = setTimeout(kill, patient(10_000), 'SIGKILL');
+  const { code } = await ended;
   clearTimeout(slow);
   expect({ code, said: said.err }).toMatchObject({ code: 1 });
   return said.err;
@@ -111,18 +95,15 @@ test('a database that turns out to be newer only when it is back ends the gatewa
   const admin = new URL(database.adminUrl);
   admin.pathname = '/postgres';
   await onServer(admin.href, `alter database ${name} allow_connections false`);
-  const { said, ended, kill } = start('gateway', await settingsOf('gateway'));
-  const slow = setTimeout(kill, 30_000, 'SIGKILL');
+  const said = refused('gateway', await settingsOf('gateway'));
   await onServer(admin.href, `alter database ${name} allow_connections true`);
   await onServer(
     database.adminUrl,
     `insert into gateway.migrations (name, batch) values ('9001_of_tomorrow', 99)`,
   );
   try {
-    expect(await ended).toBe(1);
-    expect(said.err).toMatch(/^gateway cannot start: .*9001_of_tomorrow not known here.*\n$/);
+    expect(await said).toMatch(/^gateway cannot start: .*9001_of_tomorrow not known here.*\n$/);
   } finally {
-    clearTimeout(slow);
     await onServer(database.adminUrl, `delete from gateway.migrations where batch = 99`);
   }
 });
@@ -192,7 +173,7 @@ test('a role that Postgres does not let in is told apart from one that has no ta
 
 test('a full disk under the log is said once, and the service goes on without', async () => {
   const env = await settingsOf('ledger', { LOG_LEVEL: 'debug' });
-  const { said, ended, kill } = start('ledger', env, { stdout: openSync('/dev/full', 'w') });
+  const { said, ended, kill } = runServiceMain('ledger', env, { stdout: openSync('/dev/full', 'w') });
   try {
     const { PORT: port } = env;
     await eventually(async () =>
@@ -203,8 +184,32 @@ test('a full disk under the log is said once, and the service goes on without', 
       /^ledger: the log cannot be written, its lines are lost until it can be: ENOSPC: no space left on device, write\n$/,
     );
     kill('SIGTERM');
-    expect(await ended).toBe(0);
+    expect((await ended).code).toBe(0);
   } finally {
     kill('SIGKILL');
   }
+});
+
+const SERVICE = fileURLToPath(new URL('./lifecycle-process.ts', import.meta.url));
+const DRAIN_MS = 10_000 / TIMES_AS_FAST;
+
+async function stubborn() {
+  const child = spawn(process.execPath, [SERVICE], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  return { child, ended: once(child, 'exit') };
+}
+
+test('what does not end when it is told to is ended after ten seconds, and at once when it is told again', async () => {
+  const [toldOnce, toldTwice] = await Promise.all([stubborn(), stubborn()]);
+  const toldAt = performance.now();
+  toldOnce.child.kill('SIGTERM');
+  toldTwice.child.kill('SIGTERM');
+  await new Promise((resolve) => setTimeout(resolve, DRAIN_MS / 5));
+  expect([toldOnce.child.exitCode, toldTwice.child.exitCode]).toEqual([null, null]);
+  toldTwice.child.kill('SIGTERM');
+  expect(await toldTwice.ended).toEqual([1, null]);
+  expect(toldOnce.child.exitCode).toBeNull();
+  expect(await toldOnce.ended).toEqual([1, null]);
+  expect(performance.now() - toldAt).toBeGreaterThan(DRAIN_MS - 10);
+  expect(performance.now() - toldAt).toBeLessThan(patient(DRAIN_MS + 2_000));
 });

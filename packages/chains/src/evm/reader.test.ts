@@ -181,6 +181,23 @@ describe('no payment is', () => {
       { logs: [{ ...aLog, topics: [...aLog.topics, hash(7)] }] },
     ],
     ['a log without data', { value: '0x0' }, { logs: [{ ...aLog, data: '0x' }] }],
+    ['a log with its amount cut short', { value: '0x0' }, { logs: [{ ...aLog, data: '0x05' }] }],
+    [
+      'a log with more than an amount',
+      { value: '0x0' },
+      { logs: [{ ...aLog, data: `${hash(0)}${hash(7).slice(2)}` }] },
+    ],
+    ['a log that names nobody', { value: '0x0' }, { logs: [{ ...aLog, topics: aLog.topics.slice(0, 2) }] }],
+    [
+      'a log that names something wider than an address',
+      { value: '0x0' },
+      { logs: [{ ...aLog, topics: [TRANSFER, topic(payer), `0x01${topic(us).slice(4)}`] }] },
+    ],
+    [
+      'a log of another event',
+      { value: '0x0' },
+      { logs: [{ ...aLog, topics: [hash(1), topic(payer), topic(us)] }] },
+    ],
     ['a transfer of nothing', { value: '0x0' }, { logs: [{ ...aLog, data: hash(0) }] }],
   ])('%s', async (_what, transaction, receipt) => {
     expect(await paymentsOf(transaction, receipt)).toEqual([]);

@@ -1,6 +1,4 @@
 import { anvilCandidate } from './anvil-fixture.ts';
-import { readerContract } from './reader-contract.ts';
-import { senderContract } from './sender-contract.ts';
+import { contract } from './contract.ts';
 
-readerContract(anvilCandidate);
-senderContract(anvilCandidate);
+contract(anvilCandidate);

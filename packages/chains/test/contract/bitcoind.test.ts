@@ -1,6 +1,4 @@
 import { bitcoindCandidate } from './bitcoind-fixture.ts';
-import { readerContract } from './reader-contract.ts';
-import { senderContract } from './sender-contract.ts';
+import { contract } from './contract.ts';
 
-readerContract(bitcoindCandidate);
-senderContract(bitcoindCandidate);
+contract(bitcoindCandidate);

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { ChainSender, SignedTransaction } from '../../src/chain.ts';
 import { type Candidate, eventually, type Fixture, whereItCan } from './fixture.ts';
 
 /** What every sender of a chain promises (chain.ts), whatever the chain. */
-export function senderContract(candidate: Candidate): void {
+export function senderContract(candidate: Candidate, opened: () => Fixture): void {
   describe(`a sender of ${candidate.name}`, () => {
     let fixture: Fixture;
     let sender: ChainSender;
-    beforeAll(async () => {
-      fixture = await candidate.open();
+    beforeAll(() => {
+      fixture = opened();
       ({ sender } = fixture);
     });
-    afterAll(() => fixture.stop());
 
     const native = () => fixture.assets[0];
     const payout = async () => {
@@ -87,9 +86,12 @@ export function senderContract(candidate: Candidate): void {
       expect(await sender.balance(native(), to)).toBe(amount);
     });
 
-    test.each(['', 'nonsense', '0x', '{}'])('rejects "%s", which is no transaction', async (raw) => {
-      expect(await sender.broadcast(raw)).toBe('rejected');
-    });
+    test.each(['', 'nonsense', '0x', '0x1234', '{}'])(
+      'rejects "%s", which is no transaction',
+      async (raw) => {
+        expect(await sender.broadcast(raw)).toBe('rejected');
+      },
+    );
 
     test('knows an amount of zero, and an estimated fee above zero', async () => {
       for (const asset of fixture.assets) {

@@ -1,6 +1,4 @@
-import { readerContract } from './reader-contract.ts';
-import { senderContract } from './sender-contract.ts';
+import { contract } from './contract.ts';
 import { surfpoolCandidate } from './surfpool-fixture.ts';
 
-readerContract(surfpoolCandidate);
-senderContract(surfpoolCandidate);
+contract(surfpoolCandidate);
