@@ -1,39 +1,19 @@
 import { connect, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { createLogger, type Logger } from '@quittance/shared/logger';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
 import type { GatewayService } from '../src/service.ts';
-import {
-  bytesOf,
-  newToken,
-  sendRaw,
-  startTestGateway,
-  startUpstream,
-  type Upstream,
-} from './gateway-fixture.ts';
+import { bytesOf, newToken, openGateways, sendRaw } from './gateway-fixture.ts';
 
-let database: TestDatabase;
-let url: string;
-let upstream: Upstream;
-let gateway: GatewayService;
 const sockets = new Set<Socket>();
-
-beforeAll(async () => {
-  database = await testDatabase();
-  url = database.urlOf('gateway');
-  upstream = await startUpstream();
-});
-afterEach(async () => {
+// Before the gateway stops, which waits for them.
+afterEach(() => {
   for (const socket of sockets) socket.destroy();
   sockets.clear();
-  await gateway?.stop();
 });
-afterAll(async () => {
-  await upstream?.stop();
-  await database?.drop();
-});
+const { url, upstream, start } = await openGateways();
+let gateway: GatewayService;
 
 /** A connection that was made; `isOpen` tells whether the gateway has left it so. */
 async function open() {
@@ -59,7 +39,7 @@ describe('connections', () => {
   test('of one client are so many at a time, and one that ends makes room', async () => {
     const warn = jest.fn();
     const logger = { ...createLogger('test', 'silent'), warn } as unknown as Logger;
-    gateway = await startTestGateway(url, upstream.url, { CONNECTIONS_PER_CLIENT: '3' }, { logger });
+    gateway = await start({ CONNECTIONS_PER_CLIENT: '3' }, { logger });
     const kept = [await open(), await open(), await open()];
     for (const connection of kept) await get(connection);
     const more = await open();
@@ -77,7 +57,7 @@ describe('connections', () => {
   });
 
   test('of a trusted proxy are as many as it likes', async () => {
-    gateway = await startTestGateway(url, upstream.url, {
+    gateway = await start({
       CONNECTIONS_PER_CLIENT: '1',
       TRUSTED_PROXIES: 'loopback',
     });
@@ -107,19 +87,21 @@ describe('a request that does not arrive is ended with 408', () => {
   const within = patient(4_000);
 
   test('when its body comes byte by byte, and no service hears of it', async () => {
-    gateway = await startTestGateway(url, upstream.url, settings);
+    gateway = await start(settings);
     const { token } = await newToken(url);
     const connection = await open();
     connection.socket.write(
       `POST /api/payouts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Length: 60000\r\n\r\n`,
     );
     expect(await trickle(connection, '{"amount":'.padEnd(60_000))).toBeLessThan(within);
-    expect(connection.said()).toMatch(/^HTTP\/1\.1 408 [\s\S]*\{"message":"Request Timeout"\}$/);
+    expect(connection.said()).toMatch(
+      /^HTTP\/1\.1 408 [\s\S]*\{"message":"Request Timeout","code":"request_timeout",[^{}]*\}$/,
+    );
     expect(upstream.asked).toEqual([]);
   });
 
   test('when its head comes byte by byte', async () => {
-    gateway = await startTestGateway(url, upstream.url, settings);
+    gateway = await start(settings);
     const connection = await open();
     expect(
       await trickle(connection, `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(9_000)}`),
@@ -128,13 +110,13 @@ describe('a request that does not arrive is ended with 408', () => {
   });
 
   test('when nothing comes at all', async () => {
-    gateway = await startTestGateway(url, upstream.url, settings);
+    gateway = await start(settings);
     const connection = await open();
     expect(await trickle(connection, '')).toBeLessThan(within);
   });
 
   test('by the time in which a request is answered, where that is shorter', async () => {
-    gateway = await startTestGateway(url, upstream.url, { REQUEST_TIMEOUT_MS: '400' });
+    gateway = await start({ REQUEST_TIMEOUT_MS: '400' });
     const { token } = await newToken(url);
     const connection = await open();
     connection.socket.write(
@@ -144,7 +126,7 @@ describe('a request that does not arrive is ended with 408', () => {
   });
 
   test('and one that arrives in time is not', async () => {
-    gateway = await startTestGateway(url, upstream.url, settings);
+    gateway = await start(settings);
     const { token } = await newToken(url);
     upstream.asked.length = 0;
     // Its answer takes longer than a request may take to arrive.
@@ -167,7 +149,7 @@ describe('a proxy in front that nobody named', () => {
     const quiet = () => undefined;
     const warn = (about: { address?: unknown }) => void lines.push({ level: 'warn', address: about.address });
     return { debug: quiet, info: quiet, warn, error: quiet } as unknown as NonNullable<
-      Parameters<typeof startTestGateway>[3]
+      Parameters<typeof start>[1]
     >['logger'] & {};
   };
   const pageFrom = (forwardedFor: string) =>
@@ -175,7 +157,7 @@ describe('a proxy in front that nobody named', () => {
   const readiness = async () => (await sendRaw(gateway.port, bytesOf('GET', '/readyz'))).body;
 
   test('is warned of once in the log, and in /readyz', async () => {
-    gateway = await startTestGateway(url, upstream.url, {}, { logger: logger() });
+    gateway = await start({}, { logger: logger() });
     upstream.answer((res) => res.end('{}'));
     const about = () => lines.filter(({ address }) => address !== undefined);
     expect(await readiness()).toEqual({ ready: true, waits_for: [] });
@@ -185,12 +167,7 @@ describe('a proxy in front that nobody named', () => {
   });
 
   test('is not, once it is named', async () => {
-    gateway = await startTestGateway(
-      url,
-      upstream.url,
-      { TRUSTED_PROXIES: 'loopback' },
-      { logger: logger() },
-    );
+    gateway = await start({ TRUSTED_PROXIES: 'loopback' }, { logger: logger() });
     await pageFrom('203.0.113.1');
     expect(lines.filter(({ address }) => address !== undefined)).toEqual([]);
     expect(await readiness()).toEqual({ ready: true, waits_for: [] });

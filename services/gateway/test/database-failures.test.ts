@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const ask = (path: string, token = 'none') =>
   sendRaw(gateway.port, bytesOf('GET', path, [`Authorization: Bearer ${token}`]));
-const unavailable = { status: 503, body: { message: 'Service Unavailable' } };
+const unavailable = { status: 503, body: expect.objectContaining({ message: 'Service Unavailable' }) };
 
 test('before the migrations it lives, is not ready and says what it waits for', async () => {
   expect(await ask('/healthz')).toMatchObject({ status: 200 });

@@ -9,8 +9,8 @@ import { bytesOf, openGatewayPerTest, sendRaw, startTestGateway, startUpstream }
 const at = await openGatewayPerTest();
 const { shop, startedBeside, ask } = at;
 
-const unavailable = { status: 503, body: { message: 'Service Unavailable' } };
-const serverError = { status: 500, body: { message: 'Server Error' } };
+const unavailable = { status: 503, body: expect.objectContaining({ message: 'Service Unavailable' }) };
+const serverError = { status: 500, body: expect.objectContaining({ message: 'Server Error' }) };
 
 describe('a service that', () => {
   test('is away: 503, whatever was asked', async () => {

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeEach } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
-import { openDb } from '@quittance/shared/db';
+import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
-import { testDatabase } from '@quittance/testkit/engines';
+import { suiteDatabase } from '@quittance/testkit/suite-database';
 import { configSchema, type GatewayConfig } from '../src/config.ts';
 import { createAccount, createToken } from '../src/operations/accounts.ts';
 import { type GatewayOptions, type GatewayService, startGateway } from '../src/service.ts';
@@ -107,20 +107,25 @@ export async function newToken(
   token: string;
   id: string;
 }> {
+  const ports = { db: operatorsDb(databaseUrl), clock: systemClock };
+  const name = `shop ${Math.random().toString(36).slice(2)}`;
+  const account = await createAccount(ports, { name, actor: 'test' });
+  if (!account.ok) throw new Error(account.refusal);
+  const order = { account: account.value.id, name: 'test', expiresAt, actor: 'test' };
+  const token = await createToken(ports, order);
+  if (!token.ok) throw new Error(token.refusal);
+  return { account: account.value.id, token: token.value.token, id: token.value.id };
+}
+
+const opened = new Map<string, Db>();
+afterAll(() => Promise.all([...opened.values()].map((db) => db.close())));
+
+/** For what an operator does beside the gateways; closed at the end of the suite. */
+export function operatorsDb(url: string): Db {
   const logger = createLogger('test', 'silent');
-  const db = openDb({ url: databaseUrl, schema: 'gateway', pool: 1, logger });
-  try {
-    const ports = { db, clock: systemClock };
-    const name = `shop ${Math.random().toString(36).slice(2)}`;
-    const account = await createAccount(ports, { name, actor: 'test' });
-    if (!account.ok) throw new Error(account.refusal);
-    const order = { account: account.value.id, name: 'test', expiresAt, actor: 'test' };
-    const token = await createToken(ports, order);
-    if (!token.ok) throw new Error(token.refusal);
-    return { account: account.value.id, token: token.value.token, id: token.value.id };
-  } finally {
-    await db.close();
-  }
+  const db = opened.get(url) ?? openDb({ url, schema: 'gateway', pool: 4, logger });
+  opened.set(url, db);
+  return db;
 }
 
 export type Raw = { status: number; headers: Map<string, string>; text: string; body: unknown };
@@ -167,31 +172,36 @@ export function bytesOf(method: string, path: string, headers: readonly string[]
 
 /** For one suite: a database, and an upstream that plays the services. Gateways stop after their test. */
 export async function openGateways() {
-  const database = await testDatabase();
+  const database = await suiteDatabase();
   const url = database.urlOf('gateway');
   const upstream = await startUpstream();
+  database.finally(upstream.stop);
   const gateways: GatewayService[] = [];
   afterEach(async () => {
     await Promise.all(gateways.splice(0).map((gateway) => gateway.stop()));
   });
-  afterAll(async () => {
-    await upstream.stop();
-    await database.drop();
-  });
+  const started = (settings: Record<string, string>, given: GatewayOptions) =>
+    startTestGateway(url, upstream.url, settings, given);
   return {
     url,
     upstream,
-    async start(settings: Record<string, string>, given: GatewayOptions = {}): Promise<GatewayService> {
-      const gateway = await startTestGateway(url, upstream.url, settings, given);
+    async start(settings: Record<string, string> = {}, given: GatewayOptions = {}): Promise<GatewayService> {
+      const gateway = await started(settings, given);
       gateways.push(gateway);
+      return gateway;
+    },
+    /** A gateway of all tests of the suite. */
+    async startForAll(settings: Record<string, string> = {}): Promise<GatewayService> {
+      const gateway = await started(settings, {});
+      database.finally(gateway.stop);
       return gateway;
     },
   };
 }
 
 /** For one suite: a database with a shop’s token, and for each test its own upstream and its own gateway before it. */
-export async function openGatewayPerTest() {
-  const database = await testDatabase();
+export async function openGatewayPerTest(settings: Record<string, string> = {}, given: GatewayOptions = {}) {
+  const database = await suiteDatabase();
   const url = database.urlOf('gateway');
   const shop = await newToken(url);
   const beside: GatewayService[] = [];
@@ -199,19 +209,18 @@ export async function openGatewayPerTest() {
   const at = {} as { upstream: Upstream; gateway: GatewayService };
   beforeEach(async () => {
     at.upstream = await startUpstream();
-    at.gateway = await startTestGateway(url, at.upstream.url);
+    at.gateway = await startTestGateway(url, at.upstream.url, settings, given);
   });
   afterEach(async () => {
     await Promise.all([at.gateway, ...beside.splice(0)].map((gateway) => gateway.stop()));
     await at.upstream.stop();
   });
-  afterAll(() => database.drop());
   return Object.assign(at, {
     url,
     shop,
     /** A second gateway in front of the same services, for one test. */
-    async startedBeside(settings: Record<string, string>): Promise<GatewayService> {
-      const gateway = await startTestGateway(url, at.upstream.url, settings);
+    async startedBeside(own: Record<string, string>): Promise<GatewayService> {
+      const gateway = await startTestGateway(url, at.upstream.url, own);
       beside.push(gateway);
       return gateway;
     },

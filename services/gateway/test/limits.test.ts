@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openDb } from '@quittance/shared/db';
-import { createLogger } from '@quittance/shared/logger';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { makeToken } from '../src/domain/token.ts';
 import { meetTokens, writeTokenUses } from '../src/operations/token-upkeep.ts';
 import type { GatewayService } from '../src/service.ts';
 import { callerReader } from '../src/store/tokens.ts';
-import { bytesOf, newToken, openGateways, sendRaw } from './gateway-fixture.ts';
+import { bytesOf, newToken, openGateways, operatorsDb, sendRaw } from './gateway-fixture.ts';
 
 const { url, upstream, start } = await openGateways();
 
@@ -76,12 +74,8 @@ test('payment pages have a limit of their own', async () => {
 });
 
 describe('the database is not asked', () => {
-  let db: ReturnType<typeof openDb>;
+  const db = operatorsDb(url);
   let reads = 0;
-  beforeAll(() => {
-    db = openDb({ url, schema: 'gateway', pool: 2, logger: createLogger('test', 'silent') });
-  });
-  afterAll(() => db?.close());
 
   /** A gateway whose reads of tokens are counted. */
   async function startCounting(settings: Record<string, string>): Promise<GatewayService> {

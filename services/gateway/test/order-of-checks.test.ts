@@ -1,33 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
-import type { GatewayService } from '../src/service.ts';
-import {
-  bytesOf,
-  newToken,
-  sendRaw,
-  startTestGateway,
-  startUpstream,
-  type Upstream,
-} from './gateway-fixture.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { bytesOf, newToken, openGateways, sendRaw } from './gateway-fixture.ts';
 
 /** The contract's order: route and verb, then token, then limit, then length; only then a service is asked. */
 
-let database: TestDatabase;
-let upstream: Upstream;
-let gateway: GatewayService;
-let url: string;
-
-beforeAll(async () => {
-  database = await testDatabase();
-  url = database.urlOf('gateway');
-  upstream = await startUpstream();
-  gateway = await startTestGateway(url, upstream.url, { RATE_LIMIT_PER_MINUTE: '3' });
-});
-afterAll(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-  await database?.drop();
-});
+const { url, upstream, startForAll } = await openGateways();
+const gateway = await startForAll({ RATE_LIMIT_PER_MINUTE: '3' });
 beforeEach(() => {
   upstream.asked.length = 0;
 });
@@ -183,7 +160,7 @@ describe('third: how many there were', () => {
 });
 
 describe('fourth: how long it is', () => {
-  const tooLarge = { message: 'The body must not be greater than 64 kilobytes.' };
+  const tooLarge = expect.objectContaining({ message: 'The body must not be greater than 64 kilobytes.' });
 
   test.each<[number, number]>([
     [64 * 1024, 200],
@@ -249,7 +226,7 @@ describe('what is no request at all', () => {
   ])('%s', async (_, bytes, status) => {
     const answer = await sendRaw(gateway.port, bytes);
     expect(answer.status).toBe(status);
-    expect(answer.body).toEqual({ message: expect.any(String) });
+    expect(answer.body).toEqual(expect.objectContaining({ message: expect.any(String) }));
     expect(upstream.asked).toEqual([]);
   });
 

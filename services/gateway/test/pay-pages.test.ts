@@ -1,35 +1,16 @@
 import { createHash } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { beforeEach, expect, test } from '@jest/globals';
 import type { GatewayService } from '../src/service.ts';
-import {
-  bytesOf,
-  type Raw,
-  sendRaw,
-  startTestGateway,
-  startUpstream,
-  type Upstream,
-} from './gateway-fixture.ts';
+import { bytesOf, openGateways, type Raw, sendRaw } from './gateway-fixture.ts';
 
-let database: TestDatabase;
-let upstream: Upstream;
+const { start } = await openGateways();
 let gateway: GatewayService | undefined;
-
-beforeAll(async () => {
-  database = await testDatabase();
-  upstream = await startUpstream();
-});
-afterEach(async () => {
-  await gateway?.stop();
+beforeEach(() => {
   gateway = undefined;
-});
-afterAll(async () => {
-  await upstream?.stop();
-  await database?.drop();
 });
 
 async function ask(path: string, settings: Record<string, string> = {}, method = 'GET'): Promise<Raw> {
-  gateway ??= await startTestGateway(database.urlOf('gateway'), upstream.url, settings);
+  gateway ??= await start(settings);
   return sendRaw(gateway.port, bytesOf(method, path));
 }
 

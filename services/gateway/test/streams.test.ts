@@ -1,68 +1,50 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { sleep, systemClock } from '@quittance/shared/clock';
-import { type Db, openDb } from '@quittance/shared/db';
-import { createLogger } from '@quittance/shared/logger';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import type { Db } from '@quittance/shared/db';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
 import { readStream, type StreamReading } from '@quittance/testkit/stream-reader';
 import { revokeToken } from '../src/operations/accounts.ts';
-import type { GatewayService } from '../src/service.ts';
 import {
   bytesOf,
   newToken,
+  openGatewayPerTest,
+  operatorsDb,
   sendRaw,
   startTestGateway,
-  startUpstream,
-  type Upstream,
 } from './gateway-fixture.ts';
 
 const PATH = '/api/events/stream';
 const REQUEST_TIMEOUT_MS = 700;
 
-let database: TestDatabase;
-let url: string;
-let upstream: Upstream;
-let gateway: GatewayService;
-let shop: Awaited<ReturnType<typeof newToken>>;
+const at = await openGatewayPerTest({}, { workers: true });
+const { url, shop, ask, startedBeside } = at;
+const hasty = () => startedBeside({ REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS) });
 /** The service's ends of the streams that were asked for. */
 let streams: ServerResponse[];
 
-beforeAll(async () => {
-  database = await testDatabase();
-  url = database.urlOf('gateway');
-  shop = await newToken(url);
-});
-afterAll(() => database?.drop());
-beforeEach(async () => {
+beforeEach(() => {
   streams = [];
-  upstream = await startUpstream();
-  upstream.answer((res) => {
+  at.upstream.answer((res) => {
     streams.push(res);
     res.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
     res.write(':\n\n');
   });
-  gateway = await startTestGateway(
-    url,
-    upstream.url,
-    { REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS) },
-    { workers: true },
-  );
-});
-afterEach(async () => {
-  await gateway.stop();
-  await upstream.stop();
 });
 
-const open = (method = 'GET', headers: Record<string, string> = {}): Promise<StreamReading> =>
+const open = (
+  method = 'GET',
+  headers: Record<string, string> = {},
+  { port } = at.gateway,
+): Promise<StreamReading> =>
   readStream({
-    ...{ port: gateway.port, path: PATH, method },
+    ...{ port, path: PATH, method },
     headers: { Authorization: `Bearer ${shop.token}`, ...headers },
   });
 
 test('a stream comes as it is written, longer than any answer may take, and costs one request', async () => {
-  const reading = await open('GET', { 'Last-Event-ID': '41', 'Accept-Encoding': 'gzip' });
+  const reading = await open('GET', { 'Last-Event-ID': '41', 'Accept-Encoding': 'gzip' }, await hasty());
   expect(reading.answer.statusCode).toBe(200);
   expect(reading.answer.headers).toMatchObject({
     'content-type': 'text/event-stream',
@@ -70,7 +52,7 @@ test('a stream comes as it is written, longer than any answer may take, and cost
     'x-ratelimit-remaining': '99999',
   });
   expect(reading.answer.headers['content-encoding']).toBeUndefined();
-  expect(upstream.asked[0]?.headers['last-event-id']).toBe('41');
+  expect(at.upstream.asked[0]?.headers['last-event-id']).toBe('41');
   await eventually(() => expect(reading.text()).toBe(':\n\n'));
   await sleep(2 * REQUEST_TIMEOUT_MS);
   streams[0]?.write('data: é\n\n');
@@ -111,12 +93,7 @@ test.each([
     open('GET', authorization),
     open(),
   ]);
-  const db = openDb({ url, schema: 'gateway', pool: 1, logger: createLogger('test', 'silent') });
-  try {
-    await end(db, leaver.id);
-  } finally {
-    await db.close();
-  }
+  await end(operatorsDb(url), leaver.id);
   const begun = performance.now();
   // Nothing is written meanwhile, and its service would end each only after ten minutes.
   const ended = Promise.all([reading.ended, second.ended]);
@@ -130,29 +107,28 @@ test.each([
 });
 
 test('a refusal is an answer like any other', async () => {
-  upstream.answer((res) => {
+  at.upstream.answer((res) => {
     res.writeHead(429, { 'Content-Type': 'application/json; charset=utf-8' });
     res.end('{"message":"no more"}');
   });
-  const head = bytesOf('GET', PATH, [`Authorization: Bearer ${shop.token}`]);
-  const answer = await sendRaw(gateway.port, head);
+  const answer = await ask('GET', PATH);
   expect(answer).toMatchObject({ status: 429, body: { message: 'no more' } });
   expect(answer.headers.get('content-length')).toBe('21');
 });
 
 test('without an answer in time it is refused; only one that has begun may last', async () => {
-  upstream.answer(() => undefined);
-  const head = bytesOf('GET', PATH, [`Authorization: Bearer ${shop.token}`]);
-  expect((await sendRaw(gateway.port, head)).status).toBe(503);
+  at.upstream.answer(() => undefined);
+  const { port } = await hasty();
+  expect((await ask('GET', PATH, [], '', port)).status).toBe(503);
 });
 
 test('without a token there is none', async () => {
-  expect((await sendRaw(gateway.port, bytesOf('GET', PATH))).status).toBe(401);
+  expect((await sendRaw(at.gateway.port, bytesOf('GET', PATH))).status).toBe(401);
   expect(streams).toEqual([]);
 });
 
 test('HEAD is answered, and ends', async () => {
-  upstream.answer((res) => res.writeHead(200, { 'Content-Type': 'text/event-stream' }).end());
+  at.upstream.answer((res) => res.writeHead(200, { 'Content-Type': 'text/event-stream' }).end());
   const reading = await open('HEAD');
   expect(reading.answer.statusCode).toBe(200);
   expect(await reading.ended).toBe('whole');
@@ -160,9 +136,8 @@ test('HEAD is answered, and ends', async () => {
 
 test('many streams take no connection from other requests', async () => {
   const many = await Promise.all(Array.from({ length: 200 }, () => open()));
-  upstream.answer((res) => res.end('{}'));
-  const head = bytesOf('GET', '/api/webhooks', [`Authorization: Bearer ${shop.token}`]);
-  expect((await sendRaw(gateway.port, head)).status).toBe(200);
+  at.upstream.answer((res) => res.end('{}'));
+  expect((await ask('GET', '/api/webhooks')).status).toBe(200);
   for (const reading of many) reading.leave();
   await eventually(() => expect(streams.every((stream) => stream.destroyed)).toBe(true));
 });
@@ -193,9 +168,9 @@ test('a client that does not read stops the service from writing, not the gatewa
 test('stopping ends streams at once, whole, and takes no longer for them', async () => {
   const [reading, other] = await Promise.all([open(), open()]);
   const begun = performance.now();
-  const stopped = gateway.stop();
+  const stopped = at.gateway.stop();
   expect(await Promise.all([reading.ended, other.ended])).toEqual(['whole', 'whole']);
   await stopped;
   expect(performance.now() - begun).toBeLessThan(6_000);
-  gateway = await startTestGateway(url, upstream.url);
+  at.gateway = await startTestGateway(url, at.upstream.url);
 });

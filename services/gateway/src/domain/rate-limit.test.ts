@@ -13,11 +13,16 @@ test('an answer says what is left', () => {
   });
 });
 
-test('a refusal also says when to come back, never too early', () => {
-  const headers = rateLimitHeaders({ allowed: false, limit: 30, remaining: 0, resetMs: 1 }, now);
+test.each([
+  [0, '1', '06'],
+  [1, '1', '06'],
+  [501, '1', '07'],
+  [45_000, '45', '51'],
+])('a refusal also says when to come back, never too early: after %i ms', (resetMs, seconds, at) => {
+  const headers = rateLimitHeaders({ allowed: false, limit: 30, remaining: 0, resetMs }, now);
   expect(Object.fromEntries(headers)).toMatchObject({
-    'Retry-After': '1',
+    'Retry-After': seconds,
     'X-RateLimit-Remaining': '0',
-    'X-RateLimit-Reset': String(Date.parse('2026-01-02T03:04:06Z') / 1000),
+    'X-RateLimit-Reset': String(Date.parse(`2026-01-02T03:04:${at}Z`) / 1000),
   });
 });

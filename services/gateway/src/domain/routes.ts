@@ -61,7 +61,6 @@ export function findRoute(method: string, path: string): Found {
 
 /** A part of a path that cannot be decoded names nothing there is. */
 function isDecodable(path: string): boolean {
-  if (!path.includes('%')) return true;
   try {
     decodeURIComponent(path);
     return true;

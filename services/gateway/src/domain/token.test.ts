@@ -72,6 +72,8 @@ test.each<[string, string[], string | undefined]>([
   ['a token with a space', ['Authorization', 'Bearer abc def'], undefined],
   ['another scheme', ['Authorization', 'Basic abc'], undefined],
   ['a scheme that only begins the same', ['Authorization', 'Bearerabc'], undefined],
+  ['a word before the scheme', ['Authorization', 'x Bearer abc'], undefined],
+  ['a value that is the name of the header', ['X', 'Authorization', 'Bearer abc', 'x'], undefined],
   ['two headers', ['Authorization', 'Bearer abc', 'authorization', 'Bearer def'], undefined],
   ['the same twice', ['Authorization', 'Bearer abc', 'Authorization', 'Bearer abc'], undefined],
 ])('reads the bearer token of a request: %s', (_, headers, token) => {

@@ -54,11 +54,16 @@ const bearer = /^Bearer +([^\s]+)$/i;
  * @param rawHeaders names and values in turn, as they came; Node's own view of them hides a second one.
  */
 export function bearerToken(rawHeaders: readonly string[]): string | undefined {
-  const given = rawHeaders.filter(
-    (_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === 'authorization',
-  );
+  const given = authorizations(rawHeaders);
   return given.length === 1 ? bearer.exec(given[0] ?? '')?.[1] : undefined;
 }
+
+const authorizations = (rawHeaders: readonly string[]): string[] =>
+  rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === 'authorization');
+
+/** Whether a request says at all who it is from. */
+export const hasAuthorization = (rawHeaders: readonly string[]): boolean =>
+  authorizations(rawHeaders).length > 0;
 
 export type TokenState = 'active' | 'expired' | 'revoked';
 

@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import { ERRORS_PATH } from '@quittance/shared/error-codes';
 import { failpoint } from '@quittance/shared/failpoint';
+import { sendPage } from '@quittance/shared/html';
 import { BODY_BYTES_MAX, createApp, finishApp, nameRoute } from '@quittance/shared/http';
 import { type Answer, answers, send } from '@quittance/shared/http-answers';
 import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
@@ -10,13 +12,12 @@ import { forwardedHeaders } from '../domain/forwarded.ts';
 import { type RateLimitResult, rateLimitHeaders } from '../domain/rate-limit.ts';
 import { findRoute, type Route } from '../domain/routes.ts';
 import { admitToPage, invoiceIn, noteCreated, notePage } from '../operations/admit-to-page.ts';
-import { authenticate } from '../operations/authenticate.ts';
+import { authenticate, type TokenProblem } from '../operations/authenticate.ts';
 import type { Ports } from '../ports.ts';
-import { answerWithoutResponse, isOver, proxyContextOf } from '../proxy/proxy-response.ts';
+import { answerWithoutResponse, isOver, onlyReads, proxyContextOf } from '../proxy/proxy-response.ts';
 import type { Caller } from '../store/tokens.ts';
+import { errorsPage } from './errors-page.ts';
 import { sendPayPage } from './pay-page.ts';
-
-const tooMany: Answer = { status: 429, body: { message: 'Too Many Attempts.' } };
 
 /** A request that is let through. Without a caller it is for a payment page, which whoever has its link may see. */
 type Authorized = { caller: Caller | undefined };
@@ -39,6 +40,10 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
   const { proxy, trustedProxies } = ports;
   const app = createApp({ ...parts, warnings: trustedProxies.warnings, atTheEdge: true, tell });
 
+  app.all(ERRORS_PATH, (req, res) => {
+    if (onlyReads(res)) sendPage(res, errorsPage);
+    else tell(res, answers.wrongVerb(req.method, ['GET', 'HEAD']));
+  });
   app.use(async (req: Request, res: Response) => {
     const path = pathOf(req);
     const found = findRoute(req.method, path);
@@ -65,6 +70,19 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
 
   finishApp(app, parts.logger, tell);
   return app;
+}
+
+const challenges = {
+  malformed:
+    'The header must be: Authorization: Bearer, a space, and a whole API token (qt_ and 49 letters and digits)',
+  not_valid: 'The API token is unknown, revoked or expired',
+} as const;
+
+/** RFC 6750: without a token there is no error to tell, only what is asked for. */
+function challengeOf(cause: TokenProblem): Record<string, string> {
+  const error =
+    cause === 'missing' ? '' : `, error="invalid_token", error_description="${challenges[cause]}"`;
+  return { 'WWW-Authenticate': `Bearer realm="quittance"${error}` };
 }
 
 /** A request may name the whole URL instead of the path (RFC 9112, 3.2.2); services see the path. */
@@ -111,7 +129,7 @@ async function authorize(
   const authentication = await authenticate(ports, { rawHeaders: req.rawHeaders, clientKey });
   switch (authentication.kind) {
     case 'unauthenticated':
-      tell(res, answers.unauthenticated);
+      tell(res, { ...answers.unauthenticated, headers: challengeOf(authentication.cause) });
       return undefined;
     case 'too_many':
       return refuse(res, authentication.rateLimit, ports);
@@ -142,7 +160,7 @@ export function tell(res: ServerResponse, answer: Answer): void {
 
 function refuse(res: Response, rateLimit: RateLimitResult, ports: Ports): undefined {
   setHeaders(res, rateLimit, ports);
-  tell(res, tooMany);
+  tell(res, answers.tooMany);
 }
 
 function setHeaders(res: Response, rateLimit: RateLimitResult, { clock }: Ports): void {

@@ -3,13 +3,16 @@ import { Unavailable } from '@quittance/shared/http';
 import type { TokenId } from '@quittance/shared/ids';
 import { reason } from '@quittance/shared/logger';
 import type { RateLimitResult } from '../domain/rate-limit.ts';
-import { bearerToken, isToken } from '../domain/token.ts';
+import { bearerToken, hasAuthorization, isToken } from '../domain/token.ts';
 import type { Ports } from '../ports.ts';
 import type { Caller } from '../store/tokens.ts';
 
+/** Why a request has no caller. Unknown, revoked and expired tokens look the same to a client that tries tokens. */
+export type TokenProblem = 'missing' | 'malformed' | 'not_valid';
+
 export type Authentication =
   | { kind: 'caller'; caller: Caller; rateLimit: RateLimitResult }
-  | { kind: 'unauthenticated' }
+  | { kind: 'unauthenticated'; cause: TokenProblem }
   | { kind: 'too_many'; rateLimit: RateLimitResult };
 
 /**
@@ -25,7 +28,10 @@ export async function authenticate(
 ): Promise<Authentication> {
   const { callerOf, clock, tokenUses, limits, tokensSeen } = ports;
   const token = bearerToken(rawHeaders);
-  if (token === undefined || !isToken(token)) return fail(ports, clientKey);
+  if (token === undefined || !isToken(token)) {
+    const cause = hasAuthorization(rawHeaders) ? 'malformed' : 'missing';
+    return fail(ports, clientKey, cause);
+  }
 
   const digest = hash('sha256', token, 'buffer');
   const key = digest.toString('latin1');
@@ -40,7 +46,10 @@ export async function authenticate(
     });
     if (caller === undefined) {
       tokensSeen.delete(key);
-      const [failed] = await Promise.all([fail(ports, clientKey), limits.unknownTokens.hit(clientKey)]);
+      const [failed] = await Promise.all([
+        fail(ports, clientKey, 'not_valid'),
+        limits.unknownTokens.hit(clientKey),
+      ]);
       return failed;
     }
     tokensSeen.set(key, caller.tokenId);
@@ -52,7 +61,11 @@ export async function authenticate(
   }
 }
 
-async function fail({ limits }: Pick<Ports, 'limits'>, clientKey: string): Promise<Authentication> {
+async function fail(
+  { limits }: Pick<Ports, 'limits'>,
+  clientKey: string,
+  cause: TokenProblem,
+): Promise<Authentication> {
   const rateLimit = await limits.failures.hit(clientKey);
-  return rateLimit.allowed ? { kind: 'unauthenticated' } : { kind: 'too_many', rateLimit };
+  return rateLimit.allowed ? { kind: 'unauthenticated', cause } : { kind: 'too_many', rateLimit };
 }
