@@ -125,7 +125,6 @@ describe('POST /api/invoices', () => {
     ['{"asset":"BTC","amount":10}', { asset: ['The selected asset is invalid.'] }],
     // The asset is active, and its chain is not configured.
     ['{"asset":"SOL","amount":10}', { asset: ['The selected asset is invalid.'] }],
-    ['{"asset":"SOL","amount":10}', { asset: ['The selected asset is invalid.'] }],
     ['{"asset":"eth","amount":10}', { asset: ['The selected asset is invalid.'] }],
     ['{"asset":7,"amount":10}', { asset: ['The asset must be a string.'] }],
     ['{"asset":["ETH"],"amount":10}', { asset: ['The asset must be a string.'] }],
@@ -189,7 +188,14 @@ describe('POST /api/invoices', () => {
   ])('422: %s', async (body, errors) => {
     const answer = await fixture.merchant().post('/api/invoices', body);
     expect(answer.status).toBe(422);
-    expect(answer.body).toStrictEqual({ message: wrong, errors });
+    expect(answer.body).toStrictEqual({
+      message: wrong,
+      errors,
+      code: 'invalid_request',
+      hint: expect.any(String),
+      request_id: answer.headers['x-request-id'],
+      doc_url: 'https://pay.example/docs/errors#invalid_request',
+    });
   });
 
   it.each([

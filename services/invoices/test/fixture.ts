@@ -46,7 +46,8 @@ export async function startFixture(options: FixtureOptions = {}) {
     pending: kind !== 'evm',
   });
   const database = await testDatabase();
-  const nats = await testNats();
+  const nats = options.natsUrl === undefined ? await testNats() : undefined;
+  const natsUrl = nats?.url ?? (options.natsUrl as string);
   const logger = createLogger('invoices', 'silent');
   const quotes = new Map<string, Quote>([
     ['ETH', aQuote({ asset: 'ETH' }, clock.at)],
@@ -87,7 +88,7 @@ export async function startFixture(options: FixtureOptions = {}) {
   const services: InvoicesService[] = [];
 
   async function replica(): Promise<InvoicesService> {
-    const service = await startReplica(database, nats.url, {
+    const service = await startReplica(database, natsUrl, {
       clock,
       logger,
       random: randomBytes,
@@ -106,7 +107,7 @@ export async function startFixture(options: FixtureOptions = {}) {
   const { ports } = service;
   const watchedChain = ports.chains.get(chainName) as WatchedChain;
   const scanner = createScanner(ports, watchedChain);
-  const ledger = await connectBus({ url: nats.url, service: 'ledger', logger });
+  const ledger = await connectBus({ url: natsUrl, service: 'ledger', logger });
   const admin = new pg.Pool({
     connectionString: database.adminUrl,
     max: 2,
@@ -193,7 +194,7 @@ export async function startFixture(options: FixtureOptions = {}) {
     clock,
     chain,
     database,
-    natsUrl: nats.url,
+    natsUrl,
     service,
     ports,
     watchedChain,
@@ -223,7 +224,7 @@ export async function startFixture(options: FixtureOptions = {}) {
       await Promise.all(services.map((one) => one.stop()));
       await ledger.close();
       await admin.end();
-      await nats.stop();
+      await nats?.stop();
       await database.drop();
     },
   };
@@ -247,6 +248,15 @@ export async function openFixture(options: FixtureOptions = {}) {
   return {
     fixture,
     blocks,
+    /** For one test: a fixture with a database and a chain of its own. */
+    async withFresh(of: FixtureOptions, use: (fresh: Fixture) => Promise<void>): Promise<void> {
+      const fresh = await startFixture({ ...of, natsUrl: fixture.natsUrl });
+      try {
+        await use(fresh);
+      } finally {
+        await fresh.stop();
+      }
+    },
     async anInvoice(order: object = {}) {
       const invoice = await fixture.anInvoice(order);
       const kinds = async () => (await told(invoice.id)).map(({ kind }) => kind);

@@ -65,25 +65,6 @@ describe('while a chain is not synced', () => {
     expect(await young.read()).toMatchObject({ status: 'pending' });
   });
 
-  it('an invoice that was created in between is extended by its own part of the outage', async () => {
-    fixture.chain.away = true;
-    fixture.pass(5 * MINUTE);
-    const invoice = await anInvoice();
-    fixture.pass(7 * MINUTE);
-    fixture.chain.away = false;
-    fixture.chain.mine({});
-    await fixture.scan();
-    expect(await invoice.read()).toMatchObject({ expires_at: later(invoice.expiresAt, 7 * MINUTE) });
-  });
-
-  it('a minute counts as no outage', async () => {
-    const invoice = await anInvoice();
-    away(1);
-    await fixture.scan();
-    expect(await invoice.read()).toMatchObject({ expires_at: invoice.expiresAt.toISOString() });
-    expect(await invoice.version()).toBe(1);
-  });
-
   it('a payment between the old and the extended expiry is in time', async () => {
     // A token's invoice needs no balance check: only the state of the chain keeps it open.
     const invoice = await anInvoice({ asset: 'USDC_ERC20', expires_in: 10 });
@@ -107,18 +88,6 @@ describe('while a chain is not synced', () => {
     expect(await invoice.read()).toMatchObject({ expires_at: later(invoice.expiresAt, 40 * MINUTE) });
   });
 
-  it('an outage extends an invoice by a day at most', async () => {
-    const invoice = await anInvoice();
-    fixture.pass(3 * 24 * 60 * MINUTE);
-    fixture.chain.mine({});
-    await fixture.scan();
-    // It would have expired long before the chain was synced again.
-    expect(await invoice.read()).toMatchObject({
-      status: 'expired',
-      expires_at: later(invoice.expiresAt, 24 * 60 * MINUTE),
-    });
-  });
-
   it('an invoice that had expired keeps its expiry, and one without expiry has none', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     await watch(2);
@@ -128,19 +97,15 @@ describe('while a chain is not synced', () => {
     expect(await invoice.read()).toMatchObject({ expires_at: invoice.expiresAt.toISOString() });
   });
 
-  it('two outages add up', async () => {
-    const invoice = await anInvoice();
-    away(3);
-    await fixture.scan();
-    await watch(1);
-    away(4);
-    await fixture.scan();
-    expect(await invoice.read()).toMatchObject({ expires_at: later(invoice.expiresAt, 7 * MINUTE) });
-  });
-
   it('more invoices than one batch are each extended once, also after an interruption', async () => {
     const merchant = fixture.merchant();
-    await Promise.all(Array.from({ length: 600 }, () => merchant.invoice({ expires_in: 10 })));
+    const { id } = await merchant.invoice({ expires_in: 10 });
+    await fixture.rows(
+      `insert into invoices select copy.* from invoices i, generate_series(1, 599) as n,
+         jsonb_populate_record(i, jsonb_build_object('id', i.id || n)) as copy
+       where i.id = $1`,
+      [id],
+    );
     away(5);
     // The process dies after the first batch.
     const { transaction } = fixture.ports.db;

@@ -1,16 +1,11 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ETHER, type Fixture, MINUTE, startFixture } from './fixture.ts';
+import { describe, expect, it } from '@jest/globals';
+import { ETHER, type Fixture, MINUTE, openFixture } from './fixture.ts';
 import { api } from './replica.ts';
 
 const DUE = ETHER / 100n;
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await startFixture();
-  await fixture.scan();
-});
-afterAll(() => fixture.stop());
+const { fixture, withFresh } = await openFixture();
 
 /** An invoice with all fields that a merchant may set. */
 const anInvoice = (order: object = {}) =>
@@ -207,22 +202,18 @@ describe('the payment page', () => {
 });
 
 describe('the payment page on other chains', () => {
-  const other = async (
+  const other = (
     chain: 'bitcoin' | 'solana',
     asset: string,
     work: (at: Fixture, to: string, id: string) => Promise<void>,
-  ) => {
-    const there = await startFixture({ chain });
-    try {
+  ) =>
+    withFresh({ chain }, async (there) => {
       await there.scan();
       const pooled = `insert into address_pool values ('solana', 0, 'Ds1Ed5GoyDVfnTFSQJGPBLfQQhqKVkSUs1nQxz9LPdrx')`;
       await there.rows(pooled);
       const invoice = await there.merchant().invoice({ asset });
       await work(there, invoice.address.address, invoice.id);
-    } finally {
-      await there.stop();
-    }
-  };
+    });
   const shown = async (at: Fixture, id: string): Promise<string> =>
     (await api(at.service.port, 'GET', `/pay/${id}`, { now: at.clock.now() })).body;
 

@@ -133,8 +133,9 @@ describe('GET /api/invoices', () => {
     const merchant = fixture.merchant();
     const { id } = await merchant.invoice();
     await fixture.rows(
-      `insert into invoices select (jsonb_populate_record(i, jsonb_build_object('id', 'inv_long_' || n))).*
-       from invoices i, generate_series(1, 10004) as n where i.id = $1`,
+      `insert into invoices select copy.* from invoices i, generate_series(1, 10004) as n,
+         jsonb_populate_record(i, jsonb_build_object('id', 'inv_long_' || n)) as copy
+       where i.id = $1`,
       [id],
     );
     const page = async (number: number) => (await merchant.get(`/api/invoices?page=${number}`)).body;

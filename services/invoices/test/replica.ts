@@ -27,6 +27,8 @@ export const XPUB =
 export const TPUB =
   'tpubDDA3frU31t8hSUKpX7UmhvJuDGG1r7UNzx85fQ49Xa15ax6Yby2sLQYCwCDWgdXQeb4iK8EZGKwRHDdKZTgvpHNi5WeUQn5ZBpEFSnM8FkE';
 export type FixtureOptions = {
+  /** The NATS server of another fixture. Default: one of its own. */
+  natsUrl?: string;
   /** The only chain of this fixture. */
   chain?: 'ethereum' | 'bitcoin' | 'solana';
   quietMs?: number;

@@ -183,7 +183,7 @@ describe('on Solana', () => {
   });
 
   it('the scanner starts before the first invoice, also where slots are missing', async () => {
-    const fresh = await startFixture({ chain: 'solana' });
+    const fresh = await startFixture({ chain: 'solana', natsUrl: fixture.natsUrl });
     try {
       for (let i = 0; i < 60; i++) {
         fresh.chain.mine({ gap: i % 4 });

@@ -1,6 +1,6 @@
 import { assets as factsOf, nativeAsset } from '@quittance/shared/assets';
 import { watchFeeEstimates } from '@quittance/shared/quotes';
-import { type RunningService, startService } from '@quittance/shared/start-service';
+import { type MessengerSettings, type RunningService, startService } from '@quittance/shared/start-service';
 import type { LedgerConfig } from './config.ts';
 import { handlers } from './handlers.ts';
 import { createHttp } from './http/routes.ts';
@@ -16,10 +16,11 @@ import { startWorkers } from './workers.ts';
 
 export type LedgerService = RunningService<Ports>;
 
-export type LedgerOptions = Partial<Ports> & {
-  /** False in tests that step the workers themselves. */
-  workers?: boolean;
-};
+export type LedgerOptions = Partial<Ports> &
+  MessengerSettings & {
+    /** False in tests that step the workers themselves. */
+    workers?: boolean;
+  };
 
 /**
  * A statement is planned once a connection, perhaps while its tables are still empty and reading all of them

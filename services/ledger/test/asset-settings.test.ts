@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { beforeEach, expect, it } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
+import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AssetSettings } from '../src/domain/asset-settings.ts';
 import { applyAssetSettings } from '../src/operations/apply-asset-settings.ts';
 import { deleteReplicaRow } from '../src/store/asset-settings.ts';
-import { type LedgerFixture, ledgerFixture } from './ledger-fixture.ts';
+import { anAccount, IDENTITY_SECRET, openLedger } from './ledger-fixture.ts';
 
 /** Replicas that are configured differently, as in a rolling restart. */
 
-let fixture: LedgerFixture;
-beforeAll(async () => {
-  fixture = await ledgerFixture();
-});
-afterAll(() => fixture.stop());
+const { fixture } = openLedger({ replicas: 0 });
 beforeEach(async () => {
   await fixture.admin.rows('delete from asset_settings_replicas');
   await fixture.admin.rows('delete from asset_settings');
@@ -104,7 +101,7 @@ it('replicas that start at once with different asset settings agree on one of th
   expect(settled.filter((differences) => differences.length > 0)).toHaveLength(4);
 });
 
-it('a ledger with older asset settings starts, and leaves the catalogue to the newer ones', async () => {
+it('a ledger with older asset settings starts, and the catalogue follows the newer ones', async () => {
   const older = { ASSETS_ACTIVE: former.active.slice(), MIN_CONFIRMATIONS: new Map(former.minConfirmations) };
   const newer = {
     ASSETS_ACTIVE: changed.active.slice(),
@@ -115,6 +112,16 @@ it('a ledger with older asset settings starts, and leaves the catalogue to the n
   await first.stop();
   const restarted = await fixture.start({ config: older });
   expect(await inForce()).toBe('BTC=,ETH=32');
+  const headers = {
+    [IDENTITY_HEADER]: signIdentity(IDENTITY_SECRET, { account: anAccount() }, new Date()),
+  };
+  const answer = await fetch(`http://127.0.0.1:${second.port}/api/assets`, { headers });
+  expect(await answer.json()).toMatchObject({
+    data: [
+      { symbol: 'BTC', network_fee: '0.0002', min_confirmations: 2 },
+      { symbol: 'ETH', network_fee: '0.0005', min_confirmations: 32 },
+    ],
+  });
   await Promise.all([second.stop(), restarted.stop()]);
   expect(await fixture.admin.rows('select 1 from asset_settings_replicas')).toEqual([]);
 });

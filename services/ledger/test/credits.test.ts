@@ -1,18 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { newEventId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
-import { aDeposit, anAccount, type LedgerFixture, ledgerFixture, type Sent } from './ledger-fixture.ts';
+import { aDeposit, anAccount, openLedger, settled } from './ledger-fixture.ts';
 
-let fixture: LedgerFixture;
-beforeAll(async () => {
-  fixture = await ledgerFixture();
-  await Promise.all([fixture.start(), fixture.start()]);
-});
-afterAll(() => fixture.stop());
-afterEach(async () => expect(await fixture.discrepancies()).toEqual([]));
-
-const settled = (payload: ReturnType<typeof aDeposit>, id?: string): Sent =>
-  id === undefined ? { kind: 'deposit.settled', payload } : { kind: 'deposit.settled', payload, id };
+const { fixture, handle } = openLedger({ replicas: 2 });
 
 /** How often invoices was told that a deposit is booked. */
 async function sentEvents(depositId: string): Promise<number> {
@@ -22,8 +13,6 @@ async function sentEvents(depositId: string): Promise<number> {
   );
   return rows.length;
 }
-
-const handle = (...events: Sent[]) => fixture.handle(...events);
 
 describe('a settled deposit', () => {
   it('is credited, and invoices is told in the same transaction', async () => {

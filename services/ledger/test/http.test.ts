@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
 import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
@@ -7,24 +7,10 @@ import { rateFromSource } from '@quittance/shared/money';
 import { eventually } from '@quittance/testkit/eventually';
 import { request } from 'undici';
 import { refreshQuotes } from '../src/operations/refresh-quotes.ts';
-import type { LedgerService } from '../src/service.ts';
-import {
-  aDeposit,
-  aHold,
-  anAccount,
-  fixedPrices,
-  IDENTITY_SECRET,
-  type LedgerFixture,
-  ledgerFixture,
-} from './ledger-fixture.ts';
+import { fixedPrices } from './fixed-prices.ts';
+import { aDeposit, aHold, anAccount, IDENTITY_SECRET, openLedger, settled } from './ledger-fixture.ts';
 
-let fixture: LedgerFixture;
-let ledger: LedgerService;
-beforeAll(async () => {
-  fixture = await ledgerFixture();
-  ledger = await fixture.start();
-});
-afterAll(() => fixture.stop());
+const { fixture, one: ledger } = openLedger();
 
 type Method = 'GET' | 'HEAD' | 'POST';
 
@@ -119,9 +105,9 @@ describe('with rates', () => {
   it('GET /api/balances shows what can be spent, its worth rounded down, and what is held', async () => {
     const account = anAccount();
     await fixture.send([
-      { kind: 'deposit.settled', payload: aDeposit(account, 1_500_000_000_000_000_001n) },
-      { kind: 'deposit.settled', payload: aDeposit(account, 10_019_999n, { asset: 'USDC_ERC20' }) },
-      { kind: 'deposit.settled', payload: aDeposit(account, 5n, { disposition: 'unresolved' }) },
+      settled(aDeposit(account, 1_500_000_000_000_000_001n)),
+      settled(aDeposit(account, 10_019_999n, { asset: 'USDC_ERC20' })),
+      settled(aDeposit(account, 5n, { disposition: 'unresolved' })),
     ]);
     await eventually(async () => expect((await fixture.balance(account))[2]).toBe('5'));
     await fixture.place(aHold(account, 2_000_000n, { asset: 'USDC_ERC20', network_fee: '1000000' }));
@@ -166,27 +152,5 @@ describe('with rates', () => {
       status: 404,
       body: { message: 'The route api/money could not be found.' },
     });
-  });
-
-  it('the catalogue follows ASSETS_ACTIVE and MIN_CONFIRMATIONS', async () => {
-    const own = await ledgerFixture();
-    try {
-      const bitcoin = await own.start({
-        config: { ASSETS_ACTIVE: ['BTC', 'ETH'], MIN_CONFIRMATIONS: new Map([['ETH', 32]]) },
-      });
-      const headers = {
-        [IDENTITY_HEADER]: signIdentity(IDENTITY_SECRET, { account: anAccount() }, new Date()),
-      };
-      const answer = await request(`http://127.0.0.1:${bitcoin.port}/api/assets`, { headers });
-      const { data } = (await answer.body.json()) as {
-        data: { symbol: string; network_fee: string; min_confirmations: number }[];
-      };
-      expect(data.map((asset) => [asset.symbol, asset.network_fee, asset.min_confirmations])).toEqual([
-        ['BTC', '0.0002', 2],
-        ['ETH', '0.0005', 32],
-      ]);
-    } finally {
-      await own.stop();
-    }
   });
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { invariants } from '@quittance/reconciliation/invariants';
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Bus, connectBus } from '@quittance/shared/bus';
 import { commandSubject, commands, type ReplyOf, type RequestOf } from '@quittance/shared/commands';
@@ -18,16 +18,18 @@ import { handleBatch } from '@quittance/shared/process-messages';
 import { Secret } from '@quittance/shared/secret';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
 import type { LedgerConfig } from '../src/config.ts';
-import type { Reading } from '../src/domain/quote.ts';
 import { handlers } from '../src/handlers.ts';
-import type { PriceSource } from '../src/ports.ts';
+import { acceptDeposit } from '../src/operations/accept-unresolved.ts';
 import { type LedgerOptions, type LedgerService, startLedger } from '../src/service.ts';
 import { rememberReversals } from '../src/store/reversals.ts';
+import { findSuspense } from '../src/store/suspense.ts';
+import { discrepanciesOf } from './discrepancies-of.ts';
+import { fixedPrices } from './fixed-prices.ts';
 
 export const IDENTITY_SECRET = 'a secret of the tests, long enough';
 export const logger = createLogger('ledger', 'silent');
-const ASK_TIMEOUT_MS = 5_000;
-const TRIES_MAX = 5;
+const ASK_TIMEOUT_MS = 1_000;
+const TRIES_MAX = 25;
 
 export type Sent = { [K in EventKind]: { kind: K; payload: PayloadOf<K>; id?: string } }[EventKind];
 
@@ -59,7 +61,7 @@ export type LedgerFixture = {
 };
 
 /** A database and a bus of its own, and as many ledgers on them as a test starts. */
-export async function ledgerFixture(): Promise<LedgerFixture> {
+async function ledgerFixture(): Promise<LedgerFixture> {
   const [database, nats] = await Promise.all([testDatabase(), testNats()]);
   const admin = openDb({ url: database.adminUrl, schema: 'ledger', pool: 2, logger });
   const db = openDb({ url: database.urlOf('ledger'), schema: 'ledger', pool: 8, logger });
@@ -89,7 +91,7 @@ export async function ledgerFixture(): Promise<LedgerFixture> {
     async start({ config: other, ...options } = {}) {
       const ledger = await startLedger(
         { ...config, ...other },
-        { logger, workers: false, prices: fixedPrices([]), ...options },
+        { logger, workers: false, prices: fixedPrices([]), retryMs: [20, 100], ...options },
       );
       const stoppable: LedgerService = {
         ...ledger,
@@ -136,15 +138,7 @@ export async function ledgerFixture(): Promise<LedgerFixture> {
       const deposit = { id, account: account_id as AccountId, asset, amount: units(amount), outpoint };
       await db.transaction((trx) => rememberReversals(trx, [deposit]));
     },
-    async discrepancies() {
-      const found: string[] = [];
-      for (const { number, sql } of invariants.filter((one) => ['I1', 'I2', 'I3'].includes(one.number))) {
-        const rows = await admin.rows<{ what: string }>(sql);
-        found.push(...rows.map(({ what }) => `${number}: ${what}`));
-      }
-      const waiting = await admin.rows<{ what: string }>(UNRESOLVED_DISAGREES);
-      return [...found, ...waiting.map(({ what }) => what)];
-    },
+    discrepancies: () => discrepanciesOf(admin),
     async stop() {
       await Promise.all([...running].map((ledger) => ledger.stop()));
       await bus.close();
@@ -154,21 +148,6 @@ export async function ledgerFixture(): Promise<LedgerFixture> {
     },
   };
 }
-
-/** What waits for a decision, and what is on its way back, is the same in all three tables. */
-const UNRESOLVED_DISAGREES = `
-  select b.account_id || ' ' || b.asset || ' has ' || b.unresolved || ' unresolved, its open deposits sum to ' ||
-    coalesce(u.amount, 0) as what
-  from balances b left join (
-    select account_id, asset, sum(amount) as amount from unresolved where state = 'open' group by 1, 2
-  ) u using (account_id, asset)
-  where b.unresolved <> coalesce(u.amount, 0)
-  union all
-  select 'deposit ' || deposit_id || ' is ' || u.state || ', the hold of payout ' || h.payout_id || ' is ' || h.state
-  from unresolved u join holds h using (deposit_id)
-  where u.state <> 'reversed'
-    and (h.state = 'placed' and (u.state <> 'returning' or u.payout_id <> h.payout_id)
-      or h.state = 'settled' and (u.state <> 'returned' or u.payout_id <> h.payout_id))`;
 
 const envelopeOf = (event: Sent) => ({
   id: newEventId(new Date()),
@@ -228,12 +207,86 @@ export function aHold(
   };
 }
 
-/** Prices that the test sets; `read` counts how often they were asked for. */
-export function fixedPrices(readings: readonly Reading[], sourcesMin = 1) {
-  const prices = { sourcesMin, now: [...readings], reads: 0, read };
-  async function read(): Promise<Reading[]> {
-    prices.reads += 1;
-    return prices.now;
-  }
-  return prices satisfies PriceSource;
+export type LedgerDeposit = ReturnType<typeof aDeposit>;
+export type Hold = RequestOf<'hold.place'>;
+
+export const settled = (payload: LedgerDeposit, id?: string): Sent => ({
+  kind: 'deposit.settled',
+  payload,
+  ...(id === undefined ? {} : { id }),
+});
+export const reversed = (deposit: LedgerDeposit): Sent => ({
+  kind: 'deposit.reversed',
+  payload: reversalOf(deposit),
+});
+const outcomeOf = ({ deposit_id: _, ...hold }: Hold): PayloadOf<'hold.settle'> => ({
+  ...hold,
+  tx_hash: '0xab',
+});
+export const settle = (hold: Hold): Sent => ({ kind: 'hold.settle', payload: outcomeOf(hold) });
+export const release = (hold: Hold, feeKept = false): Sent => ({
+  kind: 'hold.release',
+  payload: { ...outcomeOf(hold), fee_kept: feeKept },
+});
+export const giveUp = ({ payout_id, account_id, asset }: Hold): Sent => ({
+  kind: 'hold.void',
+  payload: { payout_id, account_id, asset },
+});
+
+/** A payout that pays all of a deposit back, less the fee. */
+export const aReturn = (deposit: LedgerDeposit, fee = 10n, other: Partial<Hold> = {}): Hold =>
+  aHold(deposit.account_id as AccountId, BigInt(deposit.amount) - fee, {
+    network_fee: fee.toString(),
+    deposit_id: deposit.deposit_id,
+    ...other,
+  });
+
+/** For one suite: ledgers of one or two replicas, whose books have no discrepancy after any test. */
+export function openLedger({ replicas = 1 }: { replicas?: 0 | 1 | 2 } = {}) {
+  // Filled when the first test begins: a run that skips all tests of a suite starts nothing.
+  const [fixture, one, other] = [{} as LedgerFixture, {} as LedgerService, {} as LedgerService];
+  beforeAll(async () => {
+    Object.assign(fixture, await ledgerFixture());
+    await Promise.all(
+      [one, other].slice(0, replicas).map(async (replica) => Object.assign(replica, await fixture.start())),
+    );
+  });
+  afterAll(() => fixture.stop?.());
+  afterEach(async () => expect(await fixture.discrepancies()).toEqual([]));
+  return {
+    fixture,
+    one,
+    other,
+    handle: (...events: Sent[]) => fixture.handle(...events),
+    async anUnresolved(account = anAccount(), amount = 100n): Promise<LedgerDeposit> {
+      const deposit = aDeposit(account, amount, { disposition: 'unresolved', tx_hash: '0xpaid' });
+      await fixture.handle(settled(deposit));
+      return deposit;
+    },
+    accept: (deposit: LedgerDeposit, account = deposit.account_id as AccountId, { ports } = one) =>
+      acceptDeposit(ports, account, deposit.deposit_id as DepositId),
+    async stateOf(deposit: LedgerDeposit) {
+      const item = await findSuspense(fixture.db, deposit.deposit_id as DepositId);
+      return item && [item.state, item.amount.toString()];
+    },
+    balanceOf: (deposit: LedgerDeposit) => fixture.balance(deposit.account_id as AccountId),
+    /** What the accounts of the platform have of a merchant’s transfers. */
+    async platform(account: string): Promise<Record<string, string>> {
+      const rows = await fixture.admin.rows<{ bucket: string; amount: string }>(
+        `select e.bucket, sum(e.amount) as amount from entries e join transfers t on t.seq = e.transfer_seq
+         where t.account_id = $1 and e.account_id is null group by e.bucket having sum(e.amount) <> 0`,
+        [account],
+      );
+      return Object.fromEntries(rows.map(({ bucket, amount }) => [bucket, amount]));
+    },
+    /** What was written off of a merchant’s money and not recovered. */
+    async writtenOff(account: string): Promise<string> {
+      const { written_off } = await fixture.admin.one<{ written_off: string }>(
+        `select coalesce(-sum(e.amount), 0) as written_off from entries e join transfers t on t.seq = e.transfer_seq
+         where t.account_id = $1 and e.bucket = 'loss'`,
+        [account],
+      );
+      return written_off;
+    },
+  };
 }

@@ -3,38 +3,35 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { connectBus } from '@quittance/shared/bus';
+import { type Bucket, connectBus } from '@quittance/shared/bus';
 import { systemClock } from '@quittance/shared/clock';
-import { type Lease, takeLease } from '@quittance/shared/lease';
+import { type Lease, releaseLease, takeLease } from '@quittance/shared/lease';
 import { rateFromSource } from '@quittance/shared/money';
-import { type QuoteBoard, watchQuotes } from '@quittance/shared/quotes';
+import { type Quote, type QuoteBoard, watchQuotes } from '@quittance/shared/quotes';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Reading } from '../src/domain/quote.ts';
 import { refreshQuotes } from '../src/operations/refresh-quotes.ts';
 import type { Ports } from '../src/ports.ts';
 import { filePrices } from '../src/prices/file-prices.ts';
-import { fixedPrices, type LedgerFixture, ledgerFixture, logger } from './ledger-fixture.ts';
+import { fixedPrices } from './fixed-prices.ts';
+import { logger, openLedger } from './ledger-fixture.ts';
 
-let fixture: LedgerFixture;
-let ports: Ports;
+const { fixture, one } = openLedger();
 let board: QuoteBoard;
+let kv: Bucket;
 let lease: Lease;
 let stopBoard: () => Promise<void>;
 beforeAll(async () => {
-  fixture = await ledgerFixture();
-  ({ ports } = await fixture.start());
   const bus = await connectBus({ url: fixture.natsUrl, service: 'invoices', logger });
   board = watchQuotes(bus, systemClock, logger, 60_000);
+  kv = await bus.kv('quotes');
   stopBoard = async () => {
     await board.stop();
     await bus.close();
   };
   lease = (await takeLease(fixture.db, 'quotes', 'this test', 600_000)) as Lease;
 });
-afterAll(async () => {
-  await stopBoard();
-  await fixture.stop();
-});
+afterAll(() => stopBoard());
 
 function aReading(source: string, price: string, asset: AssetSymbol = 'ETH', readAt = new Date()): Reading {
   const rate = rateFromSource(price);
@@ -43,20 +40,17 @@ function aReading(source: string, price: string, asset: AssetSymbol = 'ETH', rea
 }
 
 const refresh = (readings: readonly Reading[], sourcesMin = 1) =>
-  refreshQuotes({ ...ports, prices: fixedPrices(readings, sourcesMin) }, lease);
+  refreshQuotes({ ...one.ports, prices: fixedPrices(readings, sourcesMin) }, lease);
 
-/** Waits until the other services see this rate. */
-const seen = (asset: AssetSymbol, rate: string) =>
-  eventually(() => {
-    const quote = board.latest(asset);
-    expect(quote?.usd_rate).toBe(rate);
-    return quote;
-  });
+/** What is published of an asset now. */
+const latest = async (asset: AssetSymbol) => (await kv.get(asset))?.json<Quote>();
+const feesOf = (...assets: AssetSymbol[]) =>
+  Promise.all(assets.map(async (asset) => (await latest(asset))?.network_fee));
 
 describe('quotes', () => {
   it('are told of every asset, active or not, with a rate or without', async () => {
     await refresh([aReading('a', '2500')]);
-    await seen('ETH', '2500');
+    await eventually(() => expect(board.latest('ETH')?.usd_rate).toBe('2500'));
     await eventually(() => expect(board.latest('BTC')).toBeDefined());
     expect(board.fresh('ETH')).toMatchObject({
       asset: 'ETH',
@@ -83,7 +77,8 @@ describe('quotes', () => {
       ],
       2,
     );
-    expect(await seen('ETH', '2510')).toMatchObject({
+    expect(await latest('ETH')).toMatchObject({
+      usd_rate: '2510',
       spread_bps: 101,
       as_of: readAt.toISOString(),
       sources: [
@@ -103,18 +98,15 @@ describe('quotes', () => {
       () => ['a', 'b'].map((name) => aReading(name, '9000', 'ETH', new Date(Date.now() - 121_000))),
     ],
   ])('keep their old rate and their old time when %s', async (_why, readings) => {
-    // Another one each time: the last test's would be taken for this one's.
-    const old = `3000.${Math.floor(Math.random() * 1e9) + 1}`.replace(/0+$/, '');
+    const old = '3000.25';
     await refresh([aReading('a', old), aReading('b', old)], 2);
-    const before = await seen('ETH', old);
-    // USDC goes on, so that the test sees when the second round has arrived.
-    const marker = `1.${Math.floor(Math.random() * 1e9) + 1}`.replace(/0+$/, '');
-    await refresh(
-      [...readings(), aReading('a', marker, 'USDC_ERC20'), aReading('b', marker, 'USDC_ERC20')],
-      2,
-    );
-    await seen('USDC_ERC20', marker);
-    expect(board.latest('ETH')).toEqual(before);
+    const before = await latest('ETH');
+    // USDC has agreeing sources each time, and goes on.
+    const usdc = ['a', 'b'].map((name) => aReading(name, '1.01', 'USDC_ERC20'));
+    await refresh([...readings(), ...usdc], 2);
+    expect((await latest('USDC_ERC20'))?.usd_rate).toBe('1.01');
+    expect(before?.usd_rate).toBe(old);
+    expect(await latest('ETH')).toEqual(before);
     const row = await fixture.admin.one<{ usd_rate: string; as_of: Date }>(
       `select usd_rate, as_of from quotes where asset = 'ETH'`,
     );
@@ -126,20 +118,17 @@ describe('quotes', () => {
     const folder = await mkdtemp(join(tmpdir(), 'prices-'));
     const path = join(folder, 'prices.json');
     const prices = filePrices({ path, assets: ['ETH'], clock: systemClock, logger });
-    const step = () => refreshQuotes({ ...ports, prices }, lease);
+    const step = async (content: string) => {
+      await writeFile(path, content);
+      await refreshQuotes({ ...one.ports, prices }, lease);
+      return await latest('ETH');
+    };
     try {
-      await writeFile(path, '{"ETH":"2000","USDC_ERC20":"1"}');
-      await step();
-      await seen('ETH', '2000');
-      await writeFile(path, '{"ETH":"2100.5","USDC_ERC20":"1"}');
-      await step();
-      const changed = await seen('ETH', '2100.5');
-      await writeFile(path, '{"ETH":"22');
-      await step();
-      expect(board.latest('ETH')).toEqual(changed);
-      await writeFile(path, '{"ETH":"2200","USDC_ERC20":"1"}');
-      await step();
-      await seen('ETH', '2200');
+      expect(await step('{"ETH":"2000","USDC_ERC20":"1"}')).toMatchObject({ usd_rate: '2000' });
+      const changed = await step('{"ETH":"2100.5","USDC_ERC20":"1"}');
+      expect(changed).toMatchObject({ usd_rate: '2100.5' });
+      expect(await step('{"ETH":"22')).toEqual(changed);
+      expect(await step('{"ETH":"2200","USDC_ERC20":"1"}')).toMatchObject({ usd_rate: '2200' });
     } finally {
       await rm(folder, { recursive: true });
     }
@@ -155,56 +144,43 @@ describe('quotes', () => {
       },
     };
     const prices = fixedPrices([aReading('a', '2500'), aReading('a', '1', 'USDC_ERC20')]);
-    const step = () => refreshQuotes({ ...ports, prices, fees }, lease);
-    const feesSeen = (eth: string, usdc: string) =>
-      eventually(() =>
-        expect([board.latest('ETH')?.network_fee, board.latest('USDC_ERC20')?.network_fee]).toEqual([
-          eth,
-          usdc,
-        ]),
-      );
+    const step = async () => {
+      await refreshQuotes({ ...one.ports, prices, fees }, lease);
+      return await feesOf('ETH', 'USDC_ERC20', 'BTC');
+    };
     // Cheap; the margin of both is 200 %, the floor of USDC 0.05.
     estimates.set('ETH', '21000000000000').set('USDC_ERC20', '9000000000000').set('BTC', '1');
-    await step();
-    await feesSeen('42000000000000', '50000');
-    expect(board.latest('BTC')?.network_fee).toBe('20000');
+    expect(await step()).toEqual(['42000000000000', '50000', '20000']);
     // Dear: 2 × 0.0013 × 2500 = 6.5 dollars.
     estimates.set('ETH', '420000000000000').set('USDC_ERC20', '1300000000000000');
-    await step();
-    await feesSeen('840000000000000', '6500000');
+    expect(await step()).toEqual(['840000000000000', '6500000', '20000']);
     // Nonsense stops at the cap.
     estimates.set('ETH', `1${'0'.repeat(40)}`);
-    await step();
-    await feesSeen('20000000000000000', '6500000');
+    expect(await step()).toEqual(['20000000000000000', '6500000', '20000']);
     estimates.clear();
-    await step();
-    await feesSeen('20000000000000000', '6500000');
+    expect(await step()).toEqual(['20000000000000000', '6500000', '20000']);
   });
 
   it('of a publisher that was replaced are not kept', async () => {
     await refresh([aReading('a', '4000')]);
-    await seen('ETH', '4000');
     const old: Lease = { ...lease, token: '0' };
-    const late = refreshQuotes({ ...ports, prices: fixedPrices([aReading('a', '1')]) }, old);
+    const late = refreshQuotes({ ...one.ports, prices: fixedPrices([aReading('a', '1')]) }, old);
     await expect(late).rejects.toThrow(/lease/);
-    expect(board.latest('ETH')?.usd_rate).toBe('4000');
+    expect((await latest('ETH'))?.usd_rate).toBe('4000');
   });
 });
 
+// Last: the replicas take the lease that the other tests have.
 it('one replica asks the sources for all; when it stops, another takes over', async () => {
-  const own = await ledgerFixture();
-  try {
-    const [one, other] = [fixedPrices([aReading('a', '1')]), fixedPrices([aReading('a', '1')])];
-    const config = { QUOTES_EVERY_MS: 20 };
-    const first = await own.start({ workers: true, prices: one, config });
-    await eventually(() => expect(one.reads).toBeGreaterThan(3));
-    await own.start({ workers: true, prices: other, config });
-    const reads = one.reads;
-    await eventually(() => expect(one.reads).toBeGreaterThan(reads + 5));
-    expect(other.reads).toBe(0);
-    await first.stop();
-    await eventually(() => expect(other.reads).toBeGreaterThan(0), 10_000);
-  } finally {
-    await own.stop();
-  }
+  await releaseLease(fixture.db, lease);
+  const [first, second] = [fixedPrices([aReading('a', '1')]), fixedPrices([aReading('a', '1')])];
+  const config = { QUOTES_EVERY_MS: 20 };
+  const leader = await fixture.start({ workers: true, prices: first, config });
+  await eventually(() => expect(first.reads).toBeGreaterThan(3));
+  await fixture.start({ workers: true, prices: second, config });
+  const { reads } = first;
+  await eventually(() => expect(first.reads).toBeGreaterThan(reads + 5));
+  expect(second.reads).toBe(0);
+  await leader.stop();
+  await eventually(() => expect(second.reads).toBeGreaterThan(0), 10_000);
 });

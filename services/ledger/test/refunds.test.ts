@@ -3,19 +3,23 @@ import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { placeHold } from '../src/operations/place-hold.ts';
 import { decideRefunds } from '../src/store/suspense.ts';
-import { aDeposit, aHold, anAccount, type Sent } from './ledger-fixture.ts';
 import {
+  aDeposit,
+  aHold,
+  anAccount,
   aReturn,
   giveUp,
   type Hold,
-  openUnresolvedFixture,
+  openLedger,
   release,
+  type Sent,
   settle,
   settled,
-} from './unresolved-fixture.ts';
+} from './ledger-fixture.ts';
 
-const { fixture, one, other, handle, anUnresolved, accept, stateOf, balanceOf, platform } =
-  openUnresolvedFixture();
+const { fixture, one, other, handle, anUnresolved, accept, stateOf, balanceOf, platform } = openLedger({
+  replicas: 2,
+});
 
 describe('unresolved money that goes back', () => {
   it('is held, and gone when its payout is mined', async () => {
@@ -64,7 +68,7 @@ describe('unresolved money that goes back', () => {
     await handle(release(hold, true));
     expect(await balanceOf(deposit)).toEqual(['0', '0', '90']);
     expect(await stateOf(deposit)).toEqual(['open', '90']);
-    expect((await fixture.bus.ask('hold.place', aReturn(deposit, 10n))).known).toBe(false);
+    await expect(placeHold(one.ports, aReturn(deposit, 10n))).rejects.toThrow('other contents');
     expect(await fixture.place(aReturn({ ...deposit, amount: '90' }, 10n))).toBe('placed');
     expect(await balanceOf(deposit)).toEqual(['0', '90', '0']);
   });
@@ -90,7 +94,7 @@ describe('unresolved money that goes back', () => {
     const account = anAccount();
     const deposit = aDeposit(account, 100n, { disposition: 'unresolved' });
     const hold = aReturn(deposit);
-    expect((await fixture.bus.ask('hold.place', hold)).known).toBe(false);
+    await expect(placeHold(other.ports, hold)).rejects.toThrow('not heard');
     await handle(settled(deposit));
     expect(await fixture.place(hold)).toBe('placed');
   });
@@ -180,7 +184,7 @@ describe('unresolved money that goes back', () => {
     const deposit = await anUnresolved();
     const [first, again] = [aReturn(deposit), aReturn(deposit)];
     await fixture.place(first);
-    expect((await fixture.bus.ask('hold.place', again)).known).toBe(false);
+    await expect(placeHold(one.ports, again)).rejects.toThrow('on its way back');
     await handle(release(first));
     expect(await fixture.place(again)).toBe('placed');
     expect(await stateOf(deposit)).toEqual(['returning', '100']);
@@ -188,7 +192,8 @@ describe('unresolved money that goes back', () => {
 
   it('given up while it is asked for: held and freed, or never held', async () => {
     const account = anAccount();
-    const deposits = await Promise.all(Array.from({ length: 40 }, () => anUnresolved(account)));
+    const deposits = Array.from({ length: 40 }, () => aDeposit(account, 100n, { disposition: 'unresolved' }));
+    await handle(...deposits.map((deposit) => settled(deposit)));
     const holds = deposits.map((deposit) => aReturn(deposit));
     await Promise.all([
       ...holds.map((hold) => fixture.place(hold)),

@@ -1,43 +1,18 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { AccountId } from '@quittance/shared/ids';
+import { describe, expect, it } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
 import { catchUpReversals } from '../src/operations/deposits.ts';
 import {
   aDeposit,
   aHold,
   anAccount,
-  type LedgerFixture,
-  ledgerFixture,
   logger,
+  openLedger,
   reversalOf,
-  type Sent,
+  reversed,
+  settled,
 } from './ledger-fixture.ts';
 
-let fixture: LedgerFixture;
-beforeAll(async () => {
-  fixture = await ledgerFixture();
-  await fixture.start();
-});
-afterAll(() => fixture.stop());
-afterEach(async () => expect(await fixture.discrepancies()).toEqual([]));
-
-const handle = (...events: Sent[]) => fixture.handle(...events);
-type LedgerDeposit = ReturnType<typeof aDeposit>;
-const settled = (payload: LedgerDeposit): Sent => ({ kind: 'deposit.settled', payload });
-const reversed = (deposit: LedgerDeposit): Sent => ({
-  kind: 'deposit.reversed',
-  payload: reversalOf(deposit),
-});
-
-/** What was written off of this account's money. */
-async function writtenOff(account: AccountId): Promise<string> {
-  const row = await fixture.admin.one<{ written_off: string }>(
-    `select coalesce(-sum(e.amount), 0) as written_off from entries e join transfers t on t.seq = e.transfer_seq
-     where t.account_id = $1 and e.bucket = 'loss'`,
-    [account],
-  );
-  return row.written_off;
-}
+const { fixture, handle, writtenOff } = openLedger();
 
 describe('a reversed deposit', () => {
   it('is taken back in full while the money is there', async () => {

@@ -1,51 +1,31 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { RequestOf } from '@quittance/shared/commands';
+import { describe, expect, it } from '@jest/globals';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
 import fc from 'fast-check';
-import { acceptDeposit } from '../src/operations/accept-unresolved.ts';
 import { catchUpReversals } from '../src/operations/deposits.ts';
 import { placeHold } from '../src/operations/place-hold.ts';
-import type { LedgerService } from '../src/service.ts';
 import { findSuspense } from '../src/store/suspense.ts';
 import {
   aDeposit,
   aHold,
   anAccount,
-  type LedgerFixture,
-  ledgerFixture,
+  aReturn as aRefund,
+  type Hold,
+  type LedgerDeposit,
   logger,
+  openLedger,
+  release,
   reversalOf,
+  reversed,
   type Sent,
+  settle,
+  settled,
 } from './ledger-fixture.ts';
 
 /** One payment that the chain takes back and mines again: it is another deposit then, and one payment still. */
-let fixture: LedgerFixture;
-let ledger: LedgerService;
-beforeAll(async () => {
-  fixture = await ledgerFixture();
-  ledger = await fixture.start();
-});
-afterAll(() => fixture.stop());
-afterEach(async () => expect(await fixture.discrepancies()).toEqual([]));
-
-type LedgerDeposit = ReturnType<typeof aDeposit>;
-type Hold = RequestOf<'hold.place'>;
-const handle = (...events: Sent[]) => fixture.handle(...events);
-const settled = (payload: LedgerDeposit): Sent => ({ kind: 'deposit.settled', payload });
-const reversed = (deposit: LedgerDeposit): Sent => ({
-  kind: 'deposit.reversed',
-  payload: reversalOf(deposit),
-});
-const outcomeOf = ({ deposit_id: _, ...hold }: Hold) => ({ ...hold, tx_hash: '0xab' });
-const settle = (hold: Hold): Sent => ({ kind: 'hold.settle', payload: outcomeOf(hold) });
-const release = (hold: Hold): Sent => ({
-  kind: 'hold.release',
-  payload: { ...outcomeOf(hold), fee_kept: false },
-});
+const { fixture, one: ledger, handle, accept, writtenOff } = openLedger();
 
 const account = (deposit: LedgerDeposit) => deposit.account_id as AccountId;
-const aReturn = (deposit: LedgerDeposit): Hold =>
-  aHold(account(deposit), 100n, { deposit_id: deposit.deposit_id });
+const aReturn = (deposit: LedgerDeposit): Hold => aRefund(deposit, 0n);
 const minedAgain = (deposit: LedgerDeposit, other: Partial<LedgerDeposit> = {}): LedgerDeposit => ({
   ...deposit,
   deposit_id: aDeposit(account(deposit), 1n).deposit_id,
@@ -58,17 +38,13 @@ async function spend(deposit: LedgerDeposit, amount: bigint): Promise<void> {
   await handle(settle(hold));
 }
 
-async function booksOf(deposit: LedgerDeposit): Promise<string[]> {
-  const { written_off } = await fixture.admin.one<{ written_off: string }>(
-    `select coalesce(-sum(e.amount), 0) as written_off from entries e join transfers t on t.seq = e.transfer_seq
-     where t.account_id = $1 and e.bucket = 'loss'`,
-    [deposit.account_id],
-  );
-  return [...(await fixture.balance(account(deposit))), written_off];
-}
+const booksOf = async ({ account_id }: LedgerDeposit): Promise<string[]> => [
+  ...(await fixture.balance(account_id as AccountId)),
+  await writtenOff(account_id),
+];
 
-async function stateOf(deposit: LedgerDeposit) {
-  const item = await findSuspense(fixture.db, deposit.deposit_id as DepositId);
+async function stateOf({ deposit_id }: LedgerDeposit) {
+  const item = await findSuspense(fixture.db, deposit_id as DepositId);
   return item && [item.state, item.amount.toString(), item.payout];
 }
 
@@ -118,14 +94,14 @@ describe('a payment that was reversed after it was spent, and is mined again', (
     await handle(settled(again));
     expect(await booksOf(old)).toEqual(['0', '0', '30', '0']);
     expect(await stateOf(again)).toEqual(['open', '30', null]);
-    await acceptDeposit(ledger.ports, account(old), again.deposit_id as DepositId);
+    await accept(again);
     expect(await booksOf(old)).toEqual(['30', '0', '0', '0']);
   });
 
   it('cannot be refunded when a part of it recovered a write-off, and the rest can be accepted', async () => {
     const old = aDeposit(anAccount(), 100n, { disposition: 'unresolved' });
     await handle(settled(old));
-    await acceptDeposit(ledger.ports, account(old), old.deposit_id as DepositId);
+    await accept(old);
     await spend(old, 60n);
     await handle(reversed(old));
     const again = minedAgain(old);
@@ -140,7 +116,7 @@ describe('a payment that was reversed after it was spent, and is mined again', (
       /other contents/,
     );
     expect(await booksOf(old)).toEqual(['0', '0', '40', '0']);
-    const accepted = await acceptDeposit(ledger.ports, account(old), again.deposit_id as DepositId);
+    const accepted = await accept(again);
     expect(accepted).toMatchObject({ ok: true, value: { amount: 40n } });
     expect(await placeHold(ledger.ports, aReturn(again))).toEqual({ outcome: 'refused' });
     expect(await booksOf(old)).toEqual(['40', '0', '0', '0']);
@@ -206,47 +182,46 @@ describe('a payment that was reversed after it was spent, and is mined again', (
 
 it('in every order of events the ledger is the same, and one payment is credited once', async () => {
   const dispositions = fc.constantFrom('credit' as const, 'unresolved' as const);
-  await fc.assert(
-    fc.asyncProperty(
-      fc.record({ before: dispositions, after: dispositions, spent: fc.bigInt(0n, 100n), how: fc.nat(4) }),
-      fc.nat(3),
-      async ({ before, after, spent, how }, order) => {
-        const ended = [];
-        for (const turn of [0, order]) {
-          const old = aDeposit(anAccount(), 100n, { disposition: before });
-          const again = minedAgain(old, { disposition: after });
-          await handle(settled(old));
-          if (before === 'unresolved' && how > 2) {
-            const hold = aReturn(old);
-            await fixture.place(hold);
-            if (how > 3) await handle(settle(hold));
-          } else if (before === 'unresolved' && how > 0) {
-            await acceptDeposit(ledger.ports, account(old), old.deposit_id as DepositId);
-          }
-          const isThere = BigInt((await fixture.balance(account(old)))[0]) >= spent;
-          if (spent > 0n && isThere) await spend(old, spent);
-          if (turn === 0) {
-            await handle(reversed(old));
-            await handle(settled(again));
-          } else if (turn === 1) {
-            await handle(settled(again));
-            await handle(reversed(old));
-          } else if (turn === 2) {
-            await handle(reversed(old), settled(again));
-          } else {
-            await fixture.leaveReversal(reversalOf(old));
-            await handle(settled(again));
-            while ((await catchUpReversals({ db: fixture.db, logger })) > 0);
-          }
-          await handle(reversed(old), settled(again));
-          const books = await booksOf(old);
-          expect(books[3]).toBe('0');
-          ended.push([...books, (await stateOf(again))?.slice(0, 2)]);
-          expect(await fixture.discrepancies()).toEqual([]);
+  const property = fc.asyncProperty(
+    fc.record({ before: dispositions, after: dispositions, spent: fc.bigInt(0n, 100n), how: fc.nat(4) }),
+    fc.nat(3),
+    async ({ before, after, spent, how }, order) => {
+      const ended = [];
+      for (const turn of [0, order]) {
+        const old = aDeposit(anAccount(), 100n, { disposition: before });
+        const again = minedAgain(old, { disposition: after });
+        await handle(settled(old));
+        if (before === 'unresolved' && how > 2) {
+          const hold = aReturn(old);
+          await fixture.place(hold);
+          if (how > 3) await handle(settle(hold));
+        } else if (before === 'unresolved' && how > 0) {
+          await accept(old);
         }
-        expect(ended[1]).toEqual(ended[0]);
-      },
-    ),
-    { numRuns: 60 },
+        const isThere = BigInt((await fixture.balance(account(old)))[0]) >= spent;
+        if (spent > 0n && isThere) await spend(old, spent);
+        if (turn === 0) {
+          await handle(reversed(old));
+          await handle(settled(again));
+        } else if (turn === 1) {
+          await handle(settled(again));
+          await handle(reversed(old));
+        } else if (turn === 2) {
+          await handle(reversed(old), settled(again));
+        } else {
+          await fixture.leaveReversal(reversalOf(old));
+          await handle(settled(again));
+          while ((await catchUpReversals({ db: fixture.db, logger })) > 0);
+        }
+        await handle(reversed(old), settled(again));
+        const books = await booksOf(old);
+        expect(books[3]).toBe('0');
+        ended.push([...books, (await stateOf(again))?.slice(0, 2)]);
+        expect(await fixture.discrepancies()).toEqual([]);
+      }
+      expect(ended[1]).toEqual(ended[0]);
+    },
   );
+  await fc.assert(property, { numRuns: 12 });
+  await fc.assert(property, { numRuns: 48, interruptAfterTimeLimit: 3_000, markInterruptAsFailure: false });
 });

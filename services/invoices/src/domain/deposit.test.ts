@@ -5,7 +5,10 @@ import {
   type BlockPayment,
   confirmationsOf,
   type DepositState,
+  givenUpAt,
+  isFinal,
   matchDeposit,
+  onDrop,
   type PaymentReport,
   type Resolution,
   resolveContradiction,
@@ -40,8 +43,8 @@ describe('matchDeposit', () => {
   });
 
   it.each([
-    ['dropped', 'seen'],
-    ['missing', 'settled'],
+    [onDrop.seen, 'seen'],
+    [onDrop.settled, 'settled'],
   ] as const)('what was %s is %s again, first seen when it first was', (from, state) => {
     expect(matchDeposit(mined, [known(from)])).toEqual({
       as: 'returned',
@@ -54,6 +57,19 @@ describe('matchDeposit', () => {
   it('what was reversed is a deposit of its own, and was still seen in time', () => {
     expect(matchDeposit(mined, [known('reversed')])).toEqual({ as: 'new', firstSeenAt: time(10) });
   });
+
+  it('is in time by its own block when the known deposit was seen later', () => {
+    const match = matchDeposit(mined, [known('dropped', { firstSeenAt: time(50) })]);
+    expect(match).toMatchObject({ as: 'returned', firstSeenAt: time(30) });
+  });
+
+  it.each(['seen', 'dropped', 'missing'] as const)(
+    'an equal payment of another transaction is new (%s)',
+    (state) => {
+      const match = matchDeposit(mined, [known(state, { outpoint: '0xbb:0', blockHash: '0xten' })]);
+      expect(match).toEqual({ as: 'new', firstSeenAt: time(30) });
+    },
+  );
 
   it.each(['seen', 'settled'] as const)('the same block twice is nothing new (%s)', (state) => {
     expect(matchDeposit(mined, [known(state, { blockHash: '0xten' })])).toEqual({ as: 'known' });
@@ -84,11 +100,25 @@ it.each([
   ['seen', 10, 12, 3],
   ['settled', 10, 30, 21],
   ['seen', 10, 9, 0],
+  ['seen', 10, 5, 0],
   ['missing', 10, 30, 0],
   ['dropped', 10, 30, 0],
   ['reversed', 10, 30, 0],
 ] as const)('%s in block %i of %i has %i confirmations', (state, blockHeight, height, confirmations) => {
   expect(confirmationsOf({ state, blockHeight }, height)).toBe(confirmations);
+});
+
+it.each([
+  ['seen', false, 11, false],
+  ['seen', false, 12, true],
+  ['seen', true, 12, false],
+  ['settled', true, 10, true],
+] as const)('%s, held %s, at height %i is final: %s', (state, isHeld, height, expected) => {
+  expect(isFinal({ state, isHeld, blockHeight: 10, minConfirmations: 3 }, height)).toBe(expected);
+});
+
+it('a dropped deposit is given up after as many blocks as it needed', () => {
+  expect(givenUpAt(100, 3)).toBe(103);
 });
 
 const contradicted = {
@@ -118,7 +148,9 @@ describe('a contradicted payment whose blocks are read again', () => {
       'unresolved',
     ],
     ['two blocks are not decided', 'seen', [told(), told(later)], 'unresolved'],
-    ['two contents are not decided', 'seen', [told(), told({ address: '0xother' })], 'unresolved'],
+    ['two addresses are not decided', 'seen', [told(), told({ address: '0xother' })], 'unresolved'],
+    ['two amounts are not decided', 'seen', [told(), told({ amount: units(6n) })], 'unresolved'],
+    ['two assets are not decided', 'seen', [told(), told({ asset: 'USDC_ERC20' })], 'unresolved'],
     ['no block is not decided', 'seen', [], 'unresolved'],
     ['other payments say nothing', 'seen', [told({ outpoint: '0xtx:1' })], 'unresolved'],
   ])('%s', (_what, state, given, expected) => {

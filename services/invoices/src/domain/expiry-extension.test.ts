@@ -122,6 +122,12 @@ describe('the outage of a chain that is synced at minute 60 is', () => {
   it.each<[string, ReturnType<typeof ending>, Outage | undefined]>([
     ['all, when it was reached seconds ago', ending(59.9, 59.8, null), undefined],
     ['all, when the next block came in time', ending(59.9, 59.5, 59.9), undefined],
+    [
+      'all, when it was reached exactly within its limit',
+      ending(59.5, 57.5, 59.5, { outageMs: 30_000 }),
+      undefined,
+    ],
+    ['all, when the next block came exactly in time', ending(59.9, 58.9, 59), undefined],
     ['nothing, when it never was', ending(null, 0, 1), { from: null, until: at(60) }],
     ['nothing since it was reached, longer ago', ending(59.8, 59.7, 59.9), from(59.8)],
     ['nothing since a block that was kept back', ending(59.99, 40, 40.2), from(40.2)],

@@ -114,7 +114,7 @@ export function computeInvoiceState(
     : status === 'expired'
       ? [nothing, nothing]
       : [paid.timelyFinal, sum([paid.timelyPending, paid.timelyWaiting])];
-  const arrived = covered ? sum([inChain, paid.lateFinal, paid.latePending]) : nothing;
+  const arrived = sum([inChain, paid.lateFinal, paid.latePending]);
 
   const telling = eventCollector(invoice.reportedEvents);
   if (paid.isReversalUnreported) telling.reversal();
@@ -176,9 +176,7 @@ function eventCollector(before: readonly string[]) {
   const events: InvoiceEvent[] = [];
   // Former releases stored one key per reversed payment instead of a number.
   const numbered = before.find((key) => key.startsWith(`${REVERSALS}:#`))?.slice(REVERSALS.length + 2);
-  const unnumbered = before.filter(
-    (key) => key.startsWith(`${REVERSALS}:`) && key[REVERSALS.length + 1] !== '#',
-  );
+  const unnumbered = before.filter((key) => key.startsWith(`${REVERSALS}:`));
   let reversals = BigInt(numbered ?? unnumbered.length);
   return {
     events,

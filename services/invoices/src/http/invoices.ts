@@ -1,13 +1,14 @@
 import { assetSymbols } from '@quittance/shared/assets';
 import { isDatabaseDown } from '@quittance/shared/db';
+import { form } from '@quittance/shared/form';
 import { type HtmlPage, sendPage } from '@quittance/shared/html';
 import { contextOf, merchantOnly, readBody } from '@quittance/shared/http';
 import { type Answer, answers, send } from '@quittance/shared/http-answers';
 import { isIdempotencyKey, readKey } from '@quittance/shared/idempotency';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { reason } from '@quittance/shared/logger';
-import { pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
-import { form, rules } from '@quittance/shared/validation';
+import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
+import { rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
 import { z } from 'zod';
 import { statuses } from '../domain/invoice.ts';
@@ -32,14 +33,17 @@ export function routeInvoices(app: Express, ports: Ports): void {
   app.get('/pay/:id', async (req, res) => sendPage(res, await pay(ports, String(req.params['id']))));
 }
 
-const listForm = form({
-  perPage: perPageField,
-  status: rules.oneOf(statuses).optional,
-  asset: rules.oneOf(assetSymbols).optional,
-  external_id: rules.text(255).optional,
-  created_from: rules.date().optional,
-  created_to: rules.date().optional,
-});
+const listForm = form(
+  {
+    perPage: perPageField,
+    status: rules.oneOf(statuses).optional,
+    asset: rules.oneOf(assetSymbols).optional,
+    external_id: rules.text(255).optional,
+    created_from: rules.date().optional,
+    created_to: rules.date().optional,
+  },
+  paged,
+);
 
 async function list(ports: Ports, { query }: Request, res: Response): Promise<Answer> {
   const parsed = listForm(query);

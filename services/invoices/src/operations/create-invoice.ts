@@ -1,21 +1,15 @@
 import { type AssetSymbol, assetSymbols, assets } from '@quittance/shared/assets';
 import { brokenConstraint } from '@quittance/shared/db';
-import type { ExactJson } from '@quittance/shared/exact-json';
+import type { RequestBody } from '@quittance/shared/exact-json';
 import { failpoint } from '@quittance/shared/failpoint';
+import { type Form, type FormValues, form, formPart } from '@quittance/shared/form';
 import { Unavailable } from '@quittance/shared/http';
 import { findKey, type IdempotencyKey, otherBody } from '@quittance/shared/idempotency';
 import { type AccountId, newEventId, newInvoiceId } from '@quittance/shared/ids';
 import { type Cents, parseRate, units, usdToUnits } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
-import {
-  type FieldErrors,
-  type Form,
-  type FormValues,
-  form,
-  messages,
-  rules,
-} from '@quittance/shared/validation';
+import { type FieldErrors, type FieldProblem, issueOf, messages, rules } from '@quittance/shared/validation';
 import { z } from 'zod';
 import { type Problem, readDollars } from '../domain/dollars.ts';
 import { type Invoice, unpaid } from '../domain/invoice.ts';
@@ -34,18 +28,21 @@ const dollars = (attribute: string): z.ZodType<Cents> =>
     .required(attribute)
     .transform((text, context) => {
       const { amount, problems } = readDollars(text);
-      for (const problem of problems) {
-        context.addIssue({ code: 'custom', message: said(attribute, problem) });
-      }
+      for (const problem of problems) context.addIssue(issueOf(said(attribute, problem)));
       return problems.length === 0 ? amount : z.NEVER;
     });
 
-const said = (attribute: string, problem: Problem): string =>
+const said = (attribute: string, problem: Problem): FieldProblem =>
   problem.rule === 'decimals'
     ? messages.decimals(attribute, problem.places)
-    : messages[problem.rule](attribute, problem.limit);
+    : messages[problem.rule](
+        attribute,
+        problem.limit,
+        `The amount is in US dollars: give ${problem.limit} or ${problem.rule === 'atLeast' ? 'more' : 'less'}.`,
+      );
 
-const assetForm = form({ asset: rules.oneOf(assetSymbols).required });
+const assetFormOf = (offered: readonly AssetSymbol[]) => formPart({ asset: rules.oneOf(offered).required });
+const assetForm = assetFormOf(assetSymbols);
 const restFields = {
   amount: dollars,
   expires_in: rules.integer(1, 120).or(EXPIRES_IN_DEFAULT_MINUTES),
@@ -53,12 +50,15 @@ const restFields = {
   succeed_url: rules.url(URL_CHARACTERS_MAX).optional,
   timeout_url: rules.url(URL_CHARACTERS_MAX).optional,
 };
-const restForm: Form<typeof restFields> = form(restFields);
+const restForm: Form<typeof restFields> = form(restFields, {
+  alsoKnown: ['asset'],
+  hints: { currency: 'Leave it out: amounts are US dollars.' },
+});
 type Wanted = { asset: AssetSymbol } & FormValues<typeof restFields>;
 
 export type CreateRequest = {
   account: AccountId;
-  body: ExactJson | undefined;
+  body: RequestBody;
   key: IdempotencyKey | undefined;
   requestId: string;
 };
@@ -127,19 +127,17 @@ async function answerTo(
 /** Parses the request, or lists all its problems. */
 function read(
   { quotes, chains }: Pick<Ports, 'quotes' | 'chains'>,
-  body: ExactJson | undefined,
+  body: RequestBody,
 ): Result<Wanted, FieldErrors> {
-  const asset = assetForm(body);
-  const rest = restForm(body);
   // An asset that is switched off or not configured is refused. An asset without a quote is no error of the merchant.
   const isOffered = (symbol: AssetSymbol) =>
     chains.get(assets[symbol].chain)?.assets.has(symbol) === true && quotes.latest(symbol)?.active !== false;
-  if (asset.ok && rest.ok && isOffered(asset.value.asset)) return ok({ ...asset.value, ...rest.value });
-  return refuse({
-    ...(asset.ok ? {} : asset.refusal),
-    ...(asset.ok && !isOffered(asset.value.asset) ? { asset: [messages.invalid('asset')] } : {}),
-    ...(rest.ok ? {} : rest.refusal),
-  });
+  const known = assetForm(body);
+  const asset =
+    known.ok && isOffered(known.value.asset) ? known : assetFormOf(assetSymbols.filter(isOffered))(body);
+  const rest = restForm(body);
+  if (asset.ok && rest.ok) return ok({ ...asset.value, ...rest.value });
+  return refuse({ ...(asset.ok ? {} : asset.refusal), ...(rest.ok ? {} : rest.refusal) });
 }
 
 /** The new invoice, with its locked rate, its amount due and an unused address. */

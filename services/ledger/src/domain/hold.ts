@@ -1,4 +1,5 @@
 import type { ReplyOf } from '@quittance/shared/commands';
+import type { Units } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type LedgerPayout, type Posting, type ReleaseTo, releasePosting, settlePosting } from './posting.ts';
 
@@ -23,10 +24,12 @@ export const outcomeOf: Record<HoldState, ReplyOf<'hold.place'>['outcome']> = {
 };
 
 /** Amounts are null in a tombstone: the payout was given up before its hold was asked for. */
-export type Hold = { state: HoldState; because?: ReplyOf<'hold.place'>['because'] } & (
-  | LedgerPayout
-  | (Omit<LedgerPayout, 'amount' | 'networkFee'> & Tombstone)
-);
+export type Hold = {
+  state: HoldState;
+  because?: ReplyOf<'hold.place'>['because'];
+  /** What the balance had when it refused the hold; known only to the statement that decides. */
+  available?: Units | null;
+} & (LedgerPayout | (Omit<LedgerPayout, 'amount' | 'networkFee'> & Tombstone));
 type Tombstone = { amount: null; networkFee: null };
 
 /** A hold as it is when it ends. */

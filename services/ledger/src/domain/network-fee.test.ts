@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type AssetSymbol, assetSymbols, assets } from '@quittance/shared/assets';
 import { parseRate, parseUnits, type Units, units } from '@quittance/shared/money';
 import fc from 'fast-check';
-import { COST_AGE_MAX_MS, changedFees, type FeePolicy, networkFeeFor } from './network-fee.ts';
+import { changedFees, type FeePolicy, networkFeeFor } from './network-fee.ts';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
 const rateOf = (text: string) => {
@@ -40,6 +40,7 @@ describe('the network fee', () => {
     ['falls by a fifth', 1_000n, 1_875n, 1_500n],
     ['is never below the floor', 0n, 100n, 10n],
     ['is never above the cap', 10n ** 18n, 100n, 1_000_000n],
+    ['that is at the cap stays, too', 600_000n, 1_000_000n, 1_000_000n],
     ['that is above the cap comes down to it', 10n ** 18n, 1_000_001n, 1_000_000n],
     ['that is below the floor goes up to it', 0n, 9n, 10n],
   ])('%s', (_what, cost, current, fee) => {
@@ -91,9 +92,13 @@ describe('a chain’s cost', () => {
   it.each<[string, FeePolicy[], Date, AssetSymbol[]]>([
     ['of the native asset', [aPolicy('ETH', null), usdc], now, ['ETH']],
     ['of the token', [eth, aPolicy('USDC_ERC20', null)], now, ['ETH']],
-    ['of now', [eth, usdc], new Date(now.getTime() + COST_AGE_MAX_MS + 1), ['ETH']],
+    ['of the last ten minutes', [eth, usdc], new Date(now.getTime() + 600_001), ['ETH']],
   ])('without a rate %s leaves the token’s fee', (_what, policies, at, changed) => {
     expect(feesOf(policies, at).map(({ symbol }) => symbol)).toEqual(changed);
+  });
+
+  it('is computed with a rate that is ten minutes old', () => {
+    expect(feesOf([eth, usdc], new Date(now.getTime() + 600_000))).toHaveLength(2);
   });
 
   it('that nobody knows leaves the fee', () => {

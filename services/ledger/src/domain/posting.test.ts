@@ -12,6 +12,7 @@ import {
   type MerchantBucket,
   networkPosting,
   type Posting,
+  recoveryPosting,
   releasePosting,
   reversalPosting,
   settlePosting,
@@ -50,6 +51,9 @@ const aPosting: fc.Arbitrary<Posting> = fc.oneof(
   fc
     .tuple(aPayout, aReason, fc.constantFrom('available' as const, 'unresolved' as const, 'loss' as const))
     .map(([payout, reason, to]) => releasePosting(payout, reason, to)),
+  fc
+    .tuple(aDeposit, fc.constantFrom<MerchantBucket>('available', 'unresolved'), anAmount)
+    .map(([deposit, bucket, amount]) => recoveryPosting(deposit, bucket, amount, 'transfer')),
   aDeposit.map(acceptPosting),
   aDeposit.map(({ asset, amount }) => networkPosting({ txHash: '0x1', asset, amount, purpose: 'sweep' })),
 );
@@ -76,6 +80,35 @@ describe('every posting', () => {
         expect(posting.entries.some((entry) => entry.amount === 0n)).toBe(false);
       }),
     );
+  });
+});
+
+describe('the posting', () => {
+  const deposit: LedgerDeposit = { id: 'dep_1' as DepositId, account, asset: 'ETH', amount: units(9n) };
+  const payout: LedgerPayout = { ...deposit, id: 'po_1' as PayoutId, networkFee: units(2n), deposit: null };
+  const recovery = recoveryPosting(deposit, 'unresolved', units(4n), 'dep_0');
+
+  it.each([
+    ['deposit:dep_1', depositPosting(deposit, 'unresolved'), 'deposit', 9n, 0n, 'unresolved'],
+    ['reversal:dep_1', reversalPosting(deposit, 'available', units(0n)), 'reversal', 9n, 0n, ''],
+    ['recovery:dep_1:dep_0', recovery, 'recovery', 4n, 0n, ''],
+    ['hold:po_1', holdPosting(payout), 'hold', 9n, 2n, ''],
+    ['hold:po_1', holdPosting({ ...payout, deposit: deposit.id }), 'hold', 9n, 2n, 'dep_1'],
+    ['settle:po_1', settlePosting(payout), 'settle', 9n, 2n, ''],
+    ['release:po_1', releasePosting(payout, 'voided', 'available'), 'release', 9n, 2n, 'voided'],
+    ['accept:dep_1', acceptPosting(deposit), 'accept', 9n, 0n, ''],
+  ])(
+    '%s names its kind, amounts and detail',
+    (op, { entries: _, ...booked }, kind, amount, networkFee, detail) => {
+      expect(booked).toEqual({ op, kind, account, asset: 'ETH', amount, networkFee, detail });
+    },
+  );
+
+  it('of a recovery gives back to the loss what it takes from the account', () => {
+    expect(recovery.entries).toEqual([
+      { bucket: 'unresolved', amount: -4n },
+      { bucket: 'loss', amount: 4n },
+    ]);
   });
 });
 

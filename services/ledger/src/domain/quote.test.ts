@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { formatRate, parseRate, type Rate } from '@quittance/shared/money';
 import fc from 'fast-check';
-import { agreeOnRate, READING_AGE_MAX_MS, type Reading } from './quote.ts';
+import { agreeOnRate, type Reading } from './quote.ts';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
 const ago = (ms: number) => new Date(now.getTime() - ms);
@@ -38,18 +38,19 @@ describe('agreeing on a rate', () => {
     ['one source', [aReading('a', '2500')], 'too_few_sources'],
     ['one source twice', [aReading('a', '2500'), aReading('a', '2500')], 'too_few_sources'],
     ['none', [], 'too_few_sources'],
-    ['two minutes old', [aReading('a', '2500', ago(READING_AGE_MAX_MS)), aReading('b', '2500')], '2500'],
-    [
-      'older than that',
-      [aReading('a', '2500', ago(READING_AGE_MAX_MS + 1)), aReading('b', '2500')],
-      'too_few_sources',
-    ],
+    ['two minutes old', [aReading('a', '2500', ago(120_000)), aReading('b', '2500')], '2500'],
+    ['older than that', [aReading('a', '2500', ago(120_001)), aReading('b', '2500')], 'too_few_sources'],
     [
       'a wild one that is stale',
       [aReading('a', '1', ago(600_000)), aReading('b', '2500'), aReading('c', '2500')],
       '2500',
     ],
-    ['a minute ahead of us', [aReading('a', '2500', ago(-60_000)), aReading('b', '2500')], 'too_few_sources'],
+    ['half a minute ahead of us', [aReading('a', '2500', ago(-30_000)), aReading('b', '2500')], '2500'],
+    [
+      'further ahead than that',
+      [aReading('a', '2500', ago(-30_001)), aReading('b', '2500')],
+      'too_few_sources',
+    ],
   ])('%s', (_what, readings, expected) => {
     expect(agreed(readings)).toBe(expected);
   });

@@ -16,7 +16,7 @@ export type AgreedRate = {
 };
 
 /** A reading older than this says nothing about now. */
-export const READING_AGE_MAX_MS = 120_000;
+const READING_AGE_MAX_MS = 120_000;
 /** A source whose clock is ahead is not trusted with its age either. */
 const READING_AHEAD_MAX_MS = 30_000;
 /** Sources further apart than this, of the lowest, are not talking of the same market. */
@@ -32,9 +32,7 @@ export function agreeOnRate(
   sourcesMin: number,
 ): Result<AgreedRate, RateRefusal> {
   const fresh = readings.filter((reading) => reading.asset === asset && isFresh(reading, now));
-  if (fresh.length === 0 || new Set(fresh.map((reading) => reading.source)).size < sourcesMin) {
-    return refuse('too_few_sources');
-  }
+  if (new Set(fresh.map((reading) => reading.source)).size < sourcesMin) return refuse('too_few_sources');
   const rates = fresh.map((reading) => reading.rate);
   const spread = spreadBasisPoints(rates);
   if (spread > SPREAD_MAX_BASIS_POINTS) return refuse('too_far_apart');

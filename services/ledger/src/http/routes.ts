@@ -1,11 +1,12 @@
 import { assetSymbols } from '@quittance/shared/assets';
+import { form } from '@quittance/shared/form';
 import { contextOf, createApp, finishApp, merchantOnly } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
-import { pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
+import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
 import { refuse } from '@quittance/shared/result';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
-import { form, rules } from '@quittance/shared/validation';
+import { rules } from '@quittance/shared/validation';
 import type { Express, Request } from 'express';
 import { suspenseStates } from '../domain/suspense.ts';
 import { type AcceptRefusal, acceptDeposit } from '../operations/accept-unresolved.ts';
@@ -14,11 +15,14 @@ import { activeAssets, balancesOf } from '../store/quotes.ts';
 import { suspensePage } from '../store/suspense.ts';
 import { acceptedView, assetView, balanceView, byAssetId, unresolvedView } from '../views.ts';
 
-const listForm = form({
-  perPage: perPageField,
-  status: rules.oneOf(suspenseStates).optional,
-  asset: rules.oneOf(assetSymbols).optional,
-});
+const listForm = form(
+  {
+    perPage: perPageField,
+    status: rules.oneOf(suspenseStates).optional,
+    asset: rules.oneOf(assetSymbols).optional,
+  },
+  paged,
+);
 
 export type HttpPorts = Pick<Ports, 'db' | 'settings'>;
 

@@ -38,7 +38,8 @@ export async function placeHold(
   failpoint('ledger.hold_decided');
   const outcome = outcomeOf[hold.state];
   logger.debug({ request_id: request.request_id, payout: payout.id, outcome }, 'decided a hold');
-  return { outcome, because: hold.because };
+  const { because, available } = hold;
+  return { outcome, because, ...(typeof available === 'bigint' && { available: available.toString() }) };
 }
 
 /** The batcher of a replica. */

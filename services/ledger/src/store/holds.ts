@@ -68,7 +68,9 @@ const decide = query<Hold>(
      insert into entries (transfer_seq, account_id, bucket, asset, amount)
      select seq, account_id, bucket, asset, sign * total
      from booked cross join (values ('available', -1), ('held', 1)) as side (bucket, sign))
-   select ${holdColumns} from (select * from known union all select * from fresh_holds) as decided`,
+   select ${holdColumns}, case when state = 'refused' then
+     (select w.available from weighed w where w.payout_id = decided.payout_id) end as available
+   from (select * from known union all select * from fresh_holds) as decided`,
 );
 
 /**
