@@ -1,8 +1,10 @@
+import { addressHint } from '@quittance/chains/address-hint';
 import { type AssetSymbol, assetSymbols, assets, type Chain, type ChainKind } from '@quittance/shared/assets';
+import { formPart, unknownFields } from '@quittance/shared/form';
 import { Unavailable } from '@quittance/shared/http';
 import { formatUnits, parseUnits, type Units, units } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import { type FieldErrors, form, messages, rules } from '@quittance/shared/validation';
+import { type FieldErrors, type FieldProblem, messages, rules } from '@quittance/shared/validation';
 import type { PayoutChain, Ports } from './ports.ts';
 import type { UnresolvedDeposit } from './store/unswept-deposits.ts';
 
@@ -27,9 +29,9 @@ export type PayableChain = Pick<PayoutChain, 'kind' | 'assets' | 'checkAddress'>
 type OrderPorts = Pick<Ports, 'quotes'> & { chains: Pick<ReadonlyMap<Chain, PayableChain>, 'get'> };
 
 const fields = {
-  asset: form({ asset: rules.oneOf(assetSymbols).required }),
-  amount: form({ amount: rules.number().required }),
-  address: form({ address: rules.text(ADDRESS_CHARACTERS_MAX).required }),
+  asset: formPart({ asset: rules.oneOf(assetSymbols).required }),
+  amount: formPart({ amount: rules.number().required }),
+  address: formPart({ address: rules.text(ADDRESS_CHARACTERS_MAX).required }),
 };
 
 /**
@@ -48,8 +50,13 @@ export function readPayoutOrder(
   const asset = named !== undefined && isPayable(named, on, latest?.active) ? named : undefined;
 
   const errors: FieldErrors = {};
-  if (!given.asset.ok) Object.assign(errors, given.asset.refusal);
-  else if (asset === undefined) errors['asset'] = [messages.invalid('asset')];
+  if (asset === undefined) {
+    const payable = assetSymbols.filter((symbol) =>
+      isPayable(symbol, chains.get(assets[symbol].chain), quotes.latest(symbol)?.active),
+    );
+    const offered = formPart({ asset: rules.oneOf(payable).required })(body);
+    if (!offered.ok) Object.assign(errors, offered.refusal);
+  }
 
   let amount: Units | undefined;
   if (!given.amount.ok) Object.assign(errors, given.amount.refusal);
@@ -67,11 +74,14 @@ export function readPayoutOrder(
   if (!given.address.ok) Object.assign(errors, given.address.refusal);
   else if (asset !== undefined && on !== undefined) {
     address = checkRecipient(on, given.address.value.address);
-    if (address === undefined) errors['address'] = [messages.invalid('address')];
+    if (address === undefined) errors['address'] = [wrongAddress(on, given.address.value.address)];
   }
 
-  const isValid = Object.keys(errors).length === 0;
-  if (!isValid || asset === undefined || amount === undefined || address === undefined) return refuse(errors);
+  const problems = { ...errors, ...unknownFields(body, Object.keys(fields)) };
+  const isValid = Object.keys(problems).length === 0;
+  if (!isValid || asset === undefined || amount === undefined || address === undefined) {
+    return refuse(problems);
+  }
   return ok({ asset, amount, address, ...quotedTerms(quotes, asset) });
 }
 
@@ -92,14 +102,18 @@ export function readReturnOrder(
   const given = fields.address(body);
   const address = given.ok ? checkRecipient(on, given.value.address) : undefined;
   if (!given.ok) Object.assign(errors, given.refusal);
-  else if (address === undefined) errors['address'] = [messages.invalid('address')];
+  else if (address === undefined) errors['address'] = [wrongAddress(on, given.value.address)];
   if (latest !== undefined) {
     const dust = units(latest.dust);
     const least = units(units(latest.network_fee) + (dust > 0n ? dust : 1n));
     // The rest after the fee must not be dust.
-    if (amount < least) errors['amount'] = [messages.atLeast('amount', formatUnits(least, decimals))];
+    if (amount < least) {
+      const hint = 'What was received does not cover the network fee: accept it into the balance instead.';
+      errors['amount'] = [messages.atLeast('amount', formatUnits(least, decimals), hint)];
+    }
   }
-  if (Object.keys(errors).length > 0 || address === undefined) return refuse(errors);
+  const problems = { ...errors, ...unknownFields(body, ['address']) };
+  if (Object.keys(problems).length > 0 || address === undefined) return refuse(problems);
 
   const terms = quotedTerms(quotes, asset);
   return ok({ asset, amount: units(amount - terms.networkFee), address, ...terms });
@@ -135,9 +149,12 @@ export function checkRecipient(on: PayableChain, text: string): string | undefin
   return canonical === on.checkAddress(on.sender.hotAddress) ? undefined : canonical;
 }
 
+const wrongAddress = (on: PayableChain, text: string): FieldProblem =>
+  messages.invalid('address', addressHint(on.kind, text, on.sender.hotAddress));
+
 /** The amount, exact, or every limit that it breaks. `text` is plain decimal text. */
-export function amountWithin(text: string, decimals: number, dust: Units): Result<Units, string[]> {
-  const broken: string[] = [];
+export function amountWithin(text: string, decimals: number, dust: Units): Result<Units, FieldProblem[]> {
+  const broken: FieldProblem[] = [];
   // Also without a dust limit, the least amount is one unit.
   const least = dust > 0n ? dust : units(1n);
   // Without the digits that are too many, the amount compares with the limits in the same way.

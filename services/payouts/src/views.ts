@@ -1,9 +1,9 @@
 import { showAddress } from '@quittance/chains/registry';
 import { assets } from '@quittance/shared/assets';
 import type { PayloadOf } from '@quittance/shared/events';
-import { answers } from '@quittance/shared/http-answers';
+import { type Answer, answers } from '@quittance/shared/http-answers';
 import type { PayoutId } from '@quittance/shared/ids';
-import { formatUnits } from '@quittance/shared/money';
+import { formatUnits, type Units, units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import { shownAs } from './domain/states.ts';
 import type { Payout } from './store/payouts.ts';
@@ -33,9 +33,22 @@ export const createdView = (id: PayoutId) => ({
   data: { id: idOnTheWire(id) },
 });
 
-/** What is answered when the ledger places no hold. */
+/**
+ * The answer to a payout that the balance does not cover.
+ * @param available what the balance had, where the ledger said it
+ */
+export function insufficientBalance(
+  { asset, amount, networkFee }: Pick<Payout, 'asset' | 'amount' | 'networkFee'>,
+  available: Units | undefined,
+): Answer {
+  const text = (value: Units) => formatUnits(value, assets[asset].decimals);
+  const has = available === undefined ? '' : `${text(available)} ${asset} is available and `;
+  const needed = `${text(units(amount + networkFee))} ${asset} is needed`;
+  return answers.insufficientBalance(`${has}${needed}: ${text(amount)} and ${text(networkFee)} network fee.`);
+}
+
+/** What is answered when the ledger refuses to refund a deposit. */
 export const refusedView = {
-  insufficient_balance: answers.insufficientBalance,
   already_accepted: answers.alreadyResolved('accepted'),
   used_for_recovery: answers.conflict(
     'A part of these funds repaid a loss: accept what is left, and pay it out from the balance.',

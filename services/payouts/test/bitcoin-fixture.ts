@@ -36,9 +36,9 @@ const strangers = openBitcoinWallet(
 let indexes = 0;
 
 /** A node and a database for a suite. */
-export type BitcoinEngines = { node: BitcoindHandle; database: TestDatabase; stop(): Promise<void> };
+type BitcoinEngines = { node: BitcoindHandle; database: TestDatabase; stop(): Promise<void> };
 
-export async function bitcoinEngines(): Promise<BitcoinEngines> {
+async function bitcoinEngines(): Promise<BitcoinEngines> {
   const dataDir = mkdtempSync(join(tmpdir(), 'quittance-bitcoin-'));
   const [node, database] = await Promise.all([startBitcoind({ dataDir, port: 0 }), testDatabase()]);
   return {

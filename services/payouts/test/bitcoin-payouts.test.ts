@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { BITCOIN, type BitcoinFixture, bitcoinSuite, CONFIRMATIONS } from './bitcoin-fixture.ts';
+import { halt, resume } from './chain-worker-fixture.ts';
 
 /** Payouts from a real Bitcoin node, stepped by hand, and what delays them. */
 let fixture: BitcoinFixture;
@@ -222,6 +223,19 @@ describe('a payout', () => {
     const spent = (await fixture.utxos()).filter(({ state }) => state === 'spent');
     expect(spent.map(({ outpoint }) => outpoint)).toEqual([stays.outpoint]);
   });
+});
+
+it('a halt stops new signatures, and signed transactions are followed', async () => {
+  const signed = await fixture.send();
+  const waiting = await fixture.reserve(BITCOIN / 4n);
+  await halt(fixture.db, 'BTC');
+  await fixture.node.mine(CONFIRMATIONS);
+  await fixture.run();
+  await fixture.run();
+  expect([await fixture.statusOf(signed), await fixture.statusOf(waiting)]).toEqual(['mined', 'reserved']);
+  await resume(fixture.db, 'BTC');
+  await fixture.finish();
+  expect(await fixture.statusOf(waiting)).toBe('mined');
 });
 
 describe('two replicas', () => {

@@ -12,6 +12,7 @@ import type { TestDatabase } from '@quittance/testkit/engines';
 import { recordDeposits, reverseDeposits } from '../src/handlers.ts';
 import { requestPayout } from '../src/operations/request-payout.ts';
 import type { Ports } from '../src/ports.ts';
+import { noteHalt, noteResume } from '../src/store/halts.ts';
 
 /** A clock that a test moves. Unless it `runs`, only the test moves it. */
 export class TestClock {
@@ -41,8 +42,21 @@ function keepingLogger(lines: Line[]): Logger {
   return logger;
 }
 
+/** The auditor halts an asset, and an operator resumes it. */
+export const halt = (db: Db, asset: AssetSymbol, number = '1') =>
+  db.transaction((trx) => noteHalt(trx, { asset, halt: number }));
+export const resume = (db: Db, asset: AssetSymbol, number = '1') =>
+  db.transaction((trx) => noteResume(trx, { asset, halt: number }));
+
 export type DepositPayload = Parameters<typeof recordDeposits>[1][number]['payload'];
-const TABLES = ['utxos', 'hot_address_cursors', 'wallet_histories', 'unswept_deposits', 'payments'];
+const TABLES = [
+  'halted_assets',
+  'utxos',
+  'hot_address_cursors',
+  'wallet_histories',
+  'unswept_deposits',
+  'payments',
+];
 const placed = { known: true, reply: { outcome: 'placed' } };
 
 /** What the fixtures of the chain workers share: the database, the log, and a ledger that places every hold. */

@@ -1,37 +1,32 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, expect, it } from '@jest/globals';
 import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { openWallet } from '@quittance/chains/evm/wallet';
+import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
 import { type Bus, connectBus } from '@quittance/shared/bus';
+import { ADDRESSES_PER_REQUEST } from '@quittance/shared/commands';
 import { ConfigError } from '@quittance/shared/config';
 import { createLogger } from '@quittance/shared/logger';
-import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
-import { environment, SEED, startService } from './service-client.ts';
+import { SEED } from './service-client.ts';
+import { type ServiceFixture, serviceSuite } from './service-fixture.ts';
 
 const OTHER_SEED = `${'abandon '.repeat(11)}about`;
 
-let database: TestDatabase;
-let nats: Awaited<ReturnType<typeof testNats>>;
+let fixture: ServiceFixture;
 let invoices: Bus;
-beforeAll(async () => {
-  [database, nats] = await Promise.all([testDatabase(), testNats()]);
-  invoices = await connectBus({ url: nats.url, service: 'invoices', logger: createLogger('test', 'silent') });
+serviceSuite(async (opened) => {
+  fixture = opened;
+  const logger = createLogger('test', 'silent');
+  invoices = await connectBus({ url: fixture.nats.url, service: 'invoices', logger });
 });
-afterAll(async () => {
-  await invoices?.close();
-  await nats?.stop();
-  await database?.drop();
-});
+afterAll(() => invoices?.close());
 
-const start = (seed: string) =>
-  startService(
-    {
-      ...environment(database.urlOf('payouts'), nats.url),
-      BITCOIN_RPC_URL: 'http://127.0.0.1:1',
-      BITCOIN_NETWORK: 'regtest',
-      WALLET_SEED: seed,
-    },
-    {},
-  );
+const start = (seed: string, more: Record<string, string> = {}) =>
+  fixture.start({
+    BITCOIN_RPC_URL: 'http://127.0.0.1:1',
+    BITCOIN_NETWORK: 'regtest',
+    WALLET_SEED: seed,
+    ...more,
+  });
 
 const firstOf = (seed: string) => ({
   bitcoin: openBitcoinWallet('regtest', seed).address('deposit', 0),
@@ -41,7 +36,7 @@ const chains = ['bitcoin', 'ethereum'] as const;
 
 /** Derives addresses for invoices from this recovery phrase. `expected` may be addresses of another one. */
 async function compared(seed: string, publicKeysOf: string): Promise<void> {
-  const service = await start(seed);
+  await start(seed);
   try {
     for (const chain of chains) {
       const expected = [firstOf(publicKeysOf)[chain]];
@@ -49,7 +44,7 @@ async function compared(seed: string, publicKeysOf: string): Promise<void> {
       expect(answer).toEqual({ known: true, reply: { addresses: [firstOf(seed)[chain]] } });
     }
   } finally {
-    await service.stop();
+    await fixture.stopReplicas();
   }
 }
 
@@ -68,4 +63,23 @@ it('a seed whose addresses invoices assigns is bound to the database before anyt
     expect.stringContaining(`this database was used with ${openWallet(SEED).hotAddress}`),
   ]);
   await compared(SEED, SEED);
+});
+
+it('derives addresses of Solana for invoices, and none of a chain that is not configured', async () => {
+  const { hotAddress, depositAddress } = openSolanaWallet(SEED);
+  const service = await start(SEED, {
+    SOLANA_RPC_URL: 'http://127.0.0.1:1',
+    SOLANA_NETWORK: 'local',
+    SOLANA_USDC_MINT: hotAddress,
+  });
+  try {
+    const count = ADDRESSES_PER_REQUEST;
+    const answer = await invoices.ask('addresses.derive', { chain: 'solana', from: 5, count });
+    const addresses = Array.from({ length: count }, (_, i) => depositAddress(5 + i));
+    expect(answer).toEqual({ known: true, reply: { addresses } });
+    const unknown = await invoices.ask('addresses.derive', { chain: 'polygon', from: 0, count: 1 });
+    expect(unknown).toMatchObject({ known: false });
+  } finally {
+    await service.stop();
+  }
 });

@@ -3,7 +3,7 @@ import { newPayoutId, type PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { voidStaleRequests } from '../src/operations/request-payout.ts';
 import { insertRequested } from '../src/store/payouts.ts';
-import { order, type RequestsFixture, recipient, requestsSuite } from './requests-fixture.ts';
+import { order, type RequestsFixture, recipient, requestsSuite } from './service-fixture.ts';
 
 /** Requests for payouts, and what the ledger answers to them. */
 let fixture: RequestsFixture;
@@ -51,10 +51,20 @@ describe('POST /api/payouts', () => {
     expect(shown.amount).toBe('1.000000000000000001');
   });
 
+  it.each([
+    ['400000000000000000', '0.4 ETH is available and '],
+    [undefined, ''],
+  ])('says what is needed, and that %s is available', async (available, said) => {
+    fixture.ledger.reply = () => ({ outcome: 'refused', ...(available && { available }) });
+    const { body } = await fixture.shop.post(`{"asset":"ETH","amount":0.5,"address":"${recipient}"}`);
+    expect(body).toMatchObject({ message: 'Insufficient balance', code: 'insufficient_balance' });
+    expect(body.hint).toMatch(new RegExp(`^${said}[\\d.]+ ETH is needed: 0.5 and [\\d.]+ network fee\\.$`));
+  });
+
   it('answers 400 when the balance is too small, and there is no payout', async () => {
     fixture.ledger.reply = () => ({ outcome: 'refused' });
     const { status, body } = await fixture.shop.post(order);
-    expect([status, body]).toEqual([400, { message: 'Insufficient balance' }]);
+    expect([status, body]).toEqual([400, expect.objectContaining({ message: 'Insufficient balance' })]);
     expect(await fixture.rowsOf(fixture.shop)).toMatchObject([{ status: 'refused' }]);
     expect((await fixture.shop.get('/api/payouts')).body).toMatchObject({ data: [], meta: { total: 0 } });
   });
@@ -75,7 +85,10 @@ describe('POST /api/payouts', () => {
     ],
   ])('answers 422 to %s, and asks nobody', async (text, errors) => {
     const { status, body } = await fixture.shop.post(text);
-    expect([status, body]).toEqual([422, { message: 'The given data was invalid.', errors }]);
+    expect([status, body]).toEqual([
+      422,
+      expect.objectContaining({ message: 'The given data was invalid.', errors }),
+    ]);
     expect(fixture.ledger.asked).toEqual([]);
     expect(await fixture.rowsOf(fixture.shop)).toEqual([]);
   });
@@ -83,7 +96,7 @@ describe('POST /api/payouts', () => {
   it('answers 503 without a fresh quote', async () => {
     fixture.board.isFresh = false;
     const { status, headers, body } = await fixture.shop.post(order);
-    expect([status, body]).toEqual([503, { message: 'Service Unavailable' }]);
+    expect([status, body]).toEqual([503, expect.objectContaining({ message: 'Service Unavailable' })]);
     expect(headers.get('retry-after')).toBe('2');
     expect(await fixture.rowsOf(fixture.shop)).toEqual([]);
   });

@@ -3,8 +3,8 @@ import { connectBus } from '@quittance/shared/bus';
 import type { Db, Statement } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { eventually } from '@quittance/testkit/eventually';
-import { order, type RequestsFixture, requestsSuite } from './requests-fixture.ts';
 import type { Client } from './service-client.ts';
+import { order, type RequestsFixture, requestsSuite } from './service-fixture.ts';
 
 /** Repeated requests, repeated messages and lost answers have one effect, and an outage has none. */
 let fixture: RequestsFixture;
@@ -43,7 +43,10 @@ describe('Idempotency-Key', () => {
     fixture.ledger.reply = () => ({ outcome: 'placed' });
     fixture.board.isFresh = false;
     const again = await withKey('poor');
-    expect([again.status, again.body]).toEqual([400, { message: 'Insufficient balance' }]);
+    expect([again.status, again.body]).toEqual([
+      400,
+      expect.objectContaining({ message: 'Insufficient balance' }),
+    ]);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
@@ -238,7 +241,7 @@ describe('a connection that breaks during the commit', () => {
       () => 'after',
       async (client) => {
         const { status, body } = await client.post(order);
-        expect([status, body]).toEqual([500, { message: 'Server Error' }]);
+        expect([status, body]).toEqual([500, expect.objectContaining({ message: 'Server Error' })]);
       },
     );
   });

@@ -17,6 +17,7 @@ type Outcome = 'placed' | 'refused' | 'voided';
 export type Reply = {
   outcome?: Outcome;
   because?: 'used_for_recovery';
+  available?: string;
   times?: number;
   before?: () => Promise<unknown>;
 };
@@ -42,10 +43,10 @@ export async function scriptedLedger(url: string): Promise<ScriptedLedger> {
   const answer = async (message: Msg): Promise<void> => {
     const hold = commands['hold.place'].request.parse(message.json());
     ledger.asked.push(hold);
-    const { outcome, because, times = 1, before } = ledger.reply(hold);
+    const { outcome, because, available, times = 1, before } = ledger.reply(hold);
     await before?.();
     if (outcome === undefined) return;
-    for (let i = 0; i < times; i++) message.respond(JSON.stringify({ outcome, because }));
+    for (let i = 0; i < times; i++) message.respond(JSON.stringify({ outcome, because, available }));
   };
   nats.subscribe(commandSubject('hold.place'), {
     queue: 'ledger',

@@ -1,9 +1,6 @@
-import { loadConfig } from '@quittance/shared/config';
 import { signIdentity } from '@quittance/shared/identity';
 import { type AccountId, newAccountId } from '@quittance/shared/ids';
 import type { Quote } from '@quittance/shared/quotes';
-import { configSchema, type PayoutsConfig } from '../src/config.ts';
-import { type PayoutsOptions, type PayoutsService, startPayouts } from '../src/service.ts';
 
 const SECRET = 'the secret that gateway and services share';
 export const PUBLIC_URL = 'http://pay.example';
@@ -48,14 +45,6 @@ export class TestBoard {
   }
   latest = (asset: string) => this.#quotes.get(asset);
   fresh = (asset: string) => (this.isFresh ? this.#quotes.get(asset) : undefined);
-}
-
-export async function startService(
-  environmentOf: Record<string, string>,
-  options: PayoutsOptions,
-): Promise<PayoutsService> {
-  const config: PayoutsConfig = { ...loadConfig('payouts', configSchema, environmentOf), PORT: 0 };
-  return startPayouts(config, { workers: false, ...options });
 }
 
 export type Answered = {

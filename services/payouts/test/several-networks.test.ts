@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, expect, it } from '@jest/globals';
 import { openWallet } from '@quittance/chains/evm/wallet';
 import { connectRpc, type Rpc } from '@quittance/chains/json-rpc';
 import type { AnvilHandle } from '@quittance/engines/anvil';
 import type { Chain } from '@quittance/shared/assets';
-import { type Db, openDb } from '@quittance/shared/db';
-import { createLogger } from '@quittance/shared/logger';
-import { type TestDatabase, testAnvil, testDatabase, testNats } from '@quittance/testkit/engines';
+import { testAnvil } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutsService } from '../src/service.ts';
 import { startWorkers } from '../src/workers.ts';
-import { type ScriptedLedger, scriptedLedger } from './scripted-ledger.ts';
-import { Client, environment, SEED, startService, TestBoard } from './service-client.ts';
+import { SEED } from './service-client.ts';
+import { type ServiceFixture, serviceSuite } from './service-fixture.ts';
 
 /** One service, one seed and two EVM networks, each with a real node. */
-let database: TestDatabase;
-let nats: Awaited<ReturnType<typeof testNats>>;
-let ledger: ScriptedLedger;
-let db: Db;
+let fixture: ServiceFixture;
 let service: PayoutsService;
-let shop: Client;
 const networks = { ethereum: 31_337, base: 8_453 } as const;
 type Network = keyof typeof networks;
 const nodes = {} as Record<Network, { anvil: AnvilHandle; rpc: Rpc }>;
@@ -27,45 +21,27 @@ const wallet = openWallet(SEED);
 const ETHER = 10n ** 18n;
 const hex = (value: bigint): string => `0x${value.toString(16)}`;
 
-beforeAll(async () => {
-  [database, nats] = await Promise.all([testDatabase(), testNats()]);
-  ledger = await scriptedLedger(nats.url);
-  db = openDb({
-    url: database.urlOf('payouts'),
-    schema: 'payouts',
-    pool: 2,
-    logger: createLogger('test', 'silent'),
-  });
+serviceSuite(async (opened) => {
+  fixture = opened;
   for (const network of ['ethereum', 'base'] as const) {
     const anvil = await testAnvil({ chainId: networks[network] });
     const rpc = connectRpc(anvil.rpcUrl);
     nodes[network] = { anvil, rpc };
     await rpc.call('anvil_setBalance', [wallet.hotAddress, hex(10n * ETHER)]);
   }
-  const board = new TestBoard();
-  board.set('ETH_BASE', {});
-  service = await startService(
-    {
-      ...environment(database.urlOf('payouts'), nats.url),
-      ETHEREUM_RPC_URL: nodes.ethereum.anvil.rpcUrl,
-      BASE_RPC_URL: nodes.base.anvil.rpcUrl,
-      BASE_CHAIN_ID: String(networks.base),
-      ETHEREUM_USDC_ADDRESS: '',
-    },
-    { quotes: board },
-  );
-  shop = new Client(() => service);
+  fixture.board.set('ETH_BASE', {});
+  service = await fixture.start({
+    ETHEREUM_RPC_URL: nodes.ethereum.anvil.rpcUrl,
+    BASE_RPC_URL: nodes.base.anvil.rpcUrl,
+    BASE_CHAIN_ID: String(networks.base),
+    ETHEREUM_USDC_ADDRESS: '',
+  });
 });
 afterAll(async () => {
-  await service?.stop();
-  await ledger?.close();
-  await db?.close();
   for (const { anvil, rpc } of Object.values(nodes)) {
     await rpc.close();
     await anvil.stop();
   }
-  await nats?.stop();
-  await database?.drop();
 });
 
 const mine = (network: Network, blocks = 1) => nodes[network].rpc.call('anvil_mine', [hex(BigInt(blocks))]);
@@ -75,12 +51,8 @@ const balanceOf = async (network: Network, address: string): Promise<bigint> =>
 let recipients = 0;
 const newRecipient = () => `0x${(++recipients).toString(16).padStart(8, '0')}${'b7'.repeat(16)}`;
 
-async function payout(asset: 'ETH' | 'ETH_BASE', to = newRecipient()): Promise<{ id: number; to: string }> {
-  const { status, body } = await shop.post({ asset, amount: 0.5, address: to });
-  expect(status).toBe(201);
-  return { id: body.data.id, to };
-}
-const statusOf = async (id: number): Promise<string> => (await shop.get(`/api/payouts/${id}`)).body.status;
+const payout = (asset: 'ETH' | 'ETH_BASE', to = newRecipient()) => fixture.payout(asset, '0.5', to);
+const statusOf = async (id: number): Promise<string> => (await fixture.shown(id)).status;
 
 function on(chain: Chain) {
   const found = service.ports.chains.get(chain);
@@ -97,7 +69,7 @@ const round = (chain: Chain, stuckAfterMs = 180_000) => {
 
 type Attempt = { tx_hash: string; raw: string; nonce: string; state: string; terms: { max_fee: string } };
 const attemptsAt = (id: number): Promise<Attempt[]> =>
-  db.rows(
+  fixture.db.rows(
     `select tx_hash, raw, nonce, state, terms from transactions join payments using (replacement_group)
      where payout_id = $1 order by attempt`,
     [id],
@@ -139,7 +111,7 @@ it('a payout that was replaced is settled by its first transaction when a miner 
   await mine('ethereum', 3);
   await round('ethereum');
   expect(await statusOf(id)).toBe('mined');
-  expect((await shop.get(`/api/payouts/${id}`)).body.tx_hash).toBe(first?.tx_hash);
+  expect((await fixture.shown(id)).tx_hash).toBe(first?.tx_hash);
   expect((await attemptsAt(id)).map(({ state }) => state)).toEqual(['mined', 'invalidated']);
   await mine('ethereum', 3);
   await round('ethereum');
@@ -160,7 +132,7 @@ it('each network has nonces of its own for the same address, and a node that is 
     expect(await balanceOf('ethereum', both.ETH.to)).toBe(ETHER / 2n);
     expect(await balanceOf('base', both.ETH.to)).toBe(0n);
     expect(await balanceOf('base', both.ETH_BASE.to)).toBe(ETHER / 2n);
-    const leases = await db.rows<{ name: string }>(
+    const leases = await fixture.db.rows<{ name: string }>(
       `select name from leases where name like 'chain-worker:%' order by name`,
     );
     expect(leases.map(({ name }) => name)).toEqual([
@@ -186,7 +158,7 @@ it('each network has nonces of its own for the same address, and a node that is 
     nodes.ethereum.anvil.resume();
     await workers.stop();
   }
-  const spent = await db.rows<{ chain: string; asset: string }>(
+  const spent = await fixture.db.rows<{ chain: string; asset: string }>(
     `select distinct payload->>'chain' as chain, payload->>'asset' as asset from outbox where kind = 'network.spent' order by 1`,
   );
   expect(spent).toEqual([
@@ -197,7 +169,7 @@ it('each network has nonces of its own for the same address, and a node that is 
 
 it('an asset of a network that is not configured, and a token without its contract, cannot be paid', async () => {
   for (const asset of ['POL', 'SOL', 'USDC_ERC20', 'USDC_BASE']) {
-    const { status, body } = await shop.post({ asset, amount: 1, address: newRecipient() });
+    const { status, body } = await fixture.shop.post({ asset, amount: 1, address: newRecipient() });
     expect([status, body.errors]).toEqual([422, { asset: ['The selected asset is invalid.'] }]);
   }
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { associatedAccount } from '@quittance/chains/solana/transaction';
 import { patient } from '@quittance/testkit/patience';
+import { halt, resume } from './chain-worker-fixture.ts';
 import { RENT, SOL, type SolanaFixture, solanaSuite, TOKEN_RENT } from './solana-fixture.ts';
 
 jest.setTimeout(patient(300_000));
@@ -98,6 +99,17 @@ describe('a payout', () => {
     expect(await fixture.spent()).toMatchObject([{ purpose: 'payout' }]);
     expect(await hotBalance('USDC_SOL')).toBe(100n);
   });
+});
+
+it('a halt stops new signatures for the asset, and other assets are paid', async () => {
+  await fresh(10n * SOL, 1_000n);
+  const lamports = await fixture.reserve('SOL', SOL);
+  const tokens = await fixture.reserve('USDC_SOL', 100n);
+  await halt(fixture.db, 'SOL');
+  await fixture.ends(tokens.id, 'mined');
+  expect(await fixture.payout(lamports.id)).toMatchObject({ status: 'reserved' });
+  await resume(fixture.db, 'SOL');
+  await fixture.ends(lamports.id, 'mined');
 });
 
 describe('sweeps', () => {

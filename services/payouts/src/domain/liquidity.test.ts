@@ -86,6 +86,11 @@ it('a sweep is economical from two hundred times its cost on', () => {
   expect(economicalSweeps([{ ...ether, net: units(200n * COST - 1n) }], 'ETH', rates, plenty, 5)).toEqual([]);
 });
 
+it('a sweep without a fee is economical when it brings anything', () => {
+  const free = (net: bigint): SweepOffer => ({ ...dollars(0n), net: units(net), fee: units(0n) });
+  expect(economicalSweeps([free(0n), free(1n)], 'ETH', rates, plenty, 5)).toEqual([free(1n)]);
+});
+
 it('no sweep is economical without both rates', () => {
   for (const missing of ['ETH', 'USDC_ERC20'] as const) {
     const known = new Map(rates);

@@ -43,6 +43,18 @@ describe('a run', () => {
     expect(plan).toEqual({ pay: [], sweep: [large], waiting: [payout], short: [] });
   });
 
+  it('sweeps for each payout only what it lacks', () => {
+    const held = [ethAt(10n), ethAt(30n), ethAt(5n)];
+    const plan = planRun('ethereum', [eth(9n), eth(4n)], aLiquidity({}), held);
+    expect(plan.sweep).toEqual([ethAt(10n), ethAt(5n)]);
+  });
+
+  it('sweeps one unit for a payout that lacks one, and nothing of a deposit that costs more than it brings', () => {
+    const [payout, lost] = [eth(10n), ethAt(-5n)];
+    const plan = planRun('ethereum', [payout], aLiquidity({ ETH: 10n }), [lost, ethAt(1n), ethAt(0n)]);
+    expect(plan).toMatchObject({ sweep: [ethAt(1n)], waiting: [payout], short: [] });
+  });
+
   it('waits for sweeps in flight instead of making others', () => {
     const payout = eth(10n);
     const plan = planRun('ethereum', [payout], aLiquidity({ ETH: 4n }, { ETH: 7n }), [ethAt(20n)]);
@@ -96,9 +108,12 @@ describe('a run', () => {
 
   it('makes all given sweeps for a payout that needs more, when further deposits cover it', () => {
     const [payout, later] = [eth(100n), eth(5n)];
-    const shown = [ethAt(30n), ethAt(20n)];
+    const shown = [ethAt(30n), ethAt(19n), ethAt(1n)];
+    const empty = ethAt(0n);
     const beyond = (amount: bigint) => new Map([['ETH' as const, units(amount)]]);
-    expect(planRun('ethereum', [payout, later], aLiquidity({ ETH: 10n }), shown, beyond(41n))).toEqual({
+    expect(
+      planRun('ethereum', [payout, later], aLiquidity({ ETH: 10n }), [...shown, empty], beyond(41n)),
+    ).toEqual({
       pay: [],
       sweep: shown,
       waiting: [payout],
@@ -115,6 +130,8 @@ describe('a run', () => {
     const payout = eth(10n);
     const plan = planRun('ethereum', [payout], aLiquidity({ ETH: -20n }), [ethAt(25n), ethAt(6n)]);
     expect(plan).toMatchObject({ pay: [], sweep: [ethAt(25n), ethAt(6n)], waiting: [payout] });
+    const exact = planRun('ethereum', [payout], aLiquidity({ ETH: -20n }), [ethAt(31n), ethAt(30n)]);
+    expect(exact.sweep).toEqual([ethAt(31n)]);
   });
 
   const amount = fc.bigInt({ min: 0n, max: 1_000n });
@@ -192,6 +209,11 @@ describe('the sweeps for an amount', () => {
     { maxLength: 12 },
   );
   const total = (sweeps: readonly Sweepable[]): bigint => sweeps.reduce((sum, one) => sum + one.net, 0n);
+
+  it('are one that brings exactly the amount, when there is one', () => {
+    expect(sweepsFor([ethAt(1n)], units(1n))).toEqual([ethAt(1n)]);
+    expect(sweepsFor([ethAt(10n), ethAt(5n), ethAt(3n)], units(5n))).toEqual([ethAt(5n)]);
+  });
 
   it('are enough and none too many, or undefined when all together are not enough', () => {
     fc.assert(

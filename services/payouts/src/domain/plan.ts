@@ -116,7 +116,7 @@ export function sweepsFor<S extends Sweepable>(held: readonly S[], lack: Units):
   for (const one of worth) {
     if (missing <= one.net) {
       const stillMissing = missing;
-      const last = worth.slice(chosen.length).findLast((small) => small.net >= stillMissing) ?? one;
+      const last = worth.findLast((small) => small.net >= stillMissing) ?? one;
       return [...chosen, last];
     }
     chosen.push(one);

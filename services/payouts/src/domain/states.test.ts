@@ -2,12 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import {
   assertMoves,
   columnPhases,
+  isNodeBehind,
   type PayoutStatus,
+  paidStatuses,
   payoutMoves,
   payoutStatuses,
   shownAs,
   shownStatuses,
   statusesShownAs,
+  type TransactionState,
   transactionMoves,
   transactionPhases,
   transactionStates,
@@ -27,6 +30,10 @@ function reachable<S extends string>(moves: Record<S, readonly S[]>, from: S): S
   return found;
 }
 
+/** The states that can come right before one. */
+const before = <S extends string>(moves: Record<S, readonly S[]>, to: S): S[] =>
+  (Object.keys(moves) as S[]).filter((from) => moves[from].includes(to));
+
 const ends: PayoutStatus[] = ['mined', 'failed', 'refused', 'voided'];
 
 describe('the states of a payout', () => {
@@ -41,12 +48,17 @@ describe('the states of a payout', () => {
   });
 
   it('are signed only after a hold, and refused or voided only before', () => {
-    const before = (to: PayoutStatus) =>
-      payoutStatuses.filter((from) => (payoutMoves[from] as readonly PayoutStatus[]).includes(to));
-    expect(before('signed')).toEqual(['reserved']);
-    expect(before('reserved')).toEqual(['requested']);
-    expect(before('refused')).toEqual(['requested']);
-    expect(before('voided')).toEqual(['requested']);
+    const from = (to: PayoutStatus) => before<PayoutStatus>(payoutMoves, to);
+    expect(from('signed')).toEqual(['reserved']);
+    expect(from('reserved')).toEqual(['requested']);
+    expect(from('refused')).toEqual(['requested']);
+    expect(from('voided')).toEqual(['requested']);
+  });
+
+  it('are mined when a transaction pays, and fail at any time after the hold', () => {
+    expect(paidStatuses).toEqual(['signed', 'broadcast']);
+    expect(before<PayoutStatus>(payoutMoves, 'mined')).toEqual(paidStatuses);
+    expect(before<PayoutStatus>(payoutMoves, 'failed')).toEqual(['reserved', ...paidStatuses]);
   });
 
   it('are shown by the names of the contract, and a request that never became a payout is not shown', () => {
@@ -79,6 +91,13 @@ describe('the states of a transaction', () => {
       expect(transactionMoves[end]).toEqual([]);
   });
 
+  it('end in every way from every open state', () => {
+    for (const end of ['mined', 'reverted', 'invalidated'] as const) {
+      expect(before<TransactionState>(transactionMoves, end)).toEqual(['signed', 'broadcast']);
+    }
+    expect(before<TransactionState>(transactionMoves, 'broadcast')).toEqual(['signed']);
+  });
+
   it('are open exactly while another state can follow', () => {
     expect(transactionStates.filter((state) => transactionMoves[state].length > 0)).toEqual([
       ...transactionPhases.open,
@@ -97,3 +116,15 @@ describe('the states of a transaction', () => {
     expect([columnPhases.doubted_at, columnPhases.searched_to]).toEqual(['open', 'open']);
   });
 });
+
+it.each([
+  [new Date(0), 100, 99, true],
+  [new Date(0), 100, 100, false],
+  [null, 100, 99, false],
+  [new Date(0), null, 99, false],
+])(
+  'final since %s in block %s, a node with the final block %i is behind: %s',
+  (finalAt, blockHeight, finalized, expected) => {
+    expect(isNodeBehind(finalized, { finalAt, blockHeight })).toBe(expected);
+  },
+);

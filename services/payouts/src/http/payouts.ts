@@ -1,5 +1,6 @@
 import { assetSymbols } from '@quittance/shared/assets';
 import { sleepBy } from '@quittance/shared/clock';
+import { form } from '@quittance/shared/form';
 import {
   contextOf,
   createApp,
@@ -15,26 +16,19 @@ import {
   answers,
   send,
 } from '@quittance/shared/http-answers';
-import {
-  findKey,
-  type IdempotencyKey,
-  isIdempotencyKey,
-  otherBody,
-  readKey,
-} from '@quittance/shared/idempotency';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
-import { pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
+import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
-import { type FieldErrors, form, rules } from '@quittance/shared/validation';
+import { rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
 import { shownAs, shownStatuses, statusesShownAs } from '../domain/states.ts';
-import { type PayoutRefusal, requestPayout } from '../operations/request-payout.ts';
-import { type PayoutOrder, readPayoutOrder, readReturnOrder } from '../payout-order.ts';
+import { readPayoutOrder, readReturnOrder } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import { findPayout, type Payout, payoutPage } from '../store/payouts.ts';
 import { findUnresolved, type UnresolvedDeposit } from '../store/unswept-deposits.ts';
-import { createdView, payoutView, refusedView } from '../views.ts';
+import { payoutView } from '../views.ts';
+import { type PayoutCall, payOnce } from './pay-once.ts';
 
 /** The service's HTTP interface, behind the gateway. */
 export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpParts, 'without'>): Express {
@@ -55,13 +49,16 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
   return app;
 }
 
-const listForm = form({
-  perPage: perPageField,
-  status: rules.oneOf(shownStatuses).optional,
-  asset: rules.oneOf(assetSymbols).optional,
-  created_from: rules.date().optional,
-  created_to: rules.date().optional,
-});
+const listForm = form(
+  {
+    perPage: perPageField,
+    status: rules.oneOf(shownStatuses).optional,
+    asset: rules.oneOf(assetSymbols).optional,
+    created_from: rules.date().optional,
+    created_to: rules.date().optional,
+  },
+  paged,
+);
 
 async function listPayouts({ db, settings }: Ports, req: Request, res: Response): Promise<Answer> {
   const filter = listForm(req.query);
@@ -94,7 +91,13 @@ async function showPayout(ports: Ports, account: AccountId, id: string): Promise
 
 function createPayout(ports: Ports, req: Request, res: Response): Promise<Answer> {
   const { rawBody, body } = contextOf(res);
-  return payOnce(ports, req, res, rawBody, null, () => readPayoutOrder(body, ports));
+  return payOnce(ports, callOf(req, res, rawBody, null), () => readPayoutOrder(body, ports));
+}
+
+function callOf(req: Request, res: Response, asked: Buffer, returnsDeposit: string | null): PayoutCall {
+  const { identity, requestId } = contextOf(res);
+  const idempotencyKey = req.headers['idempotency-key'];
+  return { account: identity.account, requestId, idempotencyKey, asked, returnsDeposit };
 }
 
 /** Pauses between reads of a deposit whose event has not arrived yet. After about three seconds it counts as unknown. */
@@ -121,7 +124,7 @@ async function returnDeposit(
   if (deposit.account !== identity.account) return answers.unauthorized;
   // The body does not name the deposit, so the same key for another deposit is another request.
   const asked = Buffer.concat([Buffer.from(`return ${depositId}\n`), rawBody]);
-  return payOnce(ports, req, res, asked, depositId, () =>
+  return payOnce(ports, callOf(req, res, asked, depositId), () =>
     // After the key: a repeated request gets its first answer, also when the deposit was reversed since.
     deposit.isReversed ? answers.alreadyResolved('reversed') : readReturnOrder(body, deposit, ports),
   );
@@ -147,65 +150,6 @@ async function arrivedUnresolved(
     waiting.count -= 1;
   }
 }
-
-/** Creates a payout or a refund. A request that repeats the Idempotency-Key must have the same bytes `asked`. */
-async function payOnce(
-  ports: Ports,
-  req: Request,
-  res: Response,
-  asked: Buffer,
-  returnsDeposit: string | null,
-  readOrder: () => Result<PayoutOrder, FieldErrors> | Answer,
-): Promise<Answer> {
-  const { identity, requestId } = contextOf(res);
-  const { account } = identity;
-  const given = readKey(req.headers['idempotency-key'], account, asked);
-  const key = given !== undefined && isIdempotencyKey(given) ? given : undefined;
-  const earlier = key && (await answeredBefore(ports, key));
-  if (earlier !== undefined) return earlier;
-
-  const order = readOrder();
-  if ('status' in order) return order;
-  const badKey = given === undefined || key !== undefined ? {} : (given as FieldErrors);
-  if (!order.ok) return answers.invalid({ ...order.refusal, ...badKey });
-  if (Object.keys(badKey).length > 0) return answers.invalid(badKey);
-
-  const made = await requestPayout(ports, { ...order.value, account, returnsDeposit, requestId, key });
-  if (made.ok) return { status: 201, body: createdView(made.value) };
-  if (made.refusal === 'key_taken' && key !== undefined) {
-    // The other request took the key a moment ago. If it has freed the key again, the client may repeat its request.
-    return (await answeredBefore(ports, key)) ?? answers.stillRunning;
-  }
-  return refusals[made.refusal];
-}
-
-/** The answer to an earlier request with this key; undefined when there was none. */
-async function answeredBefore({ db }: Ports, key: IdempotencyKey): Promise<Answer | undefined> {
-  const known = await findKey(db, key);
-  switch (known?.state) {
-    case undefined:
-      return undefined;
-    case 'answered':
-      return { status: known.status, body: known.body, headers: { 'Idempotent-Replayed': 'true' } };
-    case 'running':
-      return answers.stillRunning;
-    case 'other_body':
-      return answers.invalid(otherBody);
-  }
-}
-
-/** Only an operator ends a halt. */
-const HALTED_RETRY_AFTER_SECONDS = 60;
-
-const refusals = {
-  insufficient_balance: refusedView.insufficient_balance,
-  already_accepted: refusedView.already_accepted,
-  used_for_recovery: refusedView.used_for_recovery,
-  already_returned: answers.alreadyResolved('returned'),
-  key_taken: answers.stillRunning,
-  unavailable: answers.unavailable,
-  halted: { ...answers.unavailable, headers: { 'Retry-After': String(HALTED_RETRY_AFTER_SECONDS) } },
-} as const satisfies Record<PayoutRefusal, Answer>;
 
 /** A merchant's own payout. A request that never became a payout is not found. */
 async function getPayout(

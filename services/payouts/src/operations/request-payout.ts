@@ -3,9 +3,11 @@ import { sleepBy } from '@quittance/shared/clock';
 import type { ReplyOf } from '@quittance/shared/commands';
 import { brokenConstraint, isDatabaseDown, type Queryable, type Trx } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
+import type { Answer } from '@quittance/shared/http-answers';
 import { forgetKey, type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
 import { type AccountId, newPayoutId, type PayoutId } from '@quittance/shared/ids';
 import { reason } from '@quittance/shared/logger';
+import { units } from '@quittance/shared/money';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import { assertNever, ok, type Result, refuse } from '@quittance/shared/result';
 import type { PayoutOrder } from '../payout-order.ts';
@@ -20,7 +22,7 @@ import {
   staleRequests,
 } from '../store/payouts.ts';
 import { AssetHalted } from '../store/transactions.ts';
-import { createdView, eventView, refusedView } from '../views.ts';
+import { createdView, eventView, insufficientBalance, refusedView } from '../views.ts';
 
 /** Shorter than the timeout of clients, and than the time after which undecided requests are voided. */
 const RESERVE_FOR_MS = 3_000;
@@ -55,7 +57,11 @@ export type PayoutRefusal =
   | 'key_taken'
   | 'unavailable'
   | 'already_returned'
-  | keyof typeof refusedView;
+  | keyof typeof refusedView
+  | InsufficientBalance;
+
+/** The answer, which says what the balance had and what it needs. */
+type InsufficientBalance = { insufficientBalance: Answer };
 
 /** Creates a payout when the ledger places its hold: amount and network fee. */
 export async function requestPayout(
@@ -133,11 +139,14 @@ async function insertUnlessHalted(db: Queryable, payout: NewPayout): Promise<Pay
  * Why the ledger refused a hold. A refund is refused because its funds were accepted, unless the ledger gives a reason.
  */
 function whyRefused(
-  { returnsDeposit }: Payout,
+  payout: Payout,
   asked: Asked<ReplyOf<'hold.place'>>,
-): keyof typeof refusedView {
-  if (returnsDeposit === null) return 'insufficient_balance';
-  return (asked.known ? asked.reply.because : undefined) ?? 'already_accepted';
+): keyof typeof refusedView | InsufficientBalance {
+  const { because, available } = asked.known ? asked.reply : {};
+  if (payout.returnsDeposit !== null) return because ?? 'already_accepted';
+  return {
+    insufficientBalance: insufficientBalance(payout, available === undefined ? undefined : units(available)),
+  };
 }
 
 /**
@@ -176,9 +185,9 @@ async function reserve(ports: RequestPorts, requested: Payout, requestId: string
 async function refuseRequest(
   { db }: RequestPorts,
   { id }: Payout,
-  why: keyof typeof refusedView,
+  why: keyof typeof refusedView | InsufficientBalance,
 ): Promise<PayoutRefusal> {
-  const { status, body } = refusedView[why];
+  const { status, body } = typeof why === 'string' ? refusedView[why] : why.insufficientBalance;
   const refused = await db.transaction(async (trx) => {
     if ((await movePayout(trx, id, ['requested'], 'refused')) === undefined) return false;
     await keepAnswer(trx, id, status, body);

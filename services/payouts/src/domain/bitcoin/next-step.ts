@@ -53,8 +53,8 @@ export function nextBitcoinStep(
 }
 
 /** The usual time of two blocks. A transaction that no block includes by then pays too little. */
-export const BUMP_AFTER_MS = 20 * 60_000;
-export const ATTEMPTS_MAX = 8;
+const BUMP_AFTER_MS = 20 * 60_000;
+const ATTEMPTS_MAX = 8;
 /** Satoshi per virtual byte. A higher rate is a mistake. The sender has a limit of its own. */
 const RATE_MAX = 300n;
 /** 0.05 BTC: the limit for a transaction of any size. */

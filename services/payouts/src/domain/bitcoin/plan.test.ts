@@ -1,18 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
 import fc from 'fast-check';
-import {
-  BATCH_MAX,
-  BATCH_MS,
-  mostThatFit,
-  needsMerging,
-  paidByChange,
-  planBatch,
-  type QueuedForBatch,
-} from './plan.ts';
+import { mostThatFit, needsMerging, paidByChange, planBatch, type QueuedForBatch } from './plan.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
-const long = new Date(now.getTime() - BATCH_MS);
+const long = new Date(now.getTime() - 2_000);
 const queue = (...amounts: number[]): QueuedForBatch[] =>
   amounts.map((amount) => ({ amount: units(BigInt(amount)), createdAt: long }));
 const amounts = (some: QueuedForBatch[]) => some.map(({ amount }) => amount);
@@ -45,22 +37,34 @@ describe('the payouts that the next transaction pays', () => {
   });
 
   test('wait for a moment that starts with the first payout', () => {
-    const young = { amount: units(5n), createdAt: new Date(now.getTime() - BATCH_MS + 1) };
+    const young = { amount: units(5n), createdAt: new Date(now.getTime() - 1_999) };
     const available = { free: units(100n), incoming: none, beyond: none };
     expect(planBatch([young], available, now)).toMatchObject({ pay: [], waiting: [young] });
     const [old] = queue(5);
     expect(planBatch([old as QueuedForBatch, young], available, now).pay).toHaveLength(2);
-    const full = Array.from({ length: BATCH_MAX }, () => ({ ...young, amount: units(1n) }));
-    expect(planBatch(full, available, now).pay).toHaveLength(BATCH_MAX);
+    const next = { amount: units(150n), createdAt: now };
+    const more = { ...available, incoming: units(100n) };
+    expect(planBatch([young, next], more, now)).toMatchObject({ pay: [], waiting: [young, next] });
+    const full = Array.from({ length: 100 }, () => ({ ...young, amount: units(1n) }));
+    expect(planBatch(full, available, now).pay).toHaveLength(100);
+  });
+
+  test('are 100 at most, and the money of further ones is not given away', () => {
+    const ones = Array.from({ length: 102 }, () => 1);
+    expect(plan(queue(...ones, 3, 2, 1), 105)).toMatchObject({
+      pay: ones.slice(0, 100).map(BigInt),
+      waiting: [1n, 1n, 3n],
+      short: { has: 0n, needs: 2n, payouts: 2 },
+    });
   });
 
   test('lose no payout, and never exceed the UTXOs', () => {
-    const some = fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 2 * BATCH_MAX });
+    const some = fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 200, size: 'max' });
     fc.assert(
       fc.property(some, fc.nat(500), fc.nat(500), (wanted, free, incoming) => {
         const { pay, waiting, short } = plan(queue(...wanted), free, incoming);
         expect(pay.length + waiting.length + (short?.payouts ?? 0)).toBe(wanted.length);
-        expect(pay.length).toBeLessThanOrEqual(BATCH_MAX);
+        expect(pay.length).toBeLessThanOrEqual(100);
         const paid = pay.reduce((sum, amount) => sum + amount, 0n);
         expect(paid).toBeLessThanOrEqual(BigInt(free));
         const promised = waiting.reduce((sum, amount) => sum + amount, paid);
@@ -75,7 +79,8 @@ test.each([
   ['one that change will pay', [15], 10, 5, 20, false],
   ['one that nothing pays', [50], 10, 5, 20, false],
   ['one that is paid now', [10], 10, 5, 20, false],
-  ['one behind another that is paid now', [10, 12], 10, 5, 20, false],
+  ['one behind another that is paid now', [10, 25], 10, 5, 20, false],
+  ['one that needs a single UTXO more', [16], 10, 5, 1, true],
 ])(
   'UTXOs are merged for %s: %j of %i and %i, and %i beyond: %s',
   (_what, wanted, free, incoming, beyond, merged) => {
@@ -90,6 +95,7 @@ test.each([
 
 test.each([
   ['brings the fee', 12, 10, 5, true],
+  ['brings it exactly, with one unit', 11, 10, 1, true],
   ['is too little', 16, 10, 5, false],
   ['is none', 10, 10, 0, false],
 ])('change that %s: %i of %i and %i', (_what, needs, free, incoming, isPaid) => {
@@ -109,5 +115,6 @@ test('the highest number that fits is found with few attempts', () => {
       expect(found).toEqual(most === 0 ? undefined : { count: most, fit: `${most}` });
       expect(asked).toBeLessThanOrEqual(10);
     }),
+    { examples: [[3, 0]] },
   );
 });

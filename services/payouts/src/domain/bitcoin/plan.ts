@@ -1,9 +1,9 @@
 import { type Units, units } from '@quittance/shared/money';
 
 /** Payouts that arrive within this time are paid by one transaction. */
-export const BATCH_MS = 2_000;
+const BATCH_MS = 2_000;
 /** Payouts per transaction. The outputs of this many take about 4,000 virtual bytes. */
-export const BATCH_MAX = 100;
+const BATCH_MAX = 100;
 
 export type QueuedForBatch = {
   amount: Units;
@@ -41,17 +41,16 @@ export function planBatch<Q extends QueuedForBatch>(
   available: AvailableUtxos,
   now: Date,
 ): BatchPlan<Q> {
+  // Below zero, it stands for incoming money that a payout waits for.
   let free: bigint = available.free;
-  let incoming: bigint = available.incoming + available.beyond;
+  const incoming = available.incoming + available.beyond;
   const plan: BatchPlan<Q> = { pay: [], waiting: [], short: undefined };
   for (const payout of queue) {
     if (payout.amount <= free && plan.pay.length < BATCH_MAX) {
       free -= payout.amount;
       plan.pay.push(payout);
     } else if (payout.amount <= free + incoming) {
-      const now = payout.amount < free ? payout.amount : free;
-      free -= now;
-      incoming -= payout.amount - now;
+      free -= payout.amount;
       plan.waiting.push(payout);
     } else if (plan.short === undefined) {
       plan.short = { has: units(free + incoming), needs: payout.amount, payouts: 1 };
@@ -74,7 +73,7 @@ export function needsMerging<Q extends QueuedForBatch>(
   available: AvailableUtxos,
 ): boolean {
   const [first] = waiting;
-  if (pay.length > 0 || first === undefined || available.beyond === 0n) return false;
+  if (pay.length > 0 || first === undefined) return false;
   return first.amount > available.free + available.incoming;
 }
 

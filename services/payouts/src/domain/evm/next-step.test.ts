@@ -77,6 +77,11 @@ describe('a signed EVM transaction', () => {
     },
   );
 
+  it('is not doubted before its nonce is used in a final block', () => {
+    expect(outcome(anOpen(), { state: 'absent' }, { latest: 8, finalized: 7 })).toEqual({ is: 'sent' });
+    expect(outcome(anOpen(), { state: 'not_reached' }, past)).toEqual({ is: 'sent' });
+  });
+
   it('is searched for half a minute later, or at once when it was seen in a block', () => {
     const search = (given: Partial<OpenEvmGroup>, progress = past) =>
       needsSearch(anOpen(given), { state: 'absent' }, progress, now, gracePeriods);
@@ -148,9 +153,16 @@ const aStuck = (given: Partial<StuckGroup> = {}): StuckGroup => ({
 
 it.each([
   ['an eighth more, rounded up', aStuck(), fees(50n, 1n), fees(113n, 12n)],
+  [
+    'exactly an eighth more',
+    aStuck({ first: fees(100_000n, 8_000n), newest: fees(100_000n, 8_000n) }),
+    fees(1n, 1n),
+    fees(112_500n, 9_000n),
+  ],
   ['what is usual, when that is more', aStuck(), fees(400n, 30n), fees(400n, 30n)],
   ['in each field by itself', aStuck(), fees(400n, 1n), fees(400n, 12n)],
   ['never more than the cap', aStuck(), fees(5_000n, 5_000n), fees(1_000n, 100n)],
+  ['the cap itself', aStuck({ first: fees(9n, 9n), newest: fees(80n, 80n) }), fees(1n, 1n), fees(90n, 90n)],
   ['nothing beyond the cap', aStuck({ newest: fees(900n, 10n) }), fees(5_000n, 1n), undefined],
   ['nothing after so many attempts', aStuck({ attempts: 7 }), fees(50n, 1n), undefined],
   ['the last one', aStuck({ attempts: 6 }), fees(50n, 1n), fees(113n, 12n)],

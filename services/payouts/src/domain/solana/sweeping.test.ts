@@ -55,6 +55,14 @@ describe('the priority fee of a payout', () => {
     for (const price of fees) expect(price < highestPriorityFee(10_000n)).toBe(true);
   });
 
+  it('is up to 996 more than the usual one', () => {
+    expect(['996', '997', '998'].map((seq) => priorityFeeOf(10_000n, seq, 0))).toEqual([
+      10_996n,
+      10_000n,
+      10_001n,
+    ]);
+  });
+
   it('doubles with each attempt up to a limit', () => {
     expect([0, 1, 2, 5, 50].map((attempts) => priorityFeeOf(10_000n, '0', attempts))).toEqual([
       10_000n,

@@ -1,0 +1,79 @@
+import { type Answer, answers } from '@quittance/shared/http-answers';
+import {
+  findKey,
+  type IdempotencyKey,
+  isIdempotencyKey,
+  otherBody,
+  readKey,
+} from '@quittance/shared/idempotency';
+import type { AccountId } from '@quittance/shared/ids';
+import type { Result } from '@quittance/shared/result';
+import type { FieldErrors } from '@quittance/shared/validation';
+import { type PayoutRefusal, requestPayout } from '../operations/request-payout.ts';
+import type { PayoutOrder } from '../payout-order.ts';
+import type { Ports } from '../ports.ts';
+import { createdView, refusedView } from '../views.ts';
+
+/** An authenticated request for a payout or a refund. */
+export type PayoutCall = {
+  account: AccountId;
+  requestId: string;
+  /** The header `Idempotency-Key`. */
+  idempotencyKey: string | string[] | undefined;
+  /** What a request that repeats the key must repeat byte by byte. */
+  asked: Buffer;
+  returnsDeposit: string | null;
+};
+
+/** Creates a payout or a refund. A request that repeats the Idempotency-Key must have the same bytes `asked`. */
+export async function payOnce(
+  ports: Ports,
+  { account, requestId, idempotencyKey, asked, returnsDeposit }: PayoutCall,
+  readOrder: () => Result<PayoutOrder, FieldErrors> | Answer,
+): Promise<Answer> {
+  const given = readKey(idempotencyKey, account, asked);
+  const key = given !== undefined && isIdempotencyKey(given) ? given : undefined;
+  const earlier = key && (await answeredBefore(ports, key));
+  if (earlier !== undefined) return earlier;
+
+  const order = readOrder();
+  if ('status' in order) return order;
+  const badKey = given === undefined || key !== undefined ? {} : (given as FieldErrors);
+  if (!order.ok) return answers.invalid({ ...order.refusal, ...badKey });
+  if (Object.keys(badKey).length > 0) return answers.invalid(badKey);
+
+  const made = await requestPayout(ports, { ...order.value, account, returnsDeposit, requestId, key });
+  if (made.ok) return { status: 201, body: createdView(made.value) };
+  if (made.refusal === 'key_taken' && key !== undefined) {
+    // The other request took the key a moment ago. If it has freed the key again, the client may repeat its request.
+    return (await answeredBefore(ports, key)) ?? answers.stillRunning;
+  }
+  return typeof made.refusal === 'string' ? refusals[made.refusal] : made.refusal.insufficientBalance;
+}
+
+/** The answer to an earlier request with this key; undefined when there was none. */
+async function answeredBefore({ db }: Ports, key: IdempotencyKey): Promise<Answer | undefined> {
+  const known = await findKey(db, key);
+  switch (known?.state) {
+    case undefined:
+      return undefined;
+    case 'answered':
+      return { status: known.status, body: known.body, headers: { 'Idempotent-Replayed': 'true' } };
+    case 'running':
+      return answers.stillRunning;
+    case 'other_body':
+      return answers.invalid(otherBody);
+  }
+}
+
+/** Only an operator ends a halt. */
+const HALTED_RETRY_AFTER_SECONDS = 60;
+
+const refusals = {
+  already_accepted: refusedView.already_accepted,
+  used_for_recovery: refusedView.used_for_recovery,
+  already_returned: answers.alreadyResolved('returned'),
+  key_taken: answers.stillRunning,
+  unavailable: answers.unavailable,
+  halted: { ...answers.unavailable, headers: { 'Retry-After': String(HALTED_RETRY_AFTER_SECONDS) } },
+} as const satisfies Record<Extract<PayoutRefusal, string>, Answer>;

@@ -1,0 +1,121 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
+import { loadConfig } from '@quittance/shared/config';
+import { openDb } from '@quittance/shared/db';
+import type { PayoutId } from '@quittance/shared/ids';
+import { createLogger } from '@quittance/shared/logger';
+import { testDatabase, testNats } from '@quittance/testkit/engines';
+import { eventually } from '@quittance/testkit/eventually';
+import { configSchema } from '../src/config.ts';
+import { type PayoutsOptions, type PayoutsService, startPayouts } from '../src/service.ts';
+import { scriptedLedger } from './scripted-ledger.ts';
+import { Client, environment, TestBoard } from './service-client.ts';
+
+export const recipient = '0x52908400098527886E0F7030069857D2E4169EE7';
+export const order = { asset: 'ETH', amount: 1.5, address: recipient };
+
+/** A database, a NATS server and a ledger that the test scripts. Replicas of the service are started on them. */
+async function openFixture() {
+  const [database, nats] = await Promise.all([testDatabase(), testNats()]);
+  const ledger = await scriptedLedger(nats.url);
+  const board = new TestBoard();
+  const url = database.urlOf('payouts');
+  const db = openDb({ url, schema: 'payouts', pool: 2, logger: createLogger('test', 'silent') });
+  const services: PayoutsService[] = [];
+  let turn = 0;
+  /** A merchant whose requests go to the replicas in turn. */
+  const newClient = () => new Client(() => services[turn++ % services.length] as PayoutsService);
+  const shop = newClient();
+  const shown = async (id: number) => (await shop.get(`/api/payouts/${id}`)).body;
+  const stopReplicas = () => Promise.all(services.splice(0).map((service) => service.stop()));
+  return {
+    nats,
+    ledger,
+    board,
+    db,
+    newClient,
+    stopReplicas,
+    /** A merchant that has no payouts when a test begins. */
+    shop,
+    shown,
+    async start(settings: Record<string, string> = {}, options: PayoutsOptions = {}) {
+      const all = loadConfig('payouts', configSchema, { ...environment(url, nats.url), ...settings });
+      const service = await startPayouts({ ...all, PORT: 0 }, { workers: false, quotes: board, ...options });
+      services.push(service);
+      return {
+        ...service,
+        /** Before the others. */
+        async stop() {
+          services.splice(services.indexOf(service), 1);
+          await service.stop();
+        },
+      };
+    },
+    /** A payout that the ledger covers. */
+    async payout(asset: string, amount: string, to: string): Promise<{ id: number; to: string }> {
+      const { status, body } = await shop.post({ asset, amount, address: to });
+      expect(status).toBe(201);
+      return { id: body.data.id, to };
+    },
+    /** Mines blocks until the payout has ended. */
+    ended: (id: number, mine: () => Promise<unknown>) =>
+      eventually(async () => {
+        await mine();
+        const payout = await shown(id);
+        expect(payout.status).not.toBe('pending');
+        return payout as { status: string; tx_hash: string; failed_reason: string };
+      }, 60_000),
+    rowsOf: ({ account }: Client) =>
+      db.rows<{ id: PayoutId; status: string }>(
+        'select id, status from payouts where account_id = $1 order by seq',
+        [account],
+      ),
+    /** The kinds of the events about a payout, in order. */
+    async published(id: PayoutId): Promise<string[]> {
+      const rows = await db.rows<{ kind: string }>(
+        `select kind from outbox where payload->>'payout_id' = $1 or payload->>'resource_id' = $1 order by seq`,
+        [id],
+      );
+      return rows.map(({ kind }) => kind);
+    },
+    async stop() {
+      await stopReplicas();
+      await ledger.close();
+      await db.close();
+      await nats.stop();
+      await database.drop();
+    },
+  };
+}
+
+export type ServiceFixture = Awaited<ReturnType<typeof openFixture>>;
+export type RequestsFixture = ServiceFixture & { service: PayoutsService };
+
+/** Opens the fixture of a suite, which starts its replicas by itself. */
+export function serviceSuite(use: (fixture: ServiceFixture) => Promise<void>): void {
+  let fixture: ServiceFixture | undefined;
+  beforeAll(async () => {
+    fixture = await openFixture();
+    await use(fixture);
+  });
+  afterAll(() => fixture?.stop());
+}
+
+/** Starts one replica without its workers. Before every test the ledger places holds, and the merchant is a new one. */
+export function requestsSuite(use: (fixture: RequestsFixture) => void): void {
+  let fixture: RequestsFixture;
+  serviceSuite(async (opened) => {
+    fixture = Object.assign(opened, { service: await opened.start() });
+    use(fixture);
+  });
+  beforeEach(() => {
+    fixture.ledger.reply = () => ({ outcome: 'placed' });
+    fixture.ledger.asked.length = 0;
+    fixture.board.isFresh = true;
+    fixture.shop = fixture.newClient();
+  });
+  afterEach(async () => {
+    await eventually(async () =>
+      expect(await fixture.db.rows('select 1 from outbox where sent_at is null')).toEqual([]),
+    );
+  });
+}
