@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach } from '@jest/globals';
+import { beforeEach } from '@jest/globals';
 import type { Db } from '@quittance/shared/db';
-import { openDb } from '@quittance/shared/db';
 import { createLogger, type Logger } from '@quittance/shared/logger';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { runAll, type SuiteDatabase, suiteDatabase } from '@quittance/testkit/suite-database';
 import { auditorMetrics } from '../src/metrics.ts';
 import { stepAudit } from '../src/operations/check-books.ts';
 import type { Ports } from '../src/ports.ts';
@@ -61,10 +60,9 @@ class AuditFixture {
   ports: Ports;
   #now = new Date();
 
-  constructor(database: TestDatabase) {
-    const logger = createLogger('test', 'silent');
-    this.admin = openDb({ url: database.adminUrl, schema: 'auditor', pool: 1, logger });
-    this.db = openDb({ url: database.urlOf('auditor'), schema: 'auditor', pool: 3, logger });
+  constructor(database: SuiteDatabase) {
+    this.admin = database.openAsAdmin('auditor', { pool: 1 });
+    this.db = database.openAs('auditor');
     this.ports = this.replica();
   }
 
@@ -76,8 +74,8 @@ class AuditFixture {
     this.ports = this.replica();
   }
 
-  async run(sql: string): Promise<void> {
-    for (const one of sql.split(';')) if (one.trim() !== '') await this.admin.rows(one);
+  run(sql: string): Promise<void> {
+    return runAll(this.admin, sql);
   }
 
   replica(given: Partial<Ports> = {}): Ports {
@@ -151,30 +149,18 @@ class AuditFixture {
     const logger = keepingLogger(this.lines);
     return auditorMetrics({ db: this.db, logger, cachedMs: 0 }, { ...this.ports, settings }).text();
   }
-
-  async close(): Promise<void> {
-    await Promise.all([this.admin.close(), this.db.close()]);
-  }
 }
 
-export type { AuditFixture };
-
-/** Starts with correct records for a suite, and before every test with an auditor that has checked nothing. */
-export function auditSuite(use: (fixture: AuditFixture) => void): void {
-  let database: TestDatabase;
-  let fixture: AuditFixture;
-  beforeAll(async () => {
-    database = await testDatabase();
-    fixture = new AuditFixture(database);
-    use(fixture);
-    await fixture.run(`set session_replication_role = replica; ${rightBooks}`);
-  });
+/** For one suite: correct records, and before every test an auditor that has checked nothing. */
+export async function auditSuite(): Promise<AuditFixture> {
+  const database = await suiteDatabase();
+  const fixture = new AuditFixture(database);
+  await fixture.run(`set session_replication_role = replica; ${rightBooks}`);
   beforeEach(() => fixture.begin());
-  afterAll(async () => {
-    await fixture?.run(
+  database.finally(() =>
+    fixture.run(
       "set session_replication_role = replica; update ledger.balances set available = case asset when 'ETH' then 100 else 50 end",
-    );
-    await fixture?.close();
-    await database?.drop();
-  });
+    ),
+  );
+  return fixture;
 }

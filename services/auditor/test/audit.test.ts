@@ -1,11 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { stepAudit } from '../src/operations/check-books.ts';
-import { type AuditFixture, auditSuite } from './audit-fixture.ts';
+import { auditSuite } from './audit-fixture.ts';
 
-let fixture: AuditFixture;
-auditSuite((started) => {
-  fixture = started;
-});
+const fixture = await auditSuite();
 
 describe('correct records', () => {
   it('are checked row by row first, then only new rows, and nothing is logged', async () => {

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { BalanceSnapshots } from '@quittance/reconciliation/balance-snapshots';
 import { systemClock } from '@quittance/shared/clock';
-import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
+import { runAll, suiteDatabase } from '@quittance/testkit/suite-database';
 import { stepAudit } from '../src/operations/check-books.ts';
 import { resumePayouts } from '../src/operations/resume-payouts.ts';
 import type { Ports } from '../src/ports.ts';
@@ -17,16 +16,14 @@ const DISCREPANCY = { invariant: 'I6', subject: `cost ${HASH}` };
 const deleteRecords = `delete from ledger.entries; delete from ledger.transfers; delete from ledger.balances;
   delete from invoices.deposits; delete from invoices.invoices; delete from payouts.wallets`;
 
-let database: TestDatabase;
-let admin: Db;
-let db: Db;
-let operator: Db;
+const database = await suiteDatabase();
+const admin = database.openAsAdmin('public', { pool: 1 });
+const operator = database.openAsAdmin('auditor', { pool: 1 });
+const db = database.openAs('auditor');
+const run = (sql: string) => runAll(admin, sql);
 let node: ScriptedEvmNode;
 let ports: Ports;
 
-async function run(sql: string): Promise<void> {
-  for (const one of sql.split(';')) if (one.trim() !== '') await admin.rows(one);
-}
 const booked = (ago: string) =>
   run(
     `insert into ledger.transfers (op, kind, account_id, asset, amount, created_at)
@@ -51,19 +48,8 @@ const discrepancies = () =>
     `select invariant, subject from discrepancies where chain = 'ethereum'`,
   );
 
-beforeAll(async () => {
-  database = await testDatabase();
-  const logger = createLogger('test', 'silent');
-  admin = openDb({ url: database.adminUrl, schema: 'public', pool: 1, logger });
-  operator = openDb({ url: database.adminUrl, schema: 'auditor', pool: 1, logger });
-  db = openDb({ url: database.urlOf('auditor'), schema: 'auditor', pool: 3, logger });
-  await run('set session_replication_role = replica');
-});
-afterAll(async () => {
-  await run(deleteRecords);
-  await Promise.all([admin.close(), operator.close(), db.close()]);
-  await database.drop();
-});
+beforeAll(() => run('set session_replication_role = replica'));
+database.finally(() => run(deleteRecords));
 beforeEach(async () => {
   await run(
     `${deleteRecords}; delete from auditor.checks; delete from auditor.discrepancies; delete from auditor.halts;

@@ -8,13 +8,10 @@ import { eventually } from '@quittance/testkit/eventually';
 import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
 import { resendHalts } from '../src/operations/halts.ts';
 import { resumePayouts } from '../src/operations/resume-payouts.ts';
-import { ADDRESS, type AuditFixture, auditSuite, PAID } from './audit-fixture.ts';
+import { ADDRESS, auditSuite, PAID } from './audit-fixture.ts';
 
 /** Halts of payouts: how an operator ends them, how payouts hears of them, and what does not cause or delay one. */
-let fixture: AuditFixture;
-auditSuite((started) => {
-  fixture = started;
-});
+const fixture = await auditSuite();
 
 describe('an operator', () => {
   const resume = (asset: 'ETH' | 'SOL', force = false) =>

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
 import { loadConfig } from '@quittance/shared/config';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
 import { configSchema } from '../src/config.ts';
@@ -6,6 +6,8 @@ import { startAuditor } from '../src/service.ts';
 
 /** Longer than a database may be silent, and shorter than a look at every row may take. */
 const SILENCE_S = 22;
+/** The timers of this process, not those of Postgres. */
+const TIMES_AS_FAST = 10;
 
 it('a database that says nothing is given up soon, but by who reads every row', async () => {
   const [database, nats] = await Promise.all([testDatabase(), testNats()]);
@@ -18,11 +20,14 @@ it('a database that says nothing is given up soon, but by who reads every row', 
   // Any free port: what no operator may ask for.
   const config = { ...loadConfig('auditor', configSchema, env), PORT: 0 };
   const auditor = await startAuditor(config, { workers: false });
+  const { setTimeout: inFull } = globalThis;
+  const sooner = (work: () => void, ms = 0) => inFull(work, ms / TIMES_AS_FAST);
   try {
     const silent = (db: typeof auditor.ports.slowDb) =>
       db.transaction(async (trx) => {
         await trx.rows('set local statement_timeout = 0');
-        await trx.rows(`select pg_sleep(${SILENCE_S})`);
+        jest.spyOn(globalThis, 'setTimeout').mockImplementation(sooner as typeof setTimeout);
+        await trx.rows(`select pg_sleep(${SILENCE_S / TIMES_AS_FAST})`);
         return 'answered';
       });
     const { db, slowDb } = auditor.ports;
@@ -31,6 +36,7 @@ it('a database that says nothing is given up soon, but by who reads every row', 
       'answered',
     ]);
   } finally {
+    jest.restoreAllMocks();
     await auditor.stop();
     await nats.stop();
     await database.drop();

@@ -1,41 +1,18 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Listening } from '@quittance/shared/http-server';
+import { expect, test } from '@jest/globals';
 import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
-import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { EventSource } from 'eventsource';
 import { replayEvents } from '../src/operations/deliveries.ts';
 import { changeEndpoint, readEndpoint } from '../src/operations/endpoints.ts';
 import { listEvents, recordEvents } from '../src/operations/events.ts';
-import {
-  anAccount,
-  anEndpoint,
-  anEvent,
-  deliverAll,
-  type Fixture,
-  IDENTITY_SECRET,
-  listenTo,
-  openFixture,
-  receiveEvents,
-} from './fixture.ts';
+import { anAccount, anEvent, deliverAll, IDENTITY_SECRET, receiveEvents } from './fixture.ts';
+import { openReceiverFixture } from './receiver-fixture.ts';
 
 const HOUR = 3_600_000;
 
-let fixture: Fixture;
-let receiver: Receiver;
-let server: Listening;
-
-beforeAll(async () => {
-  [fixture, receiver] = await Promise.all([openFixture(), startReceiver()]);
-  server = await listenTo(fixture.ports);
-});
-afterAll(async () => {
-  await fixture?.ports.streams.close();
-  await server?.close(0);
-  await receiver?.close();
-  await fixture?.close();
-});
+const { fixture, receiver, caller, aShop } = await openReceiverFixture();
+const { port } = await caller();
 
 type Told = { id: string; sequence: number; version: number; data: { id: string; n: number } };
 
@@ -85,8 +62,7 @@ test('a reader never sees a sequence number before a smaller one while many tran
 });
 
 test('a receiver that drops older versions ends with the latest one in any order of arrival', async () => {
-  const account = anAccount();
-  await anEndpoint(fixture.ports, account, `${receiver.url}/versions`);
+  const { account } = await aShop('/versions');
   const shown = new Map<string, Told>();
   let olderAfterYounger = 0;
   let requests = 0;
@@ -117,8 +93,7 @@ test('a receiver that drops older versions ends with the latest one in any order
 });
 
 test('a shop that was offline for a week gets all events by pages, by a stream or by a replay', async () => {
-  const account = anAccount();
-  const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/week`);
+  const { account, id } = await aShop('/week');
   const happens = async (n: number) => {
     const events = Array.from({ length: n }, () => ({
       ...anEvent({ account }),
@@ -175,7 +150,7 @@ test('a shop that was offline for a week gets all events by pages, by a stream o
 
   // Second way: a stream from there.
   const heard: number[] = [];
-  const source = new EventSource(`http://127.0.0.1:${server.port}/api/events/stream?after=3`, {
+  const source = new EventSource(`http://127.0.0.1:${port}/api/events/stream?after=3`, {
     fetch: (input, init) => {
       const identity = signIdentity(IDENTITY_SECRET, { account }, fixture.clock.now());
       return fetch(input, { ...init, headers: { ...init.headers, [IDENTITY_HEADER]: identity } });

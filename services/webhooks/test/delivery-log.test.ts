@@ -7,14 +7,16 @@ import { anAccount, anEndpoint, anEvent, deliverAll, deliveriesOf, ROOM, receive
 import { openReceiverFixture, someEvents } from './receiver-fixture.ts';
 
 const opened = await openReceiverFixture();
-const { fixture, receiver, answerWith } = opened;
+const { fixture, answerWith, aShop } = opened;
 const caller = await opened.caller();
-const noDelivery = { status: 404, body: { message: 'No query results for model [Delivery].' } };
+const noDelivery = {
+  status: 404,
+  body: expect.objectContaining({ message: 'No query results for model [Delivery].' }),
+};
 
 describe('the delivery log', () => {
   test('shows each delivery with its attempts, the latest event first', async () => {
-    const account = anAccount();
-    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/log`);
+    const { account, id } = await aShop('/log');
     const [first, second] = [anEvent({ account }), anEvent({ account, kind: 'invoice.paid' })];
     await receiveEvents(fixture.ports, first);
     const firstAt = fixture.clock.now().toISOString();
@@ -83,8 +85,7 @@ describe('the delivery log', () => {
   });
 
   test('is filtered by status and event type, and read page by page without a gap', async () => {
-    const account = anAccount();
-    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/pages`);
+    const { account, id, key } = await aShop('/pages');
     await receiveEvents(
       fixture.ports,
       ...someEvents(account, 12, 'invoice.created'),
@@ -127,8 +128,7 @@ describe('the delivery log', () => {
   });
 
   test('shows the latest ten attempts of a delivery', async () => {
-    const account = anAccount();
-    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/many`);
+    const { account, id, key } = await aShop('/many');
     await receiveEvents(fixture.ports, anEvent({ account }));
     await fixture.db.rows(
       `update deliveries set state = 'exhausted', attempts = 23 where endpoint_key = $1`,
@@ -154,16 +154,14 @@ describe('the delivery log', () => {
     ['limit=101', { limit: ['The limit must not be greater than 100.'] }],
     ['status[]=waiting', { status: ['The status must be a string.'] }],
   ])('?%s is refused', async (query, errors) => {
-    const account = anAccount();
-    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
+    const { account, id } = await aShop('/');
     expect(await caller.call('GET', `/api/webhooks/${id}/deliveries?${query}`, account)).toEqual(
       invalid(errors),
     );
   });
 
   test('answers 403 for another account’s delivery and 404 for an unknown one', async () => {
-    const account = anAccount();
-    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
+    const { account, id } = await aShop('/');
     const [told, other] = [anEvent({ account }), anEvent()];
     await receiveEvents(fixture.ports, told, other);
     const of = (event: { id: typeof told.id }) => `/api/deliveries/${deliveryIdOf(id, event.id)}`;

@@ -16,7 +16,7 @@ import {
 import { freshQueue, queueFixture } from './queue-fixture.ts';
 import { openReceiverFixture } from './receiver-fixture.ts';
 
-const { fixture, receiver, arrivedAt, statesOf, answerWith, caller } = await openReceiverFixture();
+const { fixture, receiver, arrivedAt, statesOf, answerWith, caller, aShop } = await openReceiverFixture();
 const { queuesOf, lastAttemptIsDue, subscribedSince } = queueFixture(fixture);
 /** With the settings of a sandbox, and of production. */
 const lax = await caller();
@@ -30,6 +30,12 @@ async function finish(): Promise<void> {
 }
 const url = 'https://shop.example/hook';
 
+const changed: Answered = {
+  status: 200,
+  body: { message: 'Webhook updated successfully.', data: expect.anything() },
+};
+const notAnObject = invalid({ body: ['The body must be a JSON object.'] });
+
 describe('PATCH', () => {
   test('changes the given fields and no others', async () => {
     const account = anAccount();
@@ -41,7 +47,6 @@ describe('PATCH', () => {
       [{ url: ' https://shop.example/new ' }, { url: 'https://shop.example/new' }],
       [{ description: null }, { description: null }],
       [{ enabled: true }, {}],
-      [{ nothing: 'known' }, {}],
     ];
     let expected = before;
     for (const [body, change] of changes) {
@@ -54,38 +59,25 @@ describe('PATCH', () => {
     }
   });
 
-  test.each(['', '{', '[]', '5', '{}'])('%j changes nothing', async (body) => {
+  test.each<[string, Answered]>([
+    ['', changed],
+    ['{}', changed],
+    ['{', notAnObject],
+    ['[]', notAnObject],
+    ['5', notAnObject],
+    ['{"nothing":"known"}', invalid({ nothing: ['The nothing field is not known.'] })],
+    ['{"descripton":"x"}', invalid({ descripton: ['The descripton field is not known.'] })],
+  ])('%j changes nothing', async (body, answer) => {
     const account = anAccount();
     const { id } = await anEndpoint(fixture.ports, account, url);
     const before = (await strict.call('GET', `/api/webhooks/${id}`, account)).body;
-    expect(await strict.call('PATCH', `/api/webhooks/${id}`, account, body)).toEqual({
-      status: 200,
-      body: { message: expect.any(String), data: before },
-    });
+    expect(await strict.call('PATCH', `/api/webhooks/${id}`, account, body)).toEqual(answer);
+    expect((await strict.call('GET', `/api/webhooks/${id}`, account)).body).toEqual(before);
   });
 
+  // A registration refuses what else is wrong in the same words: http.test.ts has both.
   test.each<[object, Record<string, string[]>]>([
-    [{ url: null }, { url: ['The url field is required.'] }],
-    [{ url: '  ' }, { url: ['The url field is required.'] }],
-    [{ url: 'shop.example' }, { url: ['The url must be a valid URL.'] }],
-    [{ url: 'https://me:secret@shop.example/' }, { url: ['The url must be a valid URL.'] }],
-    [{ url: 'http://shop.example/' }, { url: ['The url must start with one of the following: https://.'] }],
-    [{ url: 'https://10.0.0.8/' }, { url: ['The url must not point to a private address.'] }],
-    [{ url: 'https://[::ffff:7f00:1]/' }, { url: ['The url must not point to a private address.'] }],
-    [
-      { url: `https://shop.example/${'a'.repeat(2_028)}` },
-      { url: ['The url must not be greater than 2048 characters.'] },
-    ],
-    [{ url: `\ufeff${url}\u00a0`, events: ['bogus'] }, { 'events.0': ['The selected events.0 is invalid.'] }],
     [{ events: null }, { events: ['The events field is required.'] }],
-    [{ events: [] }, { events: ['The events must have at least 1 items.'] }],
-    [{ events: 'invoice.paid' }, { events: ['The events must be an array.'] }],
-    [{ events: ['invoice.paid', 'invoice.sold'] }, { 'events.1': ['The selected events.1 is invalid.'] }],
-    [
-      { description: 'x'.repeat(256) },
-      { description: ['The description must not be greater than 255 characters.'] },
-    ],
-    [{ description: ['x'] }, { description: ['The description must be a string.'] }],
     [{ enabled: null }, { enabled: ['The enabled field is required.'] }],
     [{ enabled: 'yes' }, { enabled: ['The enabled field must be true or false.'] }],
     [
@@ -108,8 +100,7 @@ describe('PATCH', () => {
   });
 
   test('subscribes to added event types from then on', async () => {
-    const account = anAccount();
-    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/kinds`, ['invoice.paid']);
+    const { account, id, key } = await aShop('/kinds', ['invoice.paid']);
     await lax.call('PATCH', `/api/webhooks/${id}`, account, { events: ['invoice.paid'], description: 'x' });
     expect(await subscribedSince(key)).toBeNull();
     await receiveEvents(fixture.ports, anEvent({ account, kind: 'payout.failed' }));
@@ -125,8 +116,7 @@ describe('PATCH', () => {
   });
 
   test('sends waiting deliveries to a new URL, with a new health', async () => {
-    const account = anAccount();
-    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/old`);
+    const { account, id, key } = await aShop('/old');
     answerWith(500);
     await receiveEvents(fixture.ports, anEvent({ account }));
     await deliverAll(fixture.ports);
@@ -148,8 +138,7 @@ describe('PATCH', () => {
 });
 
 test('a delivery whose last attempt failed at the former URL starts a new retry cycle at the new one', async () => {
-  const account = anAccount();
-  const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/tenth`);
+  const { account, id, key } = await aShop('/tenth');
   await receiveEvents(fixture.ports, anEvent({ account }));
   await lastAttemptIsDue(key);
   answerWith(500);
@@ -169,8 +158,7 @@ test.each([
 ])(
   'the answer of the former address does not change the health of an endpoint that %s',
   async (_, verb, path) => {
-    const account = anAccount();
-    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/former-${verb}`);
+    const { account, id, key } = await aShop(`/former-${verb}`);
     await receiveEvents(fixture.ports, anEvent({ account }), anEvent({ account, resource: 'inv_2' }));
     const claimed = await claimDeliveries(fixture.ports, ROOM);
     let turn = 0;
@@ -203,8 +191,7 @@ test.each([
 );
 
 test('concurrent changes of an endpoint are atomic, end in time and lose no delivery', async () => {
-  const account = anAccount();
-  const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/at-once-0`);
+  const { account, id, key } = await aShop('/at-once-0');
   const path = `/api/webhooks/${id}`;
   receiver.answer((response) => response.writeHead(Math.random() < 0.3 ? 500 : 200).end());
   const answers: Answered[] = [];

@@ -16,7 +16,7 @@ import {
 import { freshQueue, queueFixture } from './queue-fixture.ts';
 import { openReceiverFixture } from './receiver-fixture.ts';
 
-const { fixture, receiver, arrivedAt, statesOf, answerWith, caller } = await openReceiverFixture();
+const { fixture, receiver, arrivedAt, statesOf, answerWith, caller, aShop } = await openReceiverFixture();
 const { queuesOf, lastAttemptIsDue, subscribedSince } = queueFixture(fixture);
 /** With the settings of a sandbox, and of production. */
 const lax = await caller();
@@ -30,8 +30,7 @@ describe('disabling and enabling', () => {
   ])(
     '%s: nothing more is sent, and missed events are not sent automatically',
     async (_, verb, path, body) => {
-      const account = anAccount();
-      const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/paused-${verb}`);
+      const { account, id, key } = await aShop(`/paused-${verb}`);
       const turn = (on: boolean): Promise<Answered> =>
         lax.call(verb, `/api/webhooks/${id}${path(on)}`, account, body(on));
       await receiveEvents(fixture.ports, anEvent({ account }));
@@ -77,8 +76,7 @@ describe('disabling and enabling', () => {
   );
 
   test('a replay from `missed_since` sends waiting and exhausted deliveries, and events without a delivery', async () => {
-    const account = anAccount();
-    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/missed`);
+    const { account, id, key } = await aShop('/missed');
     const happens = (count: number) =>
       receiveEvents(
         fixture.ports,
@@ -139,8 +137,7 @@ describe('disabling and enabling', () => {
   });
 
   test('deliveries that were exhausted at a former URL count as missed', async () => {
-    const account = anAccount();
-    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/moving`);
+    const { account, id, key } = await aShop('/moving');
     answerWith(500);
     const happens = () =>
       receiveEvents(fixture.ports, {
@@ -162,8 +159,7 @@ describe('disabling and enabling', () => {
   });
 
   test('an endpoint that 410 disabled is enabled with a new health', async () => {
-    const account = anAccount();
-    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/gone`);
+    const { account, id, key } = await aShop('/gone');
     answerWith(410);
     const event = {
       ...anEvent({ account }),
@@ -220,8 +216,7 @@ describe('disabling and enabling', () => {
 });
 
 test('five days of failures without a success disable the endpoint', async () => {
-  const account = anAccount();
-  const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/dead`);
+  const { account, id } = await aShop('/dead');
   answerWith(500);
   for (let day = 0; day < 5; day++) {
     await receiveEvents(fixture.ports, anEvent({ account, resource: `inv_${day}` }));

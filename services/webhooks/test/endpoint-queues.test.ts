@@ -10,7 +10,7 @@ import { openReceiverFixture } from './receiver-fixture.ts';
 
 const SECOND = 1_000;
 
-const { fixture, receiver, answerWith, withBacklog } = await openReceiverFixture();
+const { fixture, receiver, answerWith, withBacklog, aShop } = await openReceiverFixture();
 
 const take = (account: AccountId, count: number, name: string) =>
   receiveMany(fixture.ports, account, count, name);
@@ -21,7 +21,7 @@ const counted = (claimed: readonly ClaimedDelivery[]) => ({
 });
 
 test('new deliveries do not wait for their endpoint’s backlog of retries, nor the backlog for new deliveries', async () => {
-  const { account, key } = await withBacklog('/backlog', 40);
+  const { account, key } = await withBacklog('/backlog', 20);
   await take(account, 40, 'new');
   const first = await claimDeliveries(fixture.ports, ROOM);
   expect(counted(first)).toEqual({ news: 12, retries: 4 });
@@ -46,7 +46,7 @@ test('new deliveries do not wait for their endpoint’s backlog of retries, nor 
 });
 
 test('the delivery worker sends an endpoint three new deliveries for each retry while both are due', async () => {
-  const { account, key } = await withBacklog('/worker', 40);
+  const { account, key } = await withBacklog('/worker', 20);
   await take(account, 40, 'new');
   const hanging = new Set<(result: SendResult) => void>();
   const sender: WebhookSender = {
@@ -76,7 +76,7 @@ test('the delivery worker sends an endpoint three new deliveries for each retry 
 });
 
 test('a backlog of retries leaves a quarter of the slots to new deliveries', async () => {
-  const { account } = await withBacklog('/alone', 40);
+  const { account } = await withBacklog('/alone', 20);
   const retries = await claimDeliveries(fixture.ports, ROOM);
   expect(counted(retries)).toEqual({ news: 0, retries: 12 });
   expect(await claimDeliveries(fixture.ports, ROOM)).toHaveLength(0);
@@ -88,8 +88,7 @@ test('a backlog of retries leaves a quarter of the slots to new deliveries', asy
 });
 
 test('a half-open circuit sends one delivery at a time, the longest waiting first', async () => {
-  const account = anAccount();
-  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/one`);
+  const { account, key } = await aShop('/one');
   answerWith(500);
   await take(account, 6, 'failed');
   await deliverAll(fixture.ports);
@@ -135,8 +134,7 @@ test('one slot at a time goes round all endpoints, also to those whose deliverie
 });
 
 test('a delivery that its owner requested again is claimed as a retry', async () => {
-  const account = anAccount();
-  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/asked`);
+  const { account, key } = await aShop('/asked');
   await take(account, 1, 'first');
   await deliverAll(fixture.ports);
   await take(account, 20, 'asked');

@@ -19,7 +19,9 @@ test('the streams of an account and of a replica are limited, and a stream that 
   const third = await read(server, account);
   await third.ended;
   expect([third.answer.statusCode, third.answer.headers['retry-after']]).toEqual([429, '5']);
-  expect(JSON.parse(third.text())).toEqual({ message: expect.stringContaining('streams') });
+  expect(JSON.parse(third.text())).toEqual(
+    expect.objectContaining({ message: expect.stringContaining('streams') }),
+  );
   expect((await read(server, anAccount())).answer.statusCode).toBe(200);
   const fourth = await read(server, anAccount());
   expect([fourth.answer.statusCode, fourth.answer.headers['retry-after']]).toEqual([503, '5']);
@@ -79,11 +81,11 @@ test('a client that does not read is disconnected, delays no other and uses litt
   }
   const stuck = await read(server, account, '?after=0');
   stuck.answer.pause();
-  const reader = await read(server, account, '?after=100');
+  const reader = await read(server, account, '?after=140');
   await eventually(() =>
     expect(reader.text().endsWith('\n\n') && reader.text().includes('id: 150\n')).toBe(true),
   );
-  expect(numbers(reader)).toEqual(upTo(150, 101));
+  expect(numbers(reader)).toEqual(upTo(150, 141));
   // Its place is free as soon as it is disconnected.
   await eventually(async () => expect((await read(server, account)).answer.statusCode).toBe(200));
   stuck.answer.resume();
@@ -92,7 +94,7 @@ test('a client that does not read is disconnected, delays no other and uses litt
   expect(numbers(stuck).length).toBeLessThan(150);
   expect(numbers(stuck)).toEqual(upTo(numbers(stuck).length));
   await many(account, 1);
-  await eventually(() => expect(reader.text()).toContain('id: 151\n'));
+  await eventually(() => expect(reader.text().includes('id: 151\n')).toBe(true));
 });
 
 test('a client that does not read the end of its stream is disconnected', async () => {

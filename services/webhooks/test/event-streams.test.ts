@@ -68,7 +68,8 @@ test('a page of any size is followed by the next one without a pause', async () 
     );
   }
   const reading = await read(server, account, '?after=0');
-  await eventually(() => expect(reading.text()).toContain('id: 192\n'), 20_000);
+  // A text of megabytes that an assertion would show each time.
+  await eventually(() => expect(reading.text().includes('id: 192\n')).toBe(true));
   expect(numbers(reading)).toEqual(upTo(192));
 });
 
@@ -186,5 +187,7 @@ test.each([
   const reading = await read(server, anAccount(), query, lastEventId === undefined ? {} : { lastEventId });
   await reading.ended;
   expect(reading.answer.statusCode).toBe(422);
-  expect(JSON.parse(reading.text())).toEqual({ message: 'The given data was invalid.', errors });
+  expect(JSON.parse(reading.text())).toEqual(
+    expect.objectContaining({ message: 'The given data was invalid.', errors }),
+  );
 });

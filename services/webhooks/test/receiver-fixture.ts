@@ -1,6 +1,7 @@
 import { afterAll, afterEach } from '@jest/globals';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Received, type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import type { Ports } from '../src/ports.ts';
 import { type Caller, openCaller } from './caller.ts';
 import {
   anAccount,
@@ -13,12 +14,16 @@ import {
   receiveMany,
 } from './fixture.ts';
 
+type Shop = { account: AccountId } & Awaited<ReturnType<typeof anEndpoint>>;
+
 export type ReceiverFixture = {
   fixture: Fixture;
   receiver: Receiver;
   /** The requests to a path of the receiver. Each test has its own path. */
   arrivedAt(path: string): Received[];
   answerWith(status: number, body?: string): void;
+  /** An account with an endpoint at a path of the receiver. */
+  aShop(path: string, eventTypes?: string[]): Promise<Shop>;
   /** The states of an endpoint's deliveries, in the order of their sequence numbers. */
   statesOf(endpointKey: string): Promise<string[]>;
   /** Goes through the whole retry schedule of an endpoint's deliveries. */
@@ -30,11 +35,15 @@ export type ReceiverFixture = {
 };
 
 /** For one suite: a fixture and a merchant's server, which answers 200 at the start of each test. Closed after the last test. */
-export async function openReceiverFixture(): Promise<ReceiverFixture> {
-  const [fixture, receiver] = await Promise.all([openFixture(), startReceiver()]);
+export async function openReceiverFixture(given: Partial<Ports> = {}): Promise<ReceiverFixture> {
+  const [fixture, receiver] = await Promise.all([openFixture(given), startReceiver()]);
   const callers: Caller[] = [];
   const answerWith = (status: number, body = '') =>
     receiver.answer((response) => response.writeHead(status).end(body));
+  async function aShop(path: string, eventTypes?: string[]): Promise<Shop> {
+    const account = anAccount();
+    return { account, ...(await anEndpoint(fixture.ports, account, `${receiver.url}${path}`, eventTypes)) };
+  }
   afterEach(() => answerWith(200));
   afterAll(async () => {
     await Promise.all([...callers, receiver].map((one) => one.close()));
@@ -45,6 +54,7 @@ export async function openReceiverFixture(): Promise<ReceiverFixture> {
     receiver,
     arrivedAt: (path) => receiver.received.filter((one) => one.path === path),
     answerWith,
+    aShop,
     statesOf: async (key) => (await deliveriesOf(fixture.db, key)).map(({ state }) => state),
     async exhaust(key) {
       for (;;) {
@@ -56,8 +66,7 @@ export async function openReceiverFixture(): Promise<ReceiverFixture> {
       }
     },
     async withBacklog(path, backlog) {
-      const account = anAccount();
-      const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}${path}`);
+      const { account, key } = await aShop(path);
       answerWith(500);
       await receiveMany(fixture.ports, account, backlog, 'failed');
       await deliverAll(fixture.ports);

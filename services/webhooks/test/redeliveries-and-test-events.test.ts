@@ -7,7 +7,7 @@ import { anAccount, anEndpoint, anEvent, deliverAll, deliveriesOf, ROOM, receive
 import { openReceiverFixture } from './receiver-fixture.ts';
 
 const opened = await openReceiverFixture();
-const { fixture, receiver, arrivedAt, answerWith, statesOf, exhaust } = opened;
+const { fixture, receiver, arrivedAt, answerWith, statesOf, exhaust, aShop } = opened;
 const caller = await opened.caller();
 
 describe('a test event', () => {
@@ -49,12 +49,11 @@ describe('a test event', () => {
   });
 
   test('is refused while the endpoint is disabled', async () => {
-    const account = anAccount();
-    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
+    const { account, id } = await aShop('/');
     await caller.call('POST', `/api/webhooks/${id}/disable`, account);
     expect(await caller.call('POST', `/api/webhooks/${id}/test`, account)).toEqual({
       status: 409,
-      body: { message: 'The webhook is disabled: enable it first.' },
+      body: expect.objectContaining({ message: 'The webhook is disabled: enable it first.' }),
     });
     expect((await caller.call('GET', '/api/events', account)).body.data).toEqual([]);
   });
@@ -62,8 +61,7 @@ describe('a test event', () => {
 
 describe('a redelivery', () => {
   test('sends the same event again at once and starts a new retry cycle', async () => {
-    const account = anAccount();
-    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/anew`);
+    const { account, id, key } = await aShop('/anew');
     const event = anEvent({ account });
     const path = `/api/deliveries/${deliveryIdOf(id, event.id)}`;
     await receiveEvents(fixture.ports, event);
@@ -101,8 +99,7 @@ describe('a redelivery', () => {
   });
 
   test('shows that it is not sent before the end of the pause that its endpoint asked for', async () => {
-    const account = anAccount();
-    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/left-alone`);
+    const { account, id } = await aShop('/left-alone');
     const [refused, held] = [anEvent({ account }), anEvent({ account, resource: 'inv_2' })];
     receiver.answer((response) => response.writeHead(429, { 'retry-after': '7200' }).end());
     await receiveEvents(fixture.ports, refused);
@@ -129,8 +126,7 @@ describe('a redelivery', () => {
   });
 
   test('sends a delivered, a cancelled and a waiting delivery again', async () => {
-    const account = anAccount();
-    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/whatever`);
+    const { account, id, key } = await aShop('/whatever');
     const event = anEvent({ account });
     const redeliver = () =>
       caller.call('POST', `/api/deliveries/${deliveryIdOf(id, event.id)}/redeliver`, account);
@@ -159,8 +155,7 @@ describe('a redelivery', () => {
   });
 
   test('is refused during an attempt, and for a disabled or deleted endpoint', async () => {
-    const account = anAccount();
-    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/not-now`);
+    const { account, id, key } = await aShop('/not-now');
     const event = anEvent({ account });
     const path = `/api/deliveries/${deliveryIdOf(id, event.id)}`;
     const redeliver = () => caller.call('POST', `${path}/redeliver`, account);
@@ -168,18 +163,22 @@ describe('a redelivery', () => {
     await claimDeliveries(fixture.ports, ROOM);
     expect(await redeliver()).toEqual({
       status: 409,
-      body: { message: 'The delivery is being sent: ask again when that has ended.' },
+      body: expect.objectContaining({
+        message: 'The delivery is being sent: ask again when that has ended.',
+      }),
     });
     expect(await statesOf(key)).toEqual(['sending']);
     await caller.call('POST', `/api/webhooks/${id}/disable`, account);
     expect(await redeliver()).toEqual({
       status: 409,
-      body: { message: 'The webhook is disabled: enable it first.' },
+      body: expect.objectContaining({ message: 'The webhook is disabled: enable it first.' }),
     });
     await caller.call('DELETE', `/api/webhooks/${id}`, account);
     expect(await redeliver()).toEqual({
       status: 409,
-      body: { message: 'The webhook was deleted: read the event with GET /api/events/{id}.' },
+      body: expect.objectContaining({
+        message: 'The webhook was deleted: read the event with GET /api/events/{id}.',
+      }),
     });
     expect((await caller.call('GET', path, account)).status).toBe(200);
   });

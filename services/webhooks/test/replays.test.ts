@@ -17,7 +17,7 @@ import { openReceiverFixture, someEvents } from './receiver-fixture.ts';
 const DAY = 24 * 3_600_000;
 
 const opened = await openReceiverFixture();
-const { fixture, receiver, arrivedAt, statesOf } = opened;
+const { fixture, receiver, arrivedAt, statesOf, aShop } = opened;
 const caller = await opened.caller();
 
 const sequencesAt = (path: string) => arrivedAt(path).map((one) => JSON.parse(one.body).sequence);
@@ -35,8 +35,7 @@ describe('a replay', () => {
   });
 
   test('sends events without a delivery, exhausted and cancelled ones, each once', async () => {
-    const account = anAccount();
-    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/replayed`);
+    const { account, id, key } = await aShop('/replayed');
     const replay = (body: object) => caller.call('POST', `/api/webhooks/${id}/replay`, account, body);
     await receiveEvents(fixture.ports, ...someEvents(account, 2, 'invoice.created'));
     await deliverAll(fixture.ports);
@@ -83,8 +82,7 @@ describe('a replay', () => {
   });
 
   test('includes the start of its range and excludes the end', async () => {
-    const account = anAccount();
-    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/range`);
+    const { account, id } = await aShop('/range');
     const start = Date.now() - 10 * DAY;
     const at = (second: number) => new Date(start + second * 1_000).toISOString();
     await caller.call('POST', `/api/webhooks/${id}/disable`, account);
@@ -137,6 +135,8 @@ describe('a replay', () => {
     expect(sum('queued')).toBe(EVENTS);
     expect(sum('already_waiting')).toBe(3 * EVENTS);
     expect(await statesOf(key)).toEqual(Array.from({ length: EVENTS }, () => 'waiting'));
+    // Later tests would send all of them.
+    await deleteEndpoint(fixture.ports, account, id);
   });
 
   test('queues at most a hundred thousand deliveries for an account and day, and says when to ask again', async () => {
@@ -161,7 +161,7 @@ describe('a replay', () => {
     const both = await Promise.all([replay(one.id), replay(other.id)]);
     expect(both.map(({ status }) => status).sort()).toEqual([202, 429]);
     const until = new Date(Date.parse(today) + DAY).toISOString();
-    expect(both.find(({ status }) => status === 429)?.body).toEqual({
+    expect(both.find(({ status }) => status === 429)?.body).toMatchObject({
       message: `The replays of an account may queue 100000 deliveries a day. Narrow the range, or ask again after ${until}: what is queued already stays queued.`,
     });
     const queued = await Promise.all([one, other].map(async ({ key }) => (await statesOf(key)).length));
@@ -190,8 +190,7 @@ describe('a replay', () => {
   });
 
   test('is refused for more than fifty thousand events, and then queues nothing', async () => {
-    const account = anAccount();
-    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
+    const { account, id, key } = await aShop('/');
     await receiveEvents(fixture.ports, anEvent({ account }));
     await deliverAll(fixture.ports);
     await fixture.db.rows(
@@ -210,12 +209,11 @@ describe('a replay', () => {
   });
 
   test('is refused while the endpoint is disabled', async () => {
-    const account = anAccount();
-    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
+    const { account, id } = await aShop('/');
     await caller.call('POST', `/api/webhooks/${id}/disable`, account);
     expect(await caller.call('POST', `/api/webhooks/${id}/replay`, account, around())).toEqual({
       status: 409,
-      body: { message: 'The webhook is disabled: enable it first.' },
+      body: expect.objectContaining({ message: 'The webhook is disabled: enable it first.' }),
     });
   });
 
@@ -227,8 +225,7 @@ describe('a replay', () => {
         changeEndpoint(ports, account, id, { enabled: false }),
     ],
   ] as const)('of an endpoint that is %s while it goes on says so', async (refusal, end) => {
-    const account = anAccount();
-    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
+    const { account, id } = await aShop('/');
     await receiveEvents(fixture.ports, anEvent({ account }));
     const db: Db = {
       ...fixture.db,
@@ -258,16 +255,14 @@ describe('a replay', () => {
       { include_delivered: ['The include delivered field must be true or false.'] },
     ],
   ])('%j is refused', async (body, errors) => {
-    const account = anAccount();
-    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
+    const { account, id } = await aShop('/');
     expect(await caller.call('POST', `/api/webhooks/${id}/replay`, account, body)).toEqual(
       invalid(errors as Record<string, string[]>),
     );
   });
 
   test('cannot start more than ninety days ago', async () => {
-    const account = anAccount();
-    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
+    const { account, id } = await aShop('/');
     const oldest = fixture.clock.now().getTime() - 90 * DAY;
     const replay = (from: number) =>
       caller.call('POST', `/api/webhooks/${id}/replay`, account, {

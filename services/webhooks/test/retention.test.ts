@@ -1,41 +1,21 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { type Db, openDb, type Statement } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
-import { createLogger } from '@quittance/shared/logger';
-import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { deleteEndpoint } from '../src/operations/endpoints.ts';
 import { listEvents } from '../src/operations/events.ts';
 import { pruneOldEvents } from '../src/operations/prune.ts';
 import { pruneDeliveriesOfDeleted, pruneEvents } from '../src/store/pruning.ts';
-import {
-  anAccount,
-  anEndpoint,
-  anEvent,
-  deliverAll,
-  deliveriesOf,
-  type Fixture,
-  openFixture,
-  receiveEvents,
-} from './fixture.ts';
+import { anAccount, anEndpoint, anEvent, deliverAll, deliveriesOf, receiveEvents } from './fixture.ts';
+import { openReceiverFixture } from './receiver-fixture.ts';
 
 type Made = Awaited<ReturnType<typeof anEndpoint>>;
 
 const DAY = 24 * 3_600_000;
 
-let fixture: Fixture;
-let receiver: Receiver;
-let admin: Db;
-
-beforeAll(async () => {
-  [fixture, receiver] = await Promise.all([openFixture(), startReceiver()]);
-  const logger = createLogger('test', 'silent');
-  admin = openDb({ url: fixture.database.adminUrl, schema: 'webhooks', pool: 2, logger });
-});
-afterAll(async () => {
-  await admin?.close();
-  await receiver?.close();
-  await fixture?.close();
-});
+const { fixture, receiver, aShop } = await openReceiverFixture();
+const { logger } = fixture.ports;
+const admin = openDb({ url: fixture.database.adminUrl, schema: 'webhooks', pool: 2, logger });
+afterAll(() => admin.close());
 
 const happened = (account: AccountId, daysAgo: number) => ({
   ...anEvent({ account }),
@@ -101,8 +81,7 @@ test('when all events of an account are removed, its next event has the next num
 });
 
 test('events that are still to be delivered are kept, and all later ones', async () => {
-  const account = anAccount();
-  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/late`);
+  const { account, key } = await aShop('/late');
   await receiveEvents(fixture.ports, ...[100, 99, 98].map((days) => happened(account, days)));
   await admin.rows(`update deliveries set state = 'delivered' where endpoint_key = $1 and sequence <> 2`, [
     key,
@@ -116,8 +95,7 @@ test('events that are still to be delivered are kept, and all later ones', async
 });
 
 test('thousands of events are removed in small batches that hardly delay new events of the account', async () => {
-  const account = anAccount();
-  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/many`);
+  const { account, key } = await aShop('/many');
   await admin.rows(
     `insert into accounts (account_id, last_sequence) values ($1, 5000)
      on conflict (account_id) do update set last_sequence = 5000`,

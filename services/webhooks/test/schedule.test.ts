@@ -25,7 +25,7 @@ const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 const DAY = 24 * HOUR;
 
-const { fixture, receiver, arrivedAt, answerWith } = await openReceiverFixture();
+const { fixture, receiver, arrivedAt, answerWith, aShop } = await openReceiverFixture();
 const said: { fields: object; message: string }[] = [];
 const info = (fields: object, message: string) => void said.push({ fields, message });
 Object.assign(fixture.ports, {
@@ -33,8 +33,7 @@ Object.assign(fixture.ports, {
 });
 
 test('a failed delivery is retried after its pause with the same id and body, also after a restart', async () => {
-  const account = anAccount();
-  const { key, secret } = await anEndpoint(fixture.ports, account, `${receiver.url}/again`);
+  const { account, key, secret } = await aShop('/again');
   answerWith(500, 'out of order');
   await receiveEvents(fixture.ports, anEvent({ account }));
   await deliverAll(fixture.ports);
@@ -68,8 +67,7 @@ test('a failed delivery is retried after its pause with the same id and body, al
 });
 
 test('a delivery has ten attempts over 75 hours, each at its time', async () => {
-  const account = anAccount();
-  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/never`);
+  const { account, key } = await aShop('/never');
   answerWith(503);
   await receiveEvents(fixture.ports, anEvent({ account }));
   await deliverAll(fixture.ports);
@@ -95,8 +93,7 @@ test('a delivery has ten attempts over 75 hours, each at its time', async () => 
 });
 
 test('each attempt has the same id and body, and a timestamp and a signature of its own', async () => {
-  const account = anAccount();
-  const { secret } = await anEndpoint(fixture.ports, account, `${receiver.url}/signed`);
+  const { account, secret } = await aShop('/signed');
   answerWith(500);
   const event = anEvent({ account });
   await receiveEvents(fixture.ports, event);
@@ -165,8 +162,7 @@ test.each<[asked: string, wait: number | undefined, status?: number]>([
 });
 
 test('a delivery that is always answered with a pause of a day has ten attempts', async () => {
-  const account = anAccount();
-  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/day`);
+  const { account, key } = await aShop('/day');
   const event = anEvent({ account });
   receiver.answer((response, { headers }) =>
     headers['webhook-id'] === event.id
@@ -185,8 +181,7 @@ test('a delivery that is always answered with a pause of a day has ten attempts'
 });
 
 test('an endpoint that asks for a pause receives nothing until its end, and then one delivery first', async () => {
-  const account = anAccount();
-  const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/pause`);
+  const { account, id, key } = await aShop('/pause');
   await receiveEvents(fixture.ports, anEvent({ account }));
   await deliverAll(fixture.ports);
   const more = (count: number) => receiveMany(fixture.ports, account, count);
@@ -232,8 +227,7 @@ test('an endpoint that asks for a pause receives nothing until its end, and then
 });
 
 test('a success restarts the five days, after which the endpoint is disabled with a reason', async () => {
-  const account = anAccount();
-  const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/five`);
+  const { account, id } = await aShop('/five');
   const endpoint = async () => {
     const read = await readEndpoint(fixture.ports, account, id);
     if (!read.ok) throw new Error(read.refusal);

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Statement } from '@quittance/shared/db';
 import { eventually } from '@quittance/testkit/eventually';
-import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { Webhook } from 'standardwebhooks';
 import { createSecretEncryption } from '../src/endpoint-secrets.ts';
 import { type ClaimedDelivery, claimDeliveries } from '../src/operations/claim-deliveries.ts';
@@ -10,40 +9,27 @@ import { changeEndpoint } from '../src/operations/endpoints.ts';
 import { pruneEndedSecrets } from '../src/operations/prune.ts';
 import { rotateSecret } from '../src/operations/rotate-secret.ts';
 import type { Ports } from '../src/ports.ts';
-import { type Answered, type Caller, invalid, openCaller } from './caller.ts';
+import { type Answered, invalid } from './caller.ts';
 import {
-  anAccount,
-  anEndpoint,
   anEvent,
   deliver,
   deliverAll,
   deliveriesOf,
-  type Fixture,
-  openFixture,
   ROOM,
   receiveEvents,
   withinTransactions,
 } from './fixture.ts';
+import { openReceiverFixture } from './receiver-fixture.ts';
 
 const HOUR = 3_600_000;
 
-let fixture: Fixture;
-let receiver: Receiver;
-let caller: Caller;
-
-beforeAll(async () => {
-  [fixture, receiver] = await Promise.all([openFixture(), startReceiver()]);
-  caller = await openCaller(fixture);
-});
-afterAll(async () => {
-  await Promise.all([caller?.close(), receiver?.close()]);
-  await fixture?.close();
-});
+const opened = await openReceiverFixture();
+const { fixture, receiver, aShop } = opened;
+const caller = await opened.caller();
 
 /** An endpoint with its own path, and helpers that check its deliveries. */
-async function aShop(path: string) {
-  const account = anAccount();
-  const { id, key, secret } = await anEndpoint(fixture.ports, account, `${receiver.url}${path}`);
+async function aRotatingShop(path: string) {
+  const { account, id, key, secret } = await opened.aShop(path);
   return {
     key,
     secret,
@@ -73,7 +59,7 @@ const storedSecrets = async (key: string): Promise<number> =>
   (await fixture.db.rows('select 1 from endpoint_secrets where endpoint_key = $1', [key])).length;
 
 test('a new secret is shown once, and the former one is valid for a day', async () => {
-  const shop = await aShop('/rotated');
+  const shop = await aRotatingShop('/rotated');
   const shown = await shop.read();
   const { status, body } = await shop.rotate();
   const { secret } = body.data;
@@ -94,14 +80,14 @@ test('a new secret is shown once, and the former one is valid for a day', async 
 });
 
 test('with an overlap of 0 all former secrets end at once', async () => {
-  const shop = await aShop('/leaked');
+  const shop = await aRotatingShop('/leaked');
   const second = (await shop.rotate({ overlap_hours: 5 })).body.data.secret;
   const third = (await shop.rotate({ overlap_hours: '0' })).body.data.secret;
   expect(await shop.goodOf([shop.secret, second, third])).toEqual([false, false, true]);
 });
 
 test('a rotation does not extend a secret that ends earlier', async () => {
-  const shop = await aShop('/earlier');
+  const shop = await aRotatingShop('/earlier');
   const second = (await shop.rotate({ overlap_hours: 1 })).body.data.secret;
   const third = (await shop.rotate({ overlap_hours: 24 })).body.data.secret;
   fixture.clock.advance(HOUR);
@@ -109,7 +95,7 @@ test('a rotation does not extend a secret that ends earlier', async () => {
 });
 
 test('at most five secrets are valid, and the refusal says when or how the next is possible', async () => {
-  const shop = await aShop('/five');
+  const shop = await aRotatingShop('/five');
   const secrets = [shop.secret];
   for (let i = 0; i < 4; i++) {
     secrets.push((await shop.rotate()).body.data.secret);
@@ -134,7 +120,7 @@ test('at most five secrets are valid, and the refusal says when or how the next 
 });
 
 test('after concurrent rotations at most five secrets are valid, among them the newest', async () => {
-  const shop = await aShop('/at-once');
+  const shop = await aRotatingShop('/at-once');
   const answers = await Promise.all(Array.from({ length: 12 }, () => shop.rotate()));
   const made = answers.flatMap(({ status, body }) => (status === 200 ? [body.data.secret] : []));
   expect(made).toHaveLength(4);
@@ -143,7 +129,7 @@ test('after concurrent rotations at most five secrets are valid, among them the 
 });
 
 test('only ended secrets are removed from the database', async () => {
-  const shop = await aShop('/forgotten');
+  const shop = await aRotatingShop('/forgotten');
   await shop.rotate({ overlap_hours: 2 });
   const newest = (await shop.rotate({ overlap_hours: 1 })).body.data.secret;
   expect(await storedSecrets(shop.key)).toBe(3);
@@ -164,7 +150,7 @@ test.each([
   [{ overlap_hours: 'soon' }, 'The overlap hours must be an integer.'],
   [{ overlap_hours: true }, 'The overlap hours must be an integer.'],
 ])('%j is refused, and no secret is rotated', async (body, message) => {
-  const shop = await aShop('/refused');
+  const shop = await aRotatingShop('/refused');
   expect(await shop.rotate(body)).toEqual(invalid({ overlap_hours: [message] }));
   expect(await storedSecrets(shop.key)).toBe(1);
 });
@@ -200,8 +186,7 @@ async function claimWhile(change: () => Promise<unknown>): Promise<ClaimedDelive
 }
 
 test('a delivery uses a change that was committed while its endpoint’s queue was being locked', async () => {
-  const account = anAccount();
-  const { key, id } = await anEndpoint(fixture.ports, account, `${receiver.url}/before`);
+  const { account, key, id } = await aShop('/before');
   await receiveEvents(fixture.ports, anEvent({ account }));
   const queue = () =>
     fixture.db.one<{ generation: string }>('select generation from endpoint_queues where endpoint_key = $1', [
@@ -220,8 +205,7 @@ test('a delivery uses a change that was committed while its endpoint’s queue w
 });
 
 test('an endpoint that fails while its queue is being locked is claimed within its new concurrency limit', async () => {
-  const account = anAccount();
-  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/failing`);
+  const { account, key } = await aShop('/failing');
   await receiveEvents(fixture.ports, ...Array.from({ length: 3 }, () => anEvent({ account })));
   const fail = (failures: number) =>
     fixture.db.rows(
@@ -240,8 +224,7 @@ const withAnotherKey = (): Ports => ({
 });
 
 test('a secret that cannot be decrypted makes the attempt fail, and a new secret repairs it', async () => {
-  const account = anAccount();
-  const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/lost-key`);
+  const { account, id, key } = await aShop('/lost-key');
   await receiveEvents(fixture.ports, anEvent({ account }));
   const ports = withAnotherKey();
   const arrived = () => receiver.received.filter(({ path }) => path === '/lost-key');

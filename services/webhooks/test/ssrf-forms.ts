@@ -36,7 +36,7 @@ const superscript = (text: string) => text.replaceAll('1', '¹').replaceAll('2',
 const percent = (text: string) => text.replace(/[0-9.]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
 
 /** The notations of an IPv4 address. */
-function v4Forms([a, b, c, d]: Octets): string[] {
+export function v4Forms([a, b, c, d]: Octets): string[] {
   const plain = [a, b, c, d].join('.');
   const whole = ((a * 256 + b) * 256 + c) * 256 + d;
   return [
@@ -72,7 +72,7 @@ function v4Forms([a, b, c, d]: Octets): string[] {
 const group = (high: number, low: number) => (high * 256 + low).toString(16);
 
 /** The notations of an IPv4 address within an IPv6 address. */
-function v4InV6([a, b, c, d]: Octets): string[] {
+export function v4InV6([a, b, c, d]: Octets): string[] {
   const [high, low] = [group(a, b), group(c, d)];
   return [
     `::ffff:${a}.${b}.${c}.${d}`,
@@ -147,7 +147,7 @@ const innerNames = [
   ],
 ];
 
-const inBrackets = (address: string) => `[${address}]`;
+export const inBrackets = (address: string) => `[${address}]`;
 
 /** IP literals and names of this machine and of networks that are not public, in all known notations. */
 export const forms: Form[] = [

@@ -10,8 +10,9 @@ import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
+import fc from 'fast-check';
 import { readEndpointForm } from '../src/http/endpoints.ts';
-import { isPublicAddress } from '../src/public-address-guard.ts';
+import { canBePublic, isPublicAddress } from '../src/public-address-guard.ts';
 import { createWebhookSender, type WebhookSender, type WebhookSenderOptions } from '../src/webhook-sender.ts';
 import { CA, SERVER_CERTIFICATE, SERVER_KEY } from './certificates.ts';
 import { type DnsServer, startDnsServer } from './dns-server.ts';
@@ -24,7 +25,7 @@ import {
   openFixture,
   receiveEvents,
 } from './fixture.ts';
-import { forms, names, PUBLIC } from './ssrf-forms.ts';
+import { forms, inBrackets, names, PUBLIC, v4Forms, v4InV6 } from './ssrf-forms.ts';
 
 const tls = { cert: SERVER_CERTIFICATE, key: SERVER_KEY };
 
@@ -116,9 +117,6 @@ async function attemptAll(urls: readonly string[], sender: WebhookSender): Promi
   return Object.fromEntries(rows.map(({ outcome, count }) => [outcome, count]));
 }
 
-const sum = (counts: Record<string, number>) =>
-  Object.values(counts).reduce((total, count) => total + count, 0);
-
 const toNames = Object.keys(names).flatMap((name) => [name, name.toUpperCase(), `${name}.`]);
 
 test('the list has more than 300 different forms of private addresses', () => {
@@ -140,12 +138,29 @@ test('no form of a private address can be registered', () => {
   expect(accepted).toEqual([]);
 });
 
+test('a private IPv4 address is recognised in each notation', () => {
+  const octet = fc.nat(255);
+  const privates = fc.oneof(
+    fc.tuple(fc.constantFrom(10, 127), octet, octet, octet),
+    fc.tuple(fc.constant(192), fc.constant(168), octet, octet),
+    fc.tuple(fc.constant(169), fc.constant(254), octet, octet),
+  );
+  fc.assert(
+    fc.property(privates, (octets) => {
+      const hosts = [...v4Forms(octets), ...v4InV6(octets).map(inBrackets)];
+      const parsed = hosts.map((host) => `https://${host}/`).filter((url) => URL.canParse(url));
+      expect(parsed.length).toBeGreaterThan(20);
+      expect(parsed.filter((url) => canBePublic(new URL(url).hostname))).toEqual([]);
+    }),
+  );
+});
+
 test('no form of a private address in the database is connected to', async () => {
   const outcomes = await attemptAll(
     forms.flatMap(({ host }) => urlsOf(host)),
     aSender(),
   );
-  expect(sum(outcomes)).toBe(2 * forms.length);
+  expect(Object.values(outcomes).reduce((total, count) => total + count)).toBe(2 * forms.length);
   // Not a URL, a name without an address, or an address that is not public.
   expect(
     Object.keys(outcomes).filter(

@@ -80,7 +80,9 @@ test.each<[string, bigint | undefined, bigint | undefined, boolean]>([
   ['as much as was accepted', 5n, 5n, false],
   ['less than was accepted', 5n, 4n, false],
   ['one unit more than was accepted', 5n, 6n, true],
+  ['nothing any more', 5n, 0n, false],
   ['as much on the other side', 5n, -5n, true],
+  ['less on the other side', 5n, -4n, true],
   ['one unit more below', -5n, -6n, true],
   ['of an amount, and accepted without one', undefined, 1n, true],
   ['of no amount', undefined, undefined, false],
@@ -106,6 +108,14 @@ test.each<[string, Partial<KnownDiscrepancy>, Partial<CheckResult>, boolean]>([
     true,
   ],
   ['may be among those that were too many to be named', {}, { seen: [theRest] }, false],
+  [
+    'is not found, while another of its invariant is',
+    {},
+    { seen: [discrepancy({ subject: 'acc_2' })] },
+    true,
+  ],
+  ['is found again', {}, { seen: [discrepancy()] }, false],
+  ['is of another invariant than those', { invariant: 'I3' }, { seen: [theRest] }, true],
   ['is of another asset than those', { asset: 'SOL' }, { seen: [theRest] }, true],
   ['its chain does not show any more', { chain: 'ethereum' }, { chain: 'ethereum' }, true],
   ['another chain does not show', { chain: 'solana' }, { chain: 'ethereum' }, false],
@@ -132,6 +142,7 @@ describe('the next check', () => {
     ['of a new installation covers every row', { ageMs: null, wholeAgeMs: null }, 'whole'],
     ['covers new rows, every minute', {}, 'recent'],
     ['waits for its minute', { ageMs: 59_999 }, undefined],
+    ['does not follow at once', { ageMs: 0 }, undefined],
     ['is due when the last one ended in the future', { ageMs: -3_600_000 }, 'recent'],
     [
       'covers every row when the last check of every row ended in the future',
@@ -144,6 +155,7 @@ describe('the next check', () => {
       { ageMs: 14_999, suspected: [{ invariant: 'I2' }] },
       undefined,
     ],
+    ['comes after 15 s then', { ageMs: 15_000, suspected: [{ invariant: 'I2' }] }, 'again'],
     [
       'does not come sooner for a chain whose node cannot be asked',
       { ageMs: 59_999, suspected: [{ invariant: 'I6', chain: 'solana' }] },
@@ -158,6 +170,12 @@ describe('the next check', () => {
     ['covers every row every 15 minutes then', { confirmed: 1, wholeAgeMs: 900_000 }, 'whole'],
   ])('%s', (_, given, expected) => {
     expect(nextCheck(last(given), pace)?.scope).toBe(expected);
+  });
+
+  it('keeps a pace that is faster than that', () => {
+    const faster = { checkEveryMs: 5_000, wholeEveryMs: 60_000 };
+    expect(nextCheck(last({ ageMs: 5_000, suspected: [{ invariant: 'I2' }] }), faster)?.scope).toBe('again');
+    expect(nextCheck(last({ wholeAgeMs: 60_000, confirmed: 1 }), faster)?.scope).toBe('whole');
   });
 
   it('comes sooner for a suspected discrepancy, and checks that one only', () => {

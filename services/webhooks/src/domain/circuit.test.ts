@@ -3,6 +3,7 @@ import { circuitOf, concurrencyOf, type Ended, healthAfter, type QueueHealth } f
 
 const now = new Date('2026-01-10T00:00:00.000Z');
 const daysAgo = (days: number) => new Date(now.getTime() - days * 24 * 3_600_000);
+const msAfter = (time: Date, ms: number) => new Date(time.getTime() + ms);
 const [earlier, later] = [new Date(now.getTime() - 1), new Date(now.getTime() + 1)];
 
 const healthy: QueueHealth = {
@@ -37,13 +38,13 @@ test('an endpoint has succeeded once a delivery arrived, and still has when othe
 });
 
 test.each([
-  ['410', healthy, ['gone'], true],
-  ['410 after a success', healthy, ['delivered', 'gone'], true],
-  ['failing for less than five days', failing(40, daysAgo(4.99), daysAgo(1)), ['failed'], false],
-  ['failing for five days', failing(40, daysAgo(5), daysAgo(1.1)), ['failed'], true],
-  ['a success after five days', failing(40, daysAgo(6), daysAgo(1)), ['delivered'], false],
-] as const)('whether an endpoint is disabled by %s', (_, before, outcomes, disabled) => {
-  expect(after(before, { outcomes }).disable !== undefined).toBe(disabled);
+  ['410', healthy, ['gone'], /410 Gone/],
+  ['410 after a success', healthy, ['delivered', 'gone'], /410 Gone/],
+  ['failing for less than five days', failing(40, msAfter(daysAgo(5), 1), daysAgo(1)), ['failed'], /^$/],
+  ['failing for five days', failing(40, daysAgo(5), daysAgo(1.1)), ['failed'], /5 days/],
+  ['a success after five days', failing(40, daysAgo(6), daysAgo(1)), ['delivered'], /^$/],
+] as const)('whether an endpoint is disabled by %s', (_, before, outcomes, reason) => {
+  expect(after(before, { outcomes }).disable ?? '').toMatch(reason);
 });
 
 test('failures with more than a day of silence between them do not add up to days of failure', () => {
@@ -51,6 +52,11 @@ test('failures with more than a day of silence between them do not add up to day
     health: failing(5, now),
     disable: undefined,
   });
+  // Up to 27 hours prove failure.
+  const lastFailedAt = msAfter(now, -27 * 3_600_000);
+  const health = (at: Date) => after(failing(4, daysAgo(3), at), { outcomes: ['failed'] }).health;
+  expect(health(lastFailedAt).failingSince).toEqual(daysAgo(3));
+  expect(health(msAfter(lastFailedAt, -1)).failingSince).toEqual(now);
   // The longest pause of the schedule, and its jitter.
   expect(after(failing(12, daysAgo(5), daysAgo(1.1)), { outcomes: ['failed'] }).disable).toBeDefined();
 });
@@ -75,6 +81,7 @@ test('a pause lasts until a delivery succeeds that began after it', () => {
   expect(openUntil(later, { pauses: [earlier] })).toBe(later);
   expect(openUntil(earlier, {})).toBe(earlier);
   expect(openUntil(earlier, { outcomes: ['delivered'] })).toBeNull();
+  expect(openUntil(now, { outcomes: ['delivered'] })).toBeNull();
 });
 
 test('a circuit is open during a pause, half-open after it or after four failures, and closed otherwise', () => {

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { deliveryAfter, outcomeOf, type SendResult } from './outcome.ts';
+import { askedUntil, deliveryAfter, outcomeOf, type SendResult } from './outcome.ts';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
-const answered = (status: number): SendResult => ({
-  kind: 'answered',
+const answered = (status: number) => ({
+  kind: 'answered' as const,
   status,
   retryAfter: undefined,
   excerpt: '',
@@ -12,6 +12,7 @@ const failed: SendResult = { kind: 'failed', failure: 'timed_out' };
 const stopped: SendResult = { kind: 'stopped' };
 
 test.each([
+  [199, 'failed'],
   [200, 'delivered'],
   [204, 'delivered'],
   [299, 'delivered'],
@@ -62,13 +63,18 @@ test('a delivery whose attempt was stopped is due at once', () => {
   expect(deliveryAfter({ ...delivery, attempts: 5 }, stopped, now)).toEqual({ state: 'waiting', dueAt: now });
 });
 
+const asking = (status: number, retryAfter = '3600'): SendResult => ({ ...answered(status), retryAfter });
+
+test.each([
+  ['an answer that asks for an hour', asking(429), 3_600_000],
+  ['an answer that asks for more than a day', asking(503, '86401'), 86_400_000],
+  ['an answer that may not ask', asking(500), undefined],
+  ['no answer', failed, undefined],
+])('%s pauses the endpoint for %p ms', (_, result, ms) => {
+  expect(askedUntil(result, now)).toEqual(ms && new Date(now.getTime() + ms));
+});
+
 test('only 429 and 503 may ask for a pause', () => {
-  const asking = (status: number): SendResult => ({
-    kind: 'answered',
-    status,
-    retryAfter: '3600',
-    excerpt: '',
-  });
   const dueAt = new Date(now.getTime() + 3_600_000);
   expect(deliveryAfter(delivery, asking(503), now)).toEqual({ state: 'waiting', dueAt });
   expect(deliveryAfter(delivery, asking(429), now)).toEqual({ state: 'waiting', dueAt });

@@ -11,6 +11,7 @@ const waits = (attempts: number, delivery = '1/1', asked?: number): number | und
 test('the schedule has ten attempts over three days', () => {
   expect(pauses).toHaveLength(10);
   expect(pauses.reduce((sum: number, pause) => sum + pause, 0)).toBe(272_105_000);
+  expect(waits(0)).toBe(0);
   expect(waits(10)).toBeUndefined();
 });
 
@@ -39,6 +40,10 @@ test('the jitter of similar deliveries is spread over the whole tenth', () => {
   }
 });
 
+test('the jitter of an attempt is the same in every process and release', () => {
+  expect([1, 4, 9].map((attempts) => waits(attempts, '7/1'))).toEqual([5_486, 7_623_359, 78_499_795]);
+});
+
 test('a receiver may ask for a longer pause, at most a day, and never for a shorter one', () => {
   expect(waits(1, '1/1', 60_000)).toBe(60_000);
   expect(waits(1, '1/1', 1)).toBe(waits(1));
@@ -50,6 +55,7 @@ test.each([
   [undefined, undefined],
   ['', undefined],
   ['120', 120_000],
+  ['120 s', undefined],
   ['-1', undefined],
   ['soon', undefined],
   ['Fri, 02 Jan 2026 03:05:05 GMT', 60_000],

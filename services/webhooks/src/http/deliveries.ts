@@ -1,7 +1,8 @@
+import { form } from '@quittance/shared/form';
 import { contextOf, readBody } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import { refuse } from '@quittance/shared/result';
-import { form, rules } from '@quittance/shared/validation';
+import { rules } from '@quittance/shared/validation';
 import type { Express, RequestHandler } from 'express';
 import { deliveryStates } from '../domain/delivery.ts';
 import { eventTypes } from '../domain/event-types.ts';
@@ -34,7 +35,12 @@ const refusals = {
     deleted: answers.conflict('The webhook was deleted: read the events with GET /api/events.'),
     disabled: isDisabled,
     too_many: answers.invalid({
-      to: [`The range must not have more than ${REPLAYED_EVENTS_MAX} events: narrow it.`],
+      to: [
+        {
+          message: `The range must not have more than ${REPLAYED_EVENTS_MAX} events: narrow it.`,
+          hint: 'Ask for the range in several parts.',
+        },
+      ],
     }),
   },
 } satisfies Record<string, Record<string, Answer>>;
@@ -42,13 +48,12 @@ const refusals = {
 function refusedReplay(refusal: ReplayRefusal, now: Date): Answer {
   if (typeof refusal === 'string') return refusals.replay[refusal];
   const { until } = refusal;
-  return {
-    status: 429,
-    body: {
-      message: `The replays of an account may queue ${REPLAYED_PER_DAY_MAX} deliveries a day. Narrow the range, or ask again after ${until.toISOString()}: what is queued already stays queued.`,
-    },
-    headers: { 'Retry-After': String(Math.max(1, Math.ceil((until.getTime() - now.getTime()) / 1_000))) },
-  };
+  const seconds = Math.max(1, Math.ceil((until.getTime() - now.getTime()) / 1_000));
+  return answers.overLimit(
+    'replay_limit',
+    `The replays of an account may queue ${REPLAYED_PER_DAY_MAX} deliveries a day. Narrow the range, or ask again after ${until.toISOString()}: what is queued already stays queued.`,
+    String(seconds),
+  );
 }
 
 /** The deliveries of a merchant's endpoints, redelivery and replay. */
@@ -124,7 +129,16 @@ function readReplay(body: unknown, now: Date): ReturnType<typeof replayForm> {
   const { from, to } = read.value;
   const oldest = new Date(now.getTime() - REPLAYED_DAYS_MAX * DAY);
   if (from < oldest)
-    return refuse({ from: [`The from must be a date after or equal to ${oldest.toISOString()}.`] });
-  if (from >= to) return refuse({ to: ['The to must be a date after from.'] });
+    return refuse({
+      from: [
+        {
+          message: `The from must be a date after or equal to ${oldest.toISOString()}.`,
+          hint: `Events are kept for ${REPLAYED_DAYS_MAX} days.`,
+        },
+      ],
+    });
+  if (from >= to) {
+    return refuse({ to: [{ message: 'The to must be a date after from.', hint: 'Exchange from and to.' }] });
+  }
   return read;
 }

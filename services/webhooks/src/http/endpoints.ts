@@ -1,9 +1,17 @@
+import { form } from '@quittance/shared/form';
 import { contextOf, readBody } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import type { AccountId } from '@quittance/shared/ids';
 import { pageForm, pageOf, pageView } from '@quittance/shared/pages';
 import type { Result } from '@quittance/shared/result';
-import { type Field, type FieldErrors, form, rules } from '@quittance/shared/validation';
+import {
+  type Field,
+  type FieldErrors,
+  type FieldProblem,
+  issueOf,
+  messages,
+  rules,
+} from '@quittance/shared/validation';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { defaultEventTypes, eventTypes } from '../domain/event-types.ts';
 import {
@@ -28,7 +36,14 @@ const refusals = {
     disabled: answers.conflict('The webhook is disabled: enable it first.'),
   },
   registration: {
-    too_many: answers.invalid({ url: [`The webhooks must not have more than ${ENDPOINTS_MAX} items.`] }),
+    too_many: answers.invalid({
+      url: [
+        {
+          message: `The webhooks must not have more than ${ENDPOINTS_MAX} items.`,
+          hint: 'Delete one that is no longer used: DELETE /api/webhooks/{id}.',
+        },
+      ],
+    }),
   },
 } satisfies Record<string, Record<string, Answer>>;
 
@@ -140,7 +155,7 @@ const urlField =
       .required(attribute)
       .superRefine((text, context) => {
         const problem = problemOf(text, allowInsecure);
-        if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+        if (problem !== undefined) context.addIssue(issueOf(problem));
       });
 
 const endpointFields = (allowInsecure: boolean) => ({
@@ -163,17 +178,27 @@ function readEndpointChanges(body: unknown, allowInsecure: boolean): Result<Endp
     enabled: rules.boolean().required,
   };
   const given = Object.entries(fields).filter(([name]) => Object.hasOwn(Object(body), name));
-  return form(Object.fromEntries(given))(body);
+  return form(Object.fromEntries(given), { alsoKnown: Object.keys(fields) })(body);
 }
 
-function problemOf(text: string, allowInsecure: boolean): string | undefined {
+function problemOf(text: string, allowInsecure: boolean): FieldProblem | undefined {
   const url = new URL(text);
-  // Lists would show the user name and password.
-  if (url.username !== '' || url.password !== '') return 'The url must be a valid URL.';
+  if (url.username !== '' || url.password !== '') {
+    // Lists would show the user name and password.
+    const hint = 'Leave out the user name and password: deliveries are signed, see docs/webhooks.md.';
+    return { ...messages.url('url'), hint };
+  }
   if (allowInsecure) return undefined;
-  if (url.protocol !== 'https:') return 'The url must start with one of the following: https://.';
-  if (!isHost(url.hostname)) return 'The url must be a valid URL.';
-  return canBePublic(url.hostname) ? undefined : 'The url must not point to a private address.';
+  if (url.protocol !== 'https:') {
+    const message = 'The url must start with one of the following: https://.';
+    return { message, hint: 'Give an https:// URL: webhooks are sent encrypted only.' };
+  }
+  if (!isHost(url.hostname)) return messages.url('url');
+  if (canBePublic(url.hostname)) return undefined;
+  return {
+    message: 'The url must not point to a private address.',
+    hint: 'Give a URL that can be reached from the internet. For tests on one machine there is the sandbox.',
+  };
 }
 
 /** Reads for how many hours the former secrets stay valid. */

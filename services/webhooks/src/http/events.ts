@@ -1,6 +1,7 @@
+import { form } from '@quittance/shared/form';
 import { contextOf } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
-import { form, messages, rules } from '@quittance/shared/validation';
+import { messages, rules } from '@quittance/shared/validation';
 import type { Express, RequestHandler } from 'express';
 import { eventTypes } from '../domain/event-types.ts';
 import { answerHead, streamLimits } from '../event-streams.ts';
@@ -14,16 +15,15 @@ const STREAM_RETRY_AFTER_SECONDS = '5';
 const refusals = {
   event: accessAnswers('Event'),
   stream: {
-    too_many_of_account: {
-      status: 429,
-      body: { message: `An account may have ${streamLimits.perAccount} streams at a time. Close one first.` },
-      headers: { 'Retry-After': STREAM_RETRY_AFTER_SECONDS },
-    },
-    too_many: {
-      status: 503,
-      body: { message: 'There are as many streams as this server can hold. Try again in a moment.' },
-      headers: { 'Retry-After': STREAM_RETRY_AFTER_SECONDS },
-    },
+    too_many_of_account: answers.overLimit(
+      'too_many_streams',
+      `An account may have ${streamLimits.perAccount} streams at a time. Close one first.`,
+      STREAM_RETRY_AFTER_SECONDS,
+    ),
+    too_many: answers.unavailableBecause(
+      'There are as many streams as this server can hold. Try again in a moment.',
+      STREAM_RETRY_AFTER_SECONDS,
+    ),
     closing: answers.unavailable,
   },
 } satisfies Record<string, Record<string, Answer>>;

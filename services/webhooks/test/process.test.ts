@@ -7,7 +7,6 @@ import { createLogger } from '@quittance/shared/logger';
 import { testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
-import { Webhook } from 'standardwebhooks';
 import type { MerchantEvent } from '../src/operations/events.ts';
 import {
   anAccount,
@@ -102,41 +101,6 @@ const publish = (event: MerchantEvent) =>
     const message = { kind: event.kind, dedupe: event.id, body: JSON.stringify(event) };
     expect(await sender.publish([message])).toEqual([true]);
   });
-
-test.each([
-  // A crash before the POST: it arrives once. During or after it: at least once.
-  { point: 'consumer.after_commit', arrivals: [1] },
-  { point: 'webhooks.claimed', arrivals: [1] },
-  { point: 'webhooks.sent', arrivals: [2] },
-  { point: 'webhooks.recorded', arrivals: [1] },
-])(
-  'killed at $point: the event arrives, always under its own id, and is logged once',
-  async ({ point, arrivals }) => {
-    const account = anAccount();
-    const path = `/${point}`;
-    const { key, secret } = await anEndpoint(fixture.ports, account, `${receiver.url}${path}`);
-    const { child } = await startProcess({ CRASH_AT: `${point}:1` });
-    const event = anEvent({ account, resource: point });
-    await publish(event);
-    const [, signal] = await once(child, 'exit');
-    expect(signal).toBe('SIGKILL');
-
-    await startReady();
-    await eventually(async () =>
-      expect(await deliveriesOf(fixture.db, key)).toMatchObject([
-        { sequence: '1', state: 'delivered', attempts: 1 },
-      ]),
-    );
-    const arrived = receiver.received.filter((one) => one.path === path);
-    expect(arrivals).toContain(arrived.length);
-    for (const one of arrived) {
-      expect(one.headers['webhook-id']).toBe(event.id);
-      new Webhook(secret).verify(one.body, one.headers as Record<string, string>);
-    }
-    const log = await fixture.db.rows('select id from events where account_id = $1', [account]);
-    expect(log).toEqual([{ id: event.id }]);
-  },
-);
 
 test('on SIGTERM the service ends attempts in flight, exits with 0 and leaves nothing claimed', async () => {
   const account = anAccount();
