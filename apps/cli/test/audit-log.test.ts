@@ -1,26 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Db, openDb } from '@quittance/shared/db';
-import { createLogger } from '@quittance/shared/logger';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
-import { operatorOf } from './quittance-in.ts';
+import { expect, test } from '@jest/globals';
+import { operatorSuite } from './quittance-in.ts';
 
 /** The audit log of what operators do. */
 
-const logger = createLogger('test', 'silent');
 const ANNA = { QUITTANCE_OPERATOR: 'Anna K.' };
-let database: TestDatabase;
-let quittance: ReturnType<typeof operatorOf>;
-let admin: Db;
-
-beforeAll(async () => {
-  database = await testDatabase();
-  quittance = operatorOf(database);
-  admin = openDb({ url: database.adminUrl, schema: 'operator', pool: 1, logger });
-});
-afterAll(async () => {
-  await admin?.close();
-  await database?.drop();
-});
+const { database, quittance } = await operatorSuite();
+const admin = database.openAsAdmin('operator');
 
 const auditLog = () => admin.rows('select actor, action, subject from audit_log order by seq');
 

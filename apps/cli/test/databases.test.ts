@@ -7,7 +7,7 @@ import { testDatabase } from '@quittance/testkit/engines';
 import { commandSuite } from './quittance-in.ts';
 
 /** Which database a command uses, and how one is migrated. */
-const { folder: home, env, quittance } = commandSuite();
+const { folder: home, env, quittance } = await commandSuite();
 
 describe('which database', () => {
   // house-rules-disable beside -- every folder that it is joined to is one of the test's own

@@ -1,33 +1,19 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { connectBus } from '@quittance/shared/bus';
-import { type Db, openDb } from '@quittance/shared/db';
+import { openDb } from '@quittance/shared/db';
 import { type EventKind, events, receivers, type Service, services } from '@quittance/shared/events';
 import { createLogger } from '@quittance/shared/logger';
 import { startMessenger } from '@quittance/shared/messenger';
 import { appendToOutbox } from '@quittance/shared/outbox';
-import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
+import { testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
-import { operatorOf, operatorUrl } from './quittance-in.ts';
+import { operatorSuite, operatorUrl } from './quittance-in.ts';
 
 const logger = createLogger('test', 'silent');
-let database: TestDatabase;
-let quittance: ReturnType<typeof operatorOf>;
-let payouts: Db;
-let auditor: Db;
-let admin: Db;
-
-beforeAll(async () => {
-  database = await testDatabase();
-  quittance = operatorOf(database);
-  const open = (url: string, schema: string) => openDb({ url, schema, pool: 2, logger });
-  payouts = open(database.urlOf('payouts'), 'payouts');
-  auditor = open(database.urlOf('auditor'), 'auditor');
-  admin = open(database.adminUrl, 'operator');
-});
-afterAll(async () => {
-  await Promise.all([payouts, auditor, admin].map((db) => db?.close()));
-  await database?.drop();
-});
+const { database, quittance } = await operatorSuite();
+const payouts = database.openAs('payouts');
+const auditor = database.openAs('auditor');
+const admin = database.openAsAdmin('operator');
 
 test('a dead letter is listed with its reason and, once the cause is fixed, sent again and processed', async () => {
   expect((await quittance(['dead-letters', 'list'])).out).toMatch(/^There are no dead letters/);
@@ -48,6 +34,7 @@ test('a dead letter is listed with its reason and, once the cause is fixed, sent
     bus: bus.ofPayouts,
     service: 'payouts',
     logger,
+    retryMs: [20],
     handlers: {
       'asset.halted': async (trx, events) => {
         await trx.rows(`insert into halted_assets (asset, halt) values ('ETH', 1)`);
@@ -63,7 +50,7 @@ test('a dead letter is listed with its reason and, once the cause is fixed, sent
       const found = (await quittance(['dead-letters', 'list', '--json'])).json();
       expect(found).toHaveLength(1);
       return found;
-    }, 60_000);
+    });
     expect(deadLetter).toMatchObject({
       service: 'payouts',
       kind: 'asset.halted',

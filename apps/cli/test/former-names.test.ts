@@ -1,18 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
-import { run } from '../src/run.ts';
-import { operatorOf } from './quittance-in.ts';
+import { describe, expect, test } from '@jest/globals';
+import { operatorSuite, quittanceIn } from './quittance-in.ts';
 
 /** Former names of commands work for one release, and do the same as the new ones. */
 
-let database: TestDatabase;
-let quittance: ReturnType<typeof operatorOf>;
-
-beforeAll(async () => {
-  database = await testDatabase();
-  quittance = operatorOf(database);
-});
-afterAll(() => database?.drop());
+const { quittance } = await operatorSuite();
 
 test.each([
   [
@@ -109,11 +100,8 @@ test('payouts that are paused under the former name are resumed under the new on
 
 describe('the help', () => {
   test('names the new commands and none that has a former name only', async () => {
-    let help = '';
-    const take = (text: string) => {
-      help += text;
-    };
-    expect(await run(['--help'], { env: {}, cwd: '/', out: take, err: take })).toBe(0);
+    const { code, out: help } = await quittanceIn('/', {}, ['--help']);
+    expect(code).toBe(0);
     for (const name of ['dead-letters', 'payouts', 'signing', 'init', 'nats'])
       expect(help).toContain(`  ${name}`);
     for (const name of ['engine', 'asset', 'resume-payouts', 'keep-bus', 'nats-permissions'])

@@ -1,8 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Db, openDb } from '@quittance/shared/db';
-import { createLogger } from '@quittance/shared/logger';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
-import { operatorOf } from './quittance-in.ts';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { operatorSuite } from './quittance-in.ts';
 
 /*
  * What merchants, customers and servers wrote is in every column that a command shows. None of it may drive the operator's
@@ -16,19 +13,10 @@ const HOSTILE =
 const IN_A_LINE = HOSTILE.replace('\r\n', '');
 const OBEYED = /[\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}|^FORGED/mu;
 
-let database: TestDatabase;
-let admin: Db;
-let quittance: ReturnType<typeof operatorOf>;
+const { database, quittance } = await operatorSuite();
+const admin = database.openAsAdmin('public', { pool: 1 });
 
 beforeAll(async () => {
-  database = await testDatabase();
-  quittance = operatorOf(database);
-  admin = openDb({
-    url: database.adminUrl,
-    schema: 'public',
-    pool: 1,
-    logger: createLogger('test', 'silent'),
-  });
   const at = [HOSTILE];
   for (const [sql, values] of [
     [`insert into gateway.accounts (id, name) values ('acc_1', $1)`, at],
@@ -98,11 +86,9 @@ beforeAll(async () => {
   ] as const)
     await admin.rows(sql, values);
 });
-afterAll(async () => {
-  await admin?.rows('delete from ledger.balances');
-  await admin?.rows(`update payouts.payouts set status = 'refused' where id = 2`);
-  await admin?.close();
-  await database?.drop();
+database.finally(async () => {
+  await admin.rows('delete from ledger.balances');
+  await admin.rows(`update payouts.payouts set status = 'refused' where id = 2`);
 });
 
 // One of the commands below resumes it.

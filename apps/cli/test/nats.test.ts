@@ -7,7 +7,7 @@ import { busUrl, PROVISIONER } from '@quittance/shared/bus-connection';
 import { busUsers } from '@quittance/shared/bus-permissions';
 import { services } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
-import { run } from '../src/run.ts';
+import { quittanceIn, startQuittance } from './quittance-in.ts';
 
 /** The operator's commands for NATS, and what Docker Compose gives nats-server. */
 
@@ -42,28 +42,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function quittance(args: readonly string[], env: Record<string, string>, stopping?: AbortSignal) {
-  let out = '';
-  let err = '';
-  const said = { out: () => out, err: () => err };
-  const code = run(args, {
-    env,
-    cwd: folder,
-    out: (text) => {
-      out += text;
-    },
-    err: (text) => {
-      err += text;
-    },
-    ...(stopping === undefined ? {} : { stopping: () => stopping }),
-  });
-  return { code, said };
-}
-
-async function ended(args: readonly string[], env: Record<string, string>) {
-  const { code, said } = await quittance(args, env);
-  return { code: await code, out: said.out(), err: said.err() };
-}
+const ended = (args: readonly string[], env: Record<string, string>) => quittanceIn(folder, env, args);
 
 const asProvisioner = () => ({ NATS_URL: busUrl(nats.url, PROVISIONER, passwordOf(PROVISIONER)) });
 
@@ -73,18 +52,17 @@ describe('nats provision', () => {
     expect(first).toMatchObject({ code: 0, err: '' });
     expect(first.out).toMatch(/^Created: stream EVT, .*consumer ledger/);
     expect((await ended(['nats', 'provision'], asProvisioner())).out).toBe('NATS lacks nothing.\n');
-    expect(JSON.parse((await ended(['nats', 'provision', '--json'], asProvisioner())).out)).toEqual({
-      made: [],
-    });
+    expect((await ended(['nats', 'provision', '--json'], asProvisioner())).json()).toEqual({ made: [] });
   });
 
   test('creates everything again when NATS loses its data, until it is told to end', async () => {
     const stop = new AbortController();
-    const { code, said } = await quittance(['nats', 'provision', '--watch'], asProvisioner(), stop.signal);
+    const args = ['nats', 'provision', '--watch'];
+    const { code, said } = startQuittance(folder, asProvisioner(), args, stop.signal);
     await nats.stop();
     rmSync(join(folder, 'nats', 'jetstream'), { recursive: true });
     await nats.restart();
-    await eventually(() => expect(said.out()).toContain('stream EVT'), 10_000);
+    await eventually(() => expect(said.out).toContain('stream EVT'), 10_000);
     stop.abort();
     expect(await code).toBe(0);
     expect((await ended(['nats', 'provision'], asProvisioner())).out).toBe('NATS lacks nothing.\n');
@@ -106,9 +84,7 @@ describe('nats permissions', () => {
   });
 
   test('in JSON says of each user what it may', async () => {
-    const { ledger, provisioner, gateway } = JSON.parse(
-      (await ended(['nats', 'permissions', '--json'], {})).out,
-    );
+    const { ledger, provisioner, gateway } = (await ended(['nats', 'permissions', '--json'], {})).json();
     expect(ledger.publish).toContain('evt.ledger.invoices.credit.recorded');
     expect(provisioner).toMatchObject({ subscribe: ['_INBOX.provisioner.>'], answers: false });
     expect(gateway).toBeUndefined();

@@ -1,22 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Db, openDb } from '@quittance/shared/db';
+import { expect, test } from '@jest/globals';
+import { openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { prepareOperator } from '@quittance/shared/migrate-all';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { suiteDatabase } from '@quittance/testkit/suite-database';
 import { operatorUrl } from './quittance-in.ts';
 
-const logger = createLogger('test', 'silent');
-let database: TestDatabase;
-let admin: Db;
-
-beforeAll(async () => {
-  database = await testDatabase();
-  admin = openDb({ url: database.adminUrl, schema: 'operator', pool: 2, logger });
-});
-afterAll(async () => {
-  await admin?.close();
-  await database?.drop();
-});
+const database = await suiteDatabase();
+const admin = database.openAsAdmin('operator');
 
 test('an older release’s rights, functions and names are gone after the migration to this one', async () => {
   await admin.rows(`grant quittance_auditor to quittance_operator`);
@@ -50,6 +40,7 @@ test('an older release’s rights, functions and names are gone after the migrat
 });
 
 test('the operator’s role changes what its commands change and nothing else, and reads no secret', async () => {
+  const logger = createLogger('test', 'silent');
   const db = openDb({ url: operatorUrl(database), schema: 'operator', pool: 1, logger });
   try {
     for (const sql of [

@@ -1,29 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { type Db, openDb } from '@quittance/shared/db';
-import { createLogger } from '@quittance/shared/logger';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
-import { operatorOf } from './quittance-in.ts';
+import { beforeEach, expect, test } from '@jest/globals';
+import { operatorSuite } from './quittance-in.ts';
 
-let database: TestDatabase;
-let quittance: ReturnType<typeof operatorOf>;
-let db: Db;
+const { database, quittance } = await operatorSuite();
+const db = database.openAsAdmin('payouts');
 const HOT = `0x${'a0'.repeat(20)}`;
 
-beforeAll(async () => {
-  database = await testDatabase();
-  quittance = operatorOf(database);
-  const logger = createLogger('test', 'silent');
-  db = openDb({ url: database.adminUrl, schema: 'payouts', pool: 1, logger });
-});
 beforeEach(async () => {
   for (const table of ['payments', 'transactions', 'payouts', 'wallets'])
     await db.rows(`delete from ${table}`);
 });
-afterAll(async () => {
-  await db?.close();
-  await database?.drop();
-});
-
 /** A payout that was asked for so many minutes ago; with a nonce, one that is signed. */
 async function payout(id: number, asset: string, status: string, minutes: number, nonce?: number) {
   await db.rows(

@@ -1,51 +1,59 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from '@jest/globals';
 import { serviceUrl } from '@quittance/shared/migrate';
 import { TEST_PASSWORD } from '@quittance/testkit/databases';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import type { TestDatabase } from '@quittance/testkit/engines';
+import { suiteDatabase } from '@quittance/testkit/suite-database';
 import { run } from '../src/run.ts';
 
 /** The command as it is typed in a folder, with these settings and no others. */
-async function quittanceIn(cwd: string, env: Record<string, string>, args: readonly string[]) {
-  let out = '';
-  let err = '';
-  const code = await run(args, {
+export async function quittanceIn(cwd: string, env: Record<string, string>, args: readonly string[]) {
+  const { code, said } = startQuittance(cwd, env, args);
+  const ended = await code;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the command says and asserts on it
+  return { code: ended, ...said, json: (): any => JSON.parse(said.out) };
+}
+
+/** One that goes on until it is told to stop; `said` is what it has said until now. */
+export function startQuittance(
+  cwd: string,
+  env: Record<string, string>,
+  args: readonly string[],
+  stopping?: AbortSignal,
+) {
+  const said = { out: '', err: '' };
+  const code = run(args, {
     env,
     cwd,
     out: (text) => {
-      out += text;
+      said.out += text;
     },
     err: (text) => {
-      err += text;
+      said.err += text;
     },
+    ...(stopping === undefined ? {} : { stopping: () => stopping }),
   });
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the command says and asserts on it
-  return { code, out, err, json: (): any => JSON.parse(out) };
+  return { code, said };
 }
 
-export const operatorUrl = (database: TestDatabase): string =>
+type Database = Pick<TestDatabase, 'adminUrl'>;
+
+export const operatorUrl = (database: Database): string =>
   serviceUrl(database.adminUrl, 'operator', TEST_PASSWORD);
 
 /** The command of an operator who is given nothing but the operator's role. */
-export function operatorOf(database: TestDatabase) {
+function operatorOf(database: Database) {
   const env = { OPERATOR_DATABASE_URL: operatorUrl(database) };
   return (args: readonly string[], more: Record<string, string> = {}) =>
     quittanceIn('/', { ...env, ...more }, args);
 }
 
-/** Gives the tests of a suite a database, and the command in an empty folder far from any sandbox. */
-export function commandSuite() {
-  let database: TestDatabase;
+/** For one suite: a database, and the command in an empty folder far from any sandbox. */
+export async function commandSuite() {
+  const database = await suiteDatabase();
   const folder = mkdtempSync(join(tmpdir(), 'quittance-cli-'));
-  beforeAll(async () => {
-    database = await testDatabase();
-  });
-  afterAll(async () => {
-    rmSync(folder, { recursive: true, force: true });
-    await database?.drop();
-  });
+  database.finally(() => rmSync(folder, { recursive: true, force: true }));
   const env = () => ({
     GATEWAY_DATABASE_URL: database.urlOf('gateway'),
     DATABASE_URL_ADMIN: database.adminUrl,
@@ -56,4 +64,10 @@ export function commandSuite() {
     quittance: (args: readonly string[], given: Record<string, string> = env(), cwd = folder) =>
       quittanceIn(cwd, given, args),
   };
+}
+
+/** For one suite: a database, and the command of an operator who is given nothing but the operator's role. */
+export async function operatorSuite() {
+  const database = await suiteDatabase();
+  return { database, quittance: operatorOf(database) };
 }

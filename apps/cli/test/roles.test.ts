@@ -7,7 +7,7 @@ import { type Service, services } from '@quittance/shared/events';
 import { serviceUrl } from '@quittance/shared/migrate';
 import { databaseUrl, onServer, TEST_PASSWORD } from '@quittance/testkit/databases';
 import pg from 'pg';
-import { run } from '../src/run.ts';
+import { quittanceIn } from './quittance-in.ts';
 
 /** What the services' roles may do on a server of their own: roles are of the server and not of one database. */
 
@@ -22,7 +22,8 @@ beforeAll(async () => {
     port: 0,
     settings: { fsync: 'off' },
   });
-  await onServer(postgres.url, 'create database quittance');
+  await onServer(postgres.url, `create role managed login createrole createdb password '${TEST_PASSWORD}'`);
+  await onServer(postgres.url, 'create database quittance owner managed');
   adminUrl = databaseUrl(postgres.url, 'quittance');
 });
 afterAll(async () => {
@@ -34,13 +35,8 @@ async function migrate(more: Record<string, string> = {}) {
     `${role.toUpperCase()}_DATABASE_PASSWORD`,
     TEST_PASSWORD,
   ]);
-  let said = '';
-  const say = (text: string) => {
-    said += text;
-  };
   const env = { DATABASE_URL_ADMIN: adminUrl, ...Object.fromEntries(passwords), ...more };
-  const code = await run(['migrate'], { env, cwd: '/', out: say, err: say });
-  return { code, said };
+  return await quittanceIn('/', env, ['migrate']);
 }
 
 const urlOf = (role: Service | 'operator', database: string): string =>
@@ -83,6 +79,14 @@ const limits = async () => {
   return Object.fromEntries(rows.map(({ role, limit }) => [role, limit]));
 };
 
+// First: nothing is migrated yet.
+test('an administrator who is no superuser migrates a database of his own, and again', async () => {
+  const own = new URL(adminUrl);
+  own.username = 'managed';
+  own.password = TEST_PASSWORD;
+  for (const _ of [1, 2]) expect(await migrate({ DATABASE_URL_ADMIN: own.href })).toMatchObject({ code: 0 });
+});
+
 test('a service’s role connects to its own database alone, makes no temporary table, and not without limit', async () => {
   expect((await migrate()).code).toBe(0);
   await expectConfined();
@@ -119,8 +123,8 @@ test('a role that has all its connections is refused one more, and others are no
 });
 
 test.each(['0', '-1', 'many', '1.5'])('a limit of %s connections is refused by name', async (limit) => {
-  const { code, said } = await migrate({ DATABASE_CONNECTIONS_MAX: limit });
-  expect([code, said]).toEqual([
+  const { code, err } = await migrate({ DATABASE_CONNECTIONS_MAX: limit });
+  expect([code, err]).toEqual([
     1,
     expect.stringMatching(/^DATABASE_CONNECTIONS_MAX is how many connections/),
   ]);
@@ -132,24 +136,4 @@ test('where the server has other databases, those it has from the start stay as 
   expect((await migrate()).code).toBe(0);
   expect(await refusal(urlOf('ledger', 'postgres'))).toBeUndefined();
   expect(await refusal(urlOf('ledger', 'quittance'), 'create temporary table mine (id int)')).toBe(DENIED);
-});
-
-test('an administrator who is no superuser migrates a database of his own, and again', async () => {
-  const managed = await startPostgres({
-    dataDir: mkdtempSync(join(tmpdir(), 'quittance-roles-')),
-    port: 0,
-    settings: { fsync: 'off' },
-  });
-  try {
-    await onServer(managed.url, `create role managed login createrole createdb password '${TEST_PASSWORD}'`);
-    await onServer(managed.url, 'create database quittance owner managed');
-    const own = new URL(databaseUrl(managed.url, 'quittance'));
-    own.username = 'managed';
-    own.password = TEST_PASSWORD;
-    const settings = { DATABASE_URL_ADMIN: own.href };
-    expect(await migrate(settings)).toMatchObject({ code: 0 });
-    expect(await migrate(settings)).toMatchObject({ code: 0 });
-  } finally {
-    await managed.destroy();
-  }
 });

@@ -1,13 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { reason } from '@quittance/shared/logger';
 import { humanePace } from '@quittance/stack/chain-nodes';
 import { DEFAULT_PORT, PORTS } from '@quittance/stack/ports';
-import { type Stack, startStack } from '@quittance/stack/stack';
 import { CHECKOUT_SANDBOX } from 'quittance/sandbox-folder';
-import { demoAccounts } from './demo-accounts.ts';
-import { welcome } from './welcome.ts';
+import { runSandbox } from './run-sandbox.ts';
 
 const usage = `npm start -- [--port N] [--fresh]
 
@@ -21,30 +17,14 @@ const home = process.env['SANDBOX_DIR'] ?? CHECKOUT_SANDBOX;
 
 async function main(): Promise<void> {
   const { port, fresh } = readArguments();
-  const dir = join(home, String(port));
-  const begun = Date.now();
-  let stack: Stack | undefined;
-  let stopping = false;
-
-  const stop = async () => {
-    if (stopping) {
-      say('still stopping; the engines need a moment to write their data');
-      return;
-    }
-    stopping = true;
-    say('\nstopping');
-    // Not up yet: the engines watch this process and end with it.
-    await stack?.stop();
-    say('stopped; the data is kept, npm start goes on from here');
-    process.exit(0);
-  };
-  process.on('SIGINT', () => void stop());
-  process.on('SIGTERM', () => void stop());
-
-  stack = await startStack({ dir, basePort: port, fresh, pace: humanePace, auditor: true, say });
-  const accounts = await demoAccounts(stack, dir);
-  writeSettings(stack, accounts, dir);
-  say(welcome(stack, accounts, join(home, 'sandbox.json'), Date.now() - begun));
+  await runSandbox({
+    home,
+    port,
+    fresh,
+    pace: humanePace,
+    payCommand: 'npm run pay --',
+    goodbye: 'stopped; the data is kept, npm start goes on from here',
+  });
 }
 
 function readArguments(): { port: number; fresh: boolean } {
@@ -67,35 +47,6 @@ function readArguments(): { port: number; fresh: boolean } {
   } catch (error) {
     process.stderr.write(`${reason(error)}\n\n${usage}`);
     process.exit(1);
-  }
-}
-
-/** What scripts and testers read: the newest stack's facts in one known place, and beside its own data. */
-function writeSettings(
-  stack: Stack,
-  accounts: readonly { name: string; token: string }[],
-  dir: string,
-): void {
-  const facts = {
-    url: stack.url,
-    accounts: accounts.map(({ name, token }) => ({ name, token })),
-    nodes: stack.nodes,
-  };
-  const operator = {
-    gatewayDatabaseUrl: stack.settingsOf('gateway')['DATABASE_URL'],
-    adminDatabaseUrl: stack.adminUrl,
-    chains: stack.chainSettings,
-    chainsBegan: { solana: stack.began.toISOString() },
-    secretsFile: join(dir, 'secrets.json'),
-  };
-  for (const folder of [dir, dirname(dir)]) {
-    mkdirSync(folder, { recursive: true });
-    for (const [name, content] of [
-      ['sandbox.json', facts],
-      ['operator.json', operator],
-    ] as const) {
-      writeFileSync(join(folder, name), `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-    }
   }
 }
 

@@ -14,6 +14,7 @@ export function welcome(
   stack: Stack,
   accounts: readonly DemoAccount[],
   settingsFile: string,
+  payCommand: string,
   tookMs: number,
 ): string {
   const [first] = accounts;
@@ -35,7 +36,7 @@ Ask for ten dollars in Ether (or BTC, SOL, USDC_ERC20, USDC_SOL); type this in a
 
 The answer holds an id (inv_…) and a payment page (url). Pay it as a customer would:
 
-  npm run pay -- inv_…
+  ${payCommand} inv_…
 
 Ctrl-C stops everything and keeps the data.
 `;

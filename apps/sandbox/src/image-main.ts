@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { newRecoveryPhrase } from '@quittance/chains/keys';
 import { hasBitcoind } from '@quittance/engines/bitcoind';
@@ -18,29 +19,45 @@ import {
   ETHEREUM_PORT,
 } from '@quittance/stack/chain-container';
 import { humanePace, type Pace, prepareChains, startChainNodes } from '@quittance/stack/chain-nodes';
-import { type Nodes, payFromFaucet } from '@quittance/stack/faucet';
+import { type Nodes, nodesSchema, payFromFaucet } from '@quittance/stack/faucet';
 import { processes } from '@quittance/stack/parts';
-import { portsFrom } from '@quittance/stack/ports';
+import { DEFAULT_PORT, portsFrom } from '@quittance/stack/ports';
 import { testUsdcAddress } from '@quittance/stack/test-usdc';
+import { z } from 'zod';
+import { forgetReady, sayReady } from './image-ready.ts';
+import { runSandbox } from './run-sandbox.ts';
 
 /*
- * The chain nodes of docker-compose.yml's profile `sandbox`, in one container: Ethereum's and Bitcoin's. Solana's keeps
- * nothing between starts, which takes a look into the database that a node has no business with; npm start has it.
+ * The image quittance/sandbox: all of Quittance in one container, or the chain nodes of docker-compose.yml's profile `sandbox`
+ * alone. Those are Ethereum's and Bitcoin's: Solana's keeps nothing between starts, which takes a look into the database that
+ * a node has no business with.
  */
 const usage = `docker run … quittance/sandbox [COMMAND]
 
-  (nothing)                 runs the nodes; their data is in /data
-  env                       prints an .env for docker compose with everything the sandbox needs, its secrets made anew
-  pay ASSET ADDRESS AMOUNT  pays from the faucet of the nodes that run here: docker compose exec chains node start.ts pay …
+  (nothing)                 runs all of Quittance, with nodes on test chains: docker run -p 8400:8400 quittance/sandbox
+  chains                    runs the nodes of Ethereum and Bitcoin only, for docker-compose.yml
+  env                       prints an .env for docker compose with everything its sandbox needs, its secrets made anew
+
+In a container that runs: docker exec CONTAINER node start.ts …
+  token                     prints the API token of the first account
+  pay INVOICE_ID            pays an invoice from the faucet; --amount X pays another amount
+  pay ASSET ADDRESS AMOUNT  pays any address from the faucet
+
+  BLOCK_SECONDS             time between blocks of Ethereum and Bitcoin (1 and 5)
+  PUBLIC_URL                the URL by which others reach the container (http://127.0.0.1:8400)
 `;
 
 const PORTS_INSIDE = portsFrom(20_400);
 /** The file is that of testing/engines, which keeps a password that is there. */
 const BITCOIN_PASSWORD_FILE = 'quittance-password';
 
+/** Long: a CI service has a share of a machine. */
+const READY_WITHIN_MS = 120_000;
+
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const env = process.env;
 const dir = env['SANDBOX_DIR'] ?? '/data';
+const sandboxFile = join(dir, 'sandbox.json');
 
 /** BLOCK_SECONDS, for Bitcoin and Ethereum alike; with 0, blocks come only when the nodes are asked for them. */
 function pace(): Pace {
@@ -51,6 +68,25 @@ function pace(): Pace {
   if (!(seconds >= 0)) throw new Error(`BLOCK_SECONDS: is ${text}, it may be 0 or more`);
   if (seconds === 0) return { solanaSlotMs: humanePace.solanaSlotMs };
   return { ...humanePace, ethereumBlockSeconds: seconds, bitcoinBlockSeconds: seconds };
+}
+
+async function runEverything(): Promise<void> {
+  const publicUrl: Record<string, string> = env['PUBLIC_URL'] ? { PUBLIC_URL: env['PUBLIC_URL'] } : {};
+  const settings = Object.fromEntries(services.map((service) => [service, publicUrl]));
+  const { url } = await runSandbox({
+    home: dir,
+    port: DEFAULT_PORT,
+    pace: pace(),
+    parts: {
+      ...processes,
+      service: (options) => processes.service({ ...options, readyWithinMs: READY_WITHIN_MS }),
+    },
+    // The only port that others reach: everything else listens to the container itself.
+    settings: { ...settings, gateway: { ...publicUrl, HOST: '0.0.0.0' } },
+    payCommand: `docker exec ${hostname()} node start.ts pay`,
+    goodbye: 'stopped',
+  });
+  sayReady(url);
 }
 
 async function runNodes(seed: string): Promise<void> {
@@ -93,6 +129,7 @@ async function runNodes(seed: string): Promise<void> {
   if (nodes.bitcoin !== undefined) relays.push(await relay(BITCOIN_PORT, PORTS_INSIDE.bitcoin));
   const bitcoin = nodes.bitcoin === undefined ? '' : `, Bitcoin ${BITCOIN_PORT}`;
   say(`the nodes are ready: Ethereum ${ETHEREUM_PORT}${bitcoin}`);
+  sayReady();
 }
 
 /** Hands connections through. One that breaks at one end ends at the other. */
@@ -139,19 +176,40 @@ function printEnv(): void {
   for (const [name, value] of Object.entries(settings)) say(`${name}=${value}`);
 }
 
-async function pay([asset = '', to = '', amount = '']: readonly string[]): Promise<void> {
+async function pay(given: readonly string[]): Promise<void> {
+  const [asset = '', to = '', amount = ''] = given;
+  if (asset.startsWith('inv_')) {
+    // That file is a command of its own, which reads its arguments and this folder itself.
+    process.argv.splice(2, 1);
+    env['SANDBOX_DIR'] = dir;
+    await import('./pay.ts');
+    return;
+  }
   if (!isAssetSymbol(asset)) throw new Error(`there is no asset ${JSON.stringify(asset)}\n\n${usage}`);
   const parsed = parseUnits(amount, assets[asset].decimals);
   if (!parsed.ok) throw new Error(`${JSON.stringify(amount)} is no amount of ${asset} (${parsed.refusal})`);
-  const bitcoin = bitcoinUrl(theSeed(), '127.0.0.1', PORTS_INSIDE.bitcoin);
-  const nodes: Nodes = {
-    ethereum: {
-      rpc: `http://127.0.0.1:${PORTS_INSIDE.ethereum}`,
-      tokens: { USDC_ERC20: testUsdcAddress() },
-    },
-    bitcoin: { rpc: bitcoin },
+  say(await payFromFaucet(theNodes(), asset, { to, amount: parsed.value }));
+}
+
+/** Of all of Quittance where that runs here, otherwise those that run alone. */
+function theNodes(): Nodes {
+  if (existsSync(sandboxFile)) return sandbox().nodes;
+  const ethereum = {
+    rpc: `http://127.0.0.1:${PORTS_INSIDE.ethereum}`,
+    tokens: { USDC_ERC20: testUsdcAddress() },
   };
-  say(await payFromFaucet(nodes, asset, { to, amount: parsed.value }));
+  return { ethereum, bitcoin: { rpc: bitcoinUrl(theSeed(), '127.0.0.1', PORTS_INSIDE.bitcoin) } };
+}
+
+function sandbox() {
+  const schema = z.object({ accounts: z.array(z.object({ token: z.string() })), nodes: nodesSchema });
+  return schema.parse(JSON.parse(readFileSync(sandboxFile, 'utf8')));
+}
+
+function printToken(): void {
+  const [first] = existsSync(sandboxFile) ? sandbox().accounts : [];
+  if (first === undefined) throw new Error('Quittance is not ready here yet');
+  say(first.token);
 }
 
 function theSeed(): string {
@@ -163,8 +221,11 @@ function theSeed(): string {
 
 const [command, ...rest] = process.argv.slice(2);
 try {
-  if (command === undefined) await runNodes(theSeed());
+  if (command === undefined || command === 'chains') forgetReady();
+  if (command === undefined) await runEverything();
+  else if (command === 'chains') await runNodes(theSeed());
   else if (command === 'env') printEnv();
+  else if (command === 'token') printToken();
   else if (command === 'pay') await pay(rest);
   else process.stdout.write(usage);
 } catch (error) {
