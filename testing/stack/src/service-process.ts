@@ -8,6 +8,9 @@ const ASK_WITHIN_MS = 2_000;
 /** What Node has compiled is kept: a service then starts in half the time. Where it cannot be written, Node goes without. */
 export const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
 
+/** An image names its own, which was filled when it was built. */
+const compiled = (): string => process.env['NODE_COMPILE_CACHE'] ?? COMPILED;
+
 export type ServiceOptions = {
   service: Service;
   port: number;
@@ -27,7 +30,7 @@ export async function startServiceProcess(options: ServiceOptions): Promise<Engi
     command: () => ({
       file: process.execPath,
       args: [fileURLToPath(new URL(`../../../services/${service}/src/main.ts`, import.meta.url))],
-      env: launch === undefined ? { NODE_COMPILE_CACHE: COMPILED, ...env } : env,
+      env: launch === undefined ? { NODE_COMPILE_CACHE: compiled(), ...env } : env,
     }),
     launch,
     readyWithinMs,

@@ -147,6 +147,7 @@ async function startEngines(start: Start, secrets: Secrets, wanted: StartOptions
     start(
       CHAINS,
       new GenericContainer(imageOf('sandbox'))
+        .withCommand(['chains'])
         .withEnvironment({ WALLET_SEED: secrets.walletSeed, BLOCK_SECONDS: String(wanted.blockEverySeconds) })
         .withExposedPorts(ETHEREUM_PORT, BITCOIN_PORT)
         .withWaitStrategy(Wait.forLogMessage(/the nodes are ready/)),

@@ -41,7 +41,7 @@ export async function testDatabase(): Promise<TestDatabase> {
   if (server === undefined)
     throw new Error('no TEST_POSTGRES_URL: run this suite through jest’s global set-up');
   const name = `t_${randomBytes(8).toString('hex')}`;
-  await onServer(server, `create database ${name} template ${TEMPLATE}`);
+  await onServer(server, `create database ${name} template ${TEMPLATE} strategy file_copy`);
   const adminUrl = databaseUrl(server, name);
   // Who may connect is of the database, and not copied with what is in it.
   await asAdmin(adminUrl, async (client) => {

@@ -7,7 +7,14 @@ import { fromContainers } from '@quittance/stack/engine-source';
 import { databaseUrl, onServer, TEMPLATE, TEST_CONNECTIONS_MAX, TEST_PASSWORD } from './databases.ts';
 import { keepServer } from './global-server.ts';
 
-const hasty = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: 400 };
+const hasty = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: 0,
+  max_connections: 400,
+};
 
 /**
  * Before all suites that need engines: one Postgres, with a migrated database that each suite copies. It

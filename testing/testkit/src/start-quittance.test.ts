@@ -1,4 +1,7 @@
 import { expect, test } from '@jest/globals';
+import type { AssetSymbol } from '@quittance/shared/assets';
+import type { Service } from '@quittance/shared/events';
+import type { Asset, ServiceName } from './public.ts';
 import { type QuittanceOptions, startQuittance } from './start-quittance.ts';
 
 test.each<[QuittanceOptions, string]>([
@@ -16,4 +19,11 @@ test.each<[QuittanceOptions, string]>([
   ],
 ])('what cannot be meant is refused before anything starts: %j', async (options, message) => {
   await expect(startQuittance(options)).rejects.toThrow(new Error(message));
+});
+
+type Same<A, B> = [A, B] extends [B, A] ? true : false;
+
+test('the public types name the assets and services that the project has', () => {
+  const same: [Same<Asset, AssetSymbol>, Same<ServiceName, Service>] = [true, true];
+  expect(same).toEqual([true, true]);
 });

@@ -92,18 +92,6 @@ export function fakeNetwork({ flavour, chain, name = 'fake' }: FakeNetworkOption
     pool = [...pool, transaction];
   }
 
-  function ofCustomer(
-    outputs: readonly FakeOutput[],
-    claims: readonly string[],
-    succeeds: boolean,
-  ): FakeTransaction {
-    customers += 1;
-    const traceless = outputs.some((output) => output.traceless === true);
-    invariant(flavour === 'account' || (succeeds && !traceless), 'such a thing is not on a chain of outputs');
-    const txHash = hashOf(`${name} customer ${customers}`);
-    return { txHash, claims, outputs, debits: [], fee: 1n as Units, succeeds };
-  }
-
   return {
     flavour,
     chain: chain ?? (flavour === 'utxo' ? ('bitcoin' as const) : ('ethereum' as const)),
@@ -119,54 +107,31 @@ export function fakeNetwork({ flavour, chain, name = 'fake' }: FakeNetworkOption
 
     /** Sends what a customer pays, to as many as are named, in one transaction. */
     pay(outputs: readonly FakeOutput[], { succeeds = true }: { succeeds?: boolean } = {}): string {
-      const transaction = ofCustomer(outputs, [`customer's ${customers + 1}`], succeeds);
-      send(transaction);
-      return transaction.txHash;
+      customers += 1;
+      const txHash = hashOf(`${name} customer ${customers}`);
+      send({ txHash, claims: [`customer's ${customers}`], outputs, debits: [], fee: 1n as Units, succeeds });
+      return txHash;
     },
 
     send,
 
     /** A waiting transaction is forgotten by everybody. */
     drop(txHash: string): void {
-      invariant(
-        pool.some((one) => one.txHash === txHash),
-        'only what waits can be dropped',
-      );
       pool = pool.filter((one) => one.txHash !== txHash);
-    },
-
-    /** A waiting transaction is replaced by one of the same customer that pays these instead. */
-    replace(txHash: string, outputs: readonly FakeOutput[]): string {
-      const old = pool.find((one) => one.txHash === txHash);
-      invariant(old !== undefined, 'only what waits can be replaced');
-      const replacement = ofCustomer(outputs, old.claims, true);
-      pool = pool.map((one) => (one === old ? replacement : one));
-      return replacement.txHash;
     },
 
     /**
      * Takes the newest `depth` blocks away and puts one more in their place. Their transactions come back in the first of
-     * the new blocks (`again`), wait in the pool (`wait`), are forgotten (`drop`), or are beaten by ones that pay
-     * somebody else with the same claims (`double_spend`).
+     * the new blocks (`again`), wait in the pool (`wait`) or are forgotten (`drop`).
      */
-    reorg(depth: number, fate: 'again' | 'wait' | 'drop' | 'double_spend' = 'again'): void {
+    reorg(depth: number, fate: 'again' | 'wait' | 'drop'): void {
       invariant(depth >= 1 && depth < blocks.length, 'the first block stays');
       const away = blocks.slice(-depth).flatMap((block) => block.transactions);
       blocks = blocks.slice(0, -depth);
       const waiting = pool;
-      if (fate === 'again') pool = [...away, ...waiting];
-      else if (fate === 'double_spend') {
-        pool = away.map(({ claims, outputs }) =>
-          ofCustomer(
-            outputs.map((output) => ({ ...output, address: `beaten-${output.address}` })),
-            claims,
-            true,
-          ),
-        );
-      } else pool = [];
+      pool = fate === 'again' ? [...away, ...waiting] : [];
       mine(depth + 1);
-      if (fate === 'wait') pool = [...away, ...waiting];
-      else if (fate !== 'again') pool = [...pool, ...waiting];
+      if (fate !== 'again') pool = fate === 'wait' ? [...away, ...waiting] : waiting;
     },
 
     /** A block on top of any: nodes on a branch of their own mine it. */
@@ -185,7 +150,6 @@ export type View = {
   network: FakeNetwork;
   blocks(): readonly FakeBlock[];
   pool(): readonly FakeTransaction[];
-  losesAnswers(): boolean;
 };
 
 export function paymentsOf({ txHash, outputs, succeeds }: FakeTransaction): Payment[] {

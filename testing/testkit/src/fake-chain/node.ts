@@ -20,7 +20,6 @@ import { type FakeSender, senderOf } from './sender.ts';
 /** A node of a fake network, with every way in which nodes mislead. It shows what the network has until told otherwise. */
 export function fakeNode(network: FakeNetwork) {
   let away = false;
-  let losesAnswers = false;
   let behind = 0;
   /** What it keeps to, whatever the network does. */
   let own: readonly FakeBlock[] | undefined;
@@ -32,7 +31,7 @@ export function fakeNode(network: FakeNetwork) {
     return behind === 0 ? all : all.slice(0, Math.max(1, all.length - behind));
   };
   const pool = () => network.pool().filter(({ txHash }) => !forgotten.has(txHash));
-  const view: View = { network, blocks, pool, losesAnswers: () => losesAnswers };
+  const view: View = { network, blocks, pool };
 
   return {
     /** `named` is the network an operator believes the node to be on. */
@@ -64,14 +63,9 @@ export function fakeNode(network: FakeNetwork) {
     forget(txHash: string) {
       forgotten = new Set([...forgotten, txHash]);
     },
-    /** Broadcasts arrive, and their answers are lost. */
-    loseAnswers() {
-      losesAnswers = true;
-    },
     /** All is well again. */
     recover() {
       away = false;
-      losesAnswers = false;
       behind = 0;
       own = undefined;
       forgotten = new Set();

