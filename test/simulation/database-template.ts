@@ -43,8 +43,22 @@ export async function sequencesNow(pglite: PGlite): Promise<string> {
   return rows.map(({ name, value, called }) => `setval('${name}', ${value}, ${called})`).join(', ');
 }
 
+/** Makes all tables unlogged, and keeps what the migrations wrote to them. */
+export async function keepFirstRows(pglite: PGlite, schemas: readonly string[]): Promise<void> {
+  const statement = await emptying(pglite, schemas);
+  await withoutLog(pglite, schemas);
+  await pglite.exec('create table world.emptying (statement text not null)');
+  await pglite.query('insert into world.emptying values ($1)', [statement]);
+}
+
+/** The statement that makes the tables as the migrations left them. */
+export async function toEmpty(pglite: PGlite): Promise<string> {
+  const { rows } = await pglite.query<{ statement: string }>('select statement from world.emptying');
+  return rows.map(({ statement }) => statement).join('; ');
+}
+
 /** What makes the tables as they are now, whatever was written meanwhile. Keeps beside what is in them: little. */
-export async function emptying(pglite: PGlite, schemas: readonly string[]): Promise<string> {
+async function emptying(pglite: PGlite, schemas: readonly string[]): Promise<string> {
   const tables = await tablesOf(pglite, schemas);
   const refill: string[] = [];
   for (const [i, table] of tables.entries()) {
@@ -57,7 +71,7 @@ export async function emptying(pglite: PGlite, schemas: readonly string[]): Prom
 }
 
 /** Tables that a crash would empty cost less to write to. Referenced ones go last. */
-export async function withoutLog(pglite: PGlite, schemas: readonly string[]): Promise<void> {
+async function withoutLog(pglite: PGlite, schemas: readonly string[]): Promise<void> {
   let left = await tablesOf(pglite, schemas);
   for (let before = left.length + 1; left.length < before; ) {
     before = left.length;

@@ -1,12 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { isQuery, type Statement } from '@quittance/shared/db';
 import { type Service, services } from '@quittance/shared/events';
+import pg from 'pg';
 import { serialize } from 'pg-protocol';
-import { emptying, rememberedFor, sequencesNow, withoutLog } from './database-template.ts';
+import { keepFirstRows, rememberedFor, sequencesNow, toEmpty } from './database-template.ts';
 import { type Prepared, readAnswer } from './postgres-answers.ts';
 import { Remembered, type Row } from './remembered.ts';
+import { openStored } from './stored-database.ts';
 import { wireValue } from './wire-values.ts';
 
 /** What stands before pg_catalog on the search path: the world's time and chance. */
@@ -39,8 +41,25 @@ const foldersOf = (service: Service): string[] =>
     (folder) => fileURLToPath(folder),
   );
 
+function migrationsOf(service: Service): string[] {
+  const files = foldersOf(service).flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.sql'))
+      .sort()
+      .map((name) => readFileSync(`${folder}/${name}`, 'utf8')),
+  );
+  return [
+    `create role quittance_${service}; create schema ${service}; set search_path = ${service}, world, pg_catalog`,
+    ...files,
+  ];
+}
+
 const sync = serialize.sync();
 const executeAll = serialize.execute({});
+
+/** Postgres' class of errors for what is wrong with the text of a statement: its syntax, names and types. */
+const isMeaningless = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code?.startsWith('42') === true;
 
 /** A statement met a broken constraint where that undoes everything since the seed began: the seed is run once more. */
 export class RunAgain extends Error {}
@@ -64,6 +83,8 @@ export class SimDatabase {
   #toRelease = false;
   #now = 0;
   #remembered = new Remembered(new Map(), new Set());
+  /** Statements that Postgres does not understand. A service retries them, so what follows in the scenario proves nothing. */
+  readonly unparsed = new Set<string>();
   statements = 0;
 
   private constructor(pglite: PGlite) {
@@ -71,20 +92,14 @@ export class SimDatabase {
   }
 
   static async open(): Promise<SimDatabase> {
-    const pglite = await PGlite.create({ postgresqlconf: CONFIGURATION });
-    await pglite.exec(`${ENVIRONMENT}; ${SETTINGS}`);
     const present = services.filter((service) => foldersOf(service).every((folder) => existsSync(folder)));
-    for (const service of present) {
-      await pglite.exec(
-        `create role quittance_${service}; create schema ${service}; set search_path = ${service}, world, pg_catalog`,
-      );
-      for (const folder of foldersOf(service)) {
-        const files = readdirSync(folder).filter((name) => name.endsWith('.sql'));
-        for (const name of files.sort()) await pglite.exec(readFileSync(`${folder}/${name}`, 'utf8'));
-      }
-    }
-    await withoutLog(pglite, present);
-    await pglite.exec(`set search_path = world, ${present.join(', ')}, pg_catalog`);
+    const pglite = await openStored({
+      configuration: CONFIGURATION,
+      statements: [ENVIRONMENT, SETTINGS, ...present.flatMap(migrationsOf)],
+      finish: (made) => keepFirstRows(made, present),
+      source: readFileSync(new URL('database-template.ts', import.meta.url), 'utf8'),
+    });
+    await pglite.exec(`${SETTINGS}; set search_path = world, ${present.join(', ')}, pg_catalog`);
     const database = new SimDatabase(pglite);
     const shared = await pglite.query<{ relname: string }>(
       `select relname from pg_class where relkind in ('r', 'S') and relnamespace::regnamespace::text = any($1)
@@ -94,7 +109,8 @@ export class SimDatabase {
     const names = shared.rows.map(({ relname }) => relname).join('|');
     database.#ambiguous = new RegExp(`\\b(from|join|into|update)(\\s+)(${names})\\b`, 'g');
     database.#remembered = await rememberedFor(pglite, present);
-    database.#toEmpty = await emptying(pglite, present);
+    database.#toEmpty = await toEmpty(pglite);
+    await database.empty();
     database.#simple(`prepare_savepoint`, 'savepoint step');
     database.#simple(`prepare_release`, 'release step');
     database.#simple(`prepare_undo`, 'rollback to step');
@@ -239,14 +255,19 @@ export class SimDatabase {
       fields: [],
       isFallible: this.#fallible.has(text) || (/\binsert into\b/.test(text) && !/\bon conflict\b/.test(text)),
     };
-    this.#send(
-      [
-        serialize.parse({ name, text: prepared.text, types: [] }),
-        serialize.describe({ type: 'S', name }),
-        sync,
-      ],
-      prepared,
-    );
+    try {
+      this.#send(
+        [
+          serialize.parse({ name, text: prepared.text, types: [] }),
+          serialize.describe({ type: 'S', name }),
+          sync,
+        ],
+        prepared,
+      );
+    } catch (error) {
+      if (isMeaningless(error)) this.unparsed.add(`${String(error)} in: ${text}`);
+      throw error;
+    }
     known.set(text, prepared);
     return prepared;
   }

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { ChainKind } from '@quittance/shared/assets';
 import type { Mutant } from './mutant.ts';
-import { NOT_RUN, runTasks, type Task } from './runner.ts';
+import { runTasks, type Task } from './runner.ts';
 
-/** Which scenario shows a mutant: the first one that does, of a kind of chain. */
+/** The first scenario that shows a mutant, or that could not be run with it, and the violation that says so. */
 export type Finding = { kind: ChainKind; seed: number; violation: string };
 
 export type Search = {
@@ -21,22 +21,22 @@ const FILE = new URL('mutants/found-at.json', import.meta.url);
 export const knownFindings = (): Search['known'] =>
   new Map(Object.entries(JSON.parse(readFileSync(FILE, 'utf8'))));
 
-export function writeFindings(found: ReadonlyMap<string, Finding>): void {
+export function writeFindings(found: Search['known']): void {
   const places = [...found].map(([name, { kind, seed }]) => [name, { kind, seed }] as const);
   places.sort(([a], [b]) => (a < b ? -1 : 1));
   writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(places), null, 2)}\n`);
 }
 
 /**
- * Applies each mutant in scenarios until one ends wrong. Found on one kind of chain is found.
- * @returns by its name, what showed it, also when that is only that a scenario could not be run
+ * Applies each mutant in scenarios until one shows the violation that it names. Found on one kind of chain is found. A
+ * scenario that could not be run ends the search too: the mutant itself is wrong, and another seed may hide that.
+ * @returns what decided each mutant, by its name
  */
 export async function findMutants(
   wanted: readonly Mutant[],
   { workers, kinds, from, count, known }: Search,
 ): Promise<Map<string, Finding>> {
   const found = new Map<string, Finding>();
-  const isLeft = ({ name }: Mutant) => found.get(name)?.violation.startsWith(NOT_RUN) ?? true;
   const run = async (tasks: Task[]): Promise<void> =>
     await runTasks(
       workers,
@@ -57,7 +57,7 @@ export async function findMutants(
     );
   }
   for (const kind of kinds) {
-    const left = wanted.filter((one) => isLeft(one) && (one.kinds?.includes(kind) ?? true));
+    const left = wanted.filter((one) => !found.has(one.name) && (one.kinds?.includes(kind) ?? true));
     await run(left.map(({ name }) => ({ kind, from, count, mutant: name })));
   }
   return found;

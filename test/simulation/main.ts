@@ -6,21 +6,22 @@ import { addFailed, corpus, freshBase, type Place } from './corpus.ts';
 import { type Fault, faultKinds } from './faults.ts';
 import { findMutants, knownFindings, writeFindings } from './find-mutants.ts';
 import { emptyWiring, type Mutant } from './mutant.ts';
+import { isNotRun } from './mutant-result.ts';
 import { mutants } from './mutants/mutants.ts';
 import { type Hashes, repeatSeeds } from './repeat-seeds.ts';
-import { NOT_RUN, type Report, runTasks, type Task } from './runner.ts';
+import { type Report, runTasks, type Task } from './runner.ts';
 import { Seeds } from './seeds.ts';
 
 /**
- * npm run test:simulation -- [--seeds N] [--from S] [--chain ethereum|bitcoin|solana] [--mutant NAME] [--workers N] [--search]
+ * npm run test:simulation -- [--seeds N] [--from S] [--chain ethereum|bitcoin|solana] [--mutant NAME] [--workers N] [--search] [--only-fresh]
  *
  * Runs seeds: each is a scenario of merchants, customers and their money over two replicas of every service while
  * connections, brokers, nodes and processes fail, and must end with every unit where it belongs. First the corpus, which are
  * the seeds that ever failed and those of the mutants, then N fresh ones from S on, or from a base that is drawn and
  * printed. A seed that fails is added to the corpus. Some seeds are run twice, and must take the same steps. Then applies
- * mutants, each of which must be found within a thousand seeds: at the seed that showed it last, or else from the first one
- * on. `--search` begins with the first one for all, and writes down what it finds. `--seed S` prints one scenario step by
- * step.
+ * mutants, each of which must be found by the violation that it names within a thousand seeds: at the seed that showed it
+ * last, or else from the first one on. `--search` begins with the first one for all, and writes down what it finds; with
+ * `--mutant` it does so for this one. `--only-fresh` runs neither the corpus nor mutants. `--seed S` prints one scenario step by step.
  */
 const SEEDS = 20_000;
 const MUTANT_SEEDS_MAX = 1_000;
@@ -41,6 +42,7 @@ const { values: given } = parseArgs({
     workers: { type: 'string' },
     chain: { type: 'string' },
     search: { type: 'boolean' },
+    'only-fresh': { type: 'boolean' },
   },
 });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -52,6 +54,7 @@ const whole = (text: string | undefined, otherwise: number): number => {
 const chosen = given.chain === undefined ? Object.keys(kinds) : [given.chain];
 const unknown = chosen.find((chain) => kinds[chain] === undefined);
 if (unknown !== undefined) throw new Error(`no chain ${unknown}: one of ${Object.keys(kinds).join(', ')}`);
+const isOnlyFresh = given['only-fresh'] === true;
 const workers = whole(given.workers, availableParallelism());
 let passed = 0;
 let failed = 0;
@@ -59,7 +62,7 @@ let failed = 0;
 if (given.seed !== undefined) await tellOne(whole(given.seed, 0));
 else {
   if (given.mutant === undefined) await runSeeds();
-  await runMutants();
+  if (!isOnlyFresh) await runMutants();
 }
 say(`\n${closingLine({ passed, failed, skipped: 0 })}`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
@@ -80,7 +83,9 @@ async function tellOne(seed: number): Promise<void> {
 async function runSeeds(): Promise<void> {
   const from = whole(given.from, freshBase());
   const all = whole(given.seeds, SEEDS);
-  const fixed = corpus().filter(({ kind }) => chosen.some((chain) => kinds[chain] === kind));
+  const fixed = (isOnlyFresh ? [] : corpus()).filter(({ kind }) =>
+    chosen.some((chain) => kinds[chain] === kind),
+  );
   say(`${fixed.length} seeds of the corpus, and ${all} fresh ones: --from ${from}`);
   const begun = performance.now();
   const struck = new Map<Fault, number>(faultKinds.map((fault) => [fault, 0]));
@@ -151,25 +156,26 @@ async function runMutants(): Promise<void> {
     .filter((one) => given.mutant === undefined || given.mutant === one.name)
     .filter(isFor);
   if (wanted.length === 0) throw new Error(`no mutant ${given.mutant ?? ''} for ${chosen.join(', ')}`);
-  const isSearch = given.search === true || given.mutant !== undefined || given.from !== undefined;
   const found = await findMutants(wanted, {
     workers,
     kinds: chosen.map((chain) => kinds[chain] as ChainKind),
     from: whole(given.from, 1),
     count: whole(given.mutant === undefined ? undefined : given.seeds, MUTANT_SEEDS_MAX),
-    known: isSearch ? new Map() : knownFindings(),
+    known: given.search === true ? new Map() : knownFindings(),
   });
   say('\nmutants, and the seed that shows each:');
   for (const { name, what } of wanted) {
     const finding = found.get(name);
-    const isFound = finding !== undefined && !finding.violation.startsWith(NOT_RUN);
+    const isFound = finding !== undefined && !isNotRun(finding.violation);
     if (isFound) passed += 1;
     else failed += 1;
-    say(`${(isFound ? String(finding.seed) : 'NOT FOUND').padStart(9)}  ${name}: ${what}`);
+    const place = finding === undefined ? 'NOT FOUND' : isFound ? String(finding.seed) : 'NOT RUN';
+    say(`${place.padStart(9)}  ${name}: ${what}`);
     if (finding !== undefined)
       say(`           ${chainOf(finding.kind)} seed ${finding.seed}: ${finding.violation}`);
   }
-  if (given.search === true && given.mutant === undefined && failed === 0) writeFindings(found);
+  if (given.search !== true || failed > 0) return;
+  writeFindings(given.mutant === undefined ? found : new Map([...knownFindings(), ...found]));
 }
 
 function inChunks(kind: ChainKind, from: number, count: number): () => Task | undefined {

@@ -11,7 +11,6 @@ export type Steps = {
   consume: typeof import('@quittance/shared/process-messages').processMessages;
   relay: typeof import('@quittance/shared/outbox').relayStep;
   reconcile: typeof import('@quittance/shared/reconcile').reconcileStep;
-  'payouts.request': typeof import('@quittance/payouts/operations/request-payout').requestPayout;
   'payouts.engine': typeof import('@quittance/payouts/operations/run-chain-worker').runChainWorker;
   'payouts.void': typeof import('@quittance/payouts/operations/request-payout').voidStaleRequests;
   'ledger.hold': typeof import('@quittance/ledger/operations/place-hold').placeHold;
@@ -37,6 +36,8 @@ export type Mutant = {
   name: string;
   /** The mutant in one line. */
   what: string;
+  /** The violation that must show it. Any other may come from an error in the mutant itself, which proves nothing. */
+  shows: RegExp;
   /** Where it can be seen; all kinds when not given. */
   kinds?: readonly ChainKind[];
   apply(wiring: Wiring): void;

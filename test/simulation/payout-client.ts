@@ -1,12 +1,14 @@
-import { requestPayout } from '@quittance/payouts/operations/request-payout';
-import type { AssetSymbol } from '@quittance/shared/assets';
-import { findKey } from '@quittance/shared/idempotency';
+import { type PayoutCall, payOnce } from '@quittance/payouts/http/pay-once';
+import { readPayoutOrder } from '@quittance/payouts/payout-order';
+import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import type { Answer } from '@quittance/shared/http-answers';
 import type { AccountId } from '@quittance/shared/ids';
-import { units } from '@quittance/shared/money';
+import { formatUnits, units } from '@quittance/shared/money';
+import { z } from 'zod';
 import { ACCOUNTS } from './accounts.ts';
 import type { Environment } from './environment.ts';
 import { callOverHttp } from './http-call.ts';
-import { networkFee, stepOf } from './services.ts';
+import { quotesOf } from './services.ts';
 
 const TRIES_MAX = 4;
 
@@ -19,6 +21,7 @@ export type Order = {
   answers: ('accepted' | 'refused' | 'unavailable' | 'unheard')[];
   /** The payouts he was told of. */
   payoutIds: Set<string>;
+  key: string | undefined;
 };
 
 /** A client that asks for one payout, and again when it was not answered. */
@@ -40,78 +43,98 @@ export async function runClient(
     recipient: newRecipient(),
     answers: [],
     payoutIds: new Set(),
+    key: undefined,
   };
   orders.push(order);
   if (chance.percent(6)) chain.refuseAt(order.recipient);
-  const key = chance.percent(60) ? `key ${orders.length}` : undefined;
+  if (chance.percent(60)) order.key = `key ${orders.length}`;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const answer = await requestOnce(environment, order, key, onPayout);
+    const answer = await requestOnce(environment, order, onPayout);
     order.answers.push(answer);
     environment.tell(environment.outside, `the client of ${order.recipient} hears: ${answer}`);
     if (answer === 'unavailable' || answer === 'unheard') onUndecided();
-    if (answer === 'accepted' || answer === 'refused' || key === undefined) return;
+    if (answer === 'accepted' || answer === 'refused' || order.key === undefined) return;
     await scheduler.sleep(environment.outside, chance.below(8_000));
   }
 }
 
-/** POST /api/payouts, as http.ts has it. */
 async function requestOnce(
   environment: Environment,
   order: Order,
-  key: string | undefined,
   onPayout: () => void,
 ): Promise<Order['answers'][number]> {
-  const { account, asset, amount, recipient } = order;
-  const named = key === undefined ? undefined : { account, key, bodyHash: recipient };
-  const heard = await callOverHttp(
-    environment,
-    'payouts',
-    'POST /api/payouts',
-    async (process): Promise<{ status: number; id?: string | undefined }> => {
-      const ports = process.replica.payouts;
-      if (ports === undefined) throw new Error('payouts takes payouts');
-      const before = async () => {
-        const known = named && (await findKey(ports.db, named));
-        if (known?.state === 'answered') {
-          const { data } = known.body as { data?: { id: number } };
-          return { status: known.status, id: data === undefined ? undefined : String(data.id) };
-        }
-        return known === undefined ? undefined : { status: 409 };
-      };
-      const earlier = await before();
-      if (earlier !== undefined) return earlier;
-      const request = stepOf(environment, 'payouts.request', process, requestPayout);
-      const made = await request(ports, {
-        account,
-        asset,
-        amount: units(amount),
-        address: recipient,
-        networkFee: units(networkFee(environment, asset)),
-        minConfirmations: environment.chain.minConfirmations,
-        returnsDeposit: null,
-        requestId: `req_${order.recipient}`,
-        key: named,
-      });
-      if (made.ok) {
-        onPayout();
-        return { status: 201, id: made.value };
-      }
-      if (made.refusal === 'key_taken') return (await before()) ?? { status: 409 };
-      return { status: made.refusal === 'unavailable' ? 503 : 400 };
-    },
-  );
-  if (heard === undefined) return 'unheard';
-  if ('error' in heard) return 'unheard';
-  const { status, id } = heard.value;
-  switch (status) {
+  const answer = await postPayout(environment, order, { amount: order.amount, onPayout });
+  if (answer === undefined) return 'unheard';
+  switch (answer.status) {
     case 201:
-      order.payoutIds.add(String(id));
+      order.payoutIds.add(payoutIdIn(answer));
       return 'accepted';
     case 503:
       return 'unavailable';
     case 409:
       return 'unheard';
+    case 400:
+      return 'refused';
     default:
+      environment.defects.push(`POST /api/payouts is answered with ${answer.status}: ${order.recipient}`);
       return 'refused';
   }
+}
+
+/** POST /api/payouts as the service answers it. Undefined when the client hears nothing, or a 500. */
+async function postPayout(
+  environment: Environment,
+  { account, asset, recipient, key }: Order,
+  { amount, onPayout }: { amount: bigint; onPayout?: () => void },
+): Promise<Answer | undefined> {
+  const body = { asset, amount: formatUnits(units(amount), assets[asset].decimals), address: recipient };
+  const call: PayoutCall = {
+    account,
+    requestId: `req_${recipient}`,
+    idempotencyKey: key,
+    asked: Buffer.from(JSON.stringify(body)),
+    returnsDeposit: null,
+  };
+  const heard = await callOverHttp(environment, 'payouts', 'POST /api/payouts', async (process) => {
+    const ports = process.replica.payouts;
+    if (ports === undefined) throw new Error('payouts takes payouts');
+    const quotes = quotesOf(environment);
+    const answer = await payOnce(ports, call, () => readPayoutOrder(body, { ...ports, quotes }));
+    if (answer.status === 201 && !isReplayed(answer)) onPayout?.();
+    return answer;
+  });
+  return heard === undefined || 'error' in heard ? undefined : heard.value;
+}
+
+const isReplayed = ({ headers }: Answer): boolean => headers?.['Idempotent-Replayed'] !== undefined;
+
+const created = z.object({ data: z.object({ id: z.number() }) });
+const payoutIdIn = ({ body }: Answer): string => String(created.parse(body).data.id);
+
+/**
+ * Repeats each request when all is decided. The answer must be the stored one, and another body with the same key must be
+ * refused. A voided request has freed its key, so repeating it would create a payout.
+ * @returns what is answered instead
+ */
+export async function repeatRequests(environment: Environment, orders: readonly Order[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const order of orders.filter(({ key }) => key !== undefined)) {
+    const decided = environment.database
+      .run('payouts', 'select id, status from payouts where address = $1', [order.recipient], false)
+      .filter(({ status }) => status !== 'voided');
+    const [payout] = decided;
+    if (payout === undefined) continue;
+    const expected = payout['status'] === 'refused' ? '400' : `201 of ${String(payout['id'])}`;
+    const said = async (amount: bigint) => {
+      const answer = await postPayout(environment, order, { amount });
+      return answer?.status === 201 ? `201 of ${payoutIdIn(answer)}` : String(answer?.status);
+    };
+    const again = await said(order.amount);
+    if (again !== expected)
+      found.push(`a repeated request is answered with ${again}, not ${expected}: ${order.recipient}`);
+    const other = await said(order.amount + 1n);
+    if (other !== '422')
+      found.push(`another body has the same key and is answered with ${other}: ${order.recipient}`);
+  }
+  return found;
 }

@@ -2,8 +2,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { ChainKind } from '@quittance/shared/assets';
 import type { Fault } from './faults.ts';
+import { NOT_RUN } from './mutant-result.ts';
 
-/** Some seeds of one kind of chain; with a mutant, until it is found. Backward, the last one comes first. */
+/** Some seeds of one kind of chain; with a mutant, until a seed shows its violation. Backward, the last one comes first. */
 export type Task = {
   kind: ChainKind;
   from: number;
@@ -13,9 +14,6 @@ export type Task = {
   /** What the database is known to answer is asked all the same. */
   doubts?: boolean;
 };
-
-/** So begins what is said of a seed that has not come to its end: a mutant was not found by that. */
-export const NOT_RUN = 'could not be run';
 
 export type Found = { seed: number; violations: string[] };
 

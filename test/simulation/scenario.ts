@@ -1,7 +1,7 @@
 import type { ReorgFate } from './chain.ts';
 import { runCustomer } from './customer.ts';
 import type { Environment } from './environment.ts';
-import { type Order, runClient } from './payout-client.ts';
+import { type Order, repeatRequests, runClient } from './payout-client.ts';
 import type { Process, SimService } from './process.ts';
 import {
   PAYS_IN,
@@ -39,7 +39,7 @@ export class Scenario {
     this.#environment = environment;
   }
 
-  /** @returns what does not end, when something does not */
+  /** @returns what does not end, or else what clients who ask again hear wrong */
   async run(): Promise<string[]> {
     const { chance } = this.#environment;
     // Most scenarios are small: what goes wrong between many shows between two, and a small scenario is read in a minute.
@@ -52,7 +52,8 @@ export class Scenario {
     this.#paysOut = flow !== 'in' || this.#environment.sweepsAhead || chance.percent(10);
     this.#look();
     await this.#storm(customers + clients);
-    return await this.#quiesce();
+    const left = await this.#quiesce();
+    return left.length > 0 ? left : await repeatRequests(this.#environment, this.orders);
   }
 
   #begin(work: () => Promise<void>): void {

@@ -74,11 +74,16 @@ export class Seeds {
     this.#run += 1;
     if (this.#run % VACUUM_EVERY === 0) await this.#database.vacuum();
     for (let tries = 1; ; tries++) {
-      try {
-        return await this.#once(seed, options);
-      } catch (error) {
-        if (!(error instanceof RunAgain) || tries === AGAIN_MAX) throw error;
-      }
+      this.#database.unparsed.clear();
+      const ran = await this.#once(seed, options).then(
+        (outcome) => ({ outcome }),
+        (error: unknown) => ({ error }),
+      );
+      // Whatever failed afterwards follows from this.
+      const [unparsed] = this.#database.unparsed;
+      if (unparsed !== undefined) throw new Error(unparsed);
+      if ('outcome' in ran) return ran.outcome;
+      if (!(ran.error instanceof RunAgain) || tries === AGAIN_MAX) throw ran.error;
     }
   }
 

@@ -76,7 +76,7 @@ export function startReplica(environment: Environment, process: Process, name: s
   }
 }
 
-export function stepOf<N extends keyof Steps>(
+function stepOf<N extends keyof Steps>(
   { wiring }: Environment,
   name: N,
   process: Process,
@@ -127,7 +127,7 @@ function messengerOf<P>(common: Common, handlers: Handlers<P>, ports: P): Worker
   ]);
 }
 
-function quotesOf(environment: Environment) {
+export function quotesOf(environment: Environment) {
   const quote = (asset: AssetSymbol): Quote => ({
     asset,
     active: true,
@@ -152,7 +152,7 @@ function quotesForPayouts(environment: Environment) {
 const usdRate = ({ chain }: Environment, asset: AssetSymbol): string =>
   ((10n * 10n ** BigInt(assets[asset].decimals)) / chain.unit(asset)).toString();
 
-export const networkFee = ({ chain }: Environment, asset: AssetSymbol): bigint => chain.unit(asset) / 50n;
+const networkFee = ({ chain }: Environment, asset: AssetSymbol): bigint => chain.unit(asset) / 50n;
 
 function startInvoices(common: Common): Replica {
   const { environment, process, db, bus, clock, logger, name } = common;

@@ -17,10 +17,10 @@ const LEFT = `
   union all select 'a deposit is ' || state from invoices.deposits
     where state in ('seen', 'missing') or (state = 'settled' and credited_at is null)
   union all select '${UNBOOKED}' from ledger.reversals where booked_at is null
-  union all select 'invoices has parked a ' || kind from invoices.dead_letters
-  union all select 'payouts has parked a ' || kind from payouts.dead_letters
-  union all select 'the ledger has parked a ' || kind from ledger.dead_letters
-  union all select 'webhooks has parked a ' || kind from webhooks.dead_letters`;
+  union all select 'invoices has a dead letter: ' || kind from invoices.dead_letters
+  union all select 'payouts has a dead letter: ' || kind from payouts.dead_letters
+  union all select 'the ledger has a dead letter: ' || kind from ledger.dead_letters
+  union all select 'webhooks has a dead letter: ' || kind from webhooks.dead_letters`;
 
 /** What has not come to its end, as far as the services know; and what they do not know yet of the chain. */
 export function whatIsLeft(environment: Environment): string[] {

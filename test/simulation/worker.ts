@@ -1,10 +1,11 @@
 import type { ChainKind } from '@quittance/shared/assets';
 import { reason } from '@quittance/shared/logger';
 import type { Fault } from './faults.ts';
-import { emptyWiring, type Wiring } from './mutant.ts';
+import { emptyWiring, type Mutant, type Wiring } from './mutant.ts';
+import { NOT_RUN, resultOf } from './mutant-result.ts';
 import { mutants } from './mutants/mutants.ts';
 import { notApplied } from './mutants/statements.ts';
-import { type Found, NOT_RUN, type Report, type Task } from './runner.ts';
+import type { Found, Report, Task } from './runner.ts';
 import { Seeds } from './seeds.ts';
 
 let opened: Seeds | undefined;
@@ -15,17 +16,21 @@ async function seedsOf(kind: ChainKind): Promise<Seeds> {
   return opened;
 }
 
-function wiringOf(name: string | undefined): Wiring {
-  const wiring = emptyWiring();
-  if (name === undefined) return wiring;
+function mutantOf(name: string | undefined): Mutant | undefined {
   const mutant = mutants.find((one) => one.name === name);
-  if (mutant === undefined) throw new Error(`there is no mutant ${name}`);
-  mutant.apply(wiring);
+  if (mutant === undefined && name !== undefined) throw new Error(`there is no mutant ${name}`);
+  return mutant;
+}
+
+function wiringWith(mutant: Mutant | undefined): Wiring {
+  const wiring = emptyWiring();
+  mutant?.apply(wiring);
   return wiring;
 }
 
 async function run(task: Task): Promise<Report> {
   const seeds = await seedsOf(task.kind);
+  const mutant = mutantOf(task.mutant);
   const begun = process.cpuUsage();
   const found: Found[] = [];
   const struck = new Map<Fault, number>();
@@ -35,18 +40,26 @@ async function run(task: Task): Promise<Report> {
   while (count < task.count) {
     const seed = task.from + (task.isBackward === true ? task.count - 1 - count : count);
     count += 1;
+    let violations: string[];
     try {
-      const outcome = await seeds.run(seed, { wiring: wiringOf(task.mutant), doubts: task.doubts === true });
+      const outcome = await seeds.run(seed, { wiring: wiringWith(mutant), doubts: task.doubts === true });
       if (notApplied.size > 0) throw new Error([...notApplied].join());
       hashes.push([seed, outcome.hash]);
       if (outcome.struck.size === 0) fair += 1;
       for (const [fault, times] of outcome.struck) struck.set(fault, (struck.get(fault) ?? 0) + times);
-      if (outcome.violations.length > 0) found.push({ seed, violations: outcome.violations });
+      violations = outcome.violations;
     } catch (error) {
-      found.push({ seed, violations: [`${NOT_RUN}: ${reason(error)}`] });
+      violations = [`${NOT_RUN}: ${reason(error)}`];
       notApplied.clear();
     }
-    if (task.mutant !== undefined && found.length > 0) break;
+    if (mutant === undefined) {
+      if (violations.length > 0) found.push({ seed, violations });
+      continue;
+    }
+    const { state, violation } = resultOf(violations, mutant);
+    if (state === 'not_found') continue;
+    found.push({ seed, violations: [violation] });
+    break;
   }
   const { user, system } = process.cpuUsage(begun);
   const cpuMs = (user + system) / 1_000;

@@ -25,12 +25,15 @@ export const depositMutants: readonly Mutant[] = [
   {
     name: 'credited-at-first-sight',
     what: 'a deposit is final in its first block',
+    // Where its block is dropped, the credit is taken back and does not come again.
+    shows: /^credited before it was final|is credited 0 times/,
     kinds: ['evm', 'bitcoin'],
     apply: (wiring) => rewrite(wiring, 'invoices.addresses_ours', ['i.min_confirmations', '1']),
   },
   {
     name: 'no-way-back',
     what: 'deposits of blocks that left the chain stay as they were',
+    shows: /is credited and not in the chain/,
     kinds: ['evm', 'bitcoin'],
     apply: (wiring) =>
       rewrite(wiring, 'invoices.deposits_drop', ['where chain = $1', 'where false and chain = $1']),
@@ -38,6 +41,7 @@ export const depositMutants: readonly Mutant[] = [
   {
     name: 'cursor-before-deposits',
     what: 'how far the chain was followed is committed before the deposits that were found there',
+    shows: /is credited 0 times|the payment \S+ is not known/,
     apply({ db }) {
       db.invoices = afterCommit('deposits_insert');
     },
@@ -45,6 +49,7 @@ export const depositMutants: readonly Mutant[] = [
   {
     name: 'credited-once-an-invoice',
     what: 'the ledger credits an invoice once, not each of its deposits',
+    shows: /is credited 0 times/,
     apply(wiring) {
       ledgerSees(wiring, async (trx, events) => {
         const seen: EventOf<EventKind>[] = [];
@@ -68,6 +73,7 @@ export const depositMutants: readonly Mutant[] = [
   {
     name: 'late-is-credited',
     what: 'money that came too late or too little goes to the balance without the merchant’s decision',
+    shows: /went to available/,
     apply(wiring) {
       ledgerSees(wiring, async (_trx, events) =>
         events.map((event) =>
@@ -81,6 +87,7 @@ export const depositMutants: readonly Mutant[] = [
   {
     name: 'reversal-ignored',
     what: 'the ledger does not take back what the chain has taken back',
+    shows: /^I5|is credited and not in the chain/,
     kinds: ['evm', 'bitcoin'],
     apply: (wiring) =>
       ledgerSees(wiring, async (_trx, events) => events.filter(({ kind }) => kind !== 'deposit.reversed')),

@@ -37,6 +37,7 @@ export const holdMutants: readonly Mutant[] = [
   {
     name: 'timeout-is-refusal',
     what: 'a ledger that is not heard has refused: nothing is undone there',
+    shows: /^I4/,
     apply({ bus }) {
       bus.payouts = silentIs('refused');
     },
@@ -44,6 +45,7 @@ export const holdMutants: readonly Mutant[] = [
   {
     name: 'timeout-is-consent',
     what: 'a ledger that is not heard will have placed the hold',
+    shows: /the ledger has a dead letter: hold\.settle/,
     apply({ bus }) {
       bus.payouts = silentIs('placed');
     },
@@ -51,6 +53,7 @@ export const holdMutants: readonly Mutant[] = [
   {
     name: 'void-without-tombstone',
     what: 'a payout that was given up leaves nothing in the ledger that refuses its hold when it comes late',
+    shows: /^I4/,
     apply(wiring) {
       rewrite(
         wiring,
@@ -67,6 +70,7 @@ export const holdMutants: readonly Mutant[] = [
   {
     name: 'hold-for-each-question',
     what: 'who hears no answer asks for the hold again, and it is decided by question, not by payout',
+    shows: /^I3/,
     apply(wiring) {
       wiring.bus.payouts = (bus) => ({
         ...bus,
@@ -95,6 +99,7 @@ export const holdMutants: readonly Mutant[] = [
   {
     name: 'balance-read-then-written',
     what: 'a balance is read once, kept and compared in memory, and written as what is left of it',
+    shows: /^I2/,
     apply({ db }) {
       db.ledger = readingThenWriting;
     },
@@ -102,6 +107,7 @@ export const holdMutants: readonly Mutant[] = [
   {
     name: 'unheard-commit-is-503',
     what: 'a reservation whose commit was not answered has failed: the client hears 503',
+    shows: /^refused, and its payout is/,
     apply({ db }) {
       db.payouts = unheardReservationIs(0);
     },
@@ -109,6 +115,7 @@ export const holdMutants: readonly Mutant[] = [
   {
     name: 'unheard-commit-is-201',
     what: 'a reservation whose commit was not answered will have been written: the client hears 201',
+    shows: /^accepted, and there is no payout/,
     apply({ db }) {
       db.payouts = unheardReservationIs(1);
     },
@@ -116,6 +123,7 @@ export const holdMutants: readonly Mutant[] = [
   {
     name: 'key-not-stored',
     what: 'the Idempotency-Key is not written with the payout it made',
+    shows: /^paid 2 times|payouts for one order/,
     apply(wiring) {
       wiring.sql.set(
         'payouts.idempotency_insert',
@@ -124,13 +132,25 @@ export const holdMutants: readonly Mutant[] = [
     },
   },
   {
+    name: 'answer-not-stored',
+    what: 'the answer of the request that made a payout is not stored with its Idempotency-Key',
+    shows: /^a repeated request is answered with 409/,
+    apply: (wiring) =>
+      rewrite(wiring, 'payouts.payouts_reserve', [
+        'where resource_id = $1::text',
+        'where false and resource_id = $1::text',
+      ]),
+  },
+  {
     name: 'given-up-in-silence',
     what: 'a request that nobody decided is given up without telling the ledger',
+    shows: /^I4/,
     apply: (wiring) => rewrite(wiring, 'payouts.outbox_insert', untold('hold.void')),
   },
   {
     name: 'failed-keeps-its-hold',
     what: 'a payout that failed keeps its hold',
+    shows: /^I4/,
     apply: (wiring) => rewrite(wiring, 'payouts.outbox_insert', untold('hold.release')),
   },
 ];

@@ -11,6 +11,7 @@ export const inboxMutants: readonly Mutant[] = [
   {
     name: 'no-inbox-in-invoices',
     what: 'invoices takes in every message that it is handed, and announces anew what is credited',
+    shows: /is told invoice\.\w+ 2 times/,
     apply(wiring) {
       rewrite(wiring, 'invoices.inbox_insert', everyMessage);
       rewrite(wiring, 'invoices.deposits_credited', [
@@ -25,11 +26,13 @@ export const inboxMutants: readonly Mutant[] = [
   {
     name: 'no-inbox-in-webhooks',
     what: 'webhooks records every message that it is handed',
+    shows: /webhooks has a dead letter/,
     apply: (wiring) => rewrite(wiring, 'webhooks.inbox_insert', everyMessage),
   },
   {
     name: 'no-inbox-in-payouts',
     what: 'payouts takes in every message that it is handed, and writes its deposit down anew',
+    shows: /payouts has a dead letter: deposit\.settled/,
     apply(wiring) {
       rewrite(wiring, 'payouts.inbox_insert', everyMessage);
       rewrite(wiring, 'payouts.unswept_deposits_insert', ['on conflict (deposit_id) do nothing', '']);

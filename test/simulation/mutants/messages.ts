@@ -22,11 +22,13 @@ export const messageMutants: readonly Mutant[] = [
   {
     name: 'trust-the-broker',
     what: 'what the broker has acknowledged has arrived: nobody asks the receivers',
+    shows: /does not have it/,
     apply: trustTheBroker,
   },
   {
     name: 'fire-and-forget',
     what: 'events are marked as sent whatever the broker says, and nobody asks the receivers',
+    shows: /does not have it/,
     apply(wiring) {
       trustTheBroker(wiring);
       forAll(wiring, 'bus', (bus) => ({
@@ -41,6 +43,7 @@ export const messageMutants: readonly Mutant[] = [
   {
     name: 'announced-after-commit',
     what: 'no outbox row in the transaction: an event is written when its change is committed',
+    shows: /^I4|does not have it/,
     apply(wiring) {
       forAll(wiring, 'db', afterCommit('outbox_insert'));
     },
@@ -48,6 +51,7 @@ export const messageMutants: readonly Mutant[] = [
   {
     name: 'relay-after-the-last',
     what: 'the relay goes on behind the last row that was sent (seq > last)',
+    shows: /events wait in the outbox/,
     apply(wiring) {
       rewrite(wiring, '*.outbox_claim', [
         'where sent_at is null and (',
@@ -59,6 +63,7 @@ export const messageMutants: readonly Mutant[] = [
   {
     name: 'acknowledged-before-commit',
     what: 'a message is acknowledged when it is read, and nobody asks whether it was taken in',
+    shows: /does not have it/,
     apply(wiring) {
       trustTheBroker(wiring);
       wiring.steps.consume = (real) => async (messages, options) => {
@@ -74,6 +79,7 @@ export const messageMutants: readonly Mutant[] = [
   {
     name: 'inbox-before-effect',
     what: 'the inbox row is committed first, the effect in a transaction of its own',
+    shows: /^I4|does not have it/,
     apply(wiring) {
       wiring.steps.consume = (real) => async (messages, options) => {
         const fresh = new Set<unknown>();
@@ -85,6 +91,7 @@ export const messageMutants: readonly Mutant[] = [
   {
     name: 'no-inbox',
     what: 'the ledger books every message that it is handed: no inbox, and no name for what happened once',
+    shows: /the ledger has a dead letter: hold\.settle/,
     apply(wiring) {
       rewrite(wiring, 'ledger.inbox_insert', [
         'on conflict do nothing',

@@ -66,6 +66,7 @@ export const signingMutants: readonly Mutant[] = [
   {
     name: 'sent-before-stored',
     what: 'bytes are sent as soon as they are signed, and stored afterwards',
+    shows: /^paid 2 times|^paid, and its payout is|whom nobody was to pay|are left after all that was paid/,
     apply(wiring) {
       sendsOtherwise(wiring, sendingAtOnce);
     },
@@ -73,6 +74,7 @@ export const signingMutants: readonly Mutant[] = [
   {
     name: 'signed-anew-when-not-taken',
     what: 'what a node has not said yes to is thrown away, and the payout is signed anew',
+    shows: /^paid 2 times/,
     apply(wiring) {
       afterEachRound(wiring, ({ db }, { chain }) =>
         db.transaction(async (trx) => {
@@ -97,6 +99,7 @@ export const signingMutants: readonly Mutant[] = [
   {
     name: 'dropped-is-failed',
     what: 'a transaction that the node does not have any more has failed: its hold is released',
+    shows: /^paid, and its payout is failed/,
     // Its nodes tell of nothing that waits.
     kinds: ['solana'],
     apply: (wiring) =>
@@ -109,6 +112,7 @@ export const signingMutants: readonly Mutant[] = [
   {
     name: 'late-is-failed',
     what: 'a transaction that was not mined within ten minutes has failed: released without proof',
+    shows: /^paid, and its payout is failed/,
     apply: (wiring) =>
       givingUp(
         wiring,
@@ -118,6 +122,7 @@ export const signingMutants: readonly Mutant[] = [
   {
     name: 'refused-is-failed',
     what: 'a transaction that a node refuses has failed',
+    shows: /^paid, and its payout is failed/,
     apply(wiring) {
       const refusals = new WeakMap<ChainSender, Set<string>>();
       wiring.sender = <T extends ChainSender>(sender: T): T => {
@@ -139,6 +144,7 @@ export const signingMutants: readonly Mutant[] = [
   {
     name: 'settled-at-first-sight',
     what: 'a payout is done in its first block, and nobody looks at it again',
+    shows: /^mined, and nothing was paid|the settled payout to \S+ is not in the chain/,
     kinds: ['evm', 'bitcoin'],
     apply(wiring) {
       rewrite(wiring, 'payouts.payouts_insert', [
@@ -151,6 +157,7 @@ export const signingMutants: readonly Mutant[] = [
   {
     name: 'no-lease',
     what: 'every replica pays, and what it signs is guarded by nothing',
+    shows: /^paid 2 times/,
     // A round takes longest here: others come in between.
     kinds: ['solana'],
     apply(wiring) {
@@ -164,6 +171,7 @@ export const signingMutants: readonly Mutant[] = [
   {
     name: 'no-fence',
     what: 'who had the lease when a round began signs, however long it slept meanwhile',
+    shows: /^paid 2 times/,
     apply(wiring) {
       guardNothing(wiring);
       wiring.steps['payouts.engine'] = (real: Engine): Engine =>
@@ -176,6 +184,7 @@ export const signingMutants: readonly Mutant[] = [
   {
     name: 'fee-raised-with-other-coins',
     what: 'what waits is signed for a higher fee out of other coins',
+    shows: /^paid 2 times/,
     kinds: ['bitcoin'],
     apply(wiring) {
       sendsOtherwise<BitcoinSender>(wiring, ({ selectUtxos }) => ({
@@ -186,6 +195,7 @@ export const signingMutants: readonly Mutant[] = [
   {
     name: 'fee-raised-with-another-nonce',
     what: 'what waits is signed for a higher fee with the nonce after it',
+    shows: /^paid 2 times/,
     kinds: ['evm'],
     apply(wiring) {
       sendsOtherwise<EvmSender>(wiring, ({ signTransfer }) => {
@@ -204,6 +214,7 @@ export const signingMutants: readonly Mutant[] = [
   {
     name: 'absent-is-expired',
     what: 'signed bytes that the node does not know after half a minute will never be mined',
+    shows: /^paid 2 times|are left after all that was paid/,
     kinds: ['solana'],
     apply(wiring) {
       sendsOtherwise<SolanaSender>(wiring, () => ({ nonInclusion: async () => 'proven' }));
@@ -212,6 +223,7 @@ export const signingMutants: readonly Mutant[] = [
   {
     name: 'voted-for-is-mined',
     what: 'a payout is done when its block is voted for',
+    shows: /are left after all that was paid/,
     kinds: ['solana'],
     apply(wiring) {
       sendsOtherwise(wiring, (sender) => ({

@@ -24,6 +24,7 @@ export const theftMutants: readonly Mutant[] = [
   {
     name: 'swept-elsewhere',
     what: 'what lies on deposit addresses is swept to an address that is not ours',
+    shows: /whom nobody was to pay/,
     kinds: ['evm', 'solana'],
     apply(wiring) {
       sendsOtherwise<Sweeps>(wiring, ({ hotAddress, signNativeSweep, signTokenSweep }) => {
@@ -46,6 +47,7 @@ export const theftMutants: readonly Mutant[] = [
   {
     name: 'change-elsewhere',
     what: 'what is left of the coins that a payout spends goes to an address that is not ours',
+    shows: /whom nobody was to pay/,
     kinds: ['bitcoin'],
     apply(wiring) {
       sendsOtherwise<BitcoinSender>(wiring, ({ signSpend, address }) => ({

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { PGlite } from '@electric-sql/pglite';
+
+const FOLDER = fileURLToPath(new URL('../../.engines/simulation/', import.meta.url));
+const DIGEST_BYTES = 32;
+/** Databases of other migrations are deleted after so long. */
+const UNUSED_MS = 24 * 60 * 60_000;
+
+type Recipe = {
+  configuration: string[];
+  statements: readonly string[];
+  finish: (pglite: PGlite) => Promise<void>;
+  /** The source of `finish`, which makes another database when it changes. */
+  source: string;
+};
+
+/**
+ * The database after these statements, from a file that a former process wrote, or else made and written for later ones.
+ * Postgres takes the file for a data directory after a crash, so unlogged tables are empty.
+ */
+export async function openStored({ configuration, statements, finish, source }: Recipe): Promise<PGlite> {
+  const { version } = JSON.parse(readFileSync(packageFile(), 'utf8')) as { version: string };
+  const key = digest(JSON.stringify([version, configuration, statements, source])).toString('hex');
+  const file = join(FOLDER, `${key}.tar`);
+  const stored = readStored(file);
+  if (stored !== undefined)
+    return await PGlite.create({ loadDataDir: new Blob([stored]), postgresqlconf: configuration });
+  const pglite = await PGlite.create({ postgresqlconf: configuration });
+  for (const statement of statements) await pglite.exec(statement);
+  await finish(pglite);
+  await pglite.exec('checkpoint');
+  const dump = await pglite.dumpDataDir('none');
+  writeStored(file, new Uint8Array(await dump.arrayBuffer()));
+  return pglite;
+}
+
+const packageFile = (): string =>
+  fileURLToPath(new URL('../package.json', import.meta.resolve('@electric-sql/pglite')));
+
+const digest = (content: Uint8Array | string): Buffer => createHash('sha256').update(content).digest();
+
+/** Undefined when there is no such file, or not all of it. */
+export function readStored(file: string): Uint8Array<ArrayBuffer> | undefined {
+  let bytes: Uint8Array<ArrayBuffer>;
+  try {
+    bytes = new Uint8Array(readFileSync(file));
+  } catch {
+    return undefined;
+  }
+  const content = bytes.subarray(DIGEST_BYTES);
+  return digest(content).equals(bytes.subarray(0, DIGEST_BYTES)) ? content : undefined;
+}
+
+/** Several processes may write the same file at once: each renames a whole one. */
+export function writeStored(file: string, content: Uint8Array): void {
+  const folder = dirname(file);
+  mkdirSync(folder, { recursive: true });
+  const scratch = `${file}.${process.pid}`;
+  writeFileSync(scratch, Buffer.concat([digest(content), content]));
+  renameSync(scratch, file);
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const isUnused = name !== basename(file) && Date.now() - statSync(path).mtimeMs > UNUSED_MS;
+    if (isUnused) rmSync(path, { force: true });
+  }
+}
