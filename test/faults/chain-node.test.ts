@@ -15,7 +15,7 @@ import { expectAllHarmless, expectTrueWords, recovered } from './expect-harmless
 import { type Load, startLoad } from './load.ts';
 import { type LogLines, logLines } from './log-lines.ts';
 import { lookingOn, unseemly } from './onlookers.ts';
-import { sized } from './size.ts';
+import { faultsOfTheDay, sized } from './size.ts';
 
 /**
  * Whatever becomes of a chain's nodes, merchants are served, nothing is guessed, and in the end every payout is one
@@ -131,49 +131,56 @@ type Met = Strike & {
    */
   blind?: Blindness;
 };
-type Blindness = 'untold' | 'astray';
+type Blindness = 'untold' | 'diverging';
 const FAILED = /"level":"(?:warn|error)"/;
 
-const cases: Met[] = [
-  { fault: 'a node down', ...onTheWay([0], { kind: 'refuse' }), met: followers, blind: 'untold' },
-  {
-    fault: 'both nodes down',
-    ...onTheWay([0, 1], { kind: 'refuse' }),
-    met: followers,
-    blind: 'untold',
-  },
-  { fault: 'a node in a black hole', ...onTheWay([0], { kind: 'black hole' }), blind: 'untold' },
-  { fault: 'a node 150 ms late', ...onTheWay([0], { kind: 'latency', ms: 150 }), ms: STORM_MS },
-  {
-    fault: 'answers of a node in drops',
-    ...onTheWay([1], { kind: 'drip', bytes: 512, everyMs: 2 }),
-    ms: STORM_MS,
-  },
-  {
-    fault: 'answers of a node cut off',
-    ...onTheWay([0], { kind: 'reset', afterBytes: 5_000 }),
-    ms: STORM_MS,
-    met: followers,
-  },
-  {
-    fault: 'connections to a node half-closed',
-    ...onTheWay([0], { kind: 'half-close', afterBytes: 5_000 }),
-    ms: STORM_MS,
-    met: followers,
-  },
-  { fault: 'the answer lost: transactions that were taken', ...losing },
-  { fault: 'refused though it was taken', ...lying('refuse') },
-  { fault: 'evicted from all pools, and mined later', ...lying('evict') },
-  { fault: 'the second node lags', ...leaving('lag'), blind: 'untold' },
-  {
-    fault: 'the nodes disagree about the newest blocks',
-    ...leaving('diverge'),
-    met: ['invoices'],
-    blind: 'astray',
-  },
+const kinds: Met[][] = [
+  [
+    { fault: 'a node down', ...onTheWay([0], { kind: 'refuse' }), met: followers, blind: 'untold' },
+    { fault: 'both nodes down', ...onTheWay([0, 1], { kind: 'refuse' }), met: followers, blind: 'untold' },
+  ],
+  [
+    { fault: 'a node in a black hole', ...onTheWay([0], { kind: 'black hole' }), blind: 'untold' },
+    { fault: 'the second node lags', ...leaving('lag'), blind: 'untold' },
+  ],
+  [
+    { fault: 'a node 150 ms late', ...onTheWay([0], { kind: 'latency', ms: 150 }), ms: STORM_MS },
+    {
+      fault: 'answers of a node in drops',
+      ...onTheWay([1], { kind: 'drip', bytes: 512, everyMs: 2 }),
+      ms: STORM_MS,
+    },
+  ],
+  [
+    {
+      fault: 'answers of a node cut off',
+      ...onTheWay([0], { kind: 'reset', afterBytes: 5_000 }),
+      ms: STORM_MS,
+      met: followers,
+    },
+    {
+      fault: 'connections to a node half-closed',
+      ...onTheWay([0], { kind: 'half-close', afterBytes: 5_000 }),
+      ms: STORM_MS,
+      met: followers,
+    },
+  ],
+  [
+    { fault: 'the answer lost: transactions that were taken', ...losing },
+    { fault: 'refused though it was taken', ...lying('refuse') },
+  ],
+  [{ fault: 'evicted from all pools, and mined later', ...lying('evict') }],
+  [
+    {
+      fault: 'the nodes disagree about the newest blocks',
+      ...leaving('diverge'),
+      met: ['invoices'],
+      blind: 'diverging',
+    },
+  ],
 ];
 
-test.each(cases)(
+test.each(faultsOfTheDay(kinds))(
   '$fault: nobody is told what is not known',
   ({ fault, begin, end, ms = FAULT_MS, fired, met = [], blind }) =>
     expectAllHarmless(
@@ -242,7 +249,7 @@ const grown = (seen: Seen): Promise<void> =>
   }, STRIKES_WITHIN_MS);
 
 /**
- * What was called final though the blocks that make it so came after what could be seen. Where nodes are astray each
+ * What was called final though the blocks that make it so came after what could be seen. Where nodes diverge each
  * has blocks of its own on those that they have in common, and those are what counts for what the common ones hold.
  */
 async function finalBeyond(seen: Seen, blind: Blindness): Promise<string[]> {
@@ -255,7 +262,7 @@ async function finalBeyond(seen: Seen, blind: Blindness): Promise<string[]> {
      select 'transaction ' || id || ' on ' || chain || ' was called final unseen'
      from payouts.transactions join seen s using (chain)
      where state = 'mined' and block_height + (case when $3 then 0 else min_confirmations - 1 end) > s.height`,
-    [seen.map(({ chain }) => chain), seen.map(({ height }) => height), blind === 'astray'],
+    [seen.map(({ chain }) => chain), seen.map(({ height }) => height), blind === 'diverging'],
   );
   return rows.map(({ what }) => what);
 }

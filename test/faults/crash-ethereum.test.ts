@@ -1,4 +1,5 @@
+import { absentServices } from './crash-absent.ts';
 import { failpointMatrix } from './failpoint-matrix.ts';
 import { failpointSuites } from './failpoint-rows.ts';
 
-failpointMatrix(failpointSuites.ethereum);
+absentServices(failpointMatrix(failpointSuites.ethereum));

@@ -14,6 +14,8 @@ import type { ApiAnswer, Merchant } from '@quittance/testkit/merchant';
 import { patient } from '@quittance/testkit/patience';
 import { type Quittance, type QuittanceOptions, startQuittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { Webhook } from 'standardwebhooks';
+import { changedBytes } from './crash-oracles.ts';
 import { sized } from './size.ts';
 
 const CONFIRMATIONS = 2;
@@ -49,6 +51,12 @@ export type CrashFixture = {
   arm(service: Service, point: string): Promise<void>;
   /** Waits until it has died there, which its log says as well. */
   died(service: Service, point: string, over?: AbortSignal): Promise<void>;
+  /** Kills it wherever it is. */
+  kill(service: Service): void;
+  /** How often it has been killed. */
+  deathsOf(service: Service): number;
+  /** The bytes of every transaction, by id, as they were first seen. */
+  signed: Map<string, string>;
   /** Gives back what a dead service holds for a few seconds more: its leases, and what it had claimed. */
   releaseHeld(service: Service): Promise<void>;
   /** Starts services as they are in production. */
@@ -82,8 +90,19 @@ export async function startCrashFixture(options: QuittanceOptions): Promise<Cras
   const shop = await quittance.merchant();
   const registered = await shop.post('/api/webhooks', { url: receiver.url });
   expect(registered.status).toBe(201);
+  const webhook = new Webhook(registered.body.data.secret);
+  // One whose signature is wrong is never delivered.
+  receiver.answer((response, { body, headers }) => {
+    try {
+      webhook.verify(body, headers as Record<string, string>);
+      response.writeHead(200).end();
+    } catch {
+      response.writeHead(400).end();
+    }
+  });
   const blocks = startBlocks(quittance, options.chains ?? ['bitcoin', 'solana']);
   const read = new Map<Service, number>();
+  const deaths = new Map<Service, number>();
   const processOf = (service: Service): Engine => {
     const process = stack.services[service];
     if (process === undefined) throw new Error(`this stack has no ${service}`);
@@ -153,7 +172,15 @@ export async function startCrashFixture(options: QuittanceOptions): Promise<Cras
         return deaths;
       });
       expect(lines.map((line) => JSON.parse(line).failpoint)).toEqual([name]);
+      deaths.set(service, fixture.deathsOf(service) + 1);
+      expect(await changedBytes(fixture)).toEqual([]);
     },
+    kill(service) {
+      processOf(service).kill();
+      deaths.set(service, fixture.deathsOf(service) + 1);
+    },
+    deathsOf: (service) => deaths.get(service) ?? 0,
+    signed: new Map(),
     async releaseHeld(service) {
       for (const statement of held[service] ?? []) await quittance.db.rows(statement);
     },

@@ -49,14 +49,40 @@ export async function expectInvoice(fixture: CrashFixture, id: string, wanted: o
 export const expectTold = ({ told }: CrashFixture, event: string, id: string | number): void =>
   expect(told()).toContainEqual({ event, id });
 
+/** What invoices has published of an invoice and its payments, in alphabetical order. */
+export async function expectPublished(
+  { quittance }: CrashFixture,
+  id: string,
+  kinds: readonly string[],
+): Promise<void> {
+  const rows = await quittance.db.rows<{ kind: string }>(
+    `select kind from invoices.outbox where $1 in (payload->>'resource_id', payload->>'invoice_id') order by kind`,
+    [id],
+  );
+  expect(rows.map(({ kind }) => kind)).toEqual(kinds);
+}
+
+/** An invoice that one payment has paid, for the merchant and in what was published of it. */
+export async function expectPaid(fixture: CrashFixture, id: string): Promise<void> {
+  await expectInvoice(fixture, id, { status: 'paid' });
+  expectTold(fixture, 'invoice.paid', id);
+  await expectPublished(fixture, id, [
+    'deposit.settled',
+    'invoice.confirmed',
+    'invoice.created',
+    'invoice.paid',
+  ]);
+}
+
 /** A payment of an invoice. */
-async function pay(fixture: CrashFixture, asset: CrashAsset, dollars: number): Promise<Ended> {
+async function pay(
+  fixture: CrashFixture,
+  asset: CrashAsset,
+  dollars: number,
+): Promise<{ id: string; ended: Ended }> {
   const { id, amount, address } = await invoiceOf(fixture, asset, dollars);
   await fixture.customerOf(asset).pay(asset, address.address, amount);
-  return async () => {
-    await expectInvoice(fixture, id, { status: 'paid' });
-    expectTold(fixture, 'invoice.paid', id);
-  };
+  return { id, ended: () => expectPaid(fixture, id) };
 }
 
 type Order = { asset: CrashAsset; amount: string; to?: string };
@@ -86,22 +112,32 @@ export const sale =
   async (fixture) =>
     both(
       ...(await Promise.all([
-        pay(fixture, asset, usual[asset].dollars),
+        pay(fixture, asset, usual[asset].dollars).then(({ ended }) => ended),
         payOut(fixture, { asset, amount: usual[asset].payout }),
       ])),
     );
 
 /** Money for the payouts to come. */
 export async function fund(fixture: CrashFixture, asset: CrashAsset, dollars: number): Promise<void> {
-  const ended = await pay(fixture, asset, dollars);
+  const { ended } = await pay(fixture, asset, dollars);
   await eventually(ended, STEP_MS);
 }
 
-/** A payment so large that it is swept at once for its own sake. */
+/** A payment so large that it is swept at once for its own sake, by one transaction. */
 export const largeSale =
   (asset: CrashAsset, dollars: number): Scenario =>
-  (fixture) =>
-    pay(fixture, asset, dollars);
+  async (fixture) => {
+    const { id, ended } = await pay(fixture, asset, dollars);
+    const sweep = `select h.state, t.state as transaction from invoices.deposits d
+      join payouts.unswept_deposits h on h.deposit_id = d.id left join payouts.transactions t on t.id = h.sweep_id
+      where d.invoice_id = $1`;
+    return async () => {
+      await ended();
+      expect(await fixture.quittance.db.rows(sweep, [id])).toEqual([
+        { state: 'swept', transaction: 'mined' },
+      ]);
+    };
+  };
 
 /** More than there is: refused, and never paid. */
 export const tooMuch =

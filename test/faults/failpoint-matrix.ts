@@ -5,8 +5,10 @@ import { reason } from '@quittance/shared/logger';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
 import { type CrashFixture, startCrashFixture } from './crash-fixture.ts';
+import { crashViolations } from './crash-oracles.ts';
 import { type Ended, fund, type Scenario } from './crash-scenarios.ts';
-import { type FailpointSuite, pointsOf, type Row } from './failpoint-rows.ts';
+import { rowsOfTheDay } from './failpoint-rows.ts';
+import { type FailpointSuite, nameOf as nameOfPoint, pointsOf, type Row } from './failpoint-suite.ts';
 import { sized } from './size.ts';
 import { type FaultReport, reportFault } from './table.ts';
 
@@ -37,9 +39,9 @@ const DEATHS_MAX = sized(7, 1);
 
 /**
  * Kills a service of a whole stack at every point of a suite while payments and payouts run across it, and starts it
- * again: all of it has to end once, for the client, on the chain and in the ledger.
+ * again: all of it has to end once, for the client, on the chain and in the ledger. @returns the stack, for other suites on it
  */
-export function failpointMatrix(suite: FailpointSuite): void {
+export function failpointMatrix(suite: FailpointSuite): () => CrashFixture {
   let fixture: CrashFixture;
 
   beforeAll(async () => {
@@ -50,7 +52,7 @@ export function failpointMatrix(suite: FailpointSuite): void {
     await fixture?.stop();
   }, STEP_MS);
 
-  for (const rows of roundsOf(suite.rows)) {
+  for (const rows of roundsOf(rowsOfTheDay(suite))) {
     const work = async () => {
       const reports = new Map(
         rows.flatMap((row) =>
@@ -71,9 +73,10 @@ export function failpointMatrix(suite: FailpointSuite): void {
     };
     test(`killed: ${who(rows)}`, work, STEP_MS + rows.flatMap(pointsOf).length * DEATH_MS);
   }
+  return () => fixture;
 }
 
-const nameOf = (service: Service, point: string) => `${service} killed at ${point.split(':')[0]}`;
+const nameOf = (service: Service, point: string) => `${service} killed at ${nameOfPoint(point)}`;
 
 const unhurt = (service: Service, point: string): FaultReport => ({
   group: 'crash matrix',
@@ -207,6 +210,7 @@ export async function expectAllWell(fixture: CrashFixture, ended: readonly Ended
       }
       // Once more, all of them: what has ended has ended once, whatever came after it.
       for (const end of ended) await end();
+      expect(await crashViolations(fixture)).toEqual([]);
       expect((await fixture.quittance.books()).discrepancies).toEqual([]);
     },
     WAITS_FOR_MS,

@@ -1,24 +1,27 @@
 import type { Service } from '@quittance/shared/events';
-import type { QuittanceOptions } from '@quittance/testkit/quittance';
+import { seeded } from '@quittance/testkit/seeded';
 import {
-  float,
   late,
-  longDoubted,
-  manyUtxos,
   outage,
   paidByContract,
   readAgain,
-  refusedByRecipient,
   reorganised,
-  reverted,
-  stuck,
-  takeNonce,
   takenBack,
   unmined,
   unpaid,
-  untilTooOld,
-} from './crash-chain-scenarios.ts';
+} from './crash-deposit-scenarios.ts';
 import type { CrashFixture } from './crash-fixture.ts';
+import {
+  float,
+  longDoubted,
+  manyUtxos,
+  refusedByRecipient,
+  reverted,
+  storedAsSent,
+  stuck,
+  takeNonce,
+  untilTooOld,
+} from './crash-payout-scenarios.ts';
 import {
   type CrashAsset,
   type Ended,
@@ -29,87 +32,70 @@ import {
   tooMuch,
   unanswered,
 } from './crash-scenarios.ts';
-import { sized } from './size.ts';
+import type { FailpointSuite, Kind, Row } from './failpoint-suite.ts';
+import { drawSome, FAULTS_SEED, isFull } from './size.ts';
 
-/** One way to die: which service, where, and what runs across it beside a payment and a payout. */
-export type Row = {
-  service: Service;
-  /** `name`, or `name:nth` where the first passing is not the one that matters. */
-  point: string;
-  scenario?: Scenario;
-  /** What comes before the service is told where to die; what it began ends with the rest. */
-  prepare?: (fixture: CrashFixture) => Promise<Promise<Ended>[]>;
-  /** In a round of its own: nobody else dies beside it, and its scenario is all that runs. */
-  alone?: true;
-  /** Dies at these points as well, one after the other, in the same scenario. */
-  next?: readonly string[];
-};
+/** Of each kind so many points are drawn every day. */
+const SHARE_OF_A_DAY = 1 / 3;
 
-/** A stack, what its merchant begins with, and who dies on it. */
-export type FailpointSuite = {
-  options: QuittanceOptions;
-  funds: readonly (readonly [CrashAsset, dollars: number])[];
-  /** What runs across every crash. */
-  always: Scenario;
-  rows: readonly Row[];
-};
-
-const at = (service: Service, ...points: readonly string[]): Row[] =>
-  points.map((point) => ({ service, point }));
-
-const during = (scenario: Scenario, service: Service, ...points: readonly string[]): Row[] =>
-  points.map((point) => ({ service, point, scenario }));
-
-const alone = (scenario: Scenario, service: Service, ...points: readonly string[]): Row[] =>
-  oneAfterTheOther({ service, scenario, alone: true }, points);
-
-/** At all these points in the same scenario; at full size each has a scenario of its own. */
-function oneAfterTheOther(row: Omit<Row, 'point' | 'next'>, points: readonly string[]): Row[] {
-  if (sized(1, points.length) > 1) return points.map((point) => ({ ...row, point }));
-  const [point, ...next] = points;
-  return point === undefined ? [] : [{ ...row, point, next }];
+/** All rows at full size; else some of each kind, which the seed draws. */
+export function rowsOfTheDay({ kinds }: FailpointSuite): Row[] {
+  const random = seeded(FAULTS_SEED);
+  return kinds.flatMap(({ points, ...kind }) => {
+    if (isFull) return points.map((point) => ({ ...kind, point }));
+    const drawn = drawSome(points, random, SHARE_OF_A_DAY);
+    const [point, ...next] = drawn;
+    if (kind.alone !== true || point === undefined) return drawn.map((one) => ({ ...kind, point: one }));
+    return [{ ...kind, point, next }];
+  });
 }
+
+const at = (service: Service, ...points: readonly string[]): Kind => ({ service, points });
+
+const during = (scenario: Scenario, service: Service, ...points: readonly string[]): Kind => ({
+  service,
+  points,
+  scenario,
+});
+
+const alone = (scenario: Scenario, service: Service, ...points: readonly string[]): Kind => ({
+  ...during(scenario, service, ...points),
+  alone: true,
+});
 
 /** A service dies at an earlier point first, and stays dead for what comes after it. */
 const after =
   (
     earlier: readonly [Service, point: string],
     scenario: Scenario,
-    during: (fixture: CrashFixture) => Promise<Ended | undefined>,
+    afterDeath: (fixture: CrashFixture) => Promise<Ended | undefined>,
   ) =>
-  (service: Service, ...points: readonly string[]): Row[] =>
-    oneAfterTheOther(
-      {
-        service,
-        alone: true,
-        async prepare(fixture) {
-          await fixture.arm(...earlier);
-          const begun = scenario(fixture, Promise.resolve());
-          await fixture.died(...earlier);
-          const ended = await during(fixture);
-          return [begun.then((usual) => ended ?? usual)];
-        },
-      },
-      points,
-    );
+  (service: Service, ...points: readonly string[]): Kind => ({
+    service,
+    points,
+    alone: true,
+    async prepare(fixture) {
+      await fixture.arm(...earlier);
+      const begun = scenario(fixture, Promise.resolve());
+      await fixture.died(...earlier);
+      const ended = await afterDeath(fixture);
+      return [begun.then((usual) => ended ?? usual)];
+    },
+  });
 
 /** The events of these services that were sent are a minute old: their senders ask whether they have arrived. */
-const sentLongAgo = async ({ quittance }: CrashFixture): Promise<void> => {
-  for (const service of ['invoices', 'payouts', 'ledger']) {
-    await quittance.db.rows(
-      `update ${service}.outbox set sent_at = now() - interval '1 minute', confirmed_at = null, confirmed_by = '{}'`,
-    );
-  }
-};
-const asking = (service: Service, ...points: readonly string[]): Row[] =>
-  points.map((point) => ({
-    service,
-    point,
-    async prepare(fixture) {
-      await sentLongAgo(fixture);
-      return [];
-    },
-  }));
+const asking = (service: Service, ...points: readonly string[]): Kind => ({
+  service,
+  points,
+  async prepare({ quittance }) {
+    for (const sender of ['invoices', 'payouts', 'ledger']) {
+      await quittance.db.rows(
+        `update ${sender}.outbox set sent_at = now() - interval '1 minute', confirmed_at = null, confirmed_by = '{}'`,
+      );
+    }
+    return [];
+  },
+});
 
 /** As if the broker had lost what it had confirmed. */
 const lostByBroker = (service: Service, asset: CrashAsset) =>
@@ -120,26 +106,30 @@ const lostByBroker = (service: Service, asset: CrashAsset) =>
     return undefined;
   })(service, 'reconciler.sent_again');
 
-/** Nothing but time passes. */
-const nothing = async (): Promise<undefined> => undefined;
+/** As if the time had passed after which payouts gives a request up, or webhooks a claim. At full size it does pass. */
+const older = async ({ quittance }: CrashFixture): Promise<undefined> => {
+  if (isFull) return undefined;
+  await quittance.db.rows(
+    `update payouts.payouts set created_at = created_at - interval '11 seconds' where status = 'requested'`,
+  );
+  await quittance.db.rows(`update webhooks.deliveries set claimed_until = now() where state = 'sending'`);
+  return undefined;
+};
 const whileTooOld = async (fixture: CrashFixture): Promise<undefined> => {
   await untilTooOld(fixture);
   return undefined;
 };
 
 /** A chain that was never followed before. */
-const neverFollowed = (service: Service, ...points: readonly string[]): Row[] =>
-  points.map((point) => ({
-    service,
-    point,
-    alone: true,
-    async prepare(fixture) {
-      await fixture.processOf(service).stop();
-      await fixture.quittance.db.rows('delete from invoices.blocks');
-      await fixture.quittance.db.rows('delete from invoices.cursors');
-      return [];
-    },
-  }));
+const neverFollowed = (scenario: Scenario, service: Service, ...points: readonly string[]): Kind => ({
+  ...alone(scenario, service, ...points),
+  async prepare(fixture) {
+    await fixture.processOf(service).stop();
+    await fixture.quittance.db.rows('delete from invoices.blocks');
+    await fixture.quittance.db.rows('delete from invoices.cursors');
+    return [];
+  },
+});
 
 const relay = ['relay.claimed', 'relay.published', 'relay.marked'] as const;
 const consumer = ['consumer.before_commit', 'consumer.after_commit', 'consumer.acknowledged'] as const;
@@ -155,18 +145,21 @@ const ethereum: FailpointSuite = {
   options: { chains: [] },
   funds: [['ETH', 20_000]],
   always: eth,
-  rows: [
-    ...at('payouts', 'evm.planned', ...groupPoints('evm.payout'), 'evm.block_noted'),
-    ...during(largeSale('ETH', 2_000), 'payouts', 'evm.wallet_opened', ...groupPoints('evm.sweep')),
-    ...alone(stuck('ETH'), 'payouts', 'evm.bumps.signing', 'evm.bumps.signed'),
-    ...alone(reverted, 'payouts', 'evm.payouts.settled'),
-    ...during(refusedByRecipient, 'payouts', 'payouts.failing', 'payouts.failed'),
-    ...after(['payouts', 'evm.payouts.signed'], eth, takeNonce)(
-      'payouts',
-      'payouts.invalidating',
-      'payouts.invalidated',
-    ).map((row) => ({ ...row, scenario: longDoubted })),
-    ...at(
+  kinds: [
+    at('payouts', 'evm.planned', ...groupPoints('evm.payout'), 'evm.block_noted'),
+    during(largeSale('ETH', 2_000), 'payouts', 'evm.wallet_opened', ...groupPoints('evm.sweep')),
+    alone(stuck('ETH'), 'payouts', 'evm.bumps.signing', 'evm.bumps.signed'),
+    alone(reverted, 'payouts', 'evm.payouts.settled'),
+    during(refusedByRecipient, 'payouts', 'payouts.failing', 'payouts.failed'),
+    {
+      ...after(['payouts', 'evm.payouts.signed'], eth, takeNonce)(
+        'payouts',
+        'payouts.invalidating',
+        'payouts.invalidated',
+      ),
+      scenario: longDoubted,
+    },
+    at(
       'invoices',
       'invoices.address_taken',
       'invoices.created',
@@ -178,23 +171,23 @@ const ethereum: FailpointSuite = {
       'invoices.credited',
       'invoices.synced',
     ),
-    ...during(unpaid, 'invoices', 'invoices.expired'),
-    ...during(outage, 'invoices', 'invoices.expiry_extended'),
-    ...during(paidByContract, 'invoices', 'invoices.balance_checked', 'invoices.balance_recorded'),
-    ...during(readAgain, 'invoices', 'invoices.blocks_read_again', 'invoices.rescan_advanced'),
-    ...alone(reorganised, 'invoices', 'invoices.branch_read', 'invoices.branch_dropped'),
-    ...at(
+    during(unpaid, 'invoices', 'invoices.expired'),
+    during(outage, 'invoices', 'invoices.expiry_extended'),
+    during(paidByContract, 'invoices', 'invoices.balance_checked', 'invoices.balance_recorded'),
+    during(readAgain, 'invoices', 'invoices.blocks_read_again', 'invoices.rescan_advanced'),
+    alone(reorganised, 'invoices', 'invoices.branch_read', 'invoices.branch_dropped'),
+    at(
       'ledger',
       'ledger.hold_decided',
       'ledger.deposits_booked',
       'ledger.hold_settled',
       'ledger.spending_booked',
     ),
-    ...during(refusedByRecipient, 'ledger', 'ledger.hold_released'),
-    ...during(late, 'ledger', 'ledger.unresolved_accepted'),
-    ...alone(takenBack, 'ledger', 'ledger.reversals_remembered', 'ledger.reversal_booked'),
-    ...at('gateway', 'gateway.admitted', 'gateway.answered:2', 'gateway.uses_taken', 'gateway.uses_written'),
-    ...at(
+    during(refusedByRecipient, 'ledger', 'ledger.hold_released'),
+    during(late, 'ledger', 'ledger.unresolved_accepted'),
+    alone(takenBack, 'ledger', 'ledger.reversals_remembered', 'ledger.reversal_booked'),
+    at('gateway', 'gateway.admitted', 'gateway.answered:2', 'gateway.uses_taken', 'gateway.uses_written'),
+    at(
       'webhooks',
       'webhooks.events_logged',
       'webhooks.claimed',
@@ -210,31 +203,34 @@ const bitcoin: FailpointSuite = {
   options: { chains: ['bitcoin'] },
   funds: [['BTC', 100_000]],
   always: btc,
-  rows: [
+  kinds: [
     // First, while there is little to be read again.
-    ...neverFollowed('invoices', 'invoices.chain_started').map((row) => ({ ...row, scenario: btc })),
-    ...at('payouts', 'bitcoin.planned', ...groupPoints('bitcoin.payout'), 'bitcoin.block_noted'),
-    ...during(float, 'payouts', 'bitcoin.hot_utxos_stored'),
-    ...alone(stuck('BTC'), 'payouts', 'bitcoin.bumps.signing', 'bitcoin.bumps.signed'),
-    ...alone(manyUtxos, 'payouts', ...groupPoints('bitcoin.sweep')),
-    ...at('payouts', 'payouts.requested', 'payouts.held', 'payouts.reserved'),
-    ...during(tooMuch('BTC'), 'payouts', 'payouts.refused'),
-    ...alone(unanswered('BTC'), 'payouts', 'payouts.voided'),
-    ...after(['payouts', 'payouts.requested'], btc, nothing)(
+    neverFollowed(btc, 'invoices', 'invoices.chain_started'),
+    at('payouts', 'bitcoin.planned', ...groupPoints('bitcoin.payout'), 'bitcoin.block_noted'),
+    alone(storedAsSent('BTC'), 'payouts', 'bitcoin.payouts.sent'),
+    during(float, 'payouts', 'bitcoin.hot_utxos_stored'),
+    at('payouts', 'consumer.after_commit'),
+    alone(stuck('BTC'), 'payouts', 'bitcoin.bumps.signing', 'bitcoin.bumps.signed'),
+    alone(manyUtxos, 'payouts', ...groupPoints('bitcoin.sweep')),
+    at('payouts', 'payouts.requested', 'payouts.held', 'payouts.reserved'),
+    during(tooMuch('BTC'), 'payouts', 'payouts.refused'),
+    alone(unanswered('BTC'), 'payouts', 'payouts.voided'),
+    after(['payouts', 'payouts.requested'], btc, older)(
       'payouts',
       'payouts.voiding_requests',
       'payouts.requests_voided',
     ),
-    ...alone(unmined('BTC'), 'invoices', 'invoices.pending_written', 'invoices.pending_committed'),
-    ...at('invoices', ...relay, ...consumer),
-    ...at('ledger', ...relay, ...consumer, 'ledger.rates_saved', 'ledger.quotes_published'),
-    ...at('webhooks', ...consumer),
-    ...after(['webhooks', 'webhooks.claimed'], btc, nothing)('webhooks', 'webhooks.taken_back'),
+    alone(unmined('BTC'), 'invoices', 'invoices.pending_written', 'invoices.pending_committed'),
+    at('invoices', ...relay, ...consumer),
+    at('ledger', ...relay, ...consumer, 'ledger.rates_saved', 'ledger.quotes_published'),
+    at('webhooks', ...consumer),
+    after(['webhooks', 'webhooks.claimed'], btc, older)('webhooks', 'webhooks.taken_back'),
     // It dies with the hold placed: what is given up then is undone in the ledger, and not only refused.
     // The ledger is away until payouts is back and it is told where to die: a busy machine takes longer for that than payouts
     // takes to give the request up.
-    ...after(['payouts', 'payouts.held'], btc, async (fixture) => {
-      fixture.processOf('ledger').kill();
+    after(['payouts', 'payouts.held'], btc, async (fixture) => {
+      fixture.kill('ledger');
+      await older(fixture);
       await fixture.start(['payouts']);
       return undefined;
     })('ledger', 'ledger.tombstones_left', 'ledger.hold_voided'),
@@ -247,26 +243,26 @@ const solana: FailpointSuite = {
   options: { chains: ['solana'], auditor: true, solanaSlotMs: 80 },
   funds: [['SOL', 3_000]],
   always: sol,
-  rows: [
-    ...at('payouts', 'solana.planned', ...groupPoints('solana.payout')),
-    ...during(largeSale('USDC_SOL', 600), 'payouts', ...groupPoints('solana.sweep')),
-    ...after(['payouts', 'solana.payouts.signed'], sol, whileTooOld)(
+  kinds: [
+    at('payouts', 'solana.planned', ...groupPoints('solana.payout')),
+    during(largeSale('USDC_SOL', 600), 'payouts', ...groupPoints('solana.sweep')),
+    after(['payouts', 'solana.payouts.signed'], sol, whileTooOld)(
       'payouts',
       'solana.resigns.signing',
       'solana.resigns.signed',
     ),
-    ...after(['payouts', 'solana.sweeps.signed'], largeSale('USDC_SOL', 600), whileTooOld)(
+    after(['payouts', 'solana.sweeps.signed'], largeSale('USDC_SOL', 600), whileTooOld)(
       'payouts',
       'sweeps.invalidating',
       'sweeps.invalidated',
     ),
-    ...at('payouts', 'payouts.addresses_derived', ...relay, ...consumer),
-    ...at('invoices', 'invoices.pool_derived', 'invoices.pool_saved'),
-    ...at('auditor', 'auditor.looked'),
-    ...alone(miscounted('SOL'), 'auditor', 'auditor.halting', 'auditor.halted'),
-    ...asking('ledger', 'reconciler.asked'),
-    ...asking('invoices', 'reconciler.confirmed'),
-    ...lostByBroker('invoices', 'SOL'),
+    at('payouts', 'payouts.addresses_derived', ...relay, ...consumer),
+    at('invoices', 'invoices.pool_derived', 'invoices.pool_saved'),
+    at('auditor', 'auditor.looked'),
+    alone(miscounted('SOL'), 'auditor', 'auditor.halting', 'auditor.halted'),
+    asking('ledger', 'reconciler.asked'),
+    asking('invoices', 'reconciler.confirmed'),
+    lostByBroker('invoices', 'SOL'),
   ],
 };
 
@@ -274,6 +270,3 @@ export const failpointSuites = { ethereum, bitcoin, solana } as const satisfies 
   string,
   FailpointSuite
 >;
-
-/** The names of all points of a row. */
-export const pointsOf = ({ point, next = [] }: Row): string[] => [point.split(':')[0] ?? point, ...next];

@@ -1,9 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { failpointSuites, pointsOf } from './failpoint-rows.ts';
+import { failpointSuites } from './failpoint-rows.ts';
+import { nameOf } from './failpoint-suite.ts';
 import { failpointsInSource } from './failpoints.ts';
 
 const inSource = failpointsInSource();
-const inMatrix = Object.values(failpointSuites).flatMap(({ rows }) => rows.flatMap(pointsOf));
+const inMatrix = Object.values(failpointSuites).flatMap(({ kinds }) =>
+  kinds.flatMap(({ points }) => points.map(nameOf)),
+);
 
 test('there are as many failpoints as are claimed', () => {
   expect(inSource.length).toBeGreaterThanOrEqual(60);

@@ -13,7 +13,7 @@ import { expectHarmless, expectTrueWords, recovered } from './expect-harmless.ts
 import { type Load, startLoad } from './load.ts';
 import { type LogLines, logLines } from './log-lines.ts';
 import { type Looks, lookingOn, unseemly } from './onlookers.ts';
-import { sized } from './size.ts';
+import { faultsOfTheDay, sized } from './size.ts';
 import { untilArrived } from './until-arrived.ts';
 import { type Case, hung, notConnected, onTheWay, recurring } from './wire.ts';
 
@@ -69,30 +69,43 @@ type Met = Case & {
 };
 const NOT_CONNECTED = /the bus is gone, reconnecting/;
 
-const cases: Met[] = [
-  { fault: 'NATS stopped', ...notConnected(engine, 'kill'), away: true, says: NOT_CONNECTED },
-  { fault: 'NATS hung (SIGSTOP)', ...hung(engine), silent: true },
-  { fault: 'NATS not to be reached', ...way({ kind: 'refuse' }), away: true, says: NOT_CONNECTED },
-  { fault: 'NATS in a black hole', ...way({ kind: 'black hole' }), silent: true },
-  { fault: 'NATS 60 ms late', ...way({ kind: 'latency', ms: 60 }), ms: STORM_MS },
-  { fault: 'words of NATS in drops', ...way({ kind: 'drip', bytes: 256, everyMs: 2 }), ms: STORM_MS },
-  { fault: 'connections to NATS cut', ...recurring(() => proxy.cut()), ms: STORM_MS, says: NOT_CONNECTED },
-  {
-    fault: 'connections to NATS cut in the middle of a word',
-    ...way({ kind: 'reset', afterBytes: 3_000 }),
-    ms: STORM_MS,
-    says: NOT_CONNECTED,
-  },
-  {
-    fault: 'connections to NATS half-closed',
-    ...way({ kind: 'half-close', afterBytes: 3_000 }),
-    ms: STORM_MS,
-    says: NOT_CONNECTED,
-  },
-  { fault: 'its stream full', ...full(), ms: STORM_MS },
+const kinds: Met[][] = [
+  [
+    { fault: 'NATS stopped', ...notConnected(engine, 'kill'), away: true, says: NOT_CONNECTED },
+    { fault: 'NATS not to be reached', ...way({ kind: 'refuse' }), away: true, says: NOT_CONNECTED },
+  ],
+  [
+    { fault: 'NATS hung (SIGSTOP)', ...hung(engine), silent: true },
+    { fault: 'NATS in a black hole', ...way({ kind: 'black hole' }), silent: true },
+  ],
+  [
+    { fault: 'NATS 60 ms late', ...way({ kind: 'latency', ms: 60 }), ms: STORM_MS },
+    { fault: 'words of NATS in drops', ...way({ kind: 'drip', bytes: 256, everyMs: 2 }), ms: STORM_MS },
+  ],
+  [
+    {
+      fault: 'connections to NATS cut',
+      ...recurring(() => proxy.cut()),
+      ms: STORM_MS,
+      says: NOT_CONNECTED,
+    },
+    {
+      fault: 'connections to NATS cut in the middle of a word',
+      ...way({ kind: 'reset', afterBytes: 3_000 }),
+      ms: STORM_MS,
+      says: NOT_CONNECTED,
+    },
+    {
+      fault: 'connections to NATS half-closed',
+      ...way({ kind: 'half-close', afterBytes: 3_000 }),
+      ms: STORM_MS,
+      says: NOT_CONNECTED,
+    },
+  ],
+  [{ fault: 'its stream full', ...full(), ms: STORM_MS }],
 ];
 
-test.each(cases)(
+test.each(faultsOfTheDay(kinds))(
   '$fault: who reads is served, and all arrives afterwards',
   ({ fault, begin, end, ms = FAULT_MS, fired, strikes, away, silent, says }) =>
     expectHarmless('nats', fault, async (found) => {

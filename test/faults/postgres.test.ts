@@ -15,7 +15,7 @@ import { expectHarmless, expectTrueWords, faultsNotTried, recovered } from './ex
 import { type Load, startLoad } from './load.ts';
 import { type LogLines, logLines } from './log-lines.ts';
 import { lookingOn, unseemly } from './onlookers.ts';
-import { sized } from './size.ts';
+import { faultsOfTheDay, sized } from './size.ts';
 import { type Case, notConnected, onTheWay, recurring } from './wire.ts';
 
 /**
@@ -93,64 +93,75 @@ type Met = Case & {
 const PROBLEM =
   /"level":"(?:warn|error)".*(?:connect|terminat|database|ECONN|EPIPE|timeout|shut|clients|space left)/i;
 
-const cases: Met[] = [
-  { fault: 'Postgres killed', ...notConnected(engine, 'kill'), met: services },
-  { fault: 'Postgres stopped and started in order', ...notConnected(engine, 'stop'), met: services },
-  {
-    fault: 'connections to Postgres cut',
-    ms: STORM_MS,
-    ...recurring(() => proxy.cut()),
-    met: services,
-  },
-  {
-    fault: 'backends of Postgres terminated',
-    ms: STORM_MS,
-    ...recurring(async () => {
-      const ended = await quittance.db.rows(
-        `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'quittance-%'
+const kinds: Met[][] = [
+  [
+    { fault: 'Postgres killed', ...notConnected(engine, 'kill'), met: services },
+    { fault: 'Postgres stopped and started in order', ...notConnected(engine, 'stop'), met: services },
+  ],
+  [
+    {
+      fault: 'connections to Postgres cut',
+      ms: STORM_MS,
+      ...recurring(() => proxy.cut()),
+      met: services,
+    },
+    {
+      fault: 'backends of Postgres terminated',
+      ms: STORM_MS,
+      ...recurring(async () => {
+        const ended = await quittance.db.rows(
+          `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'quittance-%'
          and usename <> 'postgres'`,
-      );
-      return ended.length;
-    }),
-    met: services,
-  },
-  {
-    fault: 'connections cut before their COMMIT',
-    ...way({ kind: 'cut commits', when: 'before', share: 0.15 }),
-    ms: STORM_MS,
-    met: ['payouts', 'ledger'],
-  },
-  {
-    fault: 'connections cut after their COMMIT, before its answer',
-    ...way({ kind: 'cut commits', when: 'after', share: 0.15 }),
-    ms: STORM_MS,
-    met: ['payouts', 'ledger'],
-  },
-  {
-    fault: 'connections cut in the middle of an answer',
-    ...way({ kind: 'reset', ...SOME_BYTES }),
-    ms: STORM_MS,
-    met: ['payouts'],
-  },
-  {
-    fault: 'connections half-closed in the middle of an answer',
-    ...way({ kind: 'half-close', ...SOME_BYTES }),
-    ms: STORM_MS,
-    met: ['payouts'],
-  },
-  {
-    fault: 'Postgres not to be reached',
-    ...way({ kind: 'refuse' }),
-    met: services,
-  },
-  { fault: 'Postgres in a black hole', ...way({ kind: 'black hole' }) },
-  { fault: 'Postgres 40 ms late', ...way({ kind: 'latency', ms: 40 }) },
-  {
-    fault: 'answers of Postgres in drops',
-    ...way({ kind: 'drip', bytes: 64, everyMs: 2 }),
-  },
-  { fault: 'all of its connections taken by others', ...crowded(), met: services },
+        );
+        return ended.length;
+      }),
+      met: services,
+    },
+  ],
+  [
+    {
+      fault: 'connections cut before their COMMIT',
+      ...way({ kind: 'cut commits', when: 'before', share: 0.15 }),
+      ms: STORM_MS,
+      met: ['payouts', 'ledger'],
+    },
+    {
+      fault: 'connections cut after their COMMIT, before its answer',
+      ...way({ kind: 'cut commits', when: 'after', share: 0.15 }),
+      ms: STORM_MS,
+      met: ['payouts', 'ledger'],
+    },
+  ],
+  [
+    {
+      fault: 'connections cut in the middle of an answer',
+      ...way({ kind: 'reset', ...SOME_BYTES }),
+      ms: STORM_MS,
+      met: ['payouts'],
+    },
+    {
+      fault: 'connections half-closed in the middle of an answer',
+      ...way({ kind: 'half-close', ...SOME_BYTES }),
+      ms: STORM_MS,
+      met: ['payouts'],
+    },
+  ],
+  [
+    {
+      fault: 'Postgres not to be reached',
+      ...way({ kind: 'refuse' }),
+      met: services,
+    },
+    { fault: 'Postgres in a black hole', ...way({ kind: 'black hole' }) },
+    { fault: 'Postgres 40 ms late', ...way({ kind: 'latency', ms: 40 }) },
+    {
+      fault: 'answers of Postgres in drops',
+      ...way({ kind: 'drip', bytes: 64, everyMs: 2 }),
+    },
+  ],
+  [{ fault: 'all of its connections taken by others', ...crowded(), met: services }],
 ];
+const cases = faultsOfTheDay(kinds);
 
 test.each(cases)('$fault: nothing acknowledged is lost, and all go on', (one) => meet(one));
 

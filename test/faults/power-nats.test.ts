@@ -18,7 +18,7 @@ import { untilArrived } from './until-arrived.ts';
 const GROUP = 'power';
 /** Rounds of cuts in quick succession, after each of which everything heals. */
 const ROUNDS = sized(1, 10);
-const CUTS = 2;
+const CUTS = sized(1, 2);
 /** All effects of what was published before a cut have arrived within this. */
 const HEALED_WITHIN_MS = 60_000;
 const ACCEPTS_WITHIN_MS = 20_000;

@@ -9,7 +9,7 @@ import { expectHarmless, expectTrueWords, type Findings, recovered } from './exp
 import { type Load, startLoad } from './load.ts';
 import { type LogLines, logLines } from './log-lines.ts';
 import { lookingOn, slowMs, unseemly } from './onlookers.ts';
-import { sized } from './size.ts';
+import { faultsOfTheDay, sized } from './size.ts';
 import { type Case, hung, notConnected, onTheWay } from './wire.ts';
 
 /**
@@ -82,31 +82,35 @@ type Met = Case & {
 const AWAY = /Redis is away, limits are counted in memory/;
 const BACK_OR_AWAY = /Redis is (?:back|away), limits are counted/;
 
-const cases: Met[] = [
-  { fault: 'Redis killed', ...notConnected(server, 'kill'), says: AWAY },
-  { fault: 'Redis hung (SIGSTOP)', ...hung(server), says: AWAY },
-  { fault: 'Redis flushed', ...flushed() },
-  { fault: 'Redis 150 ms late', ...way({ kind: 'latency', ms: 150 }) },
-  { fault: 'Redis in a black hole', ...way({ kind: 'black hole' }), says: AWAY },
-  { fault: 'connections to Redis refused', ...way({ kind: 'refuse' }), says: AWAY },
-  {
-    fault: 'connections to Redis cut in an answer',
-    ...way({ kind: 'reset', afterBytes: 200 }),
-    says: AWAY,
-  },
-  {
-    fault: 'connections to Redis half-closed',
-    ...way({ kind: 'half-close', afterBytes: 200 }),
-    says: AWAY,
-  },
-  {
-    fault: 'answers of Redis in drops',
-    ...way({ kind: 'drip', bytes: 1, everyMs: 20 }),
-    says: AWAY,
-  },
+const kinds: Met[][] = [
+  [
+    { fault: 'Redis killed', ...notConnected(server, 'kill'), says: AWAY },
+    { fault: 'connections to Redis refused', ...way({ kind: 'refuse' }), says: AWAY },
+  ],
+  [
+    { fault: 'Redis hung (SIGSTOP)', ...hung(server), says: AWAY },
+    { fault: 'Redis in a black hole', ...way({ kind: 'black hole' }), says: AWAY },
+  ],
+  [{ fault: 'Redis flushed', ...flushed() }],
+  [
+    { fault: 'Redis 150 ms late', ...way({ kind: 'latency', ms: 150 }) },
+    { fault: 'answers of Redis in drops', ...way({ kind: 'drip', bytes: 1, everyMs: 20 }), says: AWAY },
+  ],
+  [
+    {
+      fault: 'connections to Redis cut in an answer',
+      ...way({ kind: 'reset', afterBytes: 200 }),
+      says: AWAY,
+    },
+    {
+      fault: 'connections to Redis half-closed',
+      ...way({ kind: 'half-close', afterBytes: 200 }),
+      says: AWAY,
+    },
+  ],
 ];
 
-test.each(cases)('$fault: no request fails or waits for it', ({ fault, ...met }) =>
+test.each(faultsOfTheDay(kinds))('$fault: no request fails or waits for it', ({ fault, ...met }) =>
   expectHarmless('redis', fault, async (found) => {
     let slow = await meet(found, met);
     for (let turn = 1; slow !== undefined && turn < TURNS_MAX; turn++) slow = await meet(found, met);

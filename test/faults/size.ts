@@ -1,3 +1,23 @@
+import { seeded } from '@quittance/testkit/seeded';
+
 /** `FAULTS=full` runs every fault as often as is claimed for it; without it few enough for every day. */
-export const sized = (small: number, full: number): number =>
-  process.env['FAULTS'] === 'full' ? full : small;
+export const isFull = process.env['FAULTS'] === 'full';
+export const sized = (small: number, full: number): number => (isFull ? full : small);
+
+/** Which of the faults run today. `npm run test:faults` draws it and prints it; `FAULTS_SEED` runs the same ones again. */
+export const FAULTS_SEED = Number(process.env['FAULTS_SEED'] ?? 1); // eslint-disable-line no-restricted-syntax -- a seed
+
+/** A share of them, at least one, in their order. */
+export function drawSome<T>(all: readonly T[], random: () => number, share: number): T[] {
+  const drawn = all
+    .map((one, i) => ({ one, i, rank: random() }))
+    .toSorted((a, b) => a.rank - b.rank)
+    .slice(0, Math.ceil(all.length * share));
+  return drawn.toSorted((a, b) => a.i - b.i).map(({ one }) => one);
+}
+
+/** All at full size; else one half of each kind of fault, which the seed draws. */
+export function faultsOfTheDay<T>(kinds: readonly (readonly T[])[]): T[] {
+  const random = seeded(FAULTS_SEED);
+  return isFull ? kinds.flat() : kinds.flatMap((kind) => drawSome(kind, random, 1 / 2));
+}

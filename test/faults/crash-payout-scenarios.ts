@@ -11,12 +11,10 @@ import {
   type CrashAsset,
   type Ended,
   expectInvoice,
-  expectTold,
   invoiceOf,
   payOut,
   type Scenario,
   STEP_MS,
-  sale,
   usual,
 } from './crash-scenarios.ts';
 import { payWithManyUtxos } from './pay-with-many-utxos.ts';
@@ -34,8 +32,8 @@ export const refusedByRecipient: Scenario = async (fixture) => {
 
 /** What a payout has signed, the newest attempt first. */
 async function attemptsOf({ quittance }: CrashFixture, payout: number) {
-  return await quittance.db.rows<{ id: string; state: string; nonce: string; height: string | null }>(
-    `select t.id, t.state, t.nonce, t.valid_to_height as height from payouts.transactions t
+  return await quittance.db.rows<{ state: string; first_broadcast_at: Date | null }>(
+    `select t.state, t.first_broadcast_at from payouts.transactions t
      join payouts.payments p using (replacement_group) where p.payout_id = $1 order by t.attempt desc`,
     [payout],
   );
@@ -71,114 +69,35 @@ export const stuck =
         where state = 'broadcast' and purpose = 'payout' returning id`;
       await eventually(async () => expect(await fixture.quittance.db.rows(sentLongAgo)).not.toHaveLength(0));
       await died;
+      // Both are stored as sent before a block takes one of them.
+      const replaced = `select replacement_group from payouts.transactions
+        where purpose = 'payout' and state = 'broadcast' group by replacement_group having count(*) > 1`;
+      if (asset === 'BTC')
+        await eventually(
+          async () => expect(await fixture.quittance.db.rows(replaced)).not.toHaveLength(0),
+          STEP_MS,
+        );
       return ended;
     });
 
-/** A payment that no block has taken when the service dies of having seen it. */
-export const unmined =
+/** No block comes until the service that died has found its transaction in the mempool and stored it as sent. */
+export const storedAsSent =
   (asset: CrashAsset): Scenario =>
   (fixture, died) =>
     fixture.withoutBlocks(async () => {
-      const ended = await sale(asset)(fixture, died);
+      const ended = await payOut(fixture, { asset, amount: usual[asset].payout });
       await died;
+      const stored = `select state, first_broadcast_at from payouts.transactions
+        where purpose = 'payout' and state in ('signed', 'broadcast')`;
+      await eventually(
+        async () =>
+          expect(await fixture.quittance.db.rows(stored)).toEqual([
+            { state: 'broadcast', first_broadcast_at: expect.any(Date) },
+          ]),
+        STEP_MS,
+      );
       return ended;
     });
-
-/** An invoice whose time is over. */
-export const unpaid: Scenario = async (fixture) => {
-  const { id } = await invoiceOf(fixture, 'ETH', 6);
-  await fixture.quittance.db.rows('update invoices.invoices set expires_at = now() where id = $1', [id]);
-  return async () => {
-    await expectInvoice(fixture, id, { status: 'expired' });
-    expectTold(fixture, 'invoice.expired', id);
-  };
-};
-
-/** Nobody has looked at the chain for two minutes: invoices are given that time back. */
-export const outage: Scenario = async ({ quittance }) => {
-  await quittance.db.rows(`update invoices.cursors set synced_at = now() - interval '2 minutes'`);
-  return async () => {};
-};
-
-/** Ether by way of a contract: no transaction names the address. */
-export const paidByContract: Scenario = async (fixture) => {
-  const { id, amount, address } = await invoiceOf(fixture, 'ETH', 6);
-  await fixture.quittance.ethereum.payByContract(address.address, amount);
-  return async () => {
-    await expectInvoice(fixture, id, { status: 'paid' });
-    expectTold(fixture, 'invoice.paid', id);
-  };
-};
-
-/** A payment whose block is dropped before it was final, and which is made again. */
-export const reorganised: Scenario = async (fixture) => {
-  const { ethereum } = fixture.quittance;
-  return await fixture.withoutBlocks(async () => {
-    const { id, amount, address } = await invoiceOf(fixture, 'ETH', 6);
-    await ethereum.pay('ETH', address.address, amount);
-    await ethereum.mine();
-    await eventually(() => expectInvoice(fixture, id, { status: 'confirmed' }), STEP_MS);
-    await ethereum.dropBlocks(1);
-    await ethereum.pay('ETH', address.address, amount);
-    return async () => {
-      await expectInvoice(fixture, id, { status: 'paid', paid_amount: amount });
-    };
-  });
-};
-
-/** The last blocks are read once more on an operator's word; nothing had been missed. */
-export const readAgain: Scenario = async (fixture) => {
-  const { db } = fixture.quittance;
-  const asked = `insert into invoices.rescans (chain, from_height, next_height, asked_at)
-    select chain, greatest(0, height - 40), greatest(0, height - 40), now() from invoices.cursors
-    where chain = 'ethereum' returning id`;
-  const { id } = await db.one<{ id: string }>(asked, []);
-  return async () => {
-    const stands = 'select found, failure, ended_at is not null as ended from invoices.rescans where id = $1';
-    expect(await db.one(stands, [id])).toEqual({ found: 0, failure: null, ended: true });
-  };
-};
-
-/** A payment that was credited and is dropped from the chain for good. */
-export const takenBack: Scenario = async (fixture) => {
-  const { ethereum, db } = fixture.quittance;
-  // Nothing else is in the blocks that are dropped.
-  await ethereum.mine(10);
-  return await fixture.withoutBlocks(async () => {
-    const { id, amount, address } = await invoiceOf(fixture, 'ETH', 6);
-    await ethereum.pay('ETH', address.address, amount);
-    await ethereum.mine(4);
-    await eventually(() => expectInvoice(fixture, id, { status: 'paid' }), STEP_MS);
-    await ethereum.dropBlocks(4);
-    return async () => {
-      const reversals = `select r.deposit_id from ledger.reversals r join invoices.deposits d on d.id = r.deposit_id
-        where d.invoice_id = $1 and r.booked_at is not null`;
-      expect(await db.rows(reversals, [id])).toHaveLength(1);
-    };
-  });
-};
-
-/** Money that came when its invoice had expired, and that the merchant takes into the balance. */
-export const late: Scenario = async (fixture) => {
-  const { id, amount, address } = await invoiceOf(fixture, 'ETH', 6);
-  await fixture.quittance.db.rows('update invoices.invoices set expires_at = now() where id = $1', [id]);
-  await eventually(() => expectInvoice(fixture, id, { status: 'expired' }), STEP_MS);
-  await fixture.quittance.ethereum.pay('ETH', address.address, amount);
-  const [item] = await eventually(async () => {
-    const { body } = await fixture.shop.get('/api/unresolved?status=open');
-    expect(body.data).toHaveLength(1);
-    return body.data as { id: string }[];
-  }, STEP_MS);
-  // 409: accepted before, by a request whose answer was lost.
-  await eventually(async () => {
-    const { status } = await fixture.shop.post(`/api/unresolved/${item?.id}/accept`, {});
-    expect([200, 409]).toContain(status);
-  }, STEP_MS);
-  return async () => {
-    const { body } = await fixture.shop.get('/api/unresolved?status=accepted');
-    expect(body.data).toContainEqual(expect.objectContaining({ id: item?.id }));
-  };
-};
 
 /** An operator sends bitcoins to the hot wallet. */
 export const float: Scenario = async (fixture) => {
