@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chainSettings } from '@quittance/chains/settings-schema';
 import { serviceSettings } from '@quittance/shared/config';
+import { errorCodes } from '@quittance/shared/error-codes';
 import { type Service, services } from '@quittance/shared/events';
 import { commandLine } from 'quittance/command-line';
 import { z } from 'zod';
@@ -15,11 +16,11 @@ import { configSchema as webhooks } from '../services/webhooks/src/config.ts';
 /**
  * node tools/generate-docs.ts
  *
- * Writes the tables of settings into docs/configure.md and the reference of commands into docs/command-line.md, between
+ * Writes the tables of settings into docs/configure.md, the reference of commands into docs/command-line.md and the codes of errors into docs/api.md, between
  * `<!-- generated: NAME -->` and `<!-- end of generated -->`. The settings come from each service's config.ts, the
  * commands from what commander knows of them. tools/generated-docs.test.ts fails when a document differs.
  */
-export const generatedFiles = ['docs/configure.md', 'docs/command-line.md'];
+export const generatedFiles = ['docs/configure.md', 'docs/command-line.md', 'docs/api.md'];
 
 const schemas = { gateway, invoices, payouts, ledger, webhooks, auditor } satisfies Record<
   Service,
@@ -215,7 +216,19 @@ function commandReference(): string {
     .join('\n\n');
 }
 
+const errorTable = (): string =>
+  table([
+    ['code', 'status', 'meaning', 'what to do'],
+    ...Object.entries(errorCodes).map(([code, { status, meaning, remedy }]) => [
+      `\`${code}\``,
+      String(status),
+      meaning,
+      remedy,
+    ]),
+  ]);
+
 const parts: Record<string, () => string> = {
+  'codes of errors': errorTable,
   'settings of every service': commonTable,
   ...Object.fromEntries(services.map((service) => [`settings of ${service}`, () => serviceTable(service)])),
   'settings of the chains': chainTables,

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readRecoveryBaseline, recordRecoveries, slowRecoveries } from '../test/faults/recovery-baseline.ts';
 import { faultsTable, readFaults } from '../test/faults/table.ts';
 import { needless, notAllowed } from './allowed-skips.ts';
 import { type Counts, closingLine, type Run } from './closing-line.ts';
@@ -21,16 +23,17 @@ const projects = [...usual, 'faults', 'containers'] as const;
 type Project = (typeof projects)[number];
 
 /**
- * Most suites wait for processes, blocks and clocks: more at once than there are cores to keep busy. All projects share
- * them, so that none waits for the last suite of another; `tools/slowest-first.ts` decides the order.
+ * Twice as many as there are cores: most suites wait for processes, blocks and clocks. All projects share them, so that none
+ * waits for the last suite of another; `tools/slowest-first.ts` decides the order.
  */
-const WORKERS = 3;
-/** The faults stop and slow down what they test, and measure how soon it is back. */
-const WORKERS_WITH_FAULTS = 3;
+const WORKERS = 2 * availableParallelism();
 /** They share one engine, and scale what they run; and a stack of containers is a dozen of them. */
 const WORKERS_WITH_CONTAINERS = 1;
 /** What is claimed in seconds is claimed of a machine that does nothing else, and shown so at full size. */
-const PATIENCE = process.env['FAULTS'] === 'full' || process.env['PROOFS'] === 'full' ? 1 : 5;
+const PATIENCE = process.env['FAULTS'] === 'full' || process.env['PROOFS'] === 'full' ? 1 : 2;
+/** Which of the faults run today, printed so that `FAULTS_SEED` runs the same ones again. */
+const FAULTS_SEED = process.env['FAULTS_SEED'] ?? String(randomInt(2 ** 31));
+const patience = Number(process.env['TEST_PATIENCE'] ?? PATIENCE); // eslint-disable-line no-restricted-syntax -- a factor
 /** At the usual size; `PROOFS=full` and `FAULTS=full` run all that is claimed, and take as long as they take. */
 const LIMIT_MS = 90 * 60_000;
 const LIMIT_WITH_FAULTS_MS = 180 * 60_000;
@@ -49,8 +52,7 @@ let interrupted = false;
 
 function workersFor(chosen: readonly Project[]): number {
   const stacks = process.env['TEST_ENGINES'] === 'containers' && chosen.includes('e2e');
-  if (stacks || chosen.includes('containers')) return WORKERS_WITH_CONTAINERS;
-  return chosen.includes('faults') ? WORKERS_WITH_FAULTS : WORKERS;
+  return stacks || chosen.includes('containers') ? WORKERS_WITH_CONTAINERS : WORKERS;
 }
 
 /** Jest leads a group of its own, so that what it started goes with it. */
@@ -74,6 +76,7 @@ function readRun(file: string): Run | undefined {
 
 async function runJest(chosen: readonly Project[], jestArguments: readonly string[]) {
   const withFaults = chosen.includes('faults');
+  if (withFaults) process.stdout.write(`faults drawn by FAULTS_SEED=${FAULTS_SEED}\n`);
   const limitMs = withFaults ? LIMIT_WITH_FAULTS_MS : LIMIT_MS;
   const countsFile = join(scratch, 'counts.json');
   const child = spawn(
@@ -96,6 +99,7 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
         ...process.env,
         COUNTS_FILE: countsFile,
         FAULTS_FILE: faultsFile,
+        FAULTS_SEED,
         NODE_PATH: undefined,
       },
       stdio: ['ignore', 'inherit', 'inherit'],
@@ -179,7 +183,14 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 try {
   const { chosen, jestArguments } = parse(process.argv.slice(2));
   await runJest(chosen, jestArguments);
-  process.stdout.write(faultsTable(readFaults(faultsFile)));
+  const faults = readFaults(faultsFile);
+  process.stdout.write(faultsTable(faults));
+  if (process.env['FAULTS_RECORD'] === '1') recordRecoveries(faults);
+  else
+    for (const slow of slowRecoveries(faults, readRecoveryBaseline(), patience)) {
+      total.failed += 1;
+      process.stdout.write(`${slow}\n`);
+    }
 } catch (error) {
   total.failed += 1;
   process.stdout.write(`the tests could not be run: ${String(error)}\n`);

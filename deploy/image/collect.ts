@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import {
+  copyFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -19,12 +21,15 @@ import { basename, dirname, join, relative } from 'node:path';
  * Copies into OUT a service or app of the workspace with all that it needs at run time: the workspace's own packages
  * without their tests, and the installed packages that something depends on, without the files that only compilers and
  * people read. The folders keep their places relative to each other, so links and relative paths stay right. A `start.ts`
- * runs the main.ts of the service.
+ * runs the main.ts of the service, and a `health.ts` asks it how it is. `sandbox` is everything: all services, and the
+ * databases and chain nodes that they need.
  *
  * `pnpm deploy` would put the workspace's own packages below node_modules, where Node runs no TypeScript.
  */
 const [checkout = '', name = '', out = ''] = process.argv.slice(2);
 const root = realpathSync(checkout);
+/** Where the Dockerfile puts the one of NATS_IMAGE. */
+const NATS_SERVER = '/nats-server';
 
 type Manifest = {
   dependencies?: Record<string, string>;
@@ -60,6 +65,9 @@ function take(folder: string): void {
     }
   } else {
     copy(folder, target, isUnread);
+    // Those of the libraries of Postgres, which the package's own script makes: no script was run.
+    if (existsSync(join(folder, 'native', 'pg-symlinks.json')))
+      execFileSync(process.execPath, [join('scripts', 'hydrate-symlinks.js')], { cwd: target });
   }
   const links = linksOf(folder);
   for (const name of dependenciesOf(folder)) link(join(links, name));
@@ -119,6 +127,16 @@ function takeMigrations(): void {
   }
 }
 
+/** The sandbox starts the services, and nats-server as testing/engines finds it in a checkout. */
+function takeQuittance(): void {
+  const services = join(root, 'services');
+  for (const service of readdirSync(services)) take(join(services, service));
+  const engines = join(out, '.engines');
+  mkdirSync(engines);
+  copyFileSync(NATS_SERVER, join(engines, 'nats-server'));
+  writeFileSync(join(engines, 'engines.json'), JSON.stringify({ natsServer: { path: 'nats-server' } }));
+}
+
 const folder = ['services', 'apps'].map((above) => join(root, above, name)).find(existsSync);
 if (name === '' || folder === undefined || !statSync(folder).isDirectory()) {
   process.stderr.write(`SERVICE is "${name}": it must be the name of a service, "cli" or "sandbox"\n`);
@@ -128,6 +146,10 @@ rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 take(folder);
 if (name === 'cli') takeMigrations();
-const main = name === 'sandbox' ? 'apps/sandbox/src/chains-main.ts' : `${relative(root, folder)}/src/main.ts`;
+const isSandbox = name === 'sandbox';
+if (isSandbox) takeQuittance();
+const main = isSandbox ? 'apps/sandbox/src/image-main.ts' : `${relative(root, folder)}/src/main.ts`;
 writeFileSync(join(out, 'package.json'), '{ "type": "module", "private": true }\n');
 writeFileSync(join(out, 'start.ts'), `import './${main}';\n`);
+if (isSandbox) writeFileSync(join(out, 'health.ts'), "import './apps/sandbox/src/image-health.ts';\n");
+else cpSync(join(import.meta.dirname, 'health.ts'), join(out, 'health.ts'));

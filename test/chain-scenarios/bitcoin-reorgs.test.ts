@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
+import { patient } from '@quittance/testkit/patience';
 import { type BitcoinChain, startBitcoinChain, type Utxo } from './bitcoin-chain.ts';
 import { SEED } from './fixture.ts';
 import { type MoneyIn, startMoneyIn } from './money-in.ts';
@@ -80,9 +81,13 @@ function outputsOf({ way, meant: { pays, otherwise }, invoices }: Wanted) {
   return [share({ invoice: otherwise, percent: 90 })];
 }
 
+/** A batch plays its scripts side by side on one node. */
+const BATCH_LIMIT_MS = patient(120_000);
+
 it.each(BATCHES)(
   'reorganisations of Bitcoin, scripts from seed $from on: what the chain says is credited, once',
   ({ seeds }) => expectCreditsOfChain(shop, bitcoin(), seeds, CONFIRMATIONS),
+  BATCH_LIMIT_MS,
 );
 
 it('the scripts did what they are for', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { patient } from '@quittance/testkit/patience';
 import type { Hex } from 'viem';
 import { type Asset, type EvmChain, startEvmChain } from './evm-chain.ts';
 import { type MoneyIn, startMoneyIn } from './money-in.ts';
@@ -100,9 +101,13 @@ function callOf({ way, meant: { pays, otherwise, form }, invoices }: Wanted) {
   return node.transfer(asset as Asset, address as Hex, paid);
 }
 
+/** A batch plays its scripts side by side on one node. */
+const BATCH_LIMIT_MS = patient(120_000);
+
 it.each(BATCHES)(
   'reorganisations of Ethereum, scripts from seed $from on: what the chain says is credited, once',
   ({ seeds }) => expectCreditsOfChain(shop, evm(), seeds, CONFIRMATIONS),
+  BATCH_LIMIT_MS,
 );
 
 it('the scripts did what they are for', async () => {

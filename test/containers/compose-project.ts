@@ -22,6 +22,7 @@ const READY_WITHIN_MS = 2 * 60_000;
 const COMPLAINTS_KEPT = 12;
 /** A service drains within ten. */
 const GRACE_SECONDS = '12';
+const NETWORK_FREE_WITHIN_MS = 30_000;
 
 /** Those that are to run more than once. */
 export const scaled = ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks', 'auditor'] as const;
@@ -104,6 +105,13 @@ export async function composeProject(firstPort: number): Promise<ComposeProject>
     if (said.code === 0) return said.stdout;
     throw new Error(`compose ${args.join(' ')} ended with ${said.code}:\n${said.stdout}${said.stderr}`);
   };
+  /** Docker may hold an endpoint of the network a moment longer than the container: then the network goes the next time. */
+  const takeDown = (...options: string[]) =>
+    eventually(
+      () => mustCompose('down', ...options, '--timeout', GRACE_SECONDS),
+      NETWORK_FREE_WITHIN_MS,
+      1_000,
+    );
   const containers = async () => {
     const label = `label=com.docker.compose.project=${name}`;
     const ids = (await must('docker', ['ps', '--all', '--quiet', '--filter', label]))
@@ -143,7 +151,7 @@ export async function composeProject(firstPort: number): Promise<ComposeProject>
     upScaled: (replicas) =>
       up('--no-recreate', ...scaled.flatMap((service) => ['--scale', `${service}=${replicas}`])),
     async down() {
-      await mustCompose('down', '--timeout', GRACE_SECONDS);
+      await takeDown();
     },
     async complaints() {
       const lines: string[] = [];
@@ -163,7 +171,7 @@ export async function composeProject(firstPort: number): Promise<ComposeProject>
       await mustCompose('exec', '-T', 'chains', 'node', '/app/start.ts', 'pay', asset, address, amount);
     },
     async remove() {
-      await mustCompose('down', '--volumes', '--remove-orphans', '--timeout', GRACE_SECONDS);
+      await takeDown('--volumes', '--remove-orphans');
       rmSync(dir, { recursive: true, force: true });
     },
   };

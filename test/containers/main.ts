@@ -8,7 +8,7 @@ import { shell } from './shell.ts';
 import { buildStandIns, standIns, standInsForShops } from './stand-ins.ts';
 
 /**
- * npm run test:containers [-- all | few | integration [suite …] | e2e [suite …] | shop | compose | suite …]
+ * npm run test:containers [-- all | few | integration [suite …] | e2e [suite …] | shop | compose [suite …] | suite …]
  *
  * Runs suites on containers, on this machine's Docker engine or, where there is none and this is root on a Debian, on
  * Debian's, which is started for it and removed with all it had. `integration`: the integration suites; `e2e`: the
@@ -21,7 +21,7 @@ const root = join(import.meta.dirname, '../..');
 
 /** Those that between them use what the engines are used for: locks, streams, durables, buckets, counters; and one of each service. */
 const FEW = [
-  ...['consumer', 'db', 'fee-estimates', 'lease', 'messages'].map((name) => `packages/shared/test/${name}`),
+  ...['bus', 'consumer', 'db', 'lease', 'messages'].map((name) => `packages/shared/test/${name}`),
   ...[
     'gateway/test/limits',
     'invoices/test/state-table',
@@ -31,8 +31,8 @@ const FEW = [
   ...['webhooks/test/endpoint-queues', 'auditor/test/audit'],
 ];
 
-/** Not those that are about processes by their nature: `npm start`, and the shop's, which `shop` runs. */
-const E2E = ['test/e2e/(?!sandbox|shop-tests)'];
+/** Not those that are about processes by their nature: `npm start` and the tarballs; `shop` runs the shop's. */
+const E2E = ['test/e2e/(?!sandbox|shop-tests|packed)'];
 /** A sale, a payout, their webhooks, and what all six services tell of them. */
 const FEW_E2E = ['test/e2e/metrics'];
 
@@ -77,7 +77,7 @@ function partsOf(asked: readonly string[]): Part[] {
     env: { QUITTANCE_ENGINES: 'containers', ...noCleaner },
   };
   const compose = (...suites: string[]): Part => ({
-    name: 'a stack’s engines, the images, and docker-compose.yml with them',
+    name: 'a stack’s engines, the images, the sandbox’s by itself, and docker-compose.yml with them',
     args: ['containers', ...suites.map((name) => `test/containers/${name}`)],
     env: noCleaner,
   });
@@ -86,12 +86,17 @@ function partsOf(asked: readonly string[]): Part[] {
     // A suite that was renamed would be left out in silence.
     const missing = [...FEW, ...FEW_E2E].filter((name) => !suites.some((path) => path.includes(name)));
     if (missing.length > 0) throw new Error(`no suite has these names any more: ${missing.join(', ')}`);
-    return [integration(FEW), e2e(FEW_E2E), shop, compose('images', 'compose', 'stack-engines')];
+    return [
+      integration(FEW),
+      e2e(FEW_E2E),
+      shop,
+      compose('images', 'sandbox-image', 'compose', 'stack-engines'),
+    ];
   }
   if (first === 'integration') return [integration(more)];
   if (first === 'e2e') return [e2e(more.length > 0 ? more : E2E)];
   if (first === 'shop') return [shop];
-  if (first === 'compose') return [compose()];
+  if (first === 'compose') return [compose(...more)];
   return [integration(asked)];
 }
 

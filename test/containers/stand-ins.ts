@@ -63,7 +63,7 @@ export const standInsForShops = {
   QUITTANCE_NATS_IMAGE: standIns.TEST_NATS_IMAGE,
   QUITTANCE_REDIS_IMAGE: standIns.TEST_REDIS_IMAGE,
   // The engine that is brought up here resolves names as this machine does, and its bridge may not.
-  QUITTANCE_BUILD_OPTIONS: `--build-arg NODE_IMAGE=${standIns.TEST_NODE_IMAGE} --build-arg BASE_IMAGE=${DEBIAN} --network host`,
+  QUITTANCE_BUILD_OPTIONS: `--build-arg NODE_IMAGE=${standIns.TEST_NODE_IMAGE} --build-arg BASE_IMAGE=${DEBIAN} --build-arg NATS_IMAGE=${standIns.TEST_NATS_IMAGE} --network host`,
 } as const;
 
 export async function buildStandIns(engine: DockerEngine, say: (line: string) => void): Promise<void> {

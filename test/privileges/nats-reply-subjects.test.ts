@@ -140,11 +140,12 @@ describe('a reply subject reaches no further than the account of the user who na
     ].filter((subject) => !ofUser(user, subject));
     const before = await storedOfOthers(user);
     const evil = await nats.login(user);
-    for (const [subject, body] of requestsOf(user)) {
+    const asked = requestsOf(user).map(async ([subject, body]) => {
       for (const reply of victims) evil.publish(subject, body, { reply });
       // The server works in order: what answers this one has answered the others as well.
       await evil.request(subject, body, { timeout: ANSWERED_WITHIN_MS }).catch(() => undefined);
-    }
+    });
+    await Promise.all(asked);
     await evil.close();
     expect(await storedOfOthers(user)).toEqual(before);
   });

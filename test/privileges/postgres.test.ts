@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Db, openDb } from '@quittance/shared/db';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Db } from '@quittance/shared/db';
 import { type Service, services } from '@quittance/shared/events';
-import { createLogger } from '@quittance/shared/logger';
 import { TEST_PASSWORD } from '@quittance/testkit/databases';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { suiteDatabase } from '@quittance/testkit/suite-database';
 
 /*
  * What each service's role may do in the database, table by table, and some of what it may not. A new table is listed
@@ -85,23 +84,14 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
 };
 const owners = Object.keys(allowed) as (keyof typeof allowed)[];
 
-const logger = createLogger('test', 'silent');
-let database: TestDatabase;
-let admin: Db;
-const roles = new Map<Service, Db>();
+const database = await suiteDatabase();
+const admin = database.openAsAdmin('public', { pool: 1 });
+const roles = new Map<Service, Db>(
+  services.map((service) => [service, database.openAs(service, { pool: 1 })]),
+);
 let adminPid: number;
-
 beforeAll(async () => {
-  database = await testDatabase();
-  admin = openDb({ url: database.adminUrl, schema: 'public', pool: 1, logger });
   adminPid = (await admin.one<{ pid: number }>('select pg_backend_pid() as pid')).pid;
-  for (const service of services) {
-    roles.set(service, openDb({ url: database.urlOf(service), schema: service, pool: 1, logger }));
-  }
-});
-afterAll(async () => {
-  await Promise.all([...roles.values(), admin].map((db) => db?.close()));
-  await database?.drop();
 });
 
 /** The error's code when the role may not; undefined when it may. Nothing of it stays. */
@@ -227,9 +217,8 @@ test.each([
 test('nobody is let in with another’s password', async () => {
   const url = new URL(database.urlOf('ledger'));
   url.password = 'guess';
-  const db = openDb({ url: url.href, schema: 'ledger', pool: 1, logger });
+  const db = database.openAs('ledger', { url: url.href });
   await expect(db.rows('select 1')).rejects.toMatchObject({ code: '28P01' });
-  await db.close();
 });
 
 test('each statement of each service is one that its role may run', async () => {

@@ -31,11 +31,12 @@ const DOWNLOAD_TIMEOUT_MS = 120_000;
  */
 export function enginesAreReady() {
   const found = readJson(path.join(ENGINES_DIR, 'engines.json'));
-  if (!found) return false;
-  return (
-    isRecorded(found.natsServer, process.env.NATS_SERVER_PATH) &&
-    (isRecorded(found.redisServer, process.env.REDIS_SERVER_PATH) || isRecentlyMissing(found.redisServer))
-  );
+  if (!natsIsReady(found)) return false;
+  return isRecorded(found.redisServer, process.env.REDIS_SERVER_PATH) || isRecentlyMissing(found.redisServer);
+}
+
+export function natsIsReady(found = readJson(path.join(ENGINES_DIR, 'engines.json'))) {
+  return isRecorded(found?.natsServer, process.env.NATS_SERVER_PATH);
 }
 
 function isRecorded(engine, override) {
@@ -52,14 +53,17 @@ function isRecentlyMissing(engine) {
 /**
  * Finds or fetches both engines and records them. Without nats-server nothing works, so its problem is
  * returned for the person to read; without Redis only the tests that need it fail, so that is said and
- * noted with the hour.
+ * noted with the hour. With `redis: false` only nats-server is looked for.
  *
- * @param {{ enginesDir: string, env: NodeJS.ProcessEnv, path: string, say: (message: string) => void }} setup
+ * @param {{ enginesDir: string, env: NodeJS.ProcessEnv, path: string, say: (message: string) => void, redis?: boolean }} setup
  * @returns {Promise<string | undefined>} the problem, undefined when all is well
  */
 export async function findEngines(setup) {
   sweepScratch(setup.enginesDir);
-  const [nats, redis] = await Promise.all([natsServer(setup), redisServer(setup)]);
+  const [nats, redis] = await Promise.all([
+    natsServer(setup),
+    setup.redis === false ? {} : redisServer(setup),
+  ]);
   if (redis.problem) setup.say(redis.problem);
   if (nats.problem) return nats.problem;
   const redisEntry = redis.problem

@@ -1,4 +1,5 @@
 FROM quittance-stand-in/debian
-COPY nats-server /usr/local/bin/
+COPY nats-server /
+ENV PATH=/usr/local/bin:/usr/bin:/bin:/
 EXPOSE 4222
-ENTRYPOINT ["nats-server"]
+ENTRYPOINT ["/nats-server"]

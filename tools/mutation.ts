@@ -1,0 +1,155 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { createRequire, registerHooks, stripTypeScriptTypes } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Mutant, mutantsOf } from './mutants.ts';
+
+/**
+ * npm run test:mutation [words of paths]
+ *
+ * Changes the pure decisions of the services in one place at a time, runs their pure tests, and names each change that no
+ * test notices. Not all are gaps: some change nothing, and some do not compile. A child process runs the tests without
+ * jest, so that a mutant takes milliseconds; a mutant that loops is ended with its process.
+ */
+const root = join(import.meta.dirname, '..');
+const LIMIT_MS = 20_000;
+/** Modules that were loaded once are never unloaded. */
+const TASKS_PER_CHILD = 250;
+
+type Task = { id: number; tests: readonly string[]; mutated?: { path: string; source: string } };
+/** `touched`: the modules of services that were loaded. */
+type Outcome = { failed: string | undefined; touched: string[] };
+
+if (process.send === undefined) await mutateAll(process.argv.slice(2));
+else serve();
+
+async function mutateAll(words: readonly string[]): Promise<void> {
+  let child: ChildProcess | undefined;
+  let tasks = 0;
+  const run = async (task: Omit<Task, 'id'>): Promise<Outcome> => {
+    if (tasks % TASKS_PER_CHILD === 0) child?.kill();
+    if (child === undefined || child.killed) child = fork(import.meta.filename, { cwd: root });
+    const current = child;
+    return new Promise((resolve) => {
+      const end = (outcome: Outcome) => {
+        clearTimeout(timer);
+        current.removeAllListeners();
+        resolve(outcome);
+      };
+      const stop = (failed: string) => {
+        current.kill('SIGKILL');
+        end({ failed, touched: [] });
+      };
+      const timer = setTimeout(() => stop('time limit'), LIMIT_MS);
+      current.once('message', end).once('exit', () => stop('exit'));
+      tasks += 1;
+      current.send({ ...task, id: tasks } satisfies Task);
+    });
+  };
+
+  const covers = new Map<string, string[]>();
+  for (const test of globSync('services/*/{src/**/,test/invoice-state*}*.test.ts', { cwd: root })) {
+    const { failed, touched } = await run({ tests: [test] });
+    if (failed !== undefined) process.stderr.write(`left out: ${test} (${failed})\n`);
+    else for (const path of touched) covers.set(path, [...(covers.get(path) ?? []), test]);
+  }
+  let [all, survivors] = [0, 0];
+  for (const path of globSync('services/*/src/domain/**/*.ts', { cwd: root }).sort()) {
+    if (path.endsWith('.test.ts') || !words.every((word) => path.includes(word))) continue;
+    const text = readFileSync(join(root, path), 'utf8');
+    // The test beside the file notices most mutants.
+    const first = (test: string) => (test === path.replace('.ts', '.test.ts') ? 0 : 1);
+    const tests = (covers.get(path) ?? []).sort((a, b) => first(a) - first(b));
+    for (const mutant of mutantsOf(path, text)) {
+      const source = text.slice(0, mutant.start) + mutant.to + text.slice(mutant.end);
+      const { failed } = await run({ tests, mutated: { path, source } });
+      all += 1;
+      if (failed !== undefined) continue;
+      survivors += 1;
+      process.stdout.write(`${path}:${mutant.line}  ${shown(mutant)}\n`);
+    }
+  }
+  child?.kill();
+  process.stdout.write(`${all} mutants, ${survivors} not noticed\n`);
+}
+
+function shown({ from, to }: Mutant): string {
+  const short = (text: string) => text.replaceAll(/\s+/g, ' ').slice(0, 80);
+  return `${short(from)} → ${to === '' ? 'nothing' : short(to)}`;
+}
+
+/** Runs test files, in modules of their own for each task. */
+function serve(): void {
+  let task: Task = { id: 0, tests: [] };
+  const touched = new Set<string>();
+  const top = `${pathToFileURL(root).href}/`;
+  const globals = collectTests();
+  registerHooks({
+    resolve(specifier, context, next) {
+      if (specifier === '@jest/globals') return { url: 'mutation:globals', shortCircuit: true };
+      const found = next(specifier, context);
+      const isOurs = found.url.startsWith(`${top}services/`) && !found.url.includes('?');
+      return isOurs ? { ...found, url: `${found.url}?${task.id}` } : found;
+    },
+    load(url, context, next) {
+      if (url === 'mutation:globals') return { format: 'module', source: globals.source, shortCircuit: true };
+      const [path = '', id] = url.split('?');
+      if (id === undefined || !path.startsWith(top)) return next(url, context);
+      const name = path.slice(top.length);
+      touched.add(name);
+      const text = task.mutated?.path === name ? task.mutated.source : readFileSync(new URL(path), 'utf8');
+      return { format: 'module', source: stripTypeScriptTypes(text), shortCircuit: true };
+    },
+  });
+  const run = async (given: Task) => {
+    task = given;
+    touched.clear();
+    let failed: string | undefined;
+    try {
+      for (const test of task.tests) {
+        await import(`${top}${test}?${task.id}`);
+        await globals.run();
+      }
+    } catch (error) {
+      failed = String(error).slice(0, 200);
+    }
+    globals.clear();
+    process.send?.({ failed, touched: [...touched] } satisfies Outcome);
+  };
+  process.on('message', (given: Task) => void run(given));
+}
+
+type Step = (...row: unknown[]) => unknown;
+const EXPECT = '@jest/expect';
+
+/** The part of jest's globals that pure tests use. */
+function collectTests() {
+  const tests: Step[] = [];
+  const test = (_: string, fn: Step) => tests.push(fn);
+  const each = (rows: readonly unknown[]) => (name: string, fn: Step) => {
+    for (const row of rows) test(name, () => (Array.isArray(row) ? fn(...row) : fn(row)));
+  };
+  // A test that needs these is no pure one. It fails, and is left out.
+  const refuse = () => {
+    throw new Error('needs a fixture');
+  };
+  // `@jest/globals` itself works inside jest only; what it takes `expect` from is found where it is.
+  const ofGlobals = createRequire(createRequire(import.meta.url).resolve('@jest/globals'));
+  const { jestExpect: expect } = ofGlobals(EXPECT) as { jestExpect: unknown };
+  const all = {
+    expect,
+    test: Object.assign(test, { each }),
+    it: test,
+    describe: (_: string, fn: Step) => fn(),
+    ...{ beforeAll: refuse, afterAll: refuse, beforeEach: refuse, afterEach: refuse, jest: undefined },
+  };
+  Object.assign(globalThis, { mutationGlobals: all });
+  return {
+    source: `export const { ${Object.keys(all).join(', ')} } = globalThis.mutationGlobals;`,
+    clear: () => tests.splice(0),
+    run: async () => {
+      for (const one of tests.splice(0)) await one();
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  countsOf,
+  dueParts,
+  isGreen,
+  type Part,
+  partsOf,
+  type RecordLine,
+  readLines,
+  stateOf,
+  table,
+} from './nightly.ts';
+
+const part = (name: string, file = 'tools/test.ts'): Part => ({ name, file, args: ['usual'] });
+const parts = ['a', 'b', 'c', 'd'].map((name) => part(name));
+const begun = (name: string, commit = 'abc'): RecordLine => ({
+  part: name,
+  commit,
+  began: '',
+  args: ['first'],
+});
+const ended = (name: string, failed: number, commit = 'abc'): RecordLine => ({
+  ...begun(name, commit),
+  ...{ passed: 3, failed, skipped: 0, seconds: 90, isGreen: failed === 0 },
+});
+const names = (due: readonly Part[]) => due.map(({ name }) => name);
+
+describe('the nightly run', () => {
+  const lines = [begun('a'), ended('a', 0), begun('b'), ended('b', 1), begun('c')];
+
+  it('runs parts that were stopped or never begun, and failed ones only when they are asked for', () => {
+    expect(parts.map((one) => stateOf(lines, one))).toEqual(['passed', 'failed', 'stopped', 'not run']);
+    expect(names(dueParts(parts, lines))).toEqual(['c', 'd']);
+    expect(names(dueParts(parts, lines, { failed: true }))).toEqual(['b', 'c', 'd']);
+    expect(names(dueParts(parts, [...lines, begun('b')]))).toEqual(['b', 'c', 'd']);
+  });
+
+  it('repeats a part with the arguments that it had, so that a failure is seen again', () => {
+    expect(dueParts(parts, lines).map(({ args }) => args)).toEqual([['first'], ['usual']]);
+  });
+
+  it('counts a part as passed only when tests have passed, none has failed and its process says so', () => {
+    const all = { passed: 3, failed: 0, skipped: 0 };
+    expect(isGreen(part('a'), all, 0)).toBe(true);
+    expect(isGreen(part('a'), { ...all, skipped: 2 }, 0)).toBe(true);
+    expect(isGreen(part('a'), all, 1)).toBe(false);
+    expect(isGreen(part('a'), { ...all, passed: 0 }, 0)).toBe(false);
+    expect(isGreen(part('a'), { ...all, failed: 1 }, 0)).toBe(false);
+    expect(isGreen(part('a', 'test/containers/main.ts'), { ...all, skipped: 1 }, 0)).toBe(false);
+  });
+
+  it('reads a part’s counts from its last line, and a failure when it has none', () => {
+    expect(countsOf('1 passed, 1 failed\nmore\n\n12 passed, 0 failed, 3 skipped\n')).toEqual({
+      passed: 12,
+      failed: 0,
+      skipped: 3,
+    });
+    expect(countsOf('12 passed, 0 failed\nout of memory')).toEqual({ passed: 0, failed: 1, skipped: 0 });
+  });
+
+  it('reads a record whose last line was cut when the run was killed', () => {
+    const text = `\n${JSON.stringify(ended('a', 0))}\n{"part":"b","com\n${JSON.stringify(begun('c'))}`;
+    expect(readLines(text).map((line) => line.part)).toEqual(['a', 'c']);
+  });
+
+  it('shows each part’s state and counts, other commits, and the sum in the last line', () => {
+    const shown = table(parts, [...lines, ended('d', 0, '0123456789abcdef')], 'abc').split('\n');
+    expect(shown[1]).toMatch(/^a +passed +3 +0 +0 +1\.5$/);
+    expect(shown[3]).toMatch(/^c +stopped$/);
+    expect(shown[4]).toMatch(/^d +passed +3 +0 +0 +1\.5 +of commit 0123456789$/);
+    expect(shown.at(-1)).toBe('9 passed, 1 failed');
+  });
+
+  it('has seeds in parts that begin elsewhere for each commit, and a name of its own for each part', () => {
+    const of = (commit: string) =>
+      partsOf(['test/faults/nats.test.ts', 'test/faults/crash-solana.test.ts'], commit);
+    const bases = (commit: string) =>
+      of(commit).flatMap(({ args }) => (args.includes('--from') ? [args.at(-1)] : []));
+    expect(bases('abc')).toHaveLength(40);
+    expect(new Set([...bases('abc'), ...bases('def')]).size).toBe(80);
+    expect(bases('abc')).toEqual(bases('abc'));
+    expect(names(of('abc'))).toEqual(expect.arrayContaining(['faults nats', 'faults crash-solana']));
+    expect(new Set(names(of('abc'))).size).toBe(of('abc').length);
+  });
+});

@@ -1,0 +1,45 @@
+import { expect, test } from '@jest/globals';
+import { readRecoveryBaseline, slowRecoveries } from '../test/faults/recovery-baseline.ts';
+import type { FaultReport } from '../test/faults/table.ts';
+
+const report = (fault: string, seconds: number | undefined, group = 'redis'): FaultReport => ({
+  group,
+  fault,
+  fired: 1,
+  violations: 0,
+  slowestRecoveryMs: seconds === undefined ? undefined : seconds * 1_000,
+});
+const baseline = {
+  'redis: Redis killed': [2, 9, 1],
+  'crash matrix: payouts killed': [4],
+  'power: N cuts': [0.1],
+};
+
+test('a recovery of more than three times its median is named', () => {
+  expect(slowRecoveries([report('Redis killed', 6.1)], baseline, 1)).toEqual([
+    'redis: Redis killed: recovered after 6.1 s, usual are 2 s, the limit is 6.0 s',
+  ]);
+});
+
+test('a busy machine is given its patience', () => {
+  expect(slowRecoveries([report('Redis killed', 6.1)], baseline, 5)).toEqual([]);
+});
+
+test('the rows of the crash matrix share the baseline of their service', () => {
+  const rows = [report('payouts killed at payouts.held', 12.1, 'crash matrix')];
+  expect(slowRecoveries(rows, baseline, 1)).toEqual([expect.stringContaining('12.1 s')]);
+});
+
+test('numbers in the name of a fault do not matter, and a median below a second counts as a second', () => {
+  expect(slowRecoveries([report('17 cuts', 2.9, 'power')], baseline, 1)).toEqual([]);
+  expect(slowRecoveries([report('18 cuts', 3.1, 'power')], baseline, 1)).toHaveLength(1);
+});
+
+test('a fault without a recovery or without a baseline is not compared', () => {
+  expect(slowRecoveries([report('Redis killed', undefined), report('new', 900)], baseline, 1)).toEqual([]);
+});
+
+test('each committed baseline has samples', () => {
+  for (const [kind, samples] of Object.entries(readRecoveryBaseline()))
+    expect([kind, samples.length > 0 && samples.every((seconds) => seconds >= 0)]).toEqual([kind, true]);
+});
