@@ -271,7 +271,7 @@ async function finalBeyond(seen: Seen, blind: Blindness): Promise<string[]> {
 async function moneyMoves(): Promise<void> {
   const { at } = await quittance.db.one<{ at: Date }>('select clock_timestamp() as at');
   await eventually(async () => {
-    for (const { chain, asset } of known) {
+    for (const { chain, asset, nodes } of pairs) {
       const { credited, paid, scanned } = await quittance.db.one<
         Record<'credited' | 'paid', boolean> & { scanned: number }
       >(
@@ -283,8 +283,10 @@ async function moneyMoves(): Promise<void> {
         [at, asset, chain],
       );
       const lacks = [...(credited ? [] : ['payment is credited']), ...(paid ? [] : ['payout is mined'])];
-      if (lacks.length > 0)
-        throw new Error(`no ${asset} ${lacks.join(' and no ')}; ${chain} is scanned up to ${scanned}`);
+      if (lacks.length === 0) continue;
+      const { at: height } = await nodes[0].heights();
+      const what = `no ${asset} ${lacks.join(' and no ')}; ${chain} is at ${height} and scanned up to ${scanned}`;
+      throw new Error([what, JSON.stringify(load.counts()), ...load.complaints()].join('; '));
     }
   }, HEALS_WITHIN_MS);
 }

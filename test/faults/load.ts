@@ -42,6 +42,8 @@ export type Load = {
   receiver: Receiver;
   /** How much was acknowledged so far. */
   counts(): { accepted: number; refused: number; unknown: number; sales: number };
+  /** What it could not do and where it was told wrongly until now. */
+  complaints(): string[];
   /** Waits for the next payout that is accepted. */
   nextAccepted(withinMs: number): Promise<void>;
   /** Asks for nothing new, waits for all to end, and names every promise that was broken. */
@@ -121,9 +123,7 @@ export async function startLoad(quittance: Quittance, options: LoadOptions = {})
     }
   }
 
-  let turn = 0;
-  async function sell(): Promise<void> {
-    const asset = inTurn(turn++);
+  async function sell(asset: LoadAsset): Promise<void> {
     const made = await attempt(() =>
       merchant.post('/api/invoices', { asset, amount: SALE_DOLLARS, expires_in: 60 }),
     );
@@ -177,7 +177,15 @@ export async function startLoad(quittance: Quittance, options: LoadOptions = {})
         () => payOut(inTurn(i)),
       ),
     ),
-    loop('sell', () => trading, SELLS_EVERY_MS, sell),
+    // Each by itself, so that a chain that stands still does not keep the others from being paid on.
+    ...assets.map((asset) =>
+      loop(
+        `sell for ${asset}`,
+        () => trading,
+        SELLS_EVERY_MS * assets.length,
+        () => sell(asset),
+      ),
+    ),
     loop('look', () => trading, LOOKS_EVERY_MS, look),
   ];
   const count = (known: Asked['known']) => asked.filter((one) => one.known === known).length;
@@ -244,6 +252,7 @@ export async function startLoad(quittance: Quittance, options: LoadOptions = {})
       unknown: count('unknown'),
       sales: sales.length,
     }),
+    complaints: () => [...broken],
     async nextAccepted(withinMs) {
       const before = count('accepted');
       await eventually(() => {

@@ -5,8 +5,9 @@ import {
   type Address,
   address,
   appendTransactionMessageInstructions,
+  createDefaultRpcTransport,
   createKeyPairSignerFromPrivateKeyBytes,
-  createSolanaRpc,
+  createSolanaRpcFromTransport,
   createTransactionMessage,
   getBase64EncodedWireTransaction,
   getSignatureFromTransaction,
@@ -39,12 +40,21 @@ const FAUCET_USDC = 10n ** 15n;
 const USDC_DECIMALS = assets.USDC_SOL.decimals;
 const CONFIRMED_WITHIN_MS = 30_000;
 const ASK_EVERY_MS = 50;
+const ANSWERED_WITHIN_MS = 10_000;
 const COMPUTE_BUDGET = address('ComputeBudget111111111111111111111111111111');
 const SET_COMPUTE_UNIT_PRICE = 3;
 const PRICE_MAX = 50_000;
 
 export type SolanaNode = { rpc: string; tokens: { USDC_SOL: string } };
-type Rpc = ReturnType<typeof createSolanaRpc>;
+type Rpc = ReturnType<typeof solanaRpc>;
+
+/** Each request has a limit of time: without one, whoever waits for a node that stands still waits for minutes. */
+export function solanaRpc(url: string) {
+  const transport = createDefaultRpcTransport({ url });
+  const limited: typeof transport = (request) =>
+    transport({ ...request, signal: request.signal ?? AbortSignal.timeout(ANSWERED_WITHIN_MS) });
+  return createSolanaRpcFromTransport(limited);
+}
 
 /** Keys that everybody can know, the same on every development chain. */
 const wellKnown = (name: string): Promise<KeyPairSigner> =>
@@ -61,7 +71,7 @@ export async function prepareSolana(
   rpcUrl: string,
   hot: { address: string; lamports: bigint; usdc: bigint },
 ): Promise<string> {
-  const rpc = createSolanaRpc(rpcUrl);
+  const rpc = solanaRpc(rpcUrl);
   const [faucet, mint] = await Promise.all([faucetSigner(), mintSigner()]);
   const known = await rpc.getAccountInfo(mint.address, { encoding: 'base64' }).send();
   if (known.value !== null) return mint.address;
@@ -93,7 +103,7 @@ export async function prepareSolana(
 
 /** The slot of the chain's first block: a development node that has skipped some begins later than at 0. */
 export const firstSolanaSlot = (rpcUrl: string): Promise<bigint> =>
-  createSolanaRpc(rpcUrl).getFirstAvailableBlock().send();
+  solanaRpc(rpcUrl).getFirstAvailableBlock().send();
 
 /** Sends money of the faucet to an address, and waits until a block has it. @returns the signature. */
 export async function payOnSolana(
@@ -111,7 +121,7 @@ export async function payOnSolana(
       throw new Error(`the Solana faucet has no ${asset}`);
     }
   }
-  return await send(createSolanaRpc(node.rpc), faucet, instructions);
+  return await send(solanaRpc(node.rpc), faucet, instructions);
 }
 
 async function tokenAccount(faucet: KeyPairSigner, mint: Address, owner: Address) {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { payOnSolana, type SolanaNode } from '@quittance/stack/solana';
-import { address, createSolanaRpc, generateKeyPairSigner } from '@solana/kit';
+import { payOnSolana, type SolanaNode, solanaRpc } from '@quittance/stack/solana';
+import { address, generateKeyPairSigner } from '@solana/kit';
 import { type Customer, type Payments, unitsOf } from './customer.ts';
 
 export type SolanaCustomer = Customer & {
@@ -14,7 +14,7 @@ const MINED_WITHIN_MS = 60_000;
 
 /** A customer on surfpool, whose blocks come by themselves. */
 export function solanaCustomer(node: SolanaNode): SolanaCustomer {
-  const rpc = createSolanaRpc(node.rpc);
+  const rpc = solanaRpc(node.rpc);
   const slot = () => rpc.getSlot({ commitment: 'confirmed' }).send();
   const payMany = (payments: Payments) =>
     payOnSolana(
