@@ -1,31 +1,26 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { beforeEach, expect } from '@jest/globals';
 import { createBitcoinReader } from '@quittance/chains/bitcoin/reader';
 import { type BitcoinSender, createBitcoinSender } from '@quittance/chains/bitcoin/sender';
 import { type BitcoinWallet, checkAddress, openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import type { Payment } from '@quittance/chains/chain';
 import { connectRpc, type Rpc } from '@quittance/chains/json-rpc';
-import { type BitcoindHandle, startBitcoind } from '@quittance/engines/bitcoind';
-import type { PayoutId } from '@quittance/shared/ids';
-import { formatUnits, units } from '@quittance/shared/money';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import type { BitcoindHandle } from '@quittance/engines/bitcoind';
+import { units } from '@quittance/shared/money';
+import { payOnBitcoin } from '@quittance/stack/bitcoin';
+import { type TestDatabase, testBitcoind, testDatabase } from '@quittance/testkit/engines';
 import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
-import {
-  ChainWorkerFixture,
-  chainWorkerSuite,
-  type DepositPayload,
-  TestClock,
-} from './chain-worker-fixture.ts';
+import { ChainWorkerFixture, chainWorkerSuite, TestClock } from './chain-worker-fixture.ts';
+import type { DepositPayload } from './deposit-event.ts';
 import { SEED } from './service-client.ts';
 
 export const CONFIRMATIONS = 3;
 export const BITCOIN = 100_000_000n;
 /** Longer than payouts wait to share a transaction. */
 const ROUND_MS = 3_000;
+/** Longer than a node keeps a transaction that no block includes. */
+const MEMPOOL_EXPIRES_S = 15 * 86_400;
 
 const wallet = openBitcoinWallet('regtest', SEED);
 const strangers = openBitcoinWallet(
@@ -39,17 +34,12 @@ let indexes = 0;
 type BitcoinEngines = { node: BitcoindHandle; database: TestDatabase; stop(): Promise<void> };
 
 async function bitcoinEngines(): Promise<BitcoinEngines> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'quittance-bitcoin-'));
-  const [node, database] = await Promise.all([startBitcoind({ dataDir, port: 0 }), testDatabase()]);
-  return {
-    node,
-    database,
-    stop: async () => {
-      await node.stop();
-      rmSync(dataDir, { recursive: true, force: true });
-      await database.drop();
-    },
+  const [node, database] = await Promise.all([testBitcoind(), testDatabase()]);
+  const stop = async () => {
+    await node.stop();
+    await database.drop();
   };
+  return { node, database, stop };
 }
 
 type BitcoinFixturePorts = Ports & PayoutChain<'bitcoin'>;
@@ -104,43 +94,28 @@ export class BitcoinFixture extends ChainWorkerFixture {
 
   /** A payment to a deposit address of ours in a block; recorded when `settled`. */
   async deposit(satoshi: bigint, { settled = true } = {}): Promise<Deposit> {
-    indexes += 1;
-    const index = indexes;
-    const address = this.wallet.address('deposit', index);
-    const txHash = await this.node.pay(address, formatUnits(units(satoshi), 8));
-    await this.node.mine(1);
-    const outpoint = (await this.#outpoints(txHash))(address);
-    const payload = this.payloadOf({ asset: 'BTC', amount: satoshi, address, index, outpoint });
-    if (settled) await this.settled(payload);
-    return { outpoint, index, amount: satoshi, payload };
+    const [deposit] = (await this.depositMany(1, satoshi, { settled })) as [Deposit];
+    return deposit;
   }
 
-  /** Many deposits of the same amount, to addresses of their own, in one transaction. */
-  async depositMany(count: number, satoshi: bigint): Promise<void> {
+  /** Deposits of the same amount, to addresses of their own, in one transaction. */
+  async depositMany(count: number, satoshi: bigint, { settled = true } = {}): Promise<Deposit[]> {
     const first = indexes + 1;
     indexes += count;
-    const addresses = Array.from({ length: count }, (_, i) => this.wallet.address('deposit', first + i));
-    const amount = formatUnits(units(satoshi), 8);
-    const url = new URL(this.node.rpcUrl);
-    url.pathname = '/wallet/faucet';
-    const faucet = connectRpc(url.href);
-    const outputs = Object.fromEntries(addresses.map((address) => [address, amount]));
-    const txHash = (await faucet.call('sendmany', ['', outputs])) as string;
-    await faucet.close();
+    const to = Array.from({ length: count }, (_, i) => this.wallet.address('deposit', first + i));
+    const payments = to.map((address) => ({ to: address, amount: satoshi }));
+    const txHash = await payOnBitcoin({ rpc: this.node.rpcUrl }, payments);
     await this.node.mine(1);
-    const outpointOf = await this.#outpoints(txHash);
-    const payloads = addresses.map((address, i) => {
-      const outpoint = outpointOf(address);
-      return this.payloadOf({ asset: 'BTC', amount: satoshi, address, index: first + i, outpoint });
-    });
-    await this.settled(...payloads);
-  }
-
-  async #outpoints(txHash: string): Promise<(address: string) => string> {
     type Outputs = { vout: { n: number; scriptPubKey: { address?: string } }[] };
     const { vout } = await this.node.rpc<Outputs>('getrawtransaction', txHash, 1);
-    const indexOf = new Map(vout.map(({ n, scriptPubKey }) => [scriptPubKey.address, n]));
-    return (address) => `${txHash}:${indexOf.get(address)}`;
+    const outputs = new Map(vout.map(({ n, scriptPubKey }) => [scriptPubKey.address, n]));
+    const deposits = to.map((address, i) => {
+      const place = { index: first + i, outpoint: `${txHash}:${outputs.get(address)}` };
+      const payload = this.depositOf({ asset: 'BTC', amount: satoshi, address, ...place });
+      return { ...place, amount: satoshi, payload };
+    });
+    if (settled) await this.settled(...deposits.map(({ payload }) => payload));
+    return deposits;
   }
 
   newRecipient(): string {
@@ -183,9 +158,14 @@ export class BitcoinFixture extends ChainWorkerFixture {
     await this.node.rpc('generateblock', `raw(6a08${randomBytes(8).toString('hex')})`, raw);
   }
 
+  /** Everything in the mempool expires. The node removes what expired when a block leaves the chain. */
   async loseMempool(): Promise<void> {
-    this.node.kill();
-    await this.node.restart();
+    const newest = await this.node.rpc('getbestblockhash');
+    await this.node.rpc('setmocktime', Math.ceil(Date.now() / 1_000) + MEMPOOL_EXPIRES_S);
+    await this.node.rpc('invalidateblock', newest);
+    await this.node.rpc('reconsiderblock', newest);
+    await this.node.rpc('setmocktime', 0);
+    expect(await this.node.rpc('getrawmempool')).toEqual([]);
   }
 
   run(ports = this.ports): Promise<number> {
@@ -201,10 +181,6 @@ export class BitcoinFixture extends ChainWorkerFixture {
       await this.node.mine(CONFIRMATIONS);
     }
     await this.run();
-  }
-
-  async statusOf({ id }: { id: PayoutId }): Promise<unknown> {
-    return (await this.payout(id))['status'];
   }
 
   transactions(): Promise<

@@ -33,21 +33,17 @@ describe('a payout', () => {
     expect(await fixture.spent()).toMatchObject([{ tx_hash: transaction?.tx_hash, amount: '282' }]);
   });
 
-  it('spends as many UTXOs as it needs', async () => {
-    for (let i = 0; i < 4; i++) await fixture.deposit(BITCOIN / 10n);
-    const payout = await fixture.reserve((BITCOIN * 35n) / 100n);
-    await fixture.finish();
-    expect(await fixture.statusOf(payout)).toBe('mined');
-    expect((await fixture.utxos()).filter(({ state }) => state === 'spent')).toHaveLength(4);
-  });
-
-  it('shares a transaction with others, and each has its own output', async () => {
+  it('waits a moment to share its transaction with others, and each has its own output', async () => {
     await fixture.deposit(BITCOIN);
     const payouts = [];
     // Two payouts of the same amount to the same address are two outputs.
     for (let i = 1n; i <= 10n; i++) payouts.push(await fixture.reserve(i * 10_000n));
+    fixture.clock.advance(-60_000);
+    await fixture.run();
+    expect(await fixture.transactions()).toEqual([]);
+    fixture.clock.advance(60_000);
     await fixture.finish();
-    for (const payout of payouts) expect(await fixture.statusOf(payout)).toBe('mined');
+    expect(new Set(await fixture.statusesOf(...payouts))).toEqual(new Set(['mined']));
     const [transaction, ...others] = await fixture.transactions();
     expect(others).toEqual([]);
     const rows = await fixture.db.rows<{ payout_id: string; output_index: number }>(
@@ -60,30 +56,16 @@ describe('a payout', () => {
     expect(await fixture.spent()).toHaveLength(1);
   });
 
-  it('waits a moment to share its transaction with others', async () => {
-    await fixture.deposit(BITCOIN);
-    await fixture.reserve(10_000n);
-    fixture.clock.advance(-60_000);
-    await fixture.run();
-    expect(await fixture.transactions()).toEqual([]);
-    fixture.clock.advance(60_000);
-    await fixture.run();
-    expect(await fixture.transactions()).toHaveLength(1);
-  });
-
   it('waits for change until a block includes it, and is paid from it', async () => {
     const first = await fixture.send();
     const second = await fixture.reserve(BITCOIN / 2n);
     await fixture.run();
-    expect([await fixture.statusOf(first), await fixture.statusOf(second)]).toEqual([
-      'broadcast',
-      'reserved',
-    ]);
+    expect(await fixture.statusesOf(first, second)).toEqual(['broadcast', 'reserved']);
     await fixture.node.mine(1);
     await fixture.run();
     expect(await fixture.statusOf(second)).toBe('broadcast');
     await fixture.finish();
-    expect([await fixture.statusOf(first), await fixture.statusOf(second)]).toEqual(['mined', 'mined']);
+    expect(await fixture.statusesOf(first, second)).toEqual(['mined', 'mined']);
     expect(await fixture.spent()).toHaveLength(2);
   });
 
@@ -92,65 +74,49 @@ describe('a payout', () => {
     const large = await fixture.reserve(2n * BITCOIN);
     const small = await fixture.reserve(BITCOIN / 2n);
     await fixture.finish();
-    expect([await fixture.statusOf(large), await fixture.statusOf(small)]).toEqual(['reserved', 'mined']);
-    expect(fixture.lines).toContainEqual(
-      expect.objectContaining({ level: 'error', asset: 'BTC', has: '1', needs: '2', payouts: 1 }),
-    );
+    expect(await fixture.statusesOf(large, small)).toEqual(['reserved', 'mined']);
+    fixture.expectLogged({ level: 'error', asset: 'BTC', has: '1', needs: '2', payouts: 1 });
     await fixture.deposit(2n * BITCOIN);
     await fixture.finish();
     expect(await fixture.statusOf(large)).toBe('mined');
   });
 
-  it('of the whole balance waits for money for the fee', async () => {
-    await fixture.deposit(BITCOIN);
-    const payout = await fixture.reserve(BITCOIN);
-    await fixture.run();
-    expect(await fixture.statusOf(payout)).toBe('reserved');
-    await fixture.deposit(10_000n);
-    await fixture.finish();
-    expect(await fixture.statusOf(payout)).toBe('mined');
-    expect(await fixture.spent()).toMatchObject([{ amount: expect.stringMatching(/^\d{3,5}$/) }]);
-  });
-
-  it('whose fee is not covered does not delay smaller payouts', async () => {
+  it('whose fee is not covered waits for money, and does not delay smaller payouts', async () => {
     await fixture.deposit(BITCOIN);
     const all = await fixture.reserve(BITCOIN);
     const small = await fixture.reserve(BITCOIN / 2n);
     await fixture.finish();
-    expect([await fixture.statusOf(all), await fixture.statusOf(small)]).toEqual(['reserved', 'mined']);
+    expect(await fixture.statusesOf(all, small)).toEqual(['reserved', 'mined']);
+    await fixture.deposit(BITCOIN);
+    await fixture.finish();
+    expect(await fixture.statusOf(all)).toBe('mined');
   });
 
-  it('that needs more UTXOs than one transaction can spend is paid after they are merged', async () => {
-    await fixture.depositMany(250, 10_000n);
-    const payout = await fixture.reserve(2_400_000n);
-    await fixture.run();
-    expect(await fixture.statusOf(payout)).toBe('reserved');
-    const [merge] = await fixture.transactions();
-    expect(merge).toMatchObject({ purpose: 'sweep', state: 'broadcast' });
-    // One merge at a time.
-    await fixture.run();
-    expect(await fixture.transactions()).toHaveLength(1);
-    await fixture.finish();
-    expect(await fixture.statusOf(payout)).toBe('mined');
-    expect(await fixture.transactions()).toHaveLength(2);
-    expect(await fixture.spent()).toHaveLength(2);
-    const left = (
-      await fixture.db.rows<{ state: string }>('select distinct state from unswept_deposits')
-    ).map(({ state }) => state);
-    expect(left.sort()).toEqual(['held', 'swept']);
-  });
-
-  it('whose fee needs more UTXOs than one transaction can spend is paid after they are merged', async () => {
-    await fixture.depositMany(200, 10_000n);
-    await fixture.depositMany(50, 9_000n);
-    const payout = await fixture.reserve(1_999_000n);
-    const small = await fixture.reserve(10_000n);
-    await fixture.run();
-    expect(await fixture.transactions()).toMatchObject([{ purpose: 'sweep', state: 'broadcast' }]);
-    await fixture.finish();
-    expect([await fixture.statusOf(payout), await fixture.statusOf(small)]).toEqual(['mined', 'mined']);
-    expect(await fixture.spent()).toHaveLength(2);
-  });
+  it.each([
+    ['amount', [10_000n, 10_000n], 2_400_000n],
+    ['fee', [10_000n, 9_000n], 1_999_000n],
+  ] as const)(
+    'whose %s needs more UTXOs than one transaction can spend is paid after they are merged',
+    async (_, [many, few], satoshi) => {
+      await fixture.depositMany(200, many);
+      await fixture.depositMany(50, few);
+      const payouts = [await fixture.reserve(satoshi), await fixture.reserve(10_000n)] as const;
+      await fixture.run();
+      expect(await fixture.transactions()).toMatchObject([{ purpose: 'sweep', state: 'broadcast' }]);
+      // One merge at a time.
+      await fixture.run();
+      expect(await fixture.transactions()).toHaveLength(1);
+      expect(await fixture.statusOf(payouts[0])).toBe('reserved');
+      await fixture.node.mine(1);
+      await fixture.run();
+      await fixture.node.mine(CONFIRMATIONS);
+      await fixture.run();
+      expect(await fixture.statusesOf(...payouts)).toEqual(['mined', 'mined']);
+      expect(await fixture.spent()).toHaveLength(2);
+      const left = await fixture.db.rows('select distinct state from unswept_deposits order by 1');
+      expect(left).toEqual([{ state: 'held' }, { state: 'swept' }]);
+    },
+  );
 
   it('whose UTXOs cannot be merged at this fee does not delay others', async () => {
     await fixture.depositMany(200, 100_000n);
@@ -159,11 +125,9 @@ describe('a payout', () => {
     const payouts = [await fixture.reserve(19_990_000n), await fixture.reserve(21_000_000n)];
     const small = await fixture.reserve(1_000_000n);
     await fixture.run(fixture.replica({ sender }));
-    expect(await Promise.all(payouts.map((one) => fixture.statusOf(one)))).toEqual(['reserved', 'reserved']);
+    expect(await fixture.statusesOf(...payouts)).toEqual(['reserved', 'reserved']);
     expect(await fixture.statusOf(small)).toBe('broadcast');
-    expect(fixture.lines).toContainEqual(
-      expect.objectContaining({ level: 'error', asset: 'BTC', payouts: 1 }),
-    );
+    fixture.expectLogged({ level: 'error', asset: 'BTC', payouts: 1 });
   });
 
   it('does not spend or merge UTXOs that cost more to spend than their amount', async () => {
@@ -173,9 +137,7 @@ describe('a payout', () => {
     await fixture.run(fixture.replica({ sender: { ...fixture.sender, feeRate: async () => 10n } }));
     expect(await fixture.statusOf(payout)).toBe('reserved');
     expect(await fixture.transactions()).toEqual([]);
-    expect(fixture.lines).toContainEqual(
-      expect.objectContaining({ level: 'error', has: '0.0199', needs: '0.01993' }),
-    );
+    fixture.expectLogged({ level: 'error', has: '0.0199', needs: '0.01993' });
   });
 
   it('of dust is refused, and does not delay others', async () => {
@@ -183,7 +145,7 @@ describe('a payout', () => {
     const dust = await fixture.reserve(545n);
     const other = await fixture.reserve(546n);
     await fixture.finish();
-    expect([await fixture.statusOf(dust), await fixture.statusOf(other)]).toEqual(['failed', 'mined']);
+    expect(await fixture.statusesOf(dust, other)).toEqual(['failed', 'mined']);
     expect(await fixture.published(dust.id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
   });
 
@@ -219,7 +181,7 @@ describe('a payout', () => {
     const payout = await fixture.reserve(BITCOIN / 2n);
     const large = await fixture.reserve(2n * BITCOIN);
     await fixture.finish();
-    expect([await fixture.statusOf(payout), await fixture.statusOf(large)]).toEqual(['mined', 'reserved']);
+    expect(await fixture.statusesOf(payout, large)).toEqual(['mined', 'reserved']);
     const spent = (await fixture.utxos()).filter(({ state }) => state === 'spent');
     expect(spent.map(({ outpoint }) => outpoint)).toEqual([stays.outpoint]);
   });
@@ -232,39 +194,25 @@ it('a halt stops new signatures, and signed transactions are followed', async ()
   await fixture.node.mine(CONFIRMATIONS);
   await fixture.run();
   await fixture.run();
-  expect([await fixture.statusOf(signed), await fixture.statusOf(waiting)]).toEqual(['mined', 'reserved']);
+  expect(await fixture.statusesOf(signed, waiting)).toEqual(['mined', 'reserved']);
   await resume(fixture.db, 'BTC');
   await fixture.finish();
   expect(await fixture.statusOf(waiting)).toBe('mined');
 });
 
-describe('two replicas', () => {
-  it('sign nothing with a lease that was lost during a pause', async () => {
-    await fixture.deposit(BITCOIN);
-    const payout = await fixture.reserve(BITCOIN / 4n);
-    const sleeper = fixture.replica({
-      sender: {
-        ...fixture.sender,
-        feeRate: async () => {
-          // Another replica takes the lease during the pause.
-          await fixture.db.rows(`update leases set expires_at = now() - interval '1 second'`);
-          await fixture.run(fixture.replica());
-          return fixture.sender.feeRate();
-        },
-      },
-    });
-    expect(await fixture.run(sleeper)).toBe(0);
-    expect(await fixture.transactions()).toHaveLength(1);
-    await fixture.db.rows(`update leases set expires_at = now() - interval '1 second'`);
-    await fixture.finish();
-    expect(await fixture.statusOf(payout)).toBe('mined');
-    expect(await fixture.transactions()).toHaveLength(1);
-  });
-
-  it('sign nothing with another seed for the same database', async () => {
-    await fixture.send();
-    const mismatched = fixture.replica({ sender: { ...fixture.sender, hotAddress: fixture.newRecipient() } });
-    expect(await fixture.run(mismatched)).toBe(0);
-    expect(mismatched.signingPause.reason).toMatch(/WALLET_SEED/);
-  });
+it('a replica signs nothing with a lease that was lost during a pause', async () => {
+  await fixture.deposit(BITCOIN);
+  const payout = await fixture.reserve(BITCOIN / 4n);
+  const feeRate = async () => {
+    // Another replica takes the lease during the pause.
+    await fixture.freeLease();
+    await fixture.run(fixture.replica());
+    return fixture.sender.feeRate();
+  };
+  expect(await fixture.run(fixture.replica({ sender: { ...fixture.sender, feeRate } }))).toBe(0);
+  expect(await fixture.transactions()).toHaveLength(1);
+  await fixture.freeLease();
+  await fixture.finish();
+  expect(await fixture.statusOf(payout)).toBe('mined');
+  expect(await fixture.transactions()).toHaveLength(1);
 });

@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import type { Broadcast } from '@quittance/chains/chain';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Bus } from '@quittance/shared/bus';
 import { type Db, openDb } from '@quittance/shared/db';
-import { type AccountId, newAccountId, newDepositId, type PayoutId } from '@quittance/shared/ids';
+import { type AccountId, newAccountId, type PayoutId } from '@quittance/shared/ids';
 import { createLogger, type Logger, throttledLog } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { Secret } from '@quittance/shared/secret';
@@ -13,6 +13,7 @@ import { recordDeposits, reverseDeposits } from '../src/handlers.ts';
 import { requestPayout } from '../src/operations/request-payout.ts';
 import type { Ports } from '../src/ports.ts';
 import { noteHalt, noteResume } from '../src/store/halts.ts';
+import { aDeposit, type DepositPayload } from './deposit-event.ts';
 
 /** A clock that a test moves. Unless it `runs`, only the test moves it. */
 export class TestClock {
@@ -48,7 +49,6 @@ export const halt = (db: Db, asset: AssetSymbol, number = '1') =>
 export const resume = (db: Db, asset: AssetSymbol, number = '1') =>
   db.transaction((trx) => noteResume(trx, { asset, halt: number }));
 
-export type DepositPayload = Parameters<typeof recordDeposits>[1][number]['payload'];
 const TABLES = [
   'halted_assets',
   'utxos',
@@ -138,27 +138,8 @@ export abstract class ChainWorkerFixture {
     return made.value;
   }
 
-  protected payloadOf(deposit: {
-    asset: AssetSymbol;
-    amount: bigint;
-    address: string;
-    index: number;
-    outpoint: string;
-  }): DepositPayload {
-    return {
-      deposit_id: newDepositId(new Date()),
-      account_id: this.account,
-      invoice_id: 'inv_test',
-      asset: deposit.asset,
-      amount: deposit.amount.toString(),
-      address: deposit.address,
-      derivation_index: deposit.index,
-      outpoint: deposit.outpoint,
-      tx_hash: deposit.outpoint.split(':')[0] ?? null,
-      block_height: 1,
-      block_hash: 'block',
-      disposition: 'credit',
-    };
+  protected depositOf(deposit: Omit<Parameters<typeof aDeposit>[0], 'account_id'>): DepositPayload {
+    return aDeposit({ ...deposit, account_id: this.account });
   }
 
   async settled(...payloads: DepositPayload[]): Promise<void> {
@@ -172,6 +153,18 @@ export abstract class ChainWorkerFixture {
 
   payout(id: PayoutId): Promise<Record<string, unknown>> {
     return this.db.one('select * from payouts where id = $1', [id]);
+  }
+
+  async statusOf({ id }: { id: PayoutId }): Promise<unknown> {
+    return (await this.payout(id))['status'];
+  }
+
+  statusesOf(...payouts: { id: PayoutId }[]): Promise<unknown[]> {
+    return Promise.all(payouts.map((payout) => this.statusOf(payout)));
+  }
+
+  expectLogged(line: Record<string, unknown>): void {
+    expect(this.lines).toContainEqual(expect.objectContaining(line));
   }
 
   /** The kinds of the events about a payout, in order. */

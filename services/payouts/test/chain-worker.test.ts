@@ -178,9 +178,7 @@ describe('the chain worker', () => {
       },
     };
     expect(await fixture.run(fixture.replica({ sender: asleep }))).toBe(0);
-    expect(fixture.lines).toContainEqual(
-      expect.objectContaining({ msg: 'another replica has taken the lease of the chain worker' }),
-    );
+    fixture.expectLogged({ msg: 'another replica has taken the lease of the chain worker' });
     expect(await fixture.transactions()).toHaveLength(1);
     await fixture.finish();
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
@@ -198,13 +196,11 @@ describe('a chain that knows more of the hot wallet than the database', () => {
     expect(fixture.ports.signingPause.reason).toMatch(
       /transactions of this wallet that this database does not know/,
     );
-    expect(fixture.lines).toContainEqual(
-      expect.objectContaining({
-        level: 'error',
-        msg: 'nothing is signed',
-        reason: fixture.ports.signingPause.reason,
-      }),
-    );
+    fixture.expectLogged({
+      level: 'error',
+      msg: 'nothing is signed',
+      reason: fixture.ports.signingPause.reason,
+    });
     expect(await fixture.payout(before.id)).toMatchObject({ status: 'mined' });
     expect(await fixture.payout(id)).toMatchObject({ status: 'reserved' });
     expect(await fixture.db.one('select next_nonce from wallets')).toEqual({ next_nonce: '1' });

@@ -84,7 +84,7 @@ export class EngineFixture extends ChainWorkerFixture {
 
   depositPayload(index: number, asset: AssetSymbol, amount: bigint, address = depositAddress(index)) {
     const outpoint = `0xcustomer:${this.#recipients}`;
-    return this.payloadOf({ asset, amount, address, index, outpoint });
+    return this.depositOf({ asset, amount, address, index, outpoint });
   }
 
   run(ports = this.ports): Promise<number> {

@@ -60,7 +60,7 @@ describe('a payout', () => {
   it('of tokens waits for Ether to pay its fee', async () => {
     fixture.chain.fund('USDC_ERC20', HOT, 5_000_000n);
     const { id } = await fixture.send({ asset: 'USDC_ERC20', amount: 5_000_000n });
-    expect(fixture.lines).toContainEqual(expect.objectContaining({ asset: 'ETH', has: '0' }));
+    fixture.expectLogged({ asset: 'ETH', has: '0' });
     fixture.chain.fund('ETH', HOT, ETHER);
     await fixture.finish();
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
@@ -239,7 +239,7 @@ describe('the node', () => {
     expect(await fixture.payout(odd.id)).toMatchObject({ status: 'broadcast' });
     expect(await fixture.payout(other.id)).toMatchObject({ status: 'mined' });
     expect(await fixture.payout(third.id)).toMatchObject({ status: 'broadcast' });
-    expect(fixture.lines).toContainEqual(expect.objectContaining({ level: 'warn', transaction: oddHash }));
+    fixture.expectLogged({ level: 'warn', transaction: oddHash });
     await fixture.freeLease();
     await fixture.finish();
     // Nor when it has ended.
@@ -258,9 +258,7 @@ describe('the node', () => {
     const status = () => Promise.reject(new Error('the node stumbles'));
     await fixture.runWith({ status });
     expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
-    expect(fixture.lines).toContainEqual(
-      expect.objectContaining({ level: 'warn', reason: expect.stringMatching('stumbles') }),
-    );
+    fixture.expectLogged({ level: 'warn', reason: expect.stringMatching('stumbles') });
   });
 
   it('that is down makes payouts wait until it is back', async () => {

@@ -35,9 +35,7 @@ describe('a reorganisation', () => {
     fixture.chain.reorg(CONFIRMATIONS);
     expect(fixture.chain.paymentsTo(to)).toEqual([]);
     await watchEnded(fixture.ports, 0);
-    expect(fixture.lines).toContainEqual(
-      expect.objectContaining({ level: 'error', msg: expect.stringMatching('left the chain') }),
-    );
+    fixture.expectLogged({ level: 'error', msg: expect.stringMatching('left the chain') });
     fixture.chain.mine();
     expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
   });

@@ -110,12 +110,10 @@ describe('a sweep', () => {
     await fixture.deposit(1, 'ETH', 5n * ETHER, `0x${'99'.repeat(20)}`);
     await fixture.send();
     expect(await fixture.transactions()).toEqual([]);
-    expect(fixture.lines).toContainEqual(
-      expect.objectContaining({
-        level: 'error',
-        msg: expect.stringMatching('does not derive from WALLET_SEED'),
-      }),
-    );
+    fixture.expectLogged({
+      level: 'error',
+      msg: expect.stringMatching('does not derive from WALLET_SEED'),
+    });
   });
 
   it('of deposits that the chain does not have is not tried, and an error is logged', async () => {
@@ -124,7 +122,7 @@ describe('a sweep', () => {
     await fixture.db.rows(`update unswept_deposits set amount = $1`, [payload.amount]);
     await fixture.send();
     expect(await fixture.transactions()).toEqual([]);
-    expect(fixture.lines).toContainEqual(expect.objectContaining({ level: 'error', has: '1', settled: '5' }));
+    fixture.expectLogged({ level: 'error', has: '1', settled: '5' });
   });
 
   it('that cannot be made is replaced by another one', async () => {

@@ -24,7 +24,7 @@ describe('a halt on Ethereum', () => {
     await fixture.finish();
     expect(await fixture.payout(ether.id)).toMatchObject({ status: 'reserved' });
     expect(await fixture.payout(token.id)).toMatchObject({ status: 'mined' });
-    expect(fixture.lines).toContainEqual(expect.objectContaining({ level: 'error', assets: ['ETH'] }));
+    fixture.expectLogged({ level: 'error', assets: ['ETH'] });
     await resume(fixture.db, 'ETH');
     await fixture.finish();
     expect(await fixture.payout(ether.id)).toMatchObject({ status: 'mined' });
@@ -83,9 +83,7 @@ describe('a halt on Ethereum', () => {
     await halt(fixture.db, 'USDC_ERC20');
     await fixture.run();
     const [stuck] = await fixture.transactions();
-    expect(fixture.lines).toContainEqual(
-      expect.objectContaining({ level: 'error', asset: 'USDC_ERC20', transaction: stuck?.['tx_hash'] }),
-    );
+    fixture.expectLogged({ level: 'error', asset: 'USDC_ERC20', transaction: stuck?.['tx_hash'] });
   });
 
   it('stops sweeps of the asset', async () => {

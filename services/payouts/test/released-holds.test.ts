@@ -65,9 +65,7 @@ describe('the hold of a failed payout', () => {
     expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
     expect(await fixture.transactions()).toMatchObject([{ block_height: '1' }]);
     expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
-    expect(fixture.lines).toContainEqual(
-      expect.objectContaining({ level: 'error', msg: expect.stringMatching(/no receipt/) }),
-    );
+    fixture.expectLogged({ level: 'error', msg: expect.stringMatching(/no receipt/) });
     expect(fixture.lines.some((line) => line.msg.startsWith('a block was dropped'))).toBe(false);
     fixture.chain.hasNoReceipts = false;
     await fixture.run();
@@ -86,9 +84,7 @@ describe('the hold of a failed payout', () => {
       fixture.clock.advance(31_000);
     }
     expect(await fixture.payout(id)).toMatchObject({ status: 'signed' });
-    expect(fixture.lines).toContainEqual(
-      expect.objectContaining({ level: 'warn', msg: expect.stringMatching(/could not be searched/) }),
-    );
+    fixture.expectLogged({ level: 'warn', msg: expect.stringMatching(/could not be searched/) });
     fixture.chain.missingBlocks.clear();
     await fixture.run();
     expect(await fixture.payout(id)).toMatchObject({ status: 'failed' });

@@ -6,7 +6,7 @@ import { checkAddress, openWallet, type SolanaWallet } from '@quittance/chains/s
 import { type SurfpoolHandle, startSurfpool } from '@quittance/engines/surfpool';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { PayoutId } from '@quittance/shared/ids';
-import { payOnSolana, prepareSolana } from '@quittance/stack/solana';
+import { payOnSolana, prepareSolana, type SolanaNode } from '@quittance/stack/solana';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { solanaCustomer } from '@quittance/testkit/solana-customer';
@@ -55,15 +55,11 @@ async function solanaEngines(): Promise<SolanaEngines> {
   ]);
   const nobody = newWallet().hotAddress;
   const usdcMint = await prepareSolana(node.rpcUrl, { address: nobody, lamports: SOL, usdc: 0n });
-  return {
-    node,
-    usdcMint,
-    database,
-    stop: async () => {
-      await node.stop();
-      await database.drop();
-    },
+  const stop = async () => {
+    await node.stop();
+    await database.drop();
   };
+  return { node, usdcMint, database, stop };
 }
 
 type FixturePorts = Ports & PayoutChain<'solana'>;
@@ -78,15 +74,15 @@ export class SolanaFixture extends ChainWorkerFixture {
   readonly usdcMint: string;
   readonly network: SolanaNetwork;
   readonly customer: ReturnType<typeof solanaCustomer>;
-  readonly #engines: SolanaEngines;
+  readonly #node: SolanaNode;
 
   private constructor(engines: SolanaEngines) {
     super(engines.database, new TestClock({ runs: true }));
-    this.#engines = engines;
+    this.#node = { rpc: engines.node.rpcUrl, tokens: { USDC_SOL: engines.usdcMint } };
     this.rpc = connectRpc(engines.node.rpcUrl);
     this.usdcMint = engines.usdcMint;
     this.network = { name: 'local', usdcMint: engines.usdcMint };
-    this.customer = solanaCustomer({ rpc: engines.node.rpcUrl, tokens: { USDC_SOL: engines.usdcMint } });
+    this.customer = solanaCustomer(this.#node);
     this.sender = this.recorded(
       createSolanaSender({ rpc: this.rpc, network: this.network, wallet: this.wallet }),
     );
@@ -94,14 +90,11 @@ export class SolanaFixture extends ChainWorkerFixture {
   }
 
   /** A fixture with this balance of the hot wallet. */
-  static async fresh(
-    engines: SolanaEngines,
-    hot: { lamports: bigint; usdc?: bigint },
-  ): Promise<SolanaFixture> {
+  static async fresh(engines: SolanaEngines, lamports: bigint, usdc: bigint): Promise<SolanaFixture> {
     const fixture = new SolanaFixture(engines);
     await fixture.emptyTables();
-    if (hot.lamports > 0n) await fixture.fund('SOL', fixture.wallet.hotAddress, hot.lamports);
-    if (hot.usdc !== undefined) await fixture.fund('USDC_SOL', fixture.wallet.hotAddress, hot.usdc);
+    if (lamports > 0n) await fixture.fund('SOL', fixture.wallet.hotAddress, lamports);
+    if (usdc > 0n) await fixture.fund('USDC_SOL', fixture.wallet.hotAddress, usdc);
     return fixture;
   }
 
@@ -128,13 +121,8 @@ export class SolanaFixture extends ChainWorkerFixture {
 
   /** From a customer's or an operator's wallet; returns when it is finalized. */
   async pay(asset: 'SOL' | 'USDC_SOL', to: string, amount: bigint): Promise<void> {
-    const { rpc, tokens } = this.#node;
-    const signature = await payOnSolana({ rpc, tokens }, [{ asset, to, amount }]);
+    const signature = await payOnSolana(this.#node, [{ asset, to, amount }]);
     await this.finalized(signature);
-  }
-
-  get #node() {
-    return { rpc: this.#engines.node.rpcUrl, tokens: { USDC_SOL: this.#engines.usdcMint } };
   }
 
   async finalized(signature: string): Promise<void> {
@@ -160,7 +148,7 @@ export class SolanaFixture extends ChainWorkerFixture {
     const address = this.wallet.depositAddress(this.#index);
     await this.fund(asset, address, amount);
     const outpoint = `${address}:1`;
-    await this.settled(this.payloadOf({ asset, amount, address, index: this.#index, outpoint }));
+    await this.settled(this.depositOf({ asset, amount, address, index: this.#index, outpoint }));
     return address;
   }
 
@@ -192,9 +180,9 @@ export class SolanaFixture extends ChainWorkerFixture {
   }
 
   /** Runs rounds until the payout has ended. */
-  async ends(id: PayoutId, status: 'mined' | 'failed'): Promise<Row> {
+  async ends(id: PayoutId, status: 'mined' | 'failed', ports = this.ports): Promise<Row> {
     await this.until(async () => {
-      await this.run();
+      await this.run(ports);
       expect((await this.payout(id))['status']).toBe(status);
     });
     return this.payout(id);
@@ -245,6 +233,5 @@ export function solanaSuite(
   use: (fixture: SolanaFixture) => void,
 ): (lamports?: bigint, usdc?: bigint) => Promise<void> {
   const fresh = chainWorkerSuite(solanaEngines, SolanaFixture.fresh);
-  return async (lamports = 10n * SOL, usdc) =>
-    use(await fresh({ lamports, ...(usdc === undefined ? {} : { usdc }) }));
+  return async (lamports = 10n * SOL, usdc = 0n) => use(await fresh(lamports, usdc));
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AnvilHandle, type AnvilOptions, startAnvil } from '@quittance/engines/anvil';
+import { type BitcoindHandle, startBitcoind } from '@quittance/engines/bitcoind';
 import { type NatsHandle, startNats } from '@quittance/engines/nats';
 import { type RedisHandle, startRedis } from '@quittance/engines/redis';
 import { checkInvariants } from '@quittance/reconciliation/check-invariants';
@@ -122,3 +123,10 @@ export async function testRedis(): Promise<Either<RedisHandle>> {
 /** An Ethereum node of this suite's own; it mines when told to. */
 export const testAnvil = (options: Partial<AnvilOptions> = {}): Promise<AnvilHandle> =>
   startAnvil({ port: 0, mining: 'manual', ...options });
+
+/** A Bitcoin node of this suite's own; it mines when told to. */
+export async function testBitcoind(): Promise<BitcoindHandle> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'quittance-bitcoin-'));
+  process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
+  return await startBitcoind({ dataDir, port: 0 });
+}
