@@ -21,7 +21,7 @@ import { connectRpc, type Rpc } from '../src/json-rpc.ts';
 import type { SolanaNetwork } from '../src/solana/network.ts';
 import { openWallet } from '../src/solana/wallet.ts';
 
-export const PHRASE = 'test test test test test test test test test test test junk';
+const PHRASE = 'test test test test test test test test test test test junk';
 export const wallet = openWallet(PHRASE);
 /** Sixteen times the public networks' pace: a block is finalized within a second. */
 const SLOT_MS = 25;

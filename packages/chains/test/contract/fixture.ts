@@ -1,11 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { test } from '@jest/globals';
-import type { AssetSymbol } from '@quittance/shared/assets';
+import { expect, test } from '@jest/globals';
+import type { AssetSymbol, ChainKind } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
+import { Secret } from '@quittance/shared/secret';
 import { notTried } from '@quittance/testkit/not-tried';
 import type { Block, ChainReader, ChainSender, Payment, SignedTransaction } from '../../src/chain.ts';
+import { connectReader, connectSender, type SenderOf } from '../../src/registry.ts';
+import type { SettingsOf } from '../../src/settings.ts';
+import { PHRASE } from '../bitcoin-chain.ts';
 
-const HAPPENS_WITHIN_MS = 30_000;
 const BLOCKS_AT_ONCE = 50;
 
 /** What a chain may be unable to do. */
@@ -19,7 +21,7 @@ export type Ability =
   /** Native money comes without a trace, and balances tell. */
   | 'balances';
 
-/** A chain, real or fake, as the contract handles it. */
+/** A chain as the contract handles it. */
 export type Fixture = {
   /** The native asset first. */
   assets: readonly [AssetSymbol, ...AssetSymbol[]];
@@ -82,12 +84,47 @@ export async function blocksSince(reader: ChainReader, height: number): Promise<
 export const paidTo = (blocks: readonly Block[], address: string): Payment[] =>
   blocks.flatMap((block) => block.payments).filter((payment) => payment.address === address);
 
-export async function eventually<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-  const deadline = Date.now() + HAPPENS_WITHIN_MS;
-  for (;;) {
-    const seen = await look();
-    if (seen !== undefined) return seen;
-    if (Date.now() > deadline) throw new Error(`not within ${HAPPENS_WITHIN_MS / 1000} s: ${what}`);
-    await sleep(20);
+/** Each question, by its name, is answered with the error that the node is away. */
+export async function expectUnavailable(questions: Record<string, () => unknown>): Promise<void> {
+  for (const [name, ask] of Object.entries(questions)) {
+    const outcome = await Promise.try(ask).then(
+      () => 'an answer',
+      (error: Error) => error.name,
+    );
+    expect([name, outcome]).toEqual([name, 'RpcUnavailable']);
   }
+}
+
+/**
+ * Reader and sender of a node. The reader is connected to it thrice: a quorum promises what each of its nodes does. `other` are
+ * settings of another network.
+ */
+export function connections<K extends ChainKind>(
+  url: string,
+  given: Omit<SettingsOf<K>, 'rpcUrls'>,
+  other: Partial<SettingsOf<K>>,
+) {
+  const settingsOf = (urls: string[], more: object = {}) =>
+    ({ ...given, rpcUrls: urls.map((one) => new Secret(one)), ...more }) as unknown as SettingsOf<K>;
+  const connect = (at: string, more?: object) => ({
+    reader: connectReader<K>(settingsOf([at, at, at], more)),
+    sender: connectSender<K>(settingsOf([at], more), PHRASE),
+  });
+  const { reader, sender } = connect(url);
+  return {
+    reader,
+    sender,
+    elsewhere: () => connect(url, other),
+    nobody: () => connect('http://127.0.0.1:1'),
+    /** Signs with newly opened keys. */
+    async signAgain<T>(sign: (fresh: SenderOf<K>) => Promise<T>): Promise<T> {
+      const fresh = connectSender<K>(settingsOf([url]), PHRASE);
+      try {
+        return await sign(fresh);
+      } finally {
+        await fresh.close();
+      }
+    },
+    close: () => Promise.all([reader.close(), sender.close()]),
+  };
 }

@@ -1,7 +1,15 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
+import { eventually } from '@quittance/testkit/eventually';
 import type { ChainReader } from '../../src/chain.ts';
-import { blocksSince, type Candidate, eventually, type Fixture, paidTo, whereItCan } from './fixture.ts';
+import {
+  blocksSince,
+  type Candidate,
+  expectUnavailable,
+  type Fixture,
+  paidTo,
+  whereItCan,
+} from './fixture.ts';
 
 /** What every reader of a chain promises (chain.ts), whatever the chain. */
 export function readerContract(candidate: Candidate, opened: () => Fixture): void {
@@ -159,26 +167,27 @@ export function readerContract(candidate: Candidate, opened: () => Fixture): voi
       await watch?.look();
       const address = fixture.newAddress();
       const txHash = await fixture.pay([onlyPayment(asset, address)]);
-      const seen = await eventually('it waits', async () => {
-        const found = (await watch?.look())?.fresh.filter((payment) => payment.address === address) ?? [];
-        return found.length > 0 ? found : undefined;
+      const seen = await eventually(async () => {
+        const found = (await watch?.look())?.fresh.filter((payment) => payment.address === address);
+        expect(found).toMatchObject([{ txHash, asset, address, amount: fixture.amount(asset) }]);
+        return found;
       });
-      expect(seen).toMatchObject([{ txHash, asset, address, amount: fixture.amount(asset) }]);
       const told: unknown[] = [];
       await fixture.mine(1);
-      const last = await eventually('it waits no more', async () => {
+      const last = await eventually(async () => {
         const look = await watch?.look();
         told.push(...(look?.fresh ?? []).filter((payment) => payment.address === address));
-        return look?.has(txHash) === false ? look : undefined;
+        expect(look?.has(txHash)).toBe(false);
+        return look;
       });
       expect(told).toEqual([]);
       // Where it is now is not above the height told with that.
       const block = (await blocksSince(reader, start)).find((one) => paidTo([one], address).length > 0);
-      expect(block?.height).toBeLessThanOrEqual(last.height);
+      expect(block?.height).toBeLessThanOrEqual(last?.height as number);
       expect(paidTo(block === undefined ? [] : [block], address)).toEqual(seen);
     });
 
-    for (const depth of [1, 2, 6]) {
+    for (const depth of [1, 6]) {
       whereItCan(candidate, 'reorg', `names a payment the same in another block, ${depth} deep`, async () => {
         const [asset] = fixture.assets;
         const start = await heightNow();
@@ -219,28 +228,15 @@ export function readerContract(candidate: Candidate, opened: () => Fixture): voi
 
     test('throws when the node is away, in every question', async () => {
       const { reader: lost } = fixture.nobody();
-      const questions: [string, () => unknown][] = [
-        ['check', () => lost.check()],
-        ['head', () => lost.head()],
-        ['block', () => lost.block(1)],
-        ['blocksAfter', () => lost.blocksAfter(1, 1)],
-        ['hashAt', () => lost.hashAt(1)],
-        ...(lost.balances === undefined
-          ? []
-          : [['balancesAt', () => lost.balances?.balancesAt(['x'], 1)] as [string, () => unknown]]),
-        ...(lost.watchPending === undefined
-          ? []
-          : [['look', () => lost.watchPending?.().look()] as [string, () => unknown]]),
-      ];
-      for (const [name, ask] of questions) {
-        const outcome = await Promise.resolve()
-          .then(ask)
-          .then(
-            () => 'an answer',
-            (error: Error) => error.name,
-          );
-        expect([name, outcome]).toEqual([name, 'RpcUnavailable']);
-      }
+      await expectUnavailable({
+        check: () => lost.check(),
+        head: () => lost.head(),
+        block: () => lost.block(1),
+        blocksAfter: () => lost.blocksAfter(1, 1),
+        hashAt: () => lost.hashAt(1),
+        ...(lost.balances && { balancesAt: () => lost.balances?.balancesAt(['x'], 1) }),
+        ...(lost.watchPending && { look: () => lost.watchPending?.().look() }),
+      });
       await lost.close();
     });
   });
