@@ -32,23 +32,20 @@ describe('the ledger’s settings', () => {
     });
   });
 
-  it('take prices from a file', () => {
-    expect(load({ ...right, PRICES: 'file:/etc/prices.json' }).PRICES).toEqual({
-      from: 'file',
-      path: '/etc/prices.json',
+  it('take prices from a file, a list of assets, and confirmations for some of them', () => {
+    const given = {
+      PRICES: 'file:/etc/prices.json',
+      ASSETS_ACTIVE: 'BTC, ETH',
+      MIN_CONFIRMATIONS: 'BTC=3, ETH=32,',
+    };
+    expect(load({ ...right, ...given })).toMatchObject({
+      PRICES: { from: 'file', path: '/etc/prices.json' },
+      ASSETS_ACTIVE: ['BTC', 'ETH'],
+      MIN_CONFIRMATIONS: new Map([
+        ['BTC', 3],
+        ['ETH', 32],
+      ]),
     });
-  });
-
-  it('take a list of assets', () => {
-    expect(load({ ...right, ASSETS_ACTIVE: 'BTC, ETH' }).ASSETS_ACTIVE).toEqual(['BTC', 'ETH']);
-  });
-
-  it('take a number of confirmations for some assets', () => {
-    const { MIN_CONFIRMATIONS } = load({ ...right, MIN_CONFIRMATIONS: 'BTC=3, ETH=32,' });
-    expect([...MIN_CONFIRMATIONS]).toEqual([
-      ['BTC', 3],
-      ['ETH', 32],
-    ]);
   });
 
   it.each(['BTC', 'BTC=0', 'BTC=-1', 'BTC=1.5', 'BTC=10000', 'DOGE=1', 'BTC=1,BTC=2', '=1', 'BTC:1'])(

@@ -1,10 +1,9 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AssetSettings } from '../src/domain/asset-settings.ts';
 import { applyAssetSettings } from '../src/operations/apply-asset-settings.ts';
 import { deleteReplicaRow } from '../src/store/asset-settings.ts';
-import { anAccount, IDENTITY_SECRET, openLedger } from './ledger-fixture.ts';
+import { anAccount, askHttp, openLedger } from './ledger-fixture.ts';
 
 /** Replicas that are configured differently, as in a rolling restart. */
 
@@ -112,11 +111,8 @@ it('a ledger with older asset settings starts, and the catalogue follows the new
   await first.stop();
   const restarted = await fixture.start({ config: older });
   expect(await inForce()).toBe('BTC=,ETH=32');
-  const headers = {
-    [IDENTITY_HEADER]: signIdentity(IDENTITY_SECRET, { account: anAccount() }, new Date()),
-  };
-  const answer = await fetch(`http://127.0.0.1:${second.port}/api/assets`, { headers });
-  expect(await answer.json()).toMatchObject({
+  const { body } = await askHttp(second, '/api/assets', anAccount());
+  expect(body).toMatchObject({
     data: [
       { symbol: 'BTC', network_fee: '0.0002', min_confirmations: 2 },
       { symbol: 'ETH', network_fee: '0.0005', min_confirmations: 32 },

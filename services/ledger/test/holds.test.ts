@@ -40,26 +40,19 @@ it('holds are decided by their keys, also when the statement was planned over em
 });
 
 describe('a hold', () => {
-  it('takes amount and fee from what can be spent', async () => {
-    const account = await anAccountWith(100n);
-    expect(await fixture.place(aHold(account, 60n, { network_fee: '5' }))).toBe('placed');
-    expect(await fixture.balance(account)).toEqual(['35', '65', '0']);
-  });
-
   it.each([
-    ['all of it', 95n, '5', 'placed'],
-    ['one unit too much', 96n, '5', 'refused'],
-    ['the amount, but not the fee', 100n, '5', 'refused'],
-    ['more than any balance', 10n ** 78n - 1n, '0', 'refused'],
-    ['more than any balance as fee', 1n, (10n ** 78n - 1n).toString(), 'refused'],
-  ])('of %s', async (_what, amount, fee, outcome) => {
+    ['a part of it', 60n, '5', ['35', '65', '0']],
+    ['all of it', 95n, '5', ['0', '100', '0']],
+    ['one unit too much', 96n, '5', undefined],
+    ['the amount, but not the fee', 100n, '5', undefined],
+    ['more than any balance', 10n ** 78n - 1n, '0', undefined],
+    ['more than any balance as fee', 1n, (10n ** 78n - 1n).toString(), undefined],
+  ])('of %s', async (_what, amount, fee, balance) => {
     const account = await anAccountWith(100n);
-    expect(await fixture.place(aHold(account, amount, { network_fee: fee }))).toBe(outcome);
-    expect((await fixture.balance(account))[0]).toBe(outcome === 'placed' ? '0' : '100');
-  });
-
-  it('of an account that never had anything is refused', async () => {
-    expect(await fixture.place(aHold(anAccount(), 1n))).toBe('refused');
+    const hold = aHold(account, amount, { network_fee: fee });
+    const outcome = balance === undefined ? 'refused' : 'placed';
+    expect([await fixture.place(hold), await fixture.place(hold)]).toEqual([outcome, outcome]);
+    expect(await fixture.balance(account)).toEqual(balance ?? ['100', '0', '0']);
   });
 
   it('of one asset does not touch another', async () => {
@@ -76,14 +69,6 @@ describe('a hold', () => {
     await eventually(async () => expect((await fixture.balance(account))[0]).toBe('100'));
     expect(await fixture.place(hold)).toBe('refused');
     expect(await fixture.place({ ...hold, payout_id: aPayoutId() })).toBe('placed');
-  });
-
-  it('asked for again is the same hold', async () => {
-    const account = await anAccountWith(100n);
-    const hold = aHold(account, 60n);
-    expect(await fixture.place(hold)).toBe('placed');
-    expect(await fixture.place(hold)).toBe('placed');
-    expect(await fixture.balance(account)).toEqual(['40', '60', '0']);
   });
 
   it('says what the balance has when it is refused, and only then', async () => {
@@ -126,46 +111,22 @@ describe('a hold', () => {
     const hold = aHold(account, 60n, { network_fee: '5' });
     await fixture.place(hold);
     const posting = holdPosting({ ...payoutOf(account, 60n, 5n), id: hold.payout_id as PayoutId });
-    const rows = await fixture.admin.rows(
-      `select t.kind, t.account_id, t.asset, t.amount, t.network_fee, t.detail,
-         json_agg(json_build_object('account', e.account_id, 'bucket', e.bucket, 'asset', e.asset, 'amount', e.amount::text) order by e.seq) as entries
-       from transfers t join entries e on e.transfer_seq = t.seq where t.op = $1 group by t.seq`,
-      [posting.op],
-    );
-    expect(rows).toEqual([
-      {
-        kind: posting.kind,
-        account_id: account,
-        asset: 'ETH',
-        amount: '60',
-        network_fee: '5',
-        detail: posting.detail,
-        entries: posting.entries.map(({ bucket, amount }) => ({
-          account,
-          bucket,
-          asset: 'ETH',
-          amount: amount.toString(),
-        })),
-      },
-    ]);
+    await fixture.expectBooked(posting);
   });
 });
 
 describe('many at once', () => {
-  it('2,000 holds of 1 on a balance of 1,000 through two replicas: exactly 1,000 are placed', async () => {
-    const account = await anAccountWith(1_000n);
-    const outcomes = await Promise.all(
-      Array.from({ length: 2_000 }, () => fixture.place(aHold(account, 1n))),
-    );
-    expect(count(outcomes, 'placed')).toBe(1_000);
-    expect(count(outcomes, 'refused')).toBe(1_000);
-    expect(await fixture.balance(account)).toEqual(['0', '1000', '0']);
+  it('600 holds of 1 on a balance of 300 through two replicas: exactly 300 are placed', async () => {
+    const account = await anAccountWith(300n);
+    const outcomes = await Promise.all(Array.from({ length: 600 }, () => fixture.place(aHold(account, 1n))));
+    expect([count(outcomes, 'placed'), count(outcomes, 'refused')]).toEqual([300, 300]);
+    expect(await fixture.balance(account)).toEqual(['0', '300', '0']);
   });
 
   it('the statement alone, 16 connections on one row: exactly as many as the balance covers', async () => {
-    const account = await anAccountWith(1_000n);
+    const account = await anAccountWith(300n);
     const decided = await Promise.all(
-      Array.from({ length: 600 }, async (_, i) => {
+      Array.from({ length: 200 }, async (_, i) => {
         let waiting = Array.from({ length: 1 + (i % 5) }, () => payoutOf(account, 1n, 1n));
         const states: string[] = [];
         while (waiting.length > 0) {
@@ -178,15 +139,15 @@ describe('many at once', () => {
       }),
     );
     const states = decided.flat();
-    expect(states).toHaveLength(1_800);
-    expect(count(states, 'placed')).toBe(500);
-    expect(await fixture.balance(account)).toEqual(['0', '1000', '0']);
+    expect(states).toHaveLength(600);
+    expect(count(states, 'placed')).toBe(150);
+    expect(await fixture.balance(account)).toEqual(['0', '300', '0']);
   });
 
   it('with money coming in meanwhile: nothing is lost, nothing is spent twice', async () => {
     const account = await anAccountWith(100n);
     const [outcomes] = await Promise.all([
-      Promise.all(Array.from({ length: 500 }, () => fixture.place(aHold(account, 3n)))),
+      Promise.all(Array.from({ length: 200 }, () => fixture.place(aHold(account, 3n)))),
       fixture.send(Array.from({ length: 200 }, () => settled(aDeposit(account, 2n)))),
     ]);
     const placed = BigInt(count(outcomes, 'placed'));
@@ -220,7 +181,7 @@ describe('many at once', () => {
   });
 
   it('one payout under two contents at once: one of them wins, as a whole', async () => {
-    for (let i = 0; i < 20; i++) {
+    for (let i = 0; i < 10; i++) {
       const [rich, poor] = await Promise.all([anAccountWith(100n), anAccountWith(10n)]);
       const id = aPayoutId();
       const asked = await Promise.allSettled([

@@ -1,35 +1,16 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
-import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Lease, takeLease } from '@quittance/shared/lease';
 import { rateFromSource } from '@quittance/shared/money';
 import { eventually } from '@quittance/testkit/eventually';
-import { request } from 'undici';
 import { refreshQuotes } from '../src/operations/refresh-quotes.ts';
 import { fixedPrices } from './fixed-prices.ts';
-import { aDeposit, aHold, anAccount, IDENTITY_SECRET, openLedger, settled } from './ledger-fixture.ts';
+import { aDeposit, aHold, anAccount, aReturn, askHttp, openLedger, settled } from './ledger-fixture.ts';
 
-const { fixture, one: ledger } = openLedger();
+const { fixture, one: ledger, handle, anUnresolved } = openLedger();
 
-type Method = 'GET' | 'HEAD' | 'POST';
-
-async function ask(path: string, account?: AccountId, method: Method = 'GET') {
-  const headers =
-    account === undefined
-      ? {}
-      : { [IDENTITY_HEADER]: signIdentity(IDENTITY_SECRET, { account }, new Date()) };
-  const {
-    statusCode,
-    headers: answered,
-    body,
-  } = await request(`http://127.0.0.1:${ledger.port}${path}`, {
-    method,
-    headers,
-  });
-  const text = await body.text();
-  return { status: statusCode, headers: answered, text, body: text === '' ? undefined : JSON.parse(text) };
-}
+const ask = askHttp.bind(undefined, ledger);
 
 async function rates(prices: Record<string, string>) {
   const lease = (await takeLease(fixture.db, 'quotes', 'this test', 600_000)) as Lease;
@@ -134,17 +115,8 @@ describe('with rates', () => {
 
   it.each(['/api/balances', '/api/assets'])('%s needs the gateway’s word', async (path) => {
     expect(await ask(path)).toMatchObject({ status: 401, body: { message: 'Unauthenticated.' } });
-    const forged = await request(`http://127.0.0.1:${ledger.port}${path}`, {
-      headers: {
-        [IDENTITY_HEADER]: signIdentity(
-          'another secret, also long enough',
-          { account: anAccount() },
-          new Date(),
-        ),
-      },
-    });
-    expect(forged.statusCode).toBe(401);
-    await forged.body.dump();
+    const forged = await askHttp(ledger, path, anAccount(), 'GET', 'another secret, also long enough');
+    expect(forged.status).toBe(401);
   });
 
   it('an unknown route is named', async () => {
@@ -152,5 +124,98 @@ describe('with rates', () => {
       status: 404,
       body: { message: 'The route api/money could not be found.' },
     });
+  });
+});
+
+describe('GET /api/unresolved', () => {
+  it('a long list is counted no further than 10,000, and its next page linked beyond', async () => {
+    const account = anAccount();
+    await fixture.admin.rows(
+      `insert into unresolved (deposit_id, account_id, asset, amount, state)
+       select 'dep_long_' || n, $1, 'ETH', 1, 'reversed' from generate_series(1, 10005) as n`,
+      [account],
+    );
+    const page = async (number: number) => (await ask(`/api/unresolved?page=${number}`, account)).body;
+    expect(await page(1)).toMatchObject({ meta: { total: 10_000, last_page: 1_000 } });
+    expect(await page(1_000)).toMatchObject({
+      meta: { total: 10_001 },
+      links: { next: 'http://localhost:4000/api/unresolved?page=1001' },
+    });
+    expect(await page(1_001)).toMatchObject({ meta: { to: 10_005, total: 10_005 }, links: { next: null } });
+  });
+
+  it('the account’s own are listed, newest first, by asset and status', async () => {
+    const account = anAccount();
+    const first = await anUnresolved(account);
+    const usdc = aDeposit(account, 2_500_000n, { disposition: 'unresolved', asset: 'USDC_ERC20' });
+    await handle(settled(usdc));
+    await anUnresolved();
+    await fixture.place(aReturn(usdc, 1_000_000n, { asset: 'USDC_ERC20', payout_id: '4711' }));
+    const { status, body } = await ask('/api/unresolved?perPage=1', account);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      data: [
+        {
+          id: usdc.deposit_id,
+          status: 'returning',
+          amount: '2.5',
+          asset: { id: 4, symbol: 'USDC_ERC20', name: 'USD Coin (ERC-20)', decimals: 6 },
+          invoice_id: 'inv_1',
+          tx_hash: null,
+          payout_id: 4711,
+          created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+          resolved_at: null,
+        },
+      ],
+      meta: { total: 2, last_page: 2, path: 'http://localhost:4000/api/unresolved' },
+    });
+    const idsOf = async (query: string) => {
+      const { data } = (await ask(`/api/unresolved?${query}`, account)).body;
+      return (data as { id: string }[]).map(({ id }) => id);
+    };
+    expect(await idsOf('page=2&perPage=1')).toEqual([first.deposit_id]);
+    expect(await idsOf('page=9')).toEqual([]);
+    expect(await idsOf('asset=ETH')).toEqual([first.deposit_id]);
+    expect(await idsOf('status=returning')).toEqual([usdc.deposit_id]);
+    expect(await idsOf('status=accepted')).toEqual([]);
+    expect(await ask('/api/unresolved?status=lost&asset=DOGE&perPage=0', account)).toMatchObject({
+      status: 422,
+      body: {
+        errors: {
+          status: ['The selected status is invalid.'],
+          asset: ['The selected asset is invalid.'],
+          perPage: ['The per page must be at least 1.'],
+        },
+      },
+    });
+  });
+
+  it('one is accepted, once; 404 before 403 before 409', async () => {
+    const deposit = await anUnresolved();
+    const account = deposit.account_id as AccountId;
+    const path = `/api/unresolved/${deposit.deposit_id}/accept`;
+    expect(await ask(path, anAccount(), 'POST')).toMatchObject({
+      status: 403,
+      text: '{"message":"This action is unauthorized."}',
+    });
+    expect(await ask(path, account, 'POST')).toMatchObject({
+      status: 200,
+      body: {
+        message: 'The funds were added to the balance.',
+        data: { id: deposit.deposit_id, status: 'accepted', resolved_at: expect.any(String) },
+      },
+    });
+    expect(await ask(path, account, 'POST')).toMatchObject({
+      status: 409,
+      body: { message: 'These funds were already accepted.' },
+    });
+    const foreign = await ask(path, anAccount(), 'POST');
+    expect(foreign.status).toBe(403);
+    for (const id of ['dep_1', 'dep_%00', aDeposit(account, 1n).deposit_id]) {
+      expect(await ask(`/api/unresolved/${id}/accept`, account, 'POST')).toMatchObject({
+        status: 404,
+        body: { message: 'No query results for model [Deposit].' },
+      });
+    }
   });
 });

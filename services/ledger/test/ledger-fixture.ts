@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { type Bus, connectBus } from '@quittance/shared/bus';
+import { connectBus } from '@quittance/shared/bus';
 import { commandSubject, commands, type ReplyOf, type RequestOf } from '@quittance/shared/commands';
-import { type Db, openDb } from '@quittance/shared/db';
+import { openDb } from '@quittance/shared/db';
 import type { EventKind, EventOf, PayloadOf } from '@quittance/shared/events';
+import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import {
   type AccountId,
   type DepositId,
@@ -17,7 +18,9 @@ import { units } from '@quittance/shared/money';
 import { handleBatch } from '@quittance/shared/process-messages';
 import { Secret } from '@quittance/shared/secret';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
+import { request } from 'undici';
 import type { LedgerConfig } from '../src/config.ts';
+import type { Posting } from '../src/domain/posting.ts';
 import { handlers } from '../src/handlers.ts';
 import { acceptDeposit } from '../src/operations/accept-unresolved.ts';
 import { type LedgerOptions, type LedgerService, startLedger } from '../src/service.ts';
@@ -33,35 +36,8 @@ const TRIES_MAX = 25;
 
 export type Sent = { [K in EventKind]: { kind: K; payload: PayloadOf<K>; id?: string } }[EventKind];
 
-export type LedgerFixture = {
-  /** The database as its owner sees it, for looking. */
-  admin: Db;
-  /** The database as the ledger's role sees it. */
-  db: Db;
-  /** NATS as another service is connected to it. */
-  bus: Bus;
-  natsUrl: string;
-  config: LedgerConfig;
-  start(options?: LedgerOptions & { config?: Partial<LedgerConfig> }): Promise<LedgerService>;
-  /** Sends events as their senders would, in this order; `id` makes a copy of an event. */
-  send(events: readonly Sent[]): Promise<void>;
-  /** Handles events in one transaction as the consumer does, as if none had ever come before. */
-  handle(...events: Sent[]): Promise<void>;
-  /** Has the reversal of a deposit wait though the deposit is booked, as earlier releases left it. */
-  leaveReversal(deposit: PayloadOf<'deposit.reversed'>): Promise<void>;
-  /** Asks for a hold until the answer is known, as a payout that is made again would. */
-  place(request: RequestOf<'hold.place'>): Promise<ReplyOf<'hold.place'>['outcome']>;
-  balance(
-    account: AccountId,
-    asset?: AssetSymbol,
-  ): Promise<[available: string, held: string, unresolved: string]>;
-  /** The discrepancies of the ledger's own invariants, as production checks them. */
-  discrepancies(): Promise<string[]>;
-  stop(): Promise<void>;
-};
-
 /** A database and a bus of its own, and as many ledgers on them as a test starts. */
-async function ledgerFixture(): Promise<LedgerFixture> {
+async function ledgerFixture() {
   const [database, nats] = await Promise.all([testDatabase(), testNats()]);
   const admin = openDb({ url: database.adminUrl, schema: 'ledger', pool: 2, logger });
   const db = openDb({ url: database.urlOf('ledger'), schema: 'ledger', pool: 8, logger });
@@ -83,12 +59,15 @@ async function ledgerFixture(): Promise<LedgerFixture> {
   };
 
   return {
+    /** The database as its owner sees it, for looking. */
     admin,
+    /** The database as the ledger's role sees it. */
     db,
+    /** NATS as another service is connected to it. */
     bus,
     natsUrl: nats.url,
     config,
-    async start({ config: other, ...options } = {}) {
+    async start({ config: other, ...options }: LedgerOptions & { config?: Partial<LedgerConfig> } = {}) {
       const ledger = await startLedger(
         { ...config, ...other },
         { logger, workers: false, prices: fixedPrices([]), retryMs: [20, 100], ...options },
@@ -102,7 +81,8 @@ async function ledgerFixture(): Promise<LedgerFixture> {
       running.add(stoppable);
       return stoppable;
     },
-    async send(events) {
+    /** Sends events as their senders would, in this order; `id` makes a copy of an event. */
+    async send(events: readonly Sent[]) {
       let unsent = events.map((event) => ({
         kind: event.kind,
         dedupe: randomBytes(8).toString('hex'),
@@ -114,11 +94,13 @@ async function ledgerFixture(): Promise<LedgerFixture> {
         unsent = unsent.filter((_, i) => stored[i] !== true);
       }
     },
-    handle: (...events) =>
+    /** Handles events in one transaction as the consumer does, as if none had ever come before. */
+    handle: (...events: Sent[]) =>
       db.transaction((trx) =>
         handleBatch(trx, events.map(envelopeOf) as EventOf<EventKind>[], handlers, { logger }),
       ),
-    async place(request) {
+    /** Asks for a hold until the answer is known, as a payout that is made again would. */
+    async place(request: Hold): Promise<ReplyOf<'hold.place'>['outcome']> {
       const { reply } = commands['hold.place'];
       for (let tries = 1; ; tries++) {
         const asked = await bus.request(commandSubject('hold.place'), request, reply, ASK_TIMEOUT_MS);
@@ -126,19 +108,32 @@ async function ledgerFixture(): Promise<LedgerFixture> {
         if (tries === TRIES_MAX) throw new Error(`no answer to ${JSON.stringify(request)}: ${asked.reason}`);
       }
     },
-    async balance(account, asset = 'ETH') {
+    /** What is available, held and unresolved. */
+    async balance(account: AccountId, asset: AssetSymbol = 'ETH'): Promise<[string, string, string]> {
       const row = await admin.maybe<{ available: string; held: string; unresolved: string }>(
         'select available, held, unresolved from balances where account_id = $1 and asset = $2',
         [account, asset],
       );
       return row ? [row.available, row.held, row.unresolved] : ['0', '0', '0'];
     },
-    async leaveReversal({ deposit_id, account_id, asset, amount, outpoint }) {
+    /** Has the reversal of a deposit wait though the deposit is booked, as earlier releases left it. */
+    async leaveReversal({ deposit_id, account_id, asset, amount, outpoint }: PayloadOf<'deposit.reversed'>) {
       const id = deposit_id as DepositId;
       const deposit = { id, account: account_id as AccountId, asset, amount: units(amount), outpoint };
       await db.transaction((trx) => rememberReversals(trx, [deposit]));
     },
-    discrepancies: () => discrepanciesOf(admin),
+    /** Its transfer and entries stand in the tables as the posting says. */
+    async expectBooked(posting: Posting) {
+      const rows = await admin.rows(
+        `select op, kind, account_id as account, asset, amount, network_fee as "networkFee", detail, (
+           select json_agg(json_build_object('bucket', bucket, 'amount', amount::text) order by seq)
+           from entries where transfer_seq = t.seq) as entries
+         from transfers t where op = $1`,
+        [posting.op],
+      );
+      const text = (_key: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value);
+      expect(rows).toEqual(JSON.parse(JSON.stringify([posting], text)));
+    },
     async stop() {
       await Promise.all([...running].map((ledger) => ledger.stop()));
       await bus.close();
@@ -147,6 +142,23 @@ async function ledgerFixture(): Promise<LedgerFixture> {
       await database.drop();
     },
   };
+}
+type LedgerFixture = Awaited<ReturnType<typeof ledgerFixture>>;
+
+/** Asks a ledger over HTTP, as the gateway does for this account. */
+export async function askHttp(
+  { port }: LedgerService,
+  path: string,
+  account?: AccountId,
+  method: 'GET' | 'HEAD' | 'POST' = 'GET',
+  secret = IDENTITY_SECRET,
+) {
+  const identity = account && signIdentity(secret, { account }, new Date());
+  const headers = identity === undefined ? {} : { [IDENTITY_HEADER]: identity };
+  const answer = await request(`http://127.0.0.1:${port}${path}`, { method, headers });
+  const text = await answer.body.text();
+  const body = text === '' ? undefined : JSON.parse(text);
+  return { status: answer.statusCode, headers: answer.headers, text, body };
 }
 
 const envelopeOf = (event: Sent) => ({
@@ -252,11 +264,14 @@ export function openLedger({ replicas = 1 }: { replicas?: 0 | 1 | 2 } = {}) {
     );
   });
   afterAll(() => fixture.stop?.());
-  afterEach(async () => expect(await fixture.discrepancies()).toEqual([]));
+  const discrepancies = () => discrepanciesOf(fixture.admin);
+  afterEach(async () => expect(await discrepancies()).toEqual([]));
   return {
     fixture,
     one,
     other,
+    /** Those of the ledger's own invariants, as production checks them. */
+    discrepancies,
     handle: (...events: Sent[]) => fixture.handle(...events),
     async anUnresolved(account = anAccount(), amount = 100n): Promise<LedgerDeposit> {
       const deposit = aDeposit(account, amount, { disposition: 'unresolved', tx_hash: '0xpaid' });
@@ -269,8 +284,7 @@ export function openLedger({ replicas = 1 }: { replicas?: 0 | 1 | 2 } = {}) {
       const item = await findSuspense(fixture.db, deposit.deposit_id as DepositId);
       return item && [item.state, item.amount.toString()];
     },
-    balanceOf: (deposit: LedgerDeposit) => fixture.balance(deposit.account_id as AccountId),
-    /** What the accounts of the platform have of a merchant’s transfers. */
+    /** What the accounts of the platform have of a merchant’s transfers; `loss` is negative. */
     async platform(account: string): Promise<Record<string, string>> {
       const rows = await fixture.admin.rows<{ bucket: string; amount: string }>(
         `select e.bucket, sum(e.amount) as amount from entries e join transfers t on t.seq = e.transfer_seq
@@ -278,15 +292,6 @@ export function openLedger({ replicas = 1 }: { replicas?: 0 | 1 | 2 } = {}) {
         [account],
       );
       return Object.fromEntries(rows.map(({ bucket, amount }) => [bucket, amount]));
-    },
-    /** What was written off of a merchant’s money and not recovered. */
-    async writtenOff(account: string): Promise<string> {
-      const { written_off } = await fixture.admin.one<{ written_off: string }>(
-        `select coalesce(-sum(e.amount), 0) as written_off from entries e join transfers t on t.seq = e.transfer_seq
-         where t.account_id = $1 and e.bucket = 'loss'`,
-        [account],
-      );
-      return written_off;
     },
   };
 }

@@ -1,6 +1,3 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Bucket, connectBus } from '@quittance/shared/bus';
@@ -12,7 +9,6 @@ import { eventually } from '@quittance/testkit/eventually';
 import type { Reading } from '../src/domain/quote.ts';
 import { refreshQuotes } from '../src/operations/refresh-quotes.ts';
 import type { Ports } from '../src/ports.ts';
-import { filePrices } from '../src/prices/file-prices.ts';
 import { fixedPrices } from './fixed-prices.ts';
 import { logger, openLedger } from './ledger-fixture.ts';
 
@@ -112,26 +108,6 @@ describe('quotes', () => {
     );
     expect(row.usd_rate.replace(/0+$/, '')).toBe(old);
     expect(row.as_of.toISOString()).toBe(before?.as_of);
-  });
-
-  it('follow a price file that changes while the ledger runs', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'prices-'));
-    const path = join(folder, 'prices.json');
-    const prices = filePrices({ path, assets: ['ETH'], clock: systemClock, logger });
-    const step = async (content: string) => {
-      await writeFile(path, content);
-      await refreshQuotes({ ...one.ports, prices }, lease);
-      return await latest('ETH');
-    };
-    try {
-      expect(await step('{"ETH":"2000","USDC_ERC20":"1"}')).toMatchObject({ usd_rate: '2000' });
-      const changed = await step('{"ETH":"2100.5","USDC_ERC20":"1"}');
-      expect(changed).toMatchObject({ usd_rate: '2100.5' });
-      expect(await step('{"ETH":"22')).toEqual(changed);
-      expect(await step('{"ETH":"2200","USDC_ERC20":"1"}')).toMatchObject({ usd_rate: '2200' });
-    } finally {
-      await rm(folder, { recursive: true });
-    }
   });
 
   it('carry a network fee that follows its chain, and stays when nobody knows the cost', async () => {

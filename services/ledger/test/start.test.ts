@@ -60,7 +60,7 @@ test('the ledger starts without a database and NATS, says what it waits for, and
 });
 
 test(
-  'a deposit is credited once, and a hold decided once, when the ledger is killed at each step',
+  'deposits are credited once, and a hold decided once, when the ledger is killed at each step',
   async () => {
     const account = anAccount();
     const killedAt = async (point: string) => {
@@ -70,13 +70,16 @@ test(
       clearTimeout(late);
       expect([point, signal]).toEqual([point, 'SIGKILL']);
     };
-    await fixture.send([settled(aDeposit(account, 100n))]);
-    // NATS delivers the deposit again to each, when its acknowledgement is overdue.
-    await killedAt('consumer.before_commit');
-    await killedAt('ledger.deposits_booked');
+    // Each process that is killed leaves a deposit, which NATS delivers again when its acknowledgement is overdue.
+    const killedWithADeposit = async (point: string) => {
+      await fixture.send([settled(aDeposit(account, 100n))]);
+      await killedAt(point);
+    };
+    await killedWithADeposit('consumer.before_commit');
+    await killedWithADeposit('ledger.deposits_booked');
     expect(await fixture.balance(account)).toEqual(['0', '0', '0']);
-    await killedAt('consumer.after_commit');
-    expect(await fixture.balance(account)).toEqual(['100', '0', '0']);
+    await killedWithADeposit('consumer.after_commit');
+    expect(BigInt((await fixture.balance(account))[0])).toBeGreaterThan(0n);
 
     const hold = aHold(account, 60n);
     const answers: boolean[] = [];
@@ -90,7 +93,7 @@ test(
     });
     await deciding;
     expect(answers).not.toContain(true);
-    expect(await fixture.balance(account)).toEqual(['40', '60', '0']);
+    expect((await fixture.balance(account))[1]).toBe('60');
 
     const { ended, kill } = runServiceMain('ledger', await settings());
     try {
@@ -101,7 +104,7 @@ test(
           return asked.reply.outcome;
         }),
       ).toBe('placed');
-      expect(await fixture.balance(account)).toEqual(['40', '60', '0']);
+      await eventually(async () => expect(await fixture.balance(account)).toEqual(['240', '60', '0']));
       kill('SIGTERM');
       expect((await ended).code).toBe(0);
     } finally {

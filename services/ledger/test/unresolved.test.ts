@@ -1,26 +1,28 @@
 import { describe, expect, it } from '@jest/globals';
-import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
-import type { AccountId, DepositId } from '@quittance/shared/ids';
+import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { eventually } from '@quittance/testkit/eventually';
-import { request } from 'undici';
 import { acceptPosting } from '../src/domain/posting.ts';
+import { placeHold } from '../src/operations/place-hold.ts';
+import { decideRefunds } from '../src/store/suspense.ts';
 import {
   aDeposit,
   aHold,
   anAccount,
   aReturn,
-  IDENTITY_SECRET,
+  giveUp,
+  type Hold,
+  type LedgerDeposit,
   openLedger,
-  release,
-  reversed,
   type Sent,
+  settle,
   settled,
 } from './ledger-fixture.ts';
 
-const { fixture, one, other, handle, anUnresolved, accept, stateOf, balanceOf, platform } = openLedger({
-  replicas: 2,
-});
+/** What happens to one unresolved deposit is in unresolved-model.test.ts. */
+
+const { fixture, one, other, handle, anUnresolved, accept, stateOf } = openLedger({ replicas: 2 });
+const balanceOf = (deposit: LedgerDeposit) => fixture.balance(deposit.account_id as AccountId);
 
 describe('unresolved money that is accepted', () => {
   it('can be spent, once, by the entries that the posting says', async () => {
@@ -28,189 +30,134 @@ describe('unresolved money that is accepted', () => {
     expect(await balanceOf(deposit)).toEqual(['0', '0', '100']);
     expect(await accept(deposit)).toMatchObject({ ok: true, value: { state: 'accepted' } });
     expect(await balanceOf(deposit)).toEqual(['100', '0', '0']);
-    expect(await accept(deposit)).toEqual({ ok: false, refusal: 'accepted' });
+    const { deposit_id: id, account_id: account } = deposit;
     const posting = acceptPosting({
-      id: deposit.deposit_id as DepositId,
-      account: deposit.account_id as AccountId,
+      id: id as DepositId,
+      account: account as AccountId,
       asset: 'ETH',
       amount: units(100n),
     });
-    const rows = await fixture.admin.rows(
-      `select t.kind, t.detail, json_agg(json_build_object('bucket', e.bucket, 'amount', e.amount::text) order by e.seq) as entries
-       from transfers t join entries e on e.transfer_seq = t.seq where t.op = $1 group by t.seq`,
-      [posting.op],
-    );
-    expect(rows).toEqual([
-      {
-        kind: posting.kind,
-        detail: posting.detail,
-        entries: posting.entries.map(({ bucket, amount }) => ({ bucket, amount: amount.toString() })),
-      },
-    ]);
-  });
-
-  it('by many at once, through two replicas, is accepted by one of them', async () => {
-    const account = anAccount();
-    const deposits = await Promise.all(Array.from({ length: 5 }, () => anUnresolved(account)));
-    const answers = await Promise.all(
-      deposits.flatMap((deposit) =>
-        Array.from({ length: 12 }, (_, i) => accept(deposit, account, i % 2 === 0 ? one : other)),
-      ),
-    );
-    expect(answers.filter(({ ok }) => ok)).toHaveLength(5);
-    expect(await fixture.balance(account)).toEqual(['500', '0', '0']);
+    await fixture.expectBooked(posting);
   });
 
   it('of another account, or that nobody knows, is refused', async () => {
     const deposit = await anUnresolved();
     expect(await accept(deposit, anAccount())).toEqual({ ok: false, refusal: 'forbidden' });
     expect(await accept(aDeposit(anAccount(), 1n))).toEqual({ ok: false, refusal: 'not_found' });
-    const credited = aDeposit(anAccount(), 5n);
-    await handle(settled(credited));
-    expect(await accept(credited)).toEqual({ ok: false, refusal: 'not_found' });
     expect(await balanceOf(deposit)).toEqual(['0', '0', '100']);
   });
 });
 
-describe('an unresolved deposit that the chain takes back', () => {
-  it('takes nothing of another deposit that waits', async () => {
-    const account = anAccount();
-    const [returning, waiting] = [await anUnresolved(account), await anUnresolved(account)];
-    await fixture.place(aReturn(returning));
-    await handle(reversed(returning));
-    expect(await fixture.balance(account)).toEqual(['0', '100', '100']);
-    expect(await stateOf(returning)).toEqual(['reversed', '100']);
-    expect(await stateOf(waiting)).toEqual(['open', '100']);
-    expect((await platform(account))['loss']).toBe('-100');
-  });
-
-  it('after it was accepted is taken from the balance, as far as that goes', async () => {
-    const deposit = await anUnresolved();
-    await accept(deposit);
-    await fixture.place(aHold(deposit.account_id as AccountId, 70n));
-    await handle(reversed(deposit));
-    expect(await balanceOf(deposit)).toEqual(['0', '70', '0']);
-    expect((await platform(deposit.account_id))['loss']).toBe('-70');
-    expect(await accept(deposit)).toEqual({ ok: false, refusal: 'reversed' });
-  });
-
-  it('while it goes back, and the payout fails: nobody gets it and nothing is lost', async () => {
+describe('unresolved money that goes back', () => {
+  it('given up before it was asked for can never be placed, and leaves the deposit open', async () => {
     const deposit = await anUnresolved();
     const hold = aReturn(deposit);
-    await fixture.place(hold);
-    await handle(reversed(deposit));
-    await handle(release(hold));
-    await handle(release(hold));
-    expect(await balanceOf(deposit)).toEqual(['0', '0', '0']);
-    expect(await platform(deposit.account_id)).toEqual({});
-    expect(await stateOf(deposit)).toEqual(['reversed', '100']);
+    await handle(giveUp(hold));
+    expect(await fixture.place(hold)).toBe('voided');
+    expect(await stateOf(deposit)).toEqual(['open', '100']);
   });
 
-  it('can be neither accepted nor paid back', async () => {
-    const deposit = await anUnresolved();
-    await handle(reversed(deposit));
-    expect(await accept(deposit)).toEqual({ ok: false, refusal: 'reversed' });
-    expect(await fixture.place(aReturn(deposit))).toBe('refused');
-    expect(await balanceOf(deposit)).toEqual(['0', '0', '0']);
-  });
-});
-
-describe('over HTTP', () => {
-  async function ask(method: 'GET' | 'POST', path: string, account: AccountId) {
-    const headers = { [IDENTITY_HEADER]: signIdentity(IDENTITY_SECRET, { account }, new Date()) };
-    const answer = await request(`http://127.0.0.1:${one.port}${path}`, { method, headers });
-    return { status: answer.statusCode, body: (await answer.body.json()) as Record<string, unknown> };
-  }
-
-  it('a long list is counted no further than 10,000, and its next page linked beyond', async () => {
+  it('of a deposit that the ledger has not heard of gets no answer, and is placed once it has', async () => {
     const account = anAccount();
-    await fixture.admin.rows(
-      `insert into unresolved (deposit_id, account_id, asset, amount, state)
-       select 'dep_long_' || n, $1, 'ETH', 1, 'reversed' from generate_series(1, 10005) as n`,
-      [account],
+    const deposit = aDeposit(account, 100n, { disposition: 'unresolved' });
+    const hold = aReturn(deposit);
+    await expect(placeHold(other.ports, hold)).rejects.toThrow('not heard');
+    await handle(settled(deposit));
+    expect(await fixture.place(hold)).toBe('placed');
+  });
+
+  it.each<[string, Partial<Hold>]>([
+    ['amount', { amount: '89' }],
+    ['fee', { network_fee: '11' }],
+    ['asset', { asset: 'USDC_ERC20' }],
+    ['account', { account_id: anAccount() }],
+  ])('with another %s than the deposit’s is an error and changes nothing', async (_what, wrong) => {
+    const deposit = await anUnresolved();
+    const foreign = wrong.account_id;
+    if (foreign !== undefined) await anUnresolved(foreign as AccountId);
+    await expect(placeHold(one.ports, aReturn(deposit, 10n, wrong))).rejects.toThrow(
+      /other contents|not heard/,
     );
-    const page = async (number: number) => (await ask('GET', `/api/unresolved?page=${number}`, account)).body;
-    expect(await page(1)).toMatchObject({ meta: { total: 10_000, last_page: 1_000 } });
-    expect(await page(1_000)).toMatchObject({
-      meta: { total: 10_001 },
-      links: { next: 'http://localhost:4000/api/unresolved?page=1001' },
-    });
-    expect(await page(1_001)).toMatchObject({ meta: { to: 10_005, total: 10_005 }, links: { next: null } });
+    expect(await stateOf(deposit)).toEqual(['open', '100']);
+    expect(await balanceOf(deposit)).toEqual(['0', '0', '100']);
   });
 
-  it('the account’s own are listed, newest first, by asset and status', async () => {
-    const account = anAccount();
-    const first = await anUnresolved(account);
-    const usdc = aDeposit(account, 2_500_000n, { disposition: 'unresolved', asset: 'USDC_ERC20' });
-    await handle(settled(usdc));
-    await anUnresolved();
-    await fixture.place(aReturn(usdc, 1_000_000n, { asset: 'USDC_ERC20', payout_id: '4711' }));
-    const { status, body } = await ask('GET', '/api/unresolved?perPage=1', account);
-    expect(status).toBe(200);
-    expect(body).toMatchObject({
-      data: [
-        {
-          id: usdc.deposit_id,
-          status: 'returning',
-          amount: '2.5',
-          asset: { id: 4, symbol: 'USDC_ERC20', name: 'USD Coin (ERC-20)', decimals: 6 },
-          invoice_id: 'inv_1',
-          tx_hash: null,
-          payout_id: 4711,
-          created_at: expect.stringMatching(/^\d{4}-.*Z$/),
-          resolved_at: null,
-        },
-      ],
-      meta: { total: 2, last_page: 2, path: 'http://localhost:4000/api/unresolved' },
-    });
-    const idsOf = async (query: string) => {
-      const { data } = (await ask('GET', `/api/unresolved?${query}`, account)).body;
-      return (data as { id: string }[]).map(({ id }) => id);
-    };
-    expect(await idsOf('page=2&perPage=1')).toEqual([first.deposit_id]);
-    expect(await idsOf('page=9')).toEqual([]);
-    expect(await idsOf('asset=ETH')).toEqual([first.deposit_id]);
-    expect(await idsOf('status=returning')).toEqual([usdc.deposit_id]);
-    expect(await idsOf('status=accepted')).toEqual([]);
-    expect(await ask('GET', '/api/unresolved?status=lost&asset=DOGE&perPage=0', account)).toMatchObject({
-      status: 422,
-      body: {
-        errors: {
-          status: ['The selected status is invalid.'],
-          asset: ['The selected asset is invalid.'],
-          perPage: ['The per page must be at least 1.'],
-        },
-      },
-    });
-  });
-
-  it('one is accepted, once; 404 before 403 before 409', async () => {
+  it('never is what the balance pays, and the other way round', async () => {
     const deposit = await anUnresolved();
-    const account = deposit.account_id as AccountId;
-    const path = `/api/unresolved/${deposit.deposit_id}/accept`;
-    expect(await ask('POST', path, anAccount())).toEqual({
-      status: 403,
-      body: { message: 'This action is unauthorized.' },
-    });
-    expect(await ask('POST', path, account)).toMatchObject({
-      status: 200,
-      body: {
-        message: 'The funds were added to the balance.',
-        data: { id: deposit.deposit_id, status: 'accepted', resolved_at: expect.any(String) },
-      },
-    });
-    expect(await ask('POST', path, account)).toEqual({
-      status: 409,
-      body: expect.objectContaining({ message: 'These funds were already accepted.' }),
-    });
-    const foreign = await ask('POST', path, anAccount());
-    expect(foreign.status).toBe(403);
-    for (const id of ['dep_1', 'dep_%00', aDeposit(account, 1n).deposit_id]) {
-      expect(await ask('POST', `/api/unresolved/${id}/accept`, account)).toEqual({
-        status: 404,
-        body: expect.objectContaining({ message: 'No query results for model [Deposit].' }),
-      });
-    }
+    await handle(settled(aDeposit(deposit.account_id as AccountId, 1_000n)));
+    const hold = aReturn(deposit);
+    await fixture.place(hold);
+    const asPayout = placeHold(other.ports, { ...hold, deposit_id: null });
+    await expect(asPayout).rejects.toThrow(/other contents/);
+    const ordinary = aHold(deposit.account_id as AccountId, 90n, { network_fee: '10' });
+    await fixture.place(ordinary);
+    const asReturn = placeHold(other.ports, { ...ordinary, deposit_id: deposit.deposit_id });
+    await expect(asReturn).rejects.toThrow(/other contents/);
+    expect(await balanceOf(deposit)).toEqual(['900', '200', '0']);
+  });
+
+  it('by many payouts and accepts at once is taken by exactly one', async () => {
+    const account = anAccount();
+    await handle(settled(aDeposit(account, 1_000n)));
+    const deposits = await Promise.all(Array.from({ length: 20 }, () => anUnresolved(account)));
+    let accepted = 0;
+    let placed = 0;
+    await Promise.all(
+      deposits.flatMap((deposit) => [
+        ...Array.from({ length: 6 }, async (_, i) => {
+          const { ports } = i % 2 === 0 ? one : other;
+          const outcome = await placeHold(ports, aReturn(deposit)).catch((error: Error) => error.name);
+          if (typeof outcome === 'string') expect(outcome).toBe('RefundInProgress');
+          else if (outcome.outcome === 'placed') placed += 1;
+        }),
+        ...[one, other].map(async (replica) => {
+          if ((await accept(deposit, account, replica)).ok) accepted += 1;
+        }),
+        fixture.place(aHold(account, 1n)),
+      ]),
+    );
+    expect(accepted + placed).toBe(20);
+    expect(await fixture.balance(account)).toEqual([
+      (980 + 100 * accepted).toString(),
+      (20 + 100 * placed).toString(),
+      '0',
+    ]);
+  });
+
+  it('asked for twice in one statement goes to the first, though other money waits beside it', async () => {
+    const account = anAccount();
+    const [deposit] = [await anUnresolved(account), await anUnresolved(account)];
+    const returns = [aReturn(deposit), aReturn(deposit), aReturn(deposit, 20n)].map((hold) => ({
+      id: hold.payout_id as PayoutId,
+      account,
+      asset: hold.asset,
+      amount: units(hold.amount),
+      networkFee: units(hold.network_fee),
+      deposit: deposit.deposit_id as DepositId,
+    }));
+    const decided = async () =>
+      new Map((await decideRefunds(fixture.db, returns)).map(({ id, state }) => [id, state]));
+    const statesOf = (known: ReadonlyMap<PayoutId, string>) => returns.map(({ id }) => known.get(id));
+    await expect(decided()).rejects.toThrow('on its way back');
+    expect(await fixture.balance(account)).toEqual(['0', '100', '100']);
+    const [first] = returns;
+    const outcome = await placeHold(one.ports, { ...aReturn(deposit), payout_id: first?.id ?? '' });
+    expect(outcome).toEqual({ outcome: 'placed' });
+    await handle(settled(aDeposit(account, 1n)), settle({ ...aReturn(deposit), payout_id: first?.id ?? '' }));
+    expect(statesOf(await decided())).toEqual(['settled', 'refused', 'refused']);
+  });
+
+  it('given up while it is asked for: held and freed, or never held', async () => {
+    const account = anAccount();
+    const deposits = Array.from({ length: 40 }, () => aDeposit(account, 100n, { disposition: 'unresolved' }));
+    await handle(...deposits.map((deposit) => settled(deposit)));
+    const holds = deposits.map((deposit) => aReturn(deposit));
+    await Promise.all([
+      ...holds.map((hold) => fixture.place(hold)),
+      ...holds.map((hold) => handle(giveUp(hold))),
+    ]);
+    for (const deposit of deposits) expect(await stateOf(deposit)).toEqual(['open', '100']);
+    expect(await fixture.balance(account)).toEqual(['0', '0', '4000']);
   });
 });
 

@@ -47,15 +47,6 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 const ids = (n: number, from = 1) => Array.from({ length: n }, (_, i) => `${from + i}`);
 
 describe('the batcher of holds', () => {
-  it('decides a lone hold at once', async () => {
-    const { batcher, statements, batches } = aBatcher();
-    const answer = batcher.decide(aPayout('1'));
-    await turn();
-    expect(batches()).toEqual([['1']]);
-    statements[0]?.answer();
-    expect(await answer).toEqual(placed(aPayout('1')));
-  });
-
   it('puts what comes together into one statement, in order', async () => {
     const { batcher, statements, batches } = aBatcher();
     const answers = ids(5).map((id) => batcher.decide(aPayout(id, `acc_${id}`)));

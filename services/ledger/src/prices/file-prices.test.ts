@@ -58,18 +58,17 @@ describe('a price file', () => {
     const said: string[] = [];
     const listening = { ...logger, error: (_: object, text: string) => said.push(text) } as unknown as Logger;
     const path = join(folder, 'short.json');
-    const source = filePrices({
-      path,
-      assets: ['ETH', 'SOL', 'USDC_SOL'],
-      clock: { now: () => now },
-      logger: listening,
-    });
-    await writeFile(path, '{"ETH":"2500"}');
-    for (let i = 0; i < 3; i++) expect(await source.read()).toHaveLength(1);
-    await writeFile(path, '{"ETH":"2500","SOL":"150"}');
-    await source.read();
-    await writeFile(path, '{"ETH":"2500","SOL":"150","USDC_SOL":"1"}');
-    await source.read();
+    const assets = ['ETH', 'SOL', 'USDC_SOL'] as const;
+    const source = filePrices({ path, assets, clock: { now: () => now }, logger: listening });
+    const prices = [
+      '{"ETH":"2500"}',
+      '{"ETH":"2500","SOL":"150"}',
+      '{"ETH":"2500","SOL":"150","USDC_SOL":"1"}',
+    ];
+    for (const [i, text] of prices.entries()) {
+      await writeFile(path, text);
+      for (let times = 0; times < 3; times++) expect(await source.read()).toHaveLength(i + 1);
+    }
     expect(said).toEqual([
       'the price file names no price of SOL, USDC_SOL',
       'the price file names no price of USDC_SOL',

@@ -1,9 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import { newEventId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
-import { aDeposit, anAccount, openLedger, settled } from './ledger-fixture.ts';
+import { catchUpReversals } from '../src/operations/deposits.ts';
+import {
+  aDeposit,
+  aHold,
+  anAccount,
+  logger,
+  openLedger,
+  reversalOf,
+  reversed,
+  settled,
+} from './ledger-fixture.ts';
 
-const { fixture, handle } = openLedger({ replicas: 2 });
+const { fixture, handle, platform } = openLedger({ replicas: 2 });
 
 /** How often invoices was told that a deposit is booked. */
 async function sentEvents(depositId: string): Promise<number> {
@@ -96,6 +106,75 @@ describe('a settled deposit', () => {
 
   it('of nothing is an error', async () => {
     await expect(handle(settled(aDeposit(anAccount(), 0n)))).rejects.toThrow(/moves something/);
+  });
+});
+
+describe('a reversed deposit', () => {
+  it('is taken back once, however often it is told, also in one batch', async () => {
+    const account = anAccount();
+    const deposit = aDeposit(account, 100n);
+    await handle(settled(deposit), settled(aDeposit(account, 500n)));
+    await handle(reversed(deposit), reversed(deposit));
+    await handle(reversed(deposit));
+    await fixture.send([reversed(deposit), reversed(deposit)]);
+    const later = anAccount();
+    await fixture.send([settled(aDeposit(later, 1n))]);
+    await eventually(async () => expect((await fixture.balance(later))[0]).toBe('1'));
+    expect(await fixture.balance(account)).toEqual(['500', '0', '0']);
+  });
+
+  it('two of one account share what is there', async () => {
+    const account = anAccount();
+    const [one, other] = [aDeposit(account, 100n), aDeposit(account, 100n)];
+    await handle(settled(one), settled(other));
+    await fixture.place(aHold(account, 50n));
+    await handle(reversed(one), reversed(other));
+    expect(await fixture.balance(account)).toEqual(['0', '50', '0']);
+    expect((await platform(account))['loss']).toBe('-50');
+  });
+
+  it('in one batch with its deposit, in the wrong order, cancels out', async () => {
+    const account = anAccount();
+    const deposit = aDeposit(account, 100n);
+    await handle(reversed(deposit), settled(deposit));
+    expect(await fixture.balance(account)).toEqual(['0', '0', '0']);
+    expect(await platform(account)).toEqual({});
+  });
+
+  it('that still waits for its booked deposit is booked once by two replicas at once', async () => {
+    const account = anAccount();
+    const deposit = aDeposit(account, 100n);
+    await handle(settled(deposit), settled(aDeposit(account, 300n)));
+    await fixture.leaveReversal(reversalOf(deposit));
+    const steps = await Promise.all(
+      Array.from({ length: 6 }, () => catchUpReversals({ db: fixture.db, logger })),
+    );
+    expect(steps.reduce((a, b) => a + b)).toBe(1);
+    expect(await fixture.balance(account)).toEqual(['300', '0', '0']);
+  });
+
+  it.each([
+    ['amount', { amount: '99' }],
+    ['account', { account_id: 'acc_other' }],
+  ])('with another %s than its deposit is an error', async (_what, other) => {
+    const account = anAccount();
+    const deposit = aDeposit(account, 100n);
+    await handle(settled(deposit));
+    await expect(handle(reversed({ ...deposit, ...other }))).rejects.toThrow(/other contents/);
+    expect(await fixture.balance(account)).toEqual(['100', '0', '0']);
+    await handle(reversed(deposit));
+    await expect(handle(reversed({ ...deposit, ...other }))).rejects.toThrow(/other contents/);
+  });
+
+  it('with other contents than its deposit, heard of first, keeps no other from being booked', async () => {
+    const account = anAccount();
+    const [strange, other] = [aDeposit(account, 100n), aDeposit(account, 30n)];
+    await handle(reversed({ ...strange, amount: '99' }));
+    await handle(settled(strange), settled(other));
+    await fixture.leaveReversal(reversalOf(other));
+    expect(await catchUpReversals({ db: fixture.db, logger })).toBe(1);
+    expect(await catchUpReversals({ db: fixture.db, logger })).toBe(0);
+    expect(await fixture.balance(account)).toEqual(['100', '0', '0']);
   });
 });
 
