@@ -170,9 +170,10 @@ module.exports = {
     },
     {
       name: 'services-are-entered-by-operations',
-      comment: 'cli, sandbox and testing/ do what a service does by calling its operations.',
+      comment:
+        'cli, sandbox and testing/ do what a service does by calling its operations; only services-main.ts starts services.',
       severity: 'error',
-      from: { path: `${root}(?:apps|testing)/` },
+      from: { path: `${root}(?:apps|testing)/`, pathNot: `${root}testing/stack/src/services-main\\.ts$` },
       to: { path: `${root}services/`, pathNot: `${root}services/[^/]+/(?:src/operations|migrations)/` },
     },
   ],

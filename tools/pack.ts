@@ -63,9 +63,7 @@ const packages: readonly Package[] = [
       'testing/testkit/src/eventually.ts',
       'testing/engines/src/surfpool-node.ts',
       'tools/setup/fetch-nats.mjs',
-      ...['gateway', 'invoices', 'payouts', 'ledger', 'webhooks'].map(
-        (name) => `services/${name}/src/main.ts`,
-      ),
+      'testing/stack/src/services-main.ts',
     ],
     files: [...MIGRATIONS, 'testing/stack/contracts/*.json'],
     exports: {

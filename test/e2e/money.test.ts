@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { openWallet } from '@quittance/chains/evm/wallet';
+import { freePort } from '@quittance/engines/free-port';
 import { assets } from '@quittance/shared/assets';
+import { services } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
@@ -20,7 +22,6 @@ import { seeded } from './seeded-discrepancies.ts';
  * cost what other suites could do meanwhile.
  */
 const BLOCK_EVERY_MS = 500;
-const SLOT_MS = 100;
 const WORK_EVERY_MS = '250';
 const MINUTE_MS = 60_000;
 /** A scenario waits out the minute of an invoice, and then for what comes late. */
@@ -99,7 +100,7 @@ function mineByTheClock(): void {
 beforeAll(async () => {
   quittance = await startQuittance({
     confirmations: 3,
-    solanaSlotMs: SLOT_MS,
+    together: services,
     settings: { invoices: { SCAN_EVERY_MS: WORK_EVERY_MS }, payouts: { PAYOUTS_EVERY_MS: WORK_EVERY_MS } },
   });
   mineByTheClock();
@@ -196,10 +197,10 @@ const refusals = [
   /the node is on local .*configured is mainnet/,
 ];
 
-/** How a service ends up that is started in place of the running one, which is not needed any more. */
+/** How another replica of a service ends up. */
 async function startedWith(service: 'payouts' | 'invoices', other: Record<string, string>, until: RegExp[]) {
-  await quittance.stack.services[service].stop();
-  const env = { ...quittance.stack.settingsOf(service), ...other };
+  const port = String(await freePort());
+  const env = { ...quittance.stack.settingsOf(service), PORT: port, ...other };
   const main = fileURLToPath(new URL(`../../services/${service}/src/main.ts`, import.meta.url));
   const child = spawn(process.execPath, [main], { env });
   let output = '';
@@ -211,7 +212,7 @@ async function startedWith(service: 'payouts' | 'invoices', other: Record<string
     });
     return await eventually(async () => {
       if (child.exitCode !== null) return { code: child.exitCode };
-      return { ready: (await fetch(`http://127.0.0.1:${env['PORT']}/readyz`)).status };
+      return { ready: (await fetch(`http://127.0.0.1:${port}/readyz`)).status };
     });
   } finally {
     child.kill('SIGKILL');

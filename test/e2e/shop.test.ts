@@ -17,6 +17,8 @@ const stack = () => quittance;
 beforeAll(async () => {
   quittance = await startQuittance({
     auditor: true,
+    // The others are stopped, killed or paused.
+    together: ['invoices', 'payouts', 'auditor'],
     confirmations: CONFIRMATIONS,
     chains: [],
     fixedFees: true,

@@ -62,6 +62,7 @@ beforeAll(async () => {
   stack = await startSomewhere(undefined, {
     dir,
     pace: { solanaSlotMs: 50 },
+    together: services,
     settings: testSettings({}),
     postgresSettings: { fsync: 'off' },
   });

@@ -4,7 +4,7 @@ import { startNats } from '@quittance/engines/nats';
 import { startPostgres } from '@quittance/engines/postgres';
 import { startRedis } from '@quittance/engines/redis';
 import { startSurfpool } from '@quittance/engines/surfpool';
-import { startServiceProcess } from './service-process.ts';
+import { startServiceProcess, startServicesTogether } from './service-process.ts';
 
 /** How each part of a stack is started. */
 export type Parts = {
@@ -15,6 +15,8 @@ export type Parts = {
   bitcoin: typeof startBitcoind;
   solana: typeof startSurfpool;
   service: typeof startServiceProcess;
+  /** Undefined where each service is a process of its own in any case. */
+  together?: typeof startServicesTogether;
 };
 
 /** Each as a process of this machine. */
@@ -26,4 +28,5 @@ export const processes: Parts = {
   bitcoin: startBitcoind,
   solana: startSurfpool,
   service: startServiceProcess,
+  together: startServicesTogether,
 };

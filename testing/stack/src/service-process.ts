@@ -1,4 +1,4 @@
-import { createWriteStream, mkdirSync } from 'node:fs';
+import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Engine, type EngineOptions, startEngine } from '@quittance/engines/process';
@@ -11,33 +11,73 @@ export const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/compile
 /** An image names its own, which was filled when it was built. */
 const compiled = (): string => process.env['NODE_COMPILE_CACHE'] ?? COMPILED;
 
-export type ServiceOptions = {
+type Env = Readonly<Record<string, string>>;
+type ProcessOptions = { logDir: string } & Pick<
+  EngineOptions,
+  'launch' | 'readyWithinMs' | 'onUnexpectedExit'
+>;
+
+export type ServiceOptions = ProcessOptions & {
   service: Service;
   port: number;
-  env: Readonly<Record<string, string>>;
-  logDir: string;
+  env: Env;
   /** Files of this machine that its settings name: what is no process of it has to be given them. */
   reads?: readonly string[];
-} & Pick<EngineOptions, 'launch' | 'readyWithinMs' | 'onUnexpectedExit'>;
+};
 
 /** Starts one service, by itself as a process of its own, and returns when it is ready to serve. */
 export async function startServiceProcess(options: ServiceOptions): Promise<Engine> {
-  const { service, port, env, logDir, launch, readyWithinMs } = options;
-  mkdirSync(logDir, { recursive: true });
-  const log = createWriteStream(join(logDir, `${service}.log`), { flags: 'a' });
-  return await startEngine({
+  const { service, env, launch } = options;
+  return await startMain(options, {
     name: service,
-    command: () => ({
-      file: process.execPath,
-      args: [fileURLToPath(new URL(`../../../services/${service}/src/main.ts`, import.meta.url))],
-      env: launch === undefined ? { NODE_COMPILE_CACHE: compiled(), ...env } : env,
-    }),
+    main: new URL(`../../../services/${service}/src/main.ts`, import.meta.url),
+    env: () => (launch === undefined ? { NODE_COMPILE_CACHE: compiled(), ...env } : env),
+    ports: [options.port],
+  });
+}
+
+export type TogetherOptions = ProcessOptions & {
+  together: readonly Pick<ServiceOptions, 'service' | 'port' | 'env'>[];
+};
+
+/** Starts several services as one process, which ends as a whole, and returns when all are ready to serve. */
+export async function startServicesTogether(options: TogetherOptions): Promise<Engine> {
+  const { together } = options;
+  const settings = () => Object.fromEntries(together.map(({ service, env }) => [service, env]));
+  return await startMain(options, {
+    name: 'services',
+    main: new URL('./services-main.ts', import.meta.url),
+    env: () => ({ NODE_COMPILE_CACHE: compiled(), SERVICES: JSON.stringify(settings()) }),
+    ports: together.map(({ port }) => port),
+  });
+}
+
+type Main = { name: string; main: URL; env: () => Env; ports: readonly number[] };
+
+async function startMain(
+  { logDir, launch, readyWithinMs, onUnexpectedExit }: ProcessOptions,
+  { name, main, env, ports }: Main,
+): Promise<Engine> {
+  mkdirSync(logDir, { recursive: true });
+  const logs = new Map<string, WriteStream>();
+  /** Each line names its service; what does not is said by the process. */
+  const logOf = (line: string): WriteStream => {
+    const [, service = name] = /"service":"(\w+)"/.exec(line) ?? [];
+    const log = logs.get(service) ?? createWriteStream(join(logDir, `${service}.log`), { flags: 'a' });
+    logs.set(service, log);
+    return log;
+  };
+  return await startEngine({
+    name,
+    command: () => ({ file: process.execPath, args: [fileURLToPath(main)], env: env() }),
     launch,
     readyWithinMs,
-    ask: () => askWhetherReady(port),
+    ask: async () => {
+      for (const port of ports) await askWhetherReady(port);
+    },
     stopSignal: 'SIGTERM',
-    log: (line) => log.write(`${line}\n`),
-    onUnexpectedExit: options.onUnexpectedExit,
+    log: (line) => logOf(line).write(`${line}\n`),
+    onUnexpectedExit,
   });
 }
 

@@ -47,6 +47,8 @@ export type StackOptions = {
   redis?: boolean;
   /** Starts the auditor, which checks the invariants all the time. */
   auditor?: boolean;
+  /** Services that share one process, where parts are processes: what kills one of them kills all. */
+  together?: readonly Service[];
   /** More or other settings for a service. */
   settings?: Partial<Record<Service, Record<string, string>>>;
   /** Postgres' own settings, such as `fsync: 'off'` where only speed counts. */
@@ -194,20 +196,28 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     for (const service of services) Object.assign(settings[service], options.settings?.[service]);
     const settingsOf = (service: Service) => settings[service];
     const wanted = services.filter((service) => service !== 'auditor' || options.auditor === true);
-    const started = await allOrNone(
-      wanted.map(async (service) => {
-        const engine = await parts.service({
-          service,
-          port: ports[service],
-          env: settingsOf(service),
-          reads: service === 'ledger' ? [prices] : [],
-          logDir: join(dir, 'logs'),
-          onUnexpectedExit,
-        });
-        running.push(engine);
-        return [service, engine] as const;
-      }),
-    );
+    const common = { logDir: join(dir, 'logs'), onUnexpectedExit };
+    const optionsOf = (service: Service) => ({
+      ...common,
+      service,
+      port: ports[service],
+      env: settingsOf(service),
+      reads: service === 'ledger' ? [prices] : [],
+    });
+    const runs = async (names: readonly Service[], starting: Promise<Engine>) => {
+      const engine = await starting;
+      running.push(engine);
+      return names.map((service) => [service, engine] as const);
+    };
+    const shared =
+      parts.together === undefined ? [] : wanted.filter((service) => options.together?.includes(service));
+    const apart = wanted.filter((service) => !shared.includes(service));
+    const started = await allOrNone([
+      ...apart.map((service) => runs([service], parts.service(optionsOf(service)))),
+      ...(parts.together === undefined || shared.length === 0
+        ? []
+        : [runs(shared, parts.together({ ...common, together: shared.map(optionsOf) }))]),
+    ]);
     await untilAddresses(adminUrl, settings.invoices);
     say(`services are up: ${wanted.map((service) => `${service} ${ports[service]}`).join(', ')}`);
     return {
@@ -220,7 +230,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       chainSettings: chainSettings.node,
       began,
       engines: { postgres, nats, redis, ...chainNodes },
-      services: Object.fromEntries(started) as Stack['services'],
+      services: Object.fromEntries(started.flat()) as Stack['services'],
       settingsOf,
       busUrl: (user) => {
         const password = user === ADMIN ? busAdmin : secrets.busPasswords[user];

@@ -48,7 +48,15 @@ export type Quittance = {
 
 export type QuittanceOptions = Pick<
   StackOptions,
-  'settings' | 'redis' | 'chains' | 'auditor' | 'engineDirs' | 'natsSyncInterval' | 'busAdmin' | 'say'
+  | 'settings'
+  | 'redis'
+  | 'chains'
+  | 'auditor'
+  | 'together'
+  | 'engineDirs'
+  | 'natsSyncInterval'
+  | 'busAdmin'
+  | 'say'
 > & {
   /** Requests a minute and token; out of the way unless a test is about them. */
   rateLimit?: number;
@@ -88,15 +96,15 @@ function present<T>(node: T | undefined, chain: string): T {
 type Settings = Partial<Record<Service, Record<string, string>>>;
 
 const STARTS_MAX = 5;
-/** Bitcoin and Ethereum mine when told to. Solana's slots come by themselves: final after a second and a half. */
-const SOLANA_SLOT_MS = 50;
+/** Bitcoin and Ethereum mine when told to. Solana's slots come by themselves: final after three seconds. */
+const SOLANA_SLOT_MS = 100;
 const FIRST_PORT = 20_000;
 /** All of them end below 32,768, where Linux begins to give ports to whoever connects. */
 const STACKS_SIDE_BY_SIDE = 950;
 
 /**
  * The whole of Quittance for a test: real engines, a real chain node that mines when told to, five services
- * as processes, on ports and data of its own. With TEST_ENGINES=containers all of them are containers instead.
+ * as processes or several as one, on ports and data of its own. With TEST_ENGINES=containers all of them are containers instead.
  */
 export async function startQuittance(options: QuittanceOptions = {}): Promise<Quittance> {
   const dir = mkdtempSync(join(tmpdir(), 'quittance-'));
@@ -114,6 +122,7 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
     ...(options.natsSyncInterval === undefined ? {} : { natsSyncInterval: options.natsSyncInterval }),
     ...(options.redis === undefined ? {} : { redis: options.redis }),
     ...(options.auditor === undefined ? {} : { auditor: options.auditor }),
+    ...(options.together === undefined ? {} : { together: options.together }),
     ...(options.chains === undefined ? {} : { chains: options.chains }),
     ...(options.say === undefined ? {} : { say: options.say }),
     pace: {

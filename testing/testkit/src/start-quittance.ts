@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { assets, isAssetSymbol } from '@quittance/shared/assets';
 import { systemClock } from '@quittance/shared/clock';
 import { openDb } from '@quittance/shared/db';
+import { services } from '@quittance/shared/events';
 import { createLogger, reason } from '@quittance/shared/logger';
 import { payFromFaucet } from '@quittance/stack/faucet';
 import { openAccount } from '@quittance/stack/open-account';
@@ -92,6 +93,7 @@ async function startEmbedded({ blockEverySeconds, ...wanted }: StartOptions): Pr
   const { url, stack, stop } = await startOwn({
     ...wanted,
     ...(blockEverySeconds === 0 ? {} : { blockEverySeconds }),
+    together: services,
     // A tester stops in the middle of things: what is on its way need not arrive first.
     checkBooks: false,
   });
