@@ -15,9 +15,6 @@ import {
 
 type PaidInvoice = Pick<Invoice, 'asset' | 'dust' | 'expiresAt'>;
 
-/** What merchants were told already: reversals by `reversalOf`, late payments by deposit. */
-export type ReportedChanges = { reversals: ReadonlySet<string>; late: ReadonlySet<string> };
-
 const isGivenUp = (deposit: Deposit, view: ChainView): boolean =>
   deposit.droppedHeight !== null && view.height >= givenUpAt(deposit.droppedHeight, deposit.minConfirmations);
 
@@ -26,52 +23,37 @@ type Counted = Pick<MempoolPayment, 'asset' | 'amount' | 'firstSeenAt'>;
 
 const amountOf = (payments: readonly Counted[]): Units => sum(payments.map(({ amount }) => amount));
 
-/** Each key once. */
-const once = <T>(given: readonly T[], keyOf: (one: T) => string): T[] => [
-  ...new Map(given.map((one) => [keyOf(one), one])).values(),
-];
-
 /** Classifies each payment of an invoice: whether it is in the chain, counts, is in time and is final. */
-export function classifyPayments(invoice: PaidInvoice, given: InvoicePayments, view: ChainView) {
-  const deposits = once(given.deposits, ({ id }) => id);
+export function classifyPayments(
+  invoice: PaidInvoice,
+  { deposits, mempoolPayments }: InvoicePayments,
+  view: ChainView,
+) {
   const isLost = (deposit: Deposit) => deposit.state === 'missing' && isGivenUp(deposit, view);
   const present = deposits.filter(
     (deposit) => ['seen', 'settled', 'missing'].includes(deposit.state) && !isLost(deposit),
   );
   const inBlocks = new Set(present.map(({ outpoint }) => outpoint));
   return {
-    deposits,
     present,
     isLost,
-    mempoolPayments: once(given.mempoolPayments, ({ outpoint }) => outpoint).filter(
-      ({ outpoint }) => !inBlocks.has(outpoint),
-    ),
+    mempoolPayments: mempoolPayments.filter(({ outpoint }) => !inBlocks.has(outpoint)),
     isFinal: (deposit: Deposit) => isFinal(deposit, view.height),
     // Dust and other tokens are listed and never count.
     counts: (payment: Counted) => payment.asset === invoice.asset && payment.amount >= invoice.dust,
     inTime: (payment: Counted) => invoice.expiresAt === null || payment.firstSeenAt <= invoice.expiresAt,
-    /** Names a reversal by its block, so that a deposit that returns and is dropped again is reported again. */
-    reversalOf: (deposit: Deposit): string | undefined => {
-      if (deposit.state === 'dropped') return `${deposit.id}.${deposit.blockHash}`;
-      return deposit.state === 'reversed' || isLost(deposit) ? `${deposit.id}.settled` : undefined;
-    },
-    /** Names a drop by its time, so that a payment that comes back and is dropped again is reported again. */
-    dropOf: ({ outpoint, droppedAt }: MempoolPayment): string | undefined =>
-      droppedAt === null ? undefined : `${outpoint}.${droppedAt.getTime()}`,
+    isReversed: (deposit: Deposit) => ['dropped', 'reversed'].includes(deposit.state) || isLost(deposit),
   };
 }
 
-/**
- * The totals of payments that are given one by one, in any order, with repetitions.
- */
-export function totalsOf(
-  invoice: PaidInvoice,
-  given: InvoicePayments,
-  view: ChainView,
-  reported: ReportedChanges = { reversals: new Set(), late: new Set() },
-): PaymentTotals {
-  const { deposits, present, mempoolPayments, isLost, isFinal, counts, inTime, reversalOf, dropOf } =
-    classifyPayments(invoice, given, view);
+/** The totals of payments that are given one by one, of which nothing was reported yet. */
+export function totalsOf(invoice: PaidInvoice, given: InvoicePayments, view: ChainView): PaymentTotals {
+  const { deposits } = given;
+  const { present, mempoolPayments, isLost, isFinal, counts, inTime, isReversed } = classifyPayments(
+    invoice,
+    given,
+    view,
+  );
   const counted = present.filter(counts);
   const waiting = mempoolPayments.filter(
     (mempoolPayment) => mempoolPayment.droppedAt === null && counts(mempoolPayment),
@@ -82,7 +64,6 @@ export function totalsOf(
     (one: T) =>
       !is(one);
   const unsettled = present.filter((deposit) => deposit.state === 'seen' && isFinal(deposit));
-  const isReported = (key: string | undefined) => key === undefined || reported.reversals.has(key);
   const isStanding = (outpoint: string) =>
     deposits.some((one) => one.outpoint === outpoint && ['seen', 'settled'].includes(one.state)) ||
     deposits.some((one) => one.outpoint === outpoint && one.state === 'missing' && !isLost(one));
@@ -114,10 +95,9 @@ export function totalsOf(
     unsettledUncounted: unsettled.filter(not(counts)).length,
     lost: deposits.filter(isLost).length,
     isReversalUnreported:
-      deposits.filter(counts).some((deposit) => !isReported(reversalOf(deposit))) ||
-      timely.some((mempoolPayment) => !isReported(dropOf(mempoolPayment))),
-    isTimelyUnreported: counted.some((deposit) => inTime(deposit) && !reported.late.has(deposit.id)),
-    isLateUnreported: counted.some((deposit) => !inTime(deposit) && !reported.late.has(deposit.id)),
+      deposits.filter(counts).some(isReversed) || timely.some(({ droppedAt }) => droppedAt !== null),
+    isTimelyUnreported: counted.some(inTime),
+    isLateUnreported: counted.some(not(inTime)),
   };
 }
 

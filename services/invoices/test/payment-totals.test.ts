@@ -198,7 +198,7 @@ it('Postgres settles, reverses and reports the same payments as one by one, each
         const wanted = unsettled.filter((one) => counted !== null || !rows.counts(one));
         expect(idsOf(settled)).toEqual(idsOf(wanted));
         for (const one of settled) expect(one.disposition).toBe(rows.counts(one) ? counted : 'unresolved');
-        expect(idsOf(reversed)).toEqual(idsOf(rows.deposits.filter(rows.isLost)));
+        expect(idsOf(reversed)).toEqual(idsOf(written.deposits.filter(rows.isLost)));
         const after = await totals(id);
         expect(after?.paid).toMatchObject({
           unsettled: counted === null ? unsettled.filter(rows.counts).length : 0,

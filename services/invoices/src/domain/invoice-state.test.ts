@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Units, units } from '@quittance/shared/money';
-import { mayFollow, unpaid } from './invoice.ts';
+import fc from 'fast-check';
+import { mayFollow, statuses, unpaid } from './invoice.ts';
 import {
   computeInvoiceState,
   type InvoiceFacts,
@@ -40,7 +41,7 @@ const nothing: PaymentTotals = {
   isLateUnreported: false,
 };
 type Paid = { [K in keyof PaymentTotals]?: PaymentTotals[K] extends Units ? bigint : PaymentTotals[K] };
-const stateOf = (given: Partial<InvoiceFacts>, paid: Paid, knownUntil = EXPIRES) =>
+const stateOf = (given: Partial<InvoiceFacts>, paid: Paid, knownUntil: Date | null = EXPIRES) =>
   computeInvoiceState(
     { ...invoice, ...given },
     { ...nothing, ...paid } as PaymentTotals,
@@ -84,6 +85,18 @@ describe('an open invoice', () => {
       { timelyFinal: 1_000n, timelyCredited: 1_000n },
       { status: 'paid', paidAt: NOW, events: ['invoice.confirmed', 'invoice.paid'] },
     ],
+    [
+      'is credited when final payments cover it',
+      {},
+      { timelyFinal: 1_000n },
+      { destinations: { counted: 'credit', uncounted: 'unresolved' } },
+    ],
+    [
+      'is not credited before',
+      {},
+      { timelyFinal: 999n, timelyPending: 1n, lateFinal: 50n },
+      { destinations: { counted: null, uncounted: 'unresolved' } },
+    ],
     ['waits again when its payment has left the chain', { status: 'confirmed' }, {}, { status: 'pending' }],
     [
       'is not reported as partially paid after it was confirmed',
@@ -122,7 +135,10 @@ it.each<Row>([
     'expired, counted',
     expired,
     { timelyFinal: 40n, timelyPending: 3n },
-    { paidAmount: 0n as Units, pendingAmount: 0n as Units },
+    {
+      ...{ paidAmount: 0n as Units, pendingAmount: 0n as Units },
+      destinations: { counted: 'unresolved', uncounted: 'unresolved' },
+    },
   ],
 ])('a payment that a closed invoice finds: %s', (_what, given, paid, expected) => {
   const reportedEvents = ['invoice.expired', 'invoice.underpaid'];
@@ -173,6 +189,92 @@ describe('events', () => {
     const once = [part, `${REVERSED}:#1`];
     expect(reported(once, { timelyPending: 5n })).toEqual([[part], [...once, `${part}:1`]]);
   });
+});
+
+describe('for any invoice and totals', () => {
+  const amount = fc.oneof(fc.constant(0n), fc.constant(0n), fc.bigInt({ min: 1n, max: 1_500n })).map(units);
+  const flag = fc.boolean();
+  const totals = fc
+    .record({
+      ...{ timelyFinal: amount, timelyPending: amount, timelyCredited: amount, timelyWaiting: amount },
+      ...{ lateFinal: amount, latePending: amount, lateWaiting: amount, isAwaited: flag },
+      ...{ isReversalUnreported: flag, isTimelyUnreported: flag, isLateUnreported: flag },
+    })
+    // Only final payments are credited.
+    .filter(({ timelyCredited, timelyFinal }) => timelyCredited <= timelyFinal);
+  const facts = fc
+    .record({
+      status: fc.constantFrom(...statuses),
+      isClosed: fc.boolean(),
+      toleranceBps: fc.constantFrom(0, 0, 50, 500),
+      expiresAt: fc.constantFrom(EXPIRES, null),
+    })
+    .map(({ status, isClosed, ...rest }) => ({
+      ...{ ...rest, status },
+      paidAt: status === 'paid' ? EXPIRES : null,
+      closedAt: status === 'expired' || (status === 'partially_paid' && isClosed) ? EXPIRES : null,
+    }));
+  const known = fc.constantFrom(null, EXPIRES, new Date(EXPIRES.getTime() + 1));
+  const forAny = (check: (given: Partial<InvoiceFacts>, paid: Paid, until: Date | null) => void) =>
+    fc.assert(fc.property(facts, totals, known, check), { numRuns: 500 });
+
+  it('final decisions stay, and every change follows the table', () =>
+    forAny((given, paid, until) => {
+      const { status, closedAt, paidAt } = stateOf(given, paid, until);
+      expect(mayFollow(given.status ?? 'pending', status)).toBe(true);
+      if (given.closedAt !== null) expect([status, closedAt]).toEqual([given.status, given.closedAt]);
+      if (given.status === 'paid') expect(paidAt).toEqual(given.paidAt);
+      expect(paidAt !== null).toBe(status === 'paid');
+      expect(status !== 'expired' || closedAt !== null).toBe(true);
+    }));
+
+  it('computing the state again changes and reports nothing', () =>
+    forAny((given, paid, until) => {
+      const { events: _, ...once } = stateOf(given, paid, until);
+      const told = { isReversalUnreported: false, isTimelyUnreported: false, isLateUnreported: false };
+      expect(stateOf({ ...given, ...once }, { ...paid, ...told }, until)).toEqual({ ...once, events: [] });
+    }));
+
+  it('the payments alone decide the state of an open invoice, not its former status', () =>
+    forAny((given, paid, until) => {
+      const of = (status: 'pending' | 'partially_paid' | 'confirmed') => {
+        const {
+          events: _,
+          reportedEvents: __,
+          ...state
+        } = stateOf({ ...given, ...open, status }, paid, until);
+        return state;
+      };
+      const open = { paidAt: null, closedAt: null };
+      expect([of('partially_paid'), of('confirmed')]).toEqual([of('pending'), of('pending')]);
+    }));
+
+  it('money counts at most once', () =>
+    forAny((given, paid, until) => {
+      const { pendingAmount, paidAmount } = stateOf(given, paid, until);
+      const { timelyFinal = 0n, lateFinal = 0n, timelyPending = 0n, latePending = 0n } = paid;
+      expect(paidAmount).toBeLessThanOrEqual(timelyFinal + lateFinal);
+      const { timelyWaiting = 0n, lateWaiting = 0n } = paid;
+      expect(pendingAmount).toBeLessThanOrEqual(timelyPending + latePending + timelyWaiting + lateWaiting);
+    }));
+
+  it('an invoice closes only when its time is known to be over and no payment is awaited', () =>
+    forAny((given, paid, until) => {
+      const isOver = given.expiresAt != null && until !== null && until > given.expiresAt;
+      if (given.closedAt === null && (!isOver || paid.isAwaited)) {
+        expect(stateOf(given, paid, until).closedAt).toBeNull();
+      }
+    }));
+
+  it('paid is never reported before confirmed, and only a covered invoice is credited', () =>
+    forAny((given, paid, until) => {
+      const { events, reportedEvents, destinations, status } = stateOf(given, paid, until);
+      if (events.includes('invoice.paid')) {
+        expect(reportedEvents).toContain('invoice.confirmed');
+        expect(events.indexOf('invoice.confirmed')).toBeLessThan(events.indexOf('invoice.paid'));
+      }
+      if (destinations.counted === 'credit') expect(['confirmed', 'paid']).toContain(status);
+    }));
 });
 
 it('a new invoice has no payments, and was reported as created', () => {
