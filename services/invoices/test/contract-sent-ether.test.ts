@@ -1,13 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Units } from '@quittance/shared/money';
-import { ETHER, MINUTE, openFixture } from './fixture.ts';
-import { newTx, type Script } from './scripted-chain.ts';
+import { DUE, empty, MINUTE, openFixture } from './fixture.ts';
+import { newTx } from './scripted-chain.ts';
 
-const DUE = ETHER / 100n;
-
-const { fixture, anInvoice, blocks } = await openFixture();
-
-const empty = (count: number): Script[] => Array.from({ length: count }, () => ({}));
+const { fixture, anInvoice, mine, inside, blocks, reorg, pass } = await openFixture();
 
 describe('contract-sent ETH', () => {
   it('is found by the balance, in its block, with its transaction where the node traces', async () => {
@@ -16,7 +12,7 @@ describe('contract-sent ETH', () => {
     fixture.chain.mine(...empty(3), { inside: [{ to: invoice.to, amount: DUE, tx }] }, ...empty(5));
     const height = fixture.chain.height() - 5;
     await fixture.scan();
-    expect(await invoice.read()).toMatchObject({
+    await invoice.shows({
       status: 'confirmed',
       payments: [
         { tx_hash: tx, amount: '0.01', block_height: height, confirmations: 6, status: 'confirmed' },
@@ -25,34 +21,25 @@ describe('contract-sent ETH', () => {
     const [{ outpoint, block_hash }] = await invoice.deposits();
     expect(outpoint).toBe(`${block_hash}:${invoice.to}`);
     await fixture.credit();
-    expect(await invoice.read()).toMatchObject({ status: 'paid' });
-    fixture.chain.mine(...empty(3));
-    await fixture.scan();
+    await invoice.shows({ status: 'paid' });
+    await blocks(3);
     expect(await invoice.deposits()).toHaveLength(1);
   });
 
   it('comes in several pieces, beside ordinary payments and sweeps', async () => {
     const invoice = await anInvoice();
     const third = DUE / 4n;
-    fixture.chain.mine(
+    await mine(
       { inside: [{ to: invoice.to, amount: third }] },
       { pay: [{ to: invoice.to, amount: third }], spend: [{ from: invoice.to, amount: third + 7n }] },
       { inside: [{ to: invoice.to, amount: third }] },
       { inside: [{ to: invoice.to, amount: third }], spend: [{ from: invoice.to, amount: 2n * third }] },
     );
-    await fixture.scan();
-    expect((await invoice.deposits()).map(({ amount, tx_hash }) => [amount, tx_hash === null])).toEqual(
-      expect.arrayContaining([[third.toString(), true]]),
-    );
-    expect(await invoice.deposits()).toHaveLength(4);
-    expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
-    const [{ total }] = await fixture.rows(
-      'select sum(amount)::text as total from deposits where invoice_id = $1',
-      [invoice.id],
-    );
-    expect(total).toBe(DUE.toString());
-    fixture.chain.mine({ spend: [{ from: invoice.to, amount: third - 7n }] }, ...empty(3));
-    await fixture.scan();
+    const parts = await invoice.deposits();
+    expect(parts.map(({ amount }) => amount)).toEqual(Array(4).fill(third.toString()));
+    expect(parts.filter(({ tx_hash }) => tx_hash === null)).toHaveLength(3);
+    await invoice.shows({ status: 'confirmed', pending_amount: '0.005', paid_amount: '0.005' });
+    await mine({ spend: [{ from: invoice.to, amount: third - 7n }] }, ...empty(3));
     expect(await invoice.deposits()).toHaveLength(4);
   });
 
@@ -61,10 +48,9 @@ describe('contract-sent ETH', () => {
     const invoices = await Promise.all(Array.from({ length: 300 }, () => merchant.invoice()));
     await fixture.scan();
     const read = fixture.chain.balancesRead;
-    fixture.chain.mine({
+    await mine({
       inside: invoices.map(({ address }) => ({ to: address.address.toLowerCase(), amount: DUE })),
     });
-    await fixture.scan();
     const { body } = await merchant.get('/api/invoices?status=confirmed&perPage=1');
     expect(body.meta.total).toBe(300);
     const open = await fixture.rows('select 1 from addresses where balance_check_at is not null');
@@ -80,43 +66,30 @@ describe('contract-sent ETH', () => {
     fixture.pass(MINUTE);
     fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
     fixture.pass(MINUTE);
-    fixture.chain.mine(...empty(3));
-    await fixture.scan();
-    expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
+    await blocks(3);
+    await invoice.shows({ status: 'confirmed' });
   });
 
   it('in time is in time although another payment arrives after the expiry', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
     fixture.pass(2 * MINUTE);
-    fixture.chain.mine({ pay: [{ to: invoice.to, amount: 1n }] });
-    await fixture.scan();
-    expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
+    await mine({ pay: [{ to: invoice.to, amount: 1n }] });
+    await invoice.shows({ status: 'confirmed' });
   });
 
   it('that is late is recorded as late, also days later', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
-    fixture.pass(2 * MINUTE);
-    fixture.chain.mine({});
-    await fixture.scan();
-    expect(await invoice.read()).toMatchObject({ status: 'expired' });
+    await pass(2 * MINUTE);
+    await invoice.shows({ status: 'expired' });
     fixture.pass(24 * 60 * MINUTE);
-    fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
-    await fixture.scan();
-    expect(await invoice.read()).toMatchObject({ status: 'expired', payments: [{ amount: '0.01' }] });
-    fixture.chain.mine(...empty(3));
-    await fixture.scan();
-    const told = await fixture.told(invoice.id);
-    expect(told.map(({ kind }) => kind).slice(1)).toEqual([
-      'invoice.expired',
-      'invoice.late_payment',
-      'deposit.settled',
-    ]);
-    expect(told.at(-1)?.payload).toMatchObject({ disposition: 'unresolved', tx_hash: null });
+    await inside(invoice.to);
+    await invoice.shows({ status: 'expired', payments: [{ amount: '0.01' }] });
+    await blocks(3);
+    await invoice.reported('invoice.expired', 'invoice.late_payment', 'deposit.settled');
+    expect((await invoice.last())?.payload).toMatchObject({ disposition: 'unresolved', tx_hash: null });
     // After a week the balance is not checked any more.
-    fixture.pass(8 * 24 * 60 * MINUTE);
-    fixture.chain.mine({});
-    await fixture.scan();
+    await pass(8 * 24 * 60 * MINUTE);
     expect(
       await fixture.rows('select balance_check_at from addresses where address = $1', [invoice.to]),
     ).toEqual([{ balance_check_at: null }]);
@@ -127,40 +100,33 @@ describe('contract-sent ETH', () => {
     const first = await anInvoice();
     const pooled = await fixture.watchedChain.addresses.take();
     expect(pooled.address).not.toBe(first.to);
-    fixture.chain.mine({ inside: [{ to: pooled.address, amount: 5n * DUE }] });
-    await fixture.scan();
+    await mine({ inside: [{ to: pooled.address, amount: 5n * DUE }] });
     const take = fixture.watchedChain.addresses.take;
     fixture.watchedChain.addresses.take = async () => pooled;
     const invoice = await anInvoice();
     fixture.watchedChain.addresses.take = take;
     expect(invoice.to).toBe(pooled.address);
-    fixture.chain.mine(...empty(2));
-    await fixture.scan();
-    expect(await invoice.read()).toMatchObject({ status: 'pending', payments: [] });
-    fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
-    await fixture.scan();
-    expect(await invoice.read()).toMatchObject({ status: 'confirmed', pending_amount: '0.01' });
+    await blocks(2);
+    await invoice.shows({ status: 'pending', payments: [] });
+    await inside(invoice.to);
+    await invoice.shows({ status: 'confirmed', pending_amount: '0.01' });
   });
 
   it('is dropped with its block and found again in the new one', async () => {
     const invoice = await anInvoice();
-    fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] }, {});
-    await fixture.scan();
-    expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
-    fixture.chain.reorg(2, {}, {});
-    await fixture.scan();
-    expect(await invoice.read()).toMatchObject({ status: 'pending' });
-    fixture.chain.reorg(1, { inside: [{ to: invoice.to, amount: DUE }] }, {}, {});
-    await fixture.scan();
+    await mine({ inside: [{ to: invoice.to, amount: DUE }] }, {});
+    await invoice.shows({ status: 'confirmed' });
+    await reorg(2, {}, {});
+    await invoice.shows({ status: 'pending' });
+    await reorg(1, { inside: [{ to: invoice.to, amount: DUE }] }, {}, {});
     expect((await invoice.deposits()).map(({ state }) => state).sort()).toEqual(['dropped', 'settled']);
     await fixture.credit();
-    expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.01' });
+    await invoice.shows({ status: 'paid', paid_amount: '0.01' });
   });
 
   it('is found late where the node has pruned old states', async () => {
     const invoice = await anInvoice();
-    fixture.chain.mine({});
-    await fixture.scan();
+    await blocks(1);
     fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] }, ...empty(20));
     fixture.chain.prunedBelow = fixture.chain.height() - 4;
     await fixture.scan();
@@ -181,9 +147,8 @@ describe('contract-sent ETH', () => {
     expect(await invoice.deposits()).toMatchObject([{ amount: (DUE / 2n).toString() }]);
     balances.balancesAt = balancesAt;
     await fixture.rows('update addresses set balance_height = null where address = $1', [invoice.to]);
-    fixture.chain.mine({ inside: [{ to: other.to, amount: DUE }] }, ...empty(3));
-    await fixture.scan();
-    expect(await other.read()).toMatchObject({ status: 'confirmed' });
+    await mine({ inside: [{ to: other.to, amount: DUE }] }, ...empty(3));
+    await other.shows({ status: 'confirmed' });
     const deposits = await invoice.deposits();
     expect(deposits.toSorted((one, other) => one.block_height - other.block_height)).toMatchObject([
       { amount: (DUE / 2n).toString(), block_height: block?.height },

@@ -5,14 +5,13 @@ import type { Units } from '@quittance/shared/money';
 import { eventually } from '@quittance/testkit/eventually';
 import { request } from 'undici';
 import { saveContradictions } from '../src/store/contradictions.ts';
-import { ETHER, MINUTE, openFixture } from './fixture.ts';
-import { newTx, type Script } from './scripted-chain.ts';
+import { DUE, empty, MINUTE, openFixture } from './fixture.ts';
+import { newTx } from './scripted-chain.ts';
 
-const DUE = ETHER / 100n;
 /** Confirmations of Ether in these fixtures. */
 const DEEP = 3;
 
-const { fixture, blocks, pay, anInvoice: invoiceOf } = await openFixture();
+const { fixture, mine, blocks, pass, pay, reorg, anInvoice: invoiceOf } = await openFixture();
 /** What the node reports of a block in place of its content. */
 let lie: (block: Block) => Block;
 const { blocksAfter, block } = fixture.chain;
@@ -25,7 +24,6 @@ beforeEach(() => {
   lie = (one) => one;
 });
 
-const empty = (count: number): Script[] => Array.from({ length: count }, () => ({}));
 const withPayments = (block: Block, ...payments: Payment[]): Block => ({ ...block, payments });
 const paymentTo = (block: Block | undefined, to: string): Payment => {
   const found = block?.payments.find(({ address }) => address === to);
@@ -66,18 +64,18 @@ async function heldBackByMetrics(): Promise<string | undefined> {
 
 it('a block with another block’s payments delays no other payment, and its own are recorded when it is read again', async () => {
   const [first, second] = [await anInvoice(), await anInvoice()];
-  const [a] = await pay(first.to, DUE);
+  const { block: a } = await pay(first.to, DUE);
   const [b] = fixture.chain.mine({ pay: [{ to: second.to, amount: DUE }] });
   let told = 0;
   lie = (block) =>
     block.hash === b?.hash && told++ === 0 ? withPayments(block, paymentTo(a, first.to)) : block;
   await fixture.scan();
   expect(told).toBeGreaterThan(1);
-  expect(await second.read()).toMatchObject({ status: 'confirmed', pending_amount: '0.01' });
+  await second.shows({ status: 'confirmed', pending_amount: '0.01' });
   await blocks(DEEP);
   for (const invoice of [first, second]) {
     expect(await invoice.settled()).toEqual([`deposit.settled ${DUE}`]);
-    expect(await invoice.read()).toMatchObject({ payments: [{ required_confirmations: DEEP }] });
+    await invoice.shows({ payments: [{ required_confirmations: DEEP }] });
   }
   expect(await outcomesOf(first)).toEqual(['earlier']);
 });
@@ -102,15 +100,14 @@ it.each([
     lie = (block) =>
       block.hash === a?.hash && told++ === 0 ? withPayments(block, { ...made, amount: DUE as Units }) : block;
     await fixture.scan();
-    expect(await wrong.read()).toMatchObject({ status: 'confirmed' });
-    const [b] = fixture.chain.mine({
+    await wrong.shows({ status: 'confirmed' });
+    const [b] = await mine({
       pay: [
         { to: wrong.to, amount, tx },
         { to: other.to, amount: DUE },
       ],
     });
-    await fixture.scan();
-    expect(await other.read()).toMatchObject({ status: 'confirmed' });
+    await other.shows({ status: 'confirmed' });
     expect((await wrong.deposits()).at(-1)).toEqual({
       state: 'seen',
       amount: amount.toString(),
@@ -126,17 +123,15 @@ it.each([
 
 it('only a payment that stays in two blocks is held, reported to the operator, and credited once', async () => {
   const [doubted, other] = [await anInvoice(), await anInvoice()];
-  const [a] = await pay(doubted.to, DUE);
+  const { block: a } = await pay(doubted.to, DUE);
   const [b] = fixture.chain.mine({});
   const payment = paymentTo(a, doubted.to);
   lie = (block) => (block.hash === b?.hash ? withPayments(block, payment) : block);
-  fixture.chain.mine({ pay: [{ to: other.to, amount: DUE }] }, ...empty(2 * DEEP));
-  await fixture.scan();
-  fixture.pass(5 * MINUTE);
-  await blocks(1);
+  await mine({ pay: [{ to: other.to, amount: DUE }] }, ...empty(2 * DEEP));
+  await pass(5 * MINUTE);
   expect(await other.settled()).toEqual([`deposit.settled ${DUE}`]);
   expect(await doubted.settled()).toEqual([]);
-  expect(await doubted.read()).toMatchObject({
+  await doubted.shows({
     status: 'confirmed',
     pending_amount: '0.01',
     payments: [{ status: 'pending', required_confirmations: DEEP, confirmed_at: null }],
@@ -164,9 +159,7 @@ it('only a payment that stays in two blocks is held, reported to the operator, a
   await blocks(1);
   expect(await doubted.settled()).toEqual([`deposit.settled ${DUE}`]);
   expect(await doubted.deposits()).toMatchObject([{ state: 'settled', block_height: a?.height }]);
-  expect(await doubted.read()).toMatchObject({
-    payments: [{ status: 'confirmed', confirmed_at: expect.any(String) }],
-  });
+  await doubted.shows({ payments: [{ status: 'confirmed', confirmed_at: expect.any(String) }] });
   await eventually(async () =>
     expect(await readiness()).toEqual({ status: 200, body: { ready: true, waits_for: [] } }),
   );
@@ -199,12 +192,11 @@ it('a credited payment is not reported as held, and an operator can end its cont
 
 it('a contradiction ends when its block leaves the chain', async () => {
   const doubted = await anInvoice();
-  const [a] = await pay(doubted.to, DUE);
+  const { block: a } = await pay(doubted.to, DUE);
   const [b] = fixture.chain.mine({});
   lie = (block) => (block.hash === b?.hash ? withPayments(block, paymentTo(a, doubted.to)) : block);
   await fixture.scan();
-  fixture.chain.reorg(1, ...empty(DEEP));
-  await fixture.scan();
+  await reorg(1, ...empty(DEEP));
   expect(await outcomesOf(doubted)).toEqual(['reorganised']);
   expect(await doubted.settled()).toEqual([`deposit.settled ${DUE}`]);
 });
@@ -222,12 +214,10 @@ it('a payment that one answer lists twice counts once', async () => {
 it('a transfer out of an address that is in two blocks counts once', async () => {
   const [invoice, other] = [await anInvoice(), await anInvoice()];
   fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
-  const [a] = fixture.chain.mine({ spend: [{ from: invoice.to, amount: DUE }] });
-  await fixture.scan();
+  const [a] = await mine({ spend: [{ from: invoice.to, amount: DUE }] });
   const [b] = fixture.chain.mine({});
   lie = (block) => (block.hash === b?.hash ? { ...block, spends: a?.spends ?? [] } : block);
-  fixture.chain.mine({ pay: [{ to: other.to, amount: DUE }] }, ...empty(DEEP));
-  await fixture.scan();
+  await mine({ pay: [{ to: other.to, amount: DUE }] }, ...empty(DEEP));
   expect(await other.settled()).toEqual([`deposit.settled ${DUE}`]);
   expect(await invoice.deposits()).toHaveLength(1);
 });
@@ -244,7 +234,7 @@ const anyBlock = async (id: string, outpoint: string, height: number): Promise<v
 
 it('a payment from a block outside the chain is held only until the block is known to be outside', async () => {
   const doubted = await anInvoice();
-  const [a] = await pay(doubted.to, DUE);
+  const { block: a } = await pay(doubted.to, DUE);
   await anyBlock(doubted.id, paymentTo(a, doubted.to).outpoint, fixture.chain.height());
   await blocks(DEEP);
   expect(await outcomesOf(doubted)).toEqual(['reorganised']);
@@ -253,7 +243,7 @@ it('a payment from a block outside the chain is held only until the block is kno
 
 it('a contradicted payment stays held and is logged when the node lacks its block', async () => {
   const doubted = await anInvoice();
-  const [a] = await pay(doubted.to, DUE);
+  const { block: a } = await pay(doubted.to, DUE);
   await anyBlock(doubted.id, paymentTo(a, doubted.to).outpoint, -1);
   const errors = jest.spyOn(fixture.ports.logger, 'error');
   await blocks(DEEP);
@@ -271,8 +261,7 @@ it('a contradicted payment stays held and is logged when the node lacks its bloc
 
 it('a contradiction that is found again holds the deposit that it now concerns', async () => {
   const [first, second] = [await anInvoice(), await anInvoice()];
-  fixture.chain.mine({ pay: [first, second].map(({ to }) => ({ to, amount: DUE })) });
-  await fixture.scan();
+  await mine({ pay: [first, second].map(({ to }) => ({ to, amount: DUE })) });
   for (const { id: invoiceId } of [first, second]) {
     const [{ id }] = await fixture.rows('select id from deposits where invoice_id = $1', [invoiceId]);
     const deposit = { depositId: id as DepositId, invoiceId: invoiceId as InvoiceId };

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll } from '@jest/globals';
-import { chainKinds } from '@quittance/shared/assets';
+import { afterAll, expect } from '@jest/globals';
+import type { Block } from '@quittance/chains/chain';
+import { chainKinds, nativeAsset } from '@quittance/shared/assets';
 import { connectBus } from '@quittance/shared/bus';
 import type { EventKind, PayloadOf } from '@quittance/shared/events';
 import { type AccountId, newAccountId, newEventId } from '@quittance/shared/ids';
@@ -27,6 +28,12 @@ import { newTx, type Paying, type Script, scriptedChain } from './scripted-chain
 
 export const MINUTE = 60_000;
 export const ETHER = 10n ** 18n;
+/** The amount due of an invoice of 25 dollars: 0.01 ETH. */
+export const DUE = ETHER / 100n;
+/** Scripts of blocks without payments. */
+export const empty = (count: number): Script[] => Array.from({ length: count }, () => ({}));
+/** A time in the form of the API. */
+export const later = (time: Date, ms: number): string => new Date(time.getTime() + ms).toISOString();
 
 export type Told = { kind: EventKind; payload: Any };
 
@@ -49,40 +56,14 @@ export async function startFixture(options: FixtureOptions = {}) {
   const nats = options.natsUrl === undefined ? await testNats() : undefined;
   const natsUrl = nats?.url ?? (options.natsUrl as string);
   const logger = createLogger('invoices', 'silent');
-  const quotes = new Map<string, Quote>([
-    ['ETH', aQuote({ asset: 'ETH' }, clock.at)],
-    [
-      'USDC_ERC20',
-      aQuote({ asset: 'USDC_ERC20', usd_rate: '1', network_fee: '1000000', dust: '10000' }, clock.at),
-    ],
-    [
-      'BTC',
-      aQuote(
-        {
-          asset: 'BTC',
-          usd_rate: '50000',
-          active: chainName === 'bitcoin',
-          dust: '1000',
-          network_fee: '1000',
-        },
-        clock.at,
-      ),
-    ],
-    [
-      'SOL',
-      aQuote(
-        { asset: 'SOL', usd_rate: '100', dust: '890880', network_fee: '5000', min_confirmations: 1 },
-        clock.at,
-      ),
-    ],
-    [
-      'USDC_SOL',
-      aQuote(
-        { asset: 'USDC_SOL', usd_rate: '1', dust: '10000', network_fee: '1', min_confirmations: 1 },
-        clock.at,
-      ),
-    ],
-  ]);
+  const terms = [
+    { asset: 'ETH' },
+    { asset: 'USDC_ERC20', usd_rate: '1', network_fee: '1000000', dust: '10000' },
+    { asset: 'BTC', usd_rate: '50000', network_fee: '1000', dust: '1000', active: chainName === 'bitcoin' },
+    { asset: 'SOL', usd_rate: '100', network_fee: '5000', dust: '890880', min_confirmations: 1 },
+    { asset: 'USDC_SOL', usd_rate: '1', network_fee: '1', dust: '10000', min_confirmations: 1 },
+  ] as const;
+  const quotes = new Map(terms.map((one): [string, Quote] => [one.asset, aQuote(one, clock.at)]));
   const board = { stale: false };
   if (options.unconfirmed !== true && kind !== 'solana') await confirmKeys(database, settings[chainName]);
   const services: InvoicesService[] = [];
@@ -163,9 +144,12 @@ export async function startFixture(options: FixtureOptions = {}) {
       get: (path: string) => call('GET', path),
       post: (path: string, body: unknown, headers?: Record<string, string>) =>
         call('POST', path, body, headers),
-      /** A new invoice, by default of 0.01 ETH for 25 dollars. */
+      /** A new invoice, by default of 25 dollars in the chain's own asset. */
       async invoice(order: object = {}): Promise<Any> {
-        const answer = await call('POST', '/api/invoices', { asset: 'ETH', amount: 25, ...order });
+        const answer = await call('POST', '/api/invoices', {
+          ...{ asset: nativeAsset[chainName], amount: 25 },
+          ...order,
+        });
         if (answer.status !== 201)
           throw new Error(`POST /api/invoices answers ${JSON.stringify(answer.body)}`);
         return answer.body.data;
@@ -176,17 +160,41 @@ export async function startFixture(options: FixtureOptions = {}) {
     };
   }
 
-  /** An invoice of a new merchant: its address, and what its merchant reads. */
+  /** The events of an invoice in order, for its merchant and for the ledger. */
+  async function told(invoiceId: string): Promise<Told[]> {
+    return await rows(
+      `select kind, payload from outbox
+       where payload->>'resource_id' = $1 or payload->>'invoice_id' = $1 order by seq`,
+      [invoiceId],
+    );
+  }
+
+  /** An invoice of a new merchant: its address, what its merchant reads, and what was reported of it. */
   async function anInvoice(order: object = {}) {
     const shop = merchant();
     const made = await shop.invoice(order);
+    const id: string = made.id;
     const shown: string = made.address.address;
+    const read = () => shop.read(id);
+    const kinds = async () => (await told(id)).map(({ kind }) => kind);
+    /** What was reported since it was created. */
+    const changes = async () => (await kinds()).slice(1);
     return {
-      id: made.id as string,
+      id,
       expiresAt: new Date(made.expires_at),
       shown,
       to: chainName === 'ethereum' ? shown.toLowerCase() : shown,
-      read: () => shop.read(made.id),
+      read,
+      /** Expects that its merchant reads this of it. */
+      shows: async (expected: object) => expect(await read()).toMatchObject(expected),
+      kinds,
+      changes,
+      /** Expects that exactly this was reported since it was created. */
+      reported: async (...expected: EventKind[]) => expect(await changes()).toEqual(expected),
+      last: async () => (await told(id)).at(-1),
+      settled: async () => (await told(id)).filter(({ kind }) => kind === 'deposit.settled'),
+      deposits: () =>
+        rows('select * from deposits where invoice_id = $1 order by first_seen_at, amount, id', [id]),
     };
   }
 
@@ -212,14 +220,7 @@ export async function startFixture(options: FixtureOptions = {}) {
     pass(ms: number) {
       clock.at = new Date(clock.at.getTime() + ms);
     },
-    /** The events of an invoice in order, for its merchant and for the ledger. */
-    async told(invoiceId: string): Promise<Told[]> {
-      return await rows(
-        `select kind, payload from outbox
-         where payload->>'resource_id' = $1 or payload->>'invoice_id' = $1 order by seq`,
-        [invoiceId],
-      );
-    },
+    told,
     async stop() {
       await Promise.all(services.map((one) => one.stop()));
       await ledger.close();
@@ -235,7 +236,7 @@ export async function openFixture(options: FixtureOptions = {}) {
   const fixture = await startFixture(options);
   afterAll(() => fixture.stop());
   await fixture.scan();
-  const { chain, rows, scan, told } = fixture;
+  const { chain, scan } = fixture;
 
   /** Mines blocks and scans them. */
   async function mine(...blocks: Script[]) {
@@ -243,11 +244,17 @@ export async function openFixture(options: FixtureOptions = {}) {
     await scan();
     return mined;
   }
-  const blocks = (count: number) => mine(...Array.from({ length: count }, () => ({})));
+  const blocks = (count: number) => mine(...empty(count));
 
   return {
     fixture,
+    mine,
     blocks,
+    /** Replaces the last blocks and scans the new ones. */
+    async reorg(depth: number, ...by: Script[]) {
+      chain.reorg(depth, ...by);
+      await scan();
+    },
     /** For one test: a fixture with a database and a chain of its own. */
     async withFresh(of: FixtureOptions, use: (fresh: Fixture) => Promise<void>): Promise<void> {
       const fresh = await startFixture({ ...of, natsUrl: fixture.natsUrl });
@@ -257,30 +264,31 @@ export async function openFixture(options: FixtureOptions = {}) {
         await fresh.stop();
       }
     },
-    async anInvoice(order: object = {}) {
-      const invoice = await fixture.anInvoice(order);
-      const kinds = async () => (await told(invoice.id)).map(({ kind }) => kind);
-      return {
-        ...invoice,
-        kinds,
-        /** What was reported since it was created. */
-        changes: async () => (await kinds()).slice(1),
-        last: async () => (await told(invoice.id)).at(-1),
-        settled: async () => (await told(invoice.id)).filter(({ kind }) => kind === 'deposit.settled'),
-        deposits: () =>
-          rows('select * from deposits where invoice_id = $1 order by first_seen_at, amount, id', [
-            invoice.id,
-          ]),
-      };
-    },
+    anInvoice: fixture.anInvoice,
     /** Mines a payment and scans its block. */
-    pay: (to: string, amount: bigint, more: Partial<Paying> = {}) => mine({ pay: [{ to, amount, ...more }] }),
+    async pay(to: string, amount: bigint, more: Partial<Paying> = {}) {
+      const [block] = await mine({ pay: [{ to, amount, ...more }] });
+      const [payment] = block?.payments ?? [];
+      return { block: block as Block, tx: payment?.txHash as string };
+    },
+    /** Makes payments final that the last block confirmed once, and credits them. */
+    async settle() {
+      await blocks(2);
+      await fixture.credit();
+    },
+    /** Mines and scans native money that a contract sends. Only the balance shows it. */
+    inside: (to: string, amount: bigint = DUE) => mine({ inside: [{ to, amount }] }),
     /** A payment that is seen in the mempool. */
     async send(to: string, amount: bigint, more: Partial<Paying> = {}): Promise<string> {
       const tx = more.tx ?? newTx();
       chain.wait({ to, amount, ...more, tx });
       await scan();
       return tx;
+    },
+    /** The mempool loses a transaction. */
+    async forget(tx: string) {
+      chain.forget(tx);
+      await scan();
     },
     /** Advances the clock and mines a block at that time. */
     async pass(ms: number) {

@@ -1,17 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { expireInvoices } from '../src/operations/expire-invoices.ts';
 import { outageLimits } from '../src/watch-chains.ts';
-import { MINUTE, openFixture } from './fixture.ts';
+import { later, MINUTE, openFixture } from './fixture.ts';
 
-const { fixture, anInvoice: invoiceOf } = await openFixture({
-  outageMs: MINUTE,
-  staleMs: 3 * MINUTE,
-  gapMs: 3 * MINUTE,
-  lateMs: 3 * MINUTE,
-});
+const limits = { outageMs: MINUTE, staleMs: 3 * MINUTE, gapMs: 3 * MINUTE, lateMs: 3 * MINUTE };
+const { fixture, mine, blocks, pass, anInvoice: invoiceOf } = await openFixture(limits);
 beforeEach(async () => {
-  fixture.chain.mine({});
-  await fixture.scan();
+  await blocks(1);
 });
 
 async function anInvoice(order: object = { expires_in: 10 }) {
@@ -22,8 +17,6 @@ async function anInvoice(order: object = { expires_in: 10 }) {
       (await fixture.rows('select version from invoices where id = $1', [invoice.id]))[0].version,
   };
 }
-
-const later = (time: Date, ms: number): string => new Date(time.getTime() + ms).toISOString();
 
 /** Lets time pass in which the node makes blocks and does not answer. */
 function away(minutes: number) {
@@ -38,9 +31,7 @@ function away(minutes: number) {
 /** Lets time pass in which every block is scanned. */
 async function watch(minutes: number) {
   for (let i = 0; i < minutes; i++) {
-    fixture.pass(MINUTE);
-    fixture.chain.mine({});
-    await fixture.scan();
+    await pass(MINUTE);
   }
 }
 
@@ -51,28 +42,24 @@ describe('while a chain is not synced', () => {
     const young = await anInvoice();
     away(30);
     await fixture.scan();
-    expect(await early.read()).toMatchObject({
-      status: 'pending',
-      expires_at: later(early.expiresAt, 30 * MINUTE),
-    });
-    expect(await young.read()).toMatchObject({ expires_at: later(young.expiresAt, 30 * MINUTE) });
-    expect(await early.changes()).toEqual([]);
+    await early.shows({ status: 'pending', expires_at: later(early.expiresAt, 30 * MINUTE) });
+    await young.shows({ expires_at: later(young.expiresAt, 30 * MINUTE) });
+    await early.reported();
     expect(await early.version()).toBe(2);
     await watch(2);
-    expect(await early.read()).toMatchObject({ status: 'pending' });
+    await early.shows({ status: 'pending' });
     await watch(1);
-    expect(await early.read()).toMatchObject({ status: 'expired' });
-    expect(await young.read()).toMatchObject({ status: 'pending' });
+    await early.shows({ status: 'expired' });
+    await young.shows({ status: 'pending' });
   });
 
   it('a payment between the old and the extended expiry is in time', async () => {
     // A token's invoice needs no balance check: only the state of the chain keeps it open.
     const invoice = await anInvoice({ asset: 'USDC_ERC20', expires_in: 10 });
     away(15);
-    fixture.chain.mine({ pay: [{ to: invoice.to, amount: 25_000_000n, asset: 'USDC_ERC20' }] }, {}, {});
-    await fixture.scan();
-    expect(await invoice.read()).toMatchObject({ status: 'confirmed', paid_amount: '25' });
-    expect(await invoice.changes()).toEqual(['deposit.settled', 'invoice.confirmed']);
+    await mine({ pay: [{ to: invoice.to, amount: 25_000_000n, asset: 'USDC_ERC20' }] }, {}, {});
+    await invoice.shows({ status: 'confirmed', paid_amount: '25' });
+    await invoice.reported('deposit.settled', 'invoice.confirmed');
     const settled = (await fixture.told(invoice.id)).find(({ kind }) => kind === 'deposit.settled');
     expect(settled?.payload).toMatchObject({ disposition: 'credit' });
   });
@@ -83,18 +70,18 @@ describe('while a chain is not synced', () => {
     expect(await fixture.scanner.step()).toBe(16);
     await fixture.scanner.step();
     expect(await expireInvoices(fixture.ports, fixture.watchedChain)).toBe(0);
-    expect(await invoice.read()).toMatchObject({ status: 'pending' });
+    await invoice.shows({ status: 'pending' });
     await fixture.scan();
-    expect(await invoice.read()).toMatchObject({ expires_at: later(invoice.expiresAt, 40 * MINUTE) });
+    await invoice.shows({ expires_at: later(invoice.expiresAt, 40 * MINUTE) });
   });
 
   it('an invoice that had expired keeps its expiry, and one without expiry has none', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     await watch(2);
-    expect(await invoice.read()).toMatchObject({ status: 'expired' });
+    await invoice.shows({ status: 'expired' });
     away(10);
     await fixture.scan();
-    expect(await invoice.read()).toMatchObject({ expires_at: invoice.expiresAt.toISOString() });
+    await invoice.shows({ expires_at: invoice.expiresAt.toISOString() });
   });
 
   it('more invoices than one batch are each extended once, also after an interruption', async () => {
@@ -138,23 +125,17 @@ describe('a node that answers and lags', () => {
     ['that has gone back', 'lagsAt', 1],
     ['that names blocks it does not have', 'missesAbove', 0],
   ] as const)('%s', async (_what, fault, below) => {
-    fixture.chain.mine({}, {});
-    await fixture.scan();
+    await mine({}, {});
     const invoice = await anInvoice();
     fixture.chain[fault] = fixture.chain.height() - below;
     for (let i = 0; i < 20; i++) {
-      fixture.pass(MINUTE);
-      fixture.chain.mine({});
-      await fixture.scan();
+      await pass(MINUTE);
     }
-    expect(await invoice.read()).toMatchObject({ status: 'pending' });
+    await invoice.shows({ status: 'pending' });
     fixture.chain.lagsAt = undefined;
     fixture.chain.missesAbove = undefined;
     await fixture.scan();
-    expect(await invoice.read()).toMatchObject({
-      status: 'pending',
-      expires_at: later(invoice.expiresAt, 20 * MINUTE),
-    });
+    await invoice.shows({ status: 'pending', expires_at: later(invoice.expiresAt, 20 * MINUTE) });
   });
 
   it.each(['evm', 'solana'] as const)(
@@ -173,11 +154,10 @@ describe('a node that answers and lags', () => {
       fixture.pass(MINUTE);
       await fixture.scan();
     }
-    fixture.chain.mine({});
-    await fixture.scan();
-    expect(await invoice.read()).toMatchObject({ status: 'pending' });
+    await blocks(1);
+    await invoice.shows({ status: 'pending' });
     // Which blocks it kept back is unknown.
-    expect(await invoice.read()).toMatchObject({ expires_at: later(invoice.expiresAt, 20 * MINUTE) });
+    await invoice.shows({ expires_at: later(invoice.expiresAt, 20 * MINUTE) });
   });
 });
 
@@ -209,5 +189,5 @@ it('the time that the extension takes does not count as an outage', async () => 
   }
   expect(isSlow).toBe(false);
   await fixture.scan();
-  expect(await invoice.read()).toMatchObject({ expires_at: later(invoice.expiresAt, 5 * MINUTE) });
+  await invoice.shows({ expires_at: later(invoice.expiresAt, 5 * MINUTE) });
 });

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { ETHER, type Fixture, MINUTE, openFixture } from './fixture.ts';
+import { DUE, type Fixture, MINUTE, openFixture } from './fixture.ts';
 import { api } from './replica.ts';
 
-const DUE = ETHER / 100n;
-
-const { fixture, withFresh } = await openFixture();
+const { fixture, mine, withFresh, pay, settle, blocks, pass, reorg } = await openFixture();
 
 /** An invoice with all fields that a merchant may set. */
 const anInvoice = (order: object = {}) =>
@@ -29,23 +27,28 @@ async function page(id: string): Promise<string> {
   return answer.body;
 }
 
-const REFRESH = '<meta http-equiv="refresh" content="5">';
-
-async function pay(to: string, amount: bigint, more = 0) {
-  fixture.chain.mine({ pay: [{ to, amount }] }, ...Array.from({ length: more }, () => ({})));
-  await fixture.scan();
+function contains(text: string, ...parts: string[]) {
+  for (const part of parts) expect(text).toContain(part);
 }
+function lacks(text: string, ...parts: string[]) {
+  for (const part of parts) expect(text).not.toContain(part);
+}
+
+const REFRESH = '<meta http-equiv="refresh" content="5">';
 
 describe('the payment page', () => {
   it('shows the amount, the address and the time left', async () => {
     const { id, shown } = await anInvoice({ expires_in: 30 });
     const text = await page(id);
-    expect(text).toContain('<html lang="en">');
-    expect(text).toContain('Send 0.01 ETH');
-    expect(text).toContain(`<dd class="copy">${shown}</dd>`);
-    expect(text).toContain(`href="ethereum:${shown}@31337?value=10000000000000000"`);
-    expect(text).toContain('30 minutes');
-    expect(text).toContain('25.00 US dollars');
+    contains(
+      text,
+      '<html lang="en">',
+      'Send 0.01 ETH',
+      `<dd class="copy">${shown}</dd>`,
+      `href="ethereum:${shown}@31337?value=10000000000000000"`,
+      '30 minutes',
+      '25.00 US dollars',
+    );
     expect(text).toMatch(/<svg [^>]*role="img" aria-label="[^"]+"/);
     expect(text).toContain(REFRESH);
     fixture.pass(29 * MINUTE + 30_000);
@@ -58,9 +61,7 @@ describe('the payment page', () => {
     const style = /<style>([\s\S]*)<\/style>/.exec(body)?.[1] ?? '';
     const hash = createHash('sha256').update(style).digest('base64');
     const policy = String(headers['content-security-policy']);
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).toContain(`style-src 'sha256-${hash}'`);
-    expect(policy).toContain("frame-ancestors 'none'");
+    contains(policy, "default-src 'none'", `style-src 'sha256-${hash}'`, "frame-ancestors 'none'");
     expect(policy).not.toContain('unsafe');
     expect(headers).toMatchObject({
       'referrer-policy': 'no-referrer',
@@ -76,21 +77,23 @@ describe('the payment page', () => {
     const { id, shown, to } = await anInvoice();
     await pay(to, DUE / 4n);
     const text = await page(id);
-    expect(text).toContain('Send 0.0075 ETH more');
-    expect(text).toContain(`ethereum:${shown}@31337?value=7500000000000000`);
-    expect(text).toContain('1 of 3 confirmations');
-    expect(text).toContain(REFRESH);
+    contains(
+      text,
+      'Send 0.0075 ETH more',
+      `ethereum:${shown}@31337?value=7500000000000000`,
+      '1 of 3 confirmations',
+      REFRESH,
+    );
   });
 
   it('shows the confirmations, then paid with the link back to the shop', async () => {
     const { id, to } = await anInvoice();
-    await pay(to, DUE, 1);
+    await pay(to, DUE);
+    await blocks(1);
     const confirming = await page(id);
-    expect(confirming).toContain('2 of 3 confirmations');
-    expect(confirming).toContain(REFRESH);
+    contains(confirming, '2 of 3 confirmations', REFRESH);
     expect(confirming).not.toContain('<svg');
-    fixture.chain.mine({});
-    await fixture.scan();
+    await blocks(1);
     expect(await page(id)).not.toContain('Back to the shop');
     await fixture.credit();
     const paid = await page(id);
@@ -101,15 +104,12 @@ describe('the payment page', () => {
 
   it('shows that the network reversed the payment', async () => {
     const { id, to } = await anInvoice();
-    await pay(to, DUE, 2);
-    await fixture.credit();
-    fixture.chain.reorg(3, {}, {}, {}, {}, {}, {});
-    await fixture.scan();
+    await pay(to, DUE);
+    await settle();
+    await reorg(3, {}, {}, {}, {}, {}, {});
     const text = await page(id);
-    expect(text).toContain('>Payment undone<');
-    expect(text).toContain('0.01 ETH were undone by the network');
-    expect(text).not.toContain('Thank you');
-    expect(text).not.toContain('http-equiv="refresh"');
+    contains(text, '>Payment undone<', '0.01 ETH were undone by the network');
+    lacks(text, 'Thank you', 'http-equiv="refresh"');
     expect(text).toContain('href="https://shop.example/late"');
   });
 
@@ -120,19 +120,14 @@ describe('the payment page', () => {
     expect(over).toContain('do not pay any more');
     expect(over).not.toContain(shown);
     expect(over).toContain(REFRESH);
-    fixture.chain.mine({});
-    await fixture.scan();
+    await blocks(1);
     const expired = await page(id);
-    expect(expired).toContain('>Expired<');
-    expect(expired).toContain('href="https://shop.example/late"');
-    expect(expired).not.toContain(shown);
-    expect(expired).not.toContain(REFRESH);
+    contains(expired, '>Expired<', 'href="https://shop.example/late"');
+    lacks(expired, shown, REFRESH);
     expect(expired).toContain('your money is not lost');
     await pay(to, DUE);
     const late = await page(id);
-    expect(late).toContain('Your payment came too late');
-    expect(late).toContain('the shop, which can accept it or send it back');
-    expect(late).toContain('0.01 ETH');
+    contains(late, 'Your payment came too late', 'the shop, which can accept it or send it back', '0.01 ETH');
   });
 
   it('reloads less often the longer nothing changes, and quickly again after a change', async () => {
@@ -159,20 +154,16 @@ describe('the payment page', () => {
 
   it('shows an underpaid invoice and payments that do not count', async () => {
     const { id, to } = await anInvoice({ expires_in: 1 });
-    fixture.chain.mine({
+    await mine({
       pay: [
         { to, amount: DUE / 2n },
         { to, amount: 1n },
         { to, amount: 3_000_000n, asset: 'USDC_ERC20', index: 1 },
       ],
     });
-    await fixture.scan();
-    fixture.pass(2 * MINUTE);
-    fixture.chain.mine({});
-    await fixture.scan();
+    await pass(2 * MINUTE);
     const text = await page(id);
-    expect(text).toContain('0.005 ETH arrived');
-    expect(text).toContain('too little to count');
+    contains(text, '0.005 ETH arrived', 'too little to count');
     expect(text).toMatch(/3 USDC<\/span>.*another currency, not counted/);
     expect(text).not.toContain(REFRESH);
   });
@@ -180,9 +171,7 @@ describe('the payment page', () => {
   it('shows the link and the network of a token', async () => {
     const { id, shown } = await anInvoice({ asset: 'USDC_ERC20' });
     const text = await page(id);
-    expect(text).toContain('Send 25 USDC');
-    expect(text).toContain(`/transfer?address=${shown}&amp;uint256=25000000`);
-    expect(text).toContain('<dd>Ethereum</dd>');
+    contains(text, 'Send 25 USDC', `/transfer?address=${shown}&amp;uint256=25000000`, '<dd>Ethereum</dd>');
   });
 
   it('answers an unknown invoice with a page', async () => {
@@ -233,11 +222,14 @@ describe('the payment page on other chains', () => {
     async (asset, chain, network, amount, name, uri) => {
       await other(chain, asset, async (at, to, id) => {
         const text = await shown(at, id);
-        expect(text).toContain(`Send ${amount} ${name}`);
-        expect(text).toContain(`<dd class="copy">${amount}</dd>`);
-        expect(text).toContain(`<dd class="copy">${to}</dd>`);
-        expect(text).toContain(`<dt>Network</dt><dd>${network}</dd>`);
-        expect(text).toContain(`href="${uri(to)}"`);
+        contains(
+          text,
+          `Send ${amount} ${name}`,
+          `<dd class="copy">${amount}</dd>`,
+          `<dd class="copy">${to}</dd>`,
+          `<dt>Network</dt><dd>${network}</dd>`,
+          `href="${uri(to)}"`,
+        );
         expect(text).toMatch(/<svg [^>]*role="img"/);
       });
     },
@@ -248,16 +240,13 @@ describe('the payment page on other chains', () => {
       const [{ txHash } = {}] = at.chain.wait({ to, amount: 50_000n });
       await at.scan();
       const seen = await shown(at, id);
-      expect(seen).toContain('Payment seen');
-      expect(seen).toContain('waits for its first block');
-      expect(seen).toContain('seen, waiting for its first block');
+      contains(seen, 'Payment seen', 'waits for its first block', 'seen, waiting for its first block');
       expect(seen).not.toContain('<svg');
       expect(seen).toContain(REFRESH);
       at.chain.forget(txHash ?? '');
       await at.scan();
       const replaced = await shown(at, id);
-      expect(replaced).toContain('Send 0.0005 BTC');
-      expect(replaced).toContain('replaced or dropped before its first block');
+      contains(replaced, 'Send 0.0005 BTC', 'replaced or dropped before its first block');
     });
   });
 });

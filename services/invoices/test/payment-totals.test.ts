@@ -50,10 +50,7 @@ const mempoolPayments = fc.array(
   fc.record({ ...payment, droppedAt: fc.option(fc.integer({ min: 0, max: 9_000 }).map(at)) }),
   { maxLength: 8 },
 );
-const invoice = fc.record({
-  expiresAt: fc.constantFrom(EXPIRES, EXPIRES, null),
-  isExpired: fc.boolean(),
-});
+const invoice = fc.record({ expiresAt: fc.constantFrom(EXPIRES, EXPIRES, null), isExpired: fc.boolean() });
 const view = fc.record({
   height: fc.integer({ min: 95, max: 120 }),
   knownUntil: fc.integer({ min: 0, max: 14_000 }).map(at),

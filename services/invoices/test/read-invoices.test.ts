@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { ETHER, openFixture } from './fixture.ts';
+import { DUE, ETHER, openFixture } from './fixture.ts';
 import { api } from './replica.ts';
+import { newTx } from './scripted-chain.ts';
 
-const { fixture } = await openFixture();
+const { fixture, anInvoice, mine, pass } = await openFixture();
 
 describe('GET /api/invoices/{id}', () => {
   it('an invoice of another account is forbidden, and an unknown one does not exist', async () => {
@@ -21,14 +22,11 @@ describe('GET /api/invoices/{id}', () => {
   });
 
   it('shows each payment with its confirmations', async () => {
-    const merchant = fixture.merchant();
-    const invoice = await merchant.invoice();
-    const to = invoice.address.address.toLowerCase();
-    const tx = `0x${'cd'.repeat(32)}`;
-    fixture.chain.mine({ pay: [{ to, amount: ETHER / 100n, tx }] }, {});
-    await fixture.scan();
+    const { to, read, shows } = await anInvoice();
+    const tx = newTx();
+    await mine({ pay: [{ to, amount: DUE, tx }] }, {});
     const seen = fixture.clock.at.toISOString();
-    expect((await merchant.read(invoice.id)).payments).toStrictEqual([
+    expect((await read()).payments).toStrictEqual([
       {
         tx_hash: tx,
         output_index: 0,
@@ -41,17 +39,9 @@ describe('GET /api/invoices/{id}', () => {
         confirmed_at: null,
       },
     ]);
-    fixture.pass(1_000);
-    fixture.chain.mine({});
-    await fixture.scan();
-    expect((await merchant.read(invoice.id)).payments).toMatchObject([
-      {
-        status: 'confirmed',
-        confirmations: 3,
-        first_seen_at: seen,
-        confirmed_at: fixture.clock.at.toISOString(),
-      },
-    ]);
+    await pass(1_000);
+    const confirmed_at = fixture.clock.at.toISOString();
+    await shows({ payments: [{ status: 'confirmed', confirmations: 3, first_seen_at: seen, confirmed_at }] });
   });
 
   it('answers HEAD like GET, without the body', async () => {
@@ -77,33 +67,12 @@ describe('GET /api/invoices', () => {
     const { status, body } = await merchant.get('/api/invoices');
     expect(status).toBe(200);
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual(ids);
-    expect(Object.keys(body.data[0]).sort()).toEqual(
-      [
-        'id',
-        'external_id',
-        'amount_fiat',
-        'usd_rate',
-        'status',
-        'expires_at',
-        'paid_at',
-        'created_at',
-        'amount',
-        'asset',
-      ].sort(),
-    );
-    expect(Object.keys(body.data[0].asset).sort()).toEqual(
-      [
-        'id',
-        'name',
-        'symbol',
-        'chain',
-        'type',
-        'decimals',
-        'usd_rate',
-        'network_fee',
-        'min_confirmations',
-      ].sort(),
-    );
+    expect(Object.keys(body.data[0])).toEqual([
+      ...['id', 'external_id', 'amount_fiat', 'usd_rate', 'status', 'expires_at', 'paid_at', 'created_at'],
+      ...['amount', 'asset'],
+    ]);
+    const { asset } = await merchant.read(ids[0] as string);
+    expect(body.data[0].asset).toEqual(asset);
     expect((await fixture.merchant().get('/api/invoices')).body).toStrictEqual({
       data: [],
       links: {
@@ -206,8 +175,7 @@ describe('GET /api/invoices', () => {
     fixture.pass(1);
     const third = await merchant.invoice({ external_id: 'one' });
     const to = third.address.address.toLowerCase();
-    fixture.chain.mine({ pay: [{ to, amount: ETHER }] });
-    await fixture.scan();
+    await mine({ pay: [{ to, amount: ETHER }] });
 
     const ids = async (query: string) =>
       (await merchant.get(`/api/invoices?${query}`)).body.data.map(({ id }: { id: string }) => id);

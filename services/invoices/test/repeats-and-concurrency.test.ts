@@ -1,11 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
 import { pruneIdempotencyKeys } from '../src/store/invoices.ts';
-import { ETHER, MINUTE, openFixture } from './fixture.ts';
+import { DUE, MINUTE, openFixture } from './fixture.ts';
 
-const DUE = ETHER / 100n;
-
-const { fixture } = await openFixture();
+const { fixture, mine } = await openFixture();
 
 describe('Idempotency-Key', () => {
   const key = (text: string) => ({ 'idempotency-key': text });
@@ -151,8 +149,7 @@ async function settled(parts: number) {
   const invoice = await merchant.invoice();
   const to = invoice.address.address.toLowerCase();
   for (let n = 0; n < parts; n++) fixture.chain.mine({ pay: [{ to, amount: DUE / BigInt(parts) }] });
-  fixture.chain.mine({}, {}, {});
-  await fixture.scan();
+  await mine({}, {}, {});
   const told = await fixture.told(invoice.id);
   const credits = told
     .filter(({ kind }) => kind === 'deposit.settled')

@@ -1,27 +1,23 @@
 import { expect, it } from '@jest/globals';
+import type { Block } from '@quittance/chains/chain';
 import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
-import { ETHER, MINUTE } from './fixture.ts';
+import { DUE, empty, MINUTE } from './fixture.ts';
 import { openRescanFixture } from './rescan-fixture.ts';
-import { newTx } from './scripted-chain.ts';
 
 /** A rescan reads blocks again: it records missed payments and records none twice. */
-const DUE = ETHER / 100n;
 const MONTH = 30 * 24 * 60 * MINUTE;
 
 const opened = await openRescanFixture();
-const { fixture, anInvoice, blocks, ask, lastRescan, height, rescan } = opened;
-
-const { inside, balanceLook, rescanWithLooks } = opened;
+const { fixture, anInvoice, mine, block, inside, blocks, pass, ask, lastRescan, height, rescan } = opened;
+const { balanceLook, rescanWithLooks } = opened;
 
 it('a rescan finds contract-sent money once at an address that is no longer checked', async () => {
   const invoice = await anInvoice({ expires_in: 1 });
-  fixture.pass(2 * MINUTE);
-  await blocks(1);
-  fixture.pass(MONTH);
-  await blocks(1);
+  await pass(2 * MINUTE);
+  await pass(MONTH);
   expect(await balanceLook(invoice.to)).toMatchObject({ balance_check_at: null });
-  inside(invoice.to);
+  await inside(invoice.to);
   await blocks(3);
   expect(await invoice.deposits()).toEqual([]);
 
@@ -38,9 +34,7 @@ it('a rescan finds contract-sent money at the address of a token invoice once', 
   const invoice = await anInvoice({ asset: 'USDC_ERC20' });
   await blocks(1);
   expect(await balanceLook(invoice.to)).toEqual({ balance_check_at: null, balance_before: '0' });
-  fixture.chain.mine(...Array.from({ length: 20 }, () => ({})));
-  inside(invoice.to);
-  fixture.chain.mine({}, {}, {});
+  fixture.chain.mine(...empty(20), { inside: [{ to: invoice.to, amount: DUE }] }, ...empty(3));
   // Like most nodes, it has no old states.
   fixture.chain.prunedBelow = fixture.chain.height() - 10;
   await fixture.scan();
@@ -62,8 +56,7 @@ it('a rescan leaves money of unknown age undecided until a node has the old stat
   await fixture.rows('update addresses set balance_before = null, balance_height = null where address = $1', [
     invoice.to,
   ]);
-  inside(invoice.to);
-  fixture.chain.mine(...Array.from({ length: 20 }, () => ({})));
+  fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] }, ...empty(20));
   fixture.chain.prunedBelow = fixture.chain.height() - 10;
   await rescanWithLooks(fixture.chain.height() - 10);
   fixture.chain.prunedBelow = 0;
@@ -78,10 +71,9 @@ it('a rescan checks each of many addresses once, a page per step', async () => {
   const order = { asset: 'USDC_ERC20' };
   const many = await Promise.all(Array.from({ length: 300 }, () => merchant.invoice(order)));
   await blocks(1);
-  fixture.chain.mine({
+  await mine({
     inside: many.map(({ address }) => ({ to: address.address.toLowerCase(), amount: DUE })),
   });
-  await fixture.scan();
   const [{ all }] = await fixture.rows('select count(*)::int as all from addresses');
   await ask(await height());
   let asked = 0;
@@ -133,7 +125,9 @@ it('rescans never record more than was paid, and in the end all of it, for any f
         await blocks(1);
         fixture.chain.prunedBelow = 0;
         const begun = await height();
-        const hidden: (() => void)[] = [];
+        const pay = { to, amount: DUE };
+        const hidden: Block[] = [];
+        const show = (one: Block) => void fixture.chain.reveal(one, pay);
         const booked = async () => {
           const [{ sum }] = await fixture.rows(
             `select coalesce(sum(amount), 0)::text as sum from deposits
@@ -142,12 +136,11 @@ it('rescans never record more than was paid, and in the end all of it, for any f
           );
           return BigInt(sum);
         };
-        const pay = { to, amount: DUE };
         for (const what of happenings) {
           if (what === 'told') fixture.chain.mine({ pay: [pay] });
-          if (what === 'hidden') hidden.push(hiddenPayment(to));
-          if (what === 'shown') hidden.shift()?.();
-          if (what === 'inside') inside(to);
+          if (what === 'hidden') hidden.push(block({ inside: [pay] }));
+          if (what === 'shown') hidden.splice(0, 1).forEach(show);
+          if (what === 'inside') fixture.chain.mine({ inside: [pay] });
           if (what === 'spent') fixture.chain.mine({ spend: [{ from: to, amount: 1n }] });
           if (what === 'later') fixture.pass(MONTH);
           if (what === 'looks') await rescanWithLooks(await height());
@@ -157,7 +150,7 @@ it('rescans never record more than was paid, and in the end all of it, for any f
           if (what !== 'shown') await blocks(1);
           expect(await booked()).toBeLessThanOrEqual(await cameTo(to));
         }
-        for (const show of hidden) show();
+        hidden.forEach(show);
         await rescanWithLooks(begun);
         await rescanWithLooks(begun);
         const came = await cameTo(to);
@@ -185,16 +178,4 @@ async function cameTo(address: string): Promise<bigint> {
       ...inner.filter(({ to }) => to === address),
     ])
     .reduce((sum, { amount }) => sum + amount, 0n);
-}
-
-/** A payment that the node does not report in its block before `show`. */
-function hiddenPayment(to: string): () => void {
-  const [block] = inside(to) as unknown as { inside: unknown[]; payments: unknown[] }[];
-  if (block === undefined) throw new Error('no block was mined');
-  const txHash = newTx();
-  const payment = { outpoint: `${txHash}:0`, txHash, outputIndex: 0, asset: 'ETH', address: to, amount: DUE };
-  return () => {
-    block.inside.length = 0;
-    block.payments.push(payment);
-  };
 }

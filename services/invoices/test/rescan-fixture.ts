@@ -1,4 +1,6 @@
-import { ETHER, openFixture } from './fixture.ts';
+import type { Block } from '@quittance/chains/chain';
+import { openFixture } from './fixture.ts';
+import type { Script } from './scripted-chain.ts';
 
 /** For one suite: invoices, and rescans of their chain. */
 export async function openRescanFixture() {
@@ -42,8 +44,8 @@ export async function openRescanFixture() {
     height: async () => (await rows('select height from cursors'))[0].height as number,
     done,
     rescan,
-    /** Native money that a contract sends. Only the balance shows it. */
-    inside: (to: string, amount: bigint = ETHER / 100n) => chain.mine({ inside: [{ to, amount }] }),
+    /** Mines a block that is not scanned yet. */
+    block: (script: Script = {}) => chain.mine(script)[0] as Block,
     balanceLook: async (address: string) =>
       (
         await rows('select balance_check_at, balance_before::text from addresses where address = $1', [

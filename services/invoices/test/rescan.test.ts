@@ -1,62 +1,36 @@
 import { expect, it } from '@jest/globals';
-import type { Units } from '@quittance/shared/money';
-import { ETHER, MINUTE } from './fixture.ts';
+import { DUE, empty, MINUTE } from './fixture.ts';
 import { openRescanFixture } from './rescan-fixture.ts';
-import { newTx } from './scripted-chain.ts';
 
 /** A rescan reads blocks again: it records missed payments and records none twice. */
-const DUE = ETHER / 100n;
 const DOLLARS = 25_000_000n;
 const MONTH = 30 * 24 * 60 * MINUTE;
 
 const opened = await openRescanFixture();
-const { fixture, anInvoice, blocks, ask, lastRescan, height, done, rescan } = opened;
-
-/** A block that the node first reports without a payment. */
-function blockOf(payment: { to: string; amount: bigint; asset: 'ETH' | 'USDC_ERC20' }) {
-  const [block] = fixture.chain.mine({});
-  if (block === undefined) throw new Error('no block was mined');
-  const txHash = newTx();
-  const { to: address, amount, asset } = payment;
-  return {
-    height: block.height,
-    outpoint: `${txHash}:0`,
-    show: () =>
-      (block.payments as unknown[]).push({
-        outpoint: `${txHash}:0`,
-        txHash,
-        outputIndex: 0,
-        asset,
-        address,
-        amount: amount as Units,
-      }),
-  };
-}
+const { fixture, anInvoice, mine, block, blocks, pass, ask, lastRescan, height, done, rescan } = opened;
+const { chain } = fixture;
 
 it('a rescan records missed payments, final at once, and changes nothing else', async () => {
   const invoice = await anInvoice({ asset: 'USDC_ERC20' });
-  const paid = blockOf({ to: invoice.to, amount: DOLLARS, asset: 'USDC_ERC20' });
+  const paid = block();
   await blocks(4);
-  expect(await invoice.read()).toMatchObject({ status: 'pending' });
-  paid.show();
+  await invoice.shows({ status: 'pending' });
+  const { outpoint } = chain.reveal(paid, { to: invoice.to, amount: DOLLARS, asset: 'USDC_ERC20' });
   await fixture.scan();
   expect(await invoice.deposits()).toEqual([]);
 
   const before = await height();
   await rescan(paid.height);
   expect(await height()).toBe(before);
-  expect(await invoice.deposits()).toEqual([
-    { outpoint: paid.outpoint, amount: DOLLARS.toString(), state: 'settled' },
-  ]);
+  expect(await invoice.deposits()).toEqual([{ outpoint, amount: DOLLARS.toString(), state: 'settled' }]);
   expect(await lastRescan()).toMatchObject({ found: 1, until_height: before, failure: null });
   await fixture.credit();
-  expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '25' });
+  await invoice.shows({ status: 'paid', paid_amount: '25' });
 });
 
 it('a rescan reports no known payment again', async () => {
   const invoice = await anInvoice();
-  fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] }, ...Array.from({ length: 40 }, () => ({})));
-  await fixture.scan();
+  await mine({ pay: [{ to: invoice.to, amount: DUE }] }, ...empty(40));
   const told = await fixture.told(invoice.id);
   await rescan(0);
   expect(await lastRescan()).toMatchObject({ found: 0, next_height: (await height()) + 1 });
@@ -65,32 +39,20 @@ it('a rescan reports no known payment again', async () => {
 
 it('a rescan counts a payment that was found by its balance once, also when its block shows it now', async () => {
   const invoice = await anInvoice();
-  const [block] = fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
+  const wrong = block({ inside: [{ to: invoice.to, amount: DUE }] });
   await blocks(3);
   expect(await invoice.settled()).toHaveLength(1);
   // The node was wrong: the block has an ordinary payment.
-  const hidden = block as unknown as { inside: unknown[]; payments: unknown[]; height: number };
-  hidden.inside.length = 0;
-  const txHash = newTx();
-  const payment = {
-    outpoint: `${txHash}:0`,
-    txHash,
-    outputIndex: 0,
-    asset: 'ETH',
-    address: invoice.to,
-    amount: DUE,
-  };
-  hidden.payments.push(payment);
-  await rescan(hidden.height);
+  chain.reveal(wrong, { to: invoice.to, amount: DUE });
+  await rescan(wrong.height);
   await blocks(2);
   expect(await invoice.settled()).toHaveLength(1);
   expect(await lastRescan()).toMatchObject({ found: 0 });
   // Payments that its balance does not explain are found too, in the same transaction or in another.
-  const more = blockOf({ to: invoice.to, amount: DUE, asset: 'ETH' });
+  const more = block();
   await fixture.scan();
-  fixture.pass(MONTH);
-  await blocks(1);
-  more.show();
+  await pass(MONTH);
+  chain.reveal(more, { to: invoice.to, amount: DUE });
   await blocks(3);
   const settled = await invoice.settled();
   await rescan(more.height);
@@ -104,19 +66,17 @@ it('a rescan counts a payment that was found by its balance once, also when its 
 
 it('a rescan records native money once at an address that is no longer checked', async () => {
   const invoice = await anInvoice();
-  fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] }, {}, {}, {});
-  await fixture.scan();
+  await mine({ pay: [{ to: invoice.to, amount: DUE }] }, {}, {}, {});
   await fixture.credit();
-  fixture.pass(MONTH);
-  await blocks(1);
-  const late = blockOf({ to: invoice.to, amount: DUE, asset: 'ETH' });
+  await pass(MONTH);
+  const late = block();
   await blocks(3);
-  late.show();
+  const { outpoint } = chain.reveal(late, { to: invoice.to, amount: DUE });
   await ask(late.height);
   await rescan(late.height);
   await blocks(2);
   expect(await invoice.settled()).toHaveLength(2);
-  expect((await invoice.deposits()).map(({ outpoint }) => outpoint)).toContain(late.outpoint);
+  expect((await invoice.deposits()).map(({ outpoint }) => outpoint)).toContain(outpoint);
 });
 
 /** Makes the node report blocks differently for this many steps. */
@@ -132,10 +92,10 @@ async function whileTold(told: typeof fixture.chain.blocksAfter, steps: number) 
 
 it('a rescan skips no block that the node lacks, returns with a gap or takes from another chain', async () => {
   const invoice = await anInvoice({ asset: 'USDC_ERC20' });
-  fixture.chain.mine(...Array.from({ length: 20 }, () => ({})));
-  const paid = blockOf({ to: invoice.to, amount: DOLLARS, asset: 'USDC_ERC20' });
+  fixture.chain.mine(...empty(20));
+  const paid = block();
   await blocks(4);
-  paid.show();
+  const { outpoint } = chain.reveal(paid, { to: invoice.to, amount: DOLLARS, asset: 'USDC_ERC20' });
   await ask(paid.height - 18);
   await fixture.scanner.step();
   const { next_height: next } = await lastRescan();
@@ -153,7 +113,7 @@ it('a rescan skips no block that the node lacks, returns with a gap or takes fro
   expect(await lastRescan()).toMatchObject({ next_height: next, tries: 20, ended_at: null });
   await done();
   expect(await lastRescan()).toMatchObject({ found: 1, failure: null, first_height: paid.height - 18 });
-  expect(await invoice.deposits()).toMatchObject([{ outpoint: paid.outpoint }]);
+  expect(await invoice.deposits()).toMatchObject([{ outpoint }]);
 });
 
 it('a rescan records nothing of a fork whose blocks follow each other', async () => {

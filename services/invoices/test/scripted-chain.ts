@@ -42,6 +42,8 @@ export type ScriptedChain = ChainReader & {
   mine(...scripts: Script[]): Block[];
   /** Replaces the last `depth` blocks by scripted ones, by default as many empty ones. */
   reorg(depth: number, ...scripts: Script[]): Block[];
+  /** A block shows a payment that it did not show at first, in place of what a contract sent to its address. */
+  reveal(block: Block, payment: Paying): Payment;
   height(): number;
   /** Payments in the mempool, until `mine` has one of the same transaction, or `forget` drops them. */
   wait(...payments: Paying[]): Payment[];
@@ -159,6 +161,12 @@ export function scriptedChain(
     reorg(depth, ...scripts) {
       blocks.splice(blocks.length - depth, depth);
       return (scripts.length === 0 ? Array.from({ length: depth }, () => ({})) : scripts).map(add);
+    },
+    reveal(block, paying) {
+      const [known, payment] = [block as ScriptedBlock, paymentOf(paying)];
+      known.inside = known.inside.filter(({ to }) => to !== paying.to);
+      known.payments = [...known.payments, payment];
+      return payment;
     },
     height: tip,
     wait(...payments) {

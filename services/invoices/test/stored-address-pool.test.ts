@@ -4,7 +4,7 @@ import { type Bus, connectBus } from '@quittance/shared/bus';
 import { commandSubject, commands } from '@quittance/shared/commands';
 import { createLogger } from '@quittance/shared/logger';
 import { refillAddressPool } from '../src/address-pool.ts';
-import { type Fixture, startFixture } from './fixture.ts';
+import { MINUTE, openFixture } from './fixture.ts';
 import { api } from './replica.ts';
 import { newTx, type Script } from './scripted-chain.ts';
 
@@ -12,14 +12,15 @@ const WORDS = 'legal winner thank year wave sausage worth useful legal winner th
 /** The amount due of an invoice of 25 dollars: 0.25 SOL. */
 const DUE = 250_000_000n;
 
-let fixture: Fixture;
 let keyHolder: Bus;
+// It is closed before the fixture stops its NATS.
+afterAll(() => keyHolder.close());
+const { fixture, mine, anInvoice, withFresh } = await openFixture({ chain: 'solana' });
 /** The answer of payouts. A test can replace it. */
 let answer: (addresses: string[]) => string[] | Promise<string[]>;
 const asked: { from: number; count: number }[] = [];
 
 beforeAll(async () => {
-  fixture = await startFixture({ chain: 'solana' });
   const wallet = openWallet(WORDS);
   answer = (addresses) => addresses;
   keyHolder = await connectBus({
@@ -34,11 +35,6 @@ beforeAll(async () => {
       addresses: await answer(Array.from({ length: count }, (_, i) => wallet.depositAddress(from + i))),
     };
   });
-  await fixture.scan();
-});
-afterAll(async () => {
-  await keyHolder.close();
-  await fixture.stop();
 });
 
 const AHEAD = 20;
@@ -143,62 +139,44 @@ describe('on Solana', () => {
   const slots = (...gaps: number[]): Script[] => gaps.map((gap) => ({ gap }));
 
   it('a payment is recorded when its block is confirmed, and paid when it is final', async () => {
-    const merchant = fixture.merchant();
-    const { id, address } = await merchant.invoice({ asset: 'USDC_SOL' });
+    const invoice = await anInvoice({ asset: 'USDC_SOL' });
     const tx = newTx();
-    const paying = { to: address.address, amount: 25_000_000n, asset: 'USDC_SOL' as const, tx, index: 5 };
+    const paying = { to: invoice.to, amount: 25_000_000n, asset: 'USDC_SOL' as const, tx, index: 5 };
     fixture.chain.wait(paying);
     await fixture.scan();
-    expect(await merchant.read(id)).toMatchObject({
+    await invoice.shows({
       status: 'confirmed',
       pending_amount: '25',
       payments: [{ tx_hash: tx, confirmations: 0, required_confirmations: 1 }],
     });
-    fixture.chain.mine(...slots(0, 3), { pay: [paying], gap: 7 });
-    await fixture.scan();
-    expect(await merchant.read(id)).toMatchObject({
+    await mine(...slots(0, 3), { pay: [paying], gap: 7 });
+    await invoice.shows({
       status: 'confirmed',
       paid_amount: '25',
       payments: [{ status: 'confirmed', block_height: fixture.chain.height() }],
     });
     await fixture.credit();
-    expect((await fixture.told(id)).map(({ kind }) => kind).slice(1)).toEqual([
-      'deposit.settled',
-      'invoice.confirmed',
-      'invoice.paid',
-    ]);
+    await invoice.reported('deposit.settled', 'invoice.confirmed', 'invoice.paid');
   });
 
   it('slots without a block do not stop the scanner', async () => {
-    const merchant = fixture.merchant();
-    const { id, address } = await merchant.invoice({ asset: 'SOL' });
-    fixture.chain.mine(
-      ...slots(100, 1, 0, 0, 40),
-      { pay: [{ to: address.address, amount: DUE }] },
-      ...slots(9),
-    );
-    await fixture.scan();
-    expect(await merchant.read(id)).toMatchObject({ status: 'confirmed', paid_amount: '0.25' });
+    const { to, shows } = await anInvoice();
+    await mine(...slots(100, 1, 0, 0, 40), { pay: [{ to, amount: DUE }] }, ...slots(9));
+    await shows({ status: 'confirmed', paid_amount: '0.25' });
     expect((await fixture.rows('select height from cursors'))[0].height).toBe(fixture.chain.height());
   });
 
-  it('the scanner starts before the first invoice, also where slots are missing', async () => {
-    const fresh = await startFixture({ chain: 'solana', natsUrl: fixture.natsUrl });
-    try {
+  it('the scanner starts before the first invoice, also where slots are missing', () =>
+    withFresh({ chain: 'solana' }, async (fresh) => {
       for (let i = 0; i < 60; i++) {
         fresh.chain.mine({ gap: i % 4 });
-        fresh.pass(60_000);
+        fresh.pass(MINUTE);
       }
-      await fresh.rows(
-        `insert into address_pool values ('solana', 0, '${openWallet(WORDS).depositAddress(0)}')`,
-      );
-      const merchant = fresh.merchant();
-      const { id, address } = await merchant.invoice({ asset: 'SOL' });
-      fresh.chain.mine({ pay: [{ to: address.address, amount: DUE }], gap: 2 }, ...slots(1, 2));
+      const address = openWallet(WORDS).depositAddress(0);
+      await fresh.rows(`insert into address_pool values ('solana', 0, '${address}')`);
+      const { to, shows } = await fresh.anInvoice();
+      fresh.chain.mine({ pay: [{ to, amount: DUE }], gap: 2 }, ...slots(1, 2));
       await fresh.scan();
-      expect(await merchant.read(id)).toMatchObject({ status: 'confirmed', paid_amount: '0.25' });
-    } finally {
-      await fresh.stop();
-    }
-  });
+      await shows({ status: 'confirmed', paid_amount: '0.25' });
+    }));
 });
