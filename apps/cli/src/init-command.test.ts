@@ -20,6 +20,9 @@ async function filled(env: string | undefined, ...more: string[]) {
   return { code, out, err };
 }
 
+/** The example, filled once for all tests: its keys take a while. */
+const filledExample = filled(EXAMPLE);
+
 const QUESTION = `TRUSTED_PROXIES is empty. Is a proxy or load balancer in front of the gateway? All customers behind one that is not named count as one client.
 Say which by --proxy: uniquelocal (on this machine, or in a private network beside it), its addresses or networks such as 203.0.113.7,10.0.0.0/8, or none.
 `;
@@ -34,7 +37,7 @@ const settings = (env: string): Record<string, string> =>
   );
 
 test('the example becomes an .env that lacks nothing but the nodes, and says no secret to the terminal', async () => {
-  const { code, out, err } = await filled(EXAMPLE);
+  const { code, out, err } = await filledExample;
   expect(code).toBe(0);
   const [before, after] = [settings(EXAMPLE), settings(out)];
   expect(Object.keys(after)).toEqual(Object.keys(before));
@@ -60,7 +63,7 @@ test('the example becomes an .env that lacks nothing but the nodes, and says no 
 });
 
 test('what has a value keeps it, and a file that was filled stays as it is', async () => {
-  const { out } = await filled(EXAMPLE);
+  const { out } = await filledExample;
   const nothing = `Nothing was empty that could be filled.\n${QUESTION}`;
   expect(await filled(out)).toEqual({ code: 0, out, err: nothing });
   const own = `# mine\r\nLEDGER_DATABASE_PASSWORD=x\r\nBITCOIN_NETWORK=regtest\r\nBITCOIN_XPUB=\r\nWALLET_SEED="${WORDS}"\r\n`;
@@ -78,7 +81,7 @@ const OTHER_WORDS = 'legal winner thank year wave sausage worth useful legal win
 
 /** The example, filled, and a line of it changed afterwards. */
 async function filledThen(name: string, value: string): Promise<string> {
-  const { out } = await filled(EXAMPLE);
+  const { out } = await filledExample;
   return out.replace(new RegExp(`^${name}=.*$`, 'm'), `${name}=${value}`);
 }
 

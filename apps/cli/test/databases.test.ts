@@ -95,23 +95,6 @@ describe('migrate', () => {
     ),
   };
 
-  test('brings an empty database up to date, and then finds nothing to do', async () => {
-    const name = `cli_${Math.random().toString(36).slice(2)}`;
-    await onServer(env().DATABASE_URL_ADMIN, `create database ${name}`);
-    try {
-      const admin = { DATABASE_URL_ADMIN: databaseUrl(env().DATABASE_URL_ADMIN, name), ...passwords };
-      const first = (await quittance(['migrate', '--json'], admin)).json();
-      expect(Object.keys(first).sort()).toEqual([...services].sort());
-      expect(first.gateway).toContain('1001_accounts');
-      const again = await quittance(['migrate'], admin);
-      expect(again.code).toBe(0);
-      expect(again.out.match(/was up to date/g)).toHaveLength(services.length);
-      expect((await quittance(['account', 'create', 'first'], admin)).code).toBe(0);
-    } finally {
-      await onServer(env().DATABASE_URL_ADMIN, `drop database ${name} with (force)`);
-    }
-  });
-
   test('leaves a database alone that is newer than it knows, or whose disk is full, and says so', async () => {
     const own = await testDatabase();
     const admin = { DATABASE_URL_ADMIN: own.adminUrl, ...passwords };

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { connectBus } from '@quittance/shared/bus';
-import { openDb } from '@quittance/shared/db';
 import { type EventKind, events, receivers, type Service, services } from '@quittance/shared/events';
 import { createLogger } from '@quittance/shared/logger';
 import { startMessenger } from '@quittance/shared/messenger';
@@ -92,18 +91,18 @@ const settled = (deposit: string) => ({
   disposition: 'credit',
 });
 
+const roles = new Map(services.map((service) => [service, database.openAs(service, { pool: 1 })]));
+
 /** As a service's own role can write it, whatever it says there. */
 async function deadLetterOf(service: Service, id: string, kind: string, payload: object = {}): Promise<void> {
-  const db = openDb({ url: database.urlOf(service), schema: service, pool: 1, logger });
   const envelope = { id, kind, created_at: '2026-01-02T03:04:05.000Z', request_id: null, payload };
-  try {
-    await db.rows(
-      `insert into dead_letters (event_id, kind, envelope, failure) values ($1, $2, $3, 'a reset')`,
-      [id, kind, JSON.stringify(envelope)],
-    );
-  } finally {
-    await db.close();
-  }
+  await roles
+    .get(service)
+    ?.rows(`insert into dead_letters (event_id, kind, envelope, failure) values ($1, $2, $3, 'a reset')`, [
+      id,
+      kind,
+      JSON.stringify(envelope),
+    ]);
 }
 
 /** As it stands in the sender's outbox once all have answered for it. */
@@ -210,28 +209,24 @@ describe('a dead letter', () => {
   });
 
   test('is sent by the function only for services that its kind is for', async () => {
-    const db = openDb({ url: operatorUrl(database), schema: 'operator', pool: 1, logger });
-    try {
-      for (const kind of Object.keys(events) as EventKind[]) {
-        const { from, to } = events[kind];
-        await storedBy(from, `evt_${kind}`, kind);
-        for (const service of receivers) {
-          await deadLetterOf(service, `evt_${kind}`, kind);
-          const { senders } = await db.one<{ senders: Service[] }>(
-            'select operator.retry_dead_letter($1, $2, $3) as senders',
-            [service, `evt_${kind}`, 'test'],
-          );
-          const isFor = (to as readonly Service[]).includes(service);
-          expect([kind, service, senders]).toEqual([kind, service, isFor ? [from] : []]);
-        }
+    const db = database.openAs('auditor', { url: operatorUrl(database), schema: 'operator', pool: 1 });
+    for (const kind of Object.keys(events) as EventKind[]) {
+      const { from, to } = events[kind];
+      await storedBy(from, `evt_${kind}`, kind);
+      for (const service of receivers) {
+        await deadLetterOf(service, `evt_${kind}`, kind);
+        const { senders } = await db.one<{ senders: Service[] }>(
+          'select operator.retry_dead_letter($1, $2, $3) as senders',
+          [service, `evt_${kind}`, 'test'],
+        );
+        const isFor = (to as readonly Service[]).includes(service);
+        expect([kind, service, senders]).toEqual([kind, service, isFor ? [from] : []]);
       }
-      for (const forged of ['gateway', 'auditor', 'operator', 'public', `ledger"; --`]) {
-        await expect(
-          db.rows('select operator.retry_dead_letter($1, $2, $3)', [forged, 'evt_1', 'test']),
-        ).rejects.toThrow(/no receiver of events/);
-      }
-    } finally {
-      await db.close();
+    }
+    for (const forged of ['gateway', 'auditor', 'operator', 'public', `ledger"; --`]) {
+      await expect(
+        db.rows('select operator.retry_dead_letter($1, $2, $3)', [forged, 'evt_1', 'test']),
+      ).rejects.toThrow(/no receiver of events/);
     }
   });
 });

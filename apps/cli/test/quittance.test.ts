@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { onServer } from '@quittance/testkit/databases';
-import { testDatabase } from '@quittance/testkit/engines';
 import { commandSuite } from './quittance-in.ts';
 
-const { folder, quittance } = await commandSuite();
+const { folder, env, quittance } = await commandSuite();
+const { DATABASE_URL_ADMIN: adminUrl } = env();
 
 const aName = () => `shop ${Math.random().toString(36).slice(2)}`;
 
@@ -79,25 +79,22 @@ describe('what is not understood', () => {
     [['token', 'create', 'a'], /required option '--name <name>'/],
     [['token', 'create', 'a', '--name', 'b', '--expires-in-days', '1.5'], /whole number of days/],
     [['token', 'create', 'a', '--name', 'b', '--expires-in-days', '0'], /whole number of days/],
-    [['token', 'list', '--jsno'], /unknown option '--jsno'\n\(Did you mean --json\?\)/],
+    [['verify-books', '--patience', 'x'], /whole number of seconds/],
+    [['token', 'list', '--jsno'], /unknown option '--jsno'/],
+    [['account'], /./],
+  ])('%j: exit code 2, in words and in JSON', async (args, message) => {
+    expect(await quittance(args)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(message) });
+    const { code, out, err } = await quittance([...args, '--json']);
+    expect([code, out]).toEqual([2, '']);
+    expect(JSON.parse(err)).toEqual({ message: expect.stringMatching(message) });
+  });
+
+  test.each<[string[], RegExp]>([
+    [['token', 'list', '--jsno'], /\n\(Did you mean --json\?\)/],
     [['account'], /Usage: quittance account/],
     [[], /Usage: quittance/],
   ])('%j: exit code 2', async (args, message) => {
     expect(await quittance(args)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(message) });
-  });
-
-  test.each<[string[], RegExp]>([
-    [['tokne', '--json'], /^unknown command 'tokne'\n\(Did you mean token\?\)/],
-    [['account', 'create', '--json'], /^missing required argument 'name'/],
-    [['token', 'create', 'a', '--json'], /^required option '--name <name>'/],
-    [['token', 'create', 'a', '--name', 'b', '--expires-in-days', '1.5', '--json'], /whole number of days/],
-    [['token', 'list', '--json', '--jsno'], /^unknown option '--jsno'/],
-    [['verify-books', '--json', '--patience', 'x'], /whole number of seconds/],
-    [['account', '--json'], /./],
-  ])('%j is told so in JSON', async (args, message) => {
-    const { code, out, err } = await quittance(args);
-    expect([code, out]).toEqual([2, '']);
-    expect(JSON.parse(err)).toEqual({ message: expect.stringMatching(message) });
   });
 
   test.each([[['--help']], [['help', 'token']], [['token', 'create', '--help']]])(
@@ -118,48 +115,34 @@ describe('verify-books', () => {
   });
 
   test('names what is wrong, and ends with 1', async () => {
-    const own = await testDatabase();
+    await onServer(
+      adminUrl,
+      `insert into ledger.balances (account_id, asset, available, held, unresolved) values ('acc_x', 'ETH', 5, 0, 0)`,
+    );
     try {
-      await onServer(
-        own.adminUrl,
-        `insert into ledger.balances (account_id, asset, available, held, unresolved) values ('acc_x', 'ETH', 5, 0, 0)`,
-      );
-      const given = { DATABASE_URL_ADMIN: own.adminUrl };
-      const { code, out } = await quittance(['verify-books', '--grace-period', '0'], given);
+      const { code, out } = await quittance(['verify-books', '--grace-period', '0']);
       expect(code).toBe(1);
       expect(out).toMatch(/^balances-match-entries \(I2\): acc_x ETH available shows 5/);
       expect(out).toContain('The books are WRONG: 1 discrepancies');
-      const { discrepancies, breaches } = (await quittance(['verify-books', '--json'], given)).json();
+      const { discrepancies, breaches } = (await quittance(['verify-books', '--json'])).json();
       expect(discrepancies).toMatchObject([{ invariant: 'I2', name: 'balances-match-entries' }]);
       // The former name, for one release.
       expect(breaches).toEqual(discrepancies);
     } finally {
-      await onServer(own.adminUrl, `delete from ledger.balances where account_id = 'acc_x'`);
-      await own.drop();
+      await onServer(adminUrl, `delete from ledger.balances where account_id = 'acc_x'`);
     }
   });
 });
 
-describe('payouts resume', () => {
-  test('refuses to resume while the records were not compared with the chain of the asset', async () => {
-    const own = await testDatabase();
-    try {
-      await onServer(own.adminUrl, `insert into auditor.halts (asset, discrepancies) values ('ETH', '[]')`);
-      const given = { DATABASE_URL_ADMIN: own.adminUrl };
-      const refused = await quittance(['payouts', 'resume', '--asset', 'ETH'], given);
-      expect([refused.code, refused.err]).toEqual([
-        1,
-        expect.stringMatching(/not be compared with the chain: no node of ethereum is configured/),
-      ]);
-      const { code, out } = await quittance(
-        ['payouts', 'resume', '--asset', 'ETH', '--days', '3', '--force'],
-        given,
-      );
-      expect([code, out]).toEqual([0, expect.stringMatching(/^Payouts of ETH resume/)]);
-    } finally {
-      await own.drop();
-    }
-  });
+test('payouts resume refuses while the records were not compared with the chain of the asset', async () => {
+  await onServer(adminUrl, `insert into auditor.halts (asset, discrepancies) values ('ETH', '[]')`);
+  const refused = await quittance(['payouts', 'resume', '--asset', 'ETH']);
+  expect([refused.code, refused.err]).toEqual([
+    1,
+    expect.stringMatching(/not be compared with the chain: no node of ethereum is configured/),
+  ]);
+  const { code, out } = await quittance(['payouts', 'resume', '--asset', 'ETH', '--days', '3', '--force']);
+  expect([code, out]).toEqual([0, expect.stringMatching(/^Payouts of ETH resume/)]);
 });
 
 describe('the command itself', () => {

@@ -54,41 +54,44 @@ async function refused(...given: Parameters<typeof runServiceMain>): Promise<str
   return said.err;
 }
 
-describe.each([...services])('%s', (service) => {
-  test('names what is missing of its settings before anything starts', async () => {
-    const { DATABASE_URL: _, ...others } = await settingsOf(service);
-    expect(await refused(service, others)).toBe(
-      `${service} cannot start, its configuration is wrong:\n  DATABASE_URL: is required\n`,
-    );
-  });
-
-  test('does not start on a port that is in use', async () => {
-    const server = createServer();
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { port } = server.address() as AddressInfo;
-    try {
-      expect(await refused(service, await settingsOf(service, { PORT: String(port) }))).toBe(
-        `${service} cannot start: port ${port} of 127.0.0.1 is in use: end the process that listens there, or set PORT to another one\n`,
-      );
-    } finally {
-      server.close();
-    }
-  });
-
-  test('does not start on a database that is newer than it knows', async () => {
-    await onServer(
-      database.adminUrl,
-      `insert into ${service}.migrations (name, batch) values ('9001_of_tomorrow', 99), ('9002_and_more', 99)`,
-    );
-    try {
-      expect(await refused(service, await settingsOf(service))).toBe(
-        `${service} cannot start: the database was migrated by a newer release (9001_of_tomorrow, 9002_and_more not known here): run that release, or a newer one\n`,
-      );
-    } finally {
-      await onServer(database.adminUrl, `delete from ${service}.migrations where batch = 99`);
-    }
-  });
+test.each([...services])('%s names what is missing of its settings before anything starts', async (service) => {
+  const { DATABASE_URL: _, ...others } = await settingsOf(service);
+  expect(await refused(service, others)).toBe(
+    `${service} cannot start, its configuration is wrong:\n  DATABASE_URL: is required\n`,
+  );
 });
+
+// The services start by the same function; the gateway alone serves without a database.
+test.each(['ledger', 'gateway'] as const)('%s does not start on a port that is in use', async (service) => {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  try {
+    expect(await refused(service, await settingsOf(service, { PORT: String(port) }))).toBe(
+      `${service} cannot start: port ${port} of 127.0.0.1 is in use: end the process that listens there, or set PORT to another one\n`,
+    );
+  } finally {
+    server.close();
+  }
+});
+
+/** Migrations that only a newer release knows, while this lasts. */
+async function withNewerDatabase(service: Service, names: readonly string[], work: () => Promise<void>) {
+  const rows = names.map((name) => `('${name}', 99)`).join();
+  await onServer(database.adminUrl, `insert into ${service}.migrations (name, batch) values ${rows}`);
+  try {
+    await work();
+  } finally {
+    await onServer(database.adminUrl, `delete from ${service}.migrations where batch = 99`);
+  }
+}
+
+test('a service does not start on a database that is newer than it knows', () =>
+  withNewerDatabase('ledger', ['9001_of_tomorrow', '9002_and_more'], async () => {
+    expect(await refused('ledger', await settingsOf('ledger'))).toBe(
+      'ledger cannot start: the database was migrated by a newer release (9001_of_tomorrow, 9002_and_more not known here): run that release, or a newer one\n',
+    );
+  }));
 
 test('a database that turns out to be newer only when it is back ends the gateway all the same', async () => {
   const name = new URL(database.urlOf('gateway')).pathname.slice(1);
@@ -97,15 +100,9 @@ test('a database that turns out to be newer only when it is back ends the gatewa
   await onServer(admin.href, `alter database ${name} allow_connections false`);
   const said = refused('gateway', await settingsOf('gateway'));
   await onServer(admin.href, `alter database ${name} allow_connections true`);
-  await onServer(
-    database.adminUrl,
-    `insert into gateway.migrations (name, batch) values ('9001_of_tomorrow', 99)`,
+  await withNewerDatabase('gateway', ['9001_of_tomorrow'], async () =>
+    expect(await said).toMatch(/^gateway cannot start: .*9001_of_tomorrow not known here.*\n$/),
   );
-  try {
-    expect(await said).toMatch(/^gateway cannot start: .*9001_of_tomorrow not known here.*\n$/);
-  } finally {
-    await onServer(database.adminUrl, `delete from gateway.migrations where batch = 99`);
-  }
 });
 
 describe('an engine that is too old', () => {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach } from '@jest/globals';
+import { BalanceSnapshots } from '@quittance/reconciliation/balance-snapshots';
+import type { ReconciledChain } from '@quittance/reconciliation/chain-records';
 import type { Db } from '@quittance/shared/db';
 import { createLogger, type Logger } from '@quittance/shared/logger';
 import { runAll, type SuiteDatabase, suiteDatabase } from '@quittance/testkit/suite-database';
@@ -57,12 +59,14 @@ class AuditFixture {
   readonly db: Db;
   /** With a superuser's. */
   readonly admin: Db;
+  readonly finally: SuiteDatabase['finally'];
   ports: Ports;
   #now = new Date();
 
   constructor(database: SuiteDatabase) {
     this.admin = database.openAsAdmin('auditor', { pool: 1 });
     this.db = database.openAs('auditor');
+    this.finally = database.finally;
     this.ports = this.replica();
   }
 
@@ -97,6 +101,14 @@ class AuditFixture {
       wakeRelay: () => {},
       ...given,
     };
+  }
+
+  /** A replica that asks this node of Ethereum. */
+  replicaWithNode(chain: ReconciledChain, given: Partial<Ports> = {}): Ports {
+    const memory: Ports['memory'] = new Map([
+      ['ethereum', { balances: new BalanceSnapshots(), lookedAt: undefined, unseen: undefined }],
+    ]);
+    return this.replica({ chains: [chain], memory, ...given });
   }
 
   /** Makes the stored checks older, because the database's clock dates them. */
@@ -151,11 +163,11 @@ class AuditFixture {
   }
 }
 
-/** For one suite: correct records, and before every test an auditor that has checked nothing. */
-export async function auditSuite(): Promise<AuditFixture> {
+/** For one suite: correct records unless others are given, and before every test an auditor that has checked nothing. */
+export async function auditSuite(records = rightBooks): Promise<AuditFixture> {
   const database = await suiteDatabase();
   const fixture = new AuditFixture(database);
-  await fixture.run(`set session_replication_role = replica; ${rightBooks}`);
+  await fixture.run(`set session_replication_role = replica; ${records}`);
   beforeEach(() => fixture.begin());
   database.finally(() =>
     fixture.run(

@@ -1,13 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { BalanceSnapshots } from '@quittance/reconciliation/balance-snapshots';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
-import { createLogger } from '@quittance/shared/logger';
 import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
-import { runAll, suiteDatabase } from '@quittance/testkit/suite-database';
 import { stepAudit } from '../src/operations/check-books.ts';
 import { resumePayouts } from '../src/operations/resume-payouts.ts';
 import type { Ports } from '../src/ports.ts';
+import { auditSuite } from './audit-fixture.ts';
 
 /** How far back the auditor looks into a chain: a network fee is booked that the chain does not contain. */
 
@@ -16,11 +13,9 @@ const DISCREPANCY = { invariant: 'I6', subject: `cost ${HASH}` };
 const deleteRecords = `delete from ledger.entries; delete from ledger.transfers; delete from ledger.balances;
   delete from invoices.deposits; delete from invoices.invoices; delete from payouts.wallets`;
 
-const database = await suiteDatabase();
-const admin = database.openAsAdmin('public', { pool: 1 });
-const operator = database.openAsAdmin('auditor', { pool: 1 });
-const db = database.openAs('auditor');
-const run = (sql: string) => runAll(admin, sql);
+const fixture = await auditSuite(deleteRecords);
+const { db } = fixture;
+const run = (sql: string) => fixture.run(sql);
 let node: ScriptedEvmNode;
 let ports: Ports;
 
@@ -32,14 +27,10 @@ const booked = (ago: string) =>
        select seq, null, bucket, 'ETH', parts.amount from ledger.transfers,
          (values ('custody', 20), ('network', -20)) as parts(bucket, amount)`,
   );
-/** Makes all rows older. */
-const later = (by: string) =>
-  run(
-    `update auditor.checks set began_at = began_at - interval '${by}', ended_at = ended_at - interval '${by}';
-     update ledger.transfers set created_at = created_at - interval '${by}'`,
-  );
+/** Makes all rows older, and checks. */
 async function check(after = '1 minute'): Promise<void> {
-  await later(after);
+  await fixture.later(after);
+  await run(`update ledger.transfers set created_at = created_at - interval '${after}'`);
   for (const seen of ports.memory.values()) seen.lookedAt = undefined;
   expect(await stepAudit(ports)).toBe(1);
 }
@@ -48,36 +39,14 @@ const discrepancies = () =>
     `select invariant, subject from discrepancies where chain = 'ethereum'`,
   );
 
-beforeAll(() => run('set session_replication_role = replica'));
-database.finally(() => run(deleteRecords));
 beforeEach(async () => {
-  await run(
-    `${deleteRecords}; delete from auditor.checks; delete from auditor.discrepancies; delete from auditor.halts;
-     delete from auditor.leases; delete from auditor.balance_snapshots; delete from auditor.balance_snapshots_until`,
-  );
+  await run(deleteRecords);
   node = new ScriptedEvmNode();
   node.blocks.set(10, `0x${'a'.repeat(64)}`);
-  const settings = await node.start();
-  ports = {
-    db,
-    slowDb: db,
-    clock: systemClock,
-    logger: createLogger('test', 'silent'),
-    chains: [{ settings }],
-    memory: new Map([
-      ['ethereum', { balances: new BalanceSnapshots(), lookedAt: undefined, unseen: undefined }],
-    ]),
-    settings: {
-      replica: randomUUID(),
-      checkEveryMs: 60_000,
-      chainsEveryMs: 60_000,
-      wholeEveryMs: 24 * 3_600_000,
-      chainDays: 2,
-      gracePeriodSeconds: 0,
-    },
-    wakeRelay: () => {},
-  };
+  const settings = { ...fixture.ports.settings, gracePeriodSeconds: 0 };
+  ports = fixture.replicaWithNode({ settings: await node.start() }, { clock: systemClock, settings });
 });
+fixture.finally(() => run(deleteRecords));
 afterEach(() => node.stop());
 
 describe('a discrepancy of a chain', () => {
@@ -155,7 +124,7 @@ describe('a deposit that was credited', () => {
 describe('an operator', () => {
   const resume = ({ isWatched = true, force = false, chainDays = 30 } = {}) =>
     resumePayouts(
-      { db: operator, clock: systemClock, note: async () => undefined },
+      { db: fixture.admin, clock: systemClock, note: async () => undefined },
       { asset: 'ETH', force, chains: isWatched ? ports.chains : [], gracePeriodSeconds: 0, chainDays },
     );
   const unseen = { ok: false, refusal: { why: 'chain_unseen', reason: 'no node of ethereum is configured' } };

@@ -1,7 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { BalanceSnapshots } from '@quittance/reconciliation/balance-snapshots';
 import type { ReconciledChain } from '@quittance/reconciliation/chain-records';
 import { Secret } from '@quittance/shared/secret';
 import { eventually } from '@quittance/testkit/eventually';
@@ -126,13 +125,10 @@ it('a halt, or its end, that payouts does not acknowledge is logged and sent aga
   }
 });
 
-function replicaWithNode(url: string) {
-  const settings = { kind: 'evm', chain: 'ethereum', rpcUrls: [new Secret(url)], chainId: 1 } as const;
-  const memory = new Map([
-    ['ethereum' as const, { balances: new BalanceSnapshots(), lookedAt: undefined, unseen: undefined }],
-  ]);
-  return fixture.replica({ chains: [{ settings }], memory });
-}
+const replicaWithNode = (url: string) =>
+  fixture.replicaWithNode({
+    settings: { kind: 'evm', chain: 'ethereum', rpcUrls: [new Secret(url)], chainId: 1 },
+  });
 
 it('a chain whose node cannot be asked is no discrepancy, is logged once, and is shown in the metrics', async () => {
   const blind = replicaWithNode('http://127.0.0.1:1');
