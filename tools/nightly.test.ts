@@ -73,13 +73,13 @@ describe('the nightly run', () => {
 
   it('has seeds in parts that begin elsewhere for each commit, and a name of its own for each part', () => {
     const of = (commit: string) =>
-      partsOf(['test/faults/nats.test.ts', 'test/faults/crash-solana.test.ts'], commit);
+      partsOf(['test/faults/bus.test.ts', 'test/faults/crash-solana.test.ts'], commit);
     const bases = (commit: string) =>
       of(commit).flatMap(({ args }) => (args.includes('--from') ? [args.at(-1)] : []));
     expect(bases('abc')).toHaveLength(40);
     expect(new Set([...bases('abc'), ...bases('def')]).size).toBe(80);
     expect(bases('abc')).toEqual(bases('abc'));
-    expect(names(of('abc'))).toEqual(expect.arrayContaining(['faults nats', 'faults crash-solana']));
+    expect(names(of('abc'))).toEqual(expect.arrayContaining(['faults bus', 'faults crash-solana']));
     expect(new Set(names(of('abc'))).size).toBe(of('abc').length);
   });
 });

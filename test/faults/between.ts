@@ -1,4 +1,5 @@
 import type { Service } from '@quittance/shared/events';
+import { eventually } from '@quittance/testkit/eventually';
 import type { Quittance } from '@quittance/testkit/quittance';
 
 /** Whose connection to what goes through something that can fail. */
@@ -26,6 +27,11 @@ function serviceOf({ services }: Quittance['stack'], service: Service) {
   return found;
 }
 
-/** The services' processes: none of them ends because something else did. */
-export const pidsOf = ({ stack }: Pick<Quittance, 'stack'>): (number | undefined)[] =>
-  Object.values(stack.services).map(({ pid }) => pid);
+/** Waits until every service says that it is ready. */
+export const allReady = ({ stack }: Pick<Quittance, 'stack'>, withinMs: number): Promise<void> =>
+  eventually(async () => {
+    for (const service of Object.keys(stack.services) as Service[]) {
+      const answer = await fetch(`http://127.0.0.1:${stack.ports[service]}/readyz`);
+      if (!answer.ok) throw new Error(`${service} is not ready: ${await answer.text()}`);
+    }
+  }, withinMs);

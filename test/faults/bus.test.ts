@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { newDepositId, newEventId } from '@quittance/shared/ids';
-import { type BusFault, type BusShim, startBusShim } from '@quittance/testkit/bus-shim';
+import { type BusFault, startBusShim } from '@quittance/testkit/bus-shim';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
-import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
-import { pidsOf, putBetween } from './between.ts';
+import { putBetween } from './between.ts';
 import { expectHarmless, expectTrueWords, recovered } from './expect-harmless.ts';
-import { type Load, startLoad } from './load.ts';
-import { type LogLines, logLines } from './log-lines.ts';
+import { allDataLost } from './lost-data.ts';
 import { sized } from './size.ts';
+import { onTheBus, underLoad } from './under-load.ts';
 import { untilArrived } from './until-arrived.ts';
 
 /**
@@ -19,31 +18,20 @@ import { untilArrived } from './until-arrived.ts';
  */
 const STORM_MS = sized(2_000, 60_000);
 const HEALS_WITHIN_MS = 60_000;
-const onTheBus = ['invoices', 'payouts', 'ledger', 'webhooks'] as const;
 
 jest.setTimeout(patient(STORM_MS + 3 * HEALS_WITHIN_MS));
 
-let quittance: Quittance;
-let shim: BusShim;
-let load: Load;
-let logs: LogLines;
-let pids: (number | undefined)[];
-
-beforeAll(async () => {
-  quittance = await startQuittance({ chains: [], fixedFees: true });
-  shim = await startBusShim(quittance.stack.engines.nats.url, 17);
-  await putBetween(
-    quittance,
-    onTheBus.map((service) => ({ service, setting: 'NATS_URL', through: shim.through })),
-  );
-  load = await startLoad(quittance);
-  logs = logLines(quittance);
-  pids = pidsOf(quittance);
-});
-afterAll(async () => {
-  await load?.abandon();
-  await quittance?.stop();
-  await shim?.close();
+const on = underLoad({
+  options: { chains: [], fixedFees: true },
+  async between(quittance) {
+    const shim = await startBusShim(quittance.stack.engines.nats.url, 17);
+    await putBetween(
+      quittance,
+      onTheBus.map((service) => ({ service, setting: 'NATS_URL', through: shim.through })),
+    );
+    return shim;
+  },
+  close: (shim) => shim.close(),
 });
 
 type Shares = Partial<Record<BusFault, number>>;
@@ -83,8 +71,9 @@ describe.each(storms)('a bus that $what', ({ what, shares }) => {
 
   test('leaves clients with true words and services alive', () =>
     expectHarmless('bus', `storm: the bus ${what}`, async (found) => {
+      const { between: shim, load } = on;
       await load.nextAccepted(HEALS_WITHIN_MS);
-      logs.mark();
+      on.mark();
       const before = new Map(faults.map((fault) => [fault, shim.fired(fault)]));
       shim.set(shares);
       await sleep(STORM_MS);
@@ -94,25 +83,24 @@ describe.each(storms)('a bus that $what', ({ what, shares }) => {
       }, STORM_MS + HEALS_WITHIN_MS);
       shim.set({});
       for (const fault of faults) found.fired += shim.fired(fault) - (before.get(fault) ?? 0);
-      const arrived = untilArrived(quittance, new Date(), 2 * HEALS_WITHIN_MS);
+      const arrived = untilArrived(on.quittance, new Date(), 2 * HEALS_WITHIN_MS);
       // It is awaited by the tests that follow; until then nobody hears of its failure, and Node would end the process.
       arrived.catch(() => undefined);
       arriving.push({ faults, recovered: arrived });
       const ended = performance.now();
       await load.nextAccepted(HEALS_WITHIN_MS);
       recovered(found, performance.now() - ended);
-      found.violations.push(...logs.unusable());
-      if (pidsOf(quittance).some((pid, i) => pid !== pids[i])) found.violations.push('a service ended');
+      found.violations.push(...on.logs.unusable(), ...on.endedServices());
     }));
 });
 
 const deadLetters = async (): Promise<string[]> =>
-  (await quittance.db.rows<{ failure: string }>('select failure from ledger.dead_letters')).map(
+  (await on.quittance.db.rows<{ failure: string }>('select failure from ledger.dead_letters')).map(
     ({ failure }) => failure,
   );
 
 /** An operator has looked at the dead letters and deleted them. */
-const lookedAt = () => quittance.db.rows('delete from ledger.dead_letters');
+const lookedAt = () => on.quittance.db.rows('delete from ledger.dead_letters');
 
 /** Money that was never paid. */
 const credit = (account: string, changed: object = {}): string =>
@@ -142,6 +130,7 @@ const TO_LEDGER = 'evt.invoices.ledger.deposit.settled';
 
 test('a message that always fails becomes a dead letter and stops nothing behind it', () =>
   expectHarmless('bus', 'poison message', async (found) => {
+    const { between: shim, load, logs } = on;
     logs.mark();
     const { id } = load.merchant;
     const poison: (string | Buffer)[] = [
@@ -174,6 +163,7 @@ test('a message that always fails becomes a dead letter and stops nothing behind
 
 test('a forged sender credits nobody, whoever he says he is', () =>
   expectHarmless('bus', 'forged sender', async (found) => {
+    const { between: shim, logs, quittance } = on;
     logs.mark();
     const thief = await quittance.merchant();
     // Whatever a service may say under its own name, it may not say under another's, nor another's under its own.
@@ -201,6 +191,7 @@ test('a forged sender credits nobody, whoever he says he is', () =>
 
 test('a day later everything comes again, and changes nothing', () =>
   expectHarmless('bus', 'redelivered a day later, when the broker has forgotten it', async (found) => {
+    const { between: shim, load, logs } = on;
     await Promise.all(arriving.map((one) => one.recovered));
     logs.mark();
     const again = shim.tomorrow();
@@ -209,21 +200,23 @@ test('a day later everything comes again, and changes nothing', () =>
     await eventually(() => expect(shim.cameAgain()).toBe(again), HEALS_WITHIN_MS);
     found.fired = shim.cameAgain();
     await load.nextAccepted(HEALS_WITHIN_MS);
-    await untilArrived(quittance, new Date(), HEALS_WITHIN_MS);
+    await untilArrived(on.quittance, new Date(), HEALS_WITHIN_MS);
     recovered(found, performance.now() - began);
     found.violations.push(...logs.unusable());
   }));
+
+allDataLost(on);
 
 test('in the end each effect was there within a minute, once, and every word that was given is true', async () => {
   for (const { faults, recovered: arrived } of arriving) {
     for (const fault of faults) {
       await expectHarmless('bus', fault, async (found) => {
-        found.fired = shim.fired(fault);
+        found.fired = on.between.fired(fault);
         const ms = await arrived;
         recovered(found, ms);
         if (ms > patient(HEALS_WITHIN_MS)) found.violations.push(`all had arrived after ${ms} ms`);
       });
     }
   }
-  await expectTrueWords('bus', load);
+  await expectTrueWords('bus', on.load);
 });

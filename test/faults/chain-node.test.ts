@@ -1,21 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import type { Service } from '@quittance/shared/events';
+import { expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
 import { startFaultProxy } from '@quittance/testkit/fault-proxy';
 import { patient } from '@quittance/testkit/patience';
-import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
-import { pidsOf, putBetween } from './between.ts';
+import type { Quittance } from '@quittance/testkit/quittance';
+import { putBetween } from './between.ts';
 import { leaving, losing, lying, type Nodes, onTheWay, type Pair, type Strike } from './chain-strikes.ts';
 import { bitcoinProtocol } from './divergent-bitcoin.ts';
 import { evmProtocol } from './divergent-evm.ts';
 import { startDivergentNode } from './divergent-node.ts';
 import { solanaProtocol } from './divergent-solana.ts';
-import { expectAllHarmless, expectTrueWords, recovered } from './expect-harmless.ts';
-import { type Load, startLoad } from './load.ts';
-import { type LogLines, logLines } from './log-lines.ts';
-import { lookingOn, unseemly } from './onlookers.ts';
+import { expectAllHarmless, expectTrueWords } from './expect-harmless.ts';
 import { faultsOfTheDay, sized } from './size.ts';
+import { goThrough, type Met, underLoad } from './under-load.ts';
 
 /**
  * Whatever becomes of a chain's nodes, merchants are served, nothing is guessed, and in the end every payout is one
@@ -36,7 +33,6 @@ const PACE = {
   solanaSlotMs: 250,
   settings: { invoices: { SCAN_EVERY_MS: '400' }, payouts: { PAYOUTS_EVERY_MS: '400' } },
 };
-const READ = ['/api/balances', '/api/invoices', '/api/payouts', '/api/assets'];
 const followers = ['invoices', 'payouts'] as const;
 
 jest.setTimeout(patient(FAULT_MS + STRIKES_WITHIN_MS + 4 * HEALS_WITHIN_MS));
@@ -68,46 +64,38 @@ const known: readonly Nodes[] = [
   },
 ];
 
-let quittance: Quittance;
-let pairs: Pair[] = [];
-let load: Load;
-let logs: LogLines;
-let pids: (number | undefined)[];
-
-beforeAll(async () => {
-  quittance = await startQuittance({ fixedFees: true, ...PACE });
-  for (const one of known) pairs.push(await pairOf(one));
-  await putBetween(
-    quittance,
-    pairs.flatMap(({ chain, ways }) =>
-      followers.map((service) => ({
-        service,
-        setting: `${chain.toUpperCase()}_RPC_URL`,
-        through: () => ways.map(({ url }) => url).join(','),
-      })),
-    ),
-  );
-  load = await startLoad(quittance, {
+const on = underLoad({
+  options: { fixedFees: true, ...PACE },
+  async between(quittance) {
+    const pairs: Pair[] = [];
+    for (const one of known) pairs.push(await pairOf(quittance, one));
+    await putBetween(
+      quittance,
+      pairs.flatMap(({ chain, ways }) =>
+        followers.map((service) => ({
+          service,
+          setting: `${chain.toUpperCase()}_RPC_URL`,
+          through: () => ways.map(({ url }) => url).join(','),
+        })),
+      ),
+    );
+    return pairs;
+  },
+  load: {
     assets: known.map(({ asset }) => asset),
     clients: known.length,
     pauseMs: 1_000,
-    blockEveryMs: 200,
-  });
-  logs = logLines(quittance);
-  pids = pidsOf(quittance);
-}, patient(180_000));
-afterAll(async () => {
-  await load?.abandon();
-  await quittance?.stop();
-  for (const { nodes, ways } of pairs) {
-    for (const way of ways) await way.close();
-    for (const node of nodes) await node.close();
-  }
-  pairs = [];
-}, patient(120_000));
+  },
+  async close(pairs) {
+    for (const { nodes, ways } of pairs) {
+      for (const way of ways) await way.close();
+      for (const node of nodes) await node.close();
+    }
+  },
+});
 
-async function pairOf(one: Nodes): Promise<Pair> {
-  const node = quittance.stack.nodes[one.chain];
+async function pairOf({ stack }: Quittance, one: Nodes): Promise<Pair> {
+  const node = stack.nodes[one.chain];
   if (node === undefined) throw new Error(`this stack has no node of ${one.chain}`);
   const nodes: Pair['nodes'] = [
     await startDivergentNode(node.rpc, one.protocol),
@@ -120,11 +108,10 @@ async function pairOf(one: Nodes): Promise<Pair> {
   return { ...one, nodes, ways };
 }
 
-type Met = Strike & {
+type ChainFault = Strike & {
   fault: string;
   ms?: number;
-  /** Who surely meets it and says so. */
-  met?: readonly Service[];
+  met?: NonNullable<Met['met']>;
   /**
    * Nothing new can be known of the chains meanwhile, because no node tells it, or because from now on each has blocks
    * of its own: nothing that they show since may be called final.
@@ -134,7 +121,7 @@ type Met = Strike & {
 type Blindness = 'untold' | 'diverging';
 const FAILED = /"level":"(?:warn|error)"/;
 
-const kinds: Met[][] = [
+const kinds: ChainFault[][] = [
   [
     { fault: 'a node down', ...onTheWay([0], { kind: 'refuse' }), met: followers, blind: 'untold' },
     { fault: 'both nodes down', ...onTheWay([0, 1], { kind: 'refuse' }), met: followers, blind: 'untold' },
@@ -187,39 +174,34 @@ test.each(faultsOfTheDay(kinds))(
       'chain node',
       known.map(({ chain }) => `${chain}: ${fault}`),
       async (found) => {
-        await load.nextAccepted(HEALS_WITHIN_MS);
-        logs.mark();
-        const unseen: string[] = [];
-        const looks = await lookingOn(
-          load.merchant,
-          async () => {
-            try {
-              await Promise.all(pairs.map(begin));
-              const seen = blind && (await heights(blind));
-              await sleep(ms);
-              await eventually(() => {
-                for (const pair of pairs)
-                  if (fired(pair) === 0) throw new Error(`${pair.chain} met no fault`);
-              }, STRIKES_WITHIN_MS);
-              if (blind && seen) {
-                await grown(seen);
-                unseen.push(...(await finalBeyond(seen, blind)));
-              }
-              for (const service of met) await logs.said(service, FAILED);
-              for (const [i, pair] of pairs.entries()) if (found[i]) found[i].fired = fired(pair);
-            } finally {
-              for (const pair of pairs) await end(pair);
-            }
+        const pairs = on.between;
+        const struck = {
+          fault,
+          ms,
+          met,
+          begin: () => Promise.all(pairs.map(begin)),
+          fired: () => pairs.map(fired),
+          async end() {
+            for (const pair of pairs) await end(pair);
           },
-          { paths: READ },
-        );
-        const began = performance.now();
-        await moneyMoves();
-        for (const row of found) {
-          recovered(row, performance.now() - began);
-          row.violations.push(...logs.unusable(), ...unseemly(looks, [200]), ...unseen);
-          if (pidsOf(quittance).some((pid, i) => pid !== pids[i])) row.violations.push('a service ended');
-        }
+        };
+        await goThrough(on, found, struck, {
+          lastsMs: FAULT_MS,
+          says: FAILED,
+          async during() {
+            const seen = blind && (await heights(blind));
+            await sleep(ms);
+            await eventually(() => {
+              for (const pair of pairs) if (fired(pair) === 0) throw new Error(`${pair.chain} met no fault`);
+            }, STRIKES_WITHIN_MS);
+            if (!blind || !seen) return;
+            await grown(seen);
+            const unseen = await finalBeyond(seen, blind);
+            for (const { violations } of found) violations.push(...unseen);
+          },
+          healsWithinMs: HEALS_WITHIN_MS,
+          healed: moneyMoves,
+        });
       },
     ),
 );
@@ -230,7 +212,7 @@ test.each(faultsOfTheDay(kinds))(
  */
 const heights = (blind: Blindness): Promise<{ chain: string; height: number }[]> =>
   Promise.all(
-    pairs.map(async ({ chain, nodes }) => {
+    on.between.map(async ({ chain, nodes }) => {
       const { at, final } = nodes[1].left() ?? (await nodes[0].heights());
       return { chain, height: chain === 'solana' && blind === 'untold' ? final : at };
     }),
@@ -241,7 +223,7 @@ type Seen = Awaited<ReturnType<typeof heights>>;
 /** Waits until each chain has told so many more blocks that what was in the next one could be called final. */
 const grown = (seen: Seen): Promise<void> =>
   eventually(async () => {
-    for (const [i, { chain, nodes }] of pairs.entries()) {
+    for (const [i, { chain, nodes }] of on.between.entries()) {
       const { at, final } = await nodes[0].heights();
       const height = chain === 'solana' ? final : at;
       if (height < (seen[i]?.height ?? 0) + BLOCKS_UNSEEN) throw new Error(`${chain} is at ${height}`);
@@ -253,7 +235,7 @@ const grown = (seen: Seen): Promise<void> =>
  * has blocks of its own on those that they have in common, and those are what counts for what the common ones hold.
  */
 async function finalBeyond(seen: Seen, blind: Blindness): Promise<string[]> {
-  const rows = await quittance.db.rows<{ what: string }>(
+  const rows = await on.quittance.db.rows<{ what: string }>(
     `with seen as (select * from unnest($1::text[], $2::bigint[]) as s(chain, height))
      select 'deposit ' || id || ' on ' || chain || ' was called final unseen' as what
      from invoices.deposits join seen s using (chain)
@@ -269,10 +251,10 @@ async function finalBeyond(seen: Seen, blind: Blindness): Promise<string[]> {
 
 /** On each chain a payment that comes now is credited, and a payout that is asked for now is mined. */
 async function moneyMoves(): Promise<void> {
-  const { at } = await quittance.db.one<{ at: Date }>('select clock_timestamp() as at');
+  const { at } = await on.quittance.db.one<{ at: Date }>('select clock_timestamp() as at');
   await eventually(async () => {
-    for (const { chain, asset, nodes } of pairs) {
-      const { credited, paid, scanned } = await quittance.db.one<
+    for (const { chain, asset, nodes } of on.between) {
+      const { credited, paid, scanned } = await on.quittance.db.one<
         Record<'credited' | 'paid', boolean> & { scanned: number }
       >(
         `select exists (select 1 from invoices.deposits where asset = $2 and first_seen_at > $1
@@ -286,13 +268,13 @@ async function moneyMoves(): Promise<void> {
       if (lacks.length === 0) continue;
       const { at: height } = await nodes[0].heights();
       const what = `no ${asset} ${lacks.join(' and no ')}; ${chain} is at ${height} and scanned up to ${scanned}`;
-      throw new Error([what, JSON.stringify(load.counts()), ...load.complaints()].join('; '));
+      throw new Error([what, JSON.stringify(on.load.counts()), ...on.load.complaints()].join('; '));
     }
   }, HEALS_WITHIN_MS);
 }
 
 test('in the end every payout is one transaction and every payment one credit', async () => {
-  const { refused } = await expectTrueWords('chain node', load);
+  const { refused } = await expectTrueWords('chain node', on.load);
   // A chain that cannot be seen is no reason to refuse a payout.
   expect(refused).toBe(0);
 });

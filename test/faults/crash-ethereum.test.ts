@@ -1,4 +1,4 @@
-import { absentServices } from './crash-absent.ts';
+import { absentServices } from './crash-without-failpoints.ts';
 import { failpointMatrix } from './failpoint-matrix.ts';
 import { failpointSuites } from './failpoint-rows.ts';
 

@@ -16,6 +16,7 @@ import { type Quittance, type QuittanceOptions, startQuittance } from '@quittanc
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { Webhook } from 'standardwebhooks';
 import { changedBytes } from './crash-oracles.ts';
+import { type Mining, mineAllTheTime } from './mining.ts';
 import { sized } from './size.ts';
 
 const CONFIRMATIONS = 2;
@@ -233,10 +234,9 @@ const held: Partial<Record<Service, readonly string[]>> = {
 };
 
 /** Blocks for the chains whose nodes make none unasked. */
-function startBlocks(quittance: Quittance, chains: readonly string[]) {
+function startBlocks(quittance: Quittance, chains: readonly string[]): Mining {
   const customers: Customer[] = [quittance.ethereum];
   if (chains.includes('bitcoin')) customers.push(quittance.bitcoin);
-  const stopping = new AbortController();
   /** So many blocks invoices has not read; its process may be dead. */
   const farthestBehind = async (): Promise<number> => {
     const read = await quittance.db.maybe<{ height: number }>(
@@ -244,33 +244,8 @@ function startBlocks(quittance: Quittance, chains: readonly string[]) {
     );
     return read === undefined ? 0 : (await quittance.ethereum.height()) - read.height;
   };
-  let isPaused = false;
-  let mining: Promise<void> = Promise.resolve();
-  const mine = async (): Promise<void> => {
+  return mineAllTheTime(async () => {
     if ((await farthestBehind()) < BEHIND_MAX)
       await Promise.all(customers.map((customer) => customer.mine()));
-  };
-  const loop = (async () => {
-    while (!stopping.signal.aborted) {
-      if (!isPaused) {
-        mining = mine();
-        await mining;
-      }
-      // Cut short it throws, and the loop sees that it is over.
-      await sleep(BLOCK_EVERY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
-    }
-  })();
-  return {
-    async pause() {
-      isPaused = true;
-      await mining;
-    },
-    resume() {
-      isPaused = false;
-    },
-    async stop() {
-      stopping.abort();
-      await loop;
-    },
-  };
+  }, BLOCK_EVERY_MS);
 }

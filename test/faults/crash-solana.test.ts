@@ -1,4 +1,5 @@
+import { allKilledAtOnce } from './crash-without-failpoints.ts';
 import { failpointMatrix } from './failpoint-matrix.ts';
 import { failpointSuites } from './failpoint-rows.ts';
 
-failpointMatrix(failpointSuites.solana);
+allKilledAtOnce(failpointMatrix(failpointSuites.solana), 'ETH', 'SOL');

@@ -35,14 +35,20 @@ import {
 import type { FailpointSuite, Kind, Row } from './failpoint-suite.ts';
 import { drawSome, FAULTS_SEED, isFull } from './size.ts';
 
-/** Of each kind so many points are drawn every day. */
-const SHARE_OF_A_DAY = 1 / 3;
+/** Every day so many points of each kind are drawn, and of the kinds that run alone so many. */
+const SHARE_OF_A_DAY = 1 / 4;
+const ALONE_A_DAY = 1 / 2;
 
-/** All rows at full size; else some of each kind, which the seed draws. */
+/** All rows at full size; else some, which the seed draws. */
 export function rowsOfTheDay({ kinds }: FailpointSuite): Row[] {
+  if (isFull) return kinds.flatMap(({ points, ...kind }) => points.map((point) => ({ ...kind, point })));
   const random = seeded(FAULTS_SEED);
-  return kinds.flatMap(({ points, ...kind }) => {
-    if (isFull) return points.map((point) => ({ ...kind, point }));
+  const isAlone = (kind: Kind): boolean => kind.alone === true;
+  const notToday = new Set(kinds.filter(isAlone)).difference(
+    new Set(drawSome(kinds.filter(isAlone), random, ALONE_A_DAY)),
+  );
+  const today = kinds.filter((kind) => !notToday.has(kind));
+  return today.flatMap(({ points, ...kind }) => {
     const drawn = drawSome(points, random, SHARE_OF_A_DAY);
     const [point, ...next] = drawn;
     if (kind.alone !== true || point === undefined) return drawn.map((one) => ({ ...kind, point: one }));
@@ -201,7 +207,10 @@ const ethereum: FailpointSuite = {
 /** Bitcoin, and requests that nobody decides. */
 const bitcoin: FailpointSuite = {
   options: { chains: ['bitcoin'] },
-  funds: [['BTC', 100_000]],
+  funds: [
+    ['BTC', 100_000],
+    ['ETH', 20_000],
+  ],
   always: btc,
   kinds: [
     // First, while there is little to be read again.
@@ -241,7 +250,10 @@ const bitcoin: FailpointSuite = {
 const solana: FailpointSuite = {
   // What is signed is valid for twelve seconds: who died is back by then.
   options: { chains: ['solana'], auditor: true, solanaSlotMs: 80 },
-  funds: [['SOL', 3_000]],
+  funds: [
+    ['SOL', 3_000],
+    ['ETH', 20_000],
+  ],
   always: sol,
   kinds: [
     at('payouts', 'solana.planned', ...groupPoints('solana.payout')),

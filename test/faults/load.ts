@@ -7,6 +7,7 @@ import type { ApiAnswer, Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { compareWithWebhooks } from './compare-with-webhooks.ts';
+import { mineAllTheTime } from './mining.ts';
 
 /*
  * A merchant at work while something is broken: it sells, its customers pay, it pays out, it reads, all at once. It
@@ -25,6 +26,7 @@ const ENDS_WITHIN_MS = 90_000;
 const ENDS_PER_SECOND = 3;
 const SELLS_EVERY_MS = 600;
 const LOOKS_EVERY_MS = 500;
+const BLOCK_EVERY_MS = 200;
 const LIST = 'perPage=100';
 
 /** What a client knows of a payout it asked for: told 201, told that nothing was done, or nothing for certain. */
@@ -55,14 +57,13 @@ export type Load = {
 export type LoadOptions = {
   clients?: number;
   pauseMs?: number;
-  blockEveryMs?: number;
   /** What is sold and paid out in turn; each client pays out one of them. */
   assets?: readonly LoadAsset[];
 };
 
 /** Needs a stack with nodes for these assets, and makes the blocks that do not come by themselves. */
 export async function startLoad(quittance: Quittance, options: LoadOptions = {}): Promise<Load> {
-  const { clients = 2, pauseMs = 300, blockEveryMs = 200, assets = ['ETH'] } = options;
+  const { clients = 2, pauseMs = 300, assets = ['ETH'] } = options;
   const customerOf = (asset: LoadAsset): Customer =>
     ({ BTC: () => quittance.bitcoin, ETH: () => quittance.ethereum, SOL: () => quittance.solana })[asset]();
   const inTurn = (turn: number) => assets[turn % assets.length] as LoadAsset;
@@ -73,17 +74,13 @@ export async function startLoad(quittance: Quittance, options: LoadOptions = {})
   /** What was once shown as ended, and how. */
   const shown = new Map<string, string>();
   let trading = true;
-  let mining = true;
 
   /** What fails in it is named and tried again: a loop that ends unheard looks like services that stand still. */
-  const loop = async (
-    name: string,
-    goesOn: () => boolean,
-    everyMs: number,
-    work: () => Promise<void>,
-  ): Promise<void> => {
-    while (goesOn()) {
-      await work().catch((error: unknown) => broken.add(`the load could not ${name}: ${reason(error)}`));
+  const named = (name: string, work: Promise<unknown>): Promise<unknown> =>
+    work.catch((error: unknown) => broken.add(`the load could not ${name}: ${reason(error)}`));
+  const loop = async (name: string, everyMs: number, work: () => Promise<void>): Promise<void> => {
+    while (trading) {
+      await named(name, work());
       await sleep(everyMs);
     }
   };
@@ -149,11 +146,9 @@ export async function startLoad(quittance: Quittance, options: LoadOptions = {})
   }
 
   const blockMakers = assets.filter((asset) => asset !== 'SOL').map(customerOf);
-  const miner = loop(
-    'make blocks',
-    () => mining,
-    blockEveryMs,
-    async () => void (await Promise.all(blockMakers.map((customer) => customer.mine()))),
+  const mining = mineAllTheTime(
+    () => named('make blocks', Promise.all(blockMakers.map((customer) => customer.mine()))),
+    BLOCK_EVERY_MS,
   );
   await Promise.all(
     assets.map(async (asset) => {
@@ -169,24 +164,10 @@ export async function startLoad(quittance: Quittance, options: LoadOptions = {})
   const hook = await merchant.post('/api/webhooks', { url: `${receiver.url}/hook` });
   if (hook.status !== 201) throw new Error(`an endpoint is answered ${hook.status}`);
   const loops = [
-    ...Array.from({ length: clients }, (_, i) =>
-      loop(
-        'pay out',
-        () => trading,
-        pauseMs,
-        () => payOut(inTurn(i)),
-      ),
-    ),
+    ...Array.from({ length: clients }, (_, i) => loop('pay out', pauseMs, () => payOut(inTurn(i)))),
     // Each by itself, so that a chain that stands still does not keep the others from being paid on.
-    ...assets.map((asset) =>
-      loop(
-        `sell for ${asset}`,
-        () => trading,
-        SELLS_EVERY_MS * assets.length,
-        () => sell(asset),
-      ),
-    ),
-    loop('look', () => trading, LOOKS_EVERY_MS, look),
+    ...assets.map((asset) => loop(`sell for ${asset}`, SELLS_EVERY_MS * assets.length, () => sell(asset))),
+    loop('look', LOOKS_EVERY_MS, look),
   ];
   const count = (known: Asked['known']) => asked.filter((one) => one.known === known).length;
 
@@ -238,8 +219,7 @@ export async function startLoad(quittance: Quittance, options: LoadOptions = {})
 
   async function abandon(): Promise<void> {
     trading = false;
-    mining = false;
-    await Promise.allSettled([miner, ...loops]);
+    await Promise.allSettled([mining.stop(), ...loops]);
     await receiver.close();
   }
 

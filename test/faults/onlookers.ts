@@ -13,18 +13,16 @@ export function slowMs({ tookMs }: Looks): number {
   return sorted[Math.floor(sorted.length * 0.95)] ?? 0;
 }
 
+const READ = ['/api/balances', '/api/invoices', '/api/payouts', '/api/assets'];
+
 /** Several who read all the time, as long as `during` takes. */
-export async function lookingOn(
-  merchant: Merchant,
-  during: () => Promise<unknown>,
-  { paths = ['/api/balances'], readers = 4 } = {},
-): Promise<Looks> {
+export async function lookingOn(merchant: Merchant, during: () => Promise<unknown>): Promise<Looks> {
   const looks: Looks = { statuses: new Map(), tookMs: [] };
   let over = false;
-  const loops = Array.from({ length: readers }, async (_, reader) => {
+  const loops = READ.map(async (path) => {
     while (!over) {
       const began = performance.now();
-      const status = await merchant.get(paths[reader % paths.length] ?? '').then(
+      const status = await merchant.get(path).then(
         (answer) => answer.status,
         () => 0,
       );
@@ -41,7 +39,7 @@ export async function lookingOn(
 }
 
 /** What they saw that nobody may see. */
-export function unseemly({ statuses }: Looks, allowed: readonly number[]): string[] {
+export function unseemly({ statuses }: Pick<Looks, 'statuses'>, allowed: readonly number[]): string[] {
   return [...statuses]
     .filter(([status]) => !allowed.includes(status))
     .map(([status, n]) => `${n} times a reader was answered ${status}`);

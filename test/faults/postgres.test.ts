@@ -1,22 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import type { Service } from '@quittance/shared/events';
+import { expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
-import { type Fault, type FaultProxy, startFaultProxy } from '@quittance/testkit/fault-proxy';
+import { type Fault, startFaultProxy } from '@quittance/testkit/fault-proxy';
 import { patient } from '@quittance/testkit/patience';
-import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import pg from 'pg';
-import { pidsOf, putBetween } from './between.ts';
+import { allReady, putBetween } from './between.ts';
 import { type DiskImage, openDiskImage, whyNoDisks } from './disk-image.ts';
-import { expectHarmless, expectTrueWords, faultsNotTried, recovered } from './expect-harmless.ts';
-import { type Load, startLoad } from './load.ts';
-import { type LogLines, logLines } from './log-lines.ts';
-import { lookingOn, unseemly } from './onlookers.ts';
+import { expectHarmless, expectTrueWords, faultsNotTried } from './expect-harmless.ts';
 import { faultsOfTheDay, sized } from './size.ts';
-import { type Case, notConnected, onTheWay, recurring } from './wire.ts';
+import { goThrough, type Met, underLoad } from './under-load.ts';
+import { notConnected, onTheWay, recurring } from './wire.ts';
 
 /**
  * Whatever becomes of Postgres or the way to it: what was acknowledged is there, no service ends, and all go on within
@@ -26,10 +21,8 @@ const FAULT_MS = sized(1_000, 15_000);
 /** Faults that come and go under load, as long as they last. */
 const STORM_MS = sized(1_500, 60_000);
 const RECONNECT_WITHIN_MS = 5_000;
-const SLACK_MS = 5_000;
 const SLOTS = 100;
 const services = ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks'] as const;
-const READ = ['/api/balances', '/api/invoices', '/api/payouts', '/api/assets'];
 /** Of answers, whose largest here are a page of payouts and one of deposits to sweep: 27 kB each. */
 const SOME_BYTES = { afterBytes: 1_000, upTo: 100_000 };
 /** While connections are cut fewer payouts are paid than asked for: in the end five to eight hundred are open. */
@@ -40,54 +33,39 @@ const TOLD = [200, 503];
 jest.setTimeout(patient(FAULT_MS + STORM_MS + 120_000));
 
 let disk: DiskImage | undefined;
-let quittance: Quittance;
-let proxy: FaultProxy;
-let load: Load;
-let logs: LogLines;
-let pids: (number | undefined)[];
-
 const noDisks = await whyNoDisks();
 
-beforeAll(async () => {
-  disk = noDisks === undefined ? await openDiskImage('full') : undefined;
-  quittance = await startQuittance({
-    chains: [],
-    fixedFees: true,
-    durable: true,
-    postgresSettings: {
-      max_connections: String(SLOTS),
-      max_wal_size: '64MB',
-      min_wal_size: '32MB',
-    },
-    ...(disk === undefined ? {} : { engineDirs: { postgres: join(disk.folder, 'postgres') } }),
-  });
-  proxy = await startFaultProxy(quittance.stack.adminUrl, 11);
-  await putBetween(
-    quittance,
-    services.map((service) => ({ service, setting: 'DATABASE_URL', through: proxy.through })),
-  );
-  load = await startLoad(quittance);
-  logs = logLines(quittance);
-  pids = pidsOf(quittance);
-});
-afterAll(async () => {
-  try {
-    await load?.abandon();
-    await quittance?.stop();
-  } finally {
-    // Also where an invariant is violated in the end.
-    await proxy?.close();
+const on = underLoad({
+  async options() {
+    disk = noDisks === undefined ? await openDiskImage('full') : undefined;
+    return {
+      chains: [],
+      fixedFees: true,
+      durable: true,
+      postgresSettings: {
+        max_connections: String(SLOTS),
+        max_wal_size: '64MB',
+        min_wal_size: '32MB',
+      },
+      ...(disk === undefined ? {} : { engineDirs: { postgres: join(disk.folder, 'postgres') } }),
+    };
+  },
+  async between(quittance) {
+    const proxy = await startFaultProxy(quittance.stack.adminUrl, 11);
+    await putBetween(
+      quittance,
+      services.map((service) => ({ service, setting: 'DATABASE_URL', through: proxy.through })),
+    );
+    return proxy;
+  },
+  async close(proxy) {
+    await proxy.close();
     await disk?.close();
-  }
+  },
 });
 
-const engine = () => quittance.stack.engines.postgres;
-const way = (fault: Fault) => onTheWay(() => proxy, fault);
-
-type Met = Case & {
-  /** Services that surely meet it and say so. */
-  met?: readonly Service[];
-};
+const engine = () => on.quittance.stack.engines.postgres;
+const way = (fault: Fault) => onTheWay(() => on.between, fault);
 
 /** In the words of the driver, of the operating system or of Postgres itself. */
 const PROBLEM =
@@ -102,14 +80,14 @@ const kinds: Met[][] = [
     {
       fault: 'connections to Postgres cut',
       ms: STORM_MS,
-      ...recurring(() => proxy.cut()),
+      ...recurring(() => on.between.cut()),
       met: services,
     },
     {
       fault: 'backends of Postgres terminated',
       ms: STORM_MS,
       ...recurring(async () => {
-        const ended = await quittance.db.rows(
+        const ended = await on.quittance.db.rows(
           `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'quittance-%'
          and usename <> 'postgres'`,
         );
@@ -169,45 +147,25 @@ if (noDisks === undefined)
   test('its disk is full, and is so no more', () => meet({ ...full(), fault: 'disk of Postgres full' }));
 else faultsNotTried('postgres', ['disk of Postgres full'], noDisks);
 
-const meet = ({ fault, begin, end, ms = FAULT_MS, fired, strikes, met = [] }: Met): Promise<void> =>
-  expectHarmless('postgres', fault, async (found) => {
-    await load.nextAccepted(RECONNECT_WITHIN_MS);
-    logs.mark();
-    const during = await lookingOn(
-      load.merchant,
-      async () => {
-        try {
-          await begin();
-          await sleep(ms);
-          // It lasts until those who are sure to meet it have: a service may have had nothing to ask so far.
-          await Promise.all(met.map((service) => logs.said(service, PROBLEM)));
-          found.fired = await fired();
-        } finally {
-          await end();
-        }
-      },
-      { paths: READ },
-    );
-    const began = performance.now();
-    await load.nextAccepted(RECONNECT_WITHIN_MS + SLACK_MS);
-    await ready();
-    const recoveryMs = performance.now() - began;
-    recovered(found, recoveryMs);
-
-    found.violations.push(...logs.unusable(strikes?.()), ...unseemly(during, TOLD));
-    if (recoveryMs > patient(RECONNECT_WITHIN_MS))
-      found.violations.push(`all were back after ${recoveryMs} ms`);
-    if (pidsOf(quittance).some((pid, i) => pid !== pids[i])) found.violations.push('a service ended');
+const meet = (one: Met): Promise<void> =>
+  expectHarmless('postgres', one.fault, async (found) => {
+    await goThrough(on, [found], one, {
+      lastsMs: FAULT_MS,
+      says: PROBLEM,
+      told: TOLD,
+      healsWithinMs: RECONNECT_WITHIN_MS,
+      healed: () => allReady(on.quittance, 2 * RECONNECT_WITHIN_MS),
+    });
   });
 
 /** Somebody else has every connection that Postgres gives. */
-function crowded(): Pick<Case, 'begin' | 'end' | 'fired'> {
+function crowded(): Pick<Met, 'begin' | 'end' | 'fired'> {
   const others: pg.Client[] = [];
   return {
     async begin() {
-      proxy.set({ kind: 'refuse' });
+      on.between.set({ kind: 'refuse' });
       for (;;) {
-        const other = new pg.Client({ connectionString: quittance.stack.adminUrl });
+        const other = new pg.Client({ connectionString: on.quittance.stack.adminUrl });
         other.on('error', () => undefined);
         try {
           await other.connect();
@@ -217,7 +175,7 @@ function crowded(): Pick<Case, 'begin' | 'end' | 'fired'> {
         }
         others.push(other);
       }
-      proxy.set({ kind: 'pass' });
+      on.between.set({ kind: 'pass' });
     },
     async end() {
       await Promise.all(others.splice(0).map((other) => other.end()));
@@ -232,12 +190,12 @@ function full(): Pick<Met, 'begin' | 'end' | 'fired' | 'met'> {
   let refused = 0;
   return {
     async begin() {
-      await quittance.db.rows('create table public.growing (text text)');
+      await on.quittance.db.rows('create table public.growing (text text)');
       const { bsize, bfree } = statfsSync(disk?.folder ?? '');
       // All that root may take, which is more than Postgres may.
       for (let left = bsize * bfree; left > bsize; left = Math.floor(left / 2)) fill(filler(), left);
       await eventually(async () => {
-        const grows = quittance.db.rows(
+        const grows = on.quittance.db.rows(
           `insert into public.growing select repeat(md5(random()::text), 100) from generate_series(1, 3000)`,
         );
         await grows.then(
@@ -255,7 +213,7 @@ function full(): Pick<Met, 'begin' | 'end' | 'fired' | 'met'> {
       rmSync(filler(), { force: true });
       // One that could not even write its log has ended.
       if (engine().pid === undefined) await engine().restart();
-      await eventually(() => quittance.db.rows('drop table if exists public.growing'));
+      await eventually(() => on.quittance.db.rows('drop table if exists public.growing'));
     },
     fired: () => refused,
     met: ['payouts'],
@@ -271,18 +229,10 @@ function fill(file: string, bytes: number): void {
   }
 }
 
-const ready = (): Promise<void> =>
-  eventually(async () => {
-    for (const service of services) {
-      const answer = await fetch(`http://127.0.0.1:${quittance.stack.ports[service]}/readyz`);
-      if (!answer.ok) throw new Error(`${service} is not ready: ${await answer.text()}`);
-    }
-  }, RECONNECT_WITHIN_MS + SLACK_MS);
-
 test(
   'in the end every word that was given is true',
   async () => {
-    const { accepted } = await expectTrueWords('postgres', load);
+    const { accepted } = await expectTrueWords('postgres', on.load);
     expect(accepted).toBeGreaterThan(cases.length);
   },
   ENDS_WITHIN_MS,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, jest, test } from '@jest/globals';
 import { connectBus } from '@quittance/shared/bus';
 import { createLogger } from '@quittance/shared/logger';
 import { formatUnits, units } from '@quittance/shared/money';
@@ -8,11 +8,11 @@ import { unitsOf } from '@quittance/testkit/customer';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Merchant, merchant } from '@quittance/testkit/merchant';
 import { patient } from '@quittance/testkit/patience';
-import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { type Asked, accepted, askFor, givenTo, newAddress, PAYOUT, paidExactly } from './asked-payouts.ts';
 import { expectHarmless, recovered } from './expect-harmless.ts';
-import { type Replica, startReplica } from './replicas.ts';
+import { FENCING_COSTS, overtake, STOPPED_MS } from './fencing.ts';
+import { replicated } from './replicas.ts';
 import { sized } from './size.ts';
 import { untilArrived } from './until-arrived.ts';
 
@@ -27,45 +27,20 @@ const ENDS_WITHIN_MS = 180_000;
 
 jest.setTimeout(patient(ENDS_WITHIN_MS + 120_000));
 
-let quittance: Quittance;
-/** The second process of each. */
-let replicas: Record<'payouts' | 'ledger' | 'webhooks' | 'gateway', Replica>;
+const on = replicated();
 /** What one payout takes from a balance. */
 let cost: bigint;
-let mining = true;
-let miner: Promise<void>;
 
 beforeAll(async () => {
-  quittance = await startQuittance({ chains: [], fixedFees: true, quiet: true });
-  const second = (service: 'payouts' | 'ledger' | 'webhooks') => startReplica(quittance, service);
-  const [payouts, ledger, webhooks] = await Promise.all([
-    second('payouts'),
-    second('ledger'),
-    second('webhooks'),
-  ]);
-  const upstreams = { PAYOUTS_URL: payouts.url, LEDGER_URL: ledger.url, WEBHOOKS_URL: webhooks.url };
-  const gateway = await startReplica(quittance, 'gateway', upstreams);
-  replicas = { payouts, ledger, webhooks, gateway };
-  const { fee } = await quittance.db.one<{ fee: string }>(
+  const { fee } = await on.quittance.db.one<{ fee: string }>(
     `select network_fee::text as fee from ledger.assets where symbol = 'ETH'`,
   );
   cost = unitsOf('ETH', PAYOUT) + BigInt(fee);
-  miner = (async () => {
-    while (mining) {
-      await quittance.ethereum.mine();
-      await sleep(100);
-    }
-  })();
-});
-afterAll(async () => {
-  mining = false;
-  await miner;
-  for (const replica of Object.values(replicas ?? {})) await replica.stop();
-  await quittance?.stop();
 });
 
 /** A merchant with so much, that reaches each replica half of the time. */
 async function richMerchant(amount: bigint): Promise<{ id: string; at(turn: number): Merchant }> {
+  const { quittance, replicas } = on;
   const one = await quittance.merchant();
   const gateways = [quittance.url, replicas.gateway.url];
   const ways = gateways.map((url) => merchant(url, one.id, one.token, CONNECTIONS, quittance.clientLog));
@@ -77,7 +52,7 @@ async function richMerchant(amount: bigint): Promise<{ id: string; at(turn: numb
 }
 
 async function balanceOf(account: string): Promise<{ available: bigint; held: bigint }> {
-  const row = await quittance.db.maybe<{ available: string; held: string }>(
+  const row = await on.quittance.db.maybe<{ available: string; held: string }>(
     `select available::text, held::text from ledger.balances where account_id = $1 and asset = 'ETH'`,
     [account],
   );
@@ -89,7 +64,7 @@ const allEnded = (account: string) =>
   eventually(
     async () =>
       expect(
-        await quittance.db.one(
+        await on.quittance.db.one(
           `select count(*)::int as open from payouts.payouts
            where account_id = $1 and status in ('requested', 'reserved', 'signed', 'broadcast')`,
           [account],
@@ -99,8 +74,15 @@ const allEnded = (account: string) =>
     500,
   );
 
-const AT_ONCE = sized(1_000, 2_000);
-const AFFORDABLE = sized(100, 1_000);
+test(`a process of payouts that was stopped for ${STOPPED_MS / 1_000} s is refused when it goes on`, () =>
+  expectHarmless(
+    'fencing',
+    `two engines for one hot wallet, the one at work stopped for ${STOPPED_MS / 1_000} s`,
+    async (found) => await overtake(on, (await richMerchant(FENCING_COSTS * cost)).at(0), found),
+  ));
+
+const AT_ONCE = sized(500, 2_000);
+const AFFORDABLE = sized(60, 1_000);
 
 test(`${AT_ONCE} payouts at once on one balance: as many are accepted as it can pay`, () =>
   expectHarmless(GROUP, `${AT_ONCE} payouts at once on one balance for ${AFFORDABLE}`, async (found) => {
@@ -114,7 +96,7 @@ test(`${AT_ONCE} payouts at once on one balance: as many are accepted as it can 
     const first = { accepted: accepted(asked), unheard: unheard() };
     expect(accepted(asked)).toBeLessThanOrEqual(AFFORDABLE);
     // What was not decided in time is undone, and others were refused while it was held: they may ask again.
-    if (first.unheard > 0) await untilArrived(quittance, new Date(), 30_000);
+    if (first.unheard > 0) await untilArrived(on.quittance, new Date(), 30_000);
     for (let turn = 0; accepted(asked) < AFFORDABLE && turn < 10 * AFFORDABLE && first.unheard > 0; turn++) {
       asked.push(await askFor(shop.at(turn), newAddress()));
     }
@@ -128,8 +110,8 @@ test(`${AT_ONCE} payouts at once on one balance: as many are accepted as it can 
     await allEnded(shop.id);
     // Of those that were refused, whom the chain knows is asked of some: nothing was ever signed for any.
     const looked = asked.filter(({ answer }, i) => answer.status === 201 || i % 20 === 0);
-    await Promise.all(looked.map((one) => paidExactly(quittance, one)));
-    const signed = await quittance.db.rows(
+    await Promise.all(looked.map((one) => paidExactly(on.quittance, one)));
+    const signed = await on.quittance.db.rows(
       `select 1 from payouts.payments m join payouts.payouts p on p.id = m.payout_id where p.account_id = $1`,
       [shop.id],
     );
@@ -138,7 +120,7 @@ test(`${AT_ONCE} payouts at once on one balance: as many are accepted as it can 
 
 test('the same key 100 times at once: one payout, whatever else was in the body', () =>
   expectHarmless(GROUP, 'the same key 100 times at once', async (found) => {
-    const ROUNDS = sized(2, 50);
+    const ROUNDS = sized(1, 50);
     const TIMES = 100;
     const shop = await richMerchant(cost * BigInt(4 * ROUNDS));
     let doubles = 0;
@@ -172,7 +154,7 @@ test('the same key 100 times at once: one payout, whatever else was in the body'
       found.fired += 2;
     }
     await allEnded(shop.id);
-    const { n } = await quittance.db.one<{ n: number }>(
+    const { n } = await on.quittance.db.one<{ n: number }>(
       'select count(*)::int as n from payouts.payouts where account_id = $1',
       [shop.id],
     );
@@ -184,8 +166,8 @@ test('the same key 100 times at once: one payout, whatever else was in the body'
 test('the answer to a hold is lost twice, and the hold comes late: nothing is held, the third time pays', () =>
   expectHarmless(GROUP, 'the answer to a hold lost twice, and a late hold', async (found) => {
     const ROUNDS = sized(1, 10);
-    const { stack } = quittance;
-    const ledgers = [stack.services.ledger, replicas.ledger.engine];
+    const { stack } = on.quittance;
+    const ledgers = [stack.services.ledger, on.replicas.ledger.engine];
     const payouts = (count: number) => ({ available: cost * BigInt(count), held: 0n });
     // One more than it needs, so that a hold that stays is seen and refuses nobody.
     const shop = await richMerchant(payouts(ROUNDS + 1).available);
@@ -199,12 +181,12 @@ test('the answer to a hold is lost twice, and the hold comes late: nothing is he
         const [key, to] = [randomBytes(8).toString('hex'), newAddress()];
         for (const ledger of ledgers) ledger.pause();
         // Both questions wait in front of a ledger that hears nothing, and are answered when nobody listens.
-        for (let time = 0; time < 6 && (await givenTo(quittance, to)).length < 2; time++) {
+        for (let time = 0; time < 6 && (await givenTo(on.quittance, to)).length < 2; time++) {
           expect((await askFor(shop.at(time), to, key)).answer.status).toBe(503);
         }
         for (const ledger of ledgers) ledger.resume();
         const resumed = performance.now();
-        await untilArrived(quittance, new Date(), 30_000);
+        await untilArrived(on.quittance, new Date(), 30_000);
         await eventually(async () => expect(await balanceOf(shop.id)).toEqual(payouts(ROUNDS + 1 - round)));
         const third = await eventually(async () => {
           const asked = await askFor(shop.at(round), to, key);
@@ -213,7 +195,7 @@ test('the answer to a hold is lost twice, and the hold comes late: nothing is he
         });
         recovered(found, performance.now() - resumed);
 
-        const given = await givenTo(quittance, to);
+        const given = await givenTo(on.quittance, to);
         expect(given.map(({ status }) => status).slice(0, 2)).toEqual(['voided', 'voided']);
         expect(given.map(({ id }) => id).slice(2)).toEqual([String(third.answer.body.data.id)]);
         // The same holds once more, as late as one likes.
@@ -230,7 +212,7 @@ test('the answer to a hold is lost twice, and the hold comes late: nothing is he
         }
         found.fired += 1;
         await allEnded(shop.id);
-        await paidExactly(quittance, third);
+        await paidExactly(on.quittance, third);
       }
     } finally {
       for (const ledger of ledgers) ledger.resume();
@@ -244,7 +226,7 @@ test('two replicas tell each event once to each endpoint; one that is killed cos
     const EVENTS = sized(100, 1_000);
     const receiver = await startReceiver();
     try {
-      const shop = await quittance.merchant();
+      const shop = await on.quittance.merchant();
       const paths = ['/one', '/two'];
       for (const path of paths) {
         expect((await shop.post('/api/webhooks', { url: `${receiver.url}${path}` })).status).toBe(201);
@@ -267,16 +249,18 @@ test('two replicas tell each event once to each endpoint; one that is killed cos
         20_000,
         1,
       );
-      replicas.webhooks.engine.kill();
+      on.replicas.webhooks.engine.kill();
       const killed = performance.now();
       await events;
       await eventually(() => expect(timesTold(receiver).size).toBe(2 * paths.length * EVENTS), 30_000);
       recovered(found, performance.now() - killed);
       found.fired = 2 * EVENTS;
-      await replicas.webhooks.engine.restart();
+      await on.replicas.webhooks.engine.restart();
       await eventually(async () =>
         expect(
-          await quittance.db.rows(`select 1 from webhooks.deliveries where state in ('waiting', 'sending')`),
+          await on.quittance.db.rows(
+            `select 1 from webhooks.deliveries where state in ('waiting', 'sending')`,
+          ),
         ).toEqual([]),
       );
       expect(Math.max(...timesTold(receiver).values())).toBeLessThanOrEqual(2);
