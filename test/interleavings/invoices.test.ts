@@ -42,24 +42,31 @@ const scanning = (given?: Lease): Operation<number> => ({
 
 const heightOf = async () => (await findCursor(ports.db, 'ethereum'))?.height;
 
+/** The next block pays an invoice. @returns what expects that the block was applied, and the payment noted once */
+async function payInNextBlock(): Promise<() => Promise<void>> {
+  const invoice = await anInvoice();
+  chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+  return async () => {
+    expect(await heightOf()).toBe(chain.height());
+    expect(await invoice.deposits()).toHaveLength(1);
+    expect(await invoice.changes()).toEqual(['invoice.confirmed']);
+  };
+}
+
 it('applies a block once when a second scanner takes over the lease meanwhile', async () => {
   await replicas.inEveryOrder(async (interleave) => {
-    const invoice = await anInvoice();
-    chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+    const expectAppliedOnce = await payInNextBlock();
     const { a, b } = await interleave(scanning(await newerLease(ports.db)), scanning());
     const taken = a.status === 'fulfilled' ? a.value : 0;
     if (a.status === 'rejected') expect(a.reason).toBeInstanceOf(LeaseLost);
     expect(taken + returned(b)).toBe(1);
-    expect(await heightOf()).toBe(chain.height());
-    expect(await invoice.deposits()).toHaveLength(1);
-    expect(await invoice.changes()).toEqual(['invoice.confirmed']);
+    await expectAppliedOnce();
   });
 });
 
 it('applies a block once when two scanners have the same lease', async () => {
   await replicas.inEveryOrder(async (interleave) => {
-    const invoice = await anInvoice();
-    chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+    const expectAppliedOnce = await payInNextBlock();
     const lease = await newerLease(ports.db);
     const scan = { ...scanning(lease), pausesBefore: ['cursors_lock', 'commit'] as const };
     const both = await interleave(scan, scan);
@@ -69,9 +76,7 @@ it('applies a block once when two scanners have the same lease', async () => {
     for (const one of outcomes) {
       if (one.status === 'rejected') expect(one.reason.message).toMatch('only the holder of the lease');
     }
-    expect(await heightOf()).toBe(chain.height());
-    expect(await invoice.deposits()).toHaveLength(1);
-    expect(await invoice.changes()).toEqual(['invoice.confirmed']);
+    await expectAppliedOnce();
   });
 });
 

@@ -80,22 +80,29 @@ it('signs a payout once when another replica takes over the lease meanwhile', as
   });
 });
 
+/** Signs payouts, as two workers do that have the same lease. It pauses before this statement, and before the commit. */
+async function signingBefore(statement: string) {
+  await letLeaseExpire(fixture.db);
+  const { ports } = fixture;
+  const lease = await takeLease(fixture.db, chainLease(ports), ports.settings.replica, LEASE_MS);
+  if (lease === undefined) throw new Error('the lease is free');
+  const terms = await evmDriver(ports, lease).terms();
+  return async ({ id }: Reserved): Promise<Operation<unknown>> => {
+    const found = await findPayout(fixture.db, id);
+    if (found === undefined) throw new Error('the payout is there');
+    const transfer = await terms.tryTransfer(found);
+    if (transfer === 'refused') throw new Error('the recipient accepts the transfer');
+    return {
+      pausesBefore: [statement, 'commit'],
+      run: (db) => signPayout(fixture.replica({ db }), lease, terms, found, transfer.order),
+    };
+  };
+}
+
 it('signs a payout once when two workers have the same lease', async () => {
   await replicas.inEveryOrder(async (interleave) => {
     const payout = await fixture.reserve();
-    await letLeaseExpire(fixture.db);
-    const { ports } = fixture;
-    const lease = await takeLease(fixture.db, chainLease(ports), ports.settings.replica, LEASE_MS);
-    const found = await findPayout(fixture.db, payout.id);
-    if (lease === undefined || found === undefined)
-      throw new Error('the lease is free and the payout is there');
-    const terms = await evmDriver(ports, lease).terms();
-    const transfer = await terms.tryTransfer(found);
-    if (transfer === 'refused') throw new Error('the recipient accepts the transfer');
-    const signing: Operation<unknown> = {
-      pausesBefore: ['payouts_move', 'commit'],
-      run: (db) => signPayout(fixture.replica({ db }), lease, terms, found, transfer.order),
-    };
+    const signing = await (await signingBefore('payouts_move'))(payout);
     const { a, b } = await interleave(signing, signing);
     const signed = [returned(a), returned(b)].filter((one) => one !== undefined);
     expect(signed).toHaveLength(1);
@@ -105,24 +112,9 @@ it('signs a payout once when two workers have the same lease', async () => {
 
 it('gives two payouts nonces of their own when two workers sign at once', async () => {
   await replicas.inEveryOrder(async (interleave) => {
-    const payouts = [await fixture.reserve(), await fixture.reserve()];
-    await letLeaseExpire(fixture.db);
-    const { ports } = fixture;
-    const lease = await takeLease(fixture.db, chainLease(ports), ports.settings.replica, LEASE_MS);
-    if (lease === undefined) throw new Error('the lease is free');
-    const terms = await evmDriver(ports, lease).terms();
-    const signing = ({ id }: Reserved): Operation<unknown> => ({
-      pausesBefore: ['wallets_take_nonce', 'commit'],
-      async run(db) {
-        const found = await findPayout(fixture.db, id);
-        if (found === undefined) throw new Error('the payout is there');
-        const transfer = await terms.tryTransfer(found);
-        if (transfer === 'refused') throw new Error('the recipient accepts the transfer');
-        return await signPayout(fixture.replica({ db }), lease, terms, found, transfer.order);
-      },
-    });
-    const [first, second] = payouts as [Reserved, Reserved];
-    const { a, b } = await interleave(signing(first), signing(second));
+    const payouts: [Reserved, Reserved] = [await fixture.reserve(), await fixture.reserve()];
+    const signing = await signingBefore('wallets_take_nonce');
+    const { a, b } = await interleave(await signing(payouts[0]), await signing(payouts[1]));
     const nonces = [returned(a), returned(b)].map((one) => (one as { nonce: number }).nonce);
     expect(new Set(nonces).size).toBe(2);
     for (const payout of payouts) await expectPaidOnce(payout);

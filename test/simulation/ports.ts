@@ -100,7 +100,8 @@ function rewritten({ wiring }: Environment, service: string, sql: Statement): St
 
 type RunRows = (sql: Statement | string, values?: readonly unknown[]) => Promise<Row[]>;
 
-function queryable(run: RunRows): Queryable {
+/** What asks by one function. */
+export function queryable(run: RunRows): Queryable {
   return {
     rows: run as Queryable['rows'],
     async one<T extends object>(sql: Statement | string, values?: readonly unknown[]): Promise<T> {

@@ -1,5 +1,6 @@
 import type { Db, Queryable, Statement, Trx } from '@quittance/shared/db';
 import type { Wiring } from '../mutant.ts';
+import { queryable } from '../ports.ts';
 
 type Row = Record<string, unknown>;
 /** Does the statement as it was to be done, or with other values. */
@@ -14,20 +15,7 @@ export function hooked(on: Queryable, hook: Hook): Queryable {
     if (typeof sql === 'string') return await on.rows(sql, values);
     return await hook({ sql, values }, (given = values) => on.rows(sql, given));
   }
-  return {
-    rows: rows as Queryable['rows'],
-    async one<T extends object>(sql: Statement | string, values?: readonly unknown[]): Promise<T> {
-      const found = await rows(sql, values);
-      if (found.length !== 1) throw new Error(`expected one row, got ${found.length}`);
-      return found[0] as T;
-    },
-    async maybe<T extends object>(
-      sql: Statement | string,
-      values?: readonly unknown[],
-    ): Promise<T | undefined> {
-      return (await rows(sql, values))[0] as T | undefined;
-    },
-  };
+  return queryable(rows);
 }
 
 /** The same within transactions. */
