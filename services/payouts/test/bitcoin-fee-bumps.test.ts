@@ -97,19 +97,6 @@ describe('a fee that is too low', () => {
     expect(await fixture.payout(payout.id)).toMatchObject({ tx_hash: next?.tx_hash });
   });
 
-  it('is raised a limited number of times', async () => {
-    await fixture.deposit(BITCOIN);
-    const payout = await fixture.reserve(BITCOIN / 4n);
-    for (let i = 0; i < 12; i++) {
-      await fixture.run();
-      fixture.clock.advance(21 * 60_000);
-    }
-    const attempts = await fixture.transactions();
-    expect(attempts).toHaveLength(8);
-    await fixture.finish();
-    expect(await fixture.payout(payout.id)).toMatchObject({ tx_hash: attempts.at(-1)?.tx_hash });
-  });
-
   it('is not raised to a fee that its recipient causes', async () => {
     await fixture.deposit(BITCOIN);
     const index = 5_000_000;
@@ -124,8 +111,7 @@ describe('a fee that is too low', () => {
     await fixture.run();
     expect(await fixture.transactions()).toHaveLength(1);
     fixture.expectLogged({ why: 'too_dear' });
-    await fixture.finish();
-    expect(await fixture.statusOf(payout)).toBe('mined');
+    await fixture.pays(payout);
   });
 
   it('is not raised when its change is spent by another payout', async () => {
@@ -139,7 +125,6 @@ describe('a fee that is too low', () => {
     await fixture.run();
     // The second payout may be replaced, because its change is not spent.
     expect((await fixture.transactions()).filter(({ attempt }) => attempt === 2)).toHaveLength(1);
-    await fixture.finish();
-    expect(await fixture.statusesOf(first, second)).toEqual(['mined', 'mined']);
+    await fixture.pays(first, second);
   });
 });

@@ -6,6 +6,7 @@ import { type BitcoinWallet, checkAddress, openBitcoinWallet } from '@quittance/
 import type { Payment } from '@quittance/chains/chain';
 import { connectRpc, type Rpc } from '@quittance/chains/json-rpc';
 import type { BitcoindHandle } from '@quittance/engines/bitcoind';
+import type { PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { payOnBitcoin } from '@quittance/stack/bitcoin';
 import { type TestDatabase, testBitcoind, testDatabase } from '@quittance/testkit/engines';
@@ -181,6 +182,12 @@ export class BitcoinFixture extends ChainWorkerFixture {
       await this.node.mine(CONFIRMATIONS);
     }
     await this.run();
+  }
+
+  /** Finishes, and then these payouts are paid. */
+  async pays(...payouts: { id: PayoutId }[]): Promise<void> {
+    await this.finish();
+    expect(await this.statusesOf(...payouts)).toEqual(payouts.map(() => 'mined'));
   }
 
   transactions(): Promise<

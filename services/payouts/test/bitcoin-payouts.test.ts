@@ -64,8 +64,7 @@ describe('a payout', () => {
     await fixture.node.mine(1);
     await fixture.run();
     expect(await fixture.statusOf(second)).toBe('broadcast');
-    await fixture.finish();
-    expect(await fixture.statusesOf(first, second)).toEqual(['mined', 'mined']);
+    await fixture.pays(first, second);
     expect(await fixture.spent()).toHaveLength(2);
   });
 
@@ -77,8 +76,7 @@ describe('a payout', () => {
     expect(await fixture.statusesOf(large, small)).toEqual(['reserved', 'mined']);
     fixture.expectLogged({ level: 'error', asset: 'BTC', has: '1', needs: '2', payouts: 1 });
     await fixture.deposit(2n * BITCOIN);
-    await fixture.finish();
-    expect(await fixture.statusOf(large)).toBe('mined');
+    await fixture.pays(large);
   });
 
   it('whose fee is not covered waits for money, and does not delay smaller payouts', async () => {
@@ -88,8 +86,7 @@ describe('a payout', () => {
     await fixture.finish();
     expect(await fixture.statusesOf(all, small)).toEqual(['reserved', 'mined']);
     await fixture.deposit(BITCOIN);
-    await fixture.finish();
-    expect(await fixture.statusOf(all)).toBe('mined');
+    await fixture.pays(all);
   });
 
   it.each([
@@ -165,8 +162,7 @@ describe('a payout', () => {
     await fixture.run();
     expect(await fixture.utxos()).toHaveLength(2);
     const payout = await fixture.reserve(BITCOIN);
-    await fixture.finish();
-    expect(await fixture.statusOf(payout)).toBe('mined');
+    await fixture.pays(payout);
   });
 
   it('never spends a UTXO whose deposit was reversed, in whichever order the events arrive', async () => {
@@ -196,8 +192,7 @@ it('a halt stops new signatures, and signed transactions are followed', async ()
   await fixture.run();
   expect(await fixture.statusesOf(signed, waiting)).toEqual(['mined', 'reserved']);
   await resume(fixture.db, 'BTC');
-  await fixture.finish();
-  expect(await fixture.statusOf(waiting)).toBe('mined');
+  await fixture.pays(waiting);
 });
 
 it('a replica signs nothing with a lease that was lost during a pause', async () => {
@@ -212,7 +207,6 @@ it('a replica signs nothing with a lease that was lost during a pause', async ()
   expect(await fixture.run(fixture.replica({ sender: { ...fixture.sender, feeRate } }))).toBe(0);
   expect(await fixture.transactions()).toHaveLength(1);
   await fixture.freeLease();
-  await fixture.finish();
-  expect(await fixture.statusOf(payout)).toBe('mined');
+  await fixture.pays(payout);
   expect(await fixture.transactions()).toHaveLength(1);
 });

@@ -9,7 +9,7 @@ import { chainLease } from '../src/operations/run-chain-worker.ts';
 import { findPayout } from '../src/store/payouts.ts';
 import { chainWorkerStep } from '../src/workers.ts';
 import { CONFIRMATIONS, type EngineFixture, engineSuite } from './engine-fixture.ts';
-import { HOT } from './scripted-chain.ts';
+import { HOT, intercepted } from './scripted-chain.ts';
 
 /** One replica runs the chain worker, and signs only with a lease and for a wallet that the database knows. */
 let fixture: EngineFixture;
@@ -20,23 +20,21 @@ engineSuite((fresh) => {
 /** One more replica, whose calls to its node are counted. */
 function counted() {
   let calls = 0;
-  const sender = new Proxy(fixture.chain.sender, {
-    get(target, name, receiver) {
-      const value = Reflect.get(target, name, receiver);
-      if (typeof value !== 'function') return value;
-      calls += 1;
-      return value;
-    },
+  const sender = intercepted(fixture.chain.sender, (call) => {
+    calls += 1;
+    return call();
   });
-  return { ports: fixture.replica({ sender }), calls: () => calls };
+  return { ports: fixture.replicaWith(sender), calls: () => calls };
 }
+
+/** One more replica, whose node is on another network. */
+const onWrongNetwork = () =>
+  fixture.replicaWith({ check: () => Promise.reject(new WrongNetwork('the node is on chain 1')) });
 
 describe('the chain worker', () => {
   it('is refused with the seed of another wallet', async () => {
     await fixture.send();
-    const stranger = fixture.replica({
-      sender: { ...fixture.chain.sender, hotAddress: `0x${'b1'.repeat(20)}` },
-    });
+    const stranger = fixture.replicaWith({ hotAddress: `0x${'b1'.repeat(20)}` });
     expect(await fixture.run(stranger)).toBe(0);
     expect(stranger.signingPause.reason).toMatch(/WALLET_SEED belongs to/);
     expect(await fixture.transactions()).toHaveLength(1);
@@ -50,29 +48,19 @@ describe('the chain worker', () => {
     expect(await fixture.transactions()).toHaveLength(5);
   });
 
-  it('asks the node nothing without the lease', async () => {
-    await fixture.run();
-    const follower = counted();
-    for (let i = 0; i < 10; i++) expect(await fixture.run(follower.ports)).toBe(0);
-    expect(follower.calls()).toBe(0);
-  });
-
-  it('gives its lease to another process when its own node is away or on another network', async () => {
+  it('signs nothing and gives its lease to another process when its own node is away or on another network', async () => {
     const { id } = await fixture.reserve();
-    const { sender } = fixture.chain;
-    const wrong = fixture.replica({
-      sender: { ...sender, check: () => Promise.reject(new WrongNetwork('the node is on chain 1')) },
-    });
-    const away = fixture.replica({
-      sender: { ...sender, check: () => Promise.reject(new Error('ECONNREFUSED')) },
-    });
-    expect(await fixture.run(wrong)).toBe(0);
+    const wrong = onWrongNetwork();
+    const away = fixture.replicaWith({ check: () => Promise.reject(new Error('ECONNREFUSED')) });
+    for (let i = 0; i < 3; i++) expect(await fixture.run(wrong)).toBe(0);
+    expect(await fixture.transactions()).toEqual([]);
+    expect(fixture.lines.filter(({ msg }) => msg === 'nothing is signed')).toHaveLength(1);
     await expect(fixture.run(away)).rejects.toThrow('ECONNREFUSED');
     expect(await fixture.run()).toBe(1);
     expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
     // It has no lease, and still notices when its node is on the right network.
     expect(wrong.signingPause.reason).toMatch('chain 1');
-    wrong.sender = sender;
+    wrong.sender = fixture.chain.sender;
     await fixture.run(wrong);
     expect(wrong.signingPause.reason).toBeUndefined();
   });
@@ -113,10 +101,7 @@ describe('the chain worker', () => {
   });
 
   it('does not renew the lease in idle rounds after it gave it up for a node on another network', async () => {
-    const { sender } = fixture.chain;
-    const wrong = fixture.replica({
-      sender: { ...sender, check: () => Promise.reject(new WrongNetwork('the node is on chain 1')) },
-    });
+    const wrong = onWrongNetwork();
     const step = chainWorkerStep<'evm'>(wrong, wrong);
     for (let round = 0; round < 20; round++) {
       await step();
@@ -134,10 +119,10 @@ describe('the chain worker', () => {
     await renewLease(fixture.db, lease);
     const left = `select extract(epoch from expires_at - now()) > 30 as long from leases`;
     expect(await fixture.db.one(left)).toEqual({ long: true });
-    await fixture.db.rows(`update leases set expires_at = now() - interval '1 second'`);
+    await fixture.freeLease();
     await takeLease(fixture.db, chainLease(fixture.ports), 'another', 1);
     await expect(renewLease(fixture.db, lease)).rejects.toThrow(LeaseLost);
-    await fixture.db.rows(`update leases set expires_at = now() - interval '1 second'`);
+    await fixture.freeLease();
     // Also when the other replica has released it: it may have signed in between.
     await expect(renewLease(fixture.db, lease)).rejects.toThrow(LeaseLost);
   });
@@ -169,19 +154,15 @@ describe('the chain worker', () => {
     const { id } = await fixture.reserve();
     const { sender } = fixture.chain;
     // A pause between reading and signing, in which another replica took the lease and paid.
-    const asleep = {
-      ...sender,
-      estimateTransfer: async (...given: Parameters<typeof sender.estimateTransfer>) => {
-        await fixture.db.rows(`update leases set expires_at = now() - interval '1 second'`);
-        await fixture.run();
-        return sender.estimateTransfer(...given);
-      },
+    const estimateTransfer: typeof sender.estimateTransfer = async (...given) => {
+      await fixture.freeLease();
+      await fixture.run();
+      return sender.estimateTransfer(...given);
     };
-    expect(await fixture.run(fixture.replica({ sender: asleep }))).toBe(0);
+    expect(await fixture.run(fixture.replicaWith({ estimateTransfer }))).toBe(0);
     fixture.expectLogged({ msg: 'another replica has taken the lease of the chain worker' });
     expect(await fixture.transactions()).toHaveLength(1);
-    await fixture.finish();
-    expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
+    await fixture.pays({ id });
   });
 });
 
@@ -201,8 +182,7 @@ describe('a chain that knows more of the hot wallet than the database', () => {
       msg: 'nothing is signed',
       reason: fixture.ports.signingPause.reason,
     });
-    expect(await fixture.payout(before.id)).toMatchObject({ status: 'mined' });
-    expect(await fixture.payout(id)).toMatchObject({ status: 'reserved' });
+    expect(await fixture.statusesOf(before, { id })).toEqual(['mined', 'reserved']);
     expect(await fixture.db.one('select next_nonce from wallets')).toEqual({ next_nonce: '1' });
 
     await fixture.db.rows('update wallets set next_nonce = 2');

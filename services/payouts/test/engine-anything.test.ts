@@ -5,7 +5,7 @@ import { assertProperty } from '@quittance/testkit/assert-property';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import fc from 'fast-check';
 import { CONFIRMATIONS, EngineFixture, ETHER } from './engine-fixture.ts';
-import { type BroadcastFate, HOT, MAX_FEE } from './scripted-chain.ts';
+import { type BroadcastFate, HOT, intercepted, MAX_FEE } from './scripted-chain.ts';
 
 /**
  * Under random faults, in the end every payout has ended, and the chain has exactly the payments that the payouts say.
@@ -17,99 +17,49 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-type Step =
-  | { do: 'reserve'; asset: 'ETH' | 'USDC_ERC20'; tenths: number; refusing: 'no' | 'estimated' | 'mined' }
-  | { do: 'deposit'; asset: 'ETH' | 'USDC_ERC20'; index: number; tenths: number }
-  | { do: 'run' }
-  | { do: 'die'; afterCalls: number; late: boolean }
-  | { do: 'mine'; blocks: number }
-  | { do: 'reorg'; depth: number; held: 'gone' | 'pending' }
-  | { do: 'forget' }
-  | { do: 'fates'; fates: BroadcastFate[] }
-  | { do: 'wait'; ms: number }
-  | { do: 'price'; times: number }
-  | { do: 'mine_older' }
-  | { do: 'use_nonce' };
-
+const aStep = <K extends string, Fields extends object>(
+  weight: number,
+  name: K,
+  fields: { [F in keyof Fields]: fc.Arbitrary<Fields[F]> },
+) => ({
+  weight,
+  arbitrary: fc.record(fields).map((drawn) => ({ do: name, ...drawn })),
+});
 const asset = fc.constantFrom('ETH' as const, 'USDC_ERC20' as const);
 const tenths = fc.integer({ min: 1, max: 40 });
-const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constant('reserve' as const),
-      asset,
-      tenths,
-      refusing: fc.constantFrom('no', 'no', 'no', 'estimated', 'mined'),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({ do: fc.constant('deposit' as const), asset, index: fc.nat(5), tenths }),
-  },
-  { weight: 5, arbitrary: fc.constant({ do: 'run' } as const) },
-  {
-    weight: 3,
-    arbitrary: fc.record({ do: fc.constant('die' as const), afterCalls: fc.nat(12), late: fc.boolean() }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({ do: fc.constant('mine' as const), blocks: fc.integer({ min: 1, max: 3 }) }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant('reorg' as const),
-      depth: fc.integer({ min: 1, max: CONFIRMATIONS - 1 }),
-      held: fc.constantFrom('gone', 'pending'),
-    }),
-  },
-  { weight: 1, arbitrary: fc.constant({ do: 'forget' } as const) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant('fates' as const),
-      fates: fc.array(fc.constantFrom<BroadcastFate>('lose_answer', 'lose_bytes', 'reject', 'accept'), {
-        maxLength: 4,
-      }),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant('wait' as const),
-      ms: fc.oneof(fc.integer({ min: 1, max: 10_000 }), fc.constant(200_000)),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({ do: fc.constant('price' as const), times: fc.integer({ min: 1, max: 12 }) }),
-  },
-  { weight: 1, arbitrary: fc.constant({ do: 'mine_older' } as const) },
-  { weight: 1, arbitrary: fc.constant({ do: 'use_nonce' } as const) },
+const fate = fc.constantFrom<BroadcastFate>('lose_answer', 'lose_bytes', 'reject', 'accept');
+const step = fc.oneof(
+  aStep(4, 'reserve', { asset, tenths, refusing: fc.constantFrom('no', 'no', 'no', 'estimated', 'mined') }),
+  aStep(2, 'deposit', { asset, tenths, index: fc.nat(5) }),
+  aStep(5, 'run', {}),
+  aStep(3, 'die', { afterCalls: fc.nat(16), late: fc.boolean() }),
+  aStep(4, 'mine', { blocks: fc.integer({ min: 1, max: 3 }) }),
+  aStep(1, 'reorg', {
+    depth: fc.integer({ min: 1, max: CONFIRMATIONS - 1 }),
+    held: fc.constantFrom('gone' as const, 'pending' as const),
+  }),
+  aStep(1, 'forget', {}),
+  aStep(2, 'fates', { fates: fc.array(fate, { maxLength: 4 }) }),
+  aStep(2, 'wait', { ms: fc.oneof(fc.integer({ min: 1, max: 10_000 }), fc.constant(200_000)) }),
+  aStep(2, 'price', { times: fc.integer({ min: 1, max: 12 }) }),
+  aStep(1, 'mine_older', {}),
+  aStep(1, 'use_nonce', {}),
 );
+type Step = typeof step extends fc.Arbitrary<infer Drawn> ? Drawn : never;
 
 /** A sender whose process dies at its nth call to the node, before the call or before its answer. */
 function dying(sender: EvmSender, afterCalls: number, late: boolean): EvmSender {
   let calls = 0;
-  const die = async <T>(call: () => Promise<T>): Promise<T> => {
+  return intercepted(sender, async (call) => {
     calls += 1;
     if (calls < afterCalls) return call();
     if (late && calls === afterCalls) await call();
     throw new Error('killed');
-  };
-  return {
-    ...sender,
-    balance: (...given) => die(() => sender.balance(...given)),
-    estimateTransfer: (...given) => die(() => sender.estimateTransfer(...given)),
-    signTransfer: (...given) => die(() => sender.signTransfer(...given)),
-    signNativeSweep: (...given) => die(() => sender.signNativeSweep(...given)),
-    signTokenSweep: (...given) => die(() => sender.signTokenSweep(...given)),
-    broadcast: (...given) => die(() => sender.broadcast(...given)),
-    status: (...given) => die(() => sender.status(...given)),
-    nonce: (...given) => die(() => sender.nonce(...given)),
-  };
+  });
 }
+
+const amountOf = ({ asset, tenths: count }: { asset: 'ETH' | 'USDC_ERC20'; tenths: number }) =>
+  BigInt(count) * (asset === 'ETH' ? ETHER / 10n : 100_000n);
 
 async function take(fixture: EngineFixture, payouts: PayoutId[], step: Step): Promise<void> {
   const { chain, clock } = fixture;
@@ -118,28 +68,20 @@ async function take(fixture: EngineFixture, payouts: PayoutId[], step: Step): Pr
       const to = fixture.newRecipient();
       if (step.refusing !== 'no') chain.refusing.add(to);
       if (step.refusing === 'mined') chain.unforeseen.add(to);
-      const amount =
-        step.asset === 'ETH' ? (BigInt(step.tenths) * ETHER) / 10n : BigInt(step.tenths) * 100_000n;
-      payouts.push((await fixture.reserve({ asset: step.asset, amount, to })).id);
+      payouts.push((await fixture.reserve({ asset: step.asset, amount: amountOf(step), to })).id);
       return;
     }
-    case 'deposit': {
-      const amount =
-        step.asset === 'ETH' ? (BigInt(step.tenths) * ETHER) / 10n : BigInt(step.tenths) * 100_000n;
-      await fixture.deposit(step.index, step.asset, amount);
+    case 'deposit':
+      await fixture.deposit(step.index, step.asset, amountOf(step));
       return;
-    }
     case 'run':
       await fixture.run();
       return;
     case 'die':
       await fixture
-        .run(fixture.replica({ sender: dying(chain.sender, step.afterCalls, step.late) }))
-        .catch((error: Error) => {
-          if (!/killed/.test(error.message)) throw error;
-        });
-      // The lease of the dead process expires.
-      await fixture.db.rows(`update leases set expires_at = now() - interval '1 second'`);
+        .run(fixture.replicaWith(dying(chain.sender, step.afterCalls, step.late)))
+        .catch((error: Error) => expect(error.message).toMatch('killed'));
+      await fixture.freeLease();
       return;
     case 'mine':
       return chain.mine(step.blocks);
@@ -225,8 +167,7 @@ it('every payout ends once under random faults', async () => {
         for (const id of payouts) {
           const { status } = await fixture.payout(id);
           expect(['mined', 'failed']).toContain(status);
-          const ends = (await fixture.published(id)).slice(1);
-          expect(ends).toHaveLength(2);
+          expect((await fixture.published(id)).slice(1)).toHaveLength(2);
         }
         await fixture.expectSound();
       } finally {

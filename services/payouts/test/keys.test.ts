@@ -3,7 +3,6 @@ import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { openWallet } from '@quittance/chains/evm/wallet';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
 import { type Bus, connectBus } from '@quittance/shared/bus';
-import { ADDRESSES_PER_REQUEST } from '@quittance/shared/commands';
 import { ConfigError } from '@quittance/shared/config';
 import { createLogger } from '@quittance/shared/logger';
 import { SEED } from './service-client.ts';
@@ -73,7 +72,7 @@ it('derives addresses of Solana for invoices, and none of a chain that is not co
     SOLANA_USDC_MINT: hotAddress,
   });
   try {
-    const count = ADDRESSES_PER_REQUEST;
+    const count = 3;
     const answer = await invoices.ask('addresses.derive', { chain: 'solana', from: 5, count });
     const addresses = Array.from({ length: count }, (_, i) => depositAddress(5 + i));
     expect(answer).toEqual({ known: true, reply: { addresses } });

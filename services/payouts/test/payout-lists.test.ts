@@ -1,8 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually';
+import { watchStalled } from '../src/operations/watch-stalled.ts';
+import type { PayoutsService } from '../src/service.ts';
 import { PUBLIC_URL } from './service-client.ts';
 import { order, type RequestsFixture, recipient, requestsSuite } from './service-fixture.ts';
 
-/** What merchants read of their payouts. */
+/** What merchants and operators read of payouts. */
 let fixture: RequestsFixture;
 requestsSuite((started) => {
   fixture = started;
@@ -139,10 +142,7 @@ describe('GET /api/payouts/{id}', () => {
     '%00',
   ])('answers 404 for %s', async (id) => {
     const { status, body } = await fixture.shop.get(`/api/payouts/${id}`);
-    expect([status, body]).toEqual([
-      404,
-      expect.objectContaining({ message: 'No query results for model [Payout].' }),
-    ]);
+    expect([status, body]).toMatchObject([404, { message: 'No query results for model [Payout].' }]);
   });
 
   it('does not show a request that was refused', async () => {
@@ -150,5 +150,47 @@ describe('GET /api/payouts/{id}', () => {
     await fixture.shop.post(order);
     const [row] = await fixture.rowsOf(fixture.shop);
     expect((await fixture.shop.get(`/api/payouts/${row?.id}`)).status).toBe(404);
+  });
+});
+
+const readiness = async ({ port }: PayoutsService) => {
+  const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
+  return { status: answer.status, body: await answer.json() };
+};
+const stalled = async ({ port }: PayoutsService) =>
+  /^quittance_payouts_stalled\{chain="ethereum"\} (\d+)$/m.exec(
+    await (await fetch(`http://127.0.0.1:${port}/metrics`)).text(),
+  )?.[1];
+const ready = { status: 200, body: { ready: true, waits_for: [] } };
+
+/** No node answers, so no payout makes progress. */
+it('a payout without progress shows in /readyz and in a metric until it ends', async () => {
+  const end = `update payouts set status = 'failed', failed_reason = 'So.' where status = 'reserved'`;
+  // Those of the other tests.
+  await fixture.db.rows(end);
+  await fixture.shop.post(order);
+  const pendingFor = (minutes: number) =>
+    fixture.db.rows(
+      `update payouts set created_at = now() - $1::int * interval '1 minute' where status = 'reserved'`,
+      [minutes],
+    );
+
+  await pendingFor(29);
+  await watchStalled(fixture.service.ports);
+  expect(await stalled(fixture.service)).toBe('0');
+  expect(await readiness(fixture.service)).toEqual(ready);
+
+  await pendingFor(31);
+  const service = await fixture.start({}, { workers: true });
+  const without = [expect.stringMatching(/^progress of 1 payouts on ethereum, the oldest of /)];
+  await eventually(async () =>
+    expect(await readiness(service)).toMatchObject({ status: 200, body: { ready: true, without } }),
+  );
+  expect(await stalled(service)).toBe('1');
+
+  await fixture.db.rows(end);
+  await eventually(async () => {
+    await watchStalled(service.ports);
+    expect(await readiness(service)).toEqual(ready);
   });
 });

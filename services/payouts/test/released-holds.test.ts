@@ -9,6 +9,15 @@ engineSuite((fresh) => {
 }, 10n);
 
 describe('the hold of a failed payout', () => {
+  /** A payout whose bytes are lost, and whose nonce another party uses. */
+  async function overtaken() {
+    const payout = await fixture.reserve();
+    fixture.chain.fates.push('lose_bytes');
+    await fixture.run();
+    fixture.chain.useNonce(HOT);
+    return payout;
+  }
+
   it('is not released for a reverted payment that a deeper reorganisation lets succeed', async () => {
     const { id, to } = await fixture.reserve();
     fixture.chain.refusing.add(to);
@@ -18,17 +27,12 @@ describe('the hold of a failed payout', () => {
     await fixture.run();
     fixture.chain.refusing.clear();
     fixture.chain.reorg(CONFIRMATIONS, 'pending');
-    await fixture.finish();
-    expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
-    expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
+    await fixture.pays({ id });
     expect(await fixture.published(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
   });
 
   it('is released only when two observations prove that the transaction can never be mined', async () => {
-    const { id } = await fixture.reserve();
-    fixture.chain.fates.push('lose_bytes');
-    await fixture.run();
-    fixture.chain.useNonce(HOT);
+    const { id } = await overtaken();
     await fixture.run();
     expect(await fixture.payout(id)).toMatchObject({ status: 'signed' });
     expect(fixture.lines.some((line) => line.msg.startsWith('the nonce'))).toBe(false);
@@ -50,18 +54,14 @@ describe('the hold of a failed payout', () => {
 
     // The wallet continues after the nonce that another party used.
     const next = await fixture.reserve();
-    await fixture.finish();
-    expect(await fixture.payout(next.id)).toMatchObject({ status: 'mined' });
+    await fixture.pays(next);
   });
 
   it('is not released when only the receipt is missing and a block includes the transaction', async () => {
     const { id, to } = await fixture.send();
     fixture.chain.hasNoReceipts = true;
     fixture.chain.mine(CONFIRMATIONS + fixture.chain.finalizedLag);
-    for (let i = 0; i < 4; i++) {
-      await fixture.run();
-      fixture.clock.advance(31_000);
-    }
+    await fixture.rounds(4, 31_000);
     expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
     expect(await fixture.transactions()).toMatchObject([{ block_height: '1' }]);
     expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
@@ -73,16 +73,10 @@ describe('the hold of a failed payout', () => {
   });
 
   it('is not released while a block is missing that may include the transaction', async () => {
-    const { id } = await fixture.reserve();
-    fixture.chain.fates.push('lose_bytes');
-    await fixture.run();
-    fixture.chain.useNonce(HOT);
+    const { id } = await overtaken();
     fixture.chain.missingBlocks.add(1);
     fixture.chain.mine(fixture.chain.finalizedLag + 3);
-    for (let i = 0; i < 4; i++) {
-      await fixture.run();
-      fixture.clock.advance(31_000);
-    }
+    await fixture.rounds(4, 31_000);
     expect(await fixture.payout(id)).toMatchObject({ status: 'signed' });
     fixture.expectLogged({ level: 'warn', msg: expect.stringMatching(/could not be searched/) });
     fixture.chain.missingBlocks.clear();
@@ -91,22 +85,14 @@ describe('the hold of a failed payout', () => {
   });
 
   it('is not released when no transaction with the nonce is found, and an error is logged', async () => {
-    const { id } = await fixture.reserve();
-    fixture.chain.fates.push('lose_bytes');
-    await fixture.run();
-    fixture.chain.useNonce(HOT);
+    const { id } = await overtaken();
     fixture.chain.mine(fixture.chain.finalizedLag);
-    const { sender } = fixture.chain;
-    const blind = fixture.replica({ sender: { ...sender, findByNonce: async () => undefined } });
+    const blind = fixture.replicaWith({ findByNonce: async () => undefined });
     await fixture.freeLease();
-    for (let i = 0; i < 5; i++) {
-      await fixture.run(blind);
-      fixture.clock.advance(61_000);
-    }
+    await fixture.rounds(5, 61_000, blind);
     expect(await fixture.payout(id)).toMatchObject({ status: 'signed' });
-    expect(
-      fixture.lines.filter(({ level, msg }) => level === 'error' && /cannot be told/.test(msg)).length,
-    ).toBeGreaterThan(1);
+    const untold = fixture.lines.filter(({ msg }) => /cannot be told/.test(msg));
+    expect(untold.slice(0, 2)).toMatchObject([{ level: 'error' }, { level: 'error' }]);
   });
 
   it('is released after a search that continues over several rounds', async () => {
@@ -127,7 +113,7 @@ describe('the hold of a failed payout', () => {
   });
 
   it('is not released for a transaction that no node knew for long and that was then mined', async () => {
-    const { id, to } = await fixture.reserve();
+    const { id } = await fixture.reserve();
     // Once at first; then, every hour, it and an attempt with a higher fee.
     for (let i = 0; i < 7; i++) fixture.chain.fates.push('lose_bytes');
     await fixture.run();
@@ -138,8 +124,6 @@ describe('the hold of a failed payout', () => {
       expect(await fixture.payout(id)).toMatchObject({ status: expect.stringMatching(/signed|broadcast/) });
     }
     fixture.clock.advance(3_600_000);
-    await fixture.finish();
-    expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
-    expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
+    await fixture.pays({ id });
   });
 });

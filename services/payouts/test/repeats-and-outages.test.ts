@@ -1,9 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
-import { connectBus } from '@quittance/shared/bus';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Db, Statement } from '@quittance/shared/db';
-import { createLogger } from '@quittance/shared/logger';
 import { eventually } from '@quittance/testkit/eventually';
-import type { Client } from './service-client.ts';
+import { aDeposit } from './deposit-event.ts';
 import { order, type RequestsFixture, requestsSuite } from './service-fixture.ts';
 
 /** Repeated requests, repeated messages and lost answers have one effect, and an outage has none. */
@@ -43,10 +41,7 @@ describe('Idempotency-Key', () => {
     fixture.ledger.reply = () => ({ outcome: 'placed' });
     fixture.board.isFresh = false;
     const again = await withKey('poor');
-    expect([again.status, again.body]).toEqual([
-      400,
-      expect.objectContaining({ message: 'Insufficient balance' }),
-    ]);
+    expect([again.status, again.body]).toMatchObject([400, { message: 'Insufficient balance' }]);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
@@ -90,52 +85,19 @@ describe('Idempotency-Key', () => {
 
 describe('NATS', () => {
   it('delivers settled deposits and reversals several times, and each is stored once', async () => {
-    const invoices = await connectBus({
-      url: fixture.nats.url,
-      service: 'invoices',
-      logger: createLogger('test', 'silent'),
-    });
-    const payload = {
-      deposit_id: 'dep_bus',
-      account_id: fixture.shop.account,
-      invoice_id: 'inv_bus',
-      asset: 'ETH',
-      amount: '7',
-      address: '0xABCDEF0000000000000000000000000000000001',
-      derivation_index: 3,
-      outpoint: '0x1:0',
-      tx_hash: '0x1',
-      block_height: 1,
-      block_hash: '0x2',
-      disposition: 'credit',
-    };
-    const send = (id: string, kind: 'deposit.settled' | 'deposit.reversed') =>
-      invoices.publish([
-        {
-          kind,
-          dedupe: `${id} ${Math.random()}`,
-          body: JSON.stringify({ id, kind, created_at: new Date().toISOString(), request_id: null, payload }),
-        },
-      ]);
+    const address = '0xABCDEF0000000000000000000000000000000001';
+    const place = { address, index: 3, outpoint: '0x1:0' };
+    const payload = aDeposit({ account_id: fixture.shop.account, asset: 'ETH', amount: 7n, ...place });
     const unswept = () =>
       fixture.db.maybe<{ reversed_at: Date | null }>(
-        `select amount, address, state, reversed_at from unswept_deposits where deposit_id = 'dep_bus'`,
+        'select amount, address, state, reversed_at from unswept_deposits where deposit_id = $1',
+        [payload.deposit_id],
       );
-    try {
-      for (let i = 0; i < 3; i++) expect(await send('evt_a', 'deposit.settled')).toEqual([true]);
-      await eventually(async () =>
-        expect(await unswept()).toEqual({
-          amount: '7',
-          address: payload.address.toLowerCase(),
-          state: 'held',
-          reversed_at: null,
-        }),
-      );
-      await send('evt_b', 'deposit.reversed');
-      await eventually(async () => expect((await unswept())?.reversed_at).toBeInstanceOf(Date));
-    } finally {
-      await invoices.close();
-    }
+    for (let i = 0; i < 3; i++) await fixture.publish('deposit.settled', 'evt_a', payload);
+    const stored = { amount: '7', address: address.toLowerCase(), state: 'held', reversed_at: null };
+    await eventually(async () => expect(await unswept()).toEqual(stored));
+    await fixture.publish('deposit.reversed', 'evt_b', payload);
+    await eventually(async () => expect((await unswept())?.reversed_at).toBeInstanceOf(Date));
   });
 
   it('that is down makes new payouts answer 503 at once and store nothing, and reads work, until it is back', async () => {
@@ -159,90 +121,49 @@ describe('NATS', () => {
 });
 
 describe('a connection that breaks during the commit', () => {
-  /** The fixture.service on a database whose answers to one statement are lost, before or after it was carried out. */
-  async function withLostAnswers(
-    statement: string,
-    lose: (call: number) => 'no' | 'before' | 'after',
-    test: (client: Client) => Promise<void>,
-  ): Promise<void> {
-    let calls = 0;
-    const real = fixture.service.ports.db;
-    const flaky: Db = {
-      ...real,
-      async one<T extends object>(sql: Statement | string, values?: readonly unknown[]): Promise<T> {
-        if (typeof sql === 'string' || sql.name !== statement) return real.one<T>(sql, values);
-        calls += 1;
-        const lost = lose(calls);
-        if (lost === 'before') throw new Error('Connection terminated unexpectedly');
-        const answer = await real.one<T>(sql, values);
-        if (lost === 'after') throw new Error('Connection terminated unexpectedly');
-        return answer;
-      },
-    };
-    fixture.service.ports.db = flaky;
-    try {
-      await test(fixture.shop);
-    } finally {
-      fixture.service.ports.db = real;
-    }
-  }
-
-  it('makes the service ask until it knows the result: accepted once, answered 201', async () => {
-    await withLostAnswers(
-      'payouts_reserve',
-      (call) => (call === 1 ? 'after' : 'no'),
-      async (client) => {
-        const { status, body } = await client.post(order);
-        expect(status).toBe(201);
-        expect(await fixture.rowsOf(client)).toEqual([{ id: String(body.data.id), status: 'reserved' }]);
-        expect(await fixture.published(body.data.id)).toEqual(['payout.created']);
-      },
-    );
+  let real: Db;
+  beforeEach(() => {
+    real = fixture.service.ports.db;
+  });
+  afterEach(() => {
+    fixture.service.ports.db = real;
   });
 
-  it('and breaks again during the question still leads to 201', async () => {
-    await withLostAnswers(
-      'payouts_reserve',
-      (call) => (call === 1 ? 'after' : 'no'),
-      async (client) => {
-        const flaky = fixture.service.ports.db;
-        let looks = 0;
-        fixture.service.ports.db = {
-          ...flaky,
-          async maybe<T extends object>(sql: Statement | string, values?: readonly unknown[]) {
-            if (typeof sql !== 'string' && sql.name === 'payouts_one' && ++looks === 1) {
-              throw new Error('Connection terminated unexpectedly');
-            }
-            return flaky.maybe<T>(sql, values);
-          },
-        };
-        const { status, body } = await client.post(order);
-        expect(looks).toBe(2);
-        expect(status).toBe(201);
-        expect(await fixture.rowsOf(client)).toEqual([{ id: String(body.data.id), status: 'reserved' }]);
-      },
-    );
+  /** Answers to one statement are lost, before or after it was carried out. */
+  function lose(method: 'one' | 'maybe', name: string, fate: (call: number) => 'no' | 'before' | 'after') {
+    const { db } = fixture.service.ports;
+    let calls = 0;
+    const flaky = async (sql: Statement | string, values?: readonly unknown[]) => {
+      const ask = () => (method === 'one' ? db.one(sql, values) : db.maybe(sql, values));
+      if (typeof sql === 'string' || sql.name !== name) return ask();
+      calls += 1;
+      const lost = fate(calls);
+      const answer = lost === 'before' ? undefined : await ask();
+      if (lost !== 'no') throw new Error('Connection terminated unexpectedly');
+      return answer;
+    };
+    fixture.service.ports.db = { ...db, [method]: flaky };
+    return { calls: () => calls };
+  }
+
+  it('and again during a question makes the service ask until it knows the result', async () => {
+    lose('one', 'payouts_reserve', (call) => (call === 1 ? 'after' : 'no'));
+    const looks = lose('maybe', 'payouts_one', (call) => (call === 1 ? 'before' : 'no'));
+    const { status, body } = await fixture.shop.post(order);
+    expect([status, looks.calls()]).toEqual([201, 2]);
+    expect(await fixture.rowsOf(fixture.shop)).toEqual([{ id: String(body.data.id), status: 'reserved' }]);
+    expect(await fixture.published(body.data.id)).toEqual(['payout.created']);
   });
 
   it('before the commit succeeded leads to another commit', async () => {
-    await withLostAnswers(
-      'payouts_reserve',
-      (call) => (call <= 2 ? 'before' : 'no'),
-      async (client) => {
-        expect((await client.post(order)).status).toBe(201);
-        expect(await fixture.rowsOf(client)).toMatchObject([{ status: 'reserved' }]);
-      },
-    );
+    lose('one', 'payouts_reserve', (call) => (call <= 2 ? 'before' : 'no'));
+    expect((await fixture.shop.post(order)).status).toBe(201);
+    expect(await fixture.rowsOf(fixture.shop)).toMatchObject([{ status: 'reserved' }]);
   });
 
   it('for long leads to an answer that promises nothing', async () => {
-    await withLostAnswers(
-      'payouts_reserve',
-      () => 'after',
-      async (client) => {
-        const { status, body } = await client.post(order);
-        expect([status, body]).toEqual([500, expect.objectContaining({ message: 'Server Error' })]);
-      },
-    );
+    lose('one', 'payouts_reserve', () => 'after');
+    const { status, body } = await fixture.shop.post(order);
+    expect([status, body]).toMatchObject([500, { message: 'Server Error' }]);
   });
 });

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { sleep } from '@quittance/shared/clock';
-import { newDepositId, type PayoutId } from '@quittance/shared/ids';
+import type { PayoutId } from '@quittance/shared/ids';
 import { recordDeposits, reverseDeposits } from '../src/handlers.ts';
 import { movePayout } from '../src/store/payouts.ts';
+import { aDeposit, type DepositPayload } from './deposit-event.ts';
 import { type RequestsFixture, recipient, requestsSuite } from './service-fixture.ts';
 
 /** An unresolved deposit is refunded: a payout of its whole amount less the fee, once. */
@@ -22,24 +23,13 @@ let made = 0;
 /** An unresolved deposit of which payouts has got no event. */
 function untold({ asset = 'ETH', amount = 10n * FINNEY, disposition = 'unresolved' }: Given = {}) {
   made += 1;
-  return {
-    deposit_id: newDepositId(new Date()) as string,
-    account_id: fixture.shop.account as string,
-    invoice_id: 'inv_late',
-    asset,
-    amount: amount.toString(),
-    address: `0x${made.toString(16).padStart(40, 'd')}`,
-    derivation_index: made,
-    outpoint: `0x${made}:0`,
-    tx_hash: `0x${made}`,
-    block_height: 1,
-    block_hash: '0xb',
-    disposition,
-  };
+  const place = { address: `0x${made.toString(16).padStart(40, 'd')}`, index: made, outpoint: `0x${made}:0` };
+  return aDeposit({ account_id: fixture.shop.account, asset, amount, disposition, ...place });
 }
 
-const tell = (told: ReturnType<typeof untold>) =>
-  fixture.db.transaction((trx) => recordDeposits(trx, [{ payload: told }]));
+const tell = (payload: DepositPayload) => fixture.db.transaction((trx) => recordDeposits(trx, [{ payload }]));
+const reverse = ({ disposition: _, ...payload }: DepositPayload) =>
+  fixture.db.transaction((trx) => reverseDeposits(trx, [{ payload }]));
 
 async function deposit(given: Given = {}) {
   const payload = untold(given);
@@ -49,6 +39,8 @@ async function deposit(given: Given = {}) {
 
 const giveBack = (id: string, body: object = { address }, headers = {}, client = fixture.shop) =>
   client.post(body, headers, `/api/unresolved/${id}/return`);
+const giveBackOnce = (id: string, key: string) => giveBack(id, { address }, { 'idempotency-key': key });
+const saying = (message: string) => expect.objectContaining({ message });
 
 const payoutsOf = (id: string) =>
   fixture.db.rows<{ id: PayoutId; status: string }>(
@@ -92,10 +84,7 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => giveBack(deposit_id)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     for (const { status, body } of answers.filter((one) => one.status !== 201)) {
-      expect([status, body]).toEqual([
-        409,
-        expect.objectContaining({ message: 'These funds were already returned.' }),
-      ]);
+      expect([status, body]).toEqual([409, saying('These funds were already returned.')]);
     }
     expect(await payoutsOf(deposit_id)).toMatchObject([{ status: 'reserved' }]);
     expect((await giveBack(deposit_id)).status).toBe(409);
@@ -103,26 +92,22 @@ describe('POST /api/unresolved/{deposit}/return', () => {
 
   it('answers a repeated key alike, and refuses the key for another deposit', async () => {
     const [one, other] = [await deposit(), await deposit()];
-    const headers = { 'idempotency-key': 'once' };
-    const first = await giveBack(one.deposit_id, { address }, headers);
-    const again = await giveBack(one.deposit_id, { address }, headers);
+    const first = await giveBackOnce(one.deposit_id, 'once');
+    const again = await giveBackOnce(one.deposit_id, 'once');
     expect([again.status, again.body]).toEqual([201, first.body]);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
-    const strange = await giveBack(other.deposit_id, { address }, headers);
-    expect(strange.status).toBe(422);
+    expect((await giveBackOnce(other.deposit_id, 'once')).status).toBe(422);
     expect(await payoutsOf(other.deposit_id)).toEqual([]);
   });
 
   it('answers a repeated key alike when the deposit was reversed since', async () => {
     const dropped = await deposit();
-    const headers = { 'idempotency-key': 'before the chain took it' };
-    const first = await giveBack(dropped.deposit_id, { address }, headers);
-    await fixture.db.transaction((trx) => reverseDeposits(trx, [{ payload: dropped }]));
-    const again = await giveBack(dropped.deposit_id, { address }, headers);
+    const first = await giveBackOnce(dropped.deposit_id, 'before the chain took it');
+    await reverse(dropped);
+    const again = await giveBackOnce(dropped.deposit_id, 'before the chain took it');
     expect([again.status, again.body]).toEqual([201, first.body]);
-    const reversed = expect.objectContaining({ message: 'These funds were already reversed.' });
-    const other = await giveBack(dropped.deposit_id, { address }, { 'idempotency-key': 'after it' });
-    expect([other.status, other.body]).toEqual([409, reversed]);
+    const other = await giveBackOnce(dropped.deposit_id, 'after it');
+    expect([other.status, other.body]).toEqual([409, saying('These funds were already reversed.')]);
   });
 
   it('accepts another request when the payout has failed', async () => {
@@ -160,45 +145,34 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     expect(BigInt(second?.amount ?? 0)).toBe(BigInt(amount) - 2n * FEE);
   });
 
-  it('answers 409 when the deposit was accepted, also to the same key', async () => {
-    fixture.ledger.reply = () => ({ outcome: 'refused' });
+  it.each([
+    ['the deposit was accepted', undefined, 'These funds were already accepted.'],
+    [
+      'a part of the deposit was used for a recovery',
+      'used_for_recovery',
+      'A part of these funds repaid a loss: accept what is left, and pay it out from the balance.',
+    ],
+  ] as const)('answers 409 when %s, also to the same key', async (what, because, message) => {
+    fixture.ledger.reply = () => ({ outcome: 'refused', ...(because && { because }) });
     const { deposit_id } = await deposit();
-    const headers = { 'idempotency-key': 'accepted' };
     for (let i = 0; i < 2; i++) {
-      const { status, body } = await giveBack(deposit_id, { address }, headers);
-      expect([status, body]).toEqual([
-        409,
-        expect.objectContaining({ message: 'These funds were already accepted.' }),
-      ]);
+      const { status, body } = await giveBackOnce(deposit_id, what);
+      expect([status, body]).toEqual([409, saying(message)]);
     }
     expect(await payoutsOf(deposit_id)).toMatchObject([{ status: 'refused' }]);
   });
 
-  it('answers 409 when a part of the deposit was used for a recovery, also to the same key', async () => {
-    fixture.ledger.reply = () => ({ outcome: 'refused', because: 'used_for_recovery' });
+  it('answers 503 when the hold is void, and the key is free again', async () => {
+    fixture.ledger.reply = () => ({ outcome: 'voided' });
     const { deposit_id } = await deposit();
-    const headers = { 'idempotency-key': 'repaid a loss' };
-    const message =
-      'A part of these funds repaid a loss: accept what is left, and pay it out from the balance.';
-    for (let i = 0; i < 2; i++) {
-      const { status, body } = await giveBack(deposit_id, { address }, headers);
-      expect([status, body]).toEqual([409, expect.objectContaining({ message })]);
-    }
-    expect(await payoutsOf(deposit_id)).toMatchObject([{ status: 'refused' }]);
-  });
-
-  it('answers 503 when the ledger does not answer, and the key is free again', async () => {
-    fixture.ledger.reply = () => ({});
-    const { deposit_id } = await deposit();
-    const headers = { 'idempotency-key': 'the ledger says nothing' };
-    expect((await giveBack(deposit_id, { address }, headers)).status).toBe(503);
+    expect((await giveBackOnce(deposit_id, 'void')).status).toBe(503);
     expect(await payoutsOf(deposit_id)).toMatchObject([{ status: 'voided' }]);
     fixture.ledger.reply = () => ({ outcome: 'placed' });
-    expect((await giveBack(deposit_id, { address }, headers)).status).toBe(201);
+    expect((await giveBackOnce(deposit_id, 'void')).status).toBe(201);
   });
 
   it('refuses deposits that are credited, unknown, reversed or of another account', async () => {
-    const nothing = expect.objectContaining({ message: 'No query results for model [Deposit].' });
+    const nothing = saying('No query results for model [Deposit].');
     const credited = await deposit({ disposition: 'credit' });
     const ids = [credited.deposit_id, 'dep_unknown', '%00'];
     for (const { status, body } of await Promise.all(ids.map((id) => giveBack(id)))) {
@@ -209,12 +183,9 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     const refused = await giveBack(deposit_id, { address: 'x' }, {}, stranger);
     expect([refused.status, refused.body]).toEqual([403, { message: 'This action is unauthorized.' }]);
     const dropped = await deposit();
-    await fixture.db.transaction((trx) => reverseDeposits(trx, [{ payload: dropped }]));
+    await reverse(dropped);
     const reversed = await giveBack(dropped.deposit_id);
-    expect([reversed.status, reversed.body]).toEqual([
-      409,
-      expect.objectContaining({ message: 'These funds were already reversed.' }),
-    ]);
+    expect([reversed.status, reversed.body]).toEqual([409, saying('These funds were already reversed.')]);
     expect(fixture.ledger.asked).toEqual([]);
   });
 
@@ -228,9 +199,9 @@ describe('POST /api/unresolved/{deposit}/return', () => {
   ])('refuses %j', async (body, errors) => {
     const { deposit_id } = await deposit();
     const answer = await giveBack(deposit_id, body);
-    expect([answer.status, answer.body]).toEqual([
+    expect([answer.status, answer.body]).toMatchObject([
       422,
-      expect.objectContaining({ message: 'The given data was invalid.', errors }),
+      { message: 'The given data was invalid.', errors },
     ]);
     expect(fixture.ledger.asked).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type EvmFees, type EvmSender, type SignedTransaction, WrongNetwork } from '@quittance/chains/chain';
+import type { EvmFees, EvmSender, SignedTransaction } from '@quittance/chains/chain';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
 
@@ -41,8 +41,6 @@ export class ScriptedChain {
   readonly unforeseen = new Set<string>();
   /** What happens to the next broadcasts. After them all are accepted. */
   readonly fates: BroadcastFate[] = [];
-  isDown = false;
-  wrongNetwork = false;
   /** The node has blocks, but no receipts and no index of transactions. */
   hasNoReceipts = false;
   /** Heights whose blocks the node does not have. */
@@ -60,16 +58,12 @@ export class ScriptedChain {
     chain: 'ethereum',
     hotAddress: HOT,
     depositAddress,
-    check: async () => {
-      this.#answer();
-      if (this.wrongNetwork) throw new WrongNetwork('the node is on chain 1, configured is 31337');
-    },
-    balance: async (asset, address) => units(this.#answer() ?? this.balance(asset, address)),
-    estimatedFee: async () => this.#answer() ?? units(21_000n * MAX_FEE),
+    check: async () => {},
+    balance: async (asset, address) => units(this.balance(asset, address)),
+    estimatedFee: async () => units(21_000n * MAX_FEE),
     close: async () => {},
-    fees: async () => this.#answer() ?? { maxFeePerGas: this.leastFee, maxPriorityFeePerGas: 1n },
+    fees: async () => ({ maxFeePerGas: this.leastFee, maxPriorityFeePerGas: 1n }),
     estimateTransfer: async (asset, to, amount) => {
-      this.#answer();
       if (this.balance(asset, HOT) < amount)
         throw new Error(`the hot wallet has less ${asset} than it is to send`);
       if (this.refusing.has(to) && !this.unforeseen.has(to)) return 'reverts';
@@ -89,9 +83,8 @@ export class ScriptedChain {
       const source = depositAddress(index);
       return signed({ from: HOT, nonce, asset, source, to: HOT, amount: `${amount}`, ...cost(gas, fees) });
     },
-    broadcast: async (raw) => (this.isDown ? 'unknown' : this.#take(raw)),
+    broadcast: async (raw) => this.#take(raw),
     status: async (txHash) => {
-      this.#answer();
       const height = this.blocks.findIndex((block) => block.transactions.some((one) => one.hash === txHash));
       const block = this.blocks[height];
       const mined = block?.transactions.find((one) => one.hash === txHash);
@@ -108,15 +101,13 @@ export class ScriptedChain {
       };
     },
     nonce: async (address, at) => {
-      this.#answer();
       return this.#nonce(
         address,
         at === 'latest' ? this.blocks.length : this.blocks.length - this.finalizedLag,
       );
     },
-    finalizedHeight: async () => this.#answer() ?? Math.max(0, this.blocks.length - 1 - this.finalizedLag),
+    finalizedHeight: async () => Math.max(0, this.blocks.length - 1 - this.finalizedLag),
     findByNonce: async (address, nonce, from, to) => {
-      this.#answer();
       for (let height = from; height <= to; height++) {
         const block = this.blocks[height];
         if (block === undefined || this.missingBlocks.has(height)) throw new Error(`no block ${height}`);
@@ -263,11 +254,6 @@ export class ScriptedChain {
       .filter(({ wire }) => wire.from === address).length;
   }
 
-  #answer(): undefined {
-    if (this.isDown) throw new Error('connect ECONNREFUSED 127.0.0.1:8545');
-    return undefined;
-  }
-
   #blockHash(): string {
     this.#made += 1;
     return `block ${this.#made}`;
@@ -283,4 +269,17 @@ const hashOf = (raw: string): string => `0x${createHash('sha256').update(raw).di
 function signed(wire: Wire): SignedTransaction {
   const raw = JSON.stringify(wire);
   return { raw, txHash: hashOf(raw), maxCost: units(wire.maxCost) as Units };
+}
+
+/** A sender whose calls to the node go through `around`. */
+export function intercepted(
+  sender: EvmSender,
+  around: (call: () => Promise<unknown>) => Promise<unknown>,
+): EvmSender {
+  type Call = (...given: unknown[]) => Promise<unknown>;
+  const wrapped = Object.entries(sender).map(([name, value]) => {
+    const isCall = typeof value === 'function' && name !== 'depositAddress';
+    return [name, isCall ? (...given: unknown[]) => around(() => (value as Call)(...given)) : value];
+  });
+  return Object.fromEntries(wrapped);
 }

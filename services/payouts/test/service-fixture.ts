@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
+import { connectBus } from '@quittance/shared/bus';
 import { loadConfig } from '@quittance/shared/config';
 import { openDb } from '@quittance/shared/db';
+import { type EventKind, events } from '@quittance/shared/events';
 import type { PayoutId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
@@ -64,6 +66,18 @@ async function openFixture() {
         expect(payout.status).not.toBe('pending');
         return payout as { status: string; tx_hash: string; failed_reason: string };
       }, 60_000),
+    /** Publishes an event, as the service does whose event it is. */
+    async publish(kind: EventKind, id: string, payload: object): Promise<void> {
+      const { from } = events[kind];
+      const bus = await connectBus({ url: nats.url, service: from, logger: createLogger('test', 'silent') });
+      const event = { id, kind, created_at: new Date().toISOString(), request_id: null, payload };
+      try {
+        const dedupe = `${id} ${Math.random()}`;
+        expect(await bus.publish([{ kind, dedupe, body: JSON.stringify(event) }])).toEqual([true]);
+      } finally {
+        await bus.close();
+      }
+    },
     rowsOf: ({ account }: Client) =>
       db.rows<{ id: PayoutId; status: string }>(
         'select id, status from payouts where account_id = $1 order by seq',

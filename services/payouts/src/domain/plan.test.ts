@@ -161,38 +161,22 @@ describe('a run', () => {
     return [...pay, ...sweep].reduce((sum, one) => sum + one.gasCost, own);
   };
 
-  it('never spends more than is free', () => {
+  it('spends what is free, decides each payout once, covers those that wait, and sweeps nothing twice', () => {
     fc.assert(
-      fc.property(queue, liquidity, sweepable, (payouts, given, held) => {
-        const { pay, sweep } = planRun('ethereum', payouts, given, held);
+      fc.property(queue, liquidity, sweepable, amount, (payouts, given, held, beyond) => {
+        const more = new Map([['USDC_ERC20' as const, units(beyond)]]);
+        const { pay, waiting, sweep, short } = planRun('ethereum', payouts, given, held, more);
         for (const asset of ['ETH', 'USDC_ERC20'] as const) {
           const total = spent(asset, pay, sweep);
           expect(total === 0n || total <= amountOf(given.free, asset)).toBe(true);
         }
-      }),
-    );
-  });
-
-  it('has every payout once: paid, waiting or short', () => {
-    fc.assert(
-      fc.property(queue, liquidity, sweepable, (payouts, given, held) => {
-        const { pay, waiting, short } = planRun('ethereum', payouts, given, held);
         const decided = [...pay, ...waiting];
         expect(new Set(decided).size).toBe(decided.length);
         const missing = short.reduce((sum, one) => sum + one.payouts, 0);
         expect(decided.length + missing).toBe(payouts.length);
         for (const one of short) expect(one.has).toBeLessThan(one.needs);
-      }),
-    );
-  });
-
-  it('covers all waiting payouts, and sweeps nothing twice', () => {
-    fc.assert(
-      fc.property(queue, liquidity, sweepable, amount, (payouts, given, held, beyond) => {
-        const more = new Map([['USDC_ERC20' as const, units(beyond)]]);
-        const { pay, waiting, sweep } = planRun('ethereum', payouts, given, held, more);
         expect(new Set(sweep).size).toBe(sweep.length);
-        const tokens = [...pay, ...waiting].filter((one) => one.asset === 'USDC_ERC20');
+        const tokens = decided.filter((one) => one.asset === 'USDC_ERC20');
         const wanted = tokens.reduce((sum, one) => sum + one.amount, 0n);
         // When fees are scarce, not all sweeps are made at once.
         const worth = held.reduce((sum, one) => sum + (one.asset === 'USDC_ERC20' ? one.net : 0n), beyond);

@@ -1,11 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  type BitcoinObservation,
-  mostFor,
-  nextBitcoinStep,
-  nextFeeRate,
-  type OpenBitcoinGroup,
-} from './next-step.ts';
+import { mostFor, nextBitcoinStep, nextFeeRate, type OpenBitcoinGroup } from './next-step.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
 const gracePeriods = { resendAfterMs: 5_000 };
@@ -50,12 +44,6 @@ describe('a replacement group', () => {
     ['of which one in the middle is deep enough', [absent, mined(7), absent], { is: 'settled', attempt: 1 }],
   ])('%s', (_what, attempts, expected) => {
     expect(outcome(...attempts)).toEqual(expected);
-  });
-
-  test('never ends because no node knows it, however long', () => {
-    const states: BitcoinObservation['state'][] = ['absent'];
-    for (const state of states)
-      expect(outcome({ ...absent, seen: { state } as BitcoinObservation })).toEqual({ is: 'to_send' });
   });
 });
 

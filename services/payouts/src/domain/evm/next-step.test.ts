@@ -123,20 +123,13 @@ describe('a signed EVM transaction', () => {
   );
   const anyProgress = fc.record({ latest: fc.nat(20), finalized: fc.nat(20) });
 
-  it('is replaced only when it is proved', () => {
+  it('is replaced only when it is proved, and settled only by a receipt that is deep enough', () => {
     fc.assert(
       fc.property(anyOpen, anySeen, anyProgress, (open, seen, progress) => {
-        expect(outcome(open, seen, progress).is === 'replaced').toBe(seen.state === 'replaced');
-      }),
-    );
-  });
-
-  it('is settled only by a receipt that is deep enough', () => {
-    fc.assert(
-      fc.property(anyOpen, anySeen, anyProgress, (open, seen, progress) => {
-        const settled = outcome(open, seen, progress).is === 'settled';
+        const { is } = outcome(open, seen, progress);
+        expect(is === 'replaced').toBe(seen.state === 'replaced');
         const isDeep = seen.state === 'mined' && seen.confirmations >= open.minConfirmations;
-        expect(settled).toBe(isDeep && (seen.succeeded || progress.finalized > open.nonce));
+        expect(is === 'settled').toBe(isDeep && (seen.succeeded || progress.finalized > open.nonce));
       }),
     );
   });
