@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type BitcoindHandle, startBitcoind } from '@quittance/engines/bitcoind';
+import { testBitcoind } from '@quittance/testkit/engines';
 import { p2wpkh, TEST_NETWORK, Transaction } from '@scure/btc-signer';
 import { pubECDSA } from '@scure/btc-signer/utils.js';
+import type { Paid } from './money-out.ts';
 
 export const REGTEST = { ...TEST_NETWORK, bech32: 'bcrt' };
 const UTXOS_AT_ONCE = 500;
@@ -14,9 +12,6 @@ const SATOSHIS = 100_000_000;
 /** Money of a payer, each spent in a way of its own. */
 export type Utxo = { txid: string; index: number; amount: bigint };
 export type Output = { address: string; amount: bigint } | { script: Uint8Array; amount: bigint };
-
-/** A payment as the chain tells it. */
-export type Paid = { amount: bigint; txHash: string };
 
 type VerboseBlock = {
   tx: { txid: string; vout: { value: number; scriptPubKey: { address?: string } }[] }[];
@@ -29,8 +24,7 @@ export type BitcoinChain = Awaited<ReturnType<typeof startBitcoinChain>>;
 
 /** A real Bitcoin Core whose blocks hold what a test puts into them, and a payer with as many coins as are asked for. */
 export async function startBitcoinChain() {
-  const dataDir = mkdtempSync(join(tmpdir(), 'quittance-proofs-bitcoin-'));
-  const node: BitcoindHandle = await startBitcoind({ dataDir, port: 0 });
+  const node = await testBitcoind();
   const key = new Uint8Array(32).fill(7);
   const payer = p2wpkh(pubECDSA(key), REGTEST);
   const utxos: Utxo[] = [];
@@ -128,16 +122,14 @@ export async function startBitcoinChain() {
         const { tx } = await node.rpc<VerboseBlock>('getblock', await node.rpc('getblockhash', height), 2);
         for (const { txid, vout } of tx) {
           for (const { value, scriptPubKey } of vout) {
-            found.get(scriptPubKey.address ?? '')?.push({ amount: satoshis(value), txHash: txid });
+            const payment = { asset: 'BTC' as const, amount: satoshis(value), txHash: txid };
+            found.get(scriptPubKey.address ?? '')?.push(payment);
           }
         }
       }
       return found;
     },
-    async stop() {
-      await node.stop();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
+    stop: () => node.stop(),
   };
 }
 

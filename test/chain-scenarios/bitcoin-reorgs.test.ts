@@ -20,7 +20,7 @@ import { batches } from './size.ts';
  */
 const CONFIRMATIONS = 2;
 /** Each batch ends with an hour of blocks, in which all is settled: most of what it takes. */
-const BATCHES = batches({ small: 60, full: 200, atOnce: 60 });
+const BATCHES = batches({ small: 40, full: 200, atOnce: 50 });
 const SCRIPTS = BATCHES.reduce((sum, { seeds }) => sum + seeds.length, 0);
 
 let node: BitcoinChain;

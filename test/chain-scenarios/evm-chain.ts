@@ -14,6 +14,7 @@ import {
 } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 import { anvil } from 'viem/chains';
+import type { Paid } from './money-out.ts';
 
 const WORDS = 'test test test test test test test test test test test junk';
 const GAS = 200_000n;
@@ -30,9 +31,6 @@ const splitterAbi = parseAbi(['function split(address[] to) payable']);
 
 export type Call = { to: Hex; value?: bigint; data?: Hex; gas?: bigint };
 export type Asset = 'ETH' | 'USDC_ERC20';
-
-/** A payment as the chain tells it. */
-export type Paid = { asset: Asset; amount: bigint; txHash: string };
 
 export type EvmChain = Awaited<ReturnType<typeof startEvmChain>>;
 

@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals';
 import { configSchema } from '@quittance/payouts/config';
 import { type PayoutsService, startPayouts } from '@quittance/payouts/service';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
@@ -19,7 +20,9 @@ export type Deposit = {
 };
 
 export type Payout = { id: number; asset: AssetSymbol; amount: bigint; to: string };
-export type Ended = Payout & { status: string; txHash: string | null };
+/** A payment as the chain tells it. */
+export type Paid = { asset: AssetSymbol; amount: bigint; txHash: string };
+type Ended = Payout & { status: string; txHash: string | null };
 
 export type MoneyOut = Awaited<ReturnType<typeof startMoneyOut>>;
 
@@ -109,6 +112,39 @@ export async function startMoneyOut(terms: Terms, settings: Record<string, strin
         const row = byId.get(String(one.id));
         return { ...one, status: row?.status ?? 'unknown', txHash: row?.tx_hash ?? null };
       });
+    },
+    /** Everything that was asked for is signed, and was sent: whether it arrived may not be known. */
+    handedOut: () =>
+      eventually(async () => {
+        const { n } = await db.one<{ n: number }>(
+          `select (select count(*) from payouts.payouts where status in ('requested', 'reserved'))::int +
+                  (select count(*) from payouts.transactions where broadcasts = 0)::int as n`,
+        );
+        if (n > 0) throw new Error(`${n} payouts and transactions are not sent`);
+      }),
+    /** What was signed for payouts, by the hash of each transaction. */
+    async signed(): Promise<Map<string, string>> {
+      const rows = await db.rows<{ tx_hash: string; raw: string }>(
+        `select tx_hash, raw from payouts.transactions where purpose = 'payout' order by nonce, replacement_group, attempt`,
+      );
+      return new Map(rows.map(({ tx_hash, raw }) => [tx_hash, raw]));
+    },
+    /** Each payout is mined, and the chain has exactly its payment. */
+    async expectPaidOnce(payouts: readonly Payout[], paid: ReadonlyMap<string, readonly Paid[]>) {
+      for (const { to, asset, amount, status, txHash } of await this.ended(payouts)) {
+        const payment = { asset, amount, txHash };
+        expect({ to, status, paid: paid.get(to) }).toEqual({ to, status: 'mined', paid: [payment] });
+      }
+      expect(await fixture.discrepancies(['I1', 'I2', 'I3', 'I4'])).toEqual([]);
+    },
+    /** Steps until every payout has ended, and the ledger has heard how. */
+    async untilEnded(step: () => Promise<unknown>, limitMs: number, everyMs: number): Promise<void> {
+      const look = async () => {
+        await step();
+        expect(await this.pending()).toBe(0);
+      };
+      await eventually(look, limitMs, everyMs);
+      await this.heard();
     },
     /** The ledger has heard how every payout ended. */
     heard: () =>
