@@ -29,7 +29,7 @@ import { forbidden, hearsFrom, othersThan, sendsTo } from './nats-forbidden.ts';
 const nats = openNatsFixture();
 
 describe('what the tables allow goes its way', () => {
-  test('each event reaches each of its receivers, which alone acknowledges it', async () => {
+  test('each event reaches each of its receivers once, which alone acknowledges it', async () => {
     const heard = new Map<Service, string[]>();
     const endings: (() => void)[] = [];
     for (const reader of readers) {
@@ -45,10 +45,9 @@ describe('what the tables allow goes its way', () => {
       })();
     }
     for (const kind of kinds) {
-      const sent = await nats
-        .busOf(events[kind].from)
-        .publish([{ kind, dedupe: `told.${kind}`, body: kind }]);
-      expect([kind, sent]).toEqual([kind, [true]]);
+      const copy = { kind, dedupe: `told.${kind}`, body: kind };
+      for (const _ of ['once', 'again'])
+        expect([kind, await nats.busOf(events[kind].from).publish([copy])]).toEqual([kind, [true]]);
     }
     const manager = await nats.admin.jetstreamManager();
     await eventually(async () => {

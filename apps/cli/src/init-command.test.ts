@@ -139,23 +139,19 @@ test('the same key written in another way is the same, and what is none is named
   });
 });
 
-test('words that are none are not taken, nor told; and without a file it says what to type', async () => {
-  const wrong = await filled(`WALLET_SEED=${WORDS} zoo\n`);
-  expect(wrong).toMatchObject({ code: 1, out: '' });
-  expect(wrong.err).toContain('WALLET_SEED');
-  expect(wrong.err).not.toContain('abandon');
-  for (const nothing of [undefined, '', '\n'])
-    expect(await filled(nothing)).toMatchObject({
-      code: 1,
-      out: '',
-      err: expect.stringContaining('< .env.example'),
-    });
-});
-
-test('a network that there is not is named, and no key of another is made in its place', async () => {
-  const wrong = await filled(`BITCOIN_NETWORK=regtst\nBITCOIN_XPUB=\nWALLET_SEED=${WORDS}\n`);
-  expect(wrong).toMatchObject({ code: 1, out: '' });
-  expect(wrong.err).toBe('BITCOIN_NETWORK: must be one of mainnet, testnet, signet, regtest.\n');
+test.each<[string, string | undefined, string]>([
+  ['words that are none', `WALLET_SEED=${WORDS} zoo\n`, 'WALLET_SEED'],
+  ['no file', undefined, '< .env.example'],
+  ['an empty file', '\n', '< .env.example'],
+  [
+    'a network that there is not',
+    `BITCOIN_NETWORK=regtst\nBITCOIN_XPUB=\nWALLET_SEED=${WORDS}\n`,
+    'BITCOIN_NETWORK: must be one of mainnet, testnet, signet, regtest.\n',
+  ],
+])('%s is refused, and no word of a recovery phrase is printed', async (_what, env, why) => {
+  const refused = await filled(env);
+  expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringContaining(why) });
+  expect(refused.err).not.toContain('abandon');
 });
 
 test('in JSON', async () => {

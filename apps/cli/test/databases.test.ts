@@ -12,6 +12,8 @@ const { folder: home, env, quittance } = await commandSuite();
 describe('which database', () => {
   // house-rules-disable beside -- every folder that it is joined to is one of the test's own
   const SANDBOX = '.sandbox';
+  const { GATEWAY_DATABASE_URL: gatewayDatabaseUrl, DATABASE_URL_ADMIN: adminDatabaseUrl } = env();
+  const urls = { gatewayDatabaseUrl, adminDatabaseUrl };
   const operatorFile = (folder: string, content: unknown) => {
     mkdirSync(join(folder, SANDBOX), { recursive: true });
     writeFileSync(join(folder, SANDBOX, 'operator.json'), JSON.stringify(content));
@@ -19,10 +21,7 @@ describe('which database', () => {
 
   test('is the sandbox’s, found from a folder further in, when nothing is set', async () => {
     const folder = mkdtempSync(join(home, 'sandbox-'));
-    operatorFile(folder, {
-      gatewayDatabaseUrl: env().GATEWAY_DATABASE_URL,
-      adminDatabaseUrl: env().DATABASE_URL_ADMIN,
-    });
+    operatorFile(folder, urls);
     const inside = join(folder, 'a', 'b');
     mkdirSync(inside, { recursive: true });
     expect((await quittance(['account', 'list', '--json'], {}, inside)).code).toBe(0);
@@ -31,10 +30,6 @@ describe('which database', () => {
 
   test('is that of the sandbox in SANDBOX_DIR, and of no other', async () => {
     const folder = mkdtempSync(join(home, 'sandbox-'));
-    const urls = {
-      gatewayDatabaseUrl: env().GATEWAY_DATABASE_URL,
-      adminDatabaseUrl: env().DATABASE_URL_ADMIN,
-    };
     operatorFile(folder, urls);
     writeFileSync(join(folder, 'operator.json'), JSON.stringify(urls));
     for (const dir of [folder, '.']) {
@@ -46,10 +41,8 @@ describe('which database', () => {
 
   test('is what is set, whatever the sandbox says', async () => {
     const folder = mkdtempSync(join(home, 'sandbox-'));
-    operatorFile(folder, {
-      gatewayDatabaseUrl: 'postgres://127.0.0.1:1/x',
-      adminDatabaseUrl: 'postgres://127.0.0.1:1/x',
-    });
+    const nowhere = 'postgres://127.0.0.1:1/x';
+    operatorFile(folder, { gatewayDatabaseUrl: nowhere, adminDatabaseUrl: nowhere });
     expect((await quittance(['account', 'list'], env(), folder)).code).toBe(0);
     const { DATABASE_URL_ADMIN } = env();
     expect((await quittance(['account', 'list'], { DATABASE_URL_ADMIN }, folder)).code).toBe(0);

@@ -17,74 +17,34 @@ const { database, quittance } = await operatorSuite();
 const admin = database.openAsAdmin('public', { pool: 1 });
 
 beforeAll(async () => {
-  const at = [HOSTILE];
-  for (const [sql, values] of [
-    [`insert into gateway.accounts (id, name) values ('acc_1', $1)`, at],
-    [
-      `insert into gateway.tokens (id, account_id, name, hash, hint) values ('tok_1', 'acc_1', $1, sha256('x'), $1)`,
-      at,
-    ],
-    [
-      `insert into invoices.invoices (id, account_id, external_id, asset, chain, amount_fiat, usd_rate, quote, amount_due,
+  for (const sql of [
+    `insert into gateway.accounts (id, name) values ('acc_1', $1)`,
+    `insert into gateway.tokens (id, account_id, name, hash, hint) values ('tok_1', 'acc_1', $1, sha256('x'), $1)`,
+    `insert into invoices.invoices (id, account_id, external_id, asset, chain, amount_fiat, usd_rate, quote, amount_due,
          min_confirmations, dust, created_at, address, derivation_index)
        values ('inv_1', 'acc_1', $1, 'ETH', 'ethereum', 500, 1, '{}', 1, 1, 0, now(), $1, 0)`,
-      at,
-    ],
-    [
-      `insert into invoices.mempool_payments (chain, outpoint, invoice_id, asset, amount, first_seen_at, address, tx_hash, output_index)
+    `insert into invoices.mempool_payments (chain, outpoint, invoice_id, asset, amount, first_seen_at, address, tx_hash, output_index)
        values ('ethereum', $1, 'inv_1', 'ETH', 1, now(), $1, $1, 0)`,
-      at,
-    ],
-    [
-      `insert into invoices.outbox (id, kind, payload, request_id, sent_at)
+    `insert into invoices.outbox (id, kind, payload, request_id, sent_at)
        values ('evt_1', 'invoice.created', jsonb_build_object('resource_id', 'inv_1'), $1, now())`,
-      at,
-    ],
-    [
-      `insert into payouts.payouts (seq, id, account_id, asset, amount, network_fee, address, min_confirmations, status, failed_reason)
+    `insert into payouts.payouts (seq, id, account_id, asset, amount, network_fee, address, min_confirmations, status, failed_reason)
        values (1, 1, 'acc_1', 'ETH', 1, 1, $1, 1, 'failed', $1)`,
-      at,
-    ],
-    [
-      `insert into payouts.payouts (seq, id, account_id, asset, amount, network_fee, address, min_confirmations, status)
+    `insert into payouts.payouts (seq, id, account_id, asset, amount, network_fee, address, min_confirmations, status)
        values (2, 2, 'acc_1', 'ETH', 1, 1, $1, 1, 'reserved')`,
-      at,
-    ],
-    [`insert into webhooks.accounts (account_id, last_sequence) values ('acc_1', 1)`, []],
-    [
-      `insert into webhooks.events (account_id, sequence, id, kind, created_at, resource_id, version, data)
+    `insert into webhooks.accounts (account_id, last_sequence) values ('acc_1', 1)`,
+    `insert into webhooks.events (account_id, sequence, id, kind, created_at, resource_id, version, data)
        values ('acc_1', 1, 'evt_1', 'invoice.created', now(), 'inv_1', 1, '{}')`,
-      [],
-    ],
-    [
-      `insert into webhooks.endpoints (id, account_id, url, event_types, created_at) values ('whe_1', 'acc_1', $1, '{}', now())`,
-      [`https://shop.example/${HOSTILE}`],
-    ],
-    [
-      `insert into webhooks.deliveries (endpoint_key, sequence, state, due_at) select key, 1, 'exhausted', now() from webhooks.endpoints`,
-      [],
-    ],
-    [
-      `insert into webhooks.attempts (endpoint_key, sequence, number, started_at, ms, failure)
+    `insert into webhooks.endpoints (id, account_id, url, event_types, created_at) values ('whe_1', 'acc_1', 'https://shop.example/' || $1, '{}', now())`,
+    `insert into webhooks.deliveries (endpoint_key, sequence, state, due_at) select key, 1, 'exhausted', now() from webhooks.endpoints`,
+    `insert into webhooks.attempts (endpoint_key, sequence, number, started_at, ms, failure)
        select key, 1, 1, now(), 1, $1 from webhooks.endpoints`,
-      at,
-    ],
-    [`insert into ledger.dead_letters (event_id, kind, envelope, failure) values ($1, $1, '{}', $1)`, at],
-    [
-      `insert into webhooks.dead_letters (event_id, kind, envelope, failure) values ('evt_1', $1, '{}', $1)`,
-      at,
-    ],
-    [
-      `insert into invoices.rescans (chain, from_height, next_height, asked_at, ended_at, failure)
+    `insert into ledger.dead_letters (event_id, kind, envelope, failure) values ($1, $1, '{}', $1)`,
+    `insert into webhooks.dead_letters (event_id, kind, envelope, failure) values ('evt_1', $1, '{}', $1)`,
+    `insert into invoices.rescans (chain, from_height, next_height, asked_at, ended_at, failure)
        values ('ethereum', 1, 1, now(), now(), $1)`,
-      at,
-    ],
-    [
-      `insert into ledger.balances (account_id, asset, available, held, unresolved) values ($1, 'ETH', 5, 0, 0)`,
-      at,
-    ],
-  ] as const)
-    await admin.rows(sql, values);
+    `insert into ledger.balances (account_id, asset, available, held, unresolved) values ($1, 'ETH', 5, 0, 0)`,
+  ])
+    await admin.rows(sql, sql.includes('$1') ? [HOSTILE] : []);
 });
 database.finally(async () => {
   await admin.rows('delete from ledger.balances');

@@ -72,20 +72,13 @@ test('an idempotency key stands for the bytes of its body, not for a reading of 
   expect(one?.key.bodyHash).toBe(again?.key.bodyHash);
 });
 
-test('a path that cannot be decoded names nothing: 404, not 400', async () => {
-  const answer = await fetch(`${base}/api/things/%zz`);
-  expect([answer.status, await answer.json()]).toEqual([
-    404,
-    expect.objectContaining({ message: 'The route api/things/%zz could not be found.' }),
-  ]);
-});
-
-test('a route is found by its name as it is written, not in capitals', async () => {
-  const answer = await fetch(`${base}/api/THINGS/1`);
-  expect([answer.status, await answer.json()]).toEqual([
-    404,
-    expect.objectContaining({ message: 'The route api/THINGS/1 could not be found.' }),
-  ]);
+test.each([
+  ['that cannot be decoded', 'api/things/%zz'],
+  ['in capitals', 'api/THINGS/1'],
+])('a path %s names nothing: 404, not 400', async (_what, path) => {
+  const answer = await fetch(`${base}/${path}`);
+  const message = `The route ${path} could not be found.`;
+  expect([answer.status, await answer.json()]).toEqual([404, expect.objectContaining({ message })]);
 });
 
 test('what is refused for how it was sent is told why, in JSON', async () => {

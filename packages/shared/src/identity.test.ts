@@ -14,12 +14,7 @@ test('an identity header is valid for twelve seconds, whichever clock is ahead',
   for (const ms of [-12_001, 12_001]) expect(verifyIdentity(secret, signed, later(ms))).toBe('stale');
 });
 
-test('what is both forged and old is nobody', () => {
-  const signed = signIdentity(`${secret}!`, { account }, now);
-  expect(verifyIdentity(secret, signed, later(60_000))).toBeUndefined();
-});
-
-test('a changed, unsigned or foreign identity is nobody', () => {
+test('a changed, unsigned or foreign identity is nobody, also when it is old', () => {
   const signed = signIdentity(secret, { account }, now);
   const [body = '', signature = ''] = signed.split('.');
   const forged = Buffer.from(JSON.stringify({ account: 'acc_2', at: now.getTime() })).toString('base64url');
@@ -35,5 +30,5 @@ test('a changed, unsigned or foreign identity is nobody', () => {
   ]) {
     expect(verifyIdentity(secret, header, now)).toBeUndefined();
   }
-  expect(verifyIdentity(`${secret}!`, signed, now)).toBeUndefined();
+  for (const at of [now, later(60_000)]) expect(verifyIdentity(`${secret}!`, signed, at)).toBeUndefined();
 });

@@ -16,6 +16,13 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close(0)));
 });
 
+async function served(app: ReturnType<typeof createApp>): Promise<string> {
+  finishApp(app, logger);
+  const listening = await listen(app, '127.0.0.1', 0);
+  open.push(listening);
+  return `http://127.0.0.1:${listening.port}`;
+}
+
 const db = { close: async () => undefined } as Db;
 const metricsOf = (gauges: readonly DatabaseGauge[], cachedMs?: number): Metrics =>
   createMetrics({ logger, db, gauges, ...(cachedMs === undefined ? {} : { cachedMs }) });
@@ -127,10 +134,7 @@ test('requests are counted by the pattern of their route, never by what a client
     nameRoute(res, '/own/:name');
     send(res, { status: 404, body: {} });
   });
-  finishApp(app, logger);
-  const listening = await listen(app, '127.0.0.1', 0);
-  open.push(listening);
-  const base = `http://127.0.0.1:${listening.port}`;
+  const base = await served(app);
   for (const path of ['/things/secret', '/things/other', '/broken/secret', '/own/secret', '/secret']) {
     await (await fetch(base + path)).text();
   }
@@ -158,9 +162,6 @@ test('requests are counted by the pattern of their route, never by what a client
 
 test('whoever clients call directly shows its metrics to none of them', async () => {
   const parts = { logger, clock: systemClock, waitsFor: async () => [], metrics: metricsOf([]) };
-  const app = createApp({ ...parts, atTheEdge: true });
-  finishApp(app, logger);
-  const listening = await listen(app, '127.0.0.1', 0);
-  open.push(listening);
-  expect((await fetch(`http://127.0.0.1:${listening.port}/metrics`)).status).toBe(404);
+  const base = await served(createApp({ ...parts, atTheEdge: true }));
+  expect((await fetch(`${base}/metrics`)).status).toBe(404);
 });

@@ -7,9 +7,9 @@ import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
 import { connect } from 'nats';
 import { z } from 'zod';
-import { type Bus, connectBus, type Outgoing } from '../src/bus.ts';
+import { type Bus, connectBus } from '../src/bus.ts';
 import { STREAM } from '../src/bus-connection.ts';
-import type { EventKind, Service } from '../src/events.ts';
+import type { Service } from '../src/events.ts';
 import { createLogger } from '../src/logger.ts';
 import {
   type FeeEstimate,
@@ -35,41 +35,6 @@ async function busOf(service: Service): Promise<Bus> {
   open.push(bus);
   return bus;
 }
-
-/** Collects the bodies of what a service is sent. */
-async function inboxOf(service: Service): Promise<string[]> {
-  const bodies: string[] = [];
-  const messages = await (await busOf(service)).consume(service);
-  void (async () => {
-    for await (const message of messages) {
-      bodies.push(message.string());
-      message.ack();
-    }
-  })();
-  return bodies;
-}
-
-test('each receiver gets its copy of an event, once, and nobody else gets one', async () => {
-  const [ledger, payouts, webhooks] = await Promise.all([
-    inboxOf('ledger'),
-    inboxOf('payouts'),
-    inboxOf('webhooks'),
-  ]);
-  const invoices = await busOf('invoices');
-  const event = (kind: EventKind, body: string): Outgoing => ({ kind, dedupe: body, body });
-  const events = [event('deposit.settled', 'one'), event('invoice.paid', 'two'), event('hold.void', 'three')];
-  expect(await invoices.publish(events)).toEqual([true, true, true]);
-  expect(await invoices.publish(events)).toEqual([true, true, true]);
-  expect(await invoices.publish([event('deposit.reversed', 'last'), event('invoice.paid', 'last')])).toEqual([
-    true,
-    true,
-  ]);
-  await eventually(() => {
-    expect(ledger).toEqual(['one', 'three', 'last']);
-    expect(payouts).toEqual(['one', 'last']);
-    expect(webhooks).toEqual(['two', 'last']);
-  });
-});
 
 test('one that closes answers the questions it has taken', async () => {
   const asker = await busOf('payouts');

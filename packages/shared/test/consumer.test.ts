@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
@@ -173,14 +172,11 @@ test('an event under the name of a service that does not send it has no effect, 
 /** A consumer's step with what it keeps from batch to batch, and the lines that it writes. */
 function aConsumer() {
   const lines: object[] = [];
-  const to = new Writable({
-    write(text, _, done) {
-      const { level, events, event, times, suppressed, reason, msg } = JSON.parse(String(text));
-      lines.push({ level, events, event, times, suppressed, reason, msg });
-      done();
-    },
-  });
-  const written = createLogger('test', 'info', to);
+  const write = (line: string) => {
+    const { level, events, event, times, suppressed, reason, msg } = JSON.parse(line);
+    lines.push({ level, events, event, times, suppressed, reason, msg });
+  };
+  const written = createLogger('test', 'info', { write });
   const throttled = throttledLog(written);
   return {
     lines,

@@ -1,87 +1,57 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
+import { startFaultProxy } from '@quittance/testkit/fault-proxy';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
-import { bulk, isDatabaseDown, openDb, query, statement } from '../src/db.ts';
+import { bulk, isDatabaseDown, openDb, type Queryable, query, statement } from '../src/db.ts';
 import { createLogger } from '../src/logger.ts';
 
 const logger = createLogger('test', 'silent');
 const database = await suiteDatabase();
 const admin = database.openAsAdmin('ledger', { pool: 1 });
 
-/** A way to the database on which, from one moment on, all open connections are silent: no answer, no reset. */
-async function fragileWay(): Promise<{ url: string; silence(): void; reset(): void; close(): void }> {
-  const url = new URL(database.urlOf('ledger'));
-  // eslint-disable-next-line no-restricted-syntax -- a port
-  const target = { host: url.hostname, port: Number(url.port) };
-  const sockets = new Set<Socket>();
-  const server = createServer((client) => {
-    const upstream = connect(target);
-    client.pipe(upstream).pipe(client);
-    for (const socket of [client, upstream]) {
-      sockets.add(socket);
-      socket.on('error', () => socket.destroy());
-    }
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    url: url.href,
-    silence() {
-      for (const socket of sockets) socket.unpipe().pause();
-    },
-    reset() {
-      for (const socket of sockets) socket.resetAndDestroy();
-    },
-    close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    },
-  };
+const pidOf = async (db: Queryable) => (await db.one<{ pid: number }>('select pg_backend_pid() as pid')).pid;
+
+/** A connection to the database that a test can silence and cut. */
+async function fragile(answerWithinMs?: number) {
+  const proxy = await startFaultProxy(database.urlOf('ledger'));
+  const limit = answerWithinMs === undefined ? {} : { answerWithinMs };
+  const db = openDb({ url: proxy.url, schema: 'ledger', pool: 1, logger, ...limit });
+  database.finally(() => proxy.close());
+  database.finally(() => db.close());
+  return { proxy, db };
 }
 
 test('a database that vanishes without a word is noticed, and its connection is not used again', async () => {
-  const way = await fragileWay();
-  const db = openDb({ url: way.url, schema: 'ledger', pool: 1, logger, answerWithinMs: 500 });
-  try {
-    const inTransaction = db.transaction(async (trx) => {
-      await trx.rows('select 1');
-      way.silence();
-      await trx.rows('select 2');
-    });
-    const failure = await inTransaction.then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    expect(isDatabaseDown(failure)).toBe(true);
-    expect(await db.one('select 3 as n')).toEqual({ n: 3 });
+  const { proxy, db } = await fragile(500);
+  const pids = new Set<number>();
+  const inTransaction = db.transaction(async (trx) => {
+    pids.add(await pidOf(trx));
+    proxy.set({ kind: 'black hole' });
+    await trx.rows('select 1');
+  });
+  expect(isDatabaseDown(await inTransaction.catch((error: unknown) => error))).toBe(true);
+  proxy.set({ kind: 'pass' });
+  pids.add(await pidOf(db));
 
-    way.silence();
-    expect(isDatabaseDown(await db.rows('select 4').catch((error: unknown) => error))).toBe(true);
-    expect(await db.one('select 5 as n')).toEqual({ n: 5 });
-  } finally {
-    await db.close();
-    way.close();
-  }
+  proxy.set({ kind: 'black hole' });
+  expect(isDatabaseDown(await db.rows('select 2').catch((error: unknown) => error))).toBe(true);
+  proxy.set({ kind: 'pass' });
+  pids.add(await pidOf(db));
+  expect(pids.size).toBe(3);
 });
 
 test('a connection that breaks between two statements of a transaction fails it, and nothing else', async () => {
-  const way = await fragileWay();
-  const db = openDb({ url: way.url, schema: 'ledger', pool: 1, logger });
-  try {
-    const inTransaction = db.transaction(async (trx) => {
-      await trx.rows('select 1');
-      way.reset();
-      // Nobody waits for an answer when the end of the connection is heard.
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      await trx.rows('select 2');
-    });
-    expect(isDatabaseDown(await inTransaction.catch((error: unknown) => error))).toBe(true);
-    expect(await db.one('select 3 as n')).toEqual({ n: 3 });
-  } finally {
-    await db.close();
-    way.close();
-  }
+  const { proxy, db } = await fragile();
+  const inTransaction = db.transaction(async (trx) => {
+    await trx.rows('select 1');
+    proxy.cut();
+    // Nobody waits for an answer when the end of the connection is heard.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await trx.rows('select 2');
+  });
+  expect(isDatabaseDown(await inTransaction.catch((error: unknown) => error))).toBe(true);
+  expect(await db.one('select 3 as n')).toEqual({ n: 3 });
 });
 
 /** A Postgres that takes a client in and ends its connection in the same breath. */

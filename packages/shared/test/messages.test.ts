@@ -154,57 +154,6 @@ test('an event that is too large all the same is held back with an error that na
   await sender.db.rows(`update outbox set sent_at = now(), confirmed_at = now() where id = 'evt_large'`);
 });
 
-test('an event sent a second time has no second effect', async () => {
-  const received = receive();
-  await send(credits('doubled', 5));
-  await relayAll();
-  await eventually(() => expect(received.filter((name) => name.startsWith('doubled'))).toHaveLength(5));
-  // As after a relay that died between publishing and noting it.
-  await sender.db.rows(
-    `update outbox set sent_at = null, claimed_until = null where payload->>'invoice_id' = 'doubled'`,
-  );
-  await relayAll();
-  const last = credit('after the doubles');
-  await send([last]);
-  await relayAll();
-  await eventually(() => expect(received).toContain((last.payload as { deposit_id: string }).deposit_id));
-  expect(received.filter((name) => name.startsWith('doubled'))).toHaveLength(5);
-});
-
-test('one event that fails does not delay the others, and is processed when its handler works again', async () => {
-  let broken = true;
-  const received = receive(async (_trx, name) => {
-    if (broken && name.startsWith('bad')) throw new Error('not today');
-  });
-  await send([credit('good'), credit('bad'), credit('good')]);
-  await relayAll();
-  await eventually(() => expect(received.filter((name) => name.startsWith('good'))).toHaveLength(2));
-  broken = false;
-  await eventually(() => expect(received.filter((name) => name.startsWith('bad'))).toHaveLength(1));
-});
-
-test('a sender learns which of its events are dead letters of the receiver', async () => {
-  const sent = credit('dead-letter');
-  await send([sent]);
-  await relayAll();
-  const { id } = await sender.db.one<{ id: string }>(`select id from outbox where payload = $1`, [
-    JSON.stringify(sent.payload),
-  ]);
-  await receiver.db.rows(
-    `insert into dead_letters (event_id, kind, envelope, failure) values ($1, 'credit.recorded', '{}', 'not today')`,
-    [id],
-  );
-  await eventually(async () => {
-    await reconcileStep(sender.db, sender.bus, logger, 0);
-    expect(
-      await sender.db.one(
-        'select confirmed_at is not null as settled, dead_lettered_by from outbox where id = $1',
-        [id],
-      ),
-    ).toEqual({ settled: true, dead_lettered_by: ['invoices'] });
-  });
-});
-
 test('the broker loses its whole data directory: a receiver that went on running gets what is missing', async () => {
   await relayAll();
   // Runs all the time, and has not taken these in when the broker forgets them.

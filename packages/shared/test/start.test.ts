@@ -54,12 +54,15 @@ async function refused(...given: Parameters<typeof runServiceMain>): Promise<str
   return said.err;
 }
 
-test.each([...services])('%s names what is missing of its settings before anything starts', async (service) => {
-  const { DATABASE_URL: _, ...others } = await settingsOf(service);
-  expect(await refused(service, others)).toBe(
-    `${service} cannot start, its configuration is wrong:\n  DATABASE_URL: is required\n`,
-  );
-});
+test.each([...services])(
+  '%s names what is missing of its settings before anything starts',
+  async (service) => {
+    const { DATABASE_URL: _, ...others } = await settingsOf(service);
+    expect(await refused(service, others)).toBe(
+      `${service} cannot start, its configuration is wrong:\n  DATABASE_URL: is required\n`,
+    );
+  },
+);
 
 // The services start by the same function; the gateway alone serves without a database.
 test.each(['ledger', 'gateway'] as const)('%s does not start on a port that is in use', async (service) => {

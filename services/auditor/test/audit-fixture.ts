@@ -32,6 +32,9 @@ const rightBooks = `
              'settled', now(), 'credit', now()),
            ('dep_2', 'solana', 't:0', 'inv_2', 'SOL', 'A', 0, 50, 't', 0, 1, 'b', now(), 1, 'settled', now(), 'credit', now())`;
 
+const rightBalances = `set session_replication_role = replica;
+  update ledger.balances set available = case asset when 'ETH' then 100 else 50 end where account_id = 'acc_1'`;
+
 const ALL_TABLES = [
   'checks',
   'discrepancies',
@@ -70,8 +73,9 @@ class AuditFixture {
     this.ports = this.replica();
   }
 
-  /** Nothing was checked, and a new replica is the first. */
+  /** Balances are right, nothing was checked, and a new replica is the first. */
   async begin(): Promise<void> {
+    await this.run(rightBalances);
     for (const table of ALL_TABLES) await this.admin.rows(`delete from ${table}`);
     this.lines.length = 0;
     this.#now = new Date();
@@ -169,10 +173,6 @@ export async function auditSuite(records = rightBooks): Promise<AuditFixture> {
   const fixture = new AuditFixture(database);
   await fixture.run(`set session_replication_role = replica; ${records}`);
   beforeEach(() => fixture.begin());
-  database.finally(() =>
-    fixture.run(
-      "set session_replication_role = replica; update ledger.balances set available = case asset when 'ETH' then 100 else 50 end",
-    ),
-  );
+  database.finally(() => fixture.run(rightBalances));
   return fixture;
 }

@@ -100,32 +100,28 @@ describe('a balance that is off by one unit', () => {
   it('halts the payouts of its asset once, within two checks, and of no other asset', async () => {
     await fixture.check();
     await fixture.off(1);
-    try {
-      await fixture.check();
-      expect(await fixture.halts()).toEqual([]);
-      expect(fixture.lines.map(({ level }) => level)).toEqual(['warn']);
-      for (let i = 0; i < 3; i++) await fixture.check();
-      expect(await fixture.checks()).toEqual([
-        'whole right',
-        'recent wrong',
-        'again wrong',
-        'recent wrong',
-        'recent wrong',
-      ]);
-      expect(await fixture.halts()).toEqual([{ asset: 'ETH', open: true }]);
-      const what = 'acc_1 ETH available shows 101, its entries say 100';
-      expect(await fixture.sentEvents()).toEqual([['asset.halted', 'ETH', what]]);
-      const errors = fixture.lines.filter(({ level }) => level === 'error');
-      expect(errors).toMatchObject([{ fields: { asset: 'ETH', discrepancies: [`I2 ${what}`] } }]);
-      const text = await fixture.metricsText();
-      expect(text).toContain('quittance_asset_halt_asked{asset="ETH"} 1');
-      expect(text).toContain('quittance_asset_halt_asked{asset="SOL"} 0');
-      // Payouts has not processed the event.
-      expect(text).toContain('quittance_asset_halted{asset="ETH"} 0');
-      expect(text).toContain('quittance_reconciliation_discrepancies{invariant="I2",asset="ETH"} 1');
-    } finally {
-      await fixture.off(-1);
-    }
+    await fixture.check();
+    expect(await fixture.halts()).toEqual([]);
+    expect(fixture.lines.map(({ level }) => level)).toEqual(['warn']);
+    for (let i = 0; i < 3; i++) await fixture.check();
+    expect(await fixture.checks()).toEqual([
+      'whole right',
+      'recent wrong',
+      'again wrong',
+      'recent wrong',
+      'recent wrong',
+    ]);
+    expect(await fixture.halts()).toEqual([{ asset: 'ETH', open: true }]);
+    const what = 'acc_1 ETH available shows 101, its entries say 100';
+    expect(await fixture.sentEvents()).toEqual([['asset.halted', 'ETH', what]]);
+    const errors = fixture.lines.filter(({ level }) => level === 'error');
+    expect(errors).toMatchObject([{ fields: { asset: 'ETH', discrepancies: [`I2 ${what}`] } }]);
+    const text = await fixture.metricsText();
+    expect(text).toContain('quittance_asset_halt_asked{asset="ETH"} 1');
+    expect(text).toContain('quittance_asset_halt_asked{asset="SOL"} 0');
+    // Payouts has not processed the event.
+    expect(text).toContain('quittance_asset_halted{asset="ETH"} 0');
+    expect(text).toContain('quittance_reconciliation_discrepancies{invariant="I2",asset="ETH"} 1');
   });
 
   it('halts nothing when it is corrected before the next check', async () => {
@@ -171,27 +167,18 @@ describe('a balance that is off by one unit', () => {
 
 it.each([
   [
-    "select amount from payouts.unswept_deposits where chain = $1 and state <> 'swept' and reversed_at is null",
+    "payouts.unswept_deposits where chain = 'x' and state <> 'swept' and reversed_at is null",
     'unswept_deposits_there',
   ],
-  [
-    "select 1 from payouts.utxos where chain = $1 and state <> 'spent' and reversed_at is null",
-    'utxos_there',
-  ],
-  [
-    "select 1 from payouts.unswept_deposits h where state = 'sweeping' and reversed_at is null",
-    'unswept_deposits_sweeping',
-  ],
-  ["select 1 from payouts.utxos where state = 'locked' and reversed_at is null", 'utxos_locked'],
-  [
-    "select account_id, asset, sum(amount) from ledger.unresolved where state = 'open' group by 1, 2",
-    'unresolved_open',
-  ],
-  ["select 1 from ledger.unresolved where state = 'returning'", 'unresolved_returning'],
-])('a query that runs every minute reads open rows by an index: %s', async (sql, index) => {
+  ["payouts.utxos where chain = 'x' and state <> 'spent' and reversed_at is null", 'utxos_there'],
+  ["payouts.unswept_deposits where state = 'sweeping' and reversed_at is null", 'unswept_deposits_sweeping'],
+  ["payouts.utxos where state = 'locked' and reversed_at is null", 'utxos_locked'],
+  ["ledger.unresolved where state = 'open' group by account_id, asset", 'unresolved_open'],
+  ["ledger.unresolved where state = 'returning'", 'unresolved_returning'],
+])('a query that runs every minute reads open rows by an index: %s', async (rows, index) => {
   await fixture.run('set enable_seqscan = off');
   try {
-    const plan = await fixture.admin.rows(`explain ${sql.replace('$1', "'ethereum'")}`);
+    const plan = await fixture.admin.rows(`explain select count(*) from ${rows}`);
     expect(JSON.stringify(plan)).toContain(` ${index}`);
   } finally {
     await fixture.run('reset enable_seqscan');

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { units } from '@quittance/shared/money';
 import type { AssetRow } from './store/quotes.ts';
-import { balanceView, byAssetId, quoteView } from './views.ts';
+import { assetView, balanceView, byAssetId, quoteView } from './views.ts';
 
 const eth: AssetRow = {
   symbol: 'ETH',
@@ -15,18 +15,6 @@ const eth: AssetRow = {
   asOf: new Date('2026-01-02T03:04:05.000Z'),
 };
 
-const ethCard = {
-  id: 2,
-  name: 'Ethereum',
-  symbol: 'ETH',
-  chain: 'ethereum',
-  type: 'native',
-  decimals: 18,
-  usd_rate: '2500.5',
-  network_fee: '0.0005',
-  min_confirmations: 12,
-};
-
 it.each([
   ['0', '0', { balance: '0', usd_value: '0', held: '0' }],
   ['1500000000000000000', '1', { balance: '1.5', usd_value: '3750.75', held: '0.000000000000000001' }],
@@ -36,7 +24,7 @@ it.each([
   ['400000000000000', '0', { balance: '0.0004', usd_value: '1', held: '0' }],
 ])('a balance of %s with %s held', (available, held, shown) => {
   expect(balanceView({ ...eth, available: units(available), held: units(held) })).toStrictEqual({
-    asset: ethCard,
+    asset: assetView(eth),
     ...shown,
   });
 });

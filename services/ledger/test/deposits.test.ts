@@ -25,21 +25,14 @@ async function sentEvents(depositId: string): Promise<number> {
 }
 
 describe('a settled deposit', () => {
-  it('is credited, and invoices is told in the same transaction', async () => {
+  it.each([
+    ['is credited', 'credit', ['5000', '0', '0']],
+    ['waits as unresolved when its disposition says so', 'unresolved', ['0', '0', '5000']],
+  ] as const)('%s, and invoices is told in the same transaction', async (_what, disposition, balance) => {
     const account = anAccount();
-    const deposit = aDeposit(account, 5_000n);
+    const deposit = aDeposit(account, 5_000n, { disposition, asset: 'USDC_ERC20' });
     await fixture.send([settled(deposit)]);
-    await eventually(async () => expect(await fixture.balance(account)).toEqual(['5000', '0', '0']));
-    expect(await sentEvents(deposit.deposit_id)).toBe(1);
-  });
-
-  it('waits as unresolved when nobody has decided what it is for', async () => {
-    const account = anAccount();
-    const deposit = aDeposit(account, 5_000n, { disposition: 'unresolved', asset: 'USDC_ERC20' });
-    await fixture.send([settled(deposit)]);
-    await eventually(async () =>
-      expect(await fixture.balance(account, 'USDC_ERC20')).toEqual(['0', '0', '5000']),
-    );
+    await eventually(async () => expect(await fixture.balance(account, 'USDC_ERC20')).toEqual(balance));
     expect(await sentEvents(deposit.deposit_id)).toBe(1);
   });
 

@@ -85,14 +85,6 @@ describe('a payout that is given up', () => {
     expect(await fixture.balance(account)).toEqual(['100', '0', '0']);
   });
 
-  it('after its hold was refused stays refused', async () => {
-    const account = anAccount();
-    const hold = aHold(account, 60n);
-    expect(await fixture.place(hold)).toBe('refused');
-    await handle(giveUp(hold));
-    expect(await fixture.place(hold)).toBe('refused');
-  });
-
   it('while its hold is being asked for: placed and released, or never placed', async () => {
     const account = anAccount();
     await handle(settled(aDeposit(account, 1_000n)));
@@ -113,12 +105,6 @@ describe('a payout that is given up', () => {
       'other contents',
     );
   });
-});
-
-it('an end of a hold that was never placed is refused', async () => {
-  const hold = aHold(anAccount(), 60n);
-  await expect(handle(settle(hold))).rejects.toThrow(/unknown/);
-  await expect(handle(release(hold))).rejects.toThrow(/unknown/);
 });
 
 it('one bad event does not hold up the others, and waits for an operator', async () => {

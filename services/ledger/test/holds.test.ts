@@ -160,14 +160,6 @@ describe('many at once', () => {
     );
   });
 
-  it('the same payout 100 times at once: one hold, one answer', async () => {
-    const account = await anAccountWith(100n);
-    const hold = aHold(account, 60n);
-    const outcomes = await Promise.all(Array.from({ length: 100 }, () => fixture.place(hold)));
-    expect(count(outcomes, 'placed')).toBe(100);
-    expect(await fixture.balance(account)).toEqual(['40', '60', '0']);
-  });
-
   it('the same payout from 16 connections at once, enough for many: one hold', async () => {
     const account = await anAccountWith(1_000n);
     const payout = payoutOf(account, 60n);

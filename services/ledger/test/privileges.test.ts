@@ -28,43 +28,18 @@ async function refusal(run: () => Promise<unknown>): Promise<string | undefined>
 }
 
 describe('behind the code, Postgres refuses', () => {
-  const insert = (values: string) =>
-    fixture.db.rows(`insert into entries (transfer_seq, account_id, bucket, asset, amount) values ${values}`);
-
+  const [ours, custody] = [`'acc_1', 'available'`, `null, 'custody'`];
   it.each([
-    ['one side alone', `(9, 'acc_1', 'available', 'ETH', 5)`, 'entries_sum_to_zero'],
-    [
-      'sides that do not match',
-      `(9, 'acc_1', 'available', 'ETH', 5), (9, null, 'custody', 'ETH', -4)`,
-      'entries_sum_to_zero',
-    ],
-    [
-      'sides of two assets',
-      `(9, 'acc_1', 'available', 'ETH', 5), (9, null, 'custody', 'USDC_ERC20', -5)`,
-      'entries_sum_to_zero',
-    ],
-    [
-      'two transfers that are off by as much',
-      `(8, 'acc_1', 'available', 'ETH', 5), (9, null, 'custody', 'ETH', -5)`,
-      'entries_sum_to_zero',
-    ],
-    [
-      'an entry of nothing',
-      `(9, 'acc_1', 'available', 'ETH', 0), (9, null, 'custody', 'ETH', 0)`,
-      'entries_amount_not_zero',
-    ],
-    [
-      'a bucket nobody knows',
-      `(9, null, 'pocket', 'ETH', 5), (9, null, 'custody', 'ETH', -5)`,
-      'entries_bucket_known',
-    ],
-    [
-      'money of nobody',
-      `(9, null, 'available', 'ETH', 5), (9, null, 'custody', 'ETH', -5)`,
-      'entries_account_fits_bucket',
-    ],
-  ])('%s', async (_what, values, constraint) => {
-    expect(await refusal(() => insert(values))).toBe(constraint);
+    ['one side alone', `(9, ${ours}, 'ETH', 5)`, 'entries_sum_to_zero'],
+    ['sides that do not match', `(9, ${ours}, 'ETH', 5), (9, ${custody}, 'ETH', -4)`, 'entries_sum_to_zero'],
+    ['two assets', `(9, ${ours}, 'ETH', 5), (9, ${custody}, 'USDC_ERC20', -5)`, 'entries_sum_to_zero'],
+    ['two transfers', `(8, ${ours}, 'ETH', 5), (9, ${custody}, 'ETH', -5)`, 'entries_sum_to_zero'],
+    ['nothing', `(9, ${ours}, 'ETH', 0), (9, ${custody}, 'ETH', 0)`, 'entries_amount_not_zero'],
+    ['no bucket', `(9, null, 'pocket', 'ETH', 5), (9, ${custody}, 'ETH', -5)`, 'entries_bucket_known'],
+    ['nobody', `(9, null, 'available', 'ETH', 5), (9, ${custody}, 'ETH', -5)`, 'entries_account_fits_bucket'],
+  ])('entries of %s', async (_what, values, constraint) => {
+    const sql = `insert into entries (transfer_seq, account_id, bucket, asset, amount) values ${values}`;
+    expect(await refusal(() => fixture.db.rows(sql))).toBe(constraint);
   });
 
   it.each(['available', 'held', 'unresolved'])('%s below zero', async (bucket) => {
@@ -73,25 +48,23 @@ describe('behind the code, Postgres refuses', () => {
     expect(await refusal(below)).toBe(`balances_${bucket}_not_negative`);
   });
 
+  const aDeposit = (id: string, of = account) => ({
+    id: id as DepositId,
+    account: of,
+    asset: 'ETH' as const,
+    amount: units(1n),
+  });
+
   it('a posting that a balance does not cover, with all that came with it', async () => {
-    const payout = {
-      id: '1' as PayoutId,
-      account,
-      asset: 'ETH' as const,
-      amount: units(5n),
-      networkFee: units(1n),
-      deposit: null,
-    };
-    const deposit = { id: 'dep_2' as DepositId, account, asset: 'ETH' as const, amount: units(1n) };
+    const payout = { ...aDeposit(''), id: '1' as PayoutId, networkFee: units(1n), deposit: null };
     const run = async (trx: Trx) => {
       await lockBalances(trx, [payout]);
-      await book(trx, [depositPosting(deposit, 'credit'), settlePosting(payout)]);
+      await book(trx, [depositPosting(aDeposit('dep_2'), 'credit'), settlePosting(payout)]);
     };
     expect(await refusal(() => fixture.db.transaction(run))).toBe('balances_held_not_negative');
     expect(await fixture.balance(account)).toEqual(['100', '0', '0']);
-    expect(
-      await fixture.db.rows(`select 1 from transfers where op in ('deposit:dep_2', 'settle:1')`),
-    ).toEqual([]);
+    const booked = `select 1 from transfers where op in ('deposit:dep_2', 'settle:1')`;
+    expect(await fixture.db.rows(booked)).toEqual([]);
   });
 
   it('a second transfer of the same op', async () => {
@@ -116,14 +89,9 @@ describe('behind the code, Postgres refuses', () => {
   });
 
   it('a posting to a balance that is not there', async () => {
-    const deposit = {
-      id: 'dep_3' as DepositId,
-      account: anAccount(),
-      asset: 'ETH' as const,
-      amount: units(1n),
-    };
-    await expect(
-      fixture.db.transaction((trx) => book(trx, [depositPosting(deposit, 'credit')])),
-    ).rejects.toThrow(/every balance that a posting changes is there/);
+    const posting = depositPosting(aDeposit('dep_3', anAccount()), 'credit');
+    await expect(fixture.db.transaction((trx) => book(trx, [posting]))).rejects.toThrow(
+      /every balance that a posting changes is there/,
+    );
   });
 });

@@ -63,28 +63,6 @@ describe('quotes', () => {
     expect(board.fresh('BTC')).toBeUndefined();
   });
 
-  it('carry the median, each source’s own rate and how far they were apart', async () => {
-    const readAt = new Date();
-    await refresh(
-      [
-        aReading('a', '2500', 'ETH', readAt),
-        aReading('b', '2525.000000000000000001', 'ETH', readAt),
-        aReading('c', '2510', 'ETH', readAt),
-      ],
-      2,
-    );
-    expect(await latest('ETH')).toMatchObject({
-      usd_rate: '2510',
-      spread_bps: 101,
-      as_of: readAt.toISOString(),
-      sources: [
-        { name: 'a', usd_rate: '2500', read_at: readAt.toISOString() },
-        { name: 'b', usd_rate: '2525.000000000000000001', read_at: readAt.toISOString() },
-        { name: 'c', usd_rate: '2510', read_at: readAt.toISOString() },
-      ],
-    });
-  });
-
   it.each<[string, () => Reading[]]>([
     ['no source answers', () => []],
     ['one is not enough', () => [aReading('a', '9000')]],
@@ -93,10 +71,24 @@ describe('quotes', () => {
       'they are stale',
       () => ['a', 'b'].map((name) => aReading(name, '9000', 'ETH', new Date(Date.now() - 121_000))),
     ],
-  ])('keep their old rate and their old time when %s', async (_why, readings) => {
+  ])('carry the median with its sources, and keep it when %s', async (_why, readings) => {
     const old = '3000.25';
-    await refresh([aReading('a', old), aReading('b', old)], 2);
+    const readAt = new Date();
+    const sources = ['2990', old, '3010.000000000000000001'].map((usd_rate, i) => ({
+      name: `${i}`,
+      usd_rate,
+    }));
+    await refresh(
+      sources.map(({ name, usd_rate }) => aReading(name, usd_rate, 'ETH', readAt)),
+      2,
+    );
     const before = await latest('ETH');
+    const read_at = readAt.toISOString();
+    expect(before).toMatchObject({
+      spread_bps: 67,
+      sources: sources.map((one) => ({ ...one, read_at })),
+      as_of: read_at,
+    });
     // USDC has agreeing sources each time, and goes on.
     const usdc = ['a', 'b'].map((name) => aReading(name, '1.01', 'USDC_ERC20'));
     await refresh([...readings(), ...usdc], 2);

@@ -39,6 +39,14 @@ async function spend(deposit: LedgerDeposit, amount: bigint): Promise<void> {
   await handle(settle(hold));
 }
 
+/** A credited deposit of which so much is spent. */
+async function aSpentDeposit(amount: bigint): Promise<LedgerDeposit> {
+  const deposit = aDeposit(anAccount(), 100n);
+  await handle(settled(deposit));
+  await spend(deposit, amount);
+  return deposit;
+}
+
 const booksOf = async ({ account_id }: LedgerDeposit): Promise<string[]> => [
   ...(await fixture.balance(account_id as AccountId)),
   (await platform(account_id))['loss'] ?? '0',
@@ -68,9 +76,7 @@ describe('a payment that was reversed after it was spent, and is mined again', (
       ['accepted', '100', null],
     ],
   ])('%s', async (_what, spent, disposition, books, state) => {
-    const old = aDeposit(anAccount(), 100n);
-    await handle(settled(old));
-    await spend(old, spent);
+    const old = await aSpentDeposit(spent);
     await handle(reversed(old));
     expect(await booksOf(old)).toEqual(['0', '0', '0', `-${spent}`]);
     const again = minedAgain(old, { disposition });
@@ -86,9 +92,7 @@ describe('a payment that was reversed after it was spent, and is mined again', (
   });
 
   it('recovers the write-off again each time the payment is reversed and mined again', async () => {
-    const old = aDeposit(anAccount(), 100n);
-    await handle(settled(old));
-    await spend(old, 70n);
+    const old = await aSpentDeposit(70n);
     let last = old;
     for (let i = 0; i < 3; i++) {
       await handle(reversed(last));
@@ -157,9 +161,7 @@ describe('a payment that was reversed after it was spent, and is mined again', (
   });
 
   it('recovers no write-off of another payment, nor of another account', async () => {
-    const old = aDeposit(anAccount(), 100n);
-    await handle(settled(old));
-    await spend(old, 100n);
+    const old = await aSpentDeposit(100n);
     await handle(reversed(old));
     const other = minedAgain(old, { outpoint: '0xother:0' });
     const foreign = minedAgain(old, { account_id: anAccount() });

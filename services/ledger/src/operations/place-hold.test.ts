@@ -47,30 +47,6 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 const ids = (n: number, from = 1) => Array.from({ length: n }, (_, i) => `${from + i}`);
 
 describe('the batcher of holds', () => {
-  it('puts what comes together into one statement, in order', async () => {
-    const { batcher, statements, batches } = aBatcher();
-    const answers = ids(5).map((id) => batcher.decide(aPayout(id, `acc_${id}`)));
-    await turn();
-    expect(batches()).toEqual([['1', '2', '3', '4', '5']]);
-    statements[0]?.answer();
-    expect((await Promise.all(answers)).map((hold) => hold.id)).toEqual(ids(5));
-  });
-
-  it('puts what waits for one balance into the next statement', async () => {
-    const { batcher, statements, batches } = aBatcher();
-    const first = batcher.decide(aPayout('1'));
-    await turn();
-    const answers = ids(4, 2).map((id) => batcher.decide(aPayout(id)));
-    await turn();
-    expect(batches()).toEqual([['1']]);
-    statements[0]?.answer();
-    await first;
-    await turn();
-    expect(batches()).toEqual([['1'], ['2', '3', '4', '5']]);
-    statements[1]?.answer();
-    expect((await Promise.all(answers)).map((hold) => hold.id)).toEqual(ids(4, 2));
-  });
-
   it('never has a balance in two statements, and other balances do not wait for it', async () => {
     const { batcher, statements, batches } = aBatcher();
     const busy = batcher.decide(aPayout('1', 'acc_1'));
@@ -114,7 +90,7 @@ describe('the batcher of holds', () => {
     expect(new Set((await Promise.all(answers)).map((hold) => hold.state))).toEqual(new Set(['placed']));
   });
 
-  it('asks again, first in line, for what a statement left undecided', async () => {
+  it('asks in one statement for what waited together, and again, first in line, for what it left undecided', async () => {
     const { batcher, statements, batches } = aBatcher();
     const first = batcher.decide(aPayout('0'));
     await turn();
