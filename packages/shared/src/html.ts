@@ -33,7 +33,12 @@ export function html(template: TemplateStringsArray, ...parts: readonly Part[]):
   return new Html(template.reduce((text, piece, i) => text + (rendered[i - 1] ?? '') + piece));
 }
 
-export type HtmlPage = { status: number; html: string };
+export type HtmlPage = {
+  status: number;
+  html: string;
+  /** Its own style sheet, where it has one. */
+  style?: string;
+};
 
 // Follows the light or dark mode of the reader. The QR code stays dark on white, which scanners expect.
 const style = `
@@ -65,17 +70,20 @@ ul{list-style:none;margin:.8rem 0 0;padding:0}
 li{display:flex;justify-content:space-between;gap:1rem;padding:.45rem 0;border-top:1px solid var(--line)}
 `;
 
-/** The page loads nothing, runs no script, cannot be framed, and sends no referrer. */
-const pageHeaders = {
-  'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': [
+/** A page loads nothing, runs no script, cannot be framed, and sends no referrer. */
+const policyOf = (css: string): string =>
+  [
     "default-src 'none'",
-    `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+    `style-src 'sha256-${createHash('sha256').update(css).digest('base64')}'`,
     "img-src 'none'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
-  ].join('; '),
+  ].join('; ');
+
+const pageHeaders = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': policyOf(style),
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
@@ -86,7 +94,18 @@ const pageHeaders = {
 export function page(status: number, title: string, body: Html, refreshSeconds?: number): HtmlPage {
   const refresh =
     refreshSeconds === undefined ? undefined : html`<meta http-equiv="refresh" content="${refreshSeconds}">`;
-  const whole = html`<!doctype html>
+  return { status, html: whole(title, body, style, refresh) };
+}
+
+/** A page with a style sheet of its own. */
+export const styledPage = (title: string, body: Html, css: string): HtmlPage => ({
+  status: 200,
+  html: whole(title, body, css),
+  style: css,
+});
+
+const whole = (title: string, body: Html, css: string, refresh?: Html): string =>
+  html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -94,7 +113,7 @@ export function page(status: number, title: string, body: Html, refreshSeconds?:
 <meta name="color-scheme" content="light dark">
 ${refresh}
 <title>${title}</title>
-<style>${new Html(style)}</style>
+<style>${new Html(css)}</style>
 </head>
 <body>
 <main>
@@ -102,12 +121,11 @@ ${body}
 </main>
 </body>
 </html>
-`;
-  return { status, html: whole.text };
-}
+`.text;
 
-export function sendPage(res: ServerResponse, { status, html }: HtmlPage): void {
+export function sendPage(res: ServerResponse, { status, html, style: own }: HtmlPage): void {
   for (const [name, value] of Object.entries(pageHeaders)) res.setHeader(name, value);
+  if (own !== undefined) res.setHeader('Content-Security-Policy', policyOf(own));
   res.setHeader('Content-Length', Buffer.byteLength(html));
   res.statusCode = status;
   res.end(res.req.method === 'HEAD' ? undefined : html);

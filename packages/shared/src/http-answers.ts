@@ -136,14 +136,16 @@ function problemOf({ code, body, requestId, docUrl }: SentError, { status }: Ans
   };
 }
 
-/** Whether a client names the type itself: a wildcard is no wish for another form of error. */
-export function acceptsProblem(accept: string | undefined): boolean {
+export const acceptsProblem = (accept: string | undefined): boolean => accepts(accept, PROBLEM_JSON);
+
+/** Whether a client names the type itself: a wildcard is no wish for another form of answer. */
+export function accepts(accept: string | undefined, wanted: string): boolean {
   return (accept ?? '').split(',').some((range) => {
     const [type = '', ...parameters] = range
       .toLowerCase()
       .split(';')
       .map((part) => part.trim());
-    return type === PROBLEM_JSON && !parameters.some((one) => /^q=0(?:\.0*)?$/.test(one));
+    return type === wanted && !parameters.some((one) => /^q=0(?:\.0*)?$/.test(one));
   });
 }
 
