@@ -37,9 +37,10 @@ const open = (
   method = 'GET',
   headers: Record<string, string> = {},
   { port } = at.gateway,
+  path = PATH,
 ): Promise<StreamReading> =>
   readStream({
-    ...{ port, path: PATH, method },
+    ...{ port, path, method },
     headers: { Authorization: `Bearer ${shop.token}`, ...headers },
   });
 
@@ -173,4 +174,23 @@ test('stopping ends streams at once, whole, and takes no longer for them', async
   await stopped;
   expect(performance.now() - begun).toBeLessThan(6_000);
   at.gateway = await startTestGateway(url, at.upstream.url);
+});
+
+test('a file is passed on as it comes, and one that breaks off is never taken for a whole one', async () => {
+  const files: ServerResponse[] = [];
+  at.upstream.answer((res) => {
+    files.push(res);
+    res.writeHead(200, { 'Content-Type': 'text/csv; charset=utf-8', 'Content-Disposition': 'attachment' });
+    res.write('a,b\r\n');
+  });
+  const gateway = await hasty();
+  const readings = await Promise.all([0, 1].map(() => open('GET', {}, gateway, '/api/balance-transactions')));
+  await eventually(() => expect(readings.map((one) => one.text())).toEqual(['a,b\r\n', 'a,b\r\n']));
+  expect(readings[0]?.answer.headers['content-disposition']).toBe('attachment');
+  await sleep(2 * REQUEST_TIMEOUT_MS);
+  files[0]?.end('1,2\r\n');
+  files[1]?.destroy();
+  const ends = await Promise.all(readings.map((one) => one.ended));
+  expect(ends.toSorted()).toEqual(['broken off', 'whole']);
+  expect(readings[ends.indexOf('whole')]?.text()).toBe('a,b\r\n1,2\r\n');
 });

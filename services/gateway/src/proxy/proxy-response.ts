@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream';
 import { failpoint } from '@quittance/shared/failpoint';
 import { type Answer, answers } from '@quittance/shared/http-answers';
 import type { TokenId } from '@quittance/shared/ids';
@@ -43,7 +44,23 @@ export const onlyReads = ({ req }: Response): boolean => req.method === 'GET' ||
 /** The client has its answer or is gone: whatever still happens is of no interest. */
 export const isOver = (res: Response): boolean => res.writableEnded || res.destroyed;
 
-/** Answers are small: each is read as a whole, so that one that breaks off can still become an error response. */
+/** Files can be large. */
+export const isFile = ({ statusCode, headers }: IncomingMessage): boolean =>
+  statusCode === 200 && (headers['content-type'] ?? '').startsWith('text/csv');
+
+/**
+ * Passes a file on as it comes, at the pace at which the client reads. Where it breaks off, the client's connection does: a
+ * part of a file is never taken for all of it.
+ */
+export function sendFile(incoming: IncomingMessage, res: Response, context: ProxyContext | undefined): void {
+  if (context !== undefined) context.streaming = true;
+  sendHead(incoming, res);
+  pipeline(incoming, res, (error) => {
+    if (error) res.destroy();
+  });
+}
+
+/** Other answers are small: each is read as a whole, so that one that breaks off can still become an error response. */
 export function sendResponse(
   incoming: IncomingMessage,
   res: Response,

@@ -10,6 +10,7 @@ import { renewingAgent } from './agents.ts';
 import {
   answerWithoutResponse,
   isEventStream,
+  isFile,
   isOver,
   type OpenStreams,
   onlyReads,
@@ -17,6 +18,7 @@ import {
   type ProxiedRequest,
   type ProxyContext,
   proxyContextOf,
+  sendFile,
   sendResponse,
 } from './proxy-response.ts';
 
@@ -89,6 +91,7 @@ export function createProxy(
       proxyRes(incoming, _req, res) {
         const context = proxyContextOf(res);
         if (context?.endless === true && isEventStream(incoming)) streams.pass(incoming, res, context);
+        else if (isFile(incoming)) sendFile(incoming, res, context);
         else sendResponse(incoming, res, fail);
       },
       error(error, req, res) {
