@@ -1,6 +1,19 @@
-import { assets } from '@quittance/shared/assets';
-import { formatCents, formatRate, formatUnits, type Rate, unitsToUsd } from '@quittance/shared/money';
+import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import {
+  type Cents,
+  cents,
+  formatCents,
+  formatRate,
+  formatUnits,
+  type Rate,
+  type Units,
+  units,
+  unitsToUsd,
+} from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
+import { partsOf, sourceOf, transactionIdOf, typeOf } from './domain/balance-transaction.ts';
+import type { Month, Statement } from './domain/statement.ts';
+import type { BalanceTransaction } from './store/balance-transactions.ts';
 import { type AssetCardRow, type AssetRow, type BalanceRow, storedRate } from './store/quotes.ts';
 import type { SuspenseItem } from './store/suspense.ts';
 
@@ -8,6 +21,14 @@ const noRate = 0n as Rate;
 
 /** None before the first quote. */
 const rateOf = (text: string | null): Rate => (text === null ? noRate : storedRate(text));
+
+/** The contract's reduced asset object. */
+function reducedAsset(asset: AssetSymbol) {
+  const { id, symbol, name, decimals } = assets[asset];
+  return { id, symbol, name, decimals };
+}
+
+const payoutNumber = (id: string): number => Number(id); // eslint-disable-line no-restricted-syntax -- an id below 2^53
 
 /** An asset as the API shows it. */
 export function assetView(row: AssetCardRow) {
@@ -39,15 +60,15 @@ export function balanceView(row: BalanceRow) {
 
 /** A deposit that went to no balance, and what became of it. */
 export function unresolvedView(item: SuspenseItem) {
-  const { id, symbol, name, decimals } = assets[item.asset];
+  const asset = reducedAsset(item.asset);
   return {
     id: item.id,
     status: item.state,
-    amount: formatUnits(item.amount, decimals),
-    asset: { id, symbol, name, decimals },
+    amount: formatUnits(item.amount, asset.decimals),
+    asset,
     invoice_id: item.invoice,
     tx_hash: item.txHash,
-    payout_id: item.payout === null ? null : Number(item.payout), // eslint-disable-line no-restricted-syntax -- an id below 2^53
+    payout_id: item.payout === null ? null : payoutNumber(item.payout),
     created_at: item.createdAt.toISOString(),
     resolved_at: item.resolvedAt?.toISOString() ?? null,
   };
@@ -62,6 +83,66 @@ export const acceptedView = (item: SuspenseItem) => ({
 /** Assets in the order of their ids, whatever order Postgres found them in. */
 export const byAssetId = (a: AssetCardRow, b: AssetCardRow): number =>
   assets[a.symbol].id - assets[b.symbol].id;
+
+/** A movement of an available balance. */
+export function balanceTransactionView(transaction: BalanceTransaction) {
+  const { op, kind, net, usdRate } = transaction;
+  const asset = reducedAsset(transaction.asset);
+  const { amount, fee } = partsOf(transaction, net, transaction.networkFee);
+  const show = (value: Units) => formatUnits(value, asset.decimals);
+  const rate = usdRate === null ? null : storedRate(usdRate);
+  const source = sourceOf(kind, op, transaction.invoice);
+  return {
+    id: transactionIdOf(op),
+    type: typeOf(transaction),
+    asset,
+    amount: show(amount),
+    fee: show(fee),
+    net: show(net),
+    balance_after: show(transaction.balanceAfter),
+    usd_rate: rate && formatRate(rate),
+    usd_value: rate && formatCents(worthOf(net, rate, asset.decimals)),
+    source: source.type === 'payout' ? { ...source, id: payoutNumber(source.id) } : source,
+    created_at: transaction.createdAt.toISOString(),
+  };
+}
+
+/** Rounded towards zero, so that a payment and its reversal are worth the same. */
+function worthOf(net: Units, rate: Rate, decimals: number): Cents {
+  if (net >= 0n) return unitsToUsd(net, rate, decimals, 'down');
+  return cents(-unitsToUsd(units(-net), rate, decimals, 'down'));
+}
+
+export type StatementView = ReturnType<typeof statementView>;
+
+/** The statement of an asset and month; `now` tells whether the month is over. */
+export function statementView(
+  symbol: AssetSymbol,
+  { name, from, to }: Month,
+  statement: Statement,
+  now: Date,
+) {
+  const asset = reducedAsset(symbol);
+  const show = (value: Units) => formatUnits(value, asset.decimals);
+  const shown = ({ count, amount, fee, net }: Statement['total']) => ({
+    count,
+    amount: show(amount),
+    fee: show(fee),
+    net: show(net),
+  });
+  return {
+    month: name,
+    asset,
+    from: from.toISOString(),
+    to: to.toISOString(),
+    complete: to <= now,
+    opening_balance: show(statement.opening),
+    entries: statement.lines.map((line) => ({ type: line.type, ...shown(line) })),
+    total: shown(statement.total),
+    closing_balance: show(statement.closing),
+    generated_at: now.toISOString(),
+  };
+}
 
 /** A time that is never fresh, for an asset that no source has quoted yet. */
 const NEVER = new Date(0);

@@ -19,6 +19,8 @@ const routes: readonly Route[] = [
   { methods: ['GET', 'POST'], pattern: '/api/payouts', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/payouts/:id', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/balances', upstream: 'ledger', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/balance-transactions', upstream: 'ledger', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/statements', upstream: 'ledger', auth: 'token' },
   { methods: ['GET'], pattern: '/api/assets', upstream: 'ledger', auth: 'token' },
   { methods: ['GET'], pattern: '/api/unresolved', upstream: 'ledger', auth: 'token' },
   { methods: ['POST'], pattern: '/api/unresolved/:id/accept', upstream: 'ledger', auth: 'token' },

@@ -14,6 +14,7 @@ import type { Ports } from '../ports.ts';
 import { activeAssets, balancesOf } from '../store/quotes.ts';
 import { suspensePage } from '../store/suspense.ts';
 import { acceptedView, assetView, balanceView, byAssetId, unresolvedView } from '../views.ts';
+import { addBooks } from './books.ts';
 
 const listForm = form(
   {
@@ -53,6 +54,8 @@ export function createHttp(ports: HttpPorts, parts: ServiceHttpParts): Express {
       : refuse('not_found' as const);
     send(res, accepted.ok ? { status: 200, body: acceptedView(accepted.value) } : refusals[accepted.refusal]);
   });
+
+  addBooks(app, merchant, { db, clock: parts.clock, logger: parts.logger });
 
   finishApp(app, parts.logger);
   return app;

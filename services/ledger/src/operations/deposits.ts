@@ -50,9 +50,10 @@ export async function recordDeposits(
     trx,
     told.map(({ payload }) => payload).filter(({ disposition }) => disposition === 'unresolved'),
   );
-  const payments = told.map(({ payload: { deposit_id, account_id, asset, outpoint } }) => ({
+  const payments = told.map(({ payload: { deposit_id, account_id, invoice_id, asset, outpoint } }) => ({
     id: deposit_id as DepositId,
     account: account_id as AccountId,
+    invoice: invoice_id,
     asset,
     outpoint,
   }));
@@ -122,7 +123,7 @@ async function bookReversals(
     failpoint('ledger.reversal_booked');
     const writtenOff = writtenOffBy(posting);
     if (outpoint !== null) {
-      await keepPayments(trx, [{ id: deposit, account, asset, outpoint }]);
+      await keepPayments(trx, [{ id: deposit, account, asset, outpoint, invoice: null }]);
       if (writtenOff > 0n) await openWriteOff(trx, { account, asset, outpoint }, writtenOff);
     }
     const amounts = { amount: reversal.amount.toString(), written_off: writtenOff.toString() };

@@ -2,6 +2,7 @@ import { bulk, type Queryable, query, statement, type Trx } from '@quittance/sha
 import type { PayoutId } from '@quittance/shared/ids';
 import type { EndingHold, Hold, HoldState } from '../domain/hold.ts';
 import type { LedgerPayout } from '../domain/posting.ts';
+import { rateNow } from './transfers.ts';
 
 /** The columns of a hold, from any relation that has those of `holds`. */
 export const holdColumns =
@@ -60,8 +61,9 @@ const decide = query<Hold>(
        where state = 'placed' group by account_id, asset) t
      where b.account_id = t.account_id and b.asset = t.asset),
    booked as (
-     insert into transfers (op, kind, account_id, asset, amount, network_fee)
-     select 'hold:' || payout_id, 'hold', account_id, asset, amount, network_fee from fresh_holds
+     insert into transfers (op, kind, account_id, asset, amount, network_fee, usd_rate)
+     select 'hold:' || payout_id, 'hold', account_id, asset, amount, network_fee, ${rateNow('fresh_holds.asset')}
+     from fresh_holds
      where state = 'placed'
      returning seq, account_id, asset, amount + network_fee as total),
    written as (

@@ -96,6 +96,7 @@ const kept = bulk({
   asset: 'text',
   outpoint: 'text',
   id: 'deposit_id text',
+  invoice: 'invoice_id text',
 });
 
 // One statement, as every deposit passes here.
@@ -104,8 +105,8 @@ const insertDeposits = query<CreditedPayment>(
   `with asked as (
      select * from ${kept.from('t')}),
    kept as (
-     insert into deposits (deposit_id, account_id, asset, outpoint)
-     select distinct on (deposit_id) deposit_id, account_id, asset, outpoint from asked order by deposit_id
+     insert into deposits (deposit_id, account_id, asset, outpoint, invoice_id)
+     select distinct on (deposit_id) deposit_id, account_id, asset, outpoint, invoice_id from asked order by deposit_id
      on conflict (deposit_id) do nothing)
    select distinct account_id as account, asset, outpoint from asked join write_offs using (account_id, asset, outpoint)
    where amount_left > 0`,
@@ -114,7 +115,7 @@ const insertDeposits = query<CreditedPayment>(
 /** Stores which payments these deposits are. @returns the payments whose write-off is not recovered in full. */
 export async function keepPayments(
   trx: Trx,
-  deposits: readonly (CreditedPayment & { id: DepositId })[],
+  deposits: readonly (CreditedPayment & { id: DepositId; invoice: string | null })[],
 ): Promise<CreditedPayment[]> {
   if (deposits.length === 0) return [];
   return await trx.rows(insertDeposits, kept.values(deposits));

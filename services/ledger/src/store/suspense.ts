@@ -8,7 +8,7 @@ import type { Hold } from '../domain/hold.ts';
 import type { LedgerPayout } from '../domain/posting.ts';
 import type { SuspenseState } from '../domain/suspense.ts';
 import { holdColumns } from './holds.ts';
-import { OtherContents } from './transfers.ts';
+import { OtherContents, rateNow } from './transfers.ts';
 
 const opened = bulk({
   deposit_id: 'text',
@@ -93,8 +93,9 @@ const decide = query<Hold>(
      from (select account_id, asset, sum(total) as total from placed group by account_id, asset) t
      where b.account_id = t.account_id and b.asset = t.asset),
    booked as (
-     insert into transfers (op, kind, account_id, asset, amount, network_fee, detail)
-     select 'hold:' || payout_id, 'hold', account_id, asset, amount, network_fee, deposit_id from placed
+     insert into transfers (op, kind, account_id, asset, amount, network_fee, detail, usd_rate)
+     select 'hold:' || payout_id, 'hold', account_id, asset, amount, network_fee, deposit_id, ${rateNow('placed.asset')}
+     from placed
      returning seq, account_id, asset, amount + network_fee as total),
    written as (
      insert into entries (transfer_seq, account_id, bucket, asset, amount)
@@ -181,8 +182,8 @@ const accept = query<SuspenseItem>(
      update balances b set available = b.available + i.amount, unresolved = b.unresolved - i.amount
      from item i where b.account_id = i.account_id and b.asset = i.asset),
    booked as (
-     insert into transfers (op, kind, account_id, asset, amount)
-     select 'accept:' || deposit_id, 'accept', account_id, asset, amount from item
+     insert into transfers (op, kind, account_id, asset, amount, usd_rate)
+     select 'accept:' || deposit_id, 'accept', account_id, asset, amount, ${rateNow('item.asset')} from item
      returning seq, account_id, asset, amount),
    written as (
      insert into entries (transfer_seq, account_id, bucket, asset, amount)

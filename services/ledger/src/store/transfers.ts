@@ -37,6 +37,10 @@ export async function lockBalances(trx: Trx, keys: readonly BalanceKey[]): Promi
   return await trx.rows(lock, values);
 }
 
+/** The rate of an asset when it is booked, as SQL; null before the first quote. */
+export const rateNow = (asset: string): string =>
+  `(select usd_rate from quotes where quotes.asset = ${asset})`;
+
 const postingRows = bulk({
   op: 'text',
   kind: 'text',
@@ -54,8 +58,8 @@ const insertPostings = statement(
   `with asked as (
      select * from ${postingRows.numbered('t', 'n')}),
    booked as (
-     insert into transfers (op, kind, account_id, asset, amount, network_fee, detail)
-     select op, kind, account_id, asset, amount, network_fee, detail from asked order by op
+     insert into transfers (op, kind, account_id, asset, amount, network_fee, detail, usd_rate)
+     select op, kind, account_id, asset, amount, network_fee, detail, ${rateNow('asked.asset')} from asked order by op
      on conflict (op) do nothing
      returning seq, op),
    sides as (

@@ -1,0 +1,205 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
+import { type Queryable, query, type Trx } from '@quittance/shared/db';
+import type { AccountId } from '@quittance/shared/ids';
+import type { Units } from '@quittance/shared/money';
+import type { Source } from '../domain/balance-transaction.ts';
+import type { MovementSum } from '../domain/statement.ts';
+
+/** A movement of an available balance. */
+export type BalanceTransaction = {
+  /** Of the transfer. */
+  seq: string;
+  op: string;
+  kind: string;
+  detail: string;
+  asset: AssetSymbol;
+  net: Units;
+  networkFee: Units;
+  balanceAfter: Units;
+  /** Decimal text: see `storedRate`. Null of old transfers. */
+  usdRate: string | null;
+  invoice: string | null;
+  createdAt: Date;
+};
+
+/** Which transactions of an account; null where it does not matter. */
+export type TransactionFilter = {
+  account: AccountId;
+  assets: readonly AssetSymbol[];
+  kind: string | null;
+  reasons: readonly string[] | null;
+  /** The transfers of a source. */
+  seqs: readonly string[] | null;
+  createdFrom: Date | null;
+  /** Not included. */
+  createdBefore: Date | null;
+};
+
+const valuesOf = ({ account, assets, kind, reasons, seqs, createdFrom, createdBefore }: TransactionFilter) =>
+  [account, assets, kind, reasons, seqs, createdFrom, createdBefore] as const;
+
+/* The conditions of a filter, whose values are the first seven. Without a name statements are planned for the values that are given. */
+const matches = `($3::text is null or t.kind = $3)
+  and ($4::text[] is null or t.detail = any($4))
+  and ($5::bigint[] is null or t.seq = any($5))
+  and ($6::timestamptz is null or t.created_at >= $6)
+  and ($7::timestamptz is null or t.created_at < $7)`;
+
+const shown = `t.seq, t.op, t.kind, t.detail, t.asset, t.network_fee, t.usd_rate, t.created_at`;
+
+/* The invoice of the deposit that the op names. */
+const itsInvoice = `(select d.invoice_id from deposits d
+  where t.kind in ('deposit', 'reversal', 'recovery') and d.deposit_id = split_part(t.op, ':', 2)) as invoice`;
+
+const LAST = '9223372036854775807';
+
+/*
+ * A page of transactions before ($8) and after ($9) a place, and their running balances. A balance is booked while its row is
+ * locked, and a transfer gets its seq then: within an account and asset, seq is the order in which the balance changed. So the
+ * balance after a transaction is what there is now, less all that came later. Each row adds up what lies between it and the
+ * next newer row of its asset, so that together they read each entry once.
+ */
+const pageOf = (order: 'asc' | 'desc') =>
+  query<BalanceTransaction>(
+    '',
+    `with picked as (
+       select x.* from unnest($2::text[]) as a (asset) cross join lateral (
+         select ${shown}, e.amount as net from entries e join transfers t on t.seq = e.transfer_seq
+         where e.account_id = $1 and e.asset = a.asset and e.bucket = 'available'
+           and e.transfer_seq < $8::bigint and e.transfer_seq > $9::bigint and ${matches}
+         order by e.transfer_seq ${order} limit $10) x
+       order by seq ${order} limit $10),
+     neighbours as (
+       select *, lag(seq, 1, ${LAST}) over (partition by asset order by seq desc) as newer from picked),
+     steps as (
+       select n.*, coalesce((select sum(e.amount) from entries e
+         where e.account_id = $1 and e.asset = n.asset and e.bucket = 'available'
+           and e.transfer_seq > n.seq and e.transfer_seq <= n.newer), 0) as later from neighbours n)
+     select ${shown}, t.net, ${itsInvoice},
+       b.available - sum(t.later) over (partition by t.asset order by t.seq desc) as balance_after
+     from steps t join balances b on b.account_id = $1 and b.asset = t.asset
+     order by t.seq desc`,
+  );
+
+const [oldestFirst, newestFirst] = [pageOf('asc'), pageOf('desc')];
+
+/** Where a page lies: the newest, those that are older than a transaction, or those that are newer. */
+export type TransactionPlace = { olderThan: string } | { newerThan: string } | 'newest';
+
+/** One page, newest first, and whether there are more beyond it. */
+export async function transactionPage(
+  db: Queryable,
+  filter: TransactionFilter,
+  place: TransactionPlace,
+  limit: number,
+): Promise<{ items: BalanceTransaction[]; hasMore: boolean }> {
+  const newer = place !== 'newest' && 'newerThan' in place;
+  const before = place === 'newest' || newer ? LAST : place.olderThan;
+  const after = newer ? place.newerThan : '0';
+  const values = [...valuesOf(filter), before, after, limit + 1];
+  const rows = await db.rows(newer ? oldestFirst : newestFirst, values);
+  const hasMore = rows.length > limit;
+  if (!hasMore) return { items: rows, hasMore };
+  // The one too many is the farthest from the place.
+  return { items: newer ? rows.slice(1) : rows.slice(0, limit), hasMore };
+}
+
+const selectPlace = query<{ seq: string }>(
+  'balance_transaction_place',
+  `select t.seq from transfers t join entries e on e.transfer_seq = t.seq and e.bucket = 'available'
+   where t.op = $1 and t.account_id = $2`,
+);
+
+/** The seq of an account's transaction; undefined where it has none of this op. */
+export const placeOfTransaction = async (
+  db: Queryable,
+  account: AccountId,
+  op: string,
+): Promise<string | undefined> => (await db.maybe(selectPlace, [op, account]))?.seq;
+
+const selectOfDeposits = query<{ seq: string }>(
+  'balance_transactions_of_deposits',
+  `with d as (
+     select deposit_id as id from deposits where invoice_id = $2 and account_id = $1
+     union select $3::text where $3 is not null)
+   select t.seq from d join transfers t on t.op in ('deposit:' || d.id, 'reversal:' || d.id, 'accept:' || d.id)
+   where t.account_id = $1
+   union all
+   select t.seq from d join transfers t on t.op > 'recovery:' || d.id || ':' and t.op < 'recovery:' || d.id || ';'
+   where t.account_id = $1`,
+);
+
+const selectOfPayout = query<{ seq: string }>(
+  'balance_transactions_of_payout',
+  `select seq from transfers where account_id = $1 and op in ('hold:' || $2, 'release:' || $2)`,
+);
+
+/** The transfers that a source caused in an account. */
+export async function transfersOfSource(
+  db: Queryable,
+  account: AccountId,
+  { type, id }: Source,
+): Promise<string[]> {
+  const rows =
+    type === 'payout'
+      ? await db.rows(selectOfPayout, [account, id])
+      : await db.rows(selectOfDeposits, [
+          account,
+          type === 'invoice' ? id : null,
+          type === 'deposit' ? id : null,
+        ]);
+  return rows.map(({ seq }) => seq);
+}
+
+const EXPORT_ROWS = 500;
+/** The first rows come when all are sorted. */
+const EXPORT_STATEMENT_TIMEOUT = '60s';
+
+/* All transactions, read through a cursor: Postgres sorts them on its disk, and the service holds a few hundred at a time. */
+const declareExport = `declare balance_transactions no scroll cursor for
+  select ${shown}, r.net, r.balance_after, ${itsInvoice}
+  from (
+    select e.transfer_seq as seq, e.amount as net, b.available - coalesce(sum(e.amount) over (
+      partition by a.asset order by e.transfer_seq desc
+      rows between unbounded preceding and 1 preceding), 0) as balance_after
+    from unnest($2::text[]) as a (asset)
+    join balances b on b.account_id = $1 and b.asset = a.asset
+    join entries e on e.account_id = $1 and e.asset = a.asset and e.bucket = 'available') r
+  join transfers t on t.seq = r.seq
+  where ${matches}
+  order by r.seq desc`;
+
+const fetchExport = query<BalanceTransaction>('', `fetch ${EXPORT_ROWS} from balance_transactions`);
+
+/** All transactions, newest first, as they were when it began: a few hundred at a time, until there is none. */
+export async function openTransactions(
+  trx: Trx,
+  filter: TransactionFilter,
+): Promise<() => Promise<BalanceTransaction[]>> {
+  await trx.rows(`set local statement_timeout = '${EXPORT_STATEMENT_TIMEOUT}'`);
+  await trx.rows(declareExport, valuesOf(filter));
+  return () => trx.rows(fetchExport);
+}
+
+const selectSums = query<Partial<MovementSum> & { available: Units }>(
+  '',
+  `with moved as (
+     select t.kind, case t.kind when 'release' then t.detail else '' end as detail, t.created_at >= $4 as later,
+       count(*)::int as count, sum(e.amount) as net, sum(t.network_fee) as network_fee
+     from transfers t join entries e on e.transfer_seq = t.seq and e.account_id = $1 and e.bucket = 'available'
+     where t.account_id = $1 and t.asset = $2 and t.created_at >= $3
+     group by 1, 2, 3)
+   select available, moved.* from (
+     select coalesce((select available from balances where account_id = $1 and asset = $2), 0) as available) b
+   left join moved on true`,
+);
+
+/** What a balance has, and the sums of its movements from a time on, with those of a later time apart. */
+export async function movementSums(
+  db: Queryable,
+  { account, asset, from, to }: { account: AccountId; asset: AssetSymbol; from: Date; to: Date },
+): Promise<{ available: Units; movements: MovementSum[] }> {
+  const rows = await db.rows(selectSums, [account, asset, from, to]);
+  const movements = rows.filter((row): row is MovementSum & { available: Units } => row.kind !== null);
+  return { available: rows[0]?.available ?? (0n as Units), movements };
+}

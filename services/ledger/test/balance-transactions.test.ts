@@ -1,0 +1,241 @@
+import { beforeAll, expect, it } from '@jest/globals';
+import { systemClock } from '@quittance/shared/clock';
+import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
+import type { AccountId } from '@quittance/shared/ids';
+import { type Lease, takeLease } from '@quittance/shared/lease';
+import { rateFromSource } from '@quittance/shared/money';
+import { request } from 'undici';
+import { refreshQuotes } from '../src/operations/refresh-quotes.ts';
+import { fixedPrices } from './fixed-prices.ts';
+import {
+  aDeposit,
+  aHold,
+  anAccount,
+  type Hold,
+  IDENTITY_SECRET,
+  openLedger,
+  release,
+  reversed,
+  settle,
+  settled,
+} from './ledger-fixture.ts';
+
+const { fixture, one: ledger, handle, accept } = openLedger();
+
+async function ask(path: string, account: AccountId, headers: Record<string, string> = {}) {
+  const identity = signIdentity(IDENTITY_SECRET, { account }, new Date());
+  const answer = await request(`http://127.0.0.1:${ledger.port}/api/${path}`, {
+    headers: { [IDENTITY_HEADER]: identity, ...headers },
+  });
+  const text = await answer.body.text();
+  const type = String(answer.headers['content-type']);
+  return {
+    status: answer.statusCode,
+    type,
+    text,
+    body: type.includes('json') ? JSON.parse(text) : undefined,
+  };
+}
+type Item = Record<string, unknown> & { id: string; net: string };
+const list = async (account: AccountId, query = ''): Promise<Item[]> =>
+  (await ask(`balance-transactions?${query}`, account)).body.data;
+
+const USDC = { asset: 'USDC_ERC20' } as const;
+const account = anAccount();
+const paid = aDeposit(account, 10_000_000n, { ...USDC, invoice_id: 'inv_paid' });
+const late = aDeposit(account, 7_000_000n, { ...USDC, disposition: 'unresolved', invoice_id: 'inv_late' });
+const ether = aDeposit(account, 10n ** 18n, { invoice_id: 'inv_ether' });
+const payouts: Hold[] = [];
+
+beforeAll(async () => {
+  // Booked before there is any rate.
+  await handle(settled(paid));
+  const lease = (await takeLease(fixture.db, 'quotes', 'this test', 600_000)) as Lease;
+  const rate = rateFromSource('0.9999') ?? (0n as never);
+  const readings = [{ source: 'test', ...USDC, rate, readAt: systemClock.now() }];
+  await refreshQuotes({ ...ledger.ports, prices: fixedPrices(readings) }, lease);
+  await handle(settled(late), settled(ether));
+  await accept(late);
+  for (const amount of [1_000_000n, 2_000_000n, 3_000_000n]) {
+    const hold = aHold(account, amount, { ...USDC, network_fee: '500000' });
+    expect(await fixture.place(hold)).toBe('placed');
+    payouts.push(hold);
+  }
+  const [mined, failed, kept] = payouts as [Hold, Hold, Hold];
+  await handle(settle(mined));
+  await handle(release(failed));
+  await handle(release(kept, true));
+  await handle(reversed(paid));
+});
+
+it('GET /api/balance-transactions shows each movement with its parts, the balance after it, and its source', async () => {
+  const [mined, failed, kept] = payouts.map(({ payout_id }) => ({
+    type: 'payout',
+    id: JSON.parse(payout_id),
+  }));
+  const invoice = { type: 'invoice', id: 'inv_paid' };
+  const answer = await ask('balance-transactions?asset=USDC_ERC20', account);
+  expect(answer.body.has_more).toBe(false);
+  const asset = { id: 4, symbol: 'USDC_ERC20', name: 'USD Coin (ERC-20)', decimals: 6 };
+  const row = (
+    type: string,
+    amount: string,
+    fee: string,
+    net: string,
+    after: string,
+    usd: string | null,
+    source: unknown,
+  ) => ({
+    id: expect.stringMatching(/^txn_[\w-]+$/),
+    type,
+    asset,
+    amount,
+    fee,
+    net,
+    balance_after: after,
+    usd_rate: usd && '0.9999',
+    usd_value: usd,
+    source,
+    created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+  });
+  expect(answer.body.data).toStrictEqual([
+    row('payment_reversal', '-10', '0', '-10', '5', '-9.99', invoice),
+    row('payout_failed', '3', '0', '3', '15', '2.99', kept),
+    row('payout_failed', '2', '-0.5', '2.5', '12', '2.49', failed),
+    row('payout', '-3', '0.5', '-3.5', '9.5', '-3.49', kept),
+    row('payout', '-2', '0.5', '-2.5', '13', '-2.49', failed),
+    row('payout', '-1', '0.5', '-1.5', '15.5', '-1.49', mined),
+    row('unresolved_accepted', '7', '0', '7', '17', '6.99', { type: 'deposit', id: late.deposit_id }),
+    row('payment', '10', '0', '10', '10', null, invoice),
+  ]);
+});
+
+it.each([
+  ['type=payout', ['-3.5', '-2.5', '-1.5']],
+  ['type=payout_failed', ['3', '2.5']],
+  ['type=payment&asset=ETH', ['1']],
+  ['source=inv_paid', ['-10', '10']],
+  [`source=${late.deposit_id}`, ['7']],
+  ['source=inv_unknown', []],
+  ['created_to=2020-01-01', []],
+  ['created_from=2020-01-01&type=payment', ['1', '10']],
+])('the filter %s lists what it names, with the balances of the whole list', async (query, nets) => {
+  const all = await list(account, 'limit=100');
+  const found = await list(account, query);
+  expect(found.map(({ net }) => net)).toEqual(nets);
+  for (const item of found) expect(all).toContainEqual(item);
+});
+
+it('the pages of a list, onwards and back, are the list', async () => {
+  const all = await list(account, 'limit=100');
+  expect(all).toHaveLength(9);
+  const pages = async (first: string, cursor: string, last: (page: Item[]) => Item | undefined) => {
+    const found: Item[][] = [];
+    for (let next = first; ; ) {
+      const { body } = await ask(`balance-transactions?limit=4&${next}`, account);
+      found.push(body.data);
+      const id = last(body.data)?.id;
+      expect(body.has_more).toBe(found.length < 3);
+      if (!body.has_more) return found;
+      next = `${cursor}=${id}`;
+    }
+  };
+  const older = await pages('', 'starting_after', (page) => page.at(-1));
+  expect(older.flat()).toEqual(all);
+  const oldest = await list(account, `limit=1&ending_before=${all.at(-1)?.id}`);
+  expect(oldest).toEqual([all.at(-2)]);
+  expect(await list(account, `ending_before=${all[2]?.id}`)).toEqual(all.slice(0, 2));
+});
+
+it.each([
+  ['limit=0', 'limit'],
+  ['limit=101', 'limit'],
+  ['starting_after=txn_none', 'starting_after'],
+  ['ending_before=txn_deposit-dep_1', 'ending_before'],
+  ['source=nonsense', 'source'],
+  ['type=refund', 'type'],
+  ['format=csv&limit=5', 'limit'],
+  ['currency=EUR', 'currency'],
+])('GET /api/balance-transactions?%s is a 422 about it', async (query, field) => {
+  const { status, body } = await ask(`balance-transactions?${query}`, account);
+  expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
+});
+
+it('another account sees nothing of it, and its cursors are unknown to it', async () => {
+  const other = anAccount();
+  const [newest] = await list(account);
+  expect(await list(other)).toEqual([]);
+  expect(await list(other, 'source=inv_paid')).toEqual([]);
+  expect((await ask(`balance-transactions?starting_after=${newest?.id}`, other)).status).toBe(422);
+  expect((await ask('balance-transactions?format=csv', other)).text.split('\r\n')).toHaveLength(2);
+});
+
+it('the CSV of the list has all that match, also for a client that accepts CSV alone', async () => {
+  const all = await list(account, 'limit=100');
+  const { type, text } = await ask('balance-transactions', account, { accept: 'text/csv' });
+  expect(type).toBe('text/csv; charset=utf-8');
+  const [head, ...lines] = text.trimEnd().split('\r\n');
+  expect(head).toBe(
+    'id,created_at,type,asset,amount,fee,net,balance_after,usd_rate,usd_value,source_type,source_id',
+  );
+  expect(lines).toEqual(
+    all.map((item) => {
+      const { symbol } = item['asset'] as { symbol: string };
+      const { type: of, id } = item['source'] as { type: string; id: string };
+      const { amount, fee, net, balance_after, usd_rate, usd_value } = item;
+      const numbers = [amount, fee, net, balance_after, usd_rate, usd_value].map((one) => one ?? '');
+      return [item.id, item['created_at'], item['type'], symbol, ...numbers, of, id].join(',');
+    }),
+  );
+  const filtered = await ask('balance-transactions?format=csv&type=payout_failed', account);
+  expect(filtered.text.trimEnd().split('\r\n')).toHaveLength(3);
+});
+
+const month = new Date().toISOString().slice(0, 7);
+const statement = `statements?month=${month}&asset=USDC_ERC20`;
+
+it('GET /api/statements sums up a month by type, from its opening to its closing balance', async () => {
+  const { body } = await ask(statement, account);
+  expect(body).toMatchObject({ month, complete: false, opening_balance: '0', closing_balance: '5' });
+  expect(body.entries).toEqual([
+    { type: 'payment', count: 1, amount: '10', fee: '0', net: '10' },
+    { type: 'payment_reversal', count: 1, amount: '-10', fee: '0', net: '-10' },
+    { type: 'unresolved_accepted', count: 1, amount: '7', fee: '0', net: '7' },
+    { type: 'payout', count: 3, amount: '-6', fee: '1.5', net: '-7.5' },
+    { type: 'payout_failed', count: 2, amount: '5', fee: '-0.5', net: '5.5' },
+  ]);
+  expect(body.total).toEqual({ count: 8, amount: '6', fee: '1', net: '5' });
+  const past = await ask('statements?month=2020-02&asset=USDC_ERC20', account);
+  expect(past.body).toMatchObject({
+    from: '2020-02-01T00:00:00.000Z',
+    to: '2020-03-01T00:00:00.000Z',
+    complete: true,
+    opening_balance: '0',
+    entries: [],
+    closing_balance: '0',
+  });
+});
+
+it('a statement is also CSV, and a page without scripts that can be printed', async () => {
+  const csv = await ask(`${statement}&format=csv`, account, { accept: 'application/json' });
+  expect(csv.text.split('\r\n').slice(0, 3)).toEqual([
+    'month,asset,entry,count,amount,fee,net,balance',
+    `${month},USDC_ERC20,opening_balance,,,,,0`,
+    `${month},USDC_ERC20,payment,1,10,0,10,`,
+  ]);
+  const page = await ask(`${statement}&format=html`, account);
+  expect(page.type).toBe('text/html; charset=utf-8');
+  expect(page.text).toContain('<td>-7.5</td>');
+  expect(page.text).toContain('@media print');
+  expect(page.text).not.toMatch(/<script/i);
+});
+
+it.each([
+  ['', ['month', 'asset']],
+  ['month=2026-13&asset=BTC', ['month']],
+  ['month=2999-01&asset=BTC', ['month']],
+  ['month=2026-01&asset=EUR', ['asset']],
+])('GET /api/statements?%s is a 422 about it', async (query, fields) => {
+  const { status, body } = await ask(`statements?${query}`, account);
+  expect([status, Object.keys(body.errors)]).toEqual([422, fields]);
+});
