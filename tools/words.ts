@@ -43,7 +43,6 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'services/webhooks/src/connections.ts': ['family'],
   'services/webhooks/src/public-address-guard.ts': ['family'],
   'services/webhooks/test/ssrf.test.ts': ['family'],
-  'services/webhooks/test/sender-addresses.test.ts': ['family'],
   'services/webhooks/test/webhook-sender.test.ts': ['family'],
 };
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import type { Db } from '@quittance/shared/db';
 import { attemptDelivery, recordAttempts } from '@quittance/webhooks/operations/attempt-delivery';
 import {
@@ -8,17 +8,8 @@ import {
   takeBackDeliveries,
 } from '@quittance/webhooks/operations/claim-deliveries';
 import type { Ports } from '@quittance/webhooks/ports';
-import {
-  anAccount,
-  anEndpoint,
-  deliverAll,
-  deliveriesOf,
-  type Fixture,
-  openFixture,
-  ROOM,
-  receiveMany,
-} from '../../services/webhooks/test/fixture.ts';
-import { type Interleaver, type Operation, openInterleaver, returned } from './interleave.ts';
+import { openFixture, ROOM } from '../../services/webhooks/test/fixture.ts';
+import { type Operation, openInterleaver, returned } from './interleave.ts';
 
 /** An endpoint that has never accepted a delivery has this many attempts in flight at once. */
 const CONCURRENCY = 2;
@@ -28,16 +19,10 @@ const sender: Ports['sender'] = {
   close: async () => {},
 };
 
-let fixture: Fixture;
-let replicas: Interleaver;
-beforeAll(async () => {
-  fixture = await openFixture({ sender });
-  replicas = await openInterleaver(fixture.database, 'webhooks');
-});
-afterAll(async () => {
-  await replicas.close();
-  await fixture.close();
-});
+const fixture = await openFixture({ sender });
+const { database, aShop, receiveMany, deliverAll, deliveriesOf } = fixture;
+const replicas = await openInterleaver(database, 'webhooks');
+database.finally(replicas.close);
 
 const on = (db: Db): Ports => ({ ...fixture.ports, db });
 
@@ -58,22 +43,21 @@ const recording = (claimed: readonly ClaimedDelivery[]): Operation<void> => ({
 
 /** An endpoint with this many new deliveries. Replicas claim for their fast pools when it has accepted one before. */
 async function aQueue(count: number, { hasAccepted = false } = {}): Promise<{ key: string }> {
-  const account = anAccount();
-  const { key } = await anEndpoint(fixture.ports, account, 'http://shop.example/');
+  const { account, key } = await aShop('http://shop.example/');
   if (hasAccepted) {
-    await receiveMany(fixture.ports, account, 1, 'first');
-    await deliverAll(fixture.ports);
+    await receiveMany(account, 1);
+    await deliverAll();
   }
-  await receiveMany(fixture.ports, account, count);
+  await receiveMany(account, count);
   return { key };
 }
 
 const inFlight = async (key: string): Promise<number> =>
-  (await deliveriesOf(fixture.db, key)).filter(({ state }) => state === 'sending').length;
+  (await deliveriesOf(key)).filter(({ state }) => state === 'sending').length;
 
 /** Everything is delivered in the end, each delivery with one attempt. */
 async function expectDeliveredOnce(key: string): Promise<void> {
-  await deliverAll(fixture.ports);
+  await deliverAll();
   const rows = await fixture.db.rows(
     `select count(*)::int as deliveries, count(*) filter (where state = 'delivered' and d.attempts = 1)::int as delivered,
        (select count(*)::int from attempts where endpoint_key = $1) as attempts
@@ -177,7 +161,7 @@ it('gives a delivery to the newer claim when the results of an old one come afte
     const { key } = await aQueue(CONCURRENCY);
     const old = await claiming().run(fixture.db);
     fixture.clock.advance(LEASE_MS + 1);
-    await takeBackDeliveries(fixture.ports);
+    await fixture.takeBack();
     const { a, b } = await interleave(recording(old), claiming());
     returned(a);
     const claimed = returned(b);

@@ -1,23 +1,18 @@
 import { expect, test } from '@jest/globals';
-import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
 import { EventSource } from 'eventsource';
 import { replayEvents } from '../src/operations/deliveries.ts';
 import { changeEndpoint, readEndpoint } from '../src/operations/endpoints.ts';
 import { listEvents, recordEvents } from '../src/operations/events.ts';
-import { anAccount, anEvent, deliverAll, IDENTITY_SECRET, receiveEvents } from './fixture.ts';
-import { openReceiverFixture } from './receiver-fixture.ts';
+import { anAccount, anEvent, HOUR, identityOf, openFixture } from './fixture.ts';
 
-const HOUR = 3_600_000;
-
-const { fixture, receiver, caller, aShop } = await openReceiverFixture();
-const { port } = await caller();
+const { db, clock, ports, receiver, port, receive, deliverAll, aShop } = await openFixture();
 
 type Told = { id: string; sequence: number; version: number; data: { id: string; n: number } };
 
 const page = (account: AccountId, after: number, limit = 500) =>
-  listEvents(fixture.ports, account, { after, limit, eventTypes: null, from: null, to: null });
+  listEvents(ports, account, { after, limit, eventTypes: null, from: null, to: null });
 
 test('a reader never sees a sequence number before a smaller one while many transactions write', async () => {
   const accounts = [anAccount(), anAccount()];
@@ -33,13 +28,13 @@ test('a reader never sees a sequence number before a smaller one while many tran
       );
       if (i % 5 === 0) {
         const undone = new Error('undone');
-        const trying = fixture.db.transaction(async (trx) => {
-          await recordEvents(trx, batch, fixture.ports);
+        const trying = db.transaction(async (trx) => {
+          await recordEvents(trx, batch, ports);
           throw undone;
         });
         await expect(trying).rejects.toBe(undone);
       }
-      await receiveEvents(fixture.ports, ...batch);
+      await receive(...batch);
       written += batch.length;
     }
   });
@@ -80,13 +75,13 @@ test('a receiver that drops older versions ends with the latest one in any order
     const events = Array.from({ length: 6 }, (_, i) =>
       anEvent({ account, resource: `inv_${i}`, version, data: { id: `inv_${i}`, n: version } }),
     );
-    await receiveEvents(fixture.ports, ...events);
-    await deliverAll(fixture.ports);
-    fixture.clock.advance(60_000);
+    await receive(...events);
+    await deliverAll();
+    clock.advance(60_000);
   }
   for (let i = 0; i < 40; i++) {
-    fixture.clock.advance(2 * HOUR);
-    await deliverAll(fixture.ports);
+    clock.advance(2 * HOUR);
+    await deliverAll();
   }
   expect(olderAfterYounger).toBeGreaterThan(5);
   expect([...shown.values()].map(({ data }) => data.n)).toEqual([8, 8, 8, 8, 8, 8]);
@@ -95,12 +90,8 @@ test('a receiver that drops older versions ends with the latest one in any order
 test('a shop that was offline for a week gets all events by pages, by a stream or by a replay', async () => {
   const { account, id } = await aShop('/week');
   const happens = async (n: number) => {
-    const events = Array.from({ length: n }, () => ({
-      ...anEvent({ account }),
-      created_at: fixture.clock.now().toISOString(),
-    }));
-    await receiveEvents(fixture.ports, ...events);
-    await deliverAll(fixture.ports);
+    await receive(...Array.from({ length: n }, () => anEvent({ account, at: clock.now() })));
+    await deliverAll();
   };
   /** The events that the shop answered with 200, some of them more than once. */
   const taken: Told[] = [];
@@ -109,7 +100,7 @@ test('a shop that was offline for a week gets all events by pages, by a stream o
     response.writeHead(isUp ? 200 : 503).end();
     if (isUp && path === '/week') taken.push(JSON.parse(body) as Told);
   });
-  const begun = fixture.clock.now();
+  const begun = clock.now();
   await happens(3);
   expect(taken.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
 
@@ -117,12 +108,12 @@ test('a shop that was offline for a week gets all events by pages, by a stream o
   for (let day = 0; day < 7; day++) {
     await happens(4);
     for (let i = 0; i < 4; i++) {
-      fixture.clock.advance(6 * HOUR);
-      await deliverAll(fixture.ports);
+      clock.advance(6 * HOUR);
+      await deliverAll();
     }
   }
   expect(taken).toHaveLength(3);
-  const away = await readEndpoint(fixture.ports, account, id);
+  const away = await readEndpoint(ports, account, id);
   if (!away.ok) throw new Error(away.refusal);
   const { missedSince } = away.value;
   expect(away.value).toMatchObject({
@@ -152,8 +143,8 @@ test('a shop that was offline for a week gets all events by pages, by a stream o
   const heard: number[] = [];
   const source = new EventSource(`http://127.0.0.1:${port}/api/events/stream?after=3`, {
     fetch: (input, init) => {
-      const identity = signIdentity(IDENTITY_SECRET, { account }, fixture.clock.now());
-      return fetch(input, { ...init, headers: { ...init.headers, [IDENTITY_HEADER]: identity } });
+      const headers = { ...init.headers, ...identityOf(account, clock.now()) };
+      return fetch(input, { ...init, headers });
     },
   });
   source.addEventListener('invoice.created', ({ data }) => heard.push((JSON.parse(data) as Told).sequence));
@@ -164,22 +155,22 @@ test('a shop that was offline for a week gets all events by pages, by a stream o
   }
 
   // Third way: a replay of exhausted deliveries and of events without a delivery.
-  expect((await changeEndpoint(fixture.ports, account, id, { enabled: true })).ok).toBe(true);
-  await deliverAll(fixture.ports);
+  expect((await changeEndpoint(ports, account, id, { enabled: true })).ok).toBe(true);
+  await deliverAll();
   expect(taken).toHaveLength(3);
   const range = {
     from: missedSince as Date,
-    to: new Date(fixture.clock.now().getTime() + 1),
+    to: new Date(clock.now().getTime() + 1),
     eventTypes: null,
   };
   const order = { ...range, includeDelivered: false };
-  expect(await replayEvents(fixture.ports, account, id, order)).toMatchObject({
+  expect(await replayEvents(ports, account, id, order)).toMatchObject({
     ok: true,
     value: { queued: 28, alreadyDelivered: 3 },
   });
   // A second replay queues nothing more.
-  expect(await replayEvents(fixture.ports, account, id, order)).toMatchObject({ value: { queued: 0 } });
-  await deliverAll(fixture.ports);
+  expect(await replayEvents(ports, account, id, order)).toMatchObject({ value: { queued: 0 } });
+  await deliverAll();
   expect(taken.map(({ sequence }) => sequence).toSorted((a, b) => a - b)).toEqual(all);
   expect(new Set(taken.map((event) => event.id)).size).toBe(31);
   await happens(1);

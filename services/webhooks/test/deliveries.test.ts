@@ -1,30 +1,21 @@
 import { expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { attemptDelivery, recordAttempts } from '../src/operations/attempt-delivery.ts';
-import { claimDeliveries, LEASE_MS, takeBackDeliveries } from '../src/operations/claim-deliveries.ts';
+import { recordAttempts } from '../src/operations/attempt-delivery.ts';
+import { LEASE_MS } from '../src/operations/claim-deliveries.ts';
 import { createWebhookSender } from '../src/webhook-sender.ts';
-import {
-  anAccount,
-  anEndpoint,
-  anEvent,
-  deliver,
-  deliverAll,
-  deliveriesOf,
-  ROOM,
-  receiveEvents,
-  receiveMany,
-  send,
-} from './fixture.ts';
-import { openReceiverFixture } from './receiver-fixture.ts';
+import { anEvent, openFixture } from './fixture.ts';
 
-const { fixture, receiver, arrivedAt, answerWith, aShop } = await openReceiverFixture();
+const fixture = await openFixture();
+const { db, clock, ports, receiver, answerWith, receive, claim, attempt, send } = fixture;
+const { deliver, deliverAll, deliveriesOf, takeBack, receiveMany, aShop, arrivedAt } = fixture;
+const { queuesOf } = fixture;
 
 test('a delivery is signed by Standard Webhooks, and its body is the documented envelope', async () => {
   const { account, secret } = await aShop('/signed?shop=1');
   const data = { id: 'inv_9', amount: '1.5', note: 'Grüße "quoted" \\ \u2028' };
   const event = anEvent({ account, kind: 'invoice.paid', data });
-  await receiveEvents(fixture.ports, event);
-  await deliver(fixture.ports);
+  await receive(event);
+  await deliver();
 
   const [one] = arrivedAt('/signed?shop=1');
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -43,128 +34,78 @@ test('a delivery is signed by Standard Webhooks, and its body is the documented 
 
 test('a delivery that was sent and not recorded is sent again with the same id, and the late record is refused', async () => {
   const { account, key } = await aShop('/unrecorded');
-  await receiveEvents(fixture.ports, anEvent({ account }));
-  const claimed = await claimDeliveries(fixture.ports, ROOM);
-  const late = await Promise.all(claimed.map((delivery) => attemptDelivery(fixture.ports, delivery)));
+  await receive(anEvent({ account }));
+  const late = await attempt(await claim());
 
-  expect(await takeBackDeliveries(fixture.ports)).toBe(0);
-  expect(await deliverAll(fixture.ports)).toHaveLength(0);
-  fixture.clock.advance(LEASE_MS);
-  expect(await takeBackDeliveries(fixture.ports)).toBe(1);
-  const again = await claimDeliveries(fixture.ports, ROOM);
-  const attempts = await Promise.all(again.map((delivery) => attemptDelivery(fixture.ports, delivery)));
+  expect(await takeBack()).toBe(0);
+  expect(await deliverAll()).toHaveLength(0);
+  clock.advance(LEASE_MS);
+  expect(await takeBack()).toBe(1);
+  answerWith(500);
+  const present = await attempt(await claim());
 
   // The first sender was only slow: its claim has expired.
-  await recordAttempts(fixture.ports, late);
-  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'sending', attempts: 0 }]);
-  await recordAttempts(fixture.ports, attempts);
-  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
-  const ids = arrivedAt('/unrecorded').map((one) => one.headers['webhook-id']);
-  expect(ids).toHaveLength(2);
-  expect(new Set(ids).size).toBe(1);
-});
-
-test('an attempt that ends after its delivery was claimed again does not end the later claim', async () => {
-  const { account, key } = await aShop('/twice');
-  await receiveEvents(fixture.ports, anEvent({ account }));
-  const claim = async () =>
-    (await claimDeliveries(fixture.ports, ROOM)).find(({ endpointKey }) => endpointKey === key);
-  const first = await claim();
-  fixture.clock.advance(LEASE_MS);
-  await takeBackDeliveries(fixture.ports);
-  const second = await claim();
-  if (first === undefined || second === undefined) throw new Error('not claimed twice');
-  const late = await attemptDelivery(fixture.ports, first);
-  answerWith(500);
-  const present = await attemptDelivery(fixture.ports, second);
-  await recordAttempts(fixture.ports, [late, present]);
-  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'waiting', attempts: 1 }]);
-  expect(
-    await fixture.db.rows(
-      'select consecutive_failures, has_succeeded from endpoint_queues where endpoint_key = $1',
-      [key],
-    ),
-  ).toEqual([{ consecutive_failures: 1, has_succeeded: false }]);
-  fixture.clock.advance(6_000);
+  await recordAttempts(ports, late);
+  expect(await deliveriesOf(key)).toMatchObject([{ state: 'sending', attempts: 0 }]);
+  // Nor does it end the later claim when both are recorded together.
+  await recordAttempts(ports, [...late, ...present]);
+  expect(await deliveriesOf(key)).toMatchObject([{ state: 'waiting', attempts: 1 }]);
+  expect(await queuesOf(key)).toMatchObject([{ consecutive_failures: 1, has_succeeded: false }]);
+  clock.advance(6_000);
   answerWith(200);
-  await deliverAll(fixture.ports);
+  await deliverAll();
+  expect(await deliveriesOf(key)).toMatchObject([{ state: 'delivered', attempts: 2 }]);
+  const ids = arrivedAt('/unrecorded').map((one) => one.headers['webhook-id']);
+  expect(ids).toHaveLength(3);
+  expect(new Set(ids).size).toBe(1);
 });
 
 test('deliveries of an endpoint start in the order of their sequence numbers', async () => {
   const { account } = await aShop('/order');
-  for (let i = 0; i < 5; i++) {
-    await receiveEvents(
-      fixture.ports,
-      ...Array.from({ length: 5 }, (_, j) => anEvent({ account, resource: `inv_${i}_${j}` })),
-    );
-  }
+  for (let i = 0; i < 5; i++) await receiveMany(account, 5);
   const begun: string[] = [];
   for (;;) {
-    const claimed = await claimDeliveries(fixture.ports, ROOM);
+    const claimed = await claim();
     if (claimed.length === 0) break;
     begun.push(...claimed.map((delivery) => delivery.sequence));
-    await send(fixture.ports, claimed);
+    await send(claimed);
   }
   expect(begun).toEqual(Array.from({ length: 25 }, (_, i) => String(i + 1)));
 });
 
 test('an endpoint never has more attempts in flight than its limit, and each that ends frees a slot', async () => {
   const { account, key } = await aShop('/slots');
-  await receiveMany(fixture.ports, account, 40);
+  await receiveMany(account, 40);
   // An endpoint that has never accepted a delivery may never answer.
-  const trial = await claimDeliveries(fixture.ports, ROOM);
+  const trial = await claim();
   expect(trial).toHaveLength(2);
-  await send(fixture.ports, trial);
-  const first = await claimDeliveries(fixture.ports, ROOM);
+  await send(trial);
+  const first = await claim();
   expect(first).toHaveLength(16);
-  expect(await claimDeliveries(fixture.ports, ROOM)).toHaveLength(0);
+  expect(await claim()).toHaveLength(0);
   // A new event does not free a slot.
-  await receiveEvents(fixture.ports, anEvent({ account }));
-  expect(await claimDeliveries(fixture.ports, ROOM)).toHaveLength(0);
+  await receive(anEvent({ account }));
+  expect(await claim()).toHaveLength(0);
 
-  const three = await Promise.all(first.slice(0, 3).map((one) => attemptDelivery(fixture.ports, one)));
-  await recordAttempts(fixture.ports, three);
-  expect(await claimDeliveries(fixture.ports, ROOM)).toHaveLength(3);
-  fixture.clock.advance(LEASE_MS);
-  await takeBackDeliveries(fixture.ports);
-  await deliverAll(fixture.ports);
-  const rows = await deliveriesOf(fixture.db, key);
+  await send(first.slice(0, 3));
+  expect(await claim()).toHaveLength(3);
+  clock.advance(LEASE_MS);
+  await takeBack();
+  await deliverAll();
+  const rows = await deliveriesOf(key);
   expect(rows).toHaveLength(41);
   expect(rows.every((row) => row.state === 'delivered')).toBe(true);
 });
 
-test('the capacity of a claim is shared evenly among the endpoints', async () => {
-  const account = anAccount();
-  const keys = [];
-  for (let i = 0; i < 4; i++)
-    keys.push((await anEndpoint(fixture.ports, account, `${receiver.url}/share`)).key);
-  await receiveMany(fixture.ports, account, 20);
-  const claimed = await claimDeliveries(fixture.ports, { ...ROOM, capacity: 8 });
-  expect(claimed.map((one) => one.endpointKey).toSorted()).toEqual([...keys, ...keys].toSorted());
-  await send(fixture.ports, claimed);
-  await deliverAll(fixture.ports);
-  expect(arrivedAt('/share')).toHaveLength(80);
-});
-
-test('a redirect counts as a failure and is not followed', async () => {
-  const { account, key } = await aShop('/moved');
-  receiver.answer((response) => response.writeHead(307, { location: `${receiver.url}/canary` }).end());
-  await receiveEvents(fixture.ports, anEvent({ account }));
-  await deliverAll(fixture.ports);
-  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'waiting', attempts: 1 }]);
-  expect(arrivedAt('/canary')).toHaveLength(0);
-});
-
 test('an endpoint receives only its event types, and only events of its account', async () => {
   const { account } = await aShop('/kinds', ['payout.failed', 'invoice.paid']);
-  await receiveEvents(
-    fixture.ports,
+  await receive(
     anEvent({ account, kind: 'invoice.created' }),
     anEvent({ account, kind: 'payout.failed', resource: '7' }),
     anEvent({ kind: 'payout.failed' }),
     anEvent({ account, kind: 'invoice.paid', version: 2 }),
   );
-  await deliverAll(fixture.ports);
+  await deliverAll();
   const told = arrivedAt('/kinds').map((one) => JSON.parse(one.body));
   expect(
     told.map(({ event, sequence }) => ({ event, sequence })).toSorted((a, b) => a.sequence - b.sequence),
@@ -177,43 +118,24 @@ test('an endpoint receives only its event types, and only events of its account'
 test('an answer that Postgres cannot store unchanged is recorded all the same', async () => {
   const { account, key } = await aShop('/binary');
   receiver.answer((response) => response.writeHead(500).end(Buffer.from([0, 255, 0xe2, 0x82])));
-  await receiveEvents(fixture.ports, anEvent({ account }));
-  await deliverAll(fixture.ports);
-  expect(await fixture.db.rows('select status, answer from attempts where endpoint_key = $1', [key])).toEqual(
-    [{ status: 500, answer: '\ufffd\ufffd\ufffd' }],
-  );
-});
-
-test('every attempt at an endpoint whose address has become private is refused', async () => {
-  const account = anAccount();
-  const { key } = await anEndpoint(
-    fixture.ports,
-    account,
-    `${receiver.url.replace(/^http:/, 'https:')}/private`,
-  );
-  await receiveEvents(fixture.ports, anEvent({ account }));
-  const sender = createWebhookSender({ publicOnly: true });
-  await deliverAll({ ...fixture.ports, sender });
-  await sender.close();
-  expect(arrivedAt('/private')).toHaveLength(0);
-  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'waiting', attempts: 1 }]);
-  expect(await fixture.db.rows('select failure from attempts where endpoint_key = $1', [key])).toEqual([
-    { failure: 'private_address' },
+  await receive(anEvent({ account }));
+  await deliverAll();
+  expect(await db.rows('select status, answer from attempts where endpoint_key = $1', [key])).toEqual([
+    { status: 500, answer: '\ufffd\ufffd\ufffd' },
   ]);
 });
 
 test('an attempt that this process stopped is released and not counted', async () => {
   const { account, key } = await aShop('/stopped');
   const arrived = new Promise<void>((resolve) => receiver.answer(() => resolve()));
-  await receiveEvents(fixture.ports, anEvent({ account }));
+  await receive(anEvent({ account }));
   const sender = createWebhookSender({ publicOnly: false });
-  const [claimed] = await claimDeliveries(fixture.ports, { ...ROOM, capacity: 1 });
-  const sending = attemptDelivery({ ...fixture.ports, sender }, claimed as NonNullable<typeof claimed>);
+  const sending = deliver({ sender });
   await arrived;
   await sender.close();
-  await recordAttempts(fixture.ports, [await sending]);
-  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'waiting', attempts: 0 }]);
+  await sending;
+  expect(await deliveriesOf(key)).toMatchObject([{ state: 'waiting', attempts: 0 }]);
   answerWith(200);
-  await deliverAll(fixture.ports);
-  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
+  await deliverAll();
+  expect(await deliveriesOf(key)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
 });

@@ -1,202 +1,78 @@
 import { expect, test } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
 import type { Statement } from '@quittance/shared/db';
-import type { AccountId } from '@quittance/shared/ids';
 import { onServer } from '@quittance/testkit/databases';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
 import type { SendResult } from '../src/domain/outcome.ts';
-import {
-  type ClaimedDelivery,
-  claimDeliveries,
-  LEASE_MS,
-  renewClaims,
-} from '../src/operations/claim-deliveries.ts';
+import { claimDeliveries, LEASE_MS, renewClaims } from '../src/operations/claim-deliveries.ts';
+import { recordEvents } from '../src/operations/events.ts';
 import { createWebhookSender, type WebhookSender } from '../src/webhook-sender.ts';
 import { startWorkers } from '../src/workers.ts';
-import {
-  anAccount,
-  anEndpoint,
-  anEvent,
-  deliverAll,
-  deliveriesOf,
-  insertedEndpoints,
-  ROOM,
-  receiveEvents,
-  receiveMany,
-  send,
-  withinTransactions,
-} from './fixture.ts';
-import { openReceiverFixture } from './receiver-fixture.ts';
+import { anAccount, anEvent, openFixture, SECOND, withinTransactions } from './fixture.ts';
 
-const SECOND = 1_000;
-
-const { fixture, receiver, withBacklog, aShop, answerWith } = await openReceiverFixture();
-
-const take = (account: AccountId, count: number, name: string) =>
-  receiveMany(fixture.ports, account, count, name);
-
-const counted = (claimed: readonly ClaimedDelivery[]) => ({
-  news: claimed.filter(({ retry }) => !retry).length,
-  retries: claimed.filter(({ retry }) => retry).length,
-});
-
-const claimFast = (slowEndpoints: readonly string[] = []) =>
-  claimDeliveries(fixture.ports, { pool: 'fast', capacity: 1_024, slowEndpoints });
-
-test('a claim for the fast pool takes no retries and leaves their quarter and their due time', async () => {
-  const { account, key } = await withBacklog('/apart', 20);
-  await take(account, 40, 'new');
-  const place = () =>
-    fixture.db.one('select retry_due_at from endpoint_queues where endpoint_key = $1', [key]);
-  const before = await place();
-  fixture.clock.advance(1_000);
-  const news = await claimFast();
-  expect(counted(news)).toEqual({ news: 12, retries: 0 });
-  // If each claim moved the due time back, they would wait until no other endpoint has retries.
-  expect(await place()).toEqual(before);
-  const retries = await claimDeliveries(fixture.ports, ROOM);
-  expect(counted(retries)).toEqual({ news: 0, retries: 4 });
-  await send(fixture.ports, [...news, ...retries]);
-  await deliverAll(fixture.ports);
-  // Without a due retry, no slot is kept for one.
-  await take(account, 40, 'newer');
-  const all = await claimFast();
-  expect(counted(all)).toEqual({ news: 16, retries: 0 });
-  await send(fixture.ports, all);
-  await deliverAll(fixture.ports);
-});
-
-test('the fast pool takes only new deliveries to healthy endpoints', async () => {
-  const { account } = await withBacklog('/good', 5);
-  const failing = anAccount();
-  await anEndpoint(fixture.ports, failing, `${receiver.url}/failing`);
-  await take(failing, 5, 'new');
-  await take(account, 5, 'new');
-  const claimed = await claimFast();
-  expect(claimed.map(({ pool, retry, sequence }) => ({ pool, retry, sequence }))).toEqual(
-    [7, 8, 9, 10, 11].map((sequence) => ({ pool: 'fast', retry: false, sequence: `${sequence}` })),
-  );
-  // One attempt does not answer: until it ends, its endpoint is left out like one that fails.
-  await take(account, 5, 'more');
-  const [slow = ''] = claimed.map(({ endpointKey }) => endpointKey);
-  expect(await claimFast([slow])).toHaveLength(0);
-  const rest = await claimDeliveries(fixture.ports, ROOM);
-  expect(rest.every(({ pool }) => pool === 'slow')).toBe(true);
-  expect(counted(rest.filter(({ endpointKey }) => endpointKey === slow))).toEqual({ news: 5, retries: 5 });
-  await send(fixture.ports, [...claimed, ...rest]);
-  await deliverAll(fixture.ports);
-});
-
-test('a claim takes no more than its capacity, and one from every endpoint before a second from any', async () => {
-  const backlogs: { account: AccountId; key: string }[] = [];
-  for (let i = 0; i < 4; i++) backlogs.push(await withBacklog(`/even/${i}`, 0));
-  for (const { account } of backlogs) await take(account, 20, 'new');
-  const keys = backlogs.map(({ key }) => key);
-  for (const [capacity, each] of [
-    [3, [1, 1, 1]],
-    [10, [3, 3, 2, 2]],
-  ] as const) {
-    const claimed = await claimDeliveries(fixture.ports, { pool: 'fast', capacity });
-    const byKey = Map.groupBy(claimed, ({ endpointKey }) => endpointKey);
-    expect([...byKey.keys()].every((key) => keys.includes(key))).toBe(true);
-    expect([...byKey.values()].map((own) => own.length).toSorted((a, b) => b - a)).toEqual(each);
-    await send(fixture.ports, claimed);
-  }
-  await deliverAll(fixture.ports);
-});
+const fixture = await openFixture();
+const { database, db, clock, ports, receiver, answerWith, receive, claim, send } = fixture;
+const { deliverAll, deliveriesOf, receiveMany, aShop, insertEndpoints } = fixture;
 
 test('claims are renewed without waiting for a transaction that records some of them', async () => {
   const { account } = await aShop('/renewed');
-  await take(account, 2, 'held');
-  const claimed = await claimDeliveries(fixture.ports, ROOM);
+  await receiveMany(account, 2);
+  const claimed = await claim();
   const [first, second] = claimed;
-  const until = async () =>
-    (
-      await fixture.db.rows<{ claimed_until: Date }>(
-        'select claimed_until from deliveries where claim = $1 order by sequence',
-        [first?.claim],
-      )
-    ).map(({ claimed_until }) => claimed_until.getTime() - fixture.clock.now().getTime());
+  const until = async () => {
+    const sql = 'select claimed_until from deliveries where claim = $1 order by sequence';
+    const rows = await db.rows<{ claimed_until: Date }>(sql, [first?.claim]);
+    return rows.map(({ claimed_until }) => claimed_until.getTime() - clock.now().getTime());
+  };
   expect(await until()).toEqual([LEASE_MS, LEASE_MS]);
-  fixture.clock.advance(SECOND);
-  await fixture.db.transaction(async (trx) => {
+  clock.advance(SECOND);
+  await db.transaction(async (trx) => {
     await trx.rows('select 1 from deliveries where endpoint_key = $1 and sequence = $2 for update', [
       first?.endpointKey,
       first?.sequence,
     ]);
     // It would wait for this transaction until the lock timeout.
-    await renewClaims(fixture.ports, claimed);
+    await renewClaims(ports, claimed);
   });
   expect(second).toBeDefined();
   expect(await until()).toEqual([LEASE_MS - SECOND, LEASE_MS]);
-  await send(fixture.ports, claimed);
+  await send(claimed);
 });
 
-/** Workers with an attempt at an endpoint that never answers. */
-async function hangingAttempt() {
+test('a claim is renewed while its attempt is in flight, and a stop releases it, so that another replica sends it', async () => {
   const { account, key } = await aShop('/hangs');
   receiver.answer(() => undefined);
   const sender = createWebhookSender({ publicOnly: false, timeoutMs: 60_000 });
-  const ports = { ...fixture.ports, clock: systemClock, sender };
-  const workers = startWorkers(ports);
-  await receiveEvents(ports, anEvent({ account }));
+  const workers = startWorkers({ ...ports, clock: systemClock, sender });
+  await receive(anEvent({ account }));
   workers.wake();
-  const claim = () =>
-    fixture.db.one<{ claim: string; claimed_until: Date }>(
+  const inFlight = () =>
+    db.one<{ claim: string; claimed_until: Date }>(
       `select claim, claimed_until from deliveries where endpoint_key = $1 and state = 'sending'`,
       [key],
     );
-  const first = await eventually(claim);
-  return {
-    key,
-    claim,
-    first,
-    async stop() {
-      await workers.stop();
-      await sender.close();
-    },
-    /** Other tests do not claim it. */
-    async finish() {
-      answerWith(200);
-      await deliverAll(fixture.ports);
-    },
-  };
-}
-
-test('a claim is renewed for as long as its attempt is in flight', async () => {
-  const { claim, first, stop, finish } = await hangingAttempt();
+  const first = await eventually(inFlight);
   const renewed = await eventually(async () => {
-    const now = await claim();
+    const now = await inFlight();
     expect(now.claimed_until.getTime()).toBeGreaterThan(first.claimed_until.getTime());
     return now;
   });
   expect(renewed.claim).toBe(first.claim);
-  await stop();
-  await finish();
-});
 
-test('a stop releases attempts that hang, and another replica sends them at once', async () => {
-  const { key, stop, finish } = await hangingAttempt();
   const start = performance.now();
-  await stop();
+  await workers.stop();
+  await sender.close();
   expect(performance.now() - start).toBeLessThan(12_000);
-  expect(await fixture.db.rows(`select 1 from deliveries where state = 'sending'`)).toHaveLength(0);
-  expect(await fixture.db.rows('select 1 from attempts where endpoint_key = $1', [key])).toHaveLength(0);
-  await finish();
-  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
+  expect(await db.rows(`select 1 from deliveries where state = 'sending'`)).toHaveLength(0);
+  expect(await db.rows('select 1 from attempts where endpoint_key = $1', [key])).toHaveLength(0);
+  answerWith(200);
+  await deliverAll({ clock: systemClock });
+  expect(await deliveriesOf(key)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
 });
 
 /** Each has two slots: together more than the 2,048 attempts that a process may have in flight. */
 const ENDPOINTS = process.env['PROOFS'] === 'full' ? 2_000 : 1_100;
-
-/** Endpoints of many accounts; one event reaches twenty of them. */
-async function manyEndpoints(count: number, url: string): Promise<AccountId[]> {
-  const accounts = Array.from({ length: count / 20 }, anAccount);
-  for (const account of accounts)
-    await insertedEndpoints(fixture.ports, account, Array<string>(20).fill(url));
-  return accounts;
-}
 
 test('a thousand endpoints that hang delay no first attempt at a healthy endpoint', async () => {
   let hanging = 0;
@@ -216,13 +92,11 @@ test('a thousand endpoints that hang delay no first attempt at a healthy endpoin
     },
   };
   const arrived = new Map<string, number>();
-  const ports = { ...fixture.ports, clock: systemClock, sender };
-  const good = anAccount();
-  await anEndpoint(fixture.ports, good, 'http://good.example/');
-  const workers = startWorkers(ports);
+  const { account: good } = await aShop('http://good.example/');
+  const workers = startWorkers({ ...ports, clock: systemClock, sender });
   const tell = async (): Promise<number> => {
-    const event = anEvent({ account: good, resource: `inv_${Math.random()}` });
-    await receiveEvents(ports, event);
+    const event = anEvent({ account: good });
+    await db.transaction((trx) => recordEvents(trx, [event], { ...ports, clock: systemClock }));
     const begun = performance.now();
     workers.wake();
     await eventually(() => expect(arrived.has(event.id)).toBe(true), 20_000, 2);
@@ -231,12 +105,12 @@ test('a thousand endpoints that hang delay no first attempt at a healthy endpoin
   try {
     const before: number[] = [];
     for (let i = 0; i < 20; i++) before.push(await tell());
-    const strangers = await manyEndpoints(ENDPOINTS, 'http://hang.example/');
-    for (const account of strangers)
-      await receiveEvents(
-        ports,
-        ...Array.from({ length: 3 }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
-      );
+    const strangers = Array.from({ length: ENDPOINTS / 20 }, anAccount);
+    // One event reaches all twenty endpoints of an account.
+    for (const account of strangers) {
+      await insertEndpoints(account, Array<string>(20).fill('http://hang.example/'));
+      await receiveMany(account, 3);
+    }
     workers.wake();
     const after: number[] = [];
     for (let i = 0; i < 20; i++) after.push(await tell());
@@ -253,21 +127,21 @@ test('a thousand endpoints that hang delay no first attempt at a healthy endpoin
 
 test('a claim reads only the index of the queues that it may take from, however many others wait', async () => {
   const account = anAccount();
-  await fixture.db.rows(
+  await db.rows(
     `with made as (
        insert into endpoints (id, account_id, url, event_types, created_at)
        select 'whe_' || n, $1, 'https://shop.example/', '{invoice.created}', $2 from generate_series(1, 5000) as n
        returning key)
      insert into endpoint_queues (endpoint_key, retry_due_at, has_succeeded, consecutive_failures)
      select key, $2::timestamptz - key * interval '1 second', key % 3 > 0, key % 2 * 3 from made`,
-    [account, fixture.clock.now()],
+    [account, clock.now()],
   );
-  await receiveEvents(fixture.ports, anEvent({ account }));
+  await receive(anEvent({ account }));
   const tables = ['endpoint_queues', 'deliveries', 'events', 'endpoints', 'endpoint_secrets'];
-  for (const table of tables) await onServer(fixture.database.adminUrl, `vacuum analyze webhooks.${table}`);
+  for (const table of tables) await onServer(database.adminUrl, `vacuum analyze webhooks.${table}`);
   const plans = new Map<string, string>();
-  const db = withinTransactions(
-    fixture.db,
+  const explaining = withinTransactions(
+    db,
     (trx) =>
       async <T extends object>(sql: Statement | string, values: readonly unknown[] = []) => {
         const { name, text } = sql as Statement;
@@ -275,12 +149,13 @@ test('a claim reads only the index of the queues that it may take from, however 
         return await trx.rows<T>(sql, values);
       },
   );
-  await fixture.db.rows(
+  await db.rows(
     'update endpoint_queues set has_succeeded = true, consecutive_failures = 0 where endpoint_key % 250 = 0',
   );
-  const claim = (pool: 'fast' | 'slow') => claimDeliveries({ ...fixture.ports, db }, { pool, capacity: 40 });
-  expect(await claim('fast')).not.toEqual([]);
-  expect(await claim('slow')).not.toEqual([]);
+  const claimFor = (pool: 'fast' | 'slow') =>
+    claimDeliveries({ ...ports, db: explaining }, { pool, capacity: 40 });
+  expect(await claimFor('fast')).not.toEqual([]);
+  expect(await claimFor('slow')).not.toEqual([]);
   expect([...plans.keys()]).toEqual([
     ...['queues_lock_healthy', 'deliveries_claim', 'targets_of_queues', 'queues_lock_due'],
   ]);

@@ -1,14 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { newEventId } from '@quittance/shared/ids';
 import { deliveryIdOf } from '../src/domain/delivery.ts';
-import { claimDeliveries } from '../src/operations/claim-deliveries.ts';
-import { forbidden, invalid } from './caller.ts';
-import { anAccount, anEndpoint, anEvent, deliverAll, deliveriesOf, ROOM, receiveEvents } from './fixture.ts';
-import { openReceiverFixture, someEvents } from './receiver-fixture.ts';
+import { anAccount, anEvent, forbidden, invalid, openFixture } from './fixture.ts';
 
-const opened = await openReceiverFixture();
-const { fixture, answerWith, aShop } = opened;
-const caller = await opened.caller();
+const fixture = await openFixture();
+const { db, clock, answerWith, call, receive, claim, deliverAll, deliveriesOf } = fixture;
+const { receiveMany, aShop } = fixture;
 const noDelivery = {
   status: 404,
   body: expect.objectContaining({ message: 'No query results for model [Delivery].' }),
@@ -16,19 +13,20 @@ const noDelivery = {
 
 describe('the delivery log', () => {
   test('shows each delivery with its attempts, the latest event first', async () => {
-    const { account, id } = await aShop('/log');
+    const { account, id, path: endpoint } = await aShop('/log');
     const [first, second] = [anEvent({ account }), anEvent({ account, kind: 'invoice.paid' })];
-    await receiveEvents(fixture.ports, first);
-    const firstAt = fixture.clock.now().toISOString();
+    await receive(first);
+    const firstAt = clock.now().toISOString();
     answerWith(503, 'out of order');
-    await deliverAll(fixture.ports);
-    fixture.clock.advance(6_000);
-    const secondAt = fixture.clock.now().toISOString();
+    await deliverAll();
+    clock.advance(6_000);
+    const secondAt = clock.now().toISOString();
     answerWith(204);
-    await deliverAll(fixture.ports);
-    await receiveEvents(fixture.ports, second);
+    await deliverAll();
+    await receive(second);
 
-    const path = `/api/webhooks/${id}/deliveries`;
+    const path = `${endpoint}/deliveries`;
+    const answered = { ms: expect.any(Number), failure: null };
     const waiting = {
       id: deliveryIdOf(id, second.id),
       webhook_id: id,
@@ -44,29 +42,19 @@ describe('the delivery log', () => {
       status: 'delivered',
       next_attempt_at: null,
       attempts: [
-        {
-          number: 1,
-          started_at: firstAt,
-          ms: expect.any(Number),
-          status: 503,
-          failure: null,
-          answer: 'out of order',
-        },
-        { number: 2, started_at: secondAt, ms: expect.any(Number), status: 204, failure: null, answer: '' },
+        { ...{ number: 1, started_at: firstAt, status: 503 }, ...answered, answer: 'out of order' },
+        { ...{ number: 2, started_at: secondAt, status: 204 }, ...answered, answer: '' },
       ],
     };
-    expect(await caller.call('GET', path, account)).toEqual({
+    expect(await call('GET', path, account)).toEqual({
       status: 200,
       body: { data: [waiting, delivered], meta: { has_more: false, next_before: null } },
     });
     for (const one of [waiting, delivered]) {
-      expect(await caller.call('GET', `/api/deliveries/${one.id}`, account)).toEqual({
-        status: 200,
-        body: one,
-      });
+      expect(await call('GET', `/api/deliveries/${one.id}`, account)).toEqual({ status: 200, body: one });
     }
-    await claimDeliveries(fixture.ports, ROOM);
-    expect((await caller.call('GET', `/api/deliveries/${waiting.id}`, account)).body).toEqual({
+    await claim();
+    expect((await call('GET', `/api/deliveries/${waiting.id}`, account)).body).toEqual({
       ...waiting,
       status: 'sending',
       next_attempt_at: null,
@@ -74,29 +62,25 @@ describe('the delivery log', () => {
   });
 
   test('an attempt without an answer says why', async () => {
-    const account = anAccount();
-    const { id } = await anEndpoint(fixture.ports, account, 'http://127.0.0.1:9/closed');
-    await receiveEvents(fixture.ports, anEvent({ account }));
-    await deliverAll(fixture.ports);
-    const { body } = await caller.call('GET', `/api/webhooks/${id}/deliveries`, account);
+    const { account, path } = await aShop('http://127.0.0.1:9/closed');
+    await receive(anEvent({ account }));
+    await deliverAll();
+    const { body } = await call('GET', `${path}/deliveries`, account);
     expect(body.data[0].attempts).toEqual([
       expect.objectContaining({ status: null, failure: 'not_connected', answer: null }),
     ]);
   });
 
   test('is filtered by status and event type, and read page by page without a gap', async () => {
-    const { account, id, key } = await aShop('/pages');
-    await receiveEvents(
-      fixture.ports,
-      ...someEvents(account, 12, 'invoice.created'),
-      ...someEvents(account, 5, 'invoice.paid'),
-    );
-    await fixture.db.rows(
+    const { account, key, path } = await aShop('/pages');
+    await receiveMany(account, 12);
+    await receiveMany(account, 5, 'invoice.paid');
+    await db.rows(
       `update deliveries set state = (array['waiting', 'delivered', 'exhausted', 'cancelled'])[1 + sequence % 4]
        where endpoint_key = $1`,
       [key],
     );
-    const stored = await deliveriesOf(fixture.db, key);
+    const stored = await deliveriesOf(key);
     const statuses = ['waiting', 'sending', 'delivered', 'exhausted', 'cancelled'];
     for (const status of [undefined, ...statuses]) {
       for (const kind of [undefined, 'invoice.created', 'invoice.paid', 'payout.failed']) {
@@ -108,7 +92,7 @@ describe('the delivery log', () => {
         const seen: string[] = [];
         for (let before: number | null | undefined; before !== null; ) {
           if (before !== undefined) filters.set('before', String(before));
-          const { body } = await caller.call('GET', `/api/webhooks/${id}/deliveries?${filters}`, account);
+          const { body } = await call('GET', `${path}/deliveries?${filters}`, account);
           expect(body.meta.has_more).toBe(body.meta.next_before !== null);
           expect(body.data.length).toBeLessThanOrEqual(2);
           seen.push(...body.data.map((one: { event: { sequence: number } }) => String(one.event.sequence)));
@@ -128,18 +112,15 @@ describe('the delivery log', () => {
   });
 
   test('shows the latest ten attempts of a delivery', async () => {
-    const { account, id, key } = await aShop('/many');
-    await receiveEvents(fixture.ports, anEvent({ account }));
-    await fixture.db.rows(
-      `update deliveries set state = 'exhausted', attempts = 23 where endpoint_key = $1`,
-      [key],
-    );
-    await fixture.db.rows(
+    const { account, key, path } = await aShop('/many');
+    await receive(anEvent({ account }));
+    await db.rows(`update deliveries set state = 'exhausted', attempts = 23 where endpoint_key = $1`, [key]);
+    await db.rows(
       `insert into attempts (endpoint_key, sequence, number, started_at, ms, status)
        select $1, 1, n, now(), 1, 500 from generate_series(1, 23) as n`,
       [key],
     );
-    const { body } = await caller.call('GET', `/api/webhooks/${id}/deliveries`, account);
+    const { body } = await call('GET', `${path}/deliveries`, account);
     expect(body.data[0].attempts.map((one: { number: number }) => one.number)).toEqual([
       14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
     ]);
@@ -154,25 +135,23 @@ describe('the delivery log', () => {
     ['limit=101', { limit: ['The limit must not be greater than 100.'] }],
     ['status[]=waiting', { status: ['The status must be a string.'] }],
   ])('?%s is refused', async (query, errors) => {
-    const { account, id } = await aShop('/');
-    expect(await caller.call('GET', `/api/webhooks/${id}/deliveries?${query}`, account)).toEqual(
-      invalid(errors),
-    );
+    const { account, path } = await aShop('/');
+    expect(await call('GET', `${path}/deliveries?${query}`, account)).toEqual(invalid(errors));
   });
 
   test('answers 403 for another account’s delivery and 404 for an unknown one', async () => {
     const { account, id } = await aShop('/');
     const [told, other] = [anEvent({ account }), anEvent()];
-    await receiveEvents(fixture.ports, told, other);
+    await receive(told, other);
     const of = (event: { id: typeof told.id }) => `/api/deliveries/${deliveryIdOf(id, event.id)}`;
     for (const [verb, more] of [
       ['GET', ''],
       ['POST', '/redeliver'],
     ] as const) {
-      expect(await caller.call(verb, `${of(told)}${more}`, anAccount())).toEqual(forbidden);
+      expect(await call(verb, `${of(told)}${more}`, anAccount())).toEqual(forbidden);
       // Another account's event is not a delivery of this endpoint either.
       for (const unknown of [of(other), of({ id: newEventId() }), '/api/deliveries/dlv_1']) {
-        expect(await caller.call(verb, `${unknown}${more}`, account)).toEqual(noDelivery);
+        expect(await call(verb, `${unknown}${more}`, account)).toEqual(noDelivery);
       }
     }
   });

@@ -1,68 +1,47 @@
-import { afterAll, afterEach } from '@jest/globals';
-import type { Listening } from '@quittance/shared/http-server';
-import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
+import { afterEach } from '@jest/globals';
 import type { AccountId } from '@quittance/shared/ids';
 import { readStream, type StreamReading } from '@quittance/testkit/stream-reader';
 import { createEventStreams, type EventStreams, streamLimits } from '../src/event-streams.ts';
-import { anEvent, type Fixture, IDENTITY_SECRET, listenTo, openFixture, receiveEvents } from './fixture.ts';
+import { identityOf, openFixture } from './fixture.ts';
 
-export type StreamServer = Listening & { streams: EventStreams };
+type StreamServer = { port: number; streams: EventStreams };
+type ReadOptions = { method?: string; lastEventId?: string };
 
-type ReadOptions = { path?: string; method?: string; lastEventId?: string };
-
-export type StreamFixture = {
-  fixture: Fixture;
-  /** Serves streams with these limits until the end of the test. */
-  serve(
-    limits?: Partial<typeof streamLimits>,
-    ports?: Parameters<typeof createEventStreams>[0],
-  ): Promise<StreamServer>;
-  /** Opens a stream of an account, which is left at the end of the test. */
-  read(server: Listening, account: AccountId, query?: string, options?: ReadOptions): Promise<StreamReading>;
-  /** Records this many events of an account. */
-  many(account: AccountId, count: number): Promise<void>;
-};
-
-/** For one suite: webhooks whose streams the tests serve and read. Closed after the last test. */
-export async function openStreamFixture(): Promise<StreamFixture> {
+/** For one suite: webhooks whose streams the tests serve and read. */
+export async function openStreamFixture() {
   const fixture = await openFixture();
   const servers: StreamServer[] = [];
   const readings: StreamReading[] = [];
   afterEach(async () => {
     for (const { leave } of readings.splice(0)) leave();
-    for (const { close, streams } of servers.splice(0)) {
-      await streams.close();
-      await close(0);
-    }
+    for (const { streams } of servers.splice(0)) await streams.close();
   });
-  afterAll(() => fixture.close());
   return {
-    fixture,
-    async serve(limits = {}, ports = fixture.ports) {
-      const streams = createEventStreams(ports, { ...streamLimits, lookEveryMs: 50, ...limits });
-      const listening = await listenTo({ ...fixture.ports, ...ports, streams });
-      const server = { ...listening, streams };
-      servers.push(server);
-      return server;
+    ...fixture,
+    /** Streams with these limits, until the end of the test. */
+    async serveStreams(
+      limits: Partial<typeof streamLimits> = {},
+      own: Partial<Parameters<typeof createEventStreams>[0]> = {},
+    ): Promise<StreamServer> {
+      const given = { ...streamLimits, lookEveryMs: 50, ...limits };
+      const streams = createEventStreams({ ...fixture.ports, ...own }, given);
+      const { port } = await fixture.serve({}, { ...own, streams });
+      servers.push({ port, streams });
+      return { port, streams };
     },
+    /** Opens a stream of an account, which is left at the end of the test. */
     async read(
-      { port },
-      account,
+      { port }: { port: number },
+      account: AccountId,
       query = '',
-      { path = '/api/events/stream', method = 'GET', lastEventId } = {},
-    ) {
-      const reading = await readStream({
-        ...{ port, path: `${path}${query}`, method },
-        headers: {
-          [IDENTITY_HEADER]: signIdentity(IDENTITY_SECRET, { account }, fixture.clock.now()),
-          ...(lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }),
-        },
-      });
+      { method = 'GET', lastEventId }: ReadOptions = {},
+    ): Promise<StreamReading> {
+      const more = lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId };
+      const headers = { ...identityOf(account, fixture.clock.now()), ...more };
+      const reading = await readStream({ port, path: `/api/events/stream${query}`, method, headers });
       readings.push(reading);
       return reading;
     },
-    many: (account, count) =>
-      receiveEvents(fixture.ports, ...Array.from({ length: count }, () => anEvent({ account }))),
   };
 }
 

@@ -1,19 +1,17 @@
 import { IncomingMessage, request, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test } from '@jest/globals';
-import { type Db, openDb, type Statement } from '@quittance/shared/db';
-import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
 import { createEventStreams, streamLimits } from '../src/event-streams.ts';
 import { eventsForFollowers } from '../src/store/events.ts';
 import { numbers, openStreamFixture, upTo } from './event-stream-fixture.ts';
-import { anAccount, anEvent, IDENTITY_SECRET, receiveEvents } from './fixture.ts';
+import { anAccount, anEvent, identityOf, withHook } from './fixture.ts';
 
-const { fixture, serve, read, many } = await openStreamFixture();
+const { database, db, clock, ports, receive, receiveMany, serveStreams, read } = await openStreamFixture();
 
 test('the streams of an account and of a replica are limited, and a stream that ends makes room', async () => {
-  const server = await serve({ perAccount: 2, perReplica: 3 });
+  const server = await serveStreams({ perAccount: 2, perReplica: 3 });
   const account = anAccount();
   const [first] = await Promise.all([read(server, account), read(server, account)]);
   const third = await read(server, account);
@@ -33,23 +31,18 @@ test('a client that disconnects before its stream begins does not count', async 
   const looked = Promise.withResolvers<void>();
   let looking = 0;
   let answered = 0;
-  const db: Db = {
-    ...fixture.db,
-    async rows<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
-      if (typeof sql === 'object' && sql.name === 'account_last_sequences') {
-        looking += 1;
-        await looked.promise;
-      }
-      return await fixture.db.rows<T>(sql, values);
-    },
-  };
+  const waiting = withHook(db, async (name) => {
+    if (name !== 'account_last_sequences') return;
+    looking += 1;
+    await looked.promise;
+  });
   const debug = (_: object, message: string) => {
     if (message === 'answered a request') answered += 1;
   };
-  const logger = Object.assign(Object.create(fixture.ports.logger), { debug }) as typeof fixture.ports.logger;
-  const server = await serve({ perAccount: 2 }, { db, logger });
+  const logger = Object.assign(Object.create(ports.logger), { debug }) as typeof ports.logger;
+  const server = await serveStreams({ perAccount: 2 }, { db: waiting, logger });
   const account = anAccount();
-  const headers = { [IDENTITY_HEADER]: signIdentity(IDENTITY_SECRET, { account }, fixture.clock.now()) };
+  const headers = identityOf(account, clock.now());
   const leaving = [1, 2].map(() =>
     request({ host: '127.0.0.1', port: server.port, path: '/api/events/stream', headers, agent: false })
       .on('error', () => undefined)
@@ -63,7 +56,7 @@ test('a client that disconnects before its stream begins does not count', async 
 });
 
 test('a stop ends all streams at once and opens no more', async () => {
-  const server = await serve();
+  const server = await serveStreams();
   const open = await Promise.all([read(server, anAccount()), read(server, anAccount())]);
   const begun = performance.now();
   await server.streams.close();
@@ -73,11 +66,11 @@ test('a stop ends all streams at once and opens no more', async () => {
 });
 
 test('a client that does not read is disconnected, delays no other and uses little memory', async () => {
-  const server = await serve({ stuckMs: 1_500, perAccount: 2 });
+  const server = await serveStreams({ stuckMs: 1_500, perAccount: 2 });
   const account = anAccount();
   const data = { note: 'x'.repeat(100_000) };
   for (let i = 0; i < 15; i++) {
-    await receiveEvents(fixture.ports, ...Array.from({ length: 10 }, () => anEvent({ account, data })));
+    await receive(...Array.from({ length: 10 }, () => anEvent({ account, data })));
   }
   const stuck = await read(server, account, '?after=0');
   stuck.answer.pause();
@@ -93,12 +86,12 @@ test('a client that does not read is disconnected, delays no other and uses litt
   // No more was read for it than the socket buffers hold.
   expect(numbers(stuck).length).toBeLessThan(150);
   expect(numbers(stuck)).toEqual(upTo(numbers(stuck).length));
-  await many(account, 1);
+  await receiveMany(account, 1);
   await eventually(() => expect(reader.text().includes('id: 151\n')).toBe(true));
 });
 
 test('a client that does not read the end of its stream is disconnected', async () => {
-  const streams = createEventStreams(fixture.ports, {
+  const streams = createEventStreams(ports, {
     ...streamLimits,
     ...{ perAccount: 1, lookEveryMs: 50, lastsMs: 200, stuckMs: 400 },
   });
@@ -118,10 +111,9 @@ test('a client that does not read the end of its stream is disconnected', async 
 
 test('events of a rare type are found among 300,000 others without delaying other accounts', async () => {
   const [account, other] = [anAccount(), anAccount()];
-  await receiveEvents(fixture.ports, anEvent({ account, kind: 'invoice.paid' }));
-  const admin = openDb({
-    ...{ url: fixture.database.adminUrl, schema: 'webhooks', pool: 1, answerWithinMs: 120_000 },
-    ...{ logger: fixture.ports.logger, settings: { statement_timeout: '120s' } },
+  await receive(anEvent({ account, kind: 'invoice.paid' }));
+  const admin = database.openAsAdmin('webhooks', {
+    ...{ pool: 1, answerWithinMs: 120_000, settings: { statement_timeout: '120s' } },
   });
   await admin.rows(
     `insert into events (account_id, sequence, id, kind, created_at, resource_id, version, data)
@@ -130,8 +122,7 @@ test('events of a rare type are found among 300,000 others without delaying othe
   );
   await admin.rows('update accounts set last_sequence = 300000 where account_id = $1', [account]);
   await admin.rows('analyze events');
-  await admin.close();
-  await receiveEvents(fixture.ports, anEvent({ account, kind: 'payout.failed' }));
+  await receive(anEvent({ account, kind: 'payout.failed' }));
 
   const all = Array.from({ length: 10 }, () => ({
     account,
@@ -142,11 +133,7 @@ test('events of a rare type are found among 300,000 others without delaying othe
   let pages: Awaited<ReturnType<typeof eventsForFollowers>> = [];
   for (let i = 0; i < 3; i++) {
     const begun = performance.now();
-    pages = await eventsForFollowers(
-      fixture.db,
-      [...all, { account, after: '299999', eventTypes: null }],
-      32,
-    );
+    pages = await eventsForFollowers(db, [...all, { account, after: '299999', eventTypes: null }], 32);
     took.push(performance.now() - begun);
   }
   const numbersIn = (page: (typeof pages)[number] | undefined) =>
@@ -156,35 +143,30 @@ test('events of a rare type are found among 300,000 others without delaying othe
   // Reading the whole log takes ten times as long.
   expect(Math.min(...took)).toBeLessThan(100);
 
-  const server = await serve();
+  const server = await serveStreams();
   const [rare, its] = await Promise.all([
     read(server, account, '?after=0&kinds=payout.failed'),
     read(server, other, '?after=0'),
   ]);
-  await many(other, 1);
+  await receiveMany(other, 1);
   await eventually(() => expect([rare, its].map(numbers)).toEqual([[300_001], [1]]), 10_000);
 });
 
 test('an account whose events cannot be read delays no other account', async () => {
   const [broken, ...others] = Array.from({ length: 5 }, anAccount) as [AccountId, ...AccountId[]];
-  const db: Db = {
-    ...fixture.db,
-    async rows<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
-      const [accounts] = values as [AccountId[]];
-      if (typeof sql === 'object' && sql.name === 'events_for_followers' && accounts.includes(broken))
-        throw new Error('cannot be read');
-      return await fixture.db.rows<T>(sql, values);
-    },
-  };
-  const server = await serve({}, { db, logger: fixture.ports.logger });
+  const failing = withHook(db, (name, [accounts]) => {
+    if (name === 'events_for_followers' && (accounts as AccountId[]).includes(broken))
+      throw new Error('cannot be read');
+  });
+  const server = await serveStreams({}, { db: failing });
   const [its] = await Promise.all([read(server, broken), read(server, broken)]);
   const open = await Promise.all(others.map((account) => read(server, account)));
-  await receiveEvents(fixture.ports, ...[broken, ...others].map((account) => anEvent({ account })));
+  await receive(...[broken, ...others].map((account) => anEvent({ account })));
   await eventually(() => {
     for (const reading of open) expect(numbers(reading)).toEqual([1]);
   });
   expect(its && numbers(its)).toEqual([]);
-  await receiveEvents(fixture.ports, ...others.map((account) => anEvent({ account })));
+  await receive(...others.map((account) => anEvent({ account })));
   await eventually(() => {
     for (const reading of open) expect(numbers(reading)).toEqual([1, 2]);
   }, 10_000);

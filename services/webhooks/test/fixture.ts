@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { type Db, openDb, type Trx } from '@quittance/shared/db';
+import { afterEach, expect } from '@jest/globals';
+import type { Db, Statement, Trx } from '@quittance/shared/db';
 import type { EventKind, EventOf } from '@quittance/shared/events';
-import { type Listening, listen } from '@quittance/shared/http-server';
+import { listen } from '@quittance/shared/http-server';
+import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import {
   type AccountId,
   type EndpointId,
@@ -11,7 +13,8 @@ import {
 } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { Secret } from '@quittance/shared/secret';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { startReceiver } from '@quittance/testkit/receiver';
+import { suiteDatabase } from '@quittance/testkit/suite-database';
 import { defaultEventTypes } from '../src/domain/event-types.ts';
 import { createSecretEncryption, newSecret } from '../src/endpoint-secrets.ts';
 import { createEventStreams } from '../src/event-streams.ts';
@@ -21,6 +24,7 @@ import {
   type ClaimedDelivery,
   type ClaimOptions,
   claimDeliveries,
+  takeBackDeliveries,
 } from '../src/operations/claim-deliveries.ts';
 import { registerEndpoint } from '../src/operations/endpoints.ts';
 import { type MerchantEvent, recordEvents } from '../src/operations/events.ts';
@@ -30,35 +34,87 @@ import { createWebhookSender } from '../src/webhook-sender.ts';
 
 export const SECRETS_KEY = 'a key of tests, longer than 32 characters';
 export const IDENTITY_SECRET = 'an identity secret of tests, 32 long';
+export const SECOND = 1_000;
+export const HOUR = 3_600 * SECOND;
+export const DAY = 24 * HOUR;
 
-/** A clock that only the test advances. */
-export type SteppedClock = { now(): Date; advance(ms: number): void };
+// biome-ignore lint/suspicious/noExplicitAny: the tests assert on whatever is answered
+export type Answered = { status: number; body: any };
+export type Fixture = Awaited<ReturnType<typeof openFixture>>;
+export type Call = Awaited<ReturnType<Fixture['serve']>>['call'];
+type DeliveryRow = { sequence: string; state: string; attempts: number; due_at: Date };
 
-function steppedClock(start = new Date()): SteppedClock {
-  let time = start.getTime();
+/** The identity of an account, as the gateway passes it on. */
+export const identityOf = (account: AccountId, now: Date) => ({
+  [IDENTITY_HEADER]: signIdentity(IDENTITY_SECRET, { account }, now),
+});
+
+/** Claims all due deliveries of a test. */
+export const ROOM: ClaimOptions = { pool: 'slow', capacity: 1_024 };
+/** The queue of an endpoint that never failed. */
+export const freshQueue = { consecutive_failures: 0, failing_since: null, has_succeeded: false };
+
+export const anAccount = (): AccountId => newAccountId(new Date());
+export const daysAgo = (days: number): Date => new Date(Date.now() - days * DAY);
+
+/** An event as NATS delivers it. */
+export function anEvent({
+  account = anAccount(),
+  kind = 'invoice.created',
+  resource = 'inv_1',
+  version = 1,
+  data = { id: resource, status: 'pending' },
+  at = new Date(),
+}: {
+  account?: AccountId;
+  kind?: MerchantEvent['kind'];
+  resource?: string;
+  version?: number;
+  data?: Record<string, unknown>;
+  at?: Date;
+} = {}): MerchantEvent {
   return {
-    now: () => new Date(time),
-    advance(ms) {
-      time += ms;
-    },
-  };
+    id: newEventId(new Date()),
+    kind,
+    created_at: at.toISOString(),
+    request_id: null,
+    payload: { account_id: account, resource_id: resource, version, data },
+  } as EventOf<EventKind> as MerchantEvent;
 }
 
-export type Fixture = {
-  database: TestDatabase;
-  /** A connection with the service's role and schema. */
-  db: Db;
-  clock: SteppedClock;
-  ports: Ports;
-  close(): Promise<void>;
-};
+/** The same database, which calls `before` ahead of each query outside of a transaction. */
+export const withHook = (db: Db, before: (name: string, values: readonly unknown[]) => unknown): Db => ({
+  ...db,
+  async rows<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
+    await before(typeof sql === 'string' ? sql : sql.name, values);
+    return await db.rows<T>(sql, values);
+  },
+});
 
-/** The ports of webhooks with their own database and a clock that the test advances, without NATS. */
-export async function openFixture(given: Partial<Ports> = {}): Promise<Fixture> {
-  const database = await testDatabase();
+/** The same database, with `rows` in place of the queries in its transactions. */
+export const withinTransactions = (db: Db, rows: (trx: Trx) => Trx['rows']): Db => ({
+  ...db,
+  transaction: (work) => db.transaction((trx) => work({ ...trx, rows: rows(trx) })),
+});
+
+/**
+ * For one suite: the ports of webhooks with their own database and a clock that the test advances, without NATS, their
+ * routes, and a merchant's server, which answers 200 at the start of each test. Closed after the last test.
+ */
+export async function openFixture(given: Partial<Ports> = {}) {
+  const [database, receiver] = await Promise.all([suiteDatabase(), startReceiver()]);
+  database.finally(receiver.close);
   const logger = createLogger('webhooks', 'silent');
-  const db = openDb({ url: database.urlOf('webhooks'), schema: 'webhooks', pool: 8, logger });
-  const clock = steppedClock();
+  const db = database.openAs('webhooks', { pool: 8 });
+  let time = Date.now();
+  const clock = {
+    now: () => new Date(time),
+    advance(ms: number) {
+      time += ms;
+    },
+    /** This many milliseconds from now, as the API writes it. */
+    hence: (ms: number) => new Date(time + ms).toISOString(),
+  };
   const ports: Ports = {
     db,
     clock,
@@ -74,128 +130,135 @@ export async function openFixture(given: Partial<Ports> = {}): Promise<Fixture> 
     },
     ...given,
   };
+  database.finally(() => Promise.all([ports.streams.close(), ports.sender.close()]));
+  afterEach(() => answerWith(200));
+
+  const answerWith = (status: number, body = '') =>
+    receiver.answer((response) => response.writeHead(status).end(body));
+
+  /** Serves the routes until the end of the suite. `call` calls them like the gateway, a text body unchanged. */
+  async function serve(settings: Partial<Ports['settings']> = {}, own: Partial<Ports> = {}) {
+    const served = { ...ports, ...own, settings: { ...ports.settings, ...settings } };
+    const http = createHttp(served, { logger: served.logger, clock, waitsFor: async () => [] });
+    const { port, close } = await listen(http, '127.0.0.1', 0);
+    database.finally(() => close(0));
+    async function call(method: string, path: string, account: AccountId, body?: unknown): Promise<Answered> {
+      const text = typeof body === 'string' ? body : JSON.stringify(body);
+      const headers = identityOf(account, clock.now());
+      const init = { method, headers, ...(text === undefined ? {} : { body: text }) };
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`, init);
+      return { status: answer.status, body: await answer.json() };
+    }
+    return { port, call };
+  }
+  const { port, call } = await serve();
+
+  /** Records events in one transaction, as the consumer does. */
+  const receive = (...events: MerchantEvent[]): Promise<void> =>
+    db.transaction((trx) => recordEvents(trx, events, ports));
+
+  /** An endpoint of this account at a URL, or at a path of the merchant's server. */
+  async function anEndpoint(account: AccountId, at: string, eventTypes: string[] = [...defaultEventTypes]) {
+    const url = at.startsWith('/') ? `${receiver.url}${at}` : at;
+    const made = await registerEndpoint(ports, { account, url, eventTypes, description: null });
+    if (!made.ok) throw new Error(made.refusal);
+    const { key, id } = made.value.endpoint;
+    const path = `/api/webhooks/${id}`;
+    return {
+      ...{ account, key, id, secret: made.value.secret, path },
+      /** A POST to a path below the endpoint's. */
+      post: (below: string, body?: unknown) => call('POST', `${path}${below}`, account, body),
+      patch: (body: unknown) => call('PATCH', path, account, body),
+      /** The endpoint in the JSON of the API. */
+      shown: async () => (await call('GET', path, account)).body,
+    };
+  }
+
+  const claim = (options: Partial<ClaimOptions> = {}) => claimDeliveries(ports, { ...ROOM, ...options });
+
+  /** Sends claimed deliveries without recording the attempts. */
+  const attempt = (claimed: readonly ClaimedDelivery[], own: Partial<Ports> = {}): Promise<Attempt[]> =>
+    Promise.all(claimed.map((delivery) => attemptDelivery({ ...ports, ...own }, delivery)));
+
+  async function send(claimed: readonly ClaimedDelivery[], own: Partial<Ports> = {}): Promise<Attempt[]> {
+    const attempts = await attempt(claimed, own);
+    if (attempts.length > 0) await recordAttempts(ports, attempts);
+    return attempts;
+  }
+
+  /** One step of the workers: claims all due deliveries, sends them and records the attempts. */
+  const deliver = async (own: Partial<Ports> = {}) =>
+    await send(await claimDeliveries({ ...ports, ...own }, ROOM), own);
+
+  /** Repeats until nothing is due. */
+  async function deliverAll(own: Partial<Ports> = {}): Promise<Attempt[]> {
+    const all: Attempt[] = [];
+    for (let round = await deliver(own); round.length > 0; round = await deliver(own)) all.push(...round);
+    return all;
+  }
+
+  /** The stored deliveries of an endpoint. */
+  const deliveriesOf = (endpointKey: string) =>
+    db.rows<DeliveryRow>(
+      'select sequence, state, attempts, due_at from deliveries where endpoint_key = $1 order by sequence',
+      [endpointKey],
+    );
+
   return {
-    database,
-    db,
-    clock,
-    ports,
-    async close() {
-      await ports.streams.close();
-      await ports.sender.close();
-      await db.close();
-      await database.drop();
+    ...{ database, db, clock, ports, receiver, answerWith, port, call, serve, receive, anEndpoint },
+    ...{ claim, attempt, send, deliver, deliverAll, deliveriesOf },
+    takeBack: () => takeBackDeliveries(ports),
+    /** Records this many events of one account, as the consumer does with a batch. */
+    receiveMany: (account: AccountId, count: number, kind: MerchantEvent['kind'] = 'invoice.created') =>
+      receive(...Array.from({ length: count }, (_, i) => anEvent({ account, kind, resource: `inv_${i}` }))),
+    /** An endpoint of an account of its own. */
+    aShop: (at: string, eventTypes?: string[]) => anEndpoint(anAccount(), at, eventTypes),
+    /** The requests to a path of the receiver. Each test has its own path. */
+    arrivedAt: (path: string) => receiver.received.filter((one) => one.path === path),
+    /** The sequence numbers of the events that arrived at a path, in their order of arrival. */
+    sequencesAt: (path: string): number[] =>
+      receiver.received.filter((one) => one.path === path).map(({ body }) => JSON.parse(body).sequence),
+    /** The states of an endpoint's deliveries, in the order of their sequence numbers. */
+    statesOf: async (key: string) => (await deliveriesOf(key)).map(({ state }) => state),
+    /** What suites about an endpoint's health read of its queue. */
+    queuesOf: (key: string) =>
+      db.rows(
+        'select consecutive_failures, failing_since, has_succeeded from endpoint_queues where endpoint_key = $1',
+        [key],
+      ),
+    /** The next attempt at its waiting deliveries is their tenth, and due. */
+    async lastAttemptIsDue(key: string): Promise<void> {
+      await db.rows("update deliveries set attempts = 9 where endpoint_key = $1 and state = 'waiting'", [
+        key,
+      ]);
+      await db.rows('update endpoint_queues set retry_due_at = new_due_at where endpoint_key = $1', [key]);
     },
+    /** Since when it is subscribed to its event types; reconciliation checks deliveries from there. */
+    subscribedSince: async (key: string) => {
+      const sql = 'select subscribed_since as since from endpoints where key = $1';
+      return (await db.one<{ since: Date | null }>(sql, [key])).since;
+    },
+    /** Inserts endpoints without the checks of registration: more than an account may have, or with refused URLs. */
+    insertEndpoints: (account: AccountId, urls: readonly string[]): Promise<void> =>
+      db.transaction(async (trx) => {
+        for (const url of urls) {
+          const id: EndpointId = newEndpointId(new Date(), randomBytes);
+          await insertEndpoint(trx, {
+            ...{ id, accountId: account, url, description: null, createdAt: new Date() },
+            eventTypes: ['invoice.created'],
+            encryptedSecret: ports.encryption.encrypt(newSecret(randomBytes), id),
+          });
+        }
+      }),
   };
 }
 
-/** Serves the routes with these ports. */
-export const listenTo = (ports: Ports): Promise<Listening> =>
-  listen(
-    createHttp(ports, { logger: ports.logger, clock: ports.clock, waitsFor: async () => [] }),
-    '127.0.0.1',
-    0,
-  );
-
-export const anAccount = (): AccountId => newAccountId(new Date());
-
-/** An event as NATS delivers it. */
-export function anEvent({
-  account = anAccount(),
-  kind = 'invoice.created',
-  resource = 'inv_1',
-  version = 1,
-  data = { id: resource, status: 'pending' },
-}: {
-  account?: AccountId;
-  kind?: MerchantEvent['kind'];
-  resource?: string;
-  version?: number;
-  data?: Record<string, unknown>;
-} = {}): MerchantEvent {
-  const now = new Date();
-  return {
-    id: newEventId(now),
-    kind,
-    created_at: now.toISOString(),
-    request_id: null,
-    payload: { account_id: account, resource_id: resource, version, data },
-  } as EventOf<EventKind> as MerchantEvent;
-}
-
-/** Records events in one transaction, as the consumer does. */
-export const receiveEvents = (ports: Ports, ...events: MerchantEvent[]): Promise<void> =>
-  ports.db.transaction((trx) => recordEvents(trx, events, ports));
-
-/** Records this many events of one account, as the consumer does with a batch. */
-export const receiveMany = (ports: Ports, account: AccountId, count: number, name = 'inv'): Promise<void> =>
-  receiveEvents(
-    ports,
-    ...Array.from({ length: count }, (_, i) => anEvent({ account, resource: `${name}_${i}` })),
-  );
-
-/** An endpoint of this account, and its secret. */
-export async function anEndpoint(
-  ports: Ports,
-  account: AccountId,
-  url: string,
-  eventTypes: string[] = [...defaultEventTypes],
-): Promise<{ key: string; id: EndpointId; secret: string }> {
-  const made = await registerEndpoint(ports, { account, url, eventTypes, description: null });
-  if (!made.ok) throw new Error(made.refusal);
-  return { key: made.value.endpoint.key, id: made.value.endpoint.id, secret: made.value.secret };
-}
-
-/**
- * Inserts endpoints without the checks of registration: more than an account may have, or with URLs that it refuses.
- */
-export const insertedEndpoints = (
-  { db, encryption }: Ports,
-  account: AccountId,
-  urls: readonly string[],
-): Promise<void> =>
-  db.transaction(async (trx) => {
-    for (const url of urls) {
-      const id = newEndpointId(new Date(), randomBytes);
-      await insertEndpoint(trx, {
-        ...{ id, accountId: account, url, description: null, createdAt: new Date() },
-        eventTypes: ['invoice.created'],
-        encryptedSecret: encryption.encrypt(newSecret(randomBytes), id),
-      });
-    }
-  });
-
-/** Claims all due deliveries of a test. */
-export const ROOM: ClaimOptions = { pool: 'slow', capacity: 1_024 };
-
-/** One step of the workers: claims all due deliveries, sends them and records the attempts. */
-export const deliver = async (ports: Ports): Promise<Attempt[]> =>
-  await send(ports, await claimDeliveries(ports, ROOM));
-
-/** Sends claimed deliveries and records the attempts. */
-export async function send(ports: Ports, claimed: readonly ClaimedDelivery[]): Promise<Attempt[]> {
-  const attempts = await Promise.all(claimed.map((delivery) => attemptDelivery(ports, delivery)));
-  if (attempts.length > 0) await recordAttempts(ports, attempts);
-  return attempts;
-}
-
-/** Repeats until nothing is due. */
-export async function deliverAll(ports: Ports): Promise<Attempt[]> {
-  const all: Attempt[] = [];
-  for (let round = await deliver(ports); round.length > 0; round = await deliver(ports)) all.push(...round);
-  return all;
-}
-
-export type DeliveryRow = { sequence: string; state: string; attempts: number; due_at: Date };
-
-/** The same database, with `rows` in place of the queries in its transactions. */
-export const withinTransactions = (db: Db, rows: (trx: Trx) => Trx['rows']): Db => ({
-  ...db,
-  transaction: (work) => db.transaction((trx) => work({ ...trx, rows: rows(trx) })),
+export const noWebhook: Answered = {
+  status: 404,
+  body: expect.objectContaining({ message: 'No query results for model [Webhook].' }),
+};
+export const forbidden: Answered = { status: 403, body: { message: 'This action is unauthorized.' } };
+export const invalid = (errors: Record<string, string[]>): Answered => ({
+  status: 422,
+  body: expect.objectContaining({ message: 'The given data was invalid.', errors }),
 });
-
-/** The stored deliveries of an endpoint. */
-export const deliveriesOf = (db: Db, endpointKey: string): Promise<DeliveryRow[]> =>
-  db.rows<DeliveryRow>(
-    'select sequence, state, attempts, due_at from deliveries where endpoint_key = $1 order by sequence',
-    [endpointKey],
-  );

@@ -1,18 +1,16 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { sleep, systemClock } from '@quittance/shared/clock';
 import { eventually } from '@quittance/testkit/eventually';
-import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
-import { deleteEndpoint, readEndpoint } from '../src/operations/endpoints.ts';
-import type { Ports } from '../src/ports.ts';
+import { deleteEndpoint } from '../src/operations/endpoints.ts';
 import { createWebhookSender } from '../src/webhook-sender.ts';
 import { startWorkers } from '../src/workers.ts';
-import { anAccount, anEndpoint, anEvent, type Fixture, openFixture, receiveEvents } from './fixture.ts';
+import { anAccount, anEvent, openFixture } from './fixture.ts';
 
 const GOOD_ENDPOINTS = 49;
 const PER_ACCOUNT = 7;
@@ -35,27 +33,14 @@ const GROWTH_MAX = 250 * MEGABYTE;
 /** Memory that is still referenced after garbage collection, when all attempts have ended. */
 const HELD_MAX = 10 * MEGABYTE;
 
-let fixture: Fixture;
-let ports: Ports;
-let receiver: Receiver;
-let hostile: ChildProcess;
-let urls: Record<string, string>;
-let workers: ReturnType<typeof startWorkers>;
-
-beforeAll(async () => {
-  hostile = fork(fileURLToPath(new URL('./hostile-receivers.ts', import.meta.url)));
-  receiver = await startReceiver();
-  fixture = await openFixture({ sender: createWebhookSender({ publicOnly: false, timeoutMs: 4_000 }) });
-  ports = { ...fixture.ports, clock: systemClock };
-  [{ urls }] = (await once(hostile, 'message')) as [{ urls: Record<string, string> }];
-  workers = startWorkers(ports);
-});
-afterAll(async () => {
-  await workers?.stop();
-  hostile?.kill('SIGKILL');
-  await receiver?.close();
-  await fixture?.close();
-});
+const fixture = await openFixture({ sender: createWebhookSender({ publicOnly: false, timeoutMs: 4_000 }) });
+const { database, db, receiver, receive, receiveMany, anEndpoint, aShop } = fixture;
+const ports = { ...fixture.ports, clock: systemClock };
+const hostile = fork(fileURLToPath(new URL('./hostile-receivers.ts', import.meta.url)));
+database.finally(() => hostile.kill('SIGKILL'));
+const [{ urls }] = (await once(hostile, 'message')) as [{ urls: Record<string, string> }];
+const workers = startWorkers(ports);
+database.finally(workers.stop);
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 const p95 = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(0.95 * values.length)] ?? 0;
@@ -70,8 +55,7 @@ function held(): number {
 
 test('hostile receivers neither delay the other 49 endpoints nor use memory', async () => {
   const good = Array.from({ length: GOOD_ENDPOINTS / PER_ACCOUNT }, anAccount);
-  for (const account of good)
-    for (let i = 0; i < PER_ACCOUNT; i++) await anEndpoint(ports, account, `${receiver.url}/good/${i}`);
+  for (const account of good) for (let i = 0; i < PER_ACCOUNT; i++) await anEndpoint(account, `/good/${i}`);
   /** When each endpoint first received each event. */
   let arrivals = new Map<string, number>();
   receiver.answer((response, { path, headers }) => {
@@ -82,12 +66,12 @@ test('hostile receivers neither delay the other 49 endpoints nor use memory', as
 
   /** Sends an event to each good account. @returns how long each endpoint waited for it */
   const round = async (): Promise<number[]> => {
-    const events = good.map((account) => anEvent({ account, resource: `inv_${Math.random()}` }));
+    const events = good.map((account) => anEvent({ account }));
     const own = events.flatMap(({ id }) => Array.from({ length: PER_ACCOUNT }, (_, i) => `/good/${i} ${id}`));
     arrivals = new Map();
     receiver.received.length = 0;
     const begun = performance.now();
-    await receiveEvents(ports, ...events);
+    await receive(...events);
     workers.wake();
     await eventually(() => expect(own.filter((name) => !arrivals.has(name))).toEqual([]), 30_000, 2);
     await sleep(20);
@@ -105,29 +89,17 @@ test('hostile receivers neither delay the other 49 endpoints nor use memory', as
   await rounds();
   const without = await rounds();
 
-  const bad = new Map<string, { id: string; key: string; account: ReturnType<typeof anAccount> }>();
-  for (const [name, url] of Object.entries(urls)) {
-    const account = anAccount();
-    bad.set(name, { account, ...(await anEndpoint(ports, account, url)) });
-  }
+  const bad = new Map<string, Awaited<ReturnType<typeof aShop>>>();
+  for (const [name, url] of Object.entries(urls)) bad.set(name, await aShop(url));
   // One hangs beside the good endpoints of an account.
   const [neighbour = anAccount()] = good;
-  const { id: hanging } = await anEndpoint(ports, neighbour, urls['hangs'] ?? '');
+  const { id: hanging } = await anEndpoint(neighbour, urls['hangs'] ?? '');
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
-  for (const { account } of bad.values()) {
-    await receiveEvents(
-      ports,
-      ...Array.from({ length: BACKLOG }, (_, i) => anEvent({ account, resource: `r_${i}` })),
-    );
-  }
+  for (const { account } of bad.values()) await receiveMany(account, BACKLOG);
   workers.wake();
   // Each gets new events, besides its backlog and its retries.
-  const news = () =>
-    receiveEvents(
-      ports,
-      ...[...bad.values()].map(({ account }) => anEvent({ account, resource: `n_${Math.random()}` })),
-    );
+  const news = () => receive(...[...bad.values()].map(({ account }) => anEvent({ account })));
   const beside = await rounds(news);
   const heldBefore = held();
   const before = process.memoryUsage().rss;
@@ -139,7 +111,7 @@ test('hostile receivers neither delay the other 49 endpoints nor use memory', as
   /** The results of the attempts at one hostile endpoint. */
   const outcomes = async (name: string) =>
     (
-      await fixture.db.rows<{ outcome: string }>(
+      await db.rows<{ outcome: string }>(
         'select distinct coalesce(failure, status::text) as outcome from attempts where endpoint_key = $1 order by 1',
         [bad.get(name)?.key],
       )
@@ -183,9 +155,9 @@ test('hostile receivers neither delay the other 49 endpoints nor use memory', as
     1_000,
   );
 
-  const disabled = bad.get('is gone');
-  expect(await readEndpoint(ports, disabled?.account ?? anAccount(), disabled?.id ?? '')).toMatchObject({
-    value: { enabled: false, disabledReason: 'The endpoint answered 410 Gone.' },
+  expect(await bad.get('is gone')?.shown()).toMatchObject({
+    enabled: false,
+    disabled_reason: 'The endpoint answered 410 Gone.',
   });
   hostile.send('calls?');
   expect((await once(hostile, 'message'))[0]).toEqual({ privateCalls: 0 });

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Bus, connectBus } from '@quittance/shared/bus';
+import { expect, test } from '@jest/globals';
+import { freePort } from '@quittance/engines/free-port';
+import { connectBus } from '@quittance/shared/bus';
 import { sleep } from '@quittance/shared/clock';
 import { loadConfig } from '@quittance/shared/config';
 import type { AccountId } from '@quittance/shared/ids';
@@ -7,53 +8,35 @@ import { createLogger } from '@quittance/shared/logger';
 import { testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
-import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { runServiceMain } from '@quittance/testkit/service-main';
 import { Webhook } from 'standardwebhooks';
 import { configSchema } from '../src/config.ts';
 import { eventTypes } from '../src/domain/event-types.ts';
 import type { MerchantEvent } from '../src/operations/events.ts';
-import { startWebhooks, type WebhooksService } from '../src/service.ts';
-import {
-  anAccount,
-  anEndpoint,
-  anEvent,
-  type Fixture,
+import { startWebhooks } from '../src/service.ts';
+import { anAccount, anEvent, IDENTITY_SECRET, openFixture, SECRETS_KEY } from './fixture.ts';
+
+const { database, db, receiver, anEndpoint, aShop, deliveriesOf } = await openFixture();
+const nats = await testNats();
+database.finally(nats.stop);
+const sender = await connectBus({
+  ...{ url: nats.url, service: 'invoices', logger: createLogger('test', 'silent') },
+});
+database.finally(sender.close);
+
+const env = (port: number) => ({
+  PORT: String(port),
+  DATABASE_URL: database.urlOf('webhooks'),
+  NATS_URL: nats.url,
   IDENTITY_SECRET,
-  openFixture,
-  SECRETS_KEY,
-} from './fixture.ts';
-
-let fixture: Fixture;
-let nats: Awaited<ReturnType<typeof testNats>>;
-let sender: Bus;
-let receiver: Receiver;
-const replicas: WebhooksService[] = [];
-
-const configFor = (): ReturnType<typeof configSchema.parse> =>
-  loadConfig('webhooks', configSchema, {
-    PORT: '1',
-    DATABASE_URL: fixture.database.urlOf('webhooks'),
-    NATS_URL: nats.url,
-    IDENTITY_SECRET,
-    PUBLIC_URL: 'http://quittance.test',
-    LOG_LEVEL: 'silent',
-    WEBHOOK_SECRETS_KEY: SECRETS_KEY,
-    ALLOW_INSECURE_ENDPOINTS: 'true',
-  });
-
-beforeAll(async () => {
-  [fixture, nats, receiver] = await Promise.all([openFixture(), testNats(), startReceiver()]);
-  const config = { ...configFor(), PORT: 0 };
-  replicas.push(...(await Promise.all([startWebhooks(config), startWebhooks(config)])));
-  sender = await connectBus({ url: nats.url, service: 'invoices', logger: createLogger('test', 'silent') });
+  PUBLIC_URL: 'http://quittance.test',
+  LOG_LEVEL: 'silent',
+  WEBHOOK_SECRETS_KEY: SECRETS_KEY,
+  ALLOW_INSECURE_ENDPOINTS: 'true',
 });
-afterAll(async () => {
-  await Promise.all(replicas.map((replica) => replica.stop()));
-  await sender?.close();
-  await receiver?.close();
-  await nats?.stop();
-  await fixture?.close();
-});
+const config = { ...loadConfig('webhooks', configSchema, env(1)), PORT: 0 };
+const replicas = await Promise.all([startWebhooks(config), startWebhooks(config)]);
+database.finally(() => Promise.all(replicas.map((replica) => replica.stop())));
 
 let copies = 0;
 /** Publishes like a relay, but with a new id for each copy, so that NATS does not remove duplicates. */
@@ -70,7 +53,7 @@ function shuffled<T>(items: readonly T[]): T[] {
 }
 
 const logOf = (account: AccountId) =>
-  fixture.db.rows<{ id: string; sequence: string }>(
+  db.rows<{ id: string; sequence: string }>(
     'select id, sequence from events where account_id = $1 order by sequence',
     [account],
   );
@@ -78,7 +61,7 @@ const logOf = (account: AccountId) =>
 test('two replicas number and deliver 500 shuffled and duplicated events without a gap or a duplicate', async () => {
   const accounts = Array.from({ length: 5 }, anAccount);
   const endpoints = await Promise.all(
-    accounts.map((account, i) => anEndpoint(fixture.ports, account, `${receiver.url}/${i}`, [...eventTypes])),
+    accounts.map((account, i) => anEndpoint(account, `/${i}`, [...eventTypes])),
   );
   const kinds = eventTypes.filter((kind): kind is MerchantEvent['kind'] => kind !== 'webhook.test');
   const events = Array.from({ length: 500 }, (_, i) =>
@@ -114,9 +97,9 @@ test('two replicas number and deliver 500 shuffled and duplicated events without
     const sequences = told.map((body) => (body as { sequence: number }).sequence);
     expect(sequences.toSorted((a, b) => a - b)).toEqual(log.map((_, n) => n + 1));
   }
-  expect(await fixture.db.rows('select * from dead_letters')).toEqual([]);
+  expect(await db.rows('select * from dead_letters')).toEqual([]);
   await eventually(async () =>
-    expect(await fixture.db.rows(`select state, attempts, count(*) from deliveries group by 1, 2`)).toEqual([
+    expect(await db.rows(`select state, attempts, count(*) from deliveries group by 1, 2`)).toEqual([
       { state: 'delivered', attempts: 1, count: '501' },
     ]),
   );
@@ -125,11 +108,10 @@ test('two replicas number and deliver 500 shuffled and duplicated events without
 test('a first delivery leaves within milliseconds of its event', async () => {
   // The polling of another replica would hide that this one was not woken.
   await replicas.pop()?.stop();
-  const account = anAccount();
-  await anEndpoint(fixture.ports, account, `${receiver.url}/quick`);
+  const { account } = await aShop('/quick');
   const took: number[] = [];
   for (let i = 0; i < 20; i++) {
-    const event = anEvent({ account, resource: `inv_${i}` });
+    const event = anEvent({ account });
     const arrived = new Promise<void>((resolve) =>
       receiver.answer((response, { headers }) => {
         response.writeHead(200).end();
@@ -142,7 +124,7 @@ test('a first delivery leaves within milliseconds of its event', async () => {
     took.push(performance.now() - start);
     // A recorded attempt wakes the workers too: it ends before the next event.
     await eventually(async () =>
-      expect(await fixture.db.rows(`select 1 from deliveries where state <> 'delivered'`)).toEqual([]),
+      expect(await db.rows(`select 1 from deliveries where state <> 'delivered'`)).toEqual([]),
     );
     await sleep(30);
   }
@@ -158,7 +140,35 @@ test('an event that cannot be processed becomes a dead letter and delays no othe
   await sender.publish([{ kind: 'invoice.created', dedupe: bad.id, body }]);
   await publish([anEvent({ account, resource: 'inv_after' })]);
   await eventually(async () => expect(await logOf(account)).toHaveLength(1));
-  await eventually(async () =>
-    expect(await fixture.db.rows('select kind from dead_letters')).toHaveLength(1),
+  await eventually(async () => expect(await db.rows('select kind from dead_letters')).toHaveLength(1));
+});
+
+test('on SIGTERM a process ends attempts in flight, exits with 0 and leaves nothing claimed', async () => {
+  await Promise.all(replicas.splice(0).map((replica) => replica.stop()));
+  const { account, key } = await aShop('/slow');
+  const port = await freePort();
+  const { ended, kill } = runServiceMain('webhooks', env(port));
+  await eventually(async () => expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200));
+  const arrived = new Promise<void>((resolve) =>
+    receiver.answer((response) => {
+      resolve();
+      setTimeout(() => response.writeHead(200).end(), 500);
+    }),
   );
+  await publish([anEvent({ account })]);
+  await arrived;
+  kill('SIGTERM');
+  expect((await ended).code).toBe(0);
+  expect(await deliveriesOf(key)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
+});
+
+test('a wrong configuration prevents the start, and every problem is named', async () => {
+  const wrong = { WEBHOOK_SECRETS_KEY: 'short', PUBLIC_URL: '', ALLOW_INSECURE_ENDPOINTS: 'yes' };
+  const { said, ended } = runServiceMain('webhooks', { ...env(await freePort()), ...wrong });
+  expect((await ended).code).toBe(1);
+  const all = said.out + said.err;
+  expect(all).toContain('WEBHOOK_SECRETS_KEY: must have at least 32 characters');
+  expect(all).toContain('PUBLIC_URL: is required');
+  expect(all).toContain('ALLOW_INSECURE_ENDPOINTS');
+  expect(all).not.toContain('short');
 });

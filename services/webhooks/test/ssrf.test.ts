@@ -8,38 +8,26 @@ import {
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
 import fc from 'fast-check';
 import { readEndpointForm } from '../src/http/endpoints.ts';
 import { canBePublic, isPublicAddress } from '../src/public-address-guard.ts';
 import { createWebhookSender, type WebhookSender, type WebhookSenderOptions } from '../src/webhook-sender.ts';
 import { CA, SERVER_CERTIFICATE, SERVER_KEY } from './certificates.ts';
-import { type DnsServer, startDnsServer } from './dns-server.ts';
-import {
-  anAccount,
-  anEvent,
-  deliverAll,
-  type Fixture,
-  insertedEndpoints,
-  openFixture,
-  receiveEvents,
-} from './fixture.ts';
+import { startDnsServer } from './dns-server.ts';
+import { anAccount, anEvent, openFixture } from './fixture.ts';
 import { forms, inBrackets, names, PUBLIC, v4Forms, v4InV6 } from './ssrf-forms.ts';
 
 const tls = { cert: SERVER_CERTIFICATE, key: SERVER_KEY };
 
 const isPublic = (address: string) => address === PUBLIC;
 
-let fixture: Fixture;
-let dns: DnsServer;
 /** Counts connections to this machine, with or without TLS: no attempt may reach it. */
 let calls = 0;
 const servers: Server[] = [];
 const senders: WebhookSender[] = [];
-let httpPort: number;
-let httpsPort: number;
-const environment = { ...process.env };
+const { database, db, receive, deliverAll, insertEndpoints } = await openFixture();
 
 async function listen(server: Server, port: number, host: string): Promise<number> {
   servers.push(server);
@@ -53,37 +41,35 @@ const counted = (server: Server): Server =>
     calls += 1;
   });
 
-beforeAll(async () => {
-  httpPort = await listen(counted(createHttpServer((_, response) => response.end())), 0, '::');
-  httpsPort = await listen(counted(createHttpsServer(tls, (_, response) => response.end())), 0, '::');
-  dns = await startDnsServer((name, query) => rebinding(name, query) ?? names[name] ?? loopbackOf(name));
-  fixture = await openFixture();
-  const proxy = `http://127.0.0.1:${httpPort}`;
-  Object.assign(process.env, {
-    ...{ HTTP_PROXY: proxy, HTTPS_PROXY: proxy, ALL_PROXY: proxy, http_proxy: proxy, https_proxy: proxy },
-    ...{ NO_PROXY: '', NODE_USE_ENV_PROXY: '1', NODE_TLS_REJECT_UNAUTHORIZED: '0' },
-  });
+const httpPort = await listen(counted(createHttpServer((_, response) => response.end())), 0, '::');
+const httpsPort = await listen(counted(createHttpsServer(tls, (_, response) => response.end())), 0, '::');
+const dns = await startDnsServer((name, query) => rebinding(name, query) ?? names[name] ?? loopbackOf(name));
+const proxy = `http://127.0.0.1:${httpPort}`;
+Object.assign(process.env, {
+  ...{ HTTP_PROXY: proxy, HTTPS_PROXY: proxy, ALL_PROXY: proxy, http_proxy: proxy, https_proxy: proxy },
+  ...{ NO_PROXY: '', NODE_USE_ENV_PROXY: '1', NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+});
+database.finally(async () => {
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+  await dns.close();
 });
 afterEach(async () => {
   calls = 0;
   await Promise.all(senders.splice(0).map((sender) => sender.close()));
 });
-afterAll(async () => {
-  process.env = environment;
-  for (const server of servers) {
-    server.closeAllConnections();
-    server.close();
-  }
-  await dns?.close();
-  await fixture?.close();
-});
 
 /** A name that the hosts file knows. */
-const loopbackOf = (name: string) => (name === 'localhost' ? { addresses: ['127.0.0.1', '::1'] } : undefined);
+function loopbackOf(name: string) {
+  return name === 'localhost' ? { addresses: ['127.0.0.1', '::1'] } : undefined;
+}
 
 /** The first answer is a public address, the next one is this machine. */
-const rebinding = (name: string, query: number) =>
-  name.startsWith('rebinding') ? { addresses: [query === 1 ? PUBLIC : '127.0.0.1'] } : undefined;
+function rebinding(name: string, query: number) {
+  return name.startsWith('rebinding') ? { addresses: [query === 1 ? PUBLIC : '127.0.0.1'] } : undefined;
+}
 
 function aSender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
   const sender = createWebhookSender({
@@ -106,10 +92,10 @@ const urlsOf = (host: string): string[] => [
 /** How many attempts ended with each result. */
 async function attemptAll(urls: readonly string[], sender: WebhookSender): Promise<Record<string, number>> {
   const account = anAccount();
-  await insertedEndpoints(fixture.ports, account, urls);
-  await receiveEvents(fixture.ports, anEvent({ account }));
-  await deliverAll({ ...fixture.ports, sender });
-  const rows = await fixture.db.rows<{ outcome: string; count: number }>(
+  await insertEndpoints(account, urls);
+  await receive(anEvent({ account }));
+  await deliverAll({ sender });
+  const rows = await db.rows<{ outcome: string; count: number }>(
     `select coalesce(a.failure, 'answered') as outcome, count(*)::int from attempts a
      join endpoints e on e.key = a.endpoint_key where e.account_id = $1 group by 1`,
     [account],
@@ -250,12 +236,15 @@ test('a certificate of another name or an unknown authority is refused, whatever
   expect(heard).toBe(1);
 });
 
-test('an endpoint that was registered as http in a sandbox is not called, and its log says why', async () => {
-  expect(
-    await attemptAll([`http://127.0.0.1:${httpPort}/`, `http://${PUBLIC}:${httpPort}/`], aSender()),
-  ).toEqual({
-    not_secure: 2,
-  });
+test('an endpoint that was registered as http in a sandbox is not called or resolved, and its log says why', async () => {
+  const asked = dns.asked.size;
+  const hosts = ['127.0.0.1', PUBLIC, 'insecure.test'];
+  const outcomes = await attemptAll(
+    hosts.map((host) => `http://${host}:${httpPort}/`),
+    aSender({ isPublic: () => true }),
+  );
+  expect(outcomes).toEqual({ not_secure: 3 });
+  expect(dns.asked.size).toBe(asked);
   expect(calls).toBe(0);
 });
 

@@ -1,7 +1,9 @@
 import type { LookupAddress } from 'node:dns';
-import { Socket } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, jest, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
 import { createWebhookSender } from '../src/webhook-sender.ts';
 import { openSenderFixture, order, TIMEOUT_MS } from './sender-fixture.ts';
@@ -9,7 +11,7 @@ import { openSenderFixture, order, TIMEOUT_MS } from './sender-fixture.ts';
 /** For requests without an answer. */
 const SOON_MS = 400;
 
-const { receiver, aSender, rawServer } = await openSenderFixture();
+const { receiver, aSender, rawServer, listening } = await openSenderFixture();
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
@@ -37,15 +39,6 @@ test('the result has the status, the Retry-After and the first kilobyte of the a
     retryAfter: '7',
     excerpt: 'x'.repeat(1_024),
   });
-});
-
-test.each([301, 302, 303, 307, 308])('%i is an answer like any other', async (status) => {
-  receiver.answer((response) => response.writeHead(status, { location: `${receiver.url}/canary` }).end());
-  expect(await aSender().send({ ...order, url: `${receiver.url}/a` })).toMatchObject({
-    kind: 'answered',
-    status,
-  });
-  expect(receiver.received.map((one) => one.path)).toEqual(['/a']);
 });
 
 test.each<[string, (socket: Socket) => void]>([
@@ -232,4 +225,61 @@ test('concurrent attempts at one origin do not wait for each other', async () =>
   expect(performance.now() - start).toBeLessThan(TIMEOUT_MS / 2);
   await sender.close();
   expect(await Promise.all(hanging)).toEqual(Array(50).fill({ kind: 'stopped' }));
+});
+
+test('an unreachable host, an unknown name and a missing TLS are failures', async () => {
+  const server = createServer();
+  const { port } = await listening(server);
+  await new Promise((closed) => server.close(closed));
+  const sender = aSender();
+  expect(await sender.send({ ...order, url: `http://127.0.0.1:${port}/` })).toEqual({
+    kind: 'failed',
+    failure: 'not_connected',
+  });
+  const nameless = aSender({ resolve: () => Promise.reject(new Error('no such name')) });
+  expect(await nameless.send({ ...order, url: 'http://no.example/' })).toEqual({
+    kind: 'failed',
+    failure: 'not_resolved',
+  });
+  const https = receiver.url.replace('http:', 'https:');
+  expect(await sender.send({ ...order, url: https })).toEqual({ kind: 'failed', failure: 'not_connected' });
+});
+
+test('a kept connection is used only while its name resolves to its address', async () => {
+  const heard: string[] = [];
+  const hearing = (host: string, port?: number) => {
+    const server = createHttpServer((_, response) => {
+      heard.push(host);
+      response.end();
+    });
+    server.keepAliveTimeout = 60_000;
+    return listening(server, host, port);
+  };
+  const former = await hearing('127.0.0.2');
+  const latter = await hearing('127.0.0.3', former.port);
+  let address = '127.0.0.2';
+  let asked = 0;
+  const sender = aSender({
+    timeoutMs: 4_000,
+    resolve: async () => {
+      asked += 1;
+      return [{ address, family: 4 }];
+    },
+  });
+  const url = `http://moving.example:${former.port}/`;
+  for (let i = 0; i < 3; i++) await sender.send({ ...order, url });
+  expect(heard).toEqual(Array(3).fill('127.0.0.2'));
+  expect(former.connections()).toBe(1);
+  // Attempts that start together share a DNS answer.
+  expect(asked).toBe(1);
+  address = '127.0.0.3';
+  await eventually(async () => {
+    await sender.send({ ...order, url });
+    expect(heard.at(-1)).toBe('127.0.0.3');
+  });
+  expect(asked).toBe(2);
+  const before = heard.length;
+  await sender.send({ ...order, url });
+  expect(heard.slice(before)).toEqual(['127.0.0.3']);
+  expect([former.connections(), latter.connections()]).toEqual([1, 1]);
 });
