@@ -1,36 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { errorCodes } from '@quittance/shared/error-codes';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { makeToken } from '../src/domain/token.ts';
-import type { GatewayService } from '../src/service.ts';
-import {
-  bytesOf,
-  newToken,
-  sendRaw,
-  startTestGateway,
-  startUpstream,
-  type Upstream,
-} from './gateway-fixture.ts';
+import { bytesOf, newToken, openGateways, sendRaw } from './gateway-fixture.ts';
 
 /** What the gateway says beside the messages of the contract: why a token is refused, and what each error means. */
 
-let database: TestDatabase;
-let upstream: Upstream;
-let gateway: GatewayService;
-let url: string;
-
-beforeAll(async () => {
-  database = await testDatabase();
-  url = database.urlOf('gateway');
-  upstream = await startUpstream();
-  gateway = await startTestGateway(url, upstream.url);
-});
-afterAll(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-  await database?.drop();
-});
+const { url, upstream, startForAll } = await openGateways();
+const gateway = await startForAll();
 
 const ask = (path: string, headers: readonly string[] = [], method = 'GET') =>
   sendRaw(gateway.port, bytesOf(method, path, headers, ''));

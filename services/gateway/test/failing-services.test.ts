@@ -80,7 +80,7 @@ describe('a service that', () => {
   });
 
   test('has no connection free until it is too late: it is not asked for a client that has been told off', async () => {
-    const patient = await startedBeside({ REQUEST_TIMEOUT_MS: '12000' });
+    const patient = await startedBeside({ REQUEST_TIMEOUT_MS: '6000' });
     const held: ServerResponse[] = [];
     at.upstream.answer((res) => held.push(res));
     const head = bytesOf('POST', '/api/payouts', [
@@ -90,9 +90,9 @@ describe('a service that', () => {
     // Its time runs from here, long before the others' does.
     const late = connect(patient.port, '127.0.0.1', () => late.write(`${head}la`));
     const told = new Promise<string>((resolve) => late.on('data', (chunk) => resolve(chunk.toString())));
-    await sleep(3_000);
+    await sleep(1_500);
     const others = Array.from({ length: 128 }, () => ask('POST', '/api/payouts', [], '{}', patient.port));
-    await eventually(() => expect(held.length).toBe(128), 8_500, 5);
+    await eventually(() => expect(held.length).toBe(128), 4_000, 5);
     late.write('te');
     expect(await told).toMatch(/^HTTP\/1.1 503 /);
     for (const res of held.splice(0)) res.end('{}');
