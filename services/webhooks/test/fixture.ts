@@ -40,7 +40,6 @@ export const DAY = 24 * HOUR;
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests assert on whatever is answered
 export type Answered = { status: number; body: any };
-export type Fixture = Awaited<ReturnType<typeof openFixture>>;
 type DeliveryRow = { sequence: string; state: string; attempts: number; due_at: Date };
 
 /** The identity of an account, as the gateway passes it on. */
