@@ -5,9 +5,8 @@ import { ConfigError } from '@quittance/shared/config';
 import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { request } from 'undici';
-import { configSchema } from '../src/config.ts';
 import { type InvoicesService, startInvoices } from '../src/service.ts';
-import { SECRET, XPUB } from './replica.ts';
+import { configOf, XPUB } from './replica.ts';
 
 let database: TestDatabase;
 let nats: Awaited<ReturnType<typeof testNats>>;
@@ -39,19 +38,13 @@ afterAll(async () => {
 
 async function start() {
   const { port } = node.address() as AddressInfo;
-  const config = configSchema.parse({
-    PORT: '1',
-    DATABASE_URL: database.urlOf('invoices'),
-    NATS_URL: nats.url,
-    IDENTITY_SECRET: SECRET,
-    PUBLIC_URL: 'https://pay.example/',
+  const config = configOf(database, nats.url, {
     ETHEREUM_RPC_URL: `http://127.0.0.1:${port}`,
     ETHEREUM_CHAIN_ID: '31337',
     ETHEREUM_XPUB: XPUB,
     SCAN_EVERY_MS: '20',
-    LOG_LEVEL: 'silent',
   });
-  service = await startInvoices({ ...config, PORT: 0 });
+  service = await startInvoices(config);
   return service;
 }
 

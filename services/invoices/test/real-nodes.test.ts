@@ -11,9 +11,8 @@ import { createLogger } from '@quittance/shared/logger';
 import { payOnSolana, prepareSolana } from '@quittance/stack/solana';
 import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
-import { configSchema } from '../src/config.ts';
 import { type InvoicesService, startInvoices } from '../src/service.ts';
-import { api, aQuote, confirmKeys, SECRET, TPUB } from './replica.ts';
+import { api, aQuote, configOf, confirmKeys, settings, TPUB } from './replica.ts';
 
 type Asset = 'BTC' | 'SOL' | 'USDC_SOL';
 
@@ -42,20 +41,8 @@ beforeAll(async () => {
   const wallet = openWallet('legal winner thank year wave sausage worth useful legal winner thank yellow');
   const hot = { address: wallet.depositAddress(99), lamports: 1_000_000_000n, usdc: 0n };
   mint = await prepareSolana(solana.rpcUrl, hot);
-  const settings = {
-    kind: 'bitcoin',
-    chain: 'bitcoin',
-    rpcUrls: [],
-    network: 'regtest',
-    xpub: TPUB,
-  } as const;
-  await confirmKeys(database, settings);
-  const config = configSchema.parse({
-    PORT: '1',
-    DATABASE_URL: database.urlOf('invoices'),
-    NATS_URL: nats.url,
-    IDENTITY_SECRET: SECRET,
-    PUBLIC_URL: 'https://pay.example/',
+  await confirmKeys(database, settings.bitcoin);
+  const config = configOf(database, nats.url, {
     BITCOIN_RPC_URL: bitcoin.rpcUrl,
     BITCOIN_NETWORK: 'regtest',
     BITCOIN_XPUB: TPUB,
@@ -63,7 +50,6 @@ beforeAll(async () => {
     SOLANA_NETWORK: 'local',
     SOLANA_USDC_MINT: mint,
     SCAN_EVERY_MS: '100',
-    LOG_LEVEL: 'silent',
   });
   const quotes = {
     latest: (asset: Asset) =>
@@ -72,13 +58,10 @@ beforeAll(async () => {
         new Date(),
       ),
   };
-  service = await startInvoices(
-    { ...config, PORT: 0 },
-    {
-      logger: createLogger('test', 'silent'),
-      quotes: { latest: quotes.latest, fresh: quotes.latest } as never,
-    },
-  );
+  service = await startInvoices(config, {
+    logger: createLogger('test', 'silent'),
+    quotes: { latest: quotes.latest, fresh: quotes.latest } as never,
+  });
   await service.ports.db.rows(
     `insert into address_pool select 'solana', i - 1, address from unnest($1::text[]) with ordinality as g(address, i)`,
     [[0, 1, 2, 3].map((index) => wallet.depositAddress(index))],

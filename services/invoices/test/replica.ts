@@ -19,7 +19,7 @@ import { type InvoicesService, startInvoices } from '../src/service.ts';
 import { nextAddressBlock } from '../src/store/addresses.ts';
 import type { ScriptedChain } from './scripted-chain.ts';
 
-export const SECRET = 'a secret of at least 32 characters';
+const SECRET = 'a secret of at least 32 characters';
 /** The account m/44'/60'/0' of "legal winner thank year wave sausage worth useful legal winner thank yellow". */
 export const XPUB =
   'xpub6Bh6Cg7bvjFdW6VEAaZmsyhZh86WdJ9Kr5aqqY5LN7UFLpxTrxsiys213UCu8MAYjcq5JhF7jzZXvruGfWfPbxqsByNNhwWaNQRuhP3JcC3';
@@ -75,22 +75,30 @@ export type ReplicaPorts = Omit<Parameters<typeof startInvoices>[1] & object, 'c
   watch: (db: InvoicesService['ports']['db']) => WatchedChain;
 };
 
-export async function startReplica(
-  database: TestDatabase,
-  natsUrl: string,
-  given: ReplicaPorts,
-): Promise<InvoicesService> {
-  const config = configSchema.parse({
+/** The configuration of a service on this database and NATS. */
+export const configOf = (database: TestDatabase, natsUrl: string, env: Record<string, string>) => ({
+  ...configSchema.parse({
     PORT: '1',
     DATABASE_URL: database.urlOf('invoices'),
     NATS_URL: natsUrl,
     IDENTITY_SECRET: SECRET,
     PUBLIC_URL: 'https://pay.example/',
+    LOG_LEVEL: 'silent',
+    ...env,
+  }),
+  PORT: 0,
+});
+
+export async function startReplica(
+  database: TestDatabase,
+  natsUrl: string,
+  given: ReplicaPorts,
+): Promise<InvoicesService> {
+  const config = configOf(database, natsUrl, {
     ETHEREUM_RPC_URL: 'http://127.0.0.1:1',
     ETHEREUM_CHAIN_ID: '31337',
     ETHEREUM_USDC_ADDRESS: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
     ETHEREUM_XPUB: XPUB,
-    LOG_LEVEL: 'silent',
     TOLERANCE_BPS: String(given.toleranceBps),
   });
   const { watch, toleranceBps: _, ...ports } = given;
@@ -102,7 +110,7 @@ export async function startReplica(
   });
   const watched = watch(db);
   const chains = new Map<Chain, WatchedChain>([[watched.chain, watched]]);
-  return await startInvoices({ ...config, PORT: 0 }, { ...ports, db, chains, workers: false });
+  return await startInvoices(config, { ...ports, db, chains, workers: false });
 }
 
 export const settings = {

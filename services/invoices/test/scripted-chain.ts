@@ -124,16 +124,19 @@ export function scriptedChain(
     };
   }
 
-  function balance(address: string, height: number): Units {
-    let total = 0n;
+  function balancesOf(addresses: readonly string[], height: number): Map<string, Units> {
+    const held = new Map(addresses.map((address) => [address, 0n as Units]));
+    const add = (address: string, amount: bigint) => {
+      const before = held.get(address);
+      if (before !== undefined) held.set(address, (before + amount) as Units);
+    };
     for (const block of upTo(height)) {
-      for (const payment of block.payments) {
-        if (payment.address === address && payment.asset === native) total += payment.amount;
-      }
-      for (const { to, amount } of block.inside) if (to === address) total += amount;
-      for (const spend of block.spends) if (spend.address === address) total -= spend.amount;
+      for (const payment of block.payments)
+        if (payment.asset === native) add(payment.address, payment.amount);
+      for (const { to, amount } of block.inside) add(to, amount);
+      for (const spend of block.spends) add(spend.address, -spend.amount);
     }
-    return total as Units;
+    return held;
   }
 
   const balanceReader: BalanceReader = {
@@ -141,7 +144,7 @@ export function scriptedChain(
       chain.balancesRead += addresses.length;
       return height < chain.prunedBelow
         ? Promise.reject(new RpcRefused('eth_getBalance', -32_000, 'missing trie node'))
-        : answer(new Map(addresses.map((address) => [address, balance(address, height)])));
+        : answer(balancesOf(addresses, height));
     },
     internalSource: (address, blockHash) =>
       answer(
