@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { patient } from '@quittance/testkit/patience';
 import { type BitcoinChain, startBitcoinChain, type Utxo } from './bitcoin-chain.ts';
-import { SEED } from './fixture.ts';
-import { type MoneyIn, startMoneyIn } from './money-in.ts';
+import { type MoneyIn, startBitcoinMoneyIn } from './money-in.ts';
 import {
   depositEnds,
   expectCreditsOfChain,
@@ -28,15 +26,7 @@ let shop: MoneyIn;
 
 beforeAll(async () => {
   node = await startBitcoinChain();
-  shop = await startMoneyIn(
-    { BTC: { rate: '60000', confirmations: CONFIRMATIONS } },
-    {
-      BITCOIN_RPC_URL: node.node.rpcUrl,
-      BITCOIN_NETWORK: 'regtest',
-      BITCOIN_XPUB: openBitcoinWallet('regtest', SEED).accountXpub,
-    },
-  );
-  await shop.look('bitcoin');
+  shop = await startBitcoinMoneyIn(node, CONFIRMATIONS);
 });
 afterAll(async () => {
   await shop?.stop();

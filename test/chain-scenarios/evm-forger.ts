@@ -3,14 +3,12 @@ import { encodeFunctionData, type Hex, keccak256, pad, parseAbi, toHex } from 'v
 import { anvil } from 'viem/chains';
 import { type Asset, type EvmChain, startEvmChain, usdcAbi } from './evm-chain.ts';
 import { creation, type Instruction, runtime } from './evm-code.ts';
-import { startMoneyIn } from './money-in.ts';
+import { startEvmMoneyIn } from './money-in.ts';
 
 export const CONFIRMATIONS = 3;
 export const ETHER = 10n ** 18n;
 export const DUE = { ETH: ETHER / 100n, USDC_ERC20: 25_000_000n } as const;
 const GAS = 5_000_000n;
-const XPUB =
-  'xpub6Bh6Cg7bvjFdW6VEAaZmsyhZh86WdJ9Kr5aqqY5LN7UFLpxTrxsiys213UCu8MAYjcq5JhF7jzZXvruGfWfPbxqsByNNhwWaNQRuhP3JcC3';
 export const TRANSFER = keccak256(toHex('Transfer(address,address,uint256)'));
 export const tokenAbi = parseAbi([
   'function mint(address to, uint256 amount)',
@@ -23,19 +21,7 @@ export async function startEvmForger() {
   const chain = await startEvmChain({ payers: 3 });
   const payer = chain.payers[1] as EvmChain['payers'][number];
   let nonce = await chain.nonce(1);
-  const shop = await startMoneyIn(
-    {
-      ETH: { rate: '2500', confirmations: CONFIRMATIONS },
-      USDC_ERC20: { rate: '1', confirmations: CONFIRMATIONS },
-    },
-    {
-      ETHEREUM_RPC_URL: chain.node.rpcUrl,
-      ETHEREUM_CHAIN_ID: '31337',
-      ETHEREUM_USDC_ADDRESS: chain.usdc,
-      ETHEREUM_XPUB: XPUB,
-    },
-  );
-  await shop.look('ethereum');
+  const shop = await startEvmMoneyIn(chain, CONFIRMATIONS);
 
   /** A transaction of the forger in a block of its own, with the outcome it is meant to have. */
   async function send(what: Sent, status: 'success' | 'reverted' = 'success') {

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { AccountId } from '@quittance/shared/ids';
 import type { Hex } from 'viem';
 import { CONFIRMATIONS, type EvmForger, startEvmForger } from './evm-forger.ts';
 import { spoofedEther } from './evm-spoofed-ether.ts';
 import { spoofedTokens } from './evm-spoofed-tokens.ts';
-import type { Invoice } from './money-in.ts';
+import { expectOwed, type Forged, received } from './spoofs.ts';
 
 /**
  * What looks like a payment and is none, or is another one than it says, on a real Ethereum node. Each row says what
@@ -22,7 +21,8 @@ const spoofs = [
 ];
 
 /** What each row's account has on the chain when all is done. */
-const forged: { name: string; account: AccountId; invoice: Invoice }[] = [];
+const forged: Forged[] = [];
+const assets = ['ETH', 'USDC_ERC20'] as const;
 
 describe('spoofed deposits on Ethereum', () => {
   it.each(spoofs)('%s', async (name, asked, real, forge) => {
@@ -34,31 +34,19 @@ describe('spoofed deposits on Ethereum', () => {
     await forge(to, forger);
     await chain.mineEmpty(2 * CONFIRMATIONS + 1);
     await shop.look('ethereum');
-    for (const asset of ['ETH', 'USDC_ERC20'] as const) {
+    for (const asset of assets) {
       const wanted = real[asset] ?? 0n;
       expect(await chain.balance(asset, to)).toBe(wanted);
-      const { found } = await shop.db.one<{ found: string }>(
-        `select coalesce(sum(amount), 0)::text as found from deposits
-         where invoice_id = $1 and asset = $2 and state in ('seen', 'settled', 'missing')`,
-        [invoice.id, asset],
-      );
-      expect({ asset, found: BigInt(found) }).toEqual({ asset, found: wanted });
+      expect({ asset, found: await received(shop, invoice, asset) }).toEqual({ asset, found: wanted });
     }
   });
 
   it('in the end the ledger owes what lies on the addresses', async () => {
     const { chain, shop } = forger;
-    await shop.pass('ethereum', 160_000, () => chain.mineEmpty(1));
-    await shop.settled();
-    for (const { name, account, invoice } of forged) {
-      for (const asset of ['ETH', 'USDC_ERC20'] as const) {
-        const { available, held, unresolved } = await shop.booked(account, asset);
-        const there = await chain.balance(asset, invoice.address as Hex);
-        expect({ name, asset, owed: available + held + unresolved }).toEqual({ name, asset, owed: there });
-      }
-    }
+    await expectOwed(shop, 'ethereum', {
+      ...{ forged, assets, mine: () => chain.mineEmpty(1) },
+      balance: (asset, address) => chain.balance(asset, address as Hex),
+    });
     expect(forged).toHaveLength(spoofs.length);
-    expect(await shop.discrepancies(['I1', 'I2', 'I3', 'I5'])).toEqual([]);
-    expect(await shop.unborne('ethereum')).toEqual([]);
   });
 });

@@ -1,3 +1,5 @@
+import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
+import { openWallet as openEvmWallet } from '@quittance/chains/evm/wallet';
 import { openWallet } from '@quittance/chains/solana/wallet';
 import { refillAddressPool } from '@quittance/invoices/address-pool';
 import { configSchema } from '@quittance/invoices/config';
@@ -13,6 +15,8 @@ import { commandSubject, commands } from '@quittance/shared/commands';
 import { loadConfig } from '@quittance/shared/config';
 import { type AccountId, newAccountId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
+import type { BitcoinChain } from './bitcoin-chain.ts';
+import type { EvmChain } from './evm-chain.ts';
 import { logger, SEED, startFixture, type Terms } from './fixture.ts';
 
 /** Time passes in steps so small that no look at the chain comes so late that it passes for an outage. */
@@ -132,4 +136,37 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
       await fixture.stop();
     },
   };
+}
+
+/** The same over a real Ethereum node, which is read up to its head. */
+export async function startEvmMoneyIn(
+  { node, usdc }: EvmChain,
+  confirmations: number,
+  rpcUrl = node.rpcUrl,
+): Promise<MoneyIn> {
+  const shop = await startMoneyIn(
+    { ETH: { rate: '2500', confirmations }, USDC_ERC20: { rate: '1', confirmations } },
+    {
+      ETHEREUM_RPC_URL: rpcUrl,
+      ETHEREUM_CHAIN_ID: '31337',
+      ETHEREUM_USDC_ADDRESS: usdc,
+      ETHEREUM_XPUB: openEvmWallet(SEED).accountXpub,
+    },
+  );
+  await shop.look('ethereum');
+  return shop;
+}
+
+/** The same over a real Bitcoin Core. */
+export async function startBitcoinMoneyIn({ node }: BitcoinChain, confirmations: number): Promise<MoneyIn> {
+  const shop = await startMoneyIn(
+    { BTC: { rate: '60000', confirmations } },
+    {
+      BITCOIN_RPC_URL: node.rpcUrl,
+      BITCOIN_NETWORK: 'regtest',
+      BITCOIN_XPUB: openBitcoinWallet('regtest', SEED).accountXpub,
+    },
+  );
+  await shop.look('bitcoin');
+  return shop;
 }
