@@ -11,6 +11,17 @@ export class ExactNumber {
 
 export type ExactJson = string | boolean | null | ExactNumber | ExactJson[] | { [key: string]: ExactJson };
 
+/** The fields of an object; undefined of any other input. */
+export function fieldsOf(input: unknown): Record<string, unknown> | undefined {
+  const isObject =
+    typeof input === 'object' &&
+    input !== null &&
+    !Array.isArray(input) &&
+    !(input instanceof ExactNumber) &&
+    !(input instanceof UnreadableBody);
+  return isObject ? (input as Record<string, unknown>) : undefined;
+}
+
 const DEPTH_MAX = 32;
 
 /** A request's body: undefined when there is none. */

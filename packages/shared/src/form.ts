@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ExactNumber } from './exact-json.ts';
+import { fieldsOf } from './exact-json.ts';
 import { UnreadableBody } from './json-problem.ts';
 import { didYouMean } from './nearest.ts';
 import { ok, type Result, refuse } from './result.ts';
@@ -83,17 +83,6 @@ export function unknownFields(
       return [name, [{ message: `The ${attributeOf(name)} field is not known.`, hint }]];
     }),
   );
-}
-
-/** The fields of an object; undefined of any other input. */
-function fieldsOf(input: unknown): Record<string, unknown> | undefined {
-  const isObject =
-    typeof input === 'object' &&
-    input !== null &&
-    !Array.isArray(input) &&
-    !(input instanceof ExactNumber) &&
-    !(input instanceof UnreadableBody);
-  return isObject ? (input as Record<string, unknown>) : undefined;
 }
 
 /** What is wrong with a body as a whole. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ExactNumber } from './exact-json.ts';
+import { ExactNumber, fieldsOf } from './exact-json.ts';
+import { isoDateHint, readIsoDate } from './iso-date.ts';
 import { plainDecimal } from './money.ts';
 import { didYouMean } from './nearest.ts';
 
@@ -27,8 +28,8 @@ export function hintOf(errors: FieldErrors): { hint?: string } {
   return { hint: different.map(({ name, hint }) => `${name}: ${hint}`).join(' ') };
 }
 
-/** Says what is wrong with a field, or with an element of its list. */
-type Say = (message: string, hint?: string, element?: number) => void;
+/** Says what is wrong with a field, or with an element of its list or object. */
+type Say = (message: string, hint?: string, element?: number | string) => void;
 /** Ends the field: a text that is no number cannot be too small. */
 const STOP: unique symbol = Symbol('stop');
 /** Looks at a value that the rules before it have passed, and returns what the next one looks at. */
@@ -54,7 +55,7 @@ const normalised = (input: unknown): unknown => {
 };
 
 /** A problem as zod carries it through a form. */
-export const issueOf = ({ message, hint }: FieldProblem, element?: number) =>
+export const issueOf = ({ message, hint }: FieldProblem, element?: number | string) =>
   ({
     code: 'custom',
     message,
@@ -199,6 +200,42 @@ const isListOf =
     return [...new Set(value as T[])];
   };
 
+/** A merchant's own notes on a resource, as Stripe has them: key to text. Nothing in it means anything here. */
+export type Metadata = Readonly<Record<string, string>>;
+
+const METADATA_KEYS_MAX = 50;
+const METADATA_KEY_CHARACTERS_MAX = 40;
+const METADATA_VALUE_CHARACTERS_MAX = 500;
+
+/** Keys and values are kept as they were given: only the limits are checked. */
+const isMetadata: Rule<unknown, Metadata> = (value, attribute, say) => {
+  const given = fieldsOf(value);
+  if (given === undefined) {
+    return stop(
+      say,
+      `The ${attribute} must be an object.`,
+      'Give an object of texts, such as {"order": "1042"}.',
+    );
+  }
+  const entries = Object.entries(given);
+  if (entries.length > METADATA_KEYS_MAX) {
+    const hint = `It has ${entries.length} keys.`;
+    return stop(say, `The ${attribute} must not have more than ${METADATA_KEYS_MAX} items.`, hint);
+  }
+  const isKey = maxCharacters(METADATA_KEY_CHARACTERS_MAX);
+  const isValue = maxCharacters(METADATA_VALUE_CHARACTERS_MAX);
+  for (const [key, text] of entries) {
+    const ofKey = `${attribute} key`;
+    if (key === '') say(`The ${ofKey} must be at least 1 characters.`, 'Give each text a key.');
+    else if (isText(key, ofKey, say) !== STOP) isKey(key, ofKey, say);
+    const about = [...key].slice(0, METADATA_KEY_CHARACTERS_MAX).join('');
+    const sayOfKey: Say = (message, hint) => say(message, hint, about);
+    const ofValue = `${attribute}.${about}`;
+    if (isText(text, ofValue, sayOfKey) !== STOP) isValue(text as string, ofValue, sayOfKey);
+  }
+  return given as Metadata;
+};
+
 /** What Laravel takes for a truth: JSON's own, and 1 and 0 as numbers or texts. */
 const isBoolean: Rule<unknown, boolean> = (value, attribute, say) => {
   const given = sourceOf(value);
@@ -207,30 +244,8 @@ const isBoolean: Rule<unknown, boolean> = (value, attribute, say) => {
   return stop(say, `The ${attribute} field must be true or false.`, 'Give true or false, without quotes.');
 };
 
-const isoDate =
-  /^(\d{4}-\d{2}-(\d{2}))(?:[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?$/;
-
-/** ISO 8601: a date, or a date and time. UTC unless it says otherwise, wherever the machine stands. */
-const isDate: Rule<string, Date> = (value, attribute, say) => {
-  const wrong = (): typeof STOP => stop(say, `The ${attribute} is not a valid date.`, dateHint(value));
-  const [matched, date, day, hours = '00', minutes = '00', seconds = '00', fraction = '', offset = 'Z'] =
-    isoDate.exec(value) ?? [];
-  if (matched === undefined || value.startsWith('0000')) return wrong();
-  const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
-  const zone = offset.replace(/^(.\d\d)(\d\d)$/, '$1:$2');
-  const local = new Date(`${date}T${hours}:${minutes}:${seconds}.${milliseconds}Z`);
-  // Date takes 31 February for a day in March.
-  if (Number.isNaN(local.getTime()) || local.toISOString().slice(8, 10) !== day) return wrong();
-  return new Date(`${date}T${hours}:${minutes}:${seconds}.${milliseconds}${zone}`);
-};
-
-function dateHint(value: string): string {
-  if (isoDate.test(value)) return 'There is no such day.';
-  const [, seconds] = /^(\d{10})(?:\d{3})?$/.exec(value) ?? [];
-  // eslint-disable-next-line no-restricted-syntax -- seconds since 1970
-  if (seconds !== undefined) return `Give ISO 8601: ${new Date(Number(seconds) * 1_000).toISOString()}.`;
-  return 'Give ISO 8601, such as 2026-01-31 or 2026-01-31T12:00:00Z.';
-}
+const isDate: Rule<string, Date> = (value, attribute, say) =>
+  readIsoDate(value) ?? stop(say, `The ${attribute} is not a valid date.`, isoDateHint(value));
 
 /** The rules of this API, in Laravel 8's words. */
 export const rules = {
@@ -241,6 +256,7 @@ export const rules = {
   integer: (min: number, max: number): Rules<number> => rulesOf(isInteger, between(min, max)),
   oneOf: <T extends string>(allowed: readonly T[]): Rules<T> => rulesOf(isText, isOneOf(allowed)),
   listOf: <T extends string>(allowed: readonly T[]): Rules<T[]> => rulesOf(isListOf(allowed)),
+  metadata: (): Rules<Metadata> => rulesOf(isMetadata),
   boolean: (): Rules<boolean> => rulesOf(isBoolean),
   date: (): Rules<Date> => rulesOf(isText, isDate),
 };
