@@ -26,7 +26,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'services/auditor/src/operations/halts.ts': ['breaches'],
   'services/auditor/src/http/books.ts': ['breaches'],
   'services/auditor/test/audit-fixture.ts': ['breaches'],
-  'test/e2e/halt.test.ts': ['breaches'],
+  'test/e2e/shop/halt.ts': ['breaches'],
   'test/privileges/nats-permitted.test.ts': ['parked'],
   // A field of the stored installation.
   'test/e2e/upgrade.test.ts': ['parked'],

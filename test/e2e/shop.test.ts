@@ -1,8 +1,12 @@
 import { afterAll, beforeAll } from '@jest/globals';
+import { freePort } from '@quittance/engines/free-port';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import { contractCases } from './shop/contract.ts';
 import { ethereumCases } from './shop/ethereum.ts';
 import { eventCases } from './shop/events.ts';
 import { invoiceThatNobodyPays } from './shop/expiry.ts';
+import { haltCases } from './shop/halt.ts';
+import { FAILED_AUTH_MAX, metricsCases } from './shop/metrics.ts';
 import { mistakeCases } from './shop/mistakes.ts';
 import { CONFIRMATIONS } from './shop/on-stack.ts';
 import { operatorCases } from './shop/operator.ts';
@@ -12,11 +16,29 @@ import { webhookCases } from './shop/webhooks.ts';
 /** Cases that share one stack, with a node that makes a block only when it is told to: starting one takes as long as most of them. */
 
 let quittance: Quittance;
+let metricsPort: number;
 const stack = () => quittance;
 
 beforeAll(async () => {
+  metricsPort = await freePort();
+  const debug = { LOG_LEVEL: 'debug' };
   quittance = await startQuittance({
     auditor: true,
+    redis: true,
+    settings: {
+      gateway: {
+        ...debug,
+        METRICS_PORT: String(metricsPort),
+        TRUSTED_PROXIES: 'loopback',
+        FAILED_AUTH_PER_MINUTE: String(FAILED_AUTH_MAX),
+        // Redis is for the gateway of the contract's cases.
+        REDIS_URL: '',
+      },
+      payouts: debug,
+      ledger: debug,
+      webhooks: debug,
+      auditor: { CHAINS_EVERY_MS: '1000' },
+    },
     // The others are stopped, killed or paused.
     together: ['invoices', 'payouts', 'auditor'],
     confirmations: CONFIRMATIONS,
@@ -28,11 +50,14 @@ afterAll(() => quittance?.stop());
 
 const unpaid = invoiceThatNobodyPays(stack);
 unpaid.isMade();
+metricsCases(stack, () => metricsPort);
 webhookCases(stack);
 eventCases(stack);
 mistakeCases(stack);
 ethereumCases(stack);
 operatorCases(stack);
+haltCases(stack);
+contractCases(stack);
 unpaid.hasExpired();
 // Last: its thousand payouts are signed for a long time.
 thousandsOfPayouts(stack);
