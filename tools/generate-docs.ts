@@ -12,15 +12,22 @@ import { configSchema as invoices } from '../services/invoices/src/config.ts';
 import { configSchema as ledger } from '../services/ledger/src/config.ts';
 import { configSchema as payouts } from '../services/payouts/src/config.ts';
 import { configSchema as webhooks } from '../services/webhooks/src/config.ts';
+import { eventDescriptions } from '../services/webhooks/src/domain/event-types.ts';
 
 /**
  * node tools/generate-docs.ts
  *
- * Writes the tables of settings into docs/configure.md, the reference of commands into docs/command-line.md and the codes of errors into docs/api.md, between
- * `<!-- generated: NAME -->` and `<!-- end of generated -->`. The settings come from each service's config.ts, the
+ * Writes the tables of settings into docs/configure.md, the reference of commands into docs/command-line.md, the codes of
+ * errors into docs/api.md and the event types into docs/webhooks.md, between `<!-- generated: NAME -->` and
+ * `<!-- end of generated -->`. The settings come from each service's config.ts, the
  * commands from what commander knows of them. tools/generated-docs.test.ts fails when a document differs.
  */
-export const generatedFiles = ['docs/configure.md', 'docs/command-line.md', 'docs/api.md'];
+export const generatedFiles = [
+  'docs/configure.md',
+  'docs/command-line.md',
+  'docs/api.md',
+  'docs/webhooks.md',
+];
 
 const schemas = { gateway, invoices, payouts, ledger, webhooks, auditor } satisfies Record<
   Service,
@@ -227,11 +234,24 @@ const errorTable = (): string =>
     ]),
   ]);
 
+const eventTable = (): string =>
+  table([
+    ['event', 'default', 'sent when', 'meaning', 'what a shop should do'],
+    ...Object.entries(eventDescriptions).map(([type, { isDefault, when, meaning, remedy }]) => [
+      `\`${type}\``,
+      isDefault ? 'yes' : 'no',
+      when,
+      meaning,
+      remedy,
+    ]),
+  ]);
+
 const parts: Record<string, () => string> = {
   'codes of errors': errorTable,
   'settings of every service': commonTable,
   ...Object.fromEntries(services.map((service) => [`settings of ${service}`, () => serviceTable(service)])),
   'settings of the chains': chainTables,
+  'events of webhooks': eventTable,
   commands: commandReference,
 };
 

@@ -7,25 +7,104 @@ type FromServices = {
 /** The types of events that merchants can receive. */
 export type WebhookEventType = FromServices | 'webhook.test';
 
-/** Whether an endpoint without a list of events receives a type: the contract's five, and those that need an action. */
-const isDefault = {
-  'invoice.created': true,
-  'invoice.confirmed': true,
-  'invoice.paid': true,
-  'invoice.expired': true,
-  'payout.completed': true,
+/** What docs/webhooks.md tells of an event type, in Markdown. Links are relative to that document. */
+type EventDescription = {
+  /** Whether an endpoint without a list of events receives it: the contract's five, and those that need an action. */
+  isDefault: boolean;
+  when: string;
+  meaning: string;
+  /** What a shop should do. */
+  remedy: string;
+};
 
-  'payout.failed': true,
-  'invoice.underpaid': true,
-  'invoice.overpaid': true,
-  'invoice.late_payment': true,
-  'invoice.payment_reversed': true,
+const decide = '[Accept the funds or return them](api.md#unresolved-funds).';
 
-  'invoice.partially_paid': false,
-  'payout.created': false,
-  'webhook.test': false,
-} as const satisfies Record<WebhookEventType, boolean>;
+/** Every event type. The table in docs/webhooks.md is generated from it by tools/generate-docs.ts. */
+export const eventDescriptions: Record<WebhookEventType, EventDescription> = {
+  'invoice.created': {
+    isDefault: true,
+    when: 'An invoice was created.',
+    meaning: 'The customer can pay.',
+    remedy: 'Nothing.',
+  },
+  'invoice.confirmed': {
+    isDefault: true,
+    when: 'Blocks contain payments of the amount due for the first time.',
+    meaning: 'The money has arrived and is not final: the chain can still take it back.',
+    remedy: '**Do not ship yet.** Tell the customer that the payment was seen.',
+  },
+  'invoice.paid': {
+    isDefault: true,
+    when: 'The payment is final, and the money is in your balance.',
+    meaning: 'The invoice is paid, and stays paid.',
+    remedy: '**Ship. Ship on this event only.**',
+  },
+  'invoice.expired': {
+    isDefault: true,
+    when: 'The invoice expired without a payment.',
+    meaning: 'Later payments do not make it paid.',
+    remedy: 'Cancel the order, or create another invoice for it.',
+  },
+  'payout.completed': {
+    isDefault: true,
+    when: 'The transaction of a payout has enough confirmations.',
+    meaning: 'The recipient has the money.',
+    remedy: 'Record the payout as done.',
+  },
 
-export const eventTypes = Object.keys(isDefault) as WebhookEventType[];
+  'payout.failed': {
+    isDefault: true,
+    when: 'It is certain that a payout will not be carried out.',
+    meaning:
+      'The amount returned to your balance, and the network fee with it unless the chain charged it. `failed_reason` tells the cause.',
+    remedy: 'Correct the cause, then create another payout.',
+  },
+  'invoice.underpaid': {
+    isDefault: true,
+    when: 'The invoice expired with a payment that is too small.',
+    meaning: 'The invoice will not be paid. The funds are not in your balance: they are unresolved.',
+    remedy: `Do not ship. ${decide}`,
+  },
+  'invoice.overpaid': {
+    isDefault: true,
+    when: 'Blocks contain payments of more than the amount due. Sent again for each further payment.',
+    meaning: 'All that arrives is credited to your balance as soon as it is final.',
+    remedy: 'Ship on `invoice.paid`. Return the surplus by a payout if the customer asks for it.',
+  },
+  'invoice.late_payment': {
+    isDefault: true,
+    when: 'A payment arrived after the invoice had expired.',
+    meaning: 'The invoice stays as it was. The funds are not in your balance: they are unresolved.',
+    remedy: decide,
+  },
+  'invoice.payment_reversed': {
+    isDefault: true,
+    when: 'A payment that was seen is gone: the chain dropped its block, or it was replaced before a block contained it.',
+    meaning:
+      'The payment may come back. A paid invoice stays `paid`; a credit that does not come back leaves your balance.',
+    remedy: 'Stop the delivery if you still can, and read the invoice.',
+  },
 
-export const defaultEventTypes = eventTypes.filter((kind) => isDefault[kind]);
+  'invoice.partially_paid': {
+    isDefault: false,
+    when: 'A first payment was seen, and it is less than the amount due.',
+    meaning: 'The rest can still be paid until the invoice expires.',
+    remedy: 'Ask the customer for the rest.',
+  },
+  'payout.created': {
+    isDefault: false,
+    when: 'A payout was accepted.',
+    meaning: 'Its amount and network fee are held from your balance.',
+    remedy: 'Nothing. If you did not order it, revoke the API token.',
+  },
+  'webhook.test': {
+    isDefault: false,
+    when: 'You called `POST /api/webhooks/{id}/test`.',
+    meaning: 'The endpoint can be reached.',
+    remedy: 'Answer 2xx.',
+  },
+};
+
+export const eventTypes = Object.keys(eventDescriptions) as WebhookEventType[];
+
+export const defaultEventTypes = eventTypes.filter((kind) => eventDescriptions[kind].isDefault);
