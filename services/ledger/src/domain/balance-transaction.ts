@@ -51,7 +51,7 @@ export function movementsOf(type: TransactionType): { kind: string; reasons: str
 }
 
 /** The network fee within a movement: a hold takes it, and a release gives it back unless the chain took it. */
-export function feeOf({ kind, detail }: Movement, networkFee: Units): Units {
+function feeOf({ kind, detail }: Movement, networkFee: Units): Units {
   if (kind === 'hold') return networkFee;
   const givenBack = kind === 'release' && detail !== ('failed_fee_kept' satisfies ReleaseReason);
   return units(givenBack ? -networkFee : 0n);

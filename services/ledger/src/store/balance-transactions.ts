@@ -1,5 +1,5 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { type Queryable, query, type Trx } from '@quittance/shared/db';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import type { Source } from '../domain/balance-transaction.ts';
@@ -156,7 +156,9 @@ const EXPORT_ROWS = 500;
 const EXPORT_STATEMENT_TIMEOUT = '60s';
 
 /* All transactions, read through a cursor: Postgres sorts them on its disk, and the service holds a few hundred at a time. */
-const declareExport = `declare balance_transactions no scroll cursor for
+const declareExport = statement(
+  '',
+  `declare balance_transactions no scroll cursor for
   select ${shown}, r.net, r.balance_after, ${itsInvoice}
   from (
     select e.transfer_seq as seq, e.amount as net, b.available - coalesce(sum(e.amount) over (
@@ -167,7 +169,8 @@ const declareExport = `declare balance_transactions no scroll cursor for
     join entries e on e.account_id = $1 and e.asset = a.asset and e.bucket = 'available') r
   join transfers t on t.seq = r.seq
   where ${matches}
-  order by r.seq desc`;
+  order by r.seq desc`,
+);
 
 const fetchExport = query<BalanceTransaction>('', `fetch ${EXPORT_ROWS} from balance_transactions`);
 
