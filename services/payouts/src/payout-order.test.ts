@@ -51,6 +51,9 @@ describe('the body of a new payout', () => {
         address: address.toLowerCase(),
         networkFee: 500_000_000_000_000n,
         minConfirmations: 12,
+        usdRate: '2500',
+        externalId: null,
+        metadata: {},
       },
     });
     expect(order('USDC_ERC20', '"0.010000"')).toMatchObject({ ok: true, value: { amount: 10_000n } });
@@ -78,6 +81,13 @@ describe('the body of a new payout', () => {
     [
       `"asset":"ETH","amount":0,"address":"x"`,
       { amount: ['The amount must be at least 0.00001.'], address: ['The selected address is invalid.'] },
+    ],
+    [
+      `"asset":"ETH","amount":1,"address":"${address}","external_id":"${'x'.repeat(256)}","metadata":{"a":1}`,
+      {
+        external_id: ['The external id must not be greater than 255 characters.'],
+        'metadata.a': ['The metadata.a must be a string.'],
+      },
     ],
     [
       `"asset":"ETH","amount":1,"address":"${'0'.repeat(256)}"`,

@@ -4,15 +4,22 @@ import { formPart, unknownFields } from '@quittance/shared/form';
 import { Unavailable } from '@quittance/shared/http';
 import { formatUnits, parseUnits, type Units, units } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import { type FieldErrors, type FieldProblem, messages, rules } from '@quittance/shared/validation';
+import {
+  type FieldErrors,
+  type FieldProblem,
+  type Metadata,
+  messages,
+  rules,
+} from '@quittance/shared/validation';
 import type { PayoutChain, Ports } from './ports.ts';
 import type { UnresolvedDeposit } from './store/unswept-deposits.ts';
 
-const ADDRESS_CHARACTERS_MAX = 255;
+export const ADDRESS_CHARACTERS_MAX = 255;
+export const EXTERNAL_ID_CHARACTERS_MAX = 255;
 /** With a fee added it still fits into numeric(78). No asset has so many units. */
 const UNITS_MAX = units(10n ** 75n);
 
-/** What a merchant requests, with the fee and the confirmations of this moment. */
+/** What a merchant requests, with the fee, the rate and the confirmations of this moment. */
 export type PayoutOrder = {
   asset: AssetSymbol;
   amount: Units;
@@ -20,7 +27,12 @@ export type PayoutOrder = {
   address: string;
   networkFee: Units;
   minConfirmations: number;
-};
+  /** US dollars for one whole asset, as decimal text. */
+  usdRate: string;
+} & PayoutNotes;
+
+/** What a merchant notes on a payout, for itself. */
+type PayoutNotes = { externalId: string | null; metadata: Metadata };
 
 /** The parts of a chain that an order depends on. */
 export type PayableChain = Pick<PayoutChain, 'kind' | 'assets' | 'checkAddress'> & {
@@ -33,6 +45,12 @@ const fields = {
   amount: formPart({ amount: rules.number().required }),
   address: formPart({ address: rules.text(ADDRESS_CHARACTERS_MAX).required }),
 };
+const noteFields = {
+  external_id: rules.text(EXTERNAL_ID_CHARACTERS_MAX).optional,
+  metadata: rules.metadata().or({}),
+};
+const readNotes = formPart(noteFields);
+const noteNames = Object.keys(noteFields);
 
 /**
  * Reads the body of a new payout and lists all errors of all fields. Limits and addresses depend on the asset, so they
@@ -77,13 +95,26 @@ export function readPayoutOrder(
     if (address === undefined) errors['address'] = [wrongAddress(on, given.address.value.address)];
   }
 
-  const problems = { ...errors, ...unknownFields(body, Object.keys(fields)) };
+  const notes = readNotes(body);
+  if (!notes.ok) Object.assign(errors, notes.refusal);
+  const problems = { ...errors, ...unknownFields(body, [...Object.keys(fields), ...noteNames]) };
   const isValid = Object.keys(problems).length === 0;
-  if (!isValid || asset === undefined || amount === undefined || address === undefined) {
+  if (!isValid || asset === undefined || amount === undefined || address === undefined || !notes.ok) {
     return refuse(problems);
   }
-  return ok({ asset, amount, address, ...quotedTerms(quotes, asset) });
+  return ok({ asset, amount, address, ...quotedTerms(quotes, asset), ...notesOf(notes.value) });
 }
+
+const notesOf = ({
+  external_id,
+  metadata,
+}: {
+  external_id: string | null;
+  metadata: Metadata;
+}): PayoutNotes => ({
+  externalId: external_id,
+  metadata,
+});
 
 /**
  * Reads the recipient of a refund. Throws Unavailable when the body is valid and the fee, or the chain, is not known now.
@@ -112,18 +143,24 @@ export function readReturnOrder(
       errors['amount'] = [messages.atLeast('amount', formatUnits(least, decimals), hint)];
     }
   }
-  const problems = { ...errors, ...unknownFields(body, ['address']) };
-  if (Object.keys(problems).length > 0 || address === undefined) return refuse(problems);
+  const notes = readNotes(body);
+  if (!notes.ok) Object.assign(errors, notes.refusal);
+  const problems = { ...errors, ...unknownFields(body, ['address', ...noteNames]) };
+  if (Object.keys(problems).length > 0 || address === undefined || !notes.ok) return refuse(problems);
 
   const terms = quotedTerms(quotes, asset);
-  return ok({ asset, amount: units(amount - terms.networkFee), address, ...terms });
+  return ok({ asset, amount: units(amount - terms.networkFee), address, ...terms, ...notesOf(notes.value) });
 }
 
-/** The fee and the confirmations of this moment. Throws Unavailable when there is no fresh quote. */
+/** The fee, the rate and the confirmations of this moment. Throws Unavailable when there is no fresh quote. */
 function quotedTerms(quotes: Ports['quotes'], asset: AssetSymbol) {
   const quote = quotes.fresh(asset);
   if (quote === undefined) throw new Unavailable(`there is no fresh quote of ${asset}`);
-  return { networkFee: units(quote.network_fee), minConfirmations: quote.min_confirmations };
+  return {
+    networkFee: units(quote.network_fee),
+    minConfirmations: quote.min_confirmations,
+    usdRate: quote.usd_rate,
+  };
 }
 
 /** `active` is unknown until the first quote arrives, and counts as true until then. */

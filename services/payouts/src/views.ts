@@ -3,7 +3,15 @@ import { assets } from '@quittance/shared/assets';
 import type { PayloadOf } from '@quittance/shared/events';
 import { type Answer, answers } from '@quittance/shared/http-answers';
 import type { PayoutId } from '@quittance/shared/ids';
-import { formatUnits, type Units, units } from '@quittance/shared/money';
+import {
+  formatCents,
+  formatRate,
+  formatUnits,
+  parseRate,
+  type Units,
+  units,
+  unitsToUsd,
+} from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import { shownAs } from './domain/states.ts';
 import type { Payout } from './store/payouts.ts';
@@ -11,12 +19,13 @@ import type { Payout } from './store/payouts.ts';
 /** A payout as the list, a single read and the events show it. */
 export function payoutView(payout: Payout) {
   const { id, symbol, name, decimals, chain } = assets[payout.asset];
+  const { amount, networkFee } = payout;
   const status = shownAs[payout.status];
   invariant(status !== null, 'a request that is no payout is not shown');
   return {
     id: idOnTheWire(payout.id),
     type: 'payout',
-    amount: formatUnits(payout.amount, decimals),
+    amount: formatUnits(amount, decimals),
     tx_hash: payout.txHash,
     to_address: showAddress(chain, payout.address),
     status,
@@ -24,7 +33,22 @@ export function payoutView(payout: Payout) {
     created_at: payout.createdAt.toISOString(),
     completed_at: payout.completedAt?.toISOString() ?? null,
     asset: { id, symbol, name, decimals },
+    network_fee: formatUnits(networkFee, decimals),
+    total: formatUnits(units(amount + networkFee), decimals),
+    ...usdView(payout),
+    external_id: payout.externalId,
+    metadata: payout.metadata,
+    deposit_id: payout.returnsDeposit,
   };
+}
+
+/** The rate at the request, and the amount without the fee at this rate; null where no rate was stored. */
+function usdView({ asset, amount, usdRate }: Pick<Payout, 'asset' | 'amount' | 'usdRate'>) {
+  if (usdRate === null) return { usd_rate: null, usd_value: null };
+  const rate = parseRate(usdRate);
+  invariant(rate.ok, `the rate ${usdRate} has at most 18 decimals`);
+  const value = unitsToUsd(amount, rate.value, assets[asset].decimals, 'down');
+  return { usd_rate: formatRate(rate.value), usd_value: formatCents(value) };
 }
 
 /** The body of the 201. */

@@ -133,6 +133,9 @@ export abstract class ChainWorkerFixture {
       key: undefined,
       amount: units(order.amount),
       networkFee: units(order.networkFee),
+      usdRate: '2500',
+      externalId: null,
+      metadata: {},
     });
     if (!made.ok) throw new Error(`not reserved: ${made.refusal}`);
     return made.value;

@@ -35,6 +35,13 @@ describe('GET /api/payouts', () => {
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       completed_at: null,
       asset: { id: 2, symbol: 'ETH', name: 'Ethereum', decimals: 18 },
+      network_fee: '0.0005',
+      total: '1.0005',
+      usd_rate: '2500',
+      usd_value: '2500',
+      external_id: null,
+      metadata: {},
+      deposit_id: null,
     });
     expect(body.meta).toMatchObject({
       current_page: 1,
@@ -95,6 +102,30 @@ describe('GET /api/payouts', () => {
     expect(await found(`created_from=${at}&created_to=${at}`)).toContain(ids[1]);
     expect(await found(`created_from=${at}`)).not.toContain(ids[0]);
     expect(await found('created_to=2020-01-01')).toEqual([]);
+  });
+
+  it('is searched by reference, transaction and recipient', async () => {
+    const [other] = await payouts(1);
+    const id = (await fixture.shop.post({ ...order, external_id: 'wage 7' })).body.data.id;
+    const hash = `0x${'ab'.repeat(32)}`;
+    await fixture.db.rows('update payouts set tx_hash = $1 where id = $2', [hash, id]);
+    const found = async (query: Record<string, string>) =>
+      (await fixture.shop.get(`/api/payouts?${new URLSearchParams(query)}`)).body.data.map(
+        (one: { id: number }) => one.id,
+      );
+    expect(await found({ external_id: 'wage 7' })).toEqual([id]);
+    expect(await found({ external_id: 'wage' })).toEqual([]);
+    expect(await found({ tx_hash: hash.replace(/[a-f]/g, (letter) => letter.toUpperCase()) })).toEqual([id]);
+    expect(await found({ to_address: recipient })).toEqual([id, other]);
+    expect(await found({ to_address: recipient.toLowerCase(), external_id: 'wage 7' })).toEqual([id]);
+    expect(await found({ to_address: 'nowhere' })).toEqual([]);
+  });
+
+  it('shows a payout of an older release without the worth that nobody stored', async () => {
+    const [id] = await payouts(1);
+    await fixture.db.rows('update payouts set usd_rate = null where id = $1', [id]);
+    const { body } = await fixture.shop.get(`/api/payouts/${id}`);
+    expect(body).toMatchObject({ usd_rate: null, usd_value: null, metadata: {}, total: '1.0005' });
   });
 
   it.each([

@@ -43,6 +43,23 @@ describe('POST /api/payouts', () => {
     });
   });
 
+  it('stores what the merchant notes, and shows it with the fee and the worth of the time of the request', async () => {
+    const notes = { external_id: ' wage-7 ', metadata: { run: '2026-11', note: '<b>' } };
+    const { body } = await fixture.shop.post({ ...order, ...notes });
+    fixture.board.set('ETH', { usd_rate: '1' });
+    const { body: shown } = await fixture.shop.get(`/api/payouts/${body.data.id}`);
+    expect(shown).toMatchObject({
+      external_id: 'wage-7',
+      metadata: notes.metadata,
+      network_fee: '0.0005',
+      total: '1.5005',
+      usd_rate: '2500',
+      usd_value: '3750',
+      deposit_id: null,
+    });
+    fixture.board.set('ETH', {});
+  });
+
   it('keeps an amount that no double could hold', async () => {
     const { body } = await fixture.shop.post(
       `{"asset":"ETH","amount":1.000000000000000001,"address":"${recipient}"}`,
@@ -132,7 +149,13 @@ describe('POST /api/payouts', () => {
     const id = newPayoutId(fixture.service.ports.random);
     const amounts = { amount: units(5n), networkFee: units(1n) };
     const payout = { asset: 'ETH', ...amounts, address: recipient.toLowerCase() } as const;
-    const terms = { minConfirmations: 3, returnsDeposit: null };
+    const terms = {
+      minConfirmations: 3,
+      returnsDeposit: null,
+      usdRate: null,
+      externalId: null,
+      metadata: {},
+    };
     await insertRequested(fixture.db, { ...payout, ...terms, id, account: fixture.shop.account });
     expect(await voidStaleRequests(fixture.service.ports)).toBe(0);
     await fixture.db.rows(`update payouts set created_at = now() - interval '11 seconds' where id = ${id}`);

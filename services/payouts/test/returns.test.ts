@@ -51,7 +51,8 @@ const payoutsOf = (id: string) =>
 describe('POST /api/unresolved/{deposit}/return', () => {
   it('creates a payout of the whole deposit less the fee', async () => {
     const { deposit_id } = await deposit();
-    const { status, body } = await giveBack(deposit_id);
+    const notes = { external_id: 'refund 1042', metadata: { by: 'ada' } };
+    const { status, body } = await giveBack(deposit_id, { address, ...notes });
     expect([status, body]).toEqual([
       201,
       { message: 'Payout created successfully.', data: { id: body.data.id } },
@@ -68,7 +69,8 @@ describe('POST /api/unresolved/{deposit}/return', () => {
       },
     ]);
     const { body: shown } = await fixture.shop.get(`/api/payouts/${body.data.id}`);
-    expect(shown).toMatchObject({ amount: '0.0095', to_address: address, status: 'pending' });
+    const total = { amount: '0.0095', network_fee: '0.0005', total: '0.01' };
+    expect(shown).toMatchObject({ ...total, ...notes, to_address: address, status: 'pending', deposit_id });
   });
 
   it('waits for the event of a deposit that the ledger lists already', async () => {
@@ -192,6 +194,7 @@ describe('POST /api/unresolved/{deposit}/return', () => {
   it.each([
     [{}, { address: ['The address field is required.'] }],
     [{ address: 7 }, { address: ['The address must be a string.'] }],
+    [{ address, metadata: { a: 1 } }, { 'metadata.a': ['The metadata.a must be a string.'] }],
     [
       { address: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' },
       { address: ['The selected address is invalid.'] },

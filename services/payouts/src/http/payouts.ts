@@ -23,9 +23,15 @@ import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import { rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
 import { shownAs, shownStatuses, statusesShownAs } from '../domain/states.ts';
-import { readPayoutOrder, readReturnOrder } from '../payout-order.ts';
+import {
+  ADDRESS_CHARACTERS_MAX,
+  EXTERNAL_ID_CHARACTERS_MAX,
+  readPayoutOrder,
+  readReturnOrder,
+} from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
-import { findPayout, type Payout, payoutPage } from '../store/payouts.ts';
+import { payoutPage } from '../store/payout-list.ts';
+import { findPayout, type Payout } from '../store/payouts.ts';
 import { findUnresolved, type UnresolvedDeposit } from '../store/unswept-deposits.ts';
 import { payoutView } from '../views.ts';
 import { type PayoutCall, payOnce } from './pay-once.ts';
@@ -49,6 +55,9 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
   return app;
 }
 
+/** On Solana they have at most 88. */
+const TX_HASH_CHARACTERS_MAX = 100;
+
 const listForm = form(
   {
     perPage: perPageField,
@@ -56,14 +65,17 @@ const listForm = form(
     asset: rules.oneOf(assetSymbols).optional,
     created_from: rules.date().optional,
     created_to: rules.date().optional,
+    external_id: rules.text(EXTERNAL_ID_CHARACTERS_MAX).optional,
+    tx_hash: rules.text(TX_HASH_CHARACTERS_MAX).optional,
+    to_address: rules.text(ADDRESS_CHARACTERS_MAX).optional,
   },
   paged,
 );
 
-async function listPayouts({ db, settings }: Ports, req: Request, res: Response): Promise<Answer> {
+async function listPayouts({ db, settings, chains }: Ports, req: Request, res: Response): Promise<Answer> {
   const filter = listForm(req.query);
   if (!filter.ok) return answers.invalid(filter.refusal);
-  const { perPage, status, asset, created_from, created_to } = filter.value;
+  const { perPage, status, asset, created_from, created_to, external_id, tx_hash, to_address } = filter.value;
   const page = pageOf(req.query);
   const { items, total } = await payoutPage(
     db,
@@ -73,6 +85,10 @@ async function listPayouts({ db, settings }: Ports, req: Request, res: Response)
       asset,
       createdFrom: created_from,
       createdTo: created_to,
+      externalId: external_id,
+      // Hashes of hexadecimal digits are stored in small letters; those of Solana differ in their case.
+      txHash: tx_hash !== null && /^(0x)?[0-9a-f]{64}$/i.test(tx_hash) ? tx_hash.toLowerCase() : tx_hash,
+      addresses: to_address === null ? null : canonicalForms(chains, to_address),
     },
     placeOf(page, perPage),
   );
@@ -80,6 +96,12 @@ async function listPayouts({ db, settings }: Ports, req: Request, res: Response)
   const parts = { data: items.map(payoutView), total, page, perPage, path, query: req.query };
   return { status: 200, body: pageView(parts) };
 }
+
+/** What an address may be stored as: the network is not named, and an address that none of them knows finds nothing. */
+const canonicalForms = (chains: Ports['chains'], text: string): string[] => [
+  text,
+  ...[...chains.values()].flatMap(({ checkAddress }) => checkAddress(text) ?? []),
+];
 
 async function showPayout(ports: Ports, account: AccountId, id: string): Promise<Answer> {
   // An id has at most 16 digits, and Postgres refuses numbers that are too long.

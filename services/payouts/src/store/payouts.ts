@@ -2,16 +2,9 @@ import { type AssetSymbol, assetSymbols, assets, type Chain } from '@quittance/s
 import { bulk, type Db, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import { type AccountId, newEventId, type PayoutId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
-import { countOf, type Place, pageOfFound, TOTAL_EXACT_MAX } from '@quittance/shared/pages';
 import { stalledAfterSeconds } from '@quittance/shared/stalled-payouts';
-import {
-  assertMoves,
-  type PayoutStatus,
-  paidStatuses,
-  payoutMoves,
-  payoutStatuses,
-  shownAs,
-} from '../domain/states.ts';
+import type { Metadata } from '@quittance/shared/validation';
+import { assertMoves, type PayoutStatus, paidStatuses, payoutMoves } from '../domain/states.ts';
 import { isHalted } from './halts.ts';
 import { isIn } from './transactions.ts';
 
@@ -27,6 +20,11 @@ export type Payout = {
   minConfirmations: number;
   /** The deposit that a refund pays back; null when it pays from the balance. */
   returnsDeposit: string | null;
+  /** The merchant's own reference, and its own notes. */
+  externalId: string | null;
+  metadata: Metadata;
+  /** US dollars for one whole asset when it was requested, as decimal text; null for payouts from before this was stored. */
+  usdRate: string | null;
   status: PayoutStatus;
   txHash: string | null;
   failedReason: string | null;
@@ -39,9 +37,19 @@ const sqlList = (texts: readonly string[]): string => texts.map((text) => `'${te
 const isPaid = (column: string): string => `${column} in (${sqlList(paidStatuses)})`;
 
 /** The columns of a payout, of the relation `of`. */
-const columns = (of = 'payouts') =>
+export const payoutColumns = (of = 'payouts') =>
   ['seq', 'id', 'asset', 'amount', 'network_fee', 'address', 'min_confirmations', 'status', 'returns_deposit']
-    .concat(['account_id as account', 'tx_hash', 'failed_reason', 'version', 'created_at', 'completed_at'])
+    .concat([
+      'external_id',
+      'metadata',
+      'usd_rate::text as usd_rate',
+      'account_id as account',
+      'tx_hash',
+      'failed_reason',
+      'version',
+      'created_at',
+      'completed_at',
+    ])
     .map((column) => `${of}.${column}`)
     .join(', ');
 
@@ -54,21 +62,34 @@ const requests = bulk({
   address: 'text',
   minConfirmations: 'int',
   returnsDeposit: 'text',
+  externalId: 'text',
+  metadata: 'jsonb',
+  usdRate: 'numeric',
 });
 
 const insertRequest = query<Payout>(
   'payouts_insert',
-  `${requests.insertInto('payouts')} where not ${isHalted('given.asset')} returning ${columns()}`,
+  `${requests.insertInto('payouts')} where not ${isHalted('given.asset')} returning ${payoutColumns()}`,
 );
 
 export type NewPayout = Pick<
   Payout,
-  'id' | 'account' | 'asset' | 'amount' | 'networkFee' | 'address' | 'minConfirmations' | 'returnsDeposit'
+  | 'id'
+  | 'account'
+  | 'asset'
+  | 'amount'
+  | 'networkFee'
+  | 'address'
+  | 'minConfirmations'
+  | 'returnsDeposit'
+  | 'externalId'
+  | 'metadata'
+  | 'usdRate'
 >;
 
 /** Stores a request before the ledger is asked to reserve its money. Undefined when payouts of its asset are halted. */
 export const insertRequested = (db: Queryable, payout: NewPayout) =>
-  db.maybe(insertRequest, requests.values([payout]));
+  db.maybe(insertRequest, requests.values([{ ...payout, metadata: JSON.stringify(payout.metadata) }]));
 
 // One statement, because a client waits for it: the move, its event and the answer that its key keeps.
 const reserveRequest = query<{ moved: number }>(
@@ -118,7 +139,7 @@ const move = query<Payout>(
      failed_reason = coalesce($5, failed_reason),
      completed_at = case when $3 = 'mined' then now() else completed_at end
    where id = $1 and status = any($2)
-   returning ${columns()}`,
+   returning ${payoutColumns()}`,
 );
 
 /** Changes the status of a payout that has one of the statuses `from`; undefined when it has none of them. */
@@ -157,7 +178,7 @@ export async function staleRequests(trx: Trx, olderThanMs: number): Promise<Payo
   return (await trx.rows(selectStale, [olderThanMs])).map((row) => row.id);
 }
 
-const selectOne = query<Payout>('payouts_one', `select ${columns()} from payouts where id = $1`);
+const selectOne = query<Payout>('payouts_one', `select ${payoutColumns()} from payouts where id = $1`);
 
 export const findPayout = (db: Queryable, id: PayoutId) => db.maybe(selectOne, [id]);
 
@@ -166,7 +187,7 @@ const wanted = bulk({ symbol: 'text', after: 'bigint' });
 // The oldest of each asset, so that many payouts of one do not hide the others.
 const selectReserved = query<Payout>(
   'payouts_reserved',
-  `select ${columns('oldest')} from ${wanted.from('wanted')},
+  `select ${payoutColumns('oldest')} from ${wanted.from('wanted')},
    lateral (
      select * from payouts
      where asset = wanted.symbol and status = 'reserved' and seq > wanted.after
@@ -222,43 +243,4 @@ export async function stalledPayouts(db: Queryable): Promise<Map<Chain, Stalled>
   });
   const rows = await db.rows(selectStalled, limits.values(known));
   return new Map(rows.map(({ chain, ...stalled }) => [chain, stalled]));
-}
-
-type PayoutFilter = {
-  account: AccountId;
-  statuses: readonly PayoutStatus[] | null;
-  asset: AssetSymbol | null;
-  createdFrom: Date | null;
-  createdTo: Date | null;
-};
-
-const filtered = `account_id = $1
-  and status not in (${sqlList(payoutStatuses.filter((status) => shownAs[status] === null))})
-  and ($2::text[] is null or status = any($2))
-  and ($3::text is null or asset = $3)
-  and ($4::timestamptz is null or created_at >= $4)
-  and ($5::timestamptz is null or created_at <= $5)`;
-
-const countPage = query<{ total: number }>('payouts_count', countOf(`payouts where ${filtered}`));
-
-// The rows of the page, and one more, are found in the index alone; only these are read.
-const selectPage = query<Payout>(
-  'payouts_page',
-  `select ${columns()} from payouts
-   join (
-     select seq from payouts where ${filtered} order by created_at desc, seq desc limit $6 + 1 offset $7) as page
-   using (seq)
-   order by created_at desc, seq desc`,
-);
-
-/** One page of a merchant's payouts, newest first, and the list's total. */
-export async function payoutPage(
-  db: Queryable,
-  filter: PayoutFilter,
-  place: Place,
-): Promise<{ items: Payout[]; total: number }> {
-  const values = [filter.account, filter.statuses, filter.asset, filter.createdFrom, filter.createdTo];
-  const { total } = await db.one(countPage, values);
-  if (total < TOTAL_EXACT_MAX && place.offset >= total) return { items: [], total };
-  return pageOfFound(total, place, await db.rows(selectPage, [...values, place.limit, place.offset]));
 }
