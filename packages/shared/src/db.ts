@@ -229,6 +229,7 @@ type ColumnValues = {
   timestamptz: Date | null;
   uuid: string | null;
   /** As text: `JSON.stringify` of a value. */
+  json: string | null;
   jsonb: string | null;
   bytea: Buffer | null;
 };

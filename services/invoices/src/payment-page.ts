@@ -93,6 +93,7 @@ export function paymentPage(
   const body = html`${heading(pageState, amounts)}
 ${pageState === 'waiting' || pageState === 'short' ? toPay(invoice, rest, ports, now) : undefined}
 <dl>
+${about(invoice)}
 <dt>Price</dt><dd>${formatFiat(invoice.amountFiat)} US dollars, ${show(invoice.amountDue)}</dd>
 <dt>Currency</dt><dd>${name}</dd>
 </dl>
@@ -101,6 +102,10 @@ ${backLink(pageState, invoice)}`;
   const isDone = pageState === 'paid' || backToShopAfter.includes(pageState);
   return page(200, titles[pageState], body, isDone ? undefined : refreshSeconds(invoice, seen, now));
 }
+
+/** What the shop says the payment is for. */
+const about = ({ description }: Invoice): Html | undefined =>
+  description === null ? undefined : html`<dt>Description</dt><dd dir="auto">${description}</dd>`;
 
 /** How soon the page reloads: quickly after a change, then less and less often. The page also reloads at the expiry. */
 function refreshSeconds(

@@ -65,6 +65,8 @@ export function invoiceView(
     pending_amount: formatUnits(invoice.pendingAmount, decimals),
     paid_amount: formatUnits(invoice.paidAmount, decimals),
     reversed_amount: formatUnits(invoice.reversedAmount, decimals),
+    description: invoice.description,
+    metadata: invoice.metadata,
     url: pageUrl(invoice, shown),
     asset,
     address: addressView(invoice, invoice.amountDue, shown),

@@ -15,6 +15,8 @@ describe('POST /api/invoices', () => {
       amount: 10,
       expires_in: 30,
       external_id: ' order 7 ',
+      description: ' Two tickets ',
+      metadata: { order: ' 7 ', a: '' },
       succeed_url: 'https://shop.example/thanks?o=7',
       timeout_url: 'https://shop.example/late',
     });
@@ -48,6 +50,8 @@ describe('POST /api/invoices', () => {
       pending_amount: '0',
       paid_amount: '0',
       reversed_amount: '0',
+      description: 'Two tickets',
+      metadata: { order: ' 7 ', a: '' },
       url: `https://pay.example/pay/${id}`,
       asset,
       address: {

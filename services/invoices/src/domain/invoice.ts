@@ -2,6 +2,7 @@ import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import type { AccountId, InvoiceId } from '@quittance/shared/ids';
 import type { Cents, Rate, Units } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
+import type { Metadata } from '@quittance/shared/validation';
 
 export const statuses = ['pending', 'confirmed', 'partially_paid', 'paid', 'expired'] as const;
 export type Status = (typeof statuses)[number];
@@ -26,6 +27,10 @@ export type InvoiceTerms = {
   id: InvoiceId;
   account: AccountId;
   externalId: string | null;
+  /** A text for the customer. */
+  description: string | null;
+  /** The merchant's own keys and texts. */
+  metadata: Metadata;
   asset: AssetSymbol;
   chain: Chain;
   amountFiat: Cents;

@@ -20,6 +20,7 @@ import { invoiceView } from '../views.ts';
 const EXPIRES_IN_DEFAULT_MINUTES = 60;
 const MINUTE_MS = 60_000;
 const URL_CHARACTERS_MAX = 2_048;
+const DESCRIPTION_CHARACTERS_MAX = 500;
 
 /** Dollars to the cent, within the limits of an invoice. */
 const dollars = (attribute: string): z.ZodType<Cents> =>
@@ -47,6 +48,8 @@ const restFields = {
   amount: dollars,
   expires_in: rules.integer(1, 120).or(EXPIRES_IN_DEFAULT_MINUTES),
   external_id: rules.text(255).optional,
+  description: rules.text(DESCRIPTION_CHARACTERS_MAX).optional,
+  metadata: rules.metadata().or({}),
   succeed_url: rules.url(URL_CHARACTERS_MAX).optional,
   timeout_url: rules.url(URL_CHARACTERS_MAX).optional,
 };
@@ -154,6 +157,8 @@ async function draw(ports: CreatePorts, account: AccountId, wanted: Wanted, quot
     id: newInvoiceId(now, ports.random),
     account,
     externalId: wanted.external_id,
+    description: wanted.description,
+    metadata: wanted.metadata,
     asset: wanted.asset,
     chain,
     amountFiat: wanted.amount,

@@ -9,7 +9,7 @@ import { AWAITED_AFTER_DROP_MS } from '../domain/mempool-payment.ts';
 
 /** Columns that are stored as the invoice has them. */
 const plainColumns = `id, external_id, asset, chain, amount_fiat, quote, amount_due, tolerance_bps, min_confirmations,
-  dust, created_at, expires_at, succeed_url, timeout_url, address, derivation_index`;
+  dust, created_at, expires_at, succeed_url, timeout_url, address, derivation_index, description, metadata`;
 
 export const invoiceColumns = `${plainColumns}, account_id as account, usd_rate::text as usd_rate, status,
   pending_amount, paid_amount, reversed_amount, paid_at, closed_at, version, reported_events`;
@@ -50,6 +50,8 @@ const newInvoices = bulk({
   timeoutUrl: 'text',
   address: 'text',
   derivationIndex: 'int',
+  description: 'text',
+  metadata: 'json',
   balanceCheckAt: 'timestamptz',
   eventId: 'text',
   payload: 'jsonb',
@@ -78,7 +80,7 @@ const insertInvoiceWithKey = statement(
     newInvoices.fromOne('given'),
     `, key as (
     insert into idempotency_keys (account_id, key, body_hash, resource_id, status, body)
-    select account_id, $23, $24, id, $25, $26 from given)`,
+    select account_id, $25, $26, id, $27, $28 from given)`,
   ),
 );
 
@@ -86,6 +88,7 @@ const rowOf = ({ invoice, event, watchBalance }: NewInvoice) => ({
   ...invoice,
   usdRate: formatRate(invoice.usdRate),
   quote: JSON.stringify(invoice.quote),
+  metadata: JSON.stringify(invoice.metadata),
   balanceCheckAt: watchBalance ? invoice.createdAt : null,
   eventId: event.id,
   payload: JSON.stringify(event.payload),
