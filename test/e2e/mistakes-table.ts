@@ -94,8 +94,8 @@ export const mistakes: Mistake[] = [
   invoice(
     '{"asset":"ETH","amount":10,"currency":"EUR"}',
     'currency',
-    'The currency field is not known.',
-    'US dollars',
+    'The selected currency is invalid.',
+    'Valid: USD.',
     'another currency',
   ),
   invoice(

@@ -23,6 +23,12 @@ const rpcUrls = z
   })
   .transform((text) => splitUrls(text).map(toSecret));
 
+/** In the URL of an explorer: where the hash of a transaction stands. */
+export const HASH_PLACE = '{tx}';
+
+const checkedExplorer = () =>
+  httpUrl.refine((url) => url.includes(HASH_PLACE), { error: `must contain ${HASH_PLACE}` });
+
 export const ofAnyKind = {
   RPC_URL: rpcUrls.optional().meta({
     format: 'list of URLs, secret',
@@ -35,6 +41,11 @@ export const ofAnyKind = {
     .min(0)
     .optional()
     .describe('The first block that is scanned. Without it, the latest block at the first start.'),
+  EXPLORER_URL: checkedExplorer().optional().meta({
+    format: 'URL with `{tx}`',
+    description:
+      'The page of a transaction in a block explorer, such as `https://mempool.space/tx/{tx}`. The default is a well-known explorer of the network; development chains and the testnet of Bitcoin have none.',
+  }),
   QUIET_MS: milliseconds
     .optional()
     .describe(

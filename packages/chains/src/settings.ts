@@ -37,6 +37,8 @@ type OfAnyKind = {
    * chain that makes no blocks. On a public chain a head that does not move is a node that lags.
    */
   quietMs?: number | undefined;
+  /** The page of a transaction, with a place for its hash (see explorer.ts). */
+  explorerUrl?: string | undefined;
 };
 
 export type BitcoinSettings = OfAnyKind & {
@@ -182,6 +184,7 @@ const settingsOfAnyKind = (given: Given<typeof ofAnyKind>, isDevelopment: boolea
   rpcUrls: present(given.RPC_URL),
   startHeight: given.START_HEIGHT,
   quietMs: given.QUIET_MS ?? (isDevelopment ? DEVELOPMENT_QUIET_MS : undefined),
+  explorerUrl: given.EXPLORER_URL,
 });
 
 const missing = (prefix: string, companions: Record<string, unknown>): Problem[] =>

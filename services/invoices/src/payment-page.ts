@@ -4,7 +4,7 @@ import { formatFiat, formatUnits, type Units } from '@quittance/shared/money';
 import { assertNever } from '@quittance/shared/result';
 import { encode } from 'uqr';
 import { confirmationsOf, type Deposit, isFinal } from './domain/deposit.ts';
-import type { Invoice } from './domain/invoice.ts';
+import { amountRemaining, type Invoice } from './domain/invoice.ts';
 import type { InvoicePayments, MempoolPayment } from './domain/mempool-payment.ts';
 import type { Ports } from './ports.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
@@ -83,7 +83,7 @@ export function paymentPage(
   const show = (amount: Units): string => `${formatUnits(amount, decimals)} ${symbolOf(symbol)}`;
   const pageState = pageStateOf(invoice, seen, now);
   const come = (invoice.pendingAmount + invoice.paidAmount) as Units;
-  const rest = (invoice.amountDue > come ? invoice.amountDue - come : 0n) as Units;
+  const rest = amountRemaining(invoice);
   const amounts = {
     due: show(invoice.amountDue),
     rest: show(rest),

@@ -74,6 +74,8 @@ export type WatchedChain = OutageLimits & {
   droppedAfterMs: number;
   /** The URI that a wallet opens to pay. */
   uri(asset: AssetSymbol, address: string, amount: Units): string;
+  /** The page of a transaction in a block explorer; null: there is none. */
+  explorerUrl?(txHash: string): string | null;
 };
 
 export type Settings = {

@@ -4,7 +4,7 @@ import { formatFiat, formatRate, formatUnits, parseRate, type Units, units } fro
 import type { Quote } from '@quittance/shared/quotes';
 import { assertNever, invariant } from '@quittance/shared/result';
 import { confirmationsOf, type Deposit, isFinal, isInBlock } from './domain/deposit.ts';
-import type { Invoice } from './domain/invoice.ts';
+import { amountRemaining, currencies, type Invoice } from './domain/invoice.ts';
 import type { MempoolPayment } from './domain/mempool-payment.ts';
 import type { Ports, Settings } from './ports.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
@@ -60,24 +60,33 @@ export function invoiceView(
     (a, b) => a.firstSeenAt.getTime() - b.firstSeenAt.getTime(),
   );
   const { asset, ...fields } = listItemView(invoice, shown);
+  const remaining = amountRemaining(invoice);
+  const explorer = shown.chains.get(invoice.chain);
   return {
     ...fields,
+    currency: currencies[0],
     pending_amount: formatUnits(invoice.pendingAmount, decimals),
     paid_amount: formatUnits(invoice.paidAmount, decimals),
     reversed_amount: formatUnits(invoice.reversedAmount, decimals),
+    amount_remaining: formatUnits(remaining, decimals),
+    cancelled_at: iso(invoice.cancelledAt),
     description: invoice.description,
     metadata: invoice.metadata,
     url: pageUrl(invoice, shown),
     asset,
-    address: addressView(invoice, invoice.amountDue, shown),
-    payments: payments.map((payment) =>
-      'id' in payment ? paymentView(payment, invoice, height) : mempoolPaymentView(payment, invoice),
-    ),
+    address: addressView(invoice, remaining, shown),
+    payments: payments.map((payment) => ({
+      ...('id' in payment ? paymentView(payment, invoice, height) : mempoolPaymentView(payment, invoice)),
+      explorer_url: payment.txHash === null ? null : (explorer?.explorerUrl?.(payment.txHash) ?? null),
+    })),
     ...(paymentsTotal > payments.length ? { payments_total: paymentsTotal } : {}),
   };
 }
 
-/** The address and the wallet URI for `amount`. The URI is the bare address when the asset is no longer configured. */
+/**
+ * The address and the wallet URI for `amount`. The URI is the bare address when nothing is to be paid, or when the asset is
+ * no longer configured.
+ */
 export function addressView(
   { chain, asset, address }: Invoice,
   amount: Units,
@@ -87,7 +96,7 @@ export function addressView(
   const watched = chains.get(chain);
   return {
     address: shown,
-    uri: watched?.assets.has(asset) === true ? watched.uri(asset, address, amount) : shown,
+    uri: amount > 0n && watched?.assets.has(asset) === true ? watched.uri(asset, address, amount) : shown,
   };
 }
 

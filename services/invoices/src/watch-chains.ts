@@ -1,3 +1,4 @@
+import { explorerUrl } from '@quittance/chains/explorer';
 import { networkCheck } from '@quittance/chains/network-check';
 import { checkAddress, connectReader, depositAddresses, paymentUri } from '@quittance/chains/registry';
 import { type ChainSettings, configuredAssets } from '@quittance/chains/settings';
@@ -62,6 +63,7 @@ function watchChain(settings: ChainSettings, options: WatchingOptions): WatchedC
     // The node of a development chain has no peers that could send a dropped payment again.
     droppedAfterMs: quietMs === undefined ? DROPPED_AFTER_MS : 0,
     uri: (asset, address, amount) => paymentUri(settings, asset, address, amount),
+    explorerUrl: (txHash) => explorerUrl(settings, txHash),
   };
 }
 

@@ -37,6 +37,7 @@ describe('GET /api/invoices/{id}', () => {
         block_height: fixture.chain.height() - 1,
         first_seen_at: seen,
         confirmed_at: null,
+        explorer_url: `https://scan.example/tx/${tx}`,
       },
     ]);
     await pass(1_000);

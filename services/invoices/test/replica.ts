@@ -1,3 +1,4 @@
+import { explorerUrl } from '@quittance/chains/explorer';
 import { networkCheck } from '@quittance/chains/network-check';
 import { checkAddress, depositAddresses, paymentUri } from '@quittance/chains/registry';
 import { type ChainSettings, configuredAssets } from '@quittance/chains/settings';
@@ -121,6 +122,7 @@ export const settings = {
     chainId: 31_337,
     usdcAddress: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
     xpub: XPUB,
+    explorerUrl: 'https://scan.example/tx/{tx}',
   },
   bitcoin: { kind: 'bitcoin', chain: 'bitcoin', rpcUrls: [], network: 'regtest', xpub: TPUB },
   solana: {
@@ -160,6 +162,7 @@ export function watchScripted(
     lateMs,
     droppedAfterMs,
     uri: (asset, address, amount) => paymentUri(given, asset, address, amount),
+    explorerUrl: (txHash) => explorerUrl(given, txHash),
   };
 }
 

@@ -22,6 +22,9 @@ const moves = {
 export const mayFollow = (from: Status, to: Status): boolean =>
   from === to || (moves[from] as readonly Status[]).includes(to);
 
+/** What an invoice may be priced in. */
+export const currencies = ['USD'] as const;
+
 /** The fixed terms of an invoice, set at creation. */
 export type InvoiceTerms = {
   id: InvoiceId;
@@ -43,6 +46,8 @@ export type InvoiceTerms = {
   dust: Units;
   createdAt: Date;
   expiresAt: Date | null;
+  /** When the merchant ended it: `expiresAt` is not later. */
+  cancelledAt: Date | null;
   succeedUrl: string | null;
   timeoutUrl: string | null;
   /** Canonical. */
@@ -64,6 +69,16 @@ export type Progress = {
 };
 
 export type Invoice = InvoiceTerms & Progress & { version: number };
+
+/** What is still to be paid: the amount due less what was seen. */
+export function amountRemaining({
+  amountDue,
+  pendingAmount,
+  paidAmount,
+}: Pick<Invoice, 'amountDue' | 'pendingAmount' | 'paidAmount'>): Units {
+  const remaining = amountDue - pendingAmount - paidAmount;
+  return (remaining > 0n ? remaining : 0n) as Units;
+}
 
 /** The state of a new invoice. */
 export const unpaid: Progress = {

@@ -12,7 +12,7 @@ import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, type FieldProblem, issueOf, messages, rules } from '@quittance/shared/validation';
 import { z } from 'zod';
 import { type Problem, readDollars } from '../domain/dollars.ts';
-import { type Invoice, unpaid } from '../domain/invoice.ts';
+import { currencies, type Invoice, unpaid } from '../domain/invoice.ts';
 import { type Ports, watched } from '../ports.ts';
 import { type NewInvoice, saveAnsweredInvoice } from '../store/invoices.ts';
 import { invoiceView } from '../views.ts';
@@ -46,6 +46,7 @@ const assetFormOf = (offered: readonly AssetSymbol[]) => formPart({ asset: rules
 const assetForm = assetFormOf(assetSymbols);
 const restFields = {
   amount: dollars,
+  currency: rules.oneOf(currencies).or(currencies[0]),
   expires_in: rules.integer(1, 120).or(EXPIRES_IN_DEFAULT_MINUTES),
   external_id: rules.text(255).optional,
   description: rules.text(DESCRIPTION_CHARACTERS_MAX).optional,
@@ -53,10 +54,7 @@ const restFields = {
   succeed_url: rules.url(URL_CHARACTERS_MAX).optional,
   timeout_url: rules.url(URL_CHARACTERS_MAX).optional,
 };
-const restForm: Form<typeof restFields> = form(restFields, {
-  alsoKnown: ['asset'],
-  hints: { currency: 'Leave it out: amounts are US dollars.' },
-});
+const restForm: Form<typeof restFields> = form(restFields, { alsoKnown: ['asset'] });
 type Wanted = { asset: AssetSymbol } & FormValues<typeof restFields>;
 
 export type CreateRequest = {
@@ -170,6 +168,7 @@ async function draw(ports: CreatePorts, account: AccountId, wanted: Wanted, quot
     dust: units(quote.dust),
     createdAt: now,
     expiresAt: new Date(now.getTime() + wanted.expires_in * MINUTE_MS),
+    cancelledAt: null,
     succeedUrl: wanted.succeed_url,
     timeoutUrl: wanted.timeout_url,
     address,

@@ -12,7 +12,7 @@ const plainColumns = `id, external_id, asset, chain, amount_fiat, quote, amount_
   dust, created_at, expires_at, succeed_url, timeout_url, address, derivation_index, description, metadata`;
 
 export const invoiceColumns = `${plainColumns}, account_id as account, usd_rate::text as usd_rate, status,
-  pending_amount, paid_amount, reversed_amount, paid_at, closed_at, version, reported_events`;
+  pending_amount, paid_amount, reversed_amount, paid_at, closed_at, cancelled_at, version, reported_events`;
 
 /** Rates have decimals, so the driver leaves them text. */
 export type InvoiceRow = Omit<Invoice, 'usdRate'> & { usdRate: string };
