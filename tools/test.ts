@@ -132,7 +132,8 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
   running = undefined;
 
   const run = readRun(countsFile);
-  if (run !== undefined) total = { passed: run.passed, failed: run.failed, skipped: run.skipped };
+  if (run !== undefined)
+    total = { passed: run.passed, failed: run.failed, skipped: isFiltered(jestArguments) ? 0 : run.skipped };
   if (run !== undefined && Object.keys(run.timings).length > 1) {
     process.stdout.write(`\nThe suites that took longest:\n${slowestSuites(run.timings)}`);
   }
