@@ -3,6 +3,7 @@ import { type AssetSymbol, assetSymbols, assets, type Chain, type ChainKind } fr
 import { formPart, unknownFields } from '@quittance/shared/form';
 import { Unavailable } from '@quittance/shared/http';
 import { formatUnits, parseUnits, type Units, units } from '@quittance/shared/money';
+import type { Quote } from '@quittance/shared/quotes';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import {
   type FieldErrors,
@@ -45,6 +46,7 @@ const fields = {
   amount: formPart({ amount: rules.number().required }),
   address: formPart({ address: rules.text(ADDRESS_CHARACTERS_MAX).required }),
 };
+const optionalAddress = formPart({ address: rules.text(ADDRESS_CHARACTERS_MAX).optional });
 const noteFields = {
   external_id: rules.text(EXTERNAL_ID_CHARACTERS_MAX).optional,
   metadata: rules.metadata().or({}),
@@ -57,11 +59,49 @@ const noteNames = Object.keys(noteFields);
  * are checked only when the asset is valid; a negative amount is too small for any asset. Throws Unavailable when the
  * body is valid and there is no fresh quote, because an old fee must not be promised.
  */
-export function readPayoutOrder(
-  body: unknown,
-  { quotes, chains }: OrderPorts,
-): Result<PayoutOrder, FieldErrors> {
-  const given = { asset: fields.asset(body), amount: fields.amount(body), address: fields.address(body) };
+export function readPayoutOrder(body: unknown, ports: OrderPorts): Result<PayoutOrder, FieldErrors> {
+  const { errors, asset, amount, address } = readPayment(body, ports, fields.address);
+  const notes = readNotes(body);
+  if (!notes.ok) Object.assign(errors, notes.refusal);
+  const problems = { ...errors, ...unknownFields(body, [...Object.keys(fields), ...noteNames]) };
+  const isValid = Object.keys(problems).length === 0;
+  if (!isValid || asset === undefined || amount === undefined || !address || !notes.ok)
+    return refuse(problems);
+  return ok({ asset, amount, address, ...termsOf(freshQuote(ports, asset)), ...notesOf(notes.value) });
+}
+
+/** What a payout would cost now. */
+export type PayoutQuote = Pick<PayoutOrder, 'asset' | 'amount' | 'networkFee' | 'usdRate'> & {
+  /** Canonical; null when the request names none. */
+  address: string | null;
+  /** When fee and rate were determined. */
+  asOf: Date;
+};
+
+/** Reads the query of a quote, as `readPayoutOrder` reads a body. */
+export function readQuoteRequest(query: unknown, ports: OrderPorts): Result<PayoutQuote, FieldErrors> {
+  const { errors, asset, amount, address } = readPayment(query, ports, optionalAddress);
+  const problems = { ...errors, ...unknownFields(query, Object.keys(fields)) };
+  const isValid = Object.keys(problems).length === 0;
+  if (!isValid || asset === undefined || amount === undefined || address === undefined)
+    return refuse(problems);
+  const quote = freshQuote(ports, asset);
+  const { networkFee, usdRate } = termsOf(quote);
+  return ok({ asset, amount, address, networkFee, usdRate, asOf: new Date(quote.as_of) });
+}
+
+type ReadAddress = (body: unknown) => Result<{ address: string | null }, FieldErrors>;
+type ReadPayment = {
+  errors: FieldErrors;
+  asset: AssetSymbol | undefined;
+  amount: Units | undefined;
+  /** Canonical; null when none was given and none is required. */
+  address: string | null | undefined;
+};
+
+/** Reads what is paid and to whom. A part that has errors is undefined. */
+function readPayment(body: unknown, { quotes, chains }: OrderPorts, readAddress: ReadAddress): ReadPayment {
+  const given = { asset: fields.asset(body), amount: fields.amount(body), address: readAddress(body) };
   const named = given.asset.ok ? given.asset.value.asset : undefined;
   const latest = named && quotes.latest(named);
   const on = named && chains.get(assets[named].chain);
@@ -88,31 +128,20 @@ export function readPayoutOrder(
     errors['amount'] = [messages.atLeast('amount', '0')];
   }
 
-  let address: string | undefined;
+  let address: string | null | undefined;
   if (!given.address.ok) Object.assign(errors, given.address.refusal);
+  else if (given.address.value.address === null) address = null;
   else if (asset !== undefined && on !== undefined) {
     address = checkRecipient(on, given.address.value.address);
     if (address === undefined) errors['address'] = [wrongAddress(on, given.address.value.address)];
   }
 
-  const notes = readNotes(body);
-  if (!notes.ok) Object.assign(errors, notes.refusal);
-  const problems = { ...errors, ...unknownFields(body, [...Object.keys(fields), ...noteNames]) };
-  const isValid = Object.keys(problems).length === 0;
-  if (!isValid || asset === undefined || amount === undefined || address === undefined || !notes.ok) {
-    return refuse(problems);
-  }
-  return ok({ asset, amount, address, ...quotedTerms(quotes, asset), ...notesOf(notes.value) });
+  return { errors, asset, amount, address };
 }
 
-const notesOf = ({
-  external_id,
-  metadata,
-}: {
-  external_id: string | null;
-  metadata: Metadata;
-}): PayoutNotes => ({
-  externalId: external_id,
+type GivenNotes = { external_id: string | null; metadata: Metadata };
+const notesOf = ({ external_id: externalId, metadata }: GivenNotes): PayoutNotes => ({
+  externalId,
   metadata,
 });
 
@@ -148,20 +177,22 @@ export function readReturnOrder(
   const problems = { ...errors, ...unknownFields(body, ['address', ...noteNames]) };
   if (Object.keys(problems).length > 0 || address === undefined || !notes.ok) return refuse(problems);
 
-  const terms = quotedTerms(quotes, asset);
+  const terms = termsOf(freshQuote({ quotes }, asset));
   return ok({ asset, amount: units(amount - terms.networkFee), address, ...terms, ...notesOf(notes.value) });
 }
 
-/** The fee, the rate and the confirmations of this moment. Throws Unavailable when there is no fresh quote. */
-function quotedTerms(quotes: Ports['quotes'], asset: AssetSymbol) {
+/** The quote of this moment. Throws Unavailable when there is no fresh one. */
+function freshQuote({ quotes }: Pick<OrderPorts, 'quotes'>, asset: AssetSymbol): Quote {
   const quote = quotes.fresh(asset);
   if (quote === undefined) throw new Unavailable(`there is no fresh quote of ${asset}`);
-  return {
-    networkFee: units(quote.network_fee),
-    minConfirmations: quote.min_confirmations,
-    usdRate: quote.usd_rate,
-  };
+  return quote;
 }
+
+const termsOf = (quote: Quote) => ({
+  networkFee: units(quote.network_fee),
+  minConfirmations: quote.min_confirmations,
+  usdRate: quote.usd_rate,
+});
 
 /** `active` is unknown until the first quote arrives, and counts as true until then. */
 const isPayable = (asset: AssetSymbol, on: PayableChain | undefined, active = true): boolean =>

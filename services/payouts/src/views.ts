@@ -14,6 +14,7 @@ import {
 } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import { shownAs } from './domain/states.ts';
+import type { PayoutQuote } from './payout-order.ts';
 import type { Payout } from './store/payouts.ts';
 
 /** A payout as the list, a single read and the events show it. */
@@ -49,6 +50,20 @@ function usdView({ asset, amount, usdRate }: Pick<Payout, 'asset' | 'amount' | '
   invariant(rate.ok, `the rate ${usdRate} has at most 18 decimals`);
   const value = unitsToUsd(amount, rate.value, assets[asset].decimals, 'down');
   return { usd_rate: formatRate(rate.value), usd_value: formatCents(value) };
+}
+
+/** What a payout would cost. The fee of a payout is that of the moment of its request, so a quote promises nothing. */
+export function quoteView({ asset: symbol, amount, networkFee, usdRate, address, asOf }: PayoutQuote) {
+  const { id, name, decimals, chain } = assets[symbol];
+  return {
+    amount: formatUnits(amount, decimals),
+    network_fee: formatUnits(networkFee, decimals),
+    total: formatUnits(units(amount + networkFee), decimals),
+    ...usdView({ asset: symbol, amount, usdRate }),
+    to_address: address && showAddress(chain, address),
+    asset: { id, symbol, name, decimals },
+    valid: { as_of: asOf.toISOString(), guaranteed: false },
+  };
 }
 
 /** The body of the 201. */

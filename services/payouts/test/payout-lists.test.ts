@@ -184,6 +184,43 @@ describe('GET /api/payouts/{id}', () => {
   });
 });
 
+describe('GET /api/payouts/quote', () => {
+  const quote = async (query: Record<string, string>) =>
+    fixture.shop.get(`/api/payouts/quote?${new URLSearchParams(query)}`);
+  const valid = { as_of: expect.stringMatching(/Z$/), guaranteed: false };
+
+  it('tells what a payout would cost, and nothing is held', async () => {
+    const { status, body } = await quote({ asset: 'ETH', amount: '0.5', address: recipient.toLowerCase() });
+    expect([status, body]).toEqual([
+      200,
+      {
+        amount: '0.5',
+        network_fee: '0.0005',
+        total: '0.5005',
+        usd_rate: '2500',
+        usd_value: '1250',
+        to_address: recipient,
+        asset: { id: 2, symbol: 'ETH', name: 'Ethereum', decimals: 18 },
+        valid,
+      },
+    ]);
+    expect((await quote({ asset: 'ETH', amount: '0.5' })).body.to_address).toBeNull();
+    expect(fixture.ledger.asked).toEqual([]);
+  });
+
+  it('refuses what a payout would be refused for', async () => {
+    const { status, body } = await quote({ asset: 'ETH', amount: '0', address: 'x', external_id: 'a' });
+    const errors = {
+      amount: ['The amount must be at least 0.00001.'],
+      address: ['The selected address is invalid.'],
+      external_id: ['The external id field is not known.'],
+    };
+    expect([status, body.errors]).toEqual([422, errors]);
+    fixture.board.isFresh = false;
+    expect((await quote({ asset: 'ETH', amount: '1' })).status).toBe(503);
+  });
+});
+
 const readiness = async ({ port }: PayoutsService) => {
   const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
   return { status: answer.status, body: await answer.json() };

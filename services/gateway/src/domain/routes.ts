@@ -17,6 +17,7 @@ const routes: readonly Route[] = [
   { methods: ['GET', 'POST'], pattern: '/api/invoices', upstream: 'invoices', auth: 'token' },
   { methods: ['GET'], pattern: '/api/invoices/:id', upstream: 'invoices', auth: 'token' },
   { methods: ['GET', 'POST'], pattern: '/api/payouts', upstream: 'payouts', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/payouts/quote', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/payouts/:id', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/balances', upstream: 'ledger', auth: 'token' },
   { methods: ['GET'], pattern: '/api/balance-transactions', upstream: 'ledger', auth: 'token' },

@@ -27,13 +27,14 @@ import {
   ADDRESS_CHARACTERS_MAX,
   EXTERNAL_ID_CHARACTERS_MAX,
   readPayoutOrder,
+  readQuoteRequest,
   readReturnOrder,
 } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import { payoutPage } from '../store/payout-list.ts';
 import { findPayout, type Payout } from '../store/payouts.ts';
 import { findUnresolved, type UnresolvedDeposit } from '../store/unswept-deposits.ts';
-import { payoutView } from '../views.ts';
+import { payoutView, quoteView } from '../views.ts';
 import { type PayoutCall, payOnce } from './pay-once.ts';
 
 /** The service's HTTP interface, behind the gateway. */
@@ -42,6 +43,8 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
   const waiting = { count: 0 };
   const merchant = merchantOnly(ports.settings.identitySecret, parts.clock);
   app.get('/api/payouts', merchant, async (req, res) => send(res, await listPayouts(ports, req, res)));
+  // Before the route of an id, which `quote` is not.
+  app.get('/api/payouts/quote', merchant, (req, res) => send(res, quotePayout(ports, req)));
   app.get('/api/payouts/:id', merchant, async (req, res) =>
     send(res, await showPayout(ports, contextOf(res).identity.account, String(req.params['id']))),
   );
@@ -109,6 +112,11 @@ async function showPayout(ports: Ports, account: AccountId, id: string): Promise
     ? await getPayout(ports, account, id as PayoutId)
     : refuse('not_found' as const);
   return found.ok ? { status: 200, body: payoutView(found.value) } : accessAnswers('Payout')[found.refusal];
+}
+
+function quotePayout(ports: Ports, req: Request): Answer {
+  const quote = readQuoteRequest(req.query, ports);
+  return quote.ok ? { status: 200, body: quoteView(quote.value) } : answers.invalid(quote.refusal);
 }
 
 function createPayout(ports: Ports, req: Request, res: Response): Promise<Answer> {
