@@ -29,8 +29,8 @@ import type { StoredState } from './upgrade/stored.ts';
 
 /*
  * An installation of an older release, stopped in the middle of its work, is migrated and started by this one: what was
- * open, in flight, undelivered or a dead letter comes to its end, and every invariant holds. test/e2e/upgrade holds its data, and
- * what made it.
+ * open, in flight, undelivered or a dead letter comes to its end, and every invariant holds. test/e2e/upgrade holds its
+ * data.
  */
 
 const STEP_MS = 60_000;

@@ -26,7 +26,7 @@ export type StoredPayout = {
   id: string;
 };
 
-/** What make.ts stores beside the database. */
+/** What is stored beside the database. */
 export type StoredState = {
   stoppedAt: string;
   account: { id: string; token: string };
