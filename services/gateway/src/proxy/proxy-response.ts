@@ -1,5 +1,4 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import { pipeline } from 'node:stream';
 import { failpoint } from '@quittance/shared/failpoint';
 import { type Answer, answers } from '@quittance/shared/http-answers';
 import type { TokenId } from '@quittance/shared/ids';
@@ -55,9 +54,9 @@ export const isFile = ({ statusCode, headers }: IncomingMessage): boolean =>
 export function sendFile(incoming: IncomingMessage, res: Response, context: ProxyContext | undefined): void {
   if (context !== undefined) context.streaming = true;
   sendHead(incoming, res);
-  pipeline(incoming, res, (error) => {
-    if (error) res.destroy();
-  });
+  incoming.pipe(res);
+  incoming.on('error', () => res.destroy());
+  res.on('close', () => incoming.destroy());
 }
 
 /** Other answers are small: each is read as a whole, so that one that breaks off can still become an error response. */
