@@ -23,7 +23,7 @@ const everywhere = {
   outbox: 'iud',
 };
 const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
-  gateway: { ...everywhere, accounts: 'i', audit_log: 'i', tokens: 'iu' },
+  gateway: { ...everywhere, accounts: 'iu', audit_log: 'i', tokens: 'iu' },
   invoices: {
     ...everywhere,
     address_series: 'iu',

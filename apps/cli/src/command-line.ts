@@ -5,6 +5,7 @@ import {
   leaf,
   lineOf,
   type Output,
+  requestLimit,
   type ScopeOptions,
   scopeOf,
   withScope,
@@ -13,6 +14,7 @@ import { checkBooks, migrate } from './database-commands.ts';
 import { addFormerNames } from './former-names.ts';
 import {
   accountCreate,
+  accountLimit,
   accountList,
   type TokenOptions,
   tokenCreate,
@@ -63,6 +65,12 @@ function addAccounts(program: Command, { around, prints }: Line): void {
     .argument('<name>', 'a unique name, such as "My shop"')
     .action(prints((name: string) => accountCreate(around, name)));
   leaf(account, 'list', 'list all accounts, oldest first').action(prints(() => accountList(around)));
+
+  leaf(account, 'limit', 'limit how many requests each token of an account may send in a minute')
+    .argument('<account>', 'the id or the name of the account')
+    .argument('<requests>', 'requests a minute, or "default" for RATE_LIMIT_PER_MINUTE', requestLimit)
+    .addHelpText('after', '\nIn force on all gateways within a minute.\n')
+    .action(prints((of: string, limit: number | null) => accountLimit(around, of, limit)));
 
   const token = program
     .command('token')

@@ -37,7 +37,7 @@ export const leaf = (parent: Command, name: string, description: string): Comman
   parent.command(name).description(description).option('--json', 'print JSON');
 
 const wholeNumber = (what: string, min: number, max: number) => (text: string) => {
-  // eslint-disable-next-line no-restricted-syntax -- days and seconds
+  // eslint-disable-next-line no-restricted-syntax -- days, seconds and requests
   const number = /^\d{1,9}$/.test(text) ? Number.parseInt(text, 10) : -1;
   if (number < min || number > max)
     throw new InvalidArgumentError(`It must be a whole number of ${what}, ${min} to ${max}.`);
@@ -45,6 +45,9 @@ const wholeNumber = (what: string, min: number, max: number) => (text: string) =
 };
 export const days = wholeNumber('days', 1, 36_500);
 const seconds = wholeNumber('seconds', 0, 86_400);
+const requests = wholeNumber('requests', 1, 1_000_000);
+/** A limit of requests a minute; null for the limit of the settings. */
+export const requestLimit = (text: string): number | null => (text === 'default' ? null : requests(text));
 
 const GRACE_PERIOD_SECONDS = 60;
 const CHAIN_DAYS = 30;

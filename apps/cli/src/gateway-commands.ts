@@ -1,6 +1,7 @@
 import {
   createAccount,
   createToken,
+  limitAccount,
   listAccounts,
   listTokens,
   revokeToken,
@@ -46,11 +47,39 @@ export const accountCreate = (around: Surroundings, name: string): Promise<SaidO
           : `${JSON.stringify(name)} cannot be an account's name: ${nameRule}.`,
       );
     }
-    const { id, createdAt } = made.value;
+    const { id } = made.value;
     return {
-      json: { id, name: made.value.name, created_at: createdAt },
+      json: accountJson(made.value),
       text: say`Account ${JSON.stringify(made.value.name)} created: ${id}\n
 Next, a token for its server:\n  npx quittance token create ${id} --name "server"\n`,
+    };
+  });
+
+type Account = Awaited<ReturnType<typeof listAccounts>>[number];
+
+const accountJson = ({ id, name, createdAt, requestsPerMinute }: Account) => ({
+  id,
+  name,
+  created_at: createdAt,
+  requests_per_minute: requestsPerMinute,
+});
+
+export const accountLimit = (
+  around: Surroundings,
+  account: string,
+  requestsPerMinute: number | null,
+): Promise<SaidOutcome> =>
+  withGateway(around, async (ports) => {
+    const limited = await limitAccount(ports, { account, requestsPerMinute, actor: ports.actor });
+    if (!limited.ok) throw new CommandError(noSuchAccount(account));
+    const { name } = limited.value;
+    return {
+      json: accountJson(limited.value),
+      text: say`Each token of the account ${JSON.stringify(name)} may send ${
+        requestsPerMinute === null
+          ? 'as many requests a minute as RATE_LIMIT_PER_MINUTE says'
+          : say`${requestsPerMinute} requests a minute`
+      }. All gateways apply it within a minute.\n`,
     };
   });
 
@@ -58,13 +87,18 @@ export const accountList = (around: Surroundings): Promise<SaidOutcome> =>
   withGateway(around, async (ports) => {
     const accounts = await listAccounts(ports);
     return {
-      json: accounts.map(({ id, name, createdAt }) => ({ id, name, created_at: createdAt })),
+      json: accounts.map(accountJson),
       text:
         accounts.length === 0
           ? say`No accounts yet. Make one:\n  npx quittance account create "My shop"\n`
           : table(
-              ['ID', 'NAME', 'CREATED'],
-              accounts.map(({ id, name, createdAt }) => [id, name, minute(createdAt)]),
+              ['ID', 'NAME', 'CREATED', 'REQUESTS A MINUTE'],
+              accounts.map(({ id, name, createdAt, requestsPerMinute }) => [
+                id,
+                name,
+                minute(createdAt),
+                String(requestsPerMinute ?? 'default'),
+              ]),
             ),
     };
   });

@@ -35,7 +35,12 @@ describe('accounts and tokens', () => {
   test('are made, listed and revoked, in JSON', async () => {
     const name = aName();
     const account = (await quittance(['account', 'create', name, '--json'])).json();
-    expect(account).toEqual({ id: expect.stringMatching(/^acc_/), name, created_at: expect.any(String) });
+    expect(account).toEqual({
+      id: expect.stringMatching(/^acc_/),
+      name,
+      created_at: expect.any(String),
+      requests_per_minute: null,
+    });
     const order = ['token', 'create', account.id, '--name', 'a', '--expires-in-days', '30', '--json'];
     const token = (await quittance(order)).json();
     expect(token).toMatchObject({
@@ -54,10 +59,21 @@ describe('accounts and tokens', () => {
     expect((await quittance(['account', 'list', '--json'])).json()).toContainEqual(account);
   });
 
+  test('an account gets a limit of its own, and the default again', async () => {
+    const name = aName();
+    await quittance(['account', 'create', name]);
+    const limited = await quittance(['account', 'limit', name, '600']);
+    expect(limited.out).toContain('may send 600 requests a minute');
+    expect((await quittance(['account', 'list'])).out).toMatch(new RegExp(`${name} .* 600\\s`));
+    const again = (await quittance(['account', 'limit', name, 'default', '--json'])).json();
+    expect(again).toMatchObject({ name, requests_per_minute: null });
+  });
+
   test.each<[string, string[], RegExp]>([
     ['a name that is taken', ['account', 'create', 'taken'], /There is an account "taken" already/],
     ['a name that is an id', ['account', 'create', 'acc_1'], /"acc_1" cannot be an account's name/],
     ['an unknown account', ['token', 'create', 'nobody', '--name', 'a'], /no account "nobody"/],
+    ['an unknown account to limit', ['account', 'limit', 'nobody', '5'], /no account "nobody"/],
     ['an unknown account to list', ['token', 'list', 'nobody'], /no account "nobody"/],
     ['a token without a name', ['token', 'create', 'taken', '--name', ' '], /cannot be a token's name/],
     ['an unknown token', ['token', 'revoke', 'tok_nothing'], /no token "tok_nothing"/],
@@ -79,6 +95,7 @@ describe('what is not understood', () => {
     [['token', 'create', 'a'], /required option '--name <name>'/],
     [['token', 'create', 'a', '--name', 'b', '--expires-in-days', '1.5'], /whole number of days/],
     [['token', 'create', 'a', '--name', 'b', '--expires-in-days', '0'], /whole number of days/],
+    [['account', 'limit', 'a', '0'], /whole number of requests, 1 to 1000000/],
     [['verify-books', '--patience', 'x'], /whole number of seconds/],
     [['token', 'list', '--jsno'], /unknown option '--jsno'/],
     [['account'], /./],

@@ -42,7 +42,9 @@ export const configSchema = z.object({
   WEBHOOKS_URL: httpUrl.describe('The URL of the webhooks service.'),
   RATE_LIMIT_PER_MINUTE: perMinute
     .default(30)
-    .describe('How many requests an API token may send in a minute.'),
+    .describe(
+      'How many requests an API token may send in a minute. `quittance account limit` gives the tokens of one account another limit.',
+    ),
   FAILED_AUTH_PER_MINUTE: perMinute
     .default(300)
     .describe('How many requests without a valid API token a client address may send in a minute.'),

@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { GatewayConfig } from './config.ts';
 import { type RateLimitResult, WINDOW_SECONDS } from './domain/rate-limit.ts';
+import { recentlySeen } from './memory.ts';
 
 /** Counts hits of a key in a fixed window that begins with its first one. Never fails. */
 export type Limit = {
@@ -17,8 +18,8 @@ export type Limit = {
 export type Begun = RateLimitResult & { done(): void };
 
 export type Limits = {
-  /** Authenticated requests, by token. */
-  tokens: Limit;
+  /** Authenticated requests, by token: so many a minute, or as many as the settings say. */
+  tokens(perMinute: number | null): Limit;
   /** Requests that could not be authenticated, by client. */
   failures: Limit;
   /** Those of them whose token had to be looked up in the database, by client. */
@@ -35,6 +36,8 @@ export type Limits = {
 /** What Redis may cost a request when it hangs. */
 const REDIS_TIMEOUT_MS = 200;
 const RECONNECT_MS_MAX = 1_000;
+/** How many different limits of accounts are kept. */
+const TOKEN_LIMITS_MAX = 1_000;
 
 /** All that is refused for its number; connections are counted by each gateway for itself. */
 export const limitNames = [
@@ -58,8 +61,15 @@ export function openLimits(
   else logger.warn('limits are counted in memory: set REDIS_URL when there is more than one gateway');
   const limit = (name: LimitName, perMinute: number) =>
     countIn(redis, { name, points: perMinute, replicas: config.GATEWAY_REPLICAS, refused });
+  const tokenLimits = recentlySeen<Limit>(TOKEN_LIMITS_MAX);
   return {
-    tokens: limit('token', config.RATE_LIMIT_PER_MINUTE),
+    // In Redis they count a token together: another limit for it starts from the requests that it has sent.
+    tokens(perMinute) {
+      const points = perMinute ?? config.RATE_LIMIT_PER_MINUTE;
+      const known = tokenLimits.get(String(points)) ?? limit('token', points);
+      tokenLimits.set(String(points), known);
+      return known;
+    },
     failures: limit('failure', config.FAILED_AUTH_PER_MINUTE),
     unknownTokens: limit('unknown_token', config.FAILED_AUTH_PER_MINUTE),
     pages: limit('page', config.PAGES_PER_MINUTE),

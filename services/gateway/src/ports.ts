@@ -1,6 +1,5 @@
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
-import type { TokenId } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import type { GatewayConfig } from './config.ts';
 import type { TrustedProxies } from './http/clients.ts';
@@ -8,7 +7,7 @@ import type { Limits } from './limits.ts';
 import type { RecentlySeen, TokenUses } from './memory.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { ServiceProxy } from './proxy/proxy.ts';
-import type { Caller } from './store/tokens.ts';
+import type { Caller, LimitedToken } from './store/tokens.ts';
 
 /** Everything the gateway reaches beyond itself; each operation names the few it needs. */
 export type Ports = {
@@ -21,7 +20,7 @@ export type Ports = {
   limits: Limits;
   tokenUses: TokenUses;
   /** Tokens that were let in here, by their hash: they decide which limit is asked first, and let nobody in. */
-  tokensSeen: RecentlySeen<TokenId>;
+  tokensSeen: RecentlySeen<LimitedToken>;
   /** Invoices that were made through this gateway, or whose page was shown here. */
   invoicesSeen: RecentlySeen<true>;
   proxy: ServiceProxy;

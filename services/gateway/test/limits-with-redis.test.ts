@@ -3,8 +3,10 @@ import type { Logger } from '@quittance/shared/logger';
 import { testRedis } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { Redis } from 'ioredis';
+import { limitAccount } from '../src/operations/accounts.ts';
+import { meetTokens, writeTokenUses } from '../src/operations/token-upkeep.ts';
 import type { GatewayService } from '../src/service.ts';
-import { bytesOf, newToken, openGateways, sendRaw } from './gateway-fixture.ts';
+import { bytesOf, newToken, openGateways, operatorsDb, sendRaw } from './gateway-fixture.ts';
 
 type RedisServer = Awaited<ReturnType<typeof testRedis>>;
 
@@ -104,6 +106,19 @@ describe('with Redis', () => {
     }
     return answers;
   }
+
+  test('another limit of the account counts the requests that were sent before it', async () => {
+    const gateway = await connected(await start({ ...settings(), RATE_LIMIT_PER_MINUTE: '2' }));
+    const { token, account } = await newToken(url);
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await ask(gateway, token)).status);
+    const order = { account, requestsPerMinute: 6, actor: 'ann' };
+    await limitAccount({ db: operatorsDb(url) }, order);
+    await writeTokenUses(gateway.ports);
+    await meetTokens(gateway.ports);
+    for (let i = 0; i < 5; i++) statuses.push((await ask(gateway, token)).status);
+    expect(statuses).toEqual([200, 200, 429, 200, 200, 200, 200, 429]);
+  });
 
   test('a flushed Redis, including its scripts, counts from zero and breaks nothing', async () => {
     const gateway = await connected(await start(settings()));

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { makeToken } from '../src/domain/token.ts';
+import { limitAccount } from '../src/operations/accounts.ts';
 import { meetTokens, writeTokenUses } from '../src/operations/token-upkeep.ts';
 import type { GatewayService } from '../src/service.ts';
 import { callerReader } from '../src/store/tokens.ts';
@@ -42,6 +43,62 @@ test('in memory: 30 a minute, each token for itself', async () => {
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(30);
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
   expect((await ask(gateway, other)).status).toBe(200);
+});
+
+describe('an account with a limit of its own', () => {
+  const db = operatorsDb(url);
+  const limited = (account: string, requestsPerMinute: number | null) =>
+    limitAccount({ db }, { account, requestsPerMinute, actor: 'ann' });
+  const statuses = async (gateway: GatewayService, token: string, count: number) => {
+    const given: number[] = [];
+    for (let i = 0; i < count; i++) given.push((await ask(gateway, token)).status);
+    return given;
+  };
+
+  test('may send so many requests with each token, and the headers show it', async () => {
+    const gateway = await start({ RATE_LIMIT_PER_MINUTE: '2' });
+    const [shop, other] = [await newToken(url), await newToken(url)];
+    await limited(shop.account, 4);
+    const { headers } = await ask(gateway, shop.token);
+    expect(headers.get('ratelimit-policy')).toBe('"default";q=4;w=60');
+    expect(headers.get('ratelimit')).toBe('"default";r=3;t=60');
+    expect(headers.get('x-ratelimit-limit')).toBe('4');
+    expect(await statuses(gateway, shop.token, 4)).toEqual([200, 200, 200, 429]);
+    expect(await statuses(gateway, other.token, 3)).toEqual([200, 200, 429]);
+  });
+
+  test('has a lower limit from the next request on, and a higher one when the gateway reads the tokens in use', async () => {
+    const gateways = [
+      await start({ RATE_LIMIT_PER_MINUTE: '3' }),
+      await start({ RATE_LIMIT_PER_MINUTE: '3' }),
+    ];
+    const { token, account } = await newToken(url);
+    for (const gateway of gateways) expect(await statuses(gateway, token, 2)).toEqual([200, 200]);
+    await limited(account, 1);
+    for (const gateway of gateways) expect(await statuses(gateway, token, 2)).toEqual([200, 429]);
+    await limited(account, 5);
+    for (const gateway of gateways) {
+      expect(await statuses(gateway, token, 1)).toEqual([429]);
+      await writeTokenUses(gateway.ports);
+      await meetTokens(gateway.ports);
+      expect(await statuses(gateway, token, 1)).toEqual([200]);
+    }
+  });
+
+  test('is named in the audit log for each change, by whoever made it', async () => {
+    const { account } = await newToken(url);
+    for (const limit of [600, 600, null]) expect((await limited(account, limit)).ok).toBe(true);
+    expect(await limited('nobody', 5)).toEqual({ ok: false, refusal: 'no_such_account' });
+    await expect(limited(account, 0)).rejects.toThrow('accounts_requests_per_minute_valid');
+    const lines = await db.rows(
+      `select actor, detail from audit_log where account_id = $1 and action = 'account.limit_changed' order by seq`,
+      [account],
+    );
+    expect(lines).toEqual([
+      { actor: 'ann', detail: '600' },
+      { actor: 'ann', detail: 'default' },
+    ]);
+  });
 });
 
 test('failing to authenticate too often looks like any 429, and takes nothing from valid tokens', async () => {

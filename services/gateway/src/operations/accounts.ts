@@ -14,6 +14,7 @@ import {
   type Token,
   tokenById,
   tokensOf,
+  updateLimit,
 } from '../store/tokens.ts';
 
 /** What an operator does with accounts and their API tokens. `actor` is who does it, for the audit log. */
@@ -28,7 +29,7 @@ export async function createAccount(
   // A name that looks like an id could be taken for another account's.
   if (name === undefined || name.startsWith('acc_')) return refuse('name_invalid');
   const now = clock.now();
-  const account = { id: newAccountId(now), name, createdAt: now };
+  const account = { id: newAccountId(now), name, createdAt: now, requestsPerMinute: null };
   try {
     await insertAccount(db, account, order.actor);
   } catch (error) {
@@ -40,6 +41,21 @@ export async function createAccount(
 
 /** All accounts, oldest first. */
 export const listAccounts = ({ db }: Pick<Ports, 'db'>): Promise<Account[]> => allAccounts(db);
+
+/**
+ * Limits how many requests each token of an account may send in a minute. Gateways learn of it with the next request that
+ * they let through, and at the latest within a minute.
+ */
+export async function limitAccount(
+  { db }: Pick<Ports, 'db'>,
+  order: { account: string; requestsPerMinute: number | null; actor: string },
+): Promise<Result<Account, 'no_such_account'>> {
+  const { requestsPerMinute, actor } = order;
+  const account = await accountBy(db, order.account);
+  if (account === undefined) return refuse('no_such_account');
+  await updateLimit(db, account.id, requestsPerMinute, actor);
+  return ok({ ...account, requestsPerMinute });
+}
 
 export type TokenOrder = {
   /** Its id or its name. */

@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
 import { Unavailable } from '@quittance/shared/http';
-import type { TokenId } from '@quittance/shared/ids';
 import { reason } from '@quittance/shared/logger';
 import type { RateLimitResult } from '../domain/rate-limit.ts';
 import { bearerToken, hasAuthorization, isToken } from '../domain/token.ts';
 import type { Ports } from '../ports.ts';
-import type { Caller } from '../store/tokens.ts';
+import type { Caller, LimitedToken } from '../store/tokens.ts';
 
 /** Why a request has no caller. Unknown, revoked and expired tokens look the same to a client that tries tokens. */
 export type TokenProblem = 'missing' | 'malformed' | 'not_valid';
@@ -36,8 +35,9 @@ export async function authenticate(
   const digest = hash('sha256', token, 'buffer');
   const key = digest.toString('latin1');
   const seen = tokensSeen.get(key);
+  const hit = ({ tokenId, requestsPerMinute }: LimitedToken) => limits.tokens(requestsPerMinute).hit(tokenId);
   const begun = seen === undefined ? await limits.unknownTokens.begin(clientKey) : undefined;
-  const before = begun ?? (await limits.tokens.hit(seen as TokenId));
+  const before = begun ?? (await hit(seen as LimitedToken));
   if (!before.allowed) return { kind: 'too_many', rateLimit: before };
 
   try {
@@ -52,9 +52,11 @@ export async function authenticate(
       ]);
       return failed;
     }
-    tokensSeen.set(key, caller.tokenId);
-    tokenUses.note(caller.tokenId, clock.now());
-    const rateLimit = begun === undefined ? before : await limits.tokens.hit(caller.tokenId);
+    const { tokenId, requestsPerMinute } = caller;
+    tokensSeen.set(key, { tokenId, requestsPerMinute });
+    tokenUses.note(tokenId, clock.now());
+    // Counted by the limit that the account has now, where it was changed since.
+    const rateLimit = seen?.requestsPerMinute === requestsPerMinute ? before : await hit(caller);
     return rateLimit.allowed ? { kind: 'caller', caller, rateLimit } : { kind: 'too_many', rateLimit };
   } finally {
     begun?.done();

@@ -21,13 +21,14 @@ const MET_MAX = 10_000;
 
 /**
  * Learns which tokens are in use, also through other gateways and before this one was started: a known token is counted by
- * itself, and a stranger who tries unknown ones from the same address takes nothing from it.
+ * itself, by the limit that its account has now, and a stranger who tries unknown ones from the same address takes nothing
+ * from it.
  * @returns 0: the next step can wait.
  */
 export async function meetTokens({ db, tokensSeen }: Pick<Ports, 'db' | 'tokensSeen'>): Promise<number> {
   const used = await recentlyUsedTokens(db, MET_MAX);
   // The latest last: when the memory is full, it forgets what came first.
-  for (const { hash, tokenId } of used.toReversed()) tokensSeen.set(hash.toString('latin1'), tokenId);
+  for (const { hash, ...token } of used.toReversed()) tokensSeen.set(hash.toString('latin1'), token);
   return 0;
 }
 

@@ -2,7 +2,13 @@ import { bulk, type Queryable, query, statement } from '@quittance/shared/db';
 import type { AccountId, TokenId } from '@quittance/shared/ids';
 import { requestBatcher } from '@quittance/shared/request-batcher';
 
-export type Account = { id: AccountId; name: string; createdAt: Date };
+export type Account = {
+  id: AccountId;
+  name: string;
+  createdAt: Date;
+  /** Of each of its tokens. Null: the setting RATE_LIMIT_PER_MINUTE. */
+  requestsPerMinute: number | null;
+};
 
 export type Token = {
   id: TokenId;
@@ -16,7 +22,10 @@ export type Token = {
   revokedAt: Date | null;
 };
 
-export type Caller = { tokenId: TokenId; account: AccountId };
+/** What limits a token: its own count, and the number of its account. */
+export type LimitedToken = { tokenId: TokenId } & Pick<Account, 'requestsPerMinute'>;
+
+export type Caller = LimitedToken & { account: AccountId };
 
 const insertAccountSql = statement(
   'account_insert',
@@ -26,11 +35,15 @@ const insertAccountSql = statement(
 );
 
 /** Breaks `accounts_name_unique` when the name is taken. */
-export async function insertAccount(db: Queryable, account: Account, actor: string): Promise<void> {
+export async function insertAccount(
+  db: Queryable,
+  account: Omit<Account, 'requestsPerMinute'>,
+  actor: string,
+): Promise<void> {
   await db.rows(insertAccountSql, [account.id, account.name, account.createdAt, actor]);
 }
 
-const accountColumns = 'id, name, created_at';
+const accountColumns = 'id, name, created_at, requests_per_minute';
 
 const selectAccounts = query<Account>(
   'accounts_select',
@@ -47,6 +60,24 @@ const selectAccount = query<Account>(
 /** By id or by name: no name looks like an id. */
 export const accountBy = (db: Queryable, idOrName: string): Promise<Account | undefined> =>
   db.maybe(selectAccount, [idOrName]);
+
+const updateLimitSql = statement(
+  'account_limit_update',
+  `with changed as (
+     update accounts set requests_per_minute = $2
+     where id = $1 and requests_per_minute is distinct from $2 returning id)
+   insert into audit_log (actor, action, account_id, detail)
+   select $3, 'account.limit_changed', id, coalesce($2::text, 'default') from changed`,
+);
+
+export async function updateLimit(
+  db: Queryable,
+  id: AccountId,
+  requestsPerMinute: number | null,
+  actor: string,
+): Promise<void> {
+  await db.rows(updateLimitSql, [id, requestsPerMinute, actor]);
+}
 
 export type NewToken = Pick<Token, 'id' | 'accountId' | 'name' | 'hint' | 'createdAt' | 'expiresAt'> & {
   hash: Buffer;
@@ -104,8 +135,9 @@ export const tokenById = (db: Queryable, id: string): Promise<Token | undefined>
 // The database's clock decides about expiry, so that all gateways agree.
 const selectCallers = query<Caller & { hash: Buffer }>(
   'callers_select',
-  `select hash, id as token_id, account_id as account from tokens
-   where hash = any($1::bytea[]) and revoked_at is null and (expires_at is null or expires_at > now())`,
+  `select t.hash, t.id as token_id, t.account_id as account, a.requests_per_minute
+   from tokens t join accounts a on a.id = t.account_id
+   where t.hash = any($1::bytea[]) and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`,
 );
 
 /**
@@ -124,18 +156,18 @@ export const callerReader = (db: Queryable): ((hash: Buffer) => Promise<Caller |
     atOnce: 2,
   });
 
-const selectRecentlyUsed = query<{ hash: Buffer; tokenId: TokenId }>(
+const selectRecentlyUsed = query<LimitedToken & { hash: Buffer }>(
   'tokens_recently_used',
-  `select hash, id as token_id from tokens
-   where revoked_at is null and last_used_at > now() - interval '7 days'
-   order by last_used_at desc limit $1`,
+  `select t.hash, t.id as token_id, a.requests_per_minute from tokens t join accounts a on a.id = t.account_id
+   where t.revoked_at is null and t.last_used_at > now() - interval '7 days'
+   order by t.last_used_at desc limit $1`,
 );
 
 /** The hashes of tokens that were used within a week, through any gateway; the latest first. */
 export const recentlyUsedTokens = (
   db: Queryable,
   limit: number,
-): Promise<{ hash: Buffer; tokenId: TokenId }[]> => db.rows(selectRecentlyUsed, [limit]);
+): Promise<(LimitedToken & { hash: Buffer })[]> => db.rows(selectRecentlyUsed, [limit]);
 
 const selectEnded = query<{ id: TokenId }>(
   'tokens_ended',
