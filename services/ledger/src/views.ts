@@ -12,7 +12,7 @@ import {
 } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { partsOf, sourceOf, transactionIdOf, typeOf } from './domain/balance-transaction.ts';
-import type { Month, Statement } from './domain/statement.ts';
+import type { Month, MonthStatement } from './domain/statement.ts';
 import type { BalanceTransaction } from './store/balance-transactions.ts';
 import { type AssetCardRow, type AssetRow, type BalanceRow, storedRate } from './store/quotes.ts';
 import type { SuspenseItem } from './store/suspense.ts';
@@ -119,12 +119,12 @@ export type StatementView = ReturnType<typeof statementView>;
 export function statementView(
   symbol: AssetSymbol,
   { name, from, to }: Month,
-  statement: Statement,
+  statement: MonthStatement,
   now: Date,
 ) {
   const asset = reducedAsset(symbol);
   const show = (value: Units) => formatUnits(value, asset.decimals);
-  const shown = ({ count, amount, fee, net }: Statement['total']) => ({
+  const shown = ({ count, amount, fee, net }: MonthStatement['total']) => ({
     count,
     amount: show(amount),
     fee: show(fee),

@@ -32,9 +32,9 @@ const typeOfRelease = {
 } as const satisfies Record<ReleaseReason, TransactionType>;
 
 /** A transfer's kind, and of a release its reason. */
-export type Movement = { kind: string; detail: string };
+export type TransferKind = { kind: string; detail: string };
 
-export function typeOf({ kind, detail }: Movement): TransactionType {
+export function typeOf({ kind, detail }: TransferKind): TransactionType {
   const type =
     kind === 'release' ? typeOfRelease[detail as ReleaseReason] : typeOfKind[kind as keyof typeof typeOfKind];
   invariant(type !== undefined, `a transfer of kind ${kind} has a type in the API`);
@@ -51,14 +51,18 @@ export function movementsOf(type: TransactionType): { kind: string; reasons: str
 }
 
 /** The network fee within a movement: a hold takes it, and a release gives it back unless the chain took it. */
-function feeOf({ kind, detail }: Movement, networkFee: Units): Units {
+function feeOf({ kind, detail }: TransferKind, networkFee: Units): Units {
   if (kind === 'hold') return networkFee;
   const givenBack = kind === 'release' && detail !== ('failed_fee_kept' satisfies ReleaseReason);
   return units(givenBack ? -networkFee : 0n);
 }
 
 /** What the balance changed by, in two parts: `net` is `amount` less `fee`. */
-export function partsOf(movement: Movement, net: Units, networkFee: Units): { amount: Units; fee: Units } {
+export function partsOf(
+  movement: TransferKind,
+  net: Units,
+  networkFee: Units,
+): { amount: Units; fee: Units } {
   const fee = feeOf(movement, networkFee);
   return { amount: units(net + fee), fee };
 }

@@ -1,8 +1,8 @@
 import { sum, type Units, units } from '@quittance/shared/money';
 import {
-  type Movement,
   partsOf,
   type TransactionType,
+  type TransferKind,
   transactionTypes,
   typeOf,
 } from './balance-transaction.ts';
@@ -20,14 +20,14 @@ export function parseMonth(name: string): Month | undefined {
 }
 
 /** Transfers of one kind and reason, summed up: those of the month, or of the time after it. */
-export type MovementSum = Movement & { later: boolean; count: number; net: Units; networkFee: Units };
+export type MovementSum = TransferKind & { later: boolean; count: number; net: Units; networkFee: Units };
 
 type Sums = { count: number; amount: Units; fee: Units; net: Units };
 export type StatementLine = Sums & { type: TransactionType };
-export type Statement = { opening: Units; lines: StatementLine[]; total: Sums; closing: Units };
+export type MonthStatement = { opening: Units; lines: StatementLine[]; total: Sums; closing: Units };
 
 /** The statement of a month, counted back from what the balance has now. */
-export function statementOf(available: Units, movements: readonly MovementSum[]): Statement {
+export function statementOf(available: Units, movements: readonly MovementSum[]): MonthStatement {
   const later = movements.filter((one) => one.later);
   const lines = transactionTypes.flatMap((type) => {
     const ofType = movements.filter((one) => !one.later && typeOf(one) === type);
