@@ -13,6 +13,11 @@ export const errorCodes = {
     meaning: 'The balance does not cover the amount and the network fee of the payout. Nothing was paid.',
     remedy: 'Read GET /api/balances and lower the amount, or wait for more deposits.',
   },
+  not_cancelable: {
+    status: 400,
+    meaning: 'It is too late to cancel the resource. Nothing was changed.',
+    remedy: 'Read its state: what happened to it cannot be undone.',
+  },
   unauthenticated: {
     status: 401,
     meaning:

@@ -43,6 +43,7 @@ export const answers = {
   compressed: said('body_compressed', 'The body must not be compressed.'),
   expectation: said('expectation_failed', 'Only "100-continue" can be expected.'),
   insufficientBalance: (hint: string) => said('insufficient_balance', 'Insufficient balance', { hint }),
+  notCancelable: (message: string) => said('not_cancelable', message),
   stillRunning: said('request_in_progress', 'The first request with this Idempotency-Key is still running.', {
     headers: { 'Retry-After': '1' },
   }),

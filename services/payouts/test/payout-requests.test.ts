@@ -209,3 +209,44 @@ describe('POST /api/payouts', () => {
     expect(answer.status).toBe(401);
   });
 });
+
+describe('POST /api/payouts/{id}/cancel', () => {
+  const cancel = (id: unknown, client = fixture.shop, body: object | string = '') =>
+    client.post(body, {}, `/api/payouts/${id}/cancel`);
+  const created = async (): Promise<PayoutId> =>
+    String((await fixture.shop.post(order)).body.data.id) as PayoutId;
+
+  it('fails a payout that is not signed, releases its hold, and answers the same again', async () => {
+    const id = await created();
+    const [first, ...others] = await Promise.all([cancel(id), cancel(id), cancel(id)]);
+    const { body: shown } = await fixture.shop.get(`/api/payouts/${id}`);
+    expect(shown).toMatchObject({ status: 'failed', failed_reason: 'cancelled', tx_hash: null });
+    expect([first.status, first.body]).toEqual([200, { message: expect.any(String), data: shown }]);
+    for (const again of [...others, await cancel(id)]) {
+      expect([again.status, again.body]).toEqual([200, first.body]);
+    }
+    expect(await fixture.published(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
+  });
+
+  it.each(['signed', 'broadcast', 'failed'])('answers 400 when the payout is %s', async (status) => {
+    const id = await created();
+    await fixture.db.rows(`update payouts set status = $1, failed_reason = 'So.' where id = $2`, [
+      status,
+      id,
+    ]);
+    const answer = await cancel(id);
+    expect([answer.status, answer.body.code]).toEqual([400, 'not_cancelable']);
+    expect(await fixture.published(id)).toEqual(['payout.created']);
+  });
+
+  it('answers 404, 403, 422 and, while payouts of the asset are halted, 503', async () => {
+    const id = await created();
+    expect((await cancel('7')).status).toBe(404);
+    expect((await cancel(id, fixture.newClient(), { a: 1 })).status).toBe(403);
+    expect((await cancel(id, fixture.shop, { a: 1 })).status).toBe(422);
+    await fixture.db.rows(`insert into halted_assets (asset, halt) values ('ETH', 1)`);
+    expect((await cancel(id)).status).toBe(503);
+    await fixture.db.rows(`update halted_assets set resumed_at = now()`);
+    expect((await cancel(id)).status).toBe(200);
+  });
+});

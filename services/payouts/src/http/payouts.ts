@@ -23,6 +23,7 @@ import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import { rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
 import { shownAs, shownStatuses, statusesShownAs } from '../domain/states.ts';
+import { cancelPayout } from '../operations/cancel-payout.ts';
 import {
   ADDRESS_CHARACTERS_MAX,
   EXTERNAL_ID_CHARACTERS_MAX,
@@ -34,8 +35,8 @@ import type { Ports } from '../ports.ts';
 import { payoutPage } from '../store/payout-list.ts';
 import { findPayout, type Payout } from '../store/payouts.ts';
 import { findUnresolved, type UnresolvedDeposit } from '../store/unswept-deposits.ts';
-import { payoutView, quoteView } from '../views.ts';
-import { type PayoutCall, payOnce } from './pay-once.ts';
+import { cancelledView, payoutView, quoteView } from '../views.ts';
+import { haltedAnswer, type PayoutCall, payOnce } from './pay-once.ts';
 
 /** The service's HTTP interface, behind the gateway. */
 export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpParts, 'without'>): Express {
@@ -50,6 +51,9 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
   );
   app.post('/api/payouts', merchant, ...readBody, async (req, res) =>
     send(res, await createPayout(ports, req, res)),
+  );
+  app.post('/api/payouts/:id/cancel', merchant, ...readBody, async (req, res) =>
+    send(res, await cancel(ports, req, res)),
   );
   app.post('/api/unresolved/:id/return', merchant, ...readBody, async (req, res) =>
     send(res, await returnDeposit(ports, waiting, req, res)),
@@ -107,11 +111,23 @@ const canonicalForms = (chains: Ports['chains'], text: string): string[] => [
 ];
 
 async function showPayout(ports: Ports, account: AccountId, id: string): Promise<Answer> {
-  // An id has at most 16 digits, and Postgres refuses numbers that are too long.
-  const found = /^[1-9]\d{0,15}$/.test(id)
-    ? await getPayout(ports, account, id as PayoutId)
-    : refuse('not_found' as const);
+  const found = await getPayout(ports, account, id);
   return found.ok ? { status: 200, body: payoutView(found.value) } : accessAnswers('Payout')[found.refusal];
+}
+
+const emptyForm = form({});
+
+async function cancel(ports: Ports, req: Request, res: Response): Promise<Answer> {
+  const { identity, body } = contextOf(res);
+  const found = await getPayout(ports, identity.account, String(req.params['id']));
+  if (!found.ok) return accessAnswers('Payout')[found.refusal];
+  const given = emptyForm(body);
+  if (!given.ok) return answers.invalid(given.refusal);
+  const cancelled = await cancelPayout(ports, found.value);
+  if (cancelled.ok) return { status: 200, body: cancelledView(cancelled.value) };
+  return cancelled.refusal === 'halted'
+    ? haltedAnswer
+    : answers.notCancelable('The payout is signed or has ended, so it cannot be cancelled.');
 }
 
 function quotePayout(ports: Ports, req: Request): Answer {
@@ -185,9 +201,10 @@ async function arrivedUnresolved(
 async function getPayout(
   { db }: Pick<Ports, 'db'>,
   account: AccountId,
-  id: PayoutId,
+  id: string,
 ): Promise<Result<Payout, AccessRefusal>> {
-  const payout = await findPayout(db, id);
+  // An id has at most 16 digits, and Postgres refuses numbers that are too long.
+  const payout = /^[1-9]\d{0,15}$/.test(id) ? await findPayout(db, id as PayoutId) : undefined;
   if (payout === undefined || shownAs[payout.status] === null) return refuse('not_found');
   return payout.account === account ? ok(payout) : refuse('forbidden');
 }
