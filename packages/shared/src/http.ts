@@ -207,6 +207,12 @@ export function readQuery(text: string, lists: readonly string[]): Record<string
   return query;
 }
 
+/** A query whose `name` is an array: its values are separated by commas, or were given several times. */
+export function withList(query: Record<string, unknown>, name: string): Record<string, unknown> {
+  const value = query[name];
+  return { ...query, [name]: typeof value === 'string' && value !== '' ? value.split(',') : value };
+}
+
 const arrayOf = (value: unknown): unknown[] =>
   Array.isArray(value) ? value : value === undefined ? [] : [value];
 

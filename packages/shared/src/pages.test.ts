@@ -48,6 +48,11 @@ test('a page looks as Laravel 8 shows it', () => {
   });
 });
 
+test('links keep a parameter that was given several times', () => {
+  const { next } = at(1, 25, { expand: ['a', 'b'] }).links;
+  expect(next).toBe('https://pay.example/api/invoices?expand%5B%5D=a&expand%5B%5D=b&page=2');
+});
+
 test('an empty list has one page and no range', () => {
   const { links, meta } = at(1, 0);
   expect(meta).toMatchObject({ current_page: 1, last_page: 1, from: null, to: null, total: 0 });

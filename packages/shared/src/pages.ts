@@ -128,9 +128,11 @@ export type PageParts<T> = {
 export function pageView<T>({ data, total, page, perPage, path, query }: PageParts<T>) {
   const last = Math.max(1, Math.ceil(total / perPage));
   const urlOf = (number: number): string => {
-    const kept = Object.entries(query).filter(
-      (pair): pair is [string, string] => pair[0] !== 'page' && typeof pair[1] === 'string',
-    );
+    const kept = Object.entries(query).flatMap(([name, value]): [string, string][] => {
+      if (name === 'page') return [];
+      if (Array.isArray(value)) return value.map((one) => [`${name}[]`, String(one)]);
+      return typeof value === 'string' ? [[name, value]] : [];
+    });
     return `${path}?${new URLSearchParams([...kept, ['page', String(number)]]).toString()}`;
   };
   const prev = page > 1 ? urlOf(page - 1) : null;

@@ -86,6 +86,7 @@ export const startInvoices = (
       const chains = [...ports.chains.values()];
       const app = createApp({
         ...parts,
+        lists: ['expand'],
         waitsFor: async () => [
           ...(await parts.waitsFor()),
           ...chains.flatMap(({ network }) => network.lacks() ?? []),

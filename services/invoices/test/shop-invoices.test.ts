@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DUE, openFixture } from './fixture.ts';
+import { DUE, type Fixture, openFixture } from './fixture.ts';
 import { api } from './replica.ts';
 
 const { fixture, anInvoice, pay, pass } = await openFixture();
@@ -33,13 +33,70 @@ describe('an invoice that a shop works with', () => {
   });
 
   it('asks in its URI for what remains, and for nothing more when enough was seen', async () => {
-    const { shown, to, shows } = await anInvoice({ currency: 'USD' });
+    const { shown, to, read } = await anInvoice({ currency: 'USD' });
     const uri = (value: bigint) => ({ address: { uri: `ethereum:${shown}@31337?value=${value}` } });
-    await shows({ currency: 'USD', amount_remaining: '0.01', ...uri(DUE) });
+    expect(await read()).toMatchObject({ currency: 'USD', amount_remaining: '0.01', ...uri(DUE) });
     await pay(to, DUE / 4n);
-    await shows({ status: 'partially_paid', amount_remaining: '0.0075', ...uri((DUE * 3n) / 4n) });
+    expect(await read()).toMatchObject({
+      status: 'partially_paid',
+      amount_remaining: '0.0075',
+      ...uri((DUE * 3n) / 4n),
+    });
     await pass(1_000);
     await pay(to, DUE);
-    await shows({ status: 'confirmed', amount_remaining: '0', address: { address: shown, uri: shown } });
+    expect(await read()).toMatchObject({
+      status: 'confirmed',
+      amount_remaining: '0',
+      address: { address: shown, uri: shown },
+    });
+  });
+});
+
+describe('GET /api/invoices', () => {
+  /** The ids that a search of a merchant finds. */
+  async function found(merchant: ReturnType<Fixture['merchant']>, query: string): Promise<string[]> {
+    const { status, body } = await merchant.get(`/api/invoices?${query}`);
+    expect(status).toBe(200);
+    return body.data.map(({ id }: { id: string }) => id);
+  }
+
+  it('finds invoices by the beginning of their external id, by amount, address and transaction', async () => {
+    const shop = fixture.merchant();
+    const first = await shop.invoice({ external_id: '50%_a', amount: 25 });
+    const second = await shop.invoice({ external_id: '50%_b', amount: '25.01' });
+    const third = await shop.invoice({ external_id: '50x_b' });
+    const { tx } = await pay(third.address.address.toLowerCase(), DUE);
+    const isFound = async (query: string, ...expected: { id: string }[]) =>
+      expect((await found(shop, query)).sort()).toEqual(expected.map(({ id }) => id).sort());
+    await isFound('external_id_prefix=50', third, second, first);
+    await isFound('external_id_prefix=50%25_', second, first);
+    await isFound('external_id=50%25_b', second);
+    await isFound('amount_fiat=25.010', second);
+    await isFound('amount_fiat=25&external_id_prefix=50x', third);
+    await isFound(`address=${second.address.address}`, second);
+    await isFound(`address=${second.address.address.toLowerCase()}&asset=ETH`, second);
+    await isFound(`tx_hash=${tx}`, third);
+    await isFound(`tx_hash=${tx}&status=pending`);
+    expect(await found(fixture.merchant(), `address=${first.address.address}`)).toEqual([]);
+    const { body } = await shop.get('/api/invoices?amount_fiat=25.001');
+    expect(body.errors).toEqual({ amount_fiat: ['The selected amount fiat is invalid.'] });
+  });
+
+  it('shows items as one invoice is shown, with expand=payments', async () => {
+    const shop = fixture.merchant();
+    const { id, address } = await shop.invoice({ metadata: { a: 'b' } });
+    fixture.pass(1);
+    await shop.invoice();
+    await pay(address.address.toLowerCase(), DUE);
+    const whole = await shop.read(id);
+    expect(whole.payments).toHaveLength(1);
+    for (const expand of ['expand=payments', 'expand[]=payments', 'expand%5B%5D=payments']) {
+      const { body } = await shop.get(`/api/invoices?status=confirmed&${expand}`);
+      expect(body.data).toStrictEqual([whole]);
+    }
+    const { links } = (await shop.get('/api/invoices?perPage=1&expand[]=payments')).body;
+    expect((await shop.get(links.next.replace('https://pay.example', ''))).body.data).toStrictEqual([whole]);
+    const wrong = await shop.get('/api/invoices?expand=payment');
+    expect(wrong).toMatchObject({ status: 422, body: { hint: expect.stringContaining('payments') } });
   });
 });

@@ -2,20 +2,22 @@ import { assetSymbols } from '@quittance/shared/assets';
 import { isDatabaseDown } from '@quittance/shared/db';
 import { form } from '@quittance/shared/form';
 import { type HtmlPage, sendPage } from '@quittance/shared/html';
-import { contextOf, merchantOnly, readBody } from '@quittance/shared/http';
+import { contextOf, merchantOnly, readBody, withList } from '@quittance/shared/http';
 import { type Answer, answers, send } from '@quittance/shared/http-answers';
 import { isIdempotencyKey, readKey } from '@quittance/shared/idempotency';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { reason } from '@quittance/shared/logger';
+import { type Cents, parseCents } from '@quittance/shared/money';
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
-import { rules } from '@quittance/shared/validation';
+import { invariant } from '@quittance/shared/result';
+import { type Field, issueOf, messages, rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
 import { z } from 'zod';
-import { statuses } from '../domain/invoice.ts';
+import { type Invoice, statuses } from '../domain/invoice.ts';
 import { createInvoice } from '../operations/create-invoice.ts';
 import { paymentPage, unavailablePage, unknownPage } from '../payment-page.ts';
 import type { Ports } from '../ports.ts';
-import { listInvoices } from '../store/invoice-reads.ts';
+import { findInvoices, listInvoices } from '../store/invoice-reads.ts';
 import { invoiceView, listItemView } from '../views.ts';
 
 /** What merchants ask, behind the gateway, and the hosted payment page, for whoever has its address. */
@@ -33,28 +35,63 @@ export function routeInvoices(app: Express, ports: Ports): void {
   app.get('/pay/:id', async (req, res) => sendPage(res, await pay(ports, String(req.params['id']))));
 }
 
+/** More than any address or hash has. */
+const SEARCHED_CHARACTERS_MAX = 255;
+
+/** An amount of dollars, of any size. */
+const searchedAmount: Field<Cents | null> = (attribute) =>
+  rules
+    .number()
+    .optional(attribute)
+    .transform((text, context) => {
+      if (text === null) return null;
+      const amount = parseCents(text);
+      if (amount.ok) return amount.value;
+      const hint = 'Give dollars with at most two decimals, such as 25.00.';
+      context.addIssue(issueOf(messages.invalid(attribute, hint)));
+      return z.NEVER;
+    });
+
 const listForm = form(
   {
     perPage: perPageField,
     status: rules.oneOf(statuses).optional,
     asset: rules.oneOf(assetSymbols).optional,
     external_id: rules.text(255).optional,
+    external_id_prefix: rules.text(255).optional,
+    address: rules.text(SEARCHED_CHARACTERS_MAX).optional,
+    tx_hash: rules.text(SEARCHED_CHARACTERS_MAX).optional,
+    amount_fiat: searchedAmount,
     created_from: rules.date().optional,
     created_to: rules.date().optional,
+    expand: rules.listOf(['payments']).optional,
   },
   paged,
 );
 
 async function list(ports: Ports, { query }: Request, res: Response): Promise<Answer> {
-  const parsed = listForm(query);
+  const parsed = listForm(withList(query, 'expand'));
   if (!parsed.ok) return answers.invalid(parsed.refusal);
-  const { perPage, ...filter } = parsed.value;
+  const { perPage, expand, ...filter } = parsed.value;
   const page = pageOf(query);
   const { account } = contextOf(res).identity;
   const { items, total } = await listInvoices(ports.db, account, filter, placeOf(page, perPage));
-  const data = items.map((invoice) => listItemView(invoice, ports));
+  const data =
+    expand === null ? items.map((invoice) => listItemView(invoice, ports)) : await inFull(ports, items);
   const path = `${ports.settings.publicUrl}/api/invoices`;
   return { status: 200, body: pageView({ data, total, page, perPage, path, query }) };
+}
+
+/** Items as GET of one invoice shows them. */
+async function inFull(ports: Ports, items: readonly Invoice[]) {
+  const found = await findInvoices(
+    ports.db,
+    items.map(({ id }) => id),
+  );
+  return found.map((invoice) => {
+    invariant(invoice !== undefined, 'an invoice is never deleted');
+    return invoiceView(invoice, ports);
+  });
 }
 
 async function show(ports: Ports, id: string, res: Response): Promise<Answer> {

@@ -1,6 +1,7 @@
-import type { AssetSymbol } from '@quittance/shared/assets';
+import { type AssetSymbol, chains } from '@quittance/shared/assets';
 import { type Queryable, query } from '@quittance/shared/db';
 import { type AccountId, type InvoiceId, newInvoiceId } from '@quittance/shared/ids';
+import type { Cents } from '@quittance/shared/money';
 import { countOf, type Place, pageOfFound } from '@quittance/shared/pages';
 import type { Deposit } from '../domain/deposit.ts';
 import type { Invoice, Status } from '../domain/invoice.ts';
@@ -95,6 +96,10 @@ export type ListFilter = {
   status: Status | null;
   asset: AssetSymbol | null;
   external_id: string | null;
+  external_id_prefix: string | null;
+  address: string | null;
+  tx_hash: string | null;
+  amount_fiat: Cents | null;
   created_from: Date | null;
   created_to: Date | null;
 };
@@ -103,7 +108,18 @@ export type ListFilter = {
 const lowestId = (time: number): InvoiceId =>
   newInvoiceId(new Date(Math.max(0, time)), (size) => new Uint8Array(size));
 
-/** The conditions of a list. Each combination has its own statement name, so that it is planned once. */
+/** Hexadecimal texts and those of Bitcoin are stored in small letters; Solana's differ by their case. */
+const spellings = (text: string): string[] => [text, text.toLowerCase()];
+
+const ofAddress = (p: string) => `select invoice_id from addresses
+  where chain in (${chains.map((chain) => `'${chain}'`).join(', ')}) and address = any(${p}::text[])`;
+const ofTransaction = (p: string) => `select invoice_id from deposits where tx_hash = any(${p}::text[])
+  union all select invoice_id from mempool_payments where tx_hash = any(${p}::text[])`;
+
+/**
+ * The conditions of a list. Each combination of filters has its own statement name, so that it is planned once. A search has
+ * none: it is planned for what is searched.
+ */
 function narrowed(account: AccountId, filter: ListFilter) {
   const values: unknown[] = [account];
   const conditions = ['account_id = $1'];
@@ -117,11 +133,18 @@ function narrowed(account: AccountId, filter: ListFilter) {
   narrow('status', filter.status, (p) => `status = ${p}`);
   narrow('asset', filter.asset, (p) => `asset = ${p}`);
   narrow('external', filter.external_id, (p) => `external_id = ${p}`);
+  const { external_id_prefix: prefix, amount_fiat: amount, address, tx_hash: hash } = filter;
+  narrow('prefix', prefix, (p) => `external_id ^@ ${p}`);
+  narrow('amount', amount, (p) => `amount_fiat = ${p}`);
+  narrow('address', address && spellings(address), (p) => `id in (${ofAddress(p)})`);
+  narrow('transaction', hash && spellings(hash), (p) => `id in (${ofTransaction(p)})`);
+  const isSearch = [prefix, amount, address, hash].some((value) => value !== null);
   // Ids begin with their time in milliseconds: the index that orders the list also filters it.
   const { created_from: createdFrom, created_to: createdTo } = filter;
   narrow('from', createdFrom && lowestId(createdFrom.getTime()), (p) => `id >= ${p}`);
   narrow('to', createdTo && lowestId(createdTo.getTime() + 1), (p) => `id < ${p}`);
-  return { values, where: conditions.join(' and '), name: names.join('_') };
+  const nameOf = (what: string) => (isSearch ? '' : `invoices_${what}_${names.join('_')}`);
+  return { values, where: conditions.join(' and '), nameOf };
 }
 
 /** The invoices of a page, newest first, and the list's total. */
@@ -131,16 +154,16 @@ export async function listInvoices(
   filter: ListFilter,
   place: Place,
 ): Promise<{ items: Invoice[]; total: number }> {
-  const { values, where, name } = narrowed(account, filter);
+  const { values, where, nameOf } = narrowed(account, filter);
   const n = values.length;
   // The ids of the page come from the index alone, one more than shown. Only then are the rows read.
   const page = query<InvoiceRow>(
-    `invoices_page_${name}`,
+    nameOf('page'),
     `with page as (
        select id from invoices where ${where} order by id desc limit $${n + 1} + 1 offset $${n + 2})
      select ${invoiceColumns} from page join invoices using (id) order by id desc`,
   );
-  const counting = query<{ total: number }>(`invoices_total_${name}`, countOf(`invoices where ${where}`));
+  const counting = query<{ total: number }>(nameOf('total'), countOf(`invoices where ${where}`));
   const [rows, { total }] = await Promise.all([
     db.rows(page, [...values, place.limit, place.offset]),
     db.one(counting, values),

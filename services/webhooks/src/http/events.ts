@@ -1,5 +1,5 @@
 import { form } from '@quittance/shared/form';
-import { contextOf } from '@quittance/shared/http';
+import { contextOf, withList } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import { messages, rules } from '@quittance/shared/validation';
 import type { Express, RequestHandler } from 'express';
@@ -80,7 +80,7 @@ const eventsForm = form({
   created_to: rules.date().optional,
 });
 
-const readEventsQuery = (query: Query) => eventsForm(withKinds(query));
+const readEventsQuery = (query: Query) => eventsForm(withList(query, 'kinds'));
 
 const streamForm = form({
   after: rules.integer(0, Number.MAX_SAFE_INTEGER).optional,
@@ -89,10 +89,4 @@ const streamForm = form({
 
 /** @param lastEventId the header of a client that reconnects: it overrides the start in the URL */
 const readStreamQuery = (query: Query, lastEventId: string | undefined) =>
-  streamForm({ ...withKinds(query), after: lastEventId || query['after'] });
-
-/** `kinds` is separated by commas, or given several times. */
-function withKinds(query: Query): Query {
-  const { kinds } = query;
-  return { ...query, kinds: typeof kinds === 'string' && kinds !== '' ? kinds.split(',') : kinds };
-}
+  streamForm({ ...withList(query, 'kinds'), after: lastEventId || query['after'] });
