@@ -31,8 +31,9 @@ afterEach(async () => {
 
 afterAll(() => scratch.remove());
 
-test('blocks and payments survive a restart and a kill', async () => {
-  const node = await start();
+test('blocks and payments survive a restart and a kill, and no log grows for as long as it runs', async () => {
+  const dataDir = newFolder();
+  const node = await start({ dataDir });
   const txid = await node.pay(someone, '1.5');
   await node.mine(3);
   const before = await height(node);
@@ -46,11 +47,6 @@ test('blocks and payments survive a restart and a kill', async () => {
   expect(await confirmations(node, txid)).toBe(5);
   expect(new URL(node.rpcUrl).password).toBe(password);
   await node.pay(someone, '0.1');
-});
-
-test('it writes no log of its own, which would grow for as long as it runs', async () => {
-  const dataDir = newFolder();
-  await start({ dataDir });
   expect(readdirSync(path.join(dataDir, 'regtest')).filter((name) => /^0$|\.log$/.test(name))).toEqual([]);
 });
 
@@ -77,14 +73,6 @@ test('it mines by the clock, also after it was killed, until it is stopped', asy
   await until(async () => (await height(node)) > after, 15_000);
   await node.stop();
   expect(node.pid).toBeUndefined();
-});
-
-test('a node that ends by itself is told of', async () => {
-  const errors: Error[] = [];
-  const node = await start({ onUnexpectedExit: (error) => errors.push(error) });
-  await node.rpc('stop');
-  await until(() => errors.length === 1, 15_000);
-  expect(errors[0]?.message).toContain('bitcoind ended (exit code 0)');
 });
 
 test('another binary may be chosen, and a choice that is none is named', async () => {

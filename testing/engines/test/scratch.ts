@@ -44,3 +44,15 @@ export async function failureOf(starting: Promise<{ stop(): Promise<void> }>): P
   await outcome.engine.stop();
   throw new Error('it started');
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: JSON-RPC results have as many shapes as methods.
+export async function rpc(node: { rpcUrl: string }, method: string, ...params: unknown[]): Promise<any> {
+  const response = await fetch(node.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  const { result, error } = (await response.json()) as { result?: unknown; error?: { message: string } };
+  if (error) throw new Error(`${method}: ${error.message}`);
+  return result;
+}

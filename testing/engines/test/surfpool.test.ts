@@ -1,36 +1,31 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type SurfpoolHandle, startSurfpool } from '../src/surfpool.ts';
-import { until } from './scratch.ts';
+import { rpc, until } from './scratch.ts';
 
-const running: SurfpoolHandle[] = [];
+let node: SurfpoolHandle;
 
-async function start(): Promise<SurfpoolHandle> {
-  const node = await startSurfpool({ port: 0, wsPort: 0, slotMs: 50 });
-  running.push(node);
-  return node;
-}
-
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((node) => node.stop()));
+beforeAll(async () => {
+  node = await startSurfpool({ port: 0, wsPort: 0, slotMs: 50 });
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: JSON-RPC results have as many shapes as methods.
-async function rpc(node: SurfpoolHandle, method: string, ...params: unknown[]): Promise<any> {
-  const response = await fetch(node.rpcUrl, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  });
-  const { result, error } = (await response.json()) as { result?: unknown; error?: { message: string } };
-  if (error) throw new Error(`${method}: ${error.message}`);
-  return result;
-}
+afterAll(() => node?.stop());
 
 const someone = '7EeV8eiRuGoR8bFHCjdCRGQd1RM5sR2dAkdiTEtC9ko7';
 const finalized = { commitment: 'finalized' };
 
+test('it stands on the given ports, has a finalized block at once, and serves its websocket', async () => {
+  const head = await rpc(node, 'getSlot', finalized);
+  expect(await rpc(node, 'getBlock', head, { ...finalized, transactionDetails: 'none' })).not.toBeNull();
+  const socket = new WebSocket(node.wsUrl);
+  const heard = new Promise((resolve) => {
+    socket.onmessage = ({ data }) => resolve(JSON.parse(String(data)).result);
+  });
+  socket.onopen = () => socket.send('{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}');
+  expect(typeof (await heard)).toBe('number');
+  socket.close();
+});
+
 test('its finalized blocks follow each other, with and without transactions, and have today’s time', async () => {
-  const node = await start();
   const hash = await rpc(node, 'requestAirdrop', someone, 1_000_000_000);
   const status = async () => (await rpc(node, 'getSignatureStatuses', [hash])).value[0];
   await until(async () => (await status())?.confirmationStatus === 'finalized', 20_000);
@@ -47,21 +42,7 @@ test('its finalized blocks follow each other, with and without transactions, and
   }
 });
 
-test('it stands on the given ports, has a finalized block at once, and serves its websocket', async () => {
-  const node = await start();
-  const head = await rpc(node, 'getSlot', finalized);
-  expect(await rpc(node, 'getBlock', head, { ...finalized, transactionDetails: 'none' })).not.toBeNull();
-  const socket = new WebSocket(node.wsUrl);
-  const heard = new Promise((resolve) => {
-    socket.onmessage = ({ data }) => resolve(JSON.parse(String(data)).result);
-  });
-  socket.onopen = () => socket.send('{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}');
-  expect(typeof (await heard)).toBe('number');
-  socket.close();
-});
-
 test('every start is a new chain', async () => {
-  const node = await start();
   const blockHash = async () =>
     (await rpc(node, 'getBlock', 32, { ...finalized, transactionDetails: 'none' })).blockhash;
   const before = await blockHash();
@@ -71,7 +52,6 @@ test('every start is a new chain', async () => {
 });
 
 test('a kill leaves nothing behind', async () => {
-  const node = await start();
   node.kill();
   await node.stop();
   await expect(rpc(node, 'getHealth')).rejects.toThrow();
