@@ -38,12 +38,8 @@ export type AnvilOptions = EngineOptions & {
    * and 250 MB with 64. As few as the readers may lag.
    */
   pastStates?: number | undefined;
-  /** The dev accounts' words; anvil's well-known "test test … junk" when not given. */
-  mnemonic?: string | undefined;
-  /** How many dev accounts are made (10), and their Ether (10000). */
+  /** How many dev accounts are made; 10 when not given. */
   accounts?: number | undefined;
-  balance?: number | undefined;
-  hardfork?: string | undefined;
   /** `safe` is one epoch behind the head and `finalized` two; anvil's 32 when not given. */
   slotsInAnEpoch?: number | undefined;
 };
@@ -102,10 +98,7 @@ function flags(options: AnvilOptions, port: number, cacheDir: string): string[] 
     ['--host', '127.0.0.1'],
     ['--port', port],
     ['--chain-id', options.chainId ?? 31_337],
-    ['--mnemonic', options.mnemonic],
     ['--accounts', options.accounts],
-    ['--balance', options.balance],
-    ['--hardfork', options.hardfork],
     ['--slots-in-an-epoch', options.slotsInAnEpoch],
     ['--cache-path', cacheDir],
     ['--state', statePath],
