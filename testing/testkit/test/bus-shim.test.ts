@@ -12,15 +12,7 @@ import {
   StorageType,
 } from 'nats';
 import { type BusShim, startBusShim } from '../src/bus-shim.ts';
-import {
-  delivery,
-  type Frame,
-  frameReader,
-  isFor,
-  messageOf,
-  publication,
-  publicationOf,
-} from '../src/bus-shim-frames.ts';
+import { type Frame, frameReader, publicationOf } from '../src/bus-shim-frames.ts';
 import { eventually } from '../src/eventually.ts';
 
 const TO_LEDGER = 'evt.payouts.ledger.hold.settle';
@@ -49,28 +41,6 @@ describe('the frames of the protocol', () => {
       { subject: 'a.b', reply: 'reply' },
       { subject: 'a.b', reply: 'reply' },
     ]);
-  });
-
-  it('are read as they are written', () => {
-    const [sent] = read(publication('a.b', 'é').toString(), 3);
-    expect([sent?.payload.toString(), sent && publicationOf(sent)]).toEqual([
-      'é',
-      { subject: 'a.b', reply: undefined },
-    ]);
-    const message = { subject: 'a.b', sid: '4', reply: 'there' };
-    const [handed] = read(delivery(message, 'x').toString(), 3);
-    expect(handed && messageOf(handed)).toEqual(message);
-  });
-
-  it.each([
-    ['a.b', 'a.b', true],
-    ['a.*', 'a.b', true],
-    ['a.*', 'a.b.c', false],
-    ['a.>', 'a.b.c', true],
-    ['a.>', 'a', false],
-    ['a.b.c', 'a.b', false],
-  ])('%s names %s: %s', (pattern, subject, named) => {
-    expect(isFor(pattern, subject)).toBe(named);
   });
 });
 
