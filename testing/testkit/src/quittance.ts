@@ -58,8 +58,6 @@ export type QuittanceOptions = Pick<
   | 'busAdmin'
   | 'say'
 > & {
-  /** Requests a minute and token; out of the way unless a test is about them. */
-  rateLimit?: number;
   /** Waits for the disk as in production; tests that measure nothing need not. */
   durable?: boolean;
   /** Postgres' own settings, over those. */
@@ -110,6 +108,7 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
   const dir = mkdtempSync(join(tmpdir(), 'quittance-'));
   const containers = await partsFromContainers(dir, options);
   const stack = await startSomewhere(containers?.remove, {
+    ...options,
     dir,
     ...(containers === undefined ? {} : { parts: containers.parts }),
     settings: testSettings(options),
@@ -117,14 +116,6 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
       ...(options.durable === true ? {} : { fsync: 'off', synchronous_commit: 'off' }),
       ...options.postgresSettings,
     },
-    ...(options.engineDirs === undefined ? {} : { engineDirs: options.engineDirs }),
-    ...(options.busAdmin === undefined ? {} : { busAdmin: options.busAdmin }),
-    ...(options.natsSyncInterval === undefined ? {} : { natsSyncInterval: options.natsSyncInterval }),
-    ...(options.redis === undefined ? {} : { redis: options.redis }),
-    ...(options.auditor === undefined ? {} : { auditor: options.auditor }),
-    ...(options.together === undefined ? {} : { together: options.together }),
-    ...(options.chains === undefined ? {} : { chains: options.chains }),
-    ...(options.say === undefined ? {} : { say: options.say }),
     pace: {
       ethereumBlockSeconds: options.blockEverySeconds,
       bitcoinBlockSeconds: options.blockEverySeconds,
@@ -185,18 +176,15 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
 }
 
 /** What lets tests be quick, and what a test wants beside. */
-export function testSettings({
-  settings = {},
-  rateLimit = 1_000_000,
-  quiet = false,
-}: QuittanceOptions): Settings {
+export function testSettings({ settings = {}, quiet = false }: QuittanceOptions): Settings {
   const common: Record<string, string> = quiet ? { LOG_LEVEL: 'warn' } : {};
   return {
     ledger: { ...common, ...settings.ledger },
     webhooks: { ...common, ...settings.webhooks },
     gateway: {
       ...common,
-      RATE_LIMIT_PER_MINUTE: String(rateLimit),
+      // Out of the way unless a test is about it.
+      RATE_LIMIT_PER_MINUTE: '1000000',
       // All of a test's merchants and customers have one address.
       CONNECTIONS_PER_CLIENT: '100000',
       ...settings.gateway,
