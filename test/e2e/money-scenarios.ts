@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
-import { formatUnits, parseUnits } from '@quittance/shared/money';
-import type { Customer } from '@quittance/testkit/customer';
+import { formatUnits } from '@quittance/shared/money';
+import { type Customer, unitsOf } from '@quittance/testkit/customer';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
@@ -29,11 +29,6 @@ const customerOf = (quittance: Quittance, asset: AssetSymbol): Customer => {
   return chain === 'solana' ? quittance.solana : quittance.ethereum;
 };
 
-const units = (asset: Asset, text: string): bigint => {
-  const parsed = parseUnits(text, assets[asset].decimals);
-  if (!parsed.ok) throw new Error(text);
-  return parsed.value;
-};
 const text = (asset: Asset, amount: bigint): string => formatUnits(amount as never, assets[asset].decimals);
 
 type Invoice = { id: string; amount: string; address: { address: string } };
@@ -132,7 +127,7 @@ export async function sale(
   const made = await invoice(dollars);
   await pay(made, made.amount);
   await becomes(made.id, { status: 'paid', paid_amount: made.amount });
-  return units(asset, made.amount);
+  return unitsOf(asset, made.amount);
 }
 
 /** An invoice whose minute has passed, and what it asked for. */
@@ -176,10 +171,10 @@ export const scenarios: Record<string, (at: Fixture, asset: Asset) => Promise<vo
 
   async 'paid in two parts'(at, asset) {
     const made = await at.invoice(40);
-    const part = units(asset, made.amount) / 3n;
+    const part = unitsOf(asset, made.amount) / 3n;
     await at.pay(made, text(asset, part));
     await at.becomes(made.id, { status: 'partially_paid' });
-    await at.pay(made, text(asset, units(asset, made.amount) - part));
+    await at.pay(made, text(asset, unitsOf(asset, made.amount) - part));
     await at.becomes(made.id, { status: 'paid', paid_amount: made.amount });
     await at.has(made.amount);
     await at.tells(made.id, [
@@ -192,7 +187,7 @@ export const scenarios: Record<string, (at: Fixture, asset: Asset) => Promise<vo
 
   async 'paid too much'(at, asset) {
     const made = await at.invoice(10);
-    const more = text(asset, units(asset, made.amount) * 2n);
+    const more = text(asset, unitsOf(asset, made.amount) * 2n);
     await at.pay(made, more);
     await at.becomes(made.id, { status: 'paid', paid_amount: more });
     await at.has(more);
@@ -201,7 +196,7 @@ export const scenarios: Record<string, (at: Fixture, asset: Asset) => Promise<vo
 
   async 'paid too little, and what came is sent back'(at, asset) {
     const made = await at.invoice(40, { expires_in: 1 });
-    const half = units(asset, made.amount) / 2n;
+    const half = unitsOf(asset, made.amount) / 2n;
     await at.pay(made, text(asset, half));
     await at.becomes(made.id, { status: 'partially_paid', paid_amount: text(asset, half) });
     await returned(at, half);
@@ -223,7 +218,7 @@ export const scenarios: Record<string, (at: Fixture, asset: Asset) => Promise<vo
   async 'paid too late, and sent back'(at, asset) {
     const made = await expired(at);
     await at.pay(made, made.amount);
-    await returned(at, units(asset, made.amount));
+    await returned(at, unitsOf(asset, made.amount));
   },
 
   async 'a payout leaves exactly its amount and its fee'(at, asset) {

@@ -5,7 +5,7 @@ import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { EventSource } from 'eventsource';
-import { CONFIRMATIONS, type OnStack } from './on-stack.ts';
+import { balanceOf, CONFIRMATIONS, type OnStack } from './on-stack.ts';
 
 const LATE_MS = 90_000;
 
@@ -33,11 +33,6 @@ export const eventCases = (stack: OnStack): void =>
       return data as { id: string; amount: string };
     }
 
-    const balanceOf = async (shop: Merchant): Promise<string> =>
-      (await shop.get('/api/balances')).body.data.find(
-        (entry: { asset: { symbol: string } }) => entry.asset.symbol === 'ETH',
-      ).balance;
-
     test('when invoice.paid arrives the money is in the balance, however long the ledger was away', async () => {
       const shop = await quittance.merchant();
       /** What a merchant finds who looks the moment it is told. */
@@ -47,7 +42,7 @@ export const eventCases = (stack: OnStack): void =>
         const { event } = JSON.parse(body) as Told;
         kinds.push(event);
         if (event !== 'invoice.paid') return void response.writeHead(200).end();
-        void balanceOf(shop).then((balance) => {
+        void balanceOf(shop, 'ETH').then(({ balance }) => {
           found.push(balance);
           response.writeHead(200).end();
         });

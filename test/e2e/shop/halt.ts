@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
-import { merchantWith, type OnStack, receive } from './on-stack.ts';
+import { merchantWith, type OnStack, quittanceCommand, receive } from './on-stack.ts';
 
 /** One base unit is wrong in the ledger's ETH: its payouts stop by themselves, others go on, and an operator lifts it. */
 
@@ -45,17 +43,13 @@ export const haltCases = (stack: OnStack): void =>
     const checksSoFar = async () =>
       (await quittance.db.one<{ n: number }>('select count(*)::int as n from auditor.checks')).n;
 
-    const cli = fileURLToPath(new URL('../../../apps/cli/src/main.ts', import.meta.url));
     /** As an operator types it. */
-    function quittanceCommand(...args: string[]): Promise<{ code: number | null; output: string }> {
-      const { adminUrl, chainSettings } = quittance.stack;
-      const env = { DATABASE_URL_ADMIN: adminUrl, ...chainSettings };
-      return new Promise((resolve) => {
-        const child = execFile(process.execPath, [cli, ...args], { env }, (_, out, err) =>
-          resolve({ code: child.exitCode, output: out + err }),
-        );
-      });
-    }
+    const resume = async (asset: string) => {
+      const settings = { DATABASE_URL_ADMIN: quittance.stack.adminUrl };
+      const args = ['payouts', 'resume', '--asset', asset];
+      const { code, out, err } = await quittanceCommand(quittance, settings, args);
+      return { code, output: out + err };
+    };
 
     const shift = (units: number) =>
       quittance.db.rows(
@@ -92,14 +86,14 @@ export const haltCases = (stack: OnStack): void =>
     expect(shown).toMatchObject({ halts: [{ asset: 'ETH', breaches: [{ invariant: 'I2' }] }] });
 
     // Not while it is wrong.
-    expect(await quittanceCommand('payouts', 'resume', '--asset', 'ETH')).toMatchObject({
+    expect(await resume('ETH')).toMatchObject({
       code: 1,
       output: expect.stringMatching(
         /balances-match-entries \(I2\): acc_\w+ ETH available shows \d+[\s\S]*still WRONG/,
       ),
     });
     await shift(-1);
-    expect(await quittanceCommand('payouts', 'resume', '--asset', 'eth')).toMatchObject({
+    expect(await resume('eth')).toMatchObject({
       code: 0,
       output: expect.stringMatching(/Payouts of ETH resume/),
     });
@@ -117,7 +111,7 @@ export const haltCases = (stack: OnStack): void =>
     await eventually(async () =>
       expect((await ofAuditor('/metrics')).text).toContain('quittance_asset_halted{asset="ETH"} 0'),
     );
-    expect(await quittanceCommand('payouts', 'resume', '--asset', 'ETH')).toMatchObject({
+    expect(await resume('ETH')).toMatchObject({
       code: 1,
       output: 'Payouts of ETH are not paused.\n',
     });

@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
+import { run } from 'quittance/run';
 
 /** The stack that all cases of `shop.test.ts` share. Each opens merchants and receivers of its own. */
 export type OnStack = () => Quittance;
@@ -36,4 +37,24 @@ export async function receive(
 export async function balanceOf(shop: Merchant, asset: string): Promise<{ balance: string; held: string }> {
   const { body } = await shop.get('/api/balances');
   return body.data.find((entry: { asset: { symbol: string } }) => entry.asset.symbol === asset);
+}
+
+/** The command `quittance` with these settings and those of the chains. */
+export async function quittanceCommand(
+  { stack }: Quittance,
+  settings: Readonly<Record<string, string>>,
+  args: readonly string[],
+): Promise<{ code: number; out: string; err: string }> {
+  const said = { out: '', err: '' };
+  const code = await run(args, {
+    env: { ...settings, ...stack.chainSettings },
+    cwd: '/',
+    out: (text) => {
+      said.out += text;
+    },
+    err: (text) => {
+      said.err += text;
+    },
+  });
+  return { code, ...said };
 }

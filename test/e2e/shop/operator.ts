@@ -4,8 +4,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
-import { run } from 'quittance/run';
-import type { OnStack } from './on-stack.ts';
+import { type OnStack, quittanceCommand } from './on-stack.ts';
 
 /** The operator looks into a sale and a payout of a running stack with the role made for that, and acts on it. */
 
@@ -26,24 +25,10 @@ export const operatorCases = (stack: OnStack): void =>
     });
     afterAll(() => receiver?.close());
 
-    async function operator(...args: string[]) {
-      let out = '';
-      let err = '';
-      const code = await run(args, {
-        env: {
-          OPERATOR_DATABASE_URL: serviceUrl(quittance.stack.adminUrl, 'operator', PASSWORD),
-          ...quittance.stack.chainSettings,
-        },
-        cwd: '/',
-        out: (text) => {
-          out += text;
-        },
-        err: (text) => {
-          err += text;
-        },
-      });
-      return { code, out, err };
-    }
+    const operator = (...args: string[]) => {
+      const url = serviceUrl(quittance.stack.adminUrl, 'operator', PASSWORD);
+      return quittanceCommand(quittance, { OPERATOR_DATABASE_URL: url }, args);
+    };
 
     /** What is said stands in this order in the timeline. */
     function expectInOrder(out: string, steps: readonly RegExp[]): void {
