@@ -52,9 +52,14 @@ export const contractCases = (stack: OnStack): void =>
       };
       const full = {
         ...listed,
+        currency: 'USD',
         pending_amount: '0',
         paid_amount: '0',
         reversed_amount: '0',
+        amount_remaining: '0.005',
+        cancelled_at: null,
+        description: null,
+        metadata: {},
         url: `${quittance.url}/pay/${made.data.id}`,
         address: {
           address: expect.stringMatching(/^0x[0-9a-fA-F]{40}$/),
