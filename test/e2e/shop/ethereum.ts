@@ -2,7 +2,7 @@ import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
-import { balanceOf, CONFIRMATIONS, merchantWith, type OnStack } from './on-stack.ts';
+import { balanceOf, CONFIRMATIONS, type OnStack } from './on-stack.ts';
 
 /** Step by step, on a node that makes a block only when it is told to: what money.test.ts only sees passing by. */
 
@@ -82,17 +82,5 @@ export const ethereumCases = (stack: OnStack): void =>
       await quittance.ethereum.pay('ETH', address.address, amount);
       await quittance.ethereum.mine(CONFIRMATIONS);
       await becomes(id, { status: 'paid', paid_amount: amount });
-    });
-
-    test('a balance below amount plus fee is refused, and nothing is held', async () => {
-      const shop = await merchantWith(quittance, 'ETH', 100);
-      const refused = await shop.post('/api/payouts', {
-        asset: 'ETH',
-        amount: '0.04',
-        address: await quittance.ethereum.newAddress(),
-      });
-      expect(refused).toMatchObject({ status: 400, body: { message: 'Insufficient balance' } });
-      expect(await balanceOf(shop, 'ETH')).toMatchObject({ balance: '0.04', held: '0' });
-      expect((await shop.get('/api/payouts')).body.data).toEqual([]);
     });
   });
