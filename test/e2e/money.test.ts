@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
@@ -9,6 +9,7 @@ import { services } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import { runServiceMain } from '@quittance/testkit/service-main';
 import { type Asset, fixture, LATE_MS, matrix, sale, scenarios } from './money-scenarios.ts';
 import { seeded } from './seeded-discrepancies.ts';
 
@@ -201,21 +202,21 @@ const refusals = [
 async function startedWith(service: 'payouts' | 'invoices', other: Record<string, string>, until: RegExp[]) {
   const port = String(await freePort());
   const env = { ...quittance.stack.settingsOf(service), PORT: port, ...other };
-  const main = fileURLToPath(new URL(`../../services/${service}/src/main.ts`, import.meta.url));
-  const child = spawn(process.execPath, [main], { env });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const { said, ended, kill } = runServiceMain(service, env);
+  let code: number | null | undefined;
+  void ended.then((end) => {
+    code = end.code;
+  });
   try {
     await eventually(() => {
-      for (const said of until) expect(output).toMatch(said);
+      for (const line of until) expect(said.out + said.err).toMatch(line);
     });
     return await eventually(async () => {
-      if (child.exitCode !== null) return { code: child.exitCode };
+      if (code !== undefined) return { code };
       return { ready: (await fetch(`http://127.0.0.1:${port}/readyz`)).status };
     });
   } finally {
-    child.kill('SIGKILL');
+    kill('SIGKILL');
     await ended;
   }
 }

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
-import { freePort } from '@quittance/engines/free-port';
+import { assertPortsFree, freePort } from '@quittance/engines/free-port';
 import { startPostgres } from '@quittance/engines/postgres';
 import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
@@ -60,13 +59,9 @@ async function stop(run: Run): Promise<void> {
 
 const sandbox = () => JSON.parse(readFileSync(join(home, 'sandbox.json'), 'utf8'));
 
-async function taken(port: number): Promise<boolean> {
-  return await new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(true));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(false)));
-  });
-}
+/** Throws while anything listens on a port of a sandbox that begins there. */
+const assertNothingLeft = (first: number) =>
+  assertPortsFree(Array.from({ length: PORTS }, (_, i) => ({ port: first + i, what: 'the next sandbox' })));
 
 afterEach(async () => {
   for (const run of running.splice(0)) {
@@ -164,7 +159,7 @@ test(
     const attempts = () => withDatabase((db) => db.rows(attemptsSql));
     await eventually(async () => expect(await attempts()).toEqual([{ state: 'broadcast' }]), 60_000, 50);
     await stop(first);
-    for (let i = 0; i < PORTS; i++) expect(await taken(port + i)).toBe(false);
+    await assertNothingLeft(port);
     await makeOlder(join(dir, 'postgres'));
 
     const second = startWith({ BITCOIND_PATH: '/nowhere/bitcoind' }, '--port', String(port));
@@ -190,9 +185,7 @@ test(
     expect((await shop.get('/api/assets')).status).toBe(200);
     second.child.kill('SIGKILL');
     await second.ended;
-    await eventually(async () => {
-      for (let i = 0; i < PORTS; i++) expect(await taken(port + i)).toBe(false);
-    }, 30_000);
+    await eventually(() => assertNothingLeft(port), 30_000);
   },
   patient(600_000),
 );
