@@ -21,7 +21,6 @@ export type SurfpoolHandle = Engine & {
   rpcUrl: string;
   wsUrl: string;
   port: number;
-  genesisHash: string;
   /** Of an account with 100,000 SOL: 32 bytes of key and 32 of address. The node's `requestAirdrop` gives SOL as well. */
   payerSecretKey: Uint8Array;
 };
@@ -36,7 +35,6 @@ export async function startSurfpool(options: SurfpoolOptions): Promise<SurfpoolH
   return await withPort(options.port, (port) =>
     withPort(options.wsPort, async (wsPort) => {
       const rpcUrl = `http://127.0.0.1:${port}`;
-      let genesisHash = '';
       const engine = await startEngine({
         ...options,
         name: 'surfpool',
@@ -51,19 +49,9 @@ export async function startSurfpool(options: SurfpoolOptions): Promise<SurfpoolH
           const script = fileURLToPath(new URL('./surfpool-node.ts', import.meta.url));
           return { file: process.execPath, args: [script, JSON.stringify(config)] };
         },
-        ask: async () => {
-          genesisHash = await askForGenesis(rpcUrl);
-        },
+        ask: () => askForGenesis(rpcUrl),
       });
-      const handle = Object.assign(engine, {
-        rpcUrl,
-        wsUrl: `ws://127.0.0.1:${wsPort}`,
-        port,
-        payerSecretKey,
-        genesisHash,
-      });
-      // A restart may change it.
-      return Object.defineProperty(handle, 'genesisHash', { get: () => genesisHash });
+      return Object.assign(engine, { rpcUrl, wsUrl: `ws://127.0.0.1:${wsPort}`, port, payerSecretKey });
     }),
   );
 }
@@ -87,7 +75,7 @@ function newKey(): Uint8Array {
   return Buffer.concat([Buffer.from(d ?? '', 'base64url'), Buffer.from(x ?? '', 'base64url')]);
 }
 
-async function askForGenesis(rpcUrl: string): Promise<string> {
+async function askForGenesis(rpcUrl: string): Promise<void> {
   const response = await fetch(rpcUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -96,5 +84,4 @@ async function askForGenesis(rpcUrl: string): Promise<string> {
   });
   const { result } = (await response.json()) as { result?: string };
   if (result === undefined) throw new Error('it answers without a genesis hash');
-  return result;
 }
