@@ -1,9 +1,11 @@
 import { afterAll, expect, it } from '@jest/globals';
 import { applyBlocks } from '@quittance/invoices/operations/apply-blocks';
+import { cancelInvoice } from '@quittance/invoices/operations/cancel-invoice';
 import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
 import { scanChain } from '@quittance/invoices/operations/scan-chain';
 import { findCursor } from '@quittance/invoices/store/cursors';
 import type { Db } from '@quittance/shared/db';
+import type { InvoiceId } from '@quittance/shared/ids';
 import { type Lease, LeaseLost, takeLease } from '@quittance/shared/lease';
 import { ETHER, MINUTE, openFixture } from '../../services/invoices/test/fixture.ts';
 import { type Operation, openInterleaver, returned } from './interleave.ts';
@@ -134,4 +136,32 @@ it('reports an expiry and a late payment once, in this order, when a block is ap
     expect(await invoice.changes()).toEqual(['invoice.expired', 'invoice.late_payment']);
     expect(await invoice.read()).toMatchObject({ status: 'expired', payments: [{ amount: '0.01' }] });
   });
+});
+
+it('either cancels an invoice or sees its payment first when a block pays it meanwhile', async () => {
+  const ends = new Set<boolean>();
+  await replicas.inEveryOrder(async (interleave) => {
+    const invoice = await anInvoice();
+    const lease = await scanAll();
+    chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+    const { a, b } = await interleave(
+      { ...scanning(lease), pausesBefore: ['deposits_insert', 'commit'] },
+      {
+        pausesBefore: ['payments_totals', 'commit'],
+        run: (db) => cancelInvoice({ ...ports, db }, invoice.id as InvoiceId),
+      },
+    );
+    expect(returned(a)).toBe(1);
+    const { ok: isCancelled } = returned(b);
+    ends.add(isCancelled);
+    await scanAll();
+    const { status, cancelled_at } = await invoice.read();
+    const end = { status, isCancelled: cancelled_at !== null, changes: await invoice.changes() };
+    expect(end).toEqual(
+      isCancelled
+        ? { status: 'expired', isCancelled, changes: ['invoice.expired', 'invoice.late_payment'] }
+        : { status: 'confirmed', isCancelled, changes: ['invoice.confirmed'] },
+    );
+  });
+  expect(ends).toEqual(new Set([true, false]));
 });

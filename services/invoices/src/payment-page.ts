@@ -46,6 +46,7 @@ type PageState =
   | 'paid'
   | 'reversed'
   | 'expired'
+  | 'cancelled'
   | 'late'
   | 'underpaid';
 
@@ -62,7 +63,8 @@ function pageStateOf(invoice: Invoice, { deposits, mempoolPayments }: InvoicePay
     case 'paid':
       return invoice.reversedAmount > 0n ? 'reversed' : 'paid';
     case 'expired':
-      return mempoolPayments.some(isWaiting) || deposits.some(isThere) ? 'late' : 'expired';
+      if (mempoolPayments.some(isWaiting) || deposits.some(isThere)) return 'late';
+      return invoice.cancelledAt === null ? 'expired' : 'cancelled';
     default:
       return assertNever(invoice.status);
   }
@@ -124,7 +126,7 @@ function refreshSeconds(
 }
 
 /** States in which the customer has to ask the shop. */
-const backToShopAfter: readonly PageState[] = ['reversed', 'expired', 'late', 'underpaid'];
+const backToShopAfter: readonly PageState[] = ['reversed', 'expired', 'cancelled', 'late', 'underpaid'];
 
 /** Customers know the token by its currency; the network is shown beside it. */
 const symbolOf = (symbol: string): string => symbol.split('_')[0] ?? symbol;
@@ -138,6 +140,7 @@ const titles = {
   paid: 'Paid',
   reversed: 'Payment undone',
   expired: 'Expired',
+  cancelled: 'Cancelled',
   late: 'Too late',
   underpaid: 'Part of the payment was missing',
 } as const satisfies Record<PageState, string>;
@@ -177,6 +180,12 @@ function heading(pageState: PageState, { due, rest, come, reversed }: Amounts): 
         'warn',
         'Please do not pay any more',
         'No payment arrived in time; ask the shop for a new one. If you have paid already, your money is not lost: it will show here, and the shop can accept it or send it back.',
+      );
+    case 'cancelled':
+      return top(
+        'warn',
+        'Please do not pay any more',
+        'The shop has cancelled this payment. If you have paid already, your money is not lost: it will show here, and the shop can accept it or send it back.',
       );
     case 'late':
       return top(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DUE, type Fixture, openFixture } from './fixture.ts';
+import { DUE, type Fixture, MINUTE, openFixture } from './fixture.ts';
 import { api } from './replica.ts';
 
 const { fixture, anInvoice, pay, pass } = await openFixture();
@@ -98,5 +98,63 @@ describe('GET /api/invoices', () => {
     expect((await shop.get(links.next.replace('https://pay.example', ''))).body.data).toStrictEqual([whole]);
     const wrong = await shop.get('/api/invoices?expand=payment');
     expect(wrong).toMatchObject({ status: 422, body: { hint: expect.stringContaining('payments') } });
+  });
+});
+
+describe('POST /api/invoices/{id}/cancel', () => {
+  const cancel = (shop: ReturnType<Fixture['merchant']>, id: string, body: object = {}) =>
+    shop.post(`/api/invoices/${id}/cancel`, body);
+
+  it('expires a pending invoice at once, and money that comes later is late', async () => {
+    const shop = fixture.merchant();
+    const { id, address } = await shop.invoice();
+    fixture.pass(1_000);
+    const now = fixture.clock.at.toISOString();
+    const first = await cancel(shop, id);
+    const cancelled = { status: 'expired', cancelled_at: now, expires_at: now, amount_remaining: '0.01' };
+    expect(first).toMatchObject({ status: 200, body: { data: { id, ...cancelled } } });
+    fixture.pass(1_000);
+    expect((await cancel(shop, id)).body).toStrictEqual(first.body);
+    const kinds = async () => (await fixture.told(id)).map(({ kind }) => kind);
+    expect(await kinds()).toEqual(['invoice.created', 'invoice.expired']);
+    expect((await fixture.told(id)).at(-1)?.payload.data).toStrictEqual(first.body.data);
+    const page = await api(fixture.service.port, 'GET', `/pay/${id}`, { now: fixture.clock.now() });
+    expect(page.body).toContain('The shop has cancelled this payment.');
+    await pay(address.address.toLowerCase(), DUE);
+    expect((await kinds()).at(-1)).toBe('invoice.late_payment');
+    expect(await shop.read(id)).toMatchObject({
+      ...cancelled,
+      paid_amount: '0',
+      payments: [{ amount: '0.01' }],
+    });
+  });
+
+  it('refuses an invoice of which a payment was seen, or that has expired', async () => {
+    const shop = fixture.merchant();
+    const seen = await shop.invoice();
+    const over = await shop.invoice({ expires_in: 1 });
+    await pay(seen.address.address.toLowerCase(), DUE / 4n);
+    await pass(2 * MINUTE);
+    const refused = (message: string) => ({ status: 400, body: { code: 'not_cancelable', message } });
+    expect(await cancel(shop, seen.id)).toMatchObject(
+      refused('A payment of the invoice was seen, so it cannot be cancelled.'),
+    );
+    expect(await cancel(shop, over.id)).toMatchObject(
+      refused('The invoice has expired, so it cannot be cancelled.'),
+    );
+    expect(await shop.read(seen.id)).toMatchObject({ status: 'partially_paid', cancelled_at: null });
+  });
+
+  it('asks for an invoice of the caller, and for no fields', async () => {
+    const shop = fixture.merchant();
+    const { id } = await shop.invoice();
+    const body = { reason: 'x' };
+    expect(await cancel(shop, `inv_${'0'.repeat(36)}`, body)).toMatchObject({ status: 404 });
+    expect(await cancel(fixture.merchant(), id, body)).toMatchObject({ status: 403 });
+    expect(await cancel(shop, id, body)).toMatchObject({
+      status: 422,
+      body: { errors: { reason: ['The reason field is not known.'] } },
+    });
+    expect(await shop.read(id)).toMatchObject({ status: 'pending' });
   });
 });

@@ -7,6 +7,7 @@ test.each([
   ['POST', '/api/invoices', 'invoices'],
   ['GET', '/api/invoices/', 'invoices'],
   ['GET', '/api/invoices/inv_1', 'invoices'],
+  ['POST', '/api/invoices/inv_1/cancel', 'invoices'],
   ['GET', '/api/payouts', 'payouts'],
   ['POST', '/api/payouts', 'payouts'],
   ['GET', '/api/payouts/7', 'payouts'],

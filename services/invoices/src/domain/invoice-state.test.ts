@@ -18,6 +18,7 @@ const invoice: InvoiceFacts = {
   toleranceBps: 0,
   dust: units(10n),
   expiresAt: EXPIRES,
+  cancelledAt: null,
 };
 const expired = { status: 'expired', closedAt: EXPIRES } as const;
 const underpaid = { status: 'partially_paid', closedAt: EXPIRES } as const;

@@ -68,6 +68,7 @@ export type InvoiceFacts = Pick<
   | 'toleranceBps'
   | 'dust'
   | 'expiresAt'
+  | 'cancelledAt'
   | 'status'
   | 'paidAt'
   | 'closedAt'
@@ -95,8 +96,9 @@ export function computeInvoiceState(
 
   // A dropped payment usually returns within a few blocks, a mempool payment is mined or replaced, and a payment that
   // vanished may come back: an invoice is not closed while one is awaited.
-  const over =
-    invoice.expiresAt !== null && knownUntil !== null && knownUntil > invoice.expiresAt && !paid.isAwaited;
+  const isKnownToExpire = invoice.expiresAt !== null && knownUntil !== null && knownUntil > invoice.expiresAt;
+  // A cancelled invoice is closed at once: a payment that is not seen yet comes late.
+  const over = (isKnownToExpire || invoice.cancelledAt !== null) && !paid.isAwaited;
 
   const isPaid = covered && paid.timelyCredited >= need;
   const status = statusOf({ invoice, isOpen, covered, isPaid, over, seen });

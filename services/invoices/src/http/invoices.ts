@@ -3,21 +3,29 @@ import { isDatabaseDown } from '@quittance/shared/db';
 import { form } from '@quittance/shared/form';
 import { type HtmlPage, sendPage } from '@quittance/shared/html';
 import { contextOf, merchantOnly, readBody, withList } from '@quittance/shared/http';
-import { type Answer, answers, send } from '@quittance/shared/http-answers';
+import {
+  type AccessRefusal,
+  type Answer,
+  accessAnswers,
+  answers,
+  send,
+} from '@quittance/shared/http-answers';
 import { isIdempotencyKey, readKey } from '@quittance/shared/idempotency';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { reason } from '@quittance/shared/logger';
 import { type Cents, parseCents } from '@quittance/shared/money';
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
-import { invariant } from '@quittance/shared/result';
+import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
 import { type Field, issueOf, messages, rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
 import { z } from 'zod';
+import type { CancelRefusal } from '../domain/cancellation.ts';
 import { type Invoice, statuses } from '../domain/invoice.ts';
+import { cancelInvoice } from '../operations/cancel-invoice.ts';
 import { createInvoice } from '../operations/create-invoice.ts';
 import { paymentPage, unavailablePage, unknownPage } from '../payment-page.ts';
 import type { Ports } from '../ports.ts';
-import { findInvoices, listInvoices } from '../store/invoice-reads.ts';
+import { type FullInvoice, findInvoices, listInvoices } from '../store/invoice-reads.ts';
 import { invoiceView, listItemView } from '../views.ts';
 
 /** What merchants ask, behind the gateway, and the hosted payment page, for whoever has its address. */
@@ -30,6 +38,11 @@ export function routeInvoices(app: Express, ports: Ports): void {
   app.post('/api/invoices', merchant, ...readBody, async (req, res) => {
     const answer = await create(ports, req, res);
     if (answer.status === 201) ports.wakeRelay();
+    send(res, answer);
+  });
+  app.post('/api/invoices/:id/cancel', merchant, ...readBody, async (req, res) => {
+    const answer = await cancel(ports, String(req.params['id']), res);
+    if (answer.status === 200) ports.wakeRelay();
     send(res, answer);
   });
   app.get('/pay/:id', async (req, res) => sendPage(res, await pay(ports, String(req.params['id']))));
@@ -95,10 +108,37 @@ async function inFull(ports: Ports, items: readonly Invoice[]) {
 }
 
 async function show(ports: Ports, id: string, res: Response): Promise<Answer> {
+  const found = await findOwn(ports, id, res);
+  return found.ok
+    ? { status: 200, body: invoiceView(found.value, ports) }
+    : accessAnswers('Invoice')[found.refusal];
+}
+
+/** An invoice of the caller. */
+async function findOwn(ports: Ports, id: string, res: Response): Promise<Result<FullInvoice, AccessRefusal>> {
   const found = isInvoiceId(id) ? await ports.findInvoice(id) : undefined;
-  if (found === undefined) return answers.noModel('Invoice');
-  if (found.invoice.account !== contextOf(res).identity.account) return answers.unauthorized;
-  return { status: 200, body: invoiceView(found, ports) };
+  if (found === undefined) return refuse('not_found');
+  return found.invoice.account === contextOf(res).identity.account ? ok(found) : refuse('forbidden');
+}
+
+const emptyForm = form({});
+
+const cancelRefusals = {
+  payment_seen: answers.notCancelable('A payment of the invoice was seen, so it cannot be cancelled.'),
+  paid: answers.notCancelable('The invoice is paid, so it cannot be cancelled.'),
+  expired: answers.notCancelable('The invoice has expired, so it cannot be cancelled.'),
+} as const satisfies Record<CancelRefusal, Answer>;
+
+async function cancel(ports: Ports, id: string, res: Response): Promise<Answer> {
+  const found = await findOwn(ports, id, res);
+  if (!found.ok) return accessAnswers('Invoice')[found.refusal];
+  const given = emptyForm(contextOf(res).body);
+  if (!given.ok) return answers.invalid(given.refusal);
+  const cancelled = await cancelInvoice(ports, found.value.invoice.id);
+  if (!cancelled.ok) return cancelRefusals[cancelled.refusal];
+  const after = await ports.findInvoice(found.value.invoice.id);
+  invariant(after !== undefined, 'an invoice is never deleted');
+  return { status: 200, body: { data: invoiceView(after, ports) } };
 }
 
 async function create(ports: Ports, req: Request, res: Response): Promise<Answer> {

@@ -4,6 +4,7 @@ import type { IdempotencyKey } from '@quittance/shared/idempotency';
 import type { EventId, InvoiceId } from '@quittance/shared/ids';
 import { formatRate, parseRate } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
+import type { Cancellation } from '../domain/cancellation.ts';
 import type { Invoice, Progress } from '../domain/invoice.ts';
 import { AWAITED_AFTER_DROP_MS } from '../domain/mempool-payment.ts';
 
@@ -129,6 +130,16 @@ export async function lockInvoices(trx: Trx, ids: Iterable<InvoiceId>): Promise<
   const rows = await trx.rows(lockInvoicesById, [wanted]);
   invariant(rows.length === wanted.length, 'an invoice is never deleted');
   return rows.map(toInvoice);
+}
+
+const updateCancelled = statement(
+  'invoices_cancel',
+  'update invoices set cancelled_at = $2, expires_at = $3 where id = $1',
+);
+
+/** Of an invoice that is locked and recomputed afterwards. */
+export async function saveCancellation(trx: Trx, id: InvoiceId, ended: Cancellation): Promise<void> {
+  await trx.rows(updateCancelled, [id, ended.cancelledAt, ended.expiresAt]);
 }
 
 const progress = bulk({

@@ -41,7 +41,7 @@ export const eventDescriptions: Record<WebhookEventType, EventDescription> = {
   },
   'invoice.expired': {
     isDefault: true,
-    when: 'The invoice expired without a payment.',
+    when: 'The invoice expired without a payment, or you cancelled it.',
     meaning: 'Later payments do not make it paid.',
     remedy: 'Cancel the order, or create another invoice for it.',
   },
