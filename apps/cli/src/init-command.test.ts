@@ -51,6 +51,8 @@ test('the example becomes an .env that lacks nothing but the nodes, and says no 
   for (const secret of secrets) expect(secret).toMatch(/^[0-9a-f]{64}$/);
   expect(new Set(secrets).size).toBe(secrets.length);
 
+  expect(after['WEBHOOKS_SIGNING_KEY']).toMatch(/^whsk_[A-Za-z0-9+/]{43}=$/);
+
   const phrase = after['WALLET_SEED'] ?? '';
   expect(phrase.split(' ')).toHaveLength(24);
   expect(bitcoinAddresses('mainnet', after['BITCOIN_XPUB'] ?? '').at(3)).toBe(

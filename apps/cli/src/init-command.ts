@@ -12,6 +12,7 @@ import { CommandError, type Surroundings } from './surroundings.ts';
 const SETTING = /^([A-Z][A-Z0-9_]*)=(.*)$/;
 const SECRET_NAME = /(?:_PASSWORD|^IDENTITY_SECRET|^WEBHOOK_SECRETS_KEY)$/;
 const SECRET_BYTES = 32;
+const SIGNING_KEY = 'WEBHOOKS_SIGNING_KEY';
 const PHRASE = 'WALLET_SEED';
 const BITCOIN_XPUB = 'BITCOIN_XPUB';
 const EVM_XPUBS = ['ETHEREUM_XPUB', 'BASE_XPUB', 'POLYGON_XPUB'];
@@ -133,6 +134,7 @@ function madeFor(values: ReadonlyMap<string, string>, wallets: Wallets | undefin
   for (const name of values.keys()) {
     if (SECRET_NAME.test(name)) made.set(name, randomBytes(SECRET_BYTES).toString('hex'));
   }
+  made.set(SIGNING_KEY, `whsk_${randomBytes(SECRET_BYTES).toString('base64')}`);
   if (wallets === undefined) return made;
   made.set(PHRASE, wallets.phrase);
   made.set(BITCOIN_XPUB, wallets.bitcoin.accountXpub);

@@ -162,6 +162,7 @@ function printEnv(): void {
   Object.assign(settings, {
     IDENTITY_SECRET: randomBytes(32).toString('hex'),
     WEBHOOK_SECRETS_KEY: randomBytes(32).toString('hex'),
+    WEBHOOKS_SIGNING_KEY: `whsk_${randomBytes(32).toString('base64')}`,
     WALLET_SEED: seed,
     ...chains.node,
     ...chains.addresses,

@@ -73,3 +73,12 @@ test.each(['/api/%zz', '/payments', '/'])('%s stays JSON', async (path) => {
     'application/json; charset=utf-8',
   ]);
 });
+
+test('the public keys of an endpoint are read without a token, and limited like a payment page', async () => {
+  const settings = { PAGES_PER_MINUTE: '2' };
+  const path = '/.well-known/webhooks-public-keys/whe_1';
+  const answers = [];
+  for (let i = 0; i < 3; i++) answers.push(await ask(path, settings));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
+  expect(answers.at(-1)?.body).toMatchObject({ message: 'Too Many Attempts.' });
+});

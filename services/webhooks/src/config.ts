@@ -1,6 +1,7 @@
 import { serviceSettings } from '@quittance/shared/config';
 import { toSecret } from '@quittance/shared/secret';
 import { z } from 'zod';
+import { readSigningKeys } from './endpoint-key-pairs.ts';
 
 export const configSchema = z.object({
   ...serviceSettings,
@@ -9,6 +10,16 @@ export const configSchema = z.object({
     description:
       'Encrypts the secrets of webhook endpoints in the database. When it is lost, every merchant needs a new endpoint secret.',
   }),
+  WEBHOOKS_SIGNING_KEY: z
+    .string()
+    .refine((text) => readSigningKeys(text) !== undefined, 'must be whsk_ and 32 or 64 bytes in base64')
+    .transform(toSecret)
+    .optional()
+    .meta({
+      format: '`whsk_…` key, secret',
+      description:
+        'The Ed25519 secret key from which the key of each endpoint is derived. Webhooks then have `v1a` signatures beside `v1`. Several keys, separated by commas, the newest first: each one signs. Without it there are no `v1a` signatures.',
+    }),
   ALLOW_INSECURE_ENDPOINTS: z
     .enum(['true', 'false'])
     .default('false')

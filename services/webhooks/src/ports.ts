@@ -4,6 +4,7 @@ import type { Random } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import type { Secret } from '@quittance/shared/secret';
 import type { DeliveryUpdate } from './domain/outcome.ts';
+import type { EndpointKeyPairs } from './endpoint-key-pairs.ts';
 import type { SecretEncryption } from './endpoint-secrets.ts';
 import type { EventStreams } from './event-streams.ts';
 import type { WebhookSender } from './webhook-sender.ts';
@@ -23,6 +24,8 @@ export type Ports = {
   random: Random;
   logger: Logger;
   encryption: SecretEncryption;
+  /** For `v1a` signatures. Without them there are `v1` signatures only. */
+  keyPairs?: EndpointKeyPairs;
   sender: WebhookSender;
   streams: EventStreams;
   /** Called with the results of attempts when they are stored. */

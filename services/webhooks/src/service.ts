@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import type { WebhooksConfig } from './config.ts';
+import { createEndpointKeyPairs, readSigningKeys } from './endpoint-key-pairs.ts';
 import { createSecretEncryption } from './endpoint-secrets.ts';
 import { createEventStreams } from './event-streams.ts';
 import { handlers } from './handlers.ts';
@@ -38,12 +39,17 @@ export const startWebhooks = (
       if (settings.allowInsecureEndpoints) {
         logger.warn('endpoints may have http URLs and private addresses: for a sandbox only');
       }
+      const seeds = readSigningKeys(config.WEBHOOKS_SIGNING_KEY?.reveal() ?? '');
+      if (seeds === undefined) {
+        logger.info('webhooks have v1 signatures only: set WEBHOOKS_SIGNING_KEY for v1a signatures too');
+      }
       const ports: Ports = {
         db,
         clock,
         random,
         logger,
         encryption: createSecretEncryption(config.WEBHOOK_SECRETS_KEY.reveal(), random),
+        ...(seeds === undefined ? {} : { keyPairs: createEndpointKeyPairs(seeds) }),
         sender: given.sender ?? createWebhookSender({ publicOnly: !settings.allowInsecureEndpoints }),
         streams: given.streams ?? createEventStreams({ db, logger }),
         attempted: metrics.attempted,

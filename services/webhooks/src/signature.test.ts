@@ -1,7 +1,9 @@
-import { randomBytes } from 'node:crypto';
+import { createPublicKey, randomBytes, verify } from 'node:crypto';
 import { expect, test } from '@jest/globals';
+import { newEndpointId } from '@quittance/shared/ids';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
+import { createEndpointKeyPairs, readSigningKeys } from './endpoint-key-pairs.ts';
 import { newSecret, signatureHeaders, signingKey } from './endpoint-secrets.ts';
 
 const now = new Date();
@@ -40,4 +42,60 @@ test('the example of the specification has the documented signature', () => {
 test('a secret is whsec_ and 32 bytes in base 64', () => {
   const bytes = Buffer.from(newSecret(randomBytes).replace(/^whsec_/, ''), 'base64');
   expect(bytes).toHaveLength(32);
+});
+
+const newSigningKey = () => `whsk_${randomBytes(32).toString('base64')}`;
+const pairsOf = (setting: string) => createEndpointKeyPairs(readSigningKeys(setting) ?? []);
+
+/** Verifies as a receiver that knows the public key alone. */
+function isSignedFor(publicKey: string, headers: Record<string, string>, body: string): boolean {
+  const x = Buffer.from(publicKey.replace('whpk_', ''), 'base64').toString('base64url');
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+  const signed = Buffer.from(`${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`);
+  const signatures = (headers['webhook-signature'] ?? '').split(' ').map((one) => one.split(',', 2));
+  return signatures.some(
+    ([version, text = '']) => version === 'v1a' && verify(null, signed, key, Buffer.from(text, 'base64')),
+  );
+}
+
+test('a v1a signature verifies with the public key of its endpoint and with no other', () => {
+  const [newest, former] = [newSigningKey(), newSigningKey()];
+  const [endpoint, other] = [newEndpointId(), newEndpointId()];
+  const pairs = pairsOf(`${newest}, ${former}`);
+  const body = '{"text":"Grüße"}';
+  const secret = newSecret(randomBytes);
+  const keys = [signingKey(secret), ...pairs.of(endpoint).map(({ privateKey }) => privateKey)];
+  const headers = signatureHeaders(keys, 'evt_1', now, body);
+  expect(headers['webhook-signature']).toMatch(/^v1,\S{44} v1a,\S{88} v1a,\S{88}$/);
+  // Who knows the secret alone is not disturbed by the other signatures.
+  expect(new Webhook(secret).verify(body, headers)).toEqual({ text: 'Grüße' });
+
+  const publicKeys = pairs.of(endpoint).map(({ publicKey }) => publicKey);
+  expect(publicKeys).toEqual(
+    [newest, former].flatMap((one) => pairsOf(one).of(endpoint)[0]?.publicKey ?? []),
+  );
+  for (const publicKey of publicKeys) {
+    expect(isSignedFor(publicKey, headers, body)).toBe(true);
+    expect(isSignedFor(publicKey, headers, `${body} `)).toBe(false);
+    expect(isSignedFor(publicKey, { ...headers, 'webhook-id': 'evt_2' }, body)).toBe(false);
+  }
+  for (const { publicKey } of pairs.of(other)) expect(isSignedFor(publicKey, headers, body)).toBe(false);
+});
+
+test('a signing key is whsk_ and 32 bytes, or 64 with the public key, in base 64', () => {
+  const seed = randomBytes(32);
+  const [short, long] = [seed, Buffer.concat([seed, randomBytes(32)])].map(
+    (bytes) => `whsk_${bytes.toString('base64')}`,
+  );
+  expect(readSigningKeys(`${short},${long}`)).toEqual([seed, seed]);
+  for (const wrong of [
+    '',
+    'whsk_',
+    `${short},`,
+    `${short}x`,
+    short?.slice(5),
+    short?.replace('whsk', 'whsec'),
+  ]) {
+    expect(readSigningKeys(wrong ?? '')).toBeUndefined();
+  }
 });

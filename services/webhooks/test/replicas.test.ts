@@ -163,11 +163,17 @@ test('on SIGTERM a process ends attempts in flight, exits with 0 and leaves noth
 });
 
 test('a wrong configuration prevents the start, and every problem is named', async () => {
-  const wrong = { WEBHOOK_SECRETS_KEY: 'short', PUBLIC_URL: '', ALLOW_INSECURE_ENDPOINTS: 'yes' };
+  const wrong = {
+    WEBHOOK_SECRETS_KEY: 'short',
+    WEBHOOKS_SIGNING_KEY: 'whsk_short',
+    PUBLIC_URL: '',
+    ALLOW_INSECURE_ENDPOINTS: 'yes',
+  };
   const { said, ended } = runServiceMain('webhooks', { ...env(await freePort()), ...wrong });
   expect((await ended).code).toBe(1);
   const all = said.out + said.err;
   expect(all).toContain('WEBHOOK_SECRETS_KEY: must have at least 32 characters');
+  expect(all).toContain('WEBHOOKS_SIGNING_KEY: must be whsk_ and 32 or 64 bytes in base64');
   expect(all).toContain('PUBLIC_URL: is required');
   expect(all).toContain('ALLOW_INSECURE_ENDPOINTS');
   expect(all).not.toContain('short');

@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import type { Statement } from '@quittance/shared/db';
 import { eventually } from '@quittance/testkit/eventually';
 import { Webhook } from 'standardwebhooks';
+import { createEndpointKeyPairs } from '../src/endpoint-key-pairs.ts';
 import { createSecretEncryption } from '../src/endpoint-secrets.ts';
 import { type ClaimedDelivery, claimDeliveries } from '../src/operations/claim-deliveries.ts';
 import { changeEndpoint } from '../src/operations/endpoints.ts';
@@ -10,8 +11,9 @@ import { pruneEndedSecrets } from '../src/operations/prune.ts';
 import { rotateSecret } from '../src/operations/rotate-secret.ts';
 import { type Answered, anEvent, HOUR, invalid, openFixture, ROOM, withinTransactions } from './fixture.ts';
 
-const fixture = await openFixture();
-const { db, clock, ports, receiver, receive, deliver, deliverAll, deliveriesOf } = fixture;
+const keyPairs = createEndpointKeyPairs([randomBytes(32), randomBytes(32)]);
+const fixture = await openFixture({ keyPairs });
+const { db, clock, ports, port, receiver, receive, deliver, deliverAll, deliveriesOf } = fixture;
 const { receiveMany, aShop, arrivedAt } = fixture;
 
 /** Which of these secrets verify the newest request to a path. */
@@ -42,6 +44,17 @@ async function aRotatingShop(path: string) {
 const storedSecrets = async (key: string): Promise<number> =>
   (await db.rows('select 1 from endpoint_secrets where endpoint_key = $1', [key])).length;
 
+test('webhooks have a v1a signature for each key of their endpoint, whose public keys everybody can read', async () => {
+  const { id, account } = await aShop('/v1a');
+  await receive(anEvent({ account }));
+  await deliverAll();
+  expect(arrivedAt('/v1a')[0]?.headers['webhook-signature']).toMatch(/^v1,\S+ v1a,\S+ v1a,\S+$/);
+  const read = (named: string) => fetch(`http://127.0.0.1:${port}/.well-known/webhooks-public-keys/${named}`);
+  const public_keys = keyPairs.of(id).map(({ publicKey }) => publicKey);
+  expect(await (await read(id)).json()).toEqual({ public_keys });
+  expect((await read('whe_short')).status).toBe(404);
+});
+
 test('a new secret is shown once, and the former one is valid for a day', async () => {
   const shop = await aRotatingShop('/rotated');
   const shown = await shop.shown();
@@ -56,7 +69,7 @@ test('a new secret is shown once, and the former one is valid for a day', async 
 
   expect(await shop.goodOf([shop.secret, secret])).toEqual([true, true]);
   const [one] = arrivedAt('/rotated');
-  expect(String(one?.headers['webhook-signature']).split(' ')).toHaveLength(2);
+  expect(String(one?.headers['webhook-signature']).match(/v1,/g)).toHaveLength(2);
   clock.advance(24 * HOUR - 1);
   expect(await shop.goodOf([shop.secret, secret])).toEqual([true, true]);
   clock.advance(1);

@@ -6,11 +6,15 @@ import type { BusUser } from '@quittance/shared/bus-connection';
 import { busUsers } from '@quittance/shared/bus-permissions';
 import { z } from 'zod';
 
+const newSigningKey = (): string => `whsk_${randomBytes(32).toString('base64')}`;
+
 const schema = z.object({
   /** The words every key of the sandbox's wallet comes from. */
   walletSeed: z.string(),
   identitySecret: z.string(),
   webhookSecretsKey: z.string(),
+  /** A sandbox of a former release has none. */
+  webhooksSigningKey: z.string().default(newSigningKey),
   databasePassword: z.string(),
   /** By NATS user. */
   busPasswords: z.record(z.string(), z.string()).default({}),
@@ -34,6 +38,7 @@ export const newSecrets = (): Secrets =>
     walletSeed: newRecoveryPhrase(12),
     identitySecret: randomBytes(32).toString('hex'),
     webhookSecretsKey: randomBytes(32).toString('hex'),
+    webhooksSigningKey: newSigningKey(),
     databasePassword: randomBytes(24).toString('hex'),
     busPasswords: {},
   });

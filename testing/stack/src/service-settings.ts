@@ -56,6 +56,7 @@ export function serviceSettings(around: Surroundings): Record<Service, Settings>
     webhooks: {
       ...common('webhooks'),
       WEBHOOK_SECRETS_KEY: secrets.webhookSecretsKey,
+      WEBHOOKS_SIGNING_KEY: secrets.webhooksSigningKey,
       ALLOW_INSECURE_ENDPOINTS: 'true',
     },
     auditor: { ...common('auditor'), ...chains.node, SOLANA_BEGAN: around.began.toISOString() },

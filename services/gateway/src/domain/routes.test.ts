@@ -33,6 +33,7 @@ test.each([
   ['GET', '/api/events/evt_1', 'webhooks'],
   ['GET', '/api/events/stream', 'webhooks'],
   ['GET', '/pay/inv_1', 'invoices'],
+  ['GET', '/.well-known/webhooks-public-keys/whe_1', 'webhooks'],
   ['HEAD', '/pay/inv_1', 'invoices'],
 ])('%s %s goes to %s', (method, path, upstream) => {
   expect(findRoute(method, path)).toMatchObject({ kind: 'route', route: { upstream } });

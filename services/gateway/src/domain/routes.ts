@@ -42,6 +42,12 @@ const routes: readonly Route[] = [
   { methods: ['GET'], pattern: '/api/events/stream', upstream: 'webhooks', auth: 'token', endless: true },
   { methods: ['GET'], pattern: '/api/events/:id', upstream: 'webhooks', auth: 'token' },
   { methods: ['GET'], pattern: '/pay/:id', upstream: 'invoices', auth: 'none' },
+  {
+    methods: ['GET'],
+    pattern: '/.well-known/webhooks-public-keys/:id',
+    upstream: 'webhooks',
+    auth: 'none',
+  },
 ];
 
 export type Found =

@@ -19,7 +19,7 @@ import type { Caller } from '../store/tokens.ts';
 import { errorsPage } from './errors-page.ts';
 import { sendPayPage } from './pay-page.ts';
 
-/** A request that is let through. Without a caller it is for a payment page, which whoever has its link may see. */
+/** A request that is let through. Without a caller it is for a payment page or public keys, which whoever has the link may see. */
 type Authorized = { caller: Caller | undefined };
 
 /** For Prometheus, on a port of its own: what the gateway tells of itself is no client's business. */

@@ -4,6 +4,7 @@ import type { Ports } from '../ports.ts';
 import { routeDeliveries } from './deliveries.ts';
 import { routeEndpoints } from './endpoints.ts';
 import { routeEvents } from './events.ts';
+import { routePublicKeys } from './public-keys.ts';
 
 export function createHttp(ports: Ports, parts: HttpParts): Express {
   const app = createApp({ ...parts, lists: ['kinds'] });
@@ -11,6 +12,7 @@ export function createHttp(ports: Ports, parts: HttpParts): Express {
   routeEndpoints(app, merchant, ports);
   routeDeliveries(app, merchant, ports);
   routeEvents(app, merchant, ports);
+  routePublicKeys(app, ports);
   finishApp(app, ports.logger);
   return app;
 }

@@ -21,7 +21,7 @@ export type Attempt = { delivery: ClaimedDelivery; startedAt: Date; ms: number; 
 
 /** Signs and sends one claimed delivery, once. A delivery that cannot be signed is not sent and counts as failed. */
 export async function attemptDelivery(
-  { clock, sender, logger }: Pick<Ports, 'clock' | 'sender' | 'logger'>,
+  { clock, sender, logger, keyPairs }: Pick<Ports, 'clock' | 'sender' | 'logger' | 'keyPairs'>,
   delivery: ClaimedDelivery,
 ): Promise<Attempt> {
   const startedAt = clock.now();
@@ -34,13 +34,14 @@ export async function attemptDelivery(
     );
     return { delivery, startedAt, ms: 0, result: { kind: 'failed', failure: 'not_signed' } };
   }
+  const privateKeys = keyPairs?.of(endpoint).map(({ privateKey }) => privateKey) ?? [];
   const body = envelopeOf(delivery);
   const result = await sender.send({
     url,
     headers: {
       'content-type': 'application/json',
       'user-agent': 'Quittance-Webhooks/1',
-      ...signatureHeaders(keys, delivery.id, startedAt, body),
+      ...signatureHeaders([...keys, ...privateKeys], delivery.id, startedAt, body),
     },
     body,
   });
