@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { units } from '@quittance/shared/money';
+import { formatUnits, units } from '@quittance/shared/money';
+import { Address, TEST_NETWORK } from '@scure/btc-signer';
 import { createBitcoinReader } from '../src/bitcoin/reader.ts';
 import { signSpend } from '../src/bitcoin/spend.ts';
-import { WrongNetwork } from '../src/chain.ts';
 import { connectRpc, RpcUnavailable } from '../src/json-rpc.ts';
 import { type BitcoinChain, bitcoinChain, outpointOf, wallet } from './bitcoin-chain.ts';
 
@@ -13,7 +14,11 @@ beforeAll(async () => {
 afterAll(() => chain.stop());
 
 let addresses = 0;
-const newAddress = () => wallet.address('deposit', 1_000 + addresses++);
+/** Of no wallet: to derive thousands of keys takes seconds. */
+const newAddress = () => {
+  const hash = createHash('ripemd160').update(`${addresses++}`).digest();
+  return Address({ ...TEST_NETWORK, bech32: 'bcrt' }).encode({ type: 'wpkh', hash });
+};
 const height = () => chain.node.rpc<number>('getblockcount');
 
 /** What a block paid to an address. */
@@ -22,26 +27,15 @@ async function paid(at: number, address: string) {
   return block?.payments.filter((payment) => payment.address === address);
 }
 
-test('a node of another network is refused, by the hash of its first block', async () => {
-  await chain.reader.check();
-  for (const network of ['mainnet', 'testnet', 'signet'] as const) {
-    const other = createBitcoinReader({ rpc: chain.rpc, network });
-    await expect(other.check()).rejects.toThrow(WrongNetwork);
-  }
-});
-
-test('the head, blocks and hashes are what the node says', async () => {
+test('the head and its block are what the node says, and the first block has no parent', async () => {
   await chain.node.mine(2);
   const head = await chain.reader.head();
-  expect(head.height).toBe(await height());
-  expect(head.hash).toBe(await chain.node.rpc('getbestblockhash'));
+  expect(head).toMatchObject({ height: await height(), hash: await chain.node.rpc('getbestblockhash') });
   expect(Math.abs(head.time.getTime() - Date.now())).toBeLessThan(3_600_000);
-  expect(await chain.reader.hashAt(head.height)).toBe(head.hash);
-  expect(await chain.reader.hashAt(head.height + 1)).toBeUndefined();
-  expect(await chain.reader.block(head.height + 1)).toBeUndefined();
-  const block = await chain.reader.block(head.height);
-  expect(block).toMatchObject({ height: head.height, hash: head.hash, time: head.time });
-  expect(block?.parentHash).toBe(await chain.reader.hashAt(head.height - 1));
+  expect(await chain.reader.block(head.height)).toMatchObject({
+    ...head,
+    parentHash: await chain.node.rpc('getblockhash', head.height - 1),
+  });
   expect((await chain.reader.block(0))?.parentHash).toBe('0'.repeat(64));
 });
 
@@ -56,20 +50,9 @@ describe('a payment', () => {
     ['100.00000001', 10_000_000_001n],
   ])('of %s is read to the satoshi', async (bitcoins, satoshi) => {
     const address = newAddress();
-    const txHash = await chain.node.pay(address, bitcoins);
+    await chain.node.pay(address, bitcoins);
     await chain.node.mine(1);
-    const outpoint = await outpointOf(chain.node, txHash, address);
-    expect(await paid(await height(), address)).toEqual([
-      {
-        outpoint,
-        txHash,
-        // eslint-disable-next-line no-restricted-syntax -- the place of an output
-        outputIndex: Number(outpoint.split(':')[1]),
-        asset: 'BTC',
-        address,
-        amount: satoshi,
-      },
-    ]);
+    expect(await paid(await height(), address)).toMatchObject([{ asset: 'BTC', amount: satoshi }]);
   });
 
   test('of a coinbase says that it counts a hundred blocks deep only', async () => {
@@ -113,41 +96,32 @@ describe('a payment', () => {
   });
 });
 
-test('a transaction of 1,000 outputs, of which several are ours, is read whole', async () => {
-  const ours = [newAddress(), newAddress(), newAddress()];
-  const outputs = Object.fromEntries(Array.from({ length: 997 }, () => [newAddress(), '0.0001']));
-  for (const [i, address] of ours.entries()) outputs[address] = `0.000${i + 2}`;
-  const { hex } = await fundedBySendMany(outputs);
-  expect(hex).toBeDefined();
-  await chain.node.mine(1);
-  const block = await chain.reader.block(await height());
-  const amounts = ours.map(
-    (address) => block?.payments.find((payment) => payment.address === address)?.amount,
-  );
-  expect(amounts).toEqual([20_000n, 30_000n, 40_000n]);
-  expect(block?.payments.length).toBeGreaterThanOrEqual(1_000);
-});
-
-async function fundedBySendMany(outputs: Record<string, string>) {
-  const url = new URL(chain.node.rpcUrl);
-  url.pathname = '/wallet/faucet';
-  const faucet = connectRpc(url.href);
-  const txid = await faucet.call('sendmany', ['', outputs], 60_000);
-  await faucet.close();
-  return await chain.node.rpc<{ hex: string }>('getrawtransaction', txid, 1);
-}
-
-test('a block of 5,000 outputs takes less than a second of work', async () => {
+test('a block of five transactions of 1,000 outputs is read whole, in less than a second of work', async () => {
+  const faucet = faucetOf(chain);
+  const sent = new Map<string, bigint>();
   for (let i = 0; i < 5; i++) {
-    await fundedBySendMany(Object.fromEntries(Array.from({ length: 1_000 }, () => [newAddress(), '0.0001'])));
+    const some = Array.from({ length: 1_000 }, (_, n) => [newAddress(), 10_000n + BigInt(n)] as const);
+    for (const [address, amount] of some) sent.set(address, amount);
+    const outputs = Object.fromEntries(
+      some.map(([address, amount]) => [address, formatUnits(units(amount), 8)]),
+    );
+    await faucet.call('sendmany', ['', outputs], 60_000);
   }
+  await faucet.close();
   await chain.node.mine(1);
   const started = process.cpuUsage();
   const block = await chain.reader.block(await height());
   const { user, system } = process.cpuUsage(started);
   expect((user + system) / 1_000).toBeLessThan(1_000);
-  expect(block?.payments.length).toBeGreaterThanOrEqual(5_000);
+  const ours = block?.payments.filter(({ address }) => sent.has(address));
+  expect(new Map(ours?.map(({ address, amount }) => [address, amount]))).toEqual(sent);
 });
+
+function faucetOf({ node }: BitcoinChain) {
+  const url = new URL(node.rpcUrl);
+  url.pathname = '/wallet/faucet';
+  return connectRpc(url.href);
+}
 
 describe('what waits', () => {
   test('is told again when a reorganisation takes it out of its block', async () => {
@@ -196,9 +170,7 @@ describe('what waits', () => {
   });
 
   test('is gone when another transaction takes its place', async () => {
-    const url = new URL(chain.node.rpcUrl);
-    url.pathname = '/wallet/faucet';
-    const faucet = connectRpc(url.href);
+    const faucet = faucetOf(chain);
     const watch = chain.reader.watchPending?.();
     const address = newAddress();
     const txHash = await chain.node.pay(address, '0.5');

@@ -84,7 +84,7 @@ export function senderContract(candidate: Candidate, opened: () => Fixture): voi
       expect(await sender.balance(native(), to)).toBe(amount);
     });
 
-    test.each(['', 'nonsense', '0x', '0x1234', '{}'])(
+    test.each(['', 'nonsense', 'abc', '0x', '0x1234', '{}', '00'.repeat(100)])(
       'rejects "%s", which is no transaction',
       async (raw) => {
         expect(await sender.broadcast(raw)).toBe('rejected');
