@@ -8,8 +8,7 @@ import {
   parseTransaction,
   recoverTransactionAddress,
 } from 'viem';
-import { mnemonicToAccount } from 'viem/accounts';
-import type { EvmSender } from '../src/chain.ts';
+import type { EvmSender, SignedTransaction, TokenSweepOrder } from '../src/chain.ts';
 import { TOKEN_SWEEP_GAS } from '../src/evm/sender.ts';
 import { openWallet } from '../src/evm/wallet.ts';
 import { CHAIN_ID, type DevelopmentChain, newAddress, PHRASE } from './development-chain.ts';
@@ -23,22 +22,12 @@ const { codeAt, mine, mintUsdc, nonce, orderOf, otherSender, transfer } = sender
   ({ chain, sender, to, index } = given);
 });
 
-describe('the check of the network', () => {
-  const checking = (chainId: number, usdcAddress?: string) => otherSender({ chainId, usdcAddress }).check();
-
-  test('passes where everything is as configured', async () => {
-    await expect(sender.check()).resolves.toBeUndefined();
-    await expect(checking(CHAIN_ID)).resolves.toBeUndefined();
-  });
-
-  test('refuses another chain, and a token that takes no authorizations', async () => {
-    await expect(checking(1)).rejects.toMatchObject({ name: 'WrongNetwork' });
-    // Answers 6 to everything: the right decimals, and nonsense as domain.
-    const token = await codeAt('0x60065f5260205ff3');
-    await expect(checking(CHAIN_ID, token)).rejects.toMatchObject({
-      name: 'WrongNetwork',
-      message: expect.stringContaining('EIP-3009'),
-    });
+test('the check refuses a token that takes no authorizations', async () => {
+  // Answers 6 to everything: the right decimals, and nonsense as domain.
+  const odd = otherSender({ usdcAddress: await codeAt('0x60065f5260205ff3') });
+  await expect(odd.check()).rejects.toMatchObject({
+    name: 'WrongNetwork',
+    message: expect.stringContaining('EIP-3009'),
   });
 });
 
@@ -53,12 +42,8 @@ describe('a transfer', () => {
     expect(await sender.balance('USDC_ERC20', to)).toBe(2_500_000n);
   });
 
-  test('is signed the same way every time, by the hot wallet, for this chain', async () => {
-    const order = { nonce: 4711, fees };
-    const first = await transfer(5n, order);
-    expect(await transfer(5n, order)).toEqual(first);
-    const again = otherSender({ wallet: openWallet(PHRASE) });
-    expect(await again.signTransfer({ ...orderOf(5n), ...order })).toEqual(first);
+  test('is signed by the hot wallet, for this chain', async () => {
+    const first = await transfer(5n, { nonce: 4711 });
     expect(first.txHash).toBe(keccak256(first.raw as Hex));
     expect(first).toMatchObject({ maxCost: 21_000n * fees.maxFeePerGas });
     const serializedTransaction = first.raw as `0x02${string}`;
@@ -161,6 +146,16 @@ test('fees leave room for a doubled base fee', async () => {
 });
 
 describe('a sweep', () => {
+  const tokenSweep = (): TokenSweepOrder => ({
+    asset: 'USDC_ERC20',
+    index,
+    amount: units(1n),
+    nonce: 0,
+    authorizationNonce: keccak256('0x01'),
+    gas: TOKEN_SWEEP_GAS,
+    fees,
+  });
+
   test('of Ether leaves only what the fee did not take', async () => {
     const from = sender.depositAddress(index) as Hex;
     const held = parseEther('1');
@@ -192,15 +187,7 @@ describe('a sweep', () => {
     const from = sender.depositAddress(index) as Hex;
     await mintUsdc(from, 25_000_000n);
     const before = await sender.balance('USDC_ERC20', hot);
-    const order = {
-      asset: 'USDC_ERC20',
-      index,
-      amount: units(25_000_000n),
-      nonce: await nonce(),
-      authorizationNonce: keccak256('0x01'),
-      gas: TOKEN_SWEEP_GAS,
-      fees,
-    } as const;
+    const order = { ...tokenSweep(), amount: units(25_000_000n), nonce: await nonce() };
     const again = otherSender({ wallet: openWallet(PHRASE), usdcAddress: chain.usdc });
     // Signing asks no node: what the token says of itself is read before.
     await expect(again.signTokenSweep(order)).rejects.toMatchObject({ name: 'RpcUnavailable' });
@@ -227,21 +214,76 @@ describe('a sweep', () => {
   });
 
   test('of a token is not signed with a malformed authorization nonce, nor of the native asset', async () => {
-    const order = {
-      asset: 'USDC_ERC20',
-      index,
-      amount: units(1n),
-      nonce: 0,
-      authorizationNonce: keccak256('0x01'),
-      gas: TOKEN_SWEEP_GAS,
-      fees,
-    } as const;
     await sender.check();
-    await expect(sender.signTokenSweep({ ...order, authorizationNonce: '0x01' })).rejects.toThrow();
-    await expect(sender.signTokenSweep({ ...order, asset: 'ETH' })).rejects.toThrow('invariant');
+    await expect(sender.signTokenSweep({ ...tokenSweep(), authorizationNonce: '0x01' })).rejects.toThrow();
+    await expect(sender.signTokenSweep({ ...tokenSweep(), asset: 'ETH' })).rejects.toThrow('invariant');
   });
 });
 
-test('the deposit addresses are the ones of the extended public key', () => {
-  expect(sender.depositAddress(0)).toBe(mnemonicToAccount(PHRASE).address.toLowerCase());
+describe('a broadcast', () => {
+  test.each<[string, () => Promise<SignedTransaction>]>([
+    [
+      'whose nonce another transaction has used',
+      async () => {
+        await sender.broadcast((await transfer()).raw);
+        await mine();
+        return transfer(6n, { nonce: (await nonce()) - 1 });
+      },
+    ],
+    ['that the sender cannot pay', () => transfer(parseEther('1000'))],
+    ['with too little gas', () => transfer(5n, { gas: 20_999n })],
+    ['signed for another chain', () => otherSender({ chainId: 1 }).signTransfer(orderOf(5n))],
+  ])('of a transaction %s is rejected', async (_what, sign) => {
+    const signed = await sign();
+    expect(await sender.broadcast(signed.raw)).toBe('rejected');
+    expect(await sender.status(signed.txHash)).toEqual({ state: 'absent' });
+  });
+});
+
+test('the status of a transaction that failed says so, and what it cost', async () => {
+  const gas = await sender.estimateTransfer('ETH', to, units(5n));
+  const signed = await transfer(5n, { gas: gas === 'reverts' ? 0n : gas });
+  await codeAt('0x5f5ffd');
+  await sender.broadcast(signed.raw);
+  await mine();
+  const status = await sender.status(signed.txHash);
+  expect(status).toMatchObject({ state: 'mined', succeeded: false });
+  expect(status.state === 'mined' && status.feePaid > 0n).toBe(true);
+  expect(await sender.balance('ETH', to)).toBe(0n);
+});
+
+test('a nonce counts what is mined; at finalized it lags', async () => {
+  const latest = await nonce();
+  const signed = await transfer();
+  await sender.broadcast(signed.raw);
+  expect(await nonce()).toBe(latest);
+  await mine();
+  expect(await nonce()).toBe(latest + 1);
+  expect(await sender.nonce(hot, 'finalized')).toBeLessThanOrEqual(latest);
+  await mine(6);
+  expect(await sender.nonce(hot, 'finalized')).toBe(latest + 1);
+});
+
+test('the search for a nonce finds in the blocks who used it, and in which; the height of what is final lags', async () => {
+  // eslint-disable-next-line no-restricted-syntax -- a height
+  const head = async () => Number((await chain.client.getBlock()).number);
+  const before = await head();
+  const used = await nonce();
+  const signed = await transfer();
+  await mine(10);
+  await sender.broadcast(signed.raw);
+  await mine();
+  const height = await head();
+  await mine(10);
+  const { hash: blockHash } = await chain.client.getBlock({ blockNumber: BigInt(height) });
+  const search = (from: number, to: number) => sender.findByNonce(hot, used, from, to);
+  expect(await search(before + 1, height + 5)).toEqual({ txHash: signed.txHash, height, blockHash });
+  expect(await search(height, height)).toMatchObject({ height });
+  expect(await search(before, height - 1)).toBeUndefined();
+  expect(await search(height + 1, height + 10)).toBeUndefined();
+  expect(await sender.findByNonce(to, used, before, height)).toBeUndefined();
+  await expect(search(height + 1, height + 11)).rejects.toThrow(`no block ${height + 11}`);
+  const final = await sender.finalizedHeight();
+  expect(final).toBeGreaterThan(before);
+  expect(final).toBeLessThan(height + 10);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { units } from '@quittance/shared/money';
 import { parseTransaction } from 'viem/utils';
-import { type Rpc, RpcRefused } from '../json-rpc.ts';
+import { type Rpc, RpcRefused, RpcUnavailable } from '../json-rpc.ts';
 import { feesFor } from './cost.ts';
 import type { EvmChain } from './network.ts';
 import { createEvmSender } from './sender.ts';
@@ -195,5 +195,41 @@ describe('the status', () => {
 
   test('has no confirmation on a node whose head is behind', async () => {
     expect(await statusOn({ number: '0x64', hash: hash(1) }, '0x60')).toMatchObject({ confirmations: 0 });
+  });
+});
+
+describe('a broadcast', () => {
+  const known = { hash: hash(7) };
+  const cut = new RpcUnavailable('a call', 'cut');
+  const outcomeOf = (sent: unknown, byHash: unknown) =>
+    senderOn({ eth_sendRawTransaction: sent, eth_getTransactionByHash: byHash }).broadcast('0x02c0ffee');
+
+  test.each([
+    ['without an answer', cut],
+    ['answered with the hash of something else', known.hash],
+  ])('%s is unknown', async (_what, sent) => {
+    expect(await outcomeOf(sent, cut)).toBe('unknown');
+  });
+
+  test.each<[message: string, code: number, byHash: unknown, outcome: string]>([
+    ['already known', -32_000, cut, 'accepted'],
+    ['AlreadyKnown', -32_010, cut, 'accepted'],
+    ['transaction already imported', -32_003, cut, 'accepted'],
+    ['INTERNAL_ERROR: existing tx with same hash', -32_000, cut, 'accepted'],
+    ['Known transaction', -32_603, cut, 'accepted'],
+    ['nonce too low', -32_000, known, 'accepted'],
+    ['nonce too low', -32_000, null, 'rejected'],
+    ['nonce too low', -32_000, cut, 'unknown'],
+    ['replacement transaction underpriced', -32_000, known, 'accepted'],
+    ['replacement transaction underpriced', -32_000, null, 'rejected'],
+    ['insufficient funds for gas * price + value', -32_003, null, 'rejected'],
+    ['rlp: value size exceeds available input length', -32_602, null, 'rejected'],
+    ['internal error', -32_603, null, 'unknown'],
+    ['internal error', -32_603, known, 'accepted'],
+    ['limit exceeded', -32_005, null, 'unknown'],
+    ['method not found', -32_601, null, 'unknown'],
+  ])('refused with "%s" (%d), and by hash %p, is %s', async (message, code, byHash, outcome) => {
+    const refused = new RpcRefused('eth_sendRawTransaction', code, message);
+    expect(await outcomeOf(refused, byHash)).toBe(outcome);
   });
 });
