@@ -1,19 +1,78 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { describe, expect, test } from '@jest/globals';
-import { eventually } from '@quittance/testkit/eventually';
-import { RpcRefused } from '../src/json-rpc.ts';
+import { once } from 'node:events';
 import {
-  type Asked,
-  answer,
-  error,
-  failures,
-  type Handler,
-  says,
-  scriptedNodes,
-} from './scripted-json-rpc.ts';
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually';
+import { connectRpc, type Rpc, RpcRefused } from '../src/json-rpc.ts';
 
-const { nodeThat, connectTo, connect } = scriptedNodes();
+type Asked = { id: number; method: string };
+type Handler = (request: IncomingMessage, response: ServerResponse, asked: Asked | Asked[]) => void;
+
+let server: Server | undefined;
+let rpc: Rpc | undefined;
+afterEach(async () => {
+  await rpc?.close();
+  server?.closeAllConnections();
+  server?.close();
+});
+
+/** A node that answers as a test tells it to. @returns its URL. */
+async function nodeThat(handler: Handler): Promise<string> {
+  server = createServer(async (request, response) => {
+    handler(request, response, (await json(request)) as Asked | Asked[]);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+function connectTo(url: string): Rpc {
+  rpc = connectRpc(url);
+  return rpc;
+}
+const connect = async (handler: Handler) => connectTo(await nodeThat(handler));
+
+const says =
+  (status: number, body: string): Handler =>
+  (_request, response) =>
+    response.writeHead(status).end(body);
+
+const answer = (id: number, result: unknown) => ({ jsonrpc: '2.0', id, result });
+const error = (id: number, code: number, message: string) => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code, message },
+});
+
+/** Everything after which nobody can know what the node did. */
+const failures: [string, Handler][] = [
+  ['HTTP 503', says(503, 'upstream')],
+  ['HTTP 429', says(429, JSON.stringify(error(0, -32_005, 'slow down')))],
+  ['HTTP 502 with a result', says(502, JSON.stringify(answer(0, '0x1')))],
+  ['HTTP 302', says(302, '')],
+  ['no JSON', says(200, '<html>')],
+  ['half an answer', says(200, '{"jsonrpc":"2.0","id":0,"resu')],
+  ['no result', says(200, '{"jsonrpc":"2.0","id":0}')],
+  ['null', says(200, 'null')],
+  ['nothing', says(200, '')],
+  ['a closed connection', (request) => request.socket.destroy()],
+  [
+    'half a body, and a closed connection',
+    (_request, response) => {
+      response.writeHead(200, { 'content-length': '1000' });
+      response.write('{"jsonrpc"');
+      setImmediate(() => response.destroy());
+    },
+  ],
+  ['no end', (_request, response) => void response.writeHead(200).write('{')],
+  ['silence', () => undefined],
+];
 
 describe('a call', () => {
   test('gives the result, and the refusal of the node', async () => {

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { RpcRefused } from '@quittance/chains/json-rpc';
+import { type Script, startScriptedNode } from '@quittance/testkit/scripted-node';
 import type { ChainObserver } from '../src/chain-observer.ts';
 import { observeBitcoin } from '../src/observe-bitcoin.ts';
 import { observeEvm } from '../src/observe-evm.ts';
@@ -10,24 +8,15 @@ import { observeSolana } from '../src/observe-solana.ts';
 
 /** What is read of a chain, from a node that answers as a test says. */
 
-type Call = { method: string; params: [string, number?] };
-let answer: (call: Call) => { result: unknown } | { error: object };
-let url: string;
+let answer: Script;
+let node: Awaited<ReturnType<typeof startScriptedNode>>;
 let observer: ChainObserver;
 
-const node = createServer((req, res) => {
-  void text(req).then((body) => {
-    const asked: Call | Call[] = JSON.parse(body);
-    const answers = [asked].flat().map((call) => ({ ...call, ...answer(call) }));
-    res.end(JSON.stringify(Array.isArray(asked) ? answers : answers[0]));
-  });
-});
 beforeAll(async () => {
-  await once(node.listen(0, '127.0.0.1'), 'listening');
-  url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
+  node = await startScriptedNode((method, params) => answer(method, params));
 });
 afterEach(() => observer.close());
-afterAll(() => void node.close());
+afterAll(() => node.stop());
 
 describe('Bitcoin', () => {
   const id = (digit: string): string => digit.repeat(64);
@@ -52,15 +41,14 @@ describe('Bitcoin', () => {
   /** The id of a block that was dropped. */
   const DROPPED = id('e');
 
-  const answerOfBitcoind = ({ method, params }: Call) => {
-    if (method === 'gettxout')
-      return { result: unspent.has(`${params[0]}:${params[1]}`) ? { value: 1 } : null };
+  const answerOfBitcoind: Script = (method, [subject, place]) => {
+    if (method === 'gettxout') return unspent.has(`${subject}:${place}`) ? { value: 1 } : null;
     const found =
       method === 'getblockheader'
-        ? { confirmations: params[0] === BLOCK ? 1 : -1 }
-        : transactions.get(params[0]);
-    asked.push(`${method} ${params[0]}`);
-    return found === undefined ? { error: { code: -5, message: missing } } : { result: found };
+        ? { confirmations: subject === BLOCK ? 1 : -1 }
+        : transactions.get(String(subject));
+    asked.push(`${method} ${subject}`);
+    return found ?? new RpcRefused(method, -5, missing);
   };
 
   beforeEach(() => {
@@ -81,7 +69,7 @@ describe('Bitcoin', () => {
       ],
     ]);
     answer = answerOfBitcoind;
-    observer = observeBitcoin(url);
+    observer = observeBitcoin(node.url);
   });
 
   test('what a transaction cost is what it spends less what it pays, however many coins came of one transaction', async () => {
@@ -191,8 +179,8 @@ describe('EVM', () => {
   };
 
   beforeEach(() => {
-    answer = ({ method, params: [asked] }) => ({ result: answers[method]?.(asked) });
-    observer = observeEvm(url, { kind: 'evm', chain: 'base', rpcUrls: [], chainId: 8_453 });
+    answer = (method, [asked]) => answers[method]?.(String(asked));
+    observer = observeEvm(node.url, { kind: 'evm', chain: 'base', rpcUrls: [], chainId: 8_453 });
   });
 
   test.each([
@@ -242,7 +230,7 @@ describe('Solana', () => {
   });
 
   beforeEach(() => {
-    answer = ({ method }) => ({ result: method === 'getTransaction' ? transaction : FIRST_KEPT });
+    answer = (method) => (method === 'getTransaction' ? transaction : FIRST_KEPT);
     const settings = {
       kind: 'solana',
       chain: 'solana',
@@ -250,7 +238,7 @@ describe('Solana', () => {
       network: 'local',
       usdcMint: MINT,
     } as const;
-    observer = observeSolana(url, settings);
+    observer = observeSolana(node.url, settings);
   });
 
   test('what an owner moves between accounts of its own is no payment', async () => {

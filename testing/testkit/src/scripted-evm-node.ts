@@ -1,13 +1,9 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { RpcRefused } from '@quittance/chains/json-rpc';
 import type { EvmSettings } from '@quittance/chains/settings';
 import { Secret } from '@quittance/shared/secret';
-import { z } from 'zod';
+import { startScriptedNode } from './scripted-node.ts';
 
 const hex = (value: bigint | number): string => `0x${value.toString(16)}`;
-const callsForm = z.object({ id: z.unknown(), method: z.string(), params: z.array(z.unknown()) });
-type Call = z.infer<typeof callsForm>;
-
 /** Transfer(address,address,uint256) */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const word = (value: bigint): string => `0x${value.toString(16).padStart(64, '0')}`;
@@ -38,79 +34,55 @@ export class ScriptedEvmNode {
   before: (method: string) => unknown = () => undefined;
   /** One node of many has not seen the block that another one names. */
   knowsBlocks = true;
-  readonly #server = createServer((req, res) => {
-    const parts: Buffer[] = [];
-    req.on('data', (part: Buffer) => parts.push(part));
-    req.on('end', () => {
-      const asked: unknown = JSON.parse(Buffer.concat(parts).toString());
-      res.setHeader('content-type', 'application/json');
-      const answers = Array.isArray(asked)
-        ? asked.map((one) => this.#answer(callsForm.parse(one)))
-        : this.#answer(callsForm.parse(asked));
-      res.end(JSON.stringify(answers));
-    });
-  });
+  stop: () => Promise<void> = async () => undefined;
 
   /** @returns the settings of an Ethereum that has no other node. */
   async start(): Promise<EvmSettings> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    const { port } = this.#server.address() as AddressInfo;
-    const url = new Secret(`http://127.0.0.1:${port}`);
-    return { kind: 'evm', chain: 'ethereum', rpcUrls: [url], chainId: 1 };
+    const { url, stop } = await startScriptedNode((method, params) => this.#answer(method, params));
+    this.stop = stop;
+    return { kind: 'evm', chain: 'ethereum', rpcUrls: [new Secret(url)], chainId: 1 };
   }
 
-  stop(): Promise<void> {
-    return new Promise((resolve) => this.#server.close(() => resolve()));
-  }
-
-  #answer({ id, method, params }: Call): object {
+  #answer(method: string, params: readonly unknown[]): unknown {
     this.before(method);
     const [first, second] = params;
     const subject = String(first);
     const mined = this.mined.get(subject);
-    const refused = (code: number, message: string) => ({ id, jsonrpc: '2.0', error: { code, message } });
-    const found = (result: unknown) => ({ id, jsonrpc: '2.0', result });
     switch (method) {
       case 'eth_getBlockByNumber': {
         const newest = Math.max(-1, ...this.blocks.keys());
         // eslint-disable-next-line no-restricted-syntax -- a height
         const height = subject === 'latest' ? newest : Number(subject);
         const hash = this.blocks.get(height);
-        return found(hash === undefined ? null : { hash, number: hex(height), transactions: [] });
+        return hash === undefined ? null : { hash, number: hex(height), transactions: [] };
       }
       case 'eth_getBalance': {
         this.asked.push(subject);
         const isOfABlock = typeof second === 'object';
-        if (isOfABlock && !this.knowsBlocks) return refused(-32_000, 'header not found');
-        return found(hex(this.balances.get(subject) ?? 0n));
+        if (isOfABlock && !this.knowsBlocks) return new RpcRefused(method, -32_000, 'header not found');
+        return hex(this.balances.get(subject) ?? 0n);
       }
       case 'eth_getTransactionCount':
-        return found(hex(this.nonces.get(subject) ?? 0));
+        return hex(this.nonces.get(subject) ?? 0);
       case 'eth_getTransactionReceipt':
         this.asked.push(subject);
-        return found(
-          mined === undefined || this.pruned.has(subject)
-            ? null
-            : {
-                status: mined.succeeded ? '0x1' : '0x0',
-                blockNumber: hex(mined.height),
-                gasUsed: hex(10),
-                effectiveGasPrice: hex(2),
-                logs: (mined.logs ?? []).map(({ contract, to, amount, data = word(amount) }) => ({
-                  address: contract,
-                  topics: [TRANSFER, word(0n), `0x${to.slice(2).padStart(64, '0')}`],
-                  data,
-                })),
-              },
-        );
+        if (mined === undefined || this.pruned.has(subject)) return null;
+        return {
+          status: mined.succeeded ? '0x1' : '0x0',
+          blockNumber: hex(mined.height),
+          gasUsed: hex(10),
+          effectiveGasPrice: hex(2),
+          logs: (mined.logs ?? []).map(({ contract, to, amount, data = word(amount) }) => ({
+            address: contract,
+            topics: [TRANSFER, word(0n), `0x${to.slice(2).padStart(64, '0')}`],
+            data,
+          })),
+        };
       case 'eth_getTransactionByHash':
-        return found(
-          mined === undefined
-            ? null
-            : { to: mined.to, value: hex(mined.value), blockNumber: hex(mined.height) },
-        );
+        if (mined === undefined) return null;
+        return { to: mined.to, value: hex(mined.value), blockNumber: hex(mined.height) };
       default:
-        return refused(-32_601, `no ${method}`);
+        return new RpcRefused(method, -32_601, `no ${method}`);
     }
   }
 }

@@ -1,14 +1,9 @@
 import { expect, it } from '@jest/globals';
+import { scriptedRpc } from '@quittance/testkit/scripted-node';
 import { p2wpkh, TEST_NETWORK, Transaction } from '@scure/btc-signer';
 import { pubECDSA } from '@scure/btc-signer/utils.js';
-import { type Rpc, RpcUnavailable } from '../json-rpc.ts';
+import { RpcUnavailable } from '../json-rpc.ts';
 import { inputsOf } from './broadcast.ts';
-
-const answering = (answer: unknown): Rpc => ({
-  call: async () => answer,
-  batch: async () => [answer],
-  close: async () => undefined,
-});
 
 const SPENT = '5a'.repeat(32);
 
@@ -25,12 +20,22 @@ function aTransaction(): Transaction {
 const { id, hex } = aTransaction();
 
 it('the inputs of a transaction are those of its bytes', async () => {
-  expect(await inputsOf(answering(hex), id)).toEqual([`${SPENT}:3`]);
+  expect(
+    await inputsOf(
+      scriptedRpc(() => hex),
+      id,
+    ),
+  ).toEqual([`${SPENT}:3`]);
 });
 
 it.each([
   ['bytes that are no transaction', '00', id],
   ['another transaction', hex, 'ab'.repeat(32)],
 ])('a node that answers %s has not answered: other nodes decide', async (_what, answer, asked) => {
-  await expect(inputsOf(answering(answer), asked)).rejects.toThrow(RpcUnavailable);
+  await expect(
+    inputsOf(
+      scriptedRpc(() => answer),
+      asked,
+    ),
+  ).rejects.toThrow(RpcUnavailable);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Rpc, RpcRefused, RpcUnavailable } from '../json-rpc.ts';
+import { scriptedRpc } from '@quittance/testkit/scripted-node';
+import { RpcRefused, RpcUnavailable } from '../json-rpc.ts';
 import type { EvmChain } from './network.ts';
 import { createEvmReader } from './reader.ts';
 
@@ -38,24 +39,9 @@ const aBlock = {
 
 /** A node that gives these answers, whatever the parameters. */
 function readerOf(answers: Record<string, unknown>, chain: EvmChain = 'ethereum') {
-  const answer = (method: string): unknown => {
-    if (!Object.hasOwn(answers, method)) return new RpcRefused(method, -32_601, 'method not found');
-    return answers[method];
-  };
-  const rpc: Rpc = {
-    async call(method) {
-      const given = answer(method);
-      if (given instanceof Error) throw given;
-      return given;
-    },
-    async batch(calls) {
-      const given = calls.map((call) => answer(call.method));
-      const failed = given.find((one) => one instanceof RpcUnavailable);
-      if (failed !== undefined) throw failed;
-      return given;
-    },
-    close: async () => {},
-  };
+  const rpc = scriptedRpc((method) =>
+    Object.hasOwn(answers, method) ? answers[method] : new RpcRefused(method, -32_601, 'method not found'),
+  );
   return createEvmReader({ rpc, chain, chainId: 1, usdcAddress: usdc });
 }
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { units } from '@quittance/shared/money';
+import { scriptedRpc } from '@quittance/testkit/scripted-node';
 import { parseTransaction } from 'viem/utils';
-import { type Rpc, RpcRefused, RpcUnavailable } from '../json-rpc.ts';
+import { RpcRefused, RpcUnavailable } from '../json-rpc.ts';
 import { feesFor } from './cost.ts';
 import type { EvmChain } from './network.ts';
 import { createEvmSender } from './sender.ts';
@@ -16,19 +17,10 @@ const GWEI = 10n ** 9n;
 type Answers = Record<string, unknown | ((params: readonly unknown[]) => unknown)>;
 
 function senderOn(answers: Answers, chain: EvmChain = 'ethereum') {
-  const answer = (method: string, params: readonly unknown[]): unknown => {
+  const rpc = scriptedRpc((method, params) => {
     const given = answers[method];
     return typeof given === 'function' ? given(params) : given;
-  };
-  const rpc: Rpc = {
-    async call(method, params) {
-      const given = answer(method, params);
-      if (given instanceof Error) throw given;
-      return given;
-    },
-    batch: async (calls) => calls.map(({ method, params }) => answer(method, params)),
-    close: async () => {},
-  };
+  });
   return createEvmSender({ rpc, wallet, chain, chainId: 1, usdcAddress: to });
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Rpc, RpcRefused, RpcUnavailable } from '../json-rpc.ts';
+import { scriptedRpc } from '@quittance/testkit/scripted-node';
+import { RpcRefused, RpcUnavailable } from '../json-rpc.ts';
 import { createSolanaSender } from './sender.ts';
 import { openWallet } from './wallet.ts';
 
@@ -40,35 +41,29 @@ const proofOn = (chain: Map<number, Block>, script: Script = {}, from = FROM) =>
 
 /** Of a node that is far enough, has no status of any transaction, and these blocks. */
 function senderOn(chain: Map<number, Block>, { named, give }: Script) {
-  const rpc: Rpc = {
-    async call(method, params) {
-      switch (method) {
-        case 'getEpochInfo':
-          return { absoluteSlot: 5_000, blockHeight: 4_000 };
-        case 'getBlockHeight':
-          return 4_000;
-        case 'getSignatureStatuses':
-          return { context: { slot: 5_000 }, value: [null] };
-        case 'getBlocksWithLimit': {
-          const [first, limit, config] = params as [number, number, unknown];
-          expect(config).toEqual({ commitment: 'finalized' });
-          return (named ?? [...chain.keys()]).filter((slot) => slot >= first).slice(0, limit);
-        }
-        case 'getBlock': {
-          const [slot, config] = params as [number, unknown];
-          expect(config).toMatchObject({ commitment: 'finalized', transactionDetails: 'signatures' });
-          const scripted = give?.(slot);
-          const answer = scripted === undefined ? (chain.get(slot) ?? null) : scripted;
-          if (answer instanceof Error) throw answer;
-          return answer;
-        }
-        default:
-          throw new Error(`nobody expected ${method}`);
+  const rpc = scriptedRpc((method, params) => {
+    switch (method) {
+      case 'getEpochInfo':
+        return { absoluteSlot: 5_000, blockHeight: 4_000 };
+      case 'getBlockHeight':
+        return 4_000;
+      case 'getSignatureStatuses':
+        return { context: { slot: 5_000 }, value: [null] };
+      case 'getBlocksWithLimit': {
+        const [first, limit, config] = params as [number, number, unknown];
+        expect(config).toEqual({ commitment: 'finalized' });
+        return (named ?? [...chain.keys()]).filter((slot) => slot >= first).slice(0, limit);
       }
-    },
-    batch: () => Promise.reject(new Error('no batches')),
-    close: () => Promise.resolve(),
-  };
+      case 'getBlock': {
+        const [slot, config] = params as [number, unknown];
+        expect(config).toMatchObject({ commitment: 'finalized', transactionDetails: 'signatures' });
+        const scripted = give?.(slot);
+        return scripted === undefined ? (chain.get(slot) ?? null) : scripted;
+      }
+      default:
+        throw new Error(`nobody expected ${method}`);
+    }
+  });
   return createSolanaSender({ rpc, network: { name: 'local' }, wallet });
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ExactNumber } from '@quittance/shared/exact-json';
-import { type Numbers, type Rpc, RpcRefused } from '../json-rpc.ts';
+import { scriptedRpc } from '@quittance/testkit/scripted-node';
+import { type Numbers, RpcRefused } from '../json-rpc.ts';
 import { createSolanaReader } from './reader.ts';
 
 const TIME = 1_767_323_045;
@@ -21,35 +22,28 @@ type BlockOf = (slot: number, numbers: Numbers | undefined) => Given | null | Er
 
 /** A node with a block at each of these slots, whose parent is the one before in the list. */
 function nodeOf(slots: number[], given: { finalized?: number; block?: BlockOf; time?: number | null } = {}) {
-  const asked: string[] = [];
   let finalized = given.finalized ?? slots.at(-1) ?? 0;
   let named = slots;
-  const rpc: Rpc = {
-    async call(method, params, _timeoutMs, numbers) {
-      asked.push(method);
-      switch (method) {
-        case 'getSlot':
-          return finalized;
-        case 'getBlocksWithLimit': {
-          const [from, limit] = params as [number, number];
-          return named.filter((slot) => slot >= from).slice(0, limit);
-        }
-        case 'getBlockTime':
-          return given.time ?? TIME;
-        case 'getBlock': {
-          const slot = params[0] as number;
-          const there = slots.includes(slot) ? {} : null;
-          const block = given.block === undefined ? there : given.block(slot, numbers);
-          if (block instanceof Error) throw block;
-          return block && written(slot, block);
-        }
-        default:
-          throw new Error(`nobody expected ${method}`);
+  const rpc = scriptedRpc((method, params, numbers) => {
+    switch (method) {
+      case 'getSlot':
+        return finalized;
+      case 'getBlocksWithLimit': {
+        const [from, limit] = params as [number, number];
+        return named.filter((slot) => slot >= from).slice(0, limit);
       }
-    },
-    batch: () => Promise.reject(new Error('no batches')),
-    close: () => Promise.resolve(),
-  };
+      case 'getBlockTime':
+        return given.time ?? TIME;
+      case 'getBlock': {
+        const slot = params[0] as number;
+        const there = slots.includes(slot) ? {} : null;
+        const block = given.block === undefined ? there : given.block(slot, numbers);
+        return block && (block instanceof Error ? block : written(slot, block));
+      }
+      default:
+        throw new Error(`nobody expected ${method}`);
+    }
+  });
   const written = (slot: number, { hash, parent, time, balances = [], signature = SIGNATURE }: Given) => ({
     blockhash: hash ?? hashAt(slot),
     previousBlockhash: parent ?? hashAt(slots[slots.indexOf(slot) - 1] ?? slot - 1),
@@ -62,7 +56,6 @@ function nodeOf(slots: number[], given: { finalized?: number; block?: BlockOf; t
   const reader = createSolanaReader({ rpc, network: { name: 'local' } });
   return {
     reader,
-    asked,
     finalize: (slot: number) => (finalized = slot),
     name: (some: number[]) => (named = some),
   };

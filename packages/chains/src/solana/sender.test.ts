@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
-import { type Rpc, RpcRefused, RpcUnavailable } from '../json-rpc.ts';
+import { scriptedRpc } from '@quittance/testkit/scripted-node';
+import { RpcRefused, RpcUnavailable } from '../json-rpc.ts';
 import { createSolanaSender, priorityFeeFor } from './sender.ts';
 import { hashOf } from './transaction.ts';
 import { openWallet } from './wallet.ts';
@@ -15,19 +16,12 @@ const terms = {
 const rent = units(2_039_280n);
 
 /** A node that answers each method with what is given, in turn; the last answer stays. */
-function answering(given: Record<string, unknown[]>): Rpc {
-  return {
-    async call(method) {
-      const answers = given[method] ?? [];
-      const answer = answers.length > 1 ? answers.shift() : answers[0];
-      if (answer === undefined) throw new Error(`nobody expected ${method}`);
-      if (answer instanceof Error) throw answer;
-      return answer;
-    },
-    batch: () => Promise.reject(new Error('no batches')),
-    close: () => Promise.resolve(),
-  };
-}
+const answering = (given: Record<string, unknown[]>) =>
+  scriptedRpc((method) => {
+    const answers = given[method] ?? [];
+    const answer = answers.length > 1 ? answers.shift() : answers[0];
+    return answer === undefined ? new Error(`nobody expected ${method}`) : answer;
+  });
 
 const senderOn = (given: Record<string, unknown[]>) =>
   createSolanaSender({ rpc: answering(given), network, wallet });

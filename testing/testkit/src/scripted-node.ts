@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { type Numbers, type Rpc, RpcRefused } from '@quittance/chains/json-rpc';
+
+/** What a node answers. An error that is returned or thrown is how the call ends; RpcRefused is the node's own. */
+export type Script = (method: string, params: readonly unknown[], numbers?: Numbers) => unknown;
+
+/** A connection to a node of any chain that answers as a test says. */
+export function scriptedRpc(script: Script): Rpc {
+  const answer = async (method: string, params: readonly unknown[], numbers?: Numbers) => {
+    const given = await script(method, params, numbers);
+    if (given instanceof Error) throw given;
+    return given;
+  };
+  return {
+    call: (method, params, _timeoutMs, numbers) => answer(method, params, numbers),
+    batch: (calls) =>
+      Promise.all(
+        calls.map(({ method, params }) =>
+          answer(method, params).catch((error: unknown) => {
+            if (error instanceof RpcRefused) return error;
+            throw error;
+          }),
+        ),
+      ),
+    close: async () => {},
+  };
+}
+
+type Asked = { id: unknown; method: string; params: readonly unknown[] };
+
+/** The same as a process sees it: a server, which breaks the connection where the script ends a call without an answer. */
+export async function startScriptedNode(script: Script) {
+  const rpc = scriptedRpc(script);
+  const server = createServer(async (request, response) => {
+    const asked = (await json(request)) as Asked | Asked[];
+    const calls = [asked].flat();
+    const results = await rpc.batch(calls).catch(() => undefined);
+    if (results === undefined) return void request.socket.destroy();
+    const answers = results.map((result, i) => {
+      const error = result instanceof RpcRefused ? { code: result.code, message: result.message } : undefined;
+      return { jsonrpc: '2.0', id: calls[i]?.id, ...(error === undefined ? { result } : { error }) };
+    });
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(Array.isArray(asked) ? answers : answers[0]));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stop: () => new Promise<void>((resolve) => void server.close(() => resolve())),
+  };
+}
