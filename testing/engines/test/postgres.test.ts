@@ -89,16 +89,15 @@ test('a folder that is not a cluster is neither used nor removed', async () => {
   expect(readFileSync(notes, 'utf8')).toBe('mine');
 });
 
-test('fresh begins with an empty cluster', async () => {
+test('a failed start says what Postgres said', async () => {
   await postgres.stop();
+  const started = startPostgres({ dataDir, port: 0, settings: { no_such_setting: 1 } });
+  expect(await failureOf(started)).toMatch(/Postgres ended while it was starting[\s\S]*no_such_setting/);
+});
+
+test('fresh begins with an empty cluster', async () => {
   postgres = await startPostgres({ dataDir, port: 0, fresh: true, settings: { fsync: 'off' } });
   expect(await query("select to_regclass('notes') as notes, current_setting('fsync') as fsync")).toEqual([
     { notes: null, fsync: 'off' },
   ]);
-});
-
-test('a failed start says what Postgres said', async () => {
-  const folder = path.join(scratch.folder, 'wrong');
-  const started = startPostgres({ dataDir: folder, port: 0, settings: { fsync: 'off', no_such_setting: 1 } });
-  expect(await failureOf(started)).toMatch(/Postgres ended while it was starting[\s\S]*no_such_setting/);
 });

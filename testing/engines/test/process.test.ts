@@ -36,18 +36,8 @@ function shell(script: string, more: Partial<EngineSpec> = {}): EngineSpec {
   };
 }
 
-test('engines of a parent killed with SIGKILL end by themselves, in order, and a paused one too', async () => {
-  const { child, pids } = await holder();
-  expect(pids).toHaveLength(4);
-  expect(pids.every(runs)).toBe(true);
-  child.kill('SIGKILL');
-  await until(() => !pids.some(runs), 45_000);
-  // An orderly end: anvil has written its chain, Postgres has taken its pid file away.
-  expect(existsSync(path.join(scratch.folder, 'anvil.json'))).toBe(true);
-  expect(existsSync(path.join(scratch.folder, 'postgres', 'postmaster.pid'))).toBe(false);
-});
-
-test('an engine that does not listen is killed a while after its parent', async () => {
+/** A process with an engine below it that does not listen to its stop signal. */
+async function deafHolder(): Promise<{ child: ChildProcess; pid: number }> {
   const script = `
     import { startEngine } from ${JSON.stringify(new URL('../src/process.ts', import.meta.url).href)};
     const engine = await startEngine({
@@ -59,27 +49,30 @@ test('an engine that does not listen is killed a while after its parent', async 
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [pid] = await once(child.stdout, 'data');
+  // eslint-disable-next-line no-restricted-syntax -- a process's id
+  return { child, pid: Number(pid) };
+}
+
+test('engines of a parent killed with SIGKILL end by themselves, also a paused one, and a deaf one a while later', async () => {
+  const [{ child, pids }, deaf] = await Promise.all([holder(), deafHolder()]);
+  expect(pids).toHaveLength(4);
+  expect([...pids, deaf.pid].every(runs)).toBe(true);
   child.kill('SIGKILL');
-  // eslint-disable-next-line no-restricted-syntax -- a process's id
-  await until(() => !runs(Number(pid)), 45_000);
-  // eslint-disable-next-line no-restricted-syntax -- a process's id
-  expect(runs(Number(pid))).toBe(false);
+  deaf.child.kill('SIGKILL');
+  await until(() => !pids.some(runs), 45_000);
+  // An orderly end: anvil has written its chain, Postgres has taken its pid file away.
+  expect(existsSync(path.join(scratch.folder, 'anvil.json'))).toBe(true);
+  expect(existsSync(path.join(scratch.folder, 'postgres', 'postmaster.pid'))).toBe(false);
+  await until(() => !runs(deaf.pid), 45_000);
 });
 
-test('an engine is in a session of its own, where no terminal reaches it', async () => {
-  const engine = await startEngine(shell('echo up; exec sleep 60'));
-  const session = spawnSync('ps', ['-o', 'sess=', '-p', String(engine.pid)], { encoding: 'utf8' }).stdout;
-  // eslint-disable-next-line no-restricted-syntax -- a process's id
-  expect(Number(session)).toBe(engine.pid);
-  await engine.stop();
-});
-
-test('an orderly end leaves no process behind, no watcher either', async () => {
-  const children = () =>
-    spawnSync('ps', ['-o', 'pid=,args=', '--ppid', String(process.pid)], { encoding: 'utf8' }).stdout;
-  const watchers = () => children().match(/read -r _/g)?.length ?? 0;
+test('an engine is in a session of its own, and its orderly end leaves no process behind, no watcher either', async () => {
+  const ps = (...args: string[]) => spawnSync('ps', args, { encoding: 'utf8' }).stdout;
+  const watchers = () => ps('-o', 'pid=,args=', '--ppid', `${process.pid}`).match(/read -r _/g)?.length ?? 0;
   const engine = await startEngine(shell('echo up; exec sleep 60'));
   const { pid } = engine;
+  // No terminal reaches it there.
+  expect(ps('-o', 'sess=', '-p', String(pid)).trim()).toBe(String(pid));
   expect(watchers()).toBe(1);
   await engine.stop();
   expect(pid !== undefined && runs(pid)).toBe(false);

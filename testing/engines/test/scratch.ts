@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { patient } from '@quittance/testkit/patience';
 
 /** A folder for one test, which other users may enter (Postgres, when the test runs as root); `remove` takes it away. */
 export function scratchFolder(): { folder: string; remove(): void } {
@@ -22,12 +23,9 @@ export function runs(pid: number): boolean {
   return !spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.startsWith('Z');
 }
 
-/** As in the testkit, which is made of these engines. */
-const PATIENCE = Number(process.env['TEST_PATIENCE'] ?? 1); // eslint-disable-line no-restricted-syntax -- a factor
-
 /** Waits for a condition, with a limit. */
 export async function until(condition: () => boolean | Promise<boolean>, withinMs: number): Promise<void> {
-  const deadline = Date.now() + PATIENCE * withinMs;
+  const deadline = Date.now() + patient(withinMs);
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`not true within ${withinMs} ms: ${condition}`);
     await sleep(20);
