@@ -34,17 +34,23 @@ type Asked = { id: unknown; method: string; params: readonly unknown[] };
 /** The same as a process sees it: a server, which breaks the connection where the script ends a call without an answer. */
 export async function startScriptedNode(script: Script) {
   const rpc = scriptedRpc(script);
-  const server = createServer(async (request, response) => {
-    const asked = (await json(request)) as Asked | Asked[];
+  async function answerOf(asked: Asked | Asked[]): Promise<string> {
     const calls = [asked].flat();
-    const results = await rpc.batch(calls).catch(() => undefined);
-    if (results === undefined) return void request.socket.destroy();
-    const answers = results.map((result, i) => {
-      const error = result instanceof RpcRefused ? { code: result.code, message: result.message } : undefined;
-      return { jsonrpc: '2.0', id: calls[i]?.id, ...(error === undefined ? { result } : { error }) };
-    });
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(Array.isArray(asked) ? answers : answers[0]));
+    const answers = (await rpc.batch(calls)).map((result, i) => ({
+      ...{ jsonrpc: '2.0', id: calls[i]?.id },
+      ...(result instanceof RpcRefused
+        ? { error: { code: result.code, message: result.message } }
+        : { result }),
+    }));
+    return JSON.stringify(Array.isArray(asked) ? answers : answers[0]);
+  }
+  const server = createServer((request, response) => {
+    json(request)
+      .then((asked) => answerOf(asked as Asked | Asked[]))
+      .then(
+        (answer) => response.setHeader('content-type', 'application/json').end(answer),
+        () => request.socket.destroy(),
+      );
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
