@@ -57,16 +57,7 @@ describe('the answers of several nodes', () => {
   test('give what a quorum has in the same order', () => {
     expect(commonPrefix('x')([['a', 'b', 'c'], ['a', 'b'], ['a']], 3)).toEqual(['a', 'b']);
     // Who has left the others is heard no more, also where it says the same again.
-    expect(
-      commonPrefix('x')(
-        [
-          ['a', 'b', 'c'],
-          ['a', 'x', 'c'],
-          ['a', 'b'],
-        ],
-        3,
-      ),
-    ).toEqual(['a', 'b']);
+    expect(commonPrefix('x')([[...'abc'], [...'axc'], [...'ab']], 3)).toEqual(['a', 'b']);
     expect(commonPrefix('x')([['a'], [], []], 3)).toEqual([]);
     expect(() => commonPrefix('x')([['a'], ['b']], 2)).toThrow(expect.objectContaining(noQuorum));
   });
@@ -154,17 +145,12 @@ describe('the answers of several nodes', () => {
 
   test('give a block the earliest time that is told, but for as many as may err', () => {
     const [early, late] = [block(7), { ...block(7), time: new Date(8) }];
-    for (const answers of [
+    for (const [one, other] of [
       [early, late],
       [late, early],
-    ]) {
-      expect(sameBlock(7, answers, 2)).toEqual(early);
-      expect(
-        commonBlocks(
-          answers.map((one) => [one]),
-          2,
-        ),
-      ).toEqual([early]);
+    ] as const) {
+      expect(sameBlock(7, [one, other], 2)).toEqual(early);
+      expect(commonBlocks([[one], [other]], 2)).toEqual([early]);
     }
     const absurd = { ...block(7), time: new Date(-1) };
     expect(sameBlock(7, [late, absurd, early], 3)).toEqual(early);
@@ -173,30 +159,18 @@ describe('the answers of several nodes', () => {
     expect(() => sameBlock(7, [early, { ...late, hash: 'b' }], 2)).toThrow('block 7');
   });
 
-  test.each<[string, Block[][], number[] | 'wait']>([
-    [
-      'the same',
-      [
-        [block(1), block(2)],
-        [block(1), block(2)],
-      ],
-      [1, 2],
-    ],
-    ['one has seen less', [[block(1), block(2)], [block(1)]], [1]],
-    ['one has seen nothing', [[block(1)], []], []],
-    [
-      'another block later on',
-      [
-        [block(1), block(2)],
-        [block(1), block(2, 'b')],
-      ],
-      [1],
-    ],
-    ['another block at once', [[block(1)], [block(1, 'b')]], 'wait'],
-    ['one lacks a height that another has', [[block(1)], [block(2)]], 'wait'],
-    ['other contents under one hash', [[block(1)], [{ ...block(1), payments: [{} as never] }]], 'wait'],
-  ])('give of the next blocks those in common: %s', (_what, answers, heights) => {
-    const common = () => commonBlocks(answers, 2);
+  const to = (...heights: number[]) => heights.map((height) => block(height));
+
+  test.each<[string, Block[], Block[], number[] | 'wait']>([
+    ['the same', to(1, 2), to(1, 2), [1, 2]],
+    ['one has seen less', to(1, 2), to(1), [1]],
+    ['one has seen nothing', to(1), [], []],
+    ['another block later on', to(1, 2), [block(1), block(2, 'b')], [1]],
+    ['another block at once', to(1), [block(1, 'b')], 'wait'],
+    ['one lacks a height that another has', to(1), to(2), 'wait'],
+    ['other contents under one hash', to(1), [{ ...block(1), payments: [{} as never] }], 'wait'],
+  ])('give of the next blocks those in common: %s', (_what, one, other, heights) => {
+    const common = () => commonBlocks([one, other], 2);
     if (heights === 'wait') expect(common).toThrow(expect.objectContaining(noQuorum));
     else expect(common().map(({ height }) => height)).toEqual(heights);
   });

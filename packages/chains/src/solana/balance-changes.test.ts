@@ -20,7 +20,7 @@ const SIGNATURE = '5'.repeat(88);
 
 type Held = { at: number; amount: number; owner?: string; mint?: string; program?: string };
 
-const held = ({ at, amount, owner = ours, mint = USDC, program = TOKEN_PROGRAM }: Held) => ({
+const written = ({ at, amount, owner = ours, mint = USDC, program = TOKEN_PROGRAM }: Held) => ({
   accountIndex: at,
   mint,
   owner,
@@ -45,8 +45,8 @@ const aTransaction = ({ accounts, before, after, tokensBefore = [], tokensAfter 
       fee: 5_000,
       preBalances: before,
       postBalances: after,
-      preTokenBalances: tokensBefore.map(held),
-      postTokenBalances: tokensAfter.map(held),
+      preTokenBalances: tokensBefore.map(written),
+      postTokenBalances: tokensAfter.map(written),
     },
     transaction: {
       signatures: [SIGNATURE],
@@ -88,20 +88,18 @@ describe('lamports', () => {
     ]);
   });
 
-  test.each([
-    [
-      'a failed transaction',
-      { before: [100, 0], after: [95, 0], err: { InstructionError: [0, { Custom: 1 }] } },
-    ],
-    [
-      'a failed transaction whose balances would say otherwise',
-      { before: [100, 0], after: [5, 90], err: 'AccountInUse' },
-    ],
-    ['there and back again', { before: [100, 9], after: [95, 9] }],
-    ['our own loss', { before: [5, 100], after: [95, 5] }],
-  ])('do not count: %s', (_, balances) => {
-    const one = aTransaction({ accounts: [payer, ours], ...balances });
-    expect(paid(one).filter(({ address }) => address === ours)).toEqual([]);
+  test.each<[string, [number, number], [number, number], unknown, spent: bigint[]]>([
+    ['a failed transaction', [100, 0], [95, 0], { InstructionError: [0, { Custom: 1 }] }, [5n]],
+    ['a failed transaction whose balances would say otherwise', [100, 0], [5, 90], 'AccountInUse', [95n]],
+    ['there and back again', [100, 9], [95, 9], null, [5n]],
+    ['our own loss', [5, 100], [95, 5], null, [95n]],
+  ])('do not count: %s', (_, before, after, err, spent) => {
+    const { payments, spends } = balanceChanges(
+      [aTransaction({ accounts: [payer, ours], before, after, err })],
+      tokens,
+    );
+    expect(payments.filter(({ address }) => address === ours)).toEqual([]);
+    expect(spends.map(({ amount }) => amount)).toEqual(spent);
   });
 
   test('longer than a double holds are asked for again, exactly', () => {
@@ -121,19 +119,42 @@ describe('tokens', () => {
   const accounts = [payer, account, second, other];
   const still = { accounts, before: [100, 2, 2, 2], after: [95, 2, 2, 2] };
 
-  test('count for the owner of the account, by what the owner gained', () => {
-    const one = aTransaction({
-      ...still,
-      tokensBefore: [
-        { at: 1, amount: 5 },
-        { at: 3, amount: 90, owner: other },
-      ],
-      tokensAfter: [
-        { at: 1, amount: 45 },
-        { at: 3, amount: 50, owner: other },
-      ],
-    });
-    expect(paid(one)).toEqual([{ asset: 'USDC_SOL', address: ours, amount: 40n, outputIndex: 1 }]);
+  const held = (at: number, amount: number, more: Partial<Held> = {}): Held => ({ at, amount, ...more });
+
+  test.each<[string, before: Held[], after: Held[], { err?: object }, paid: object[]]>([
+    [
+      'by what the owner of the account gained',
+      [held(1, 5), held(3, 90, { owner: other })],
+      [held(1, 45), held(3, 50, { owner: other })],
+      {},
+      [{ amount: 40n, outputIndex: 1 }],
+    ],
+    ['once in two accounts of one owner', [], [held(2, 3), held(1, 4)], {}, [{ amount: 7n, outputIndex: 1 }]],
+    [
+      'for nothing where an owner moves them between accounts of its own',
+      [held(1, 50), held(2, 0)],
+      [held(1, 20), held(2, 30)],
+      {},
+      [],
+    ],
+    ['for nothing of another mint', [], [held(1, 7, { mint: OTHER_MINT })], {}, []],
+    [
+      'for nothing of Token-2022, which may take a fee on the way',
+      [],
+      [held(1, 7, { program: TOKEN_2022_PROGRAM })],
+      {},
+      [],
+    ],
+    [
+      'for nothing in a failed transaction',
+      [],
+      [held(1, 7)],
+      { err: { InstructionError: [1, 'Custom'] } },
+      [],
+    ],
+  ])('count %s', (_, tokensBefore, tokensAfter, failure, changed) => {
+    const one = aTransaction({ ...still, tokensBefore, tokensAfter, ...failure });
+    expect(paid(one)).toEqual(changed.map((given) => ({ asset: 'USDC_SOL', address: ours, ...given })));
   });
 
   test('in an account that was opened for them count, and its rent is no payment', () => {
@@ -144,48 +165,6 @@ describe('tokens', () => {
       tokensAfter: [{ at: 1, amount: 7 }],
     });
     expect(paid(one)).toEqual([{ asset: 'USDC_SOL', address: ours, amount: 7n, outputIndex: 1 }]);
-  });
-
-  test('that an owner moves between accounts of its own do not count', () => {
-    const one = aTransaction({
-      ...still,
-      tokensBefore: [
-        { at: 1, amount: 50 },
-        { at: 2, amount: 0 },
-      ],
-      tokensAfter: [
-        { at: 1, amount: 20 },
-        { at: 2, amount: 30 },
-      ],
-    });
-    expect(paid(one)).toEqual([]);
-  });
-
-  test('in two accounts of one owner are one payment', () => {
-    const one = aTransaction({
-      ...still,
-      tokensAfter: [
-        { at: 2, amount: 3 },
-        { at: 1, amount: 4 },
-      ],
-    });
-    expect(paid(one)).toEqual([{ asset: 'USDC_SOL', address: ours, amount: 7n, outputIndex: 1 }]);
-  });
-
-  test.each([
-    ['of another mint', { mint: OTHER_MINT }],
-    ['of Token-2022, which may take a fee on the way', { program: TOKEN_2022_PROGRAM }],
-  ])('do not count: %s', (_, what) => {
-    expect(paid(aTransaction({ ...still, tokensAfter: [{ at: 1, amount: 7, ...what }] }))).toEqual([]);
-  });
-
-  test('of a failed transaction do not count', () => {
-    const one = aTransaction({
-      ...still,
-      tokensAfter: [{ at: 1, amount: 7 }],
-      err: { InstructionError: [1, 'Custom'] },
-    });
-    expect(paid(one)).toEqual([]);
   });
 });
 
