@@ -1,8 +1,18 @@
 import { deploySplitter, deployTestUsdc } from '@quittance/stack/test-usdc';
 import { testAnvil } from '@quittance/testkit/engines';
-import { createTestClient, type Hex, http, parseAbi, publicActions, walletActions } from 'viem';
+import {
+  concat,
+  createTestClient,
+  type Hex,
+  http,
+  pad,
+  parseAbi,
+  publicActions,
+  toHex,
+  walletActions,
+} from 'viem';
 import { anvil } from 'viem/chains';
-import { connectRpc, type Rpc } from '../src/json-rpc.ts';
+import { connectRpc } from '../src/json-rpc.ts';
 
 export const PHRASE = 'test test test test test test test test test test test junk';
 export const CHAIN_ID = anvil.id;
@@ -17,24 +27,8 @@ const connect = (url: string) =>
     .extend(publicActions)
     .extend(walletActions);
 
-export type DevelopmentChain = {
-  node: Awaited<ReturnType<typeof testAnvil>>;
-  /** A client that is not ours: what it says is compared with what ours say. */
-  client: ReturnType<typeof connect>;
-  rpc: Rpc;
-  usdc: Hex;
-  splitter: Hex;
-  /** A rich account the node signs for. */
-  payer: Hex;
-  /** Sends a transaction of the payer, which waits for a block. @returns its hash. */
-  send(transaction: { to: Hex; value?: bigint; data?: Hex }): Promise<Hex>;
-  /** Takes the newest blocks away and puts as many empty ones there, or ones with the given raw transactions. */
-  reorg(depth: number, transactions?: [raw: Hex, offset: number][]): Promise<void>;
-  stop(): Promise<void>;
-};
-
 /** An Ethereum node with a test USD Coin and a splitter, that mines when told to. */
-export async function developmentChain(): Promise<DevelopmentChain> {
+export async function developmentChain() {
   const node = await testAnvil({ slotsInAnEpoch: 2 });
   const client = connect(node.rpcUrl);
   const rpc = connectRpc(node.rpcUrl);
@@ -42,13 +36,18 @@ export async function developmentChain(): Promise<DevelopmentChain> {
   if (payer === undefined) throw new Error('the node has no account');
   return {
     node,
+    /** A client that is not ours: what it says is compared with what ours say. */
     client,
     rpc,
     usdc: (await deployTestUsdc(node.rpcUrl)) as Hex,
     splitter: await deploySplitter(node.rpcUrl),
+    /** A rich account the node signs for. */
     payer: payer.toLowerCase() as Hex,
-    send: (transaction) => client.sendTransaction({ account: payer, gas: 500_000n, ...transaction }),
-    reorg: async (depth, transactions = []) => {
+    /** Sends a transaction of the payer, which waits for a block. @returns its hash. */
+    send: (transaction: { to: Hex; value?: bigint; data?: Hex }): Promise<Hex> =>
+      client.sendTransaction({ account: payer, gas: 500_000n, ...transaction }),
+    /** Takes the newest blocks away and puts as many empty ones there, or ones with the given raw transactions. */
+    reorg: async (depth: number, transactions: [raw: Hex, offset: number][] = []) => {
       await client.request({ method: 'anvil_reorg', params: [depth, transactions] } as never);
     },
     stop: async () => {
@@ -58,10 +57,21 @@ export async function developmentChain(): Promise<DevelopmentChain> {
   };
 }
 
+export type DevelopmentChain = Awaited<ReturnType<typeof developmentChain>>;
+
 let last = 0;
 
 /** An address nobody has used. */
 export function newAddress(): Hex {
   last += 1;
   return `0x${(0xabcd_0000_0000n + BigInt(last)).toString(16).padStart(40, '1')}`;
+}
+
+/** Code that calls a token with 68 bytes: they go to memory in three words from the front. */
+export function tokenCall(token: Hex, data: Hex): Hex {
+  const padded = pad(data, { dir: 'right', size: 96 }).slice(2);
+  const words = [0, 1, 2].map((i) =>
+    concat(['0x7f', `0x${padded.slice(i * 64, i * 64 + 64)}`, '0x60', toHex(i * 32, { size: 1 }), '0x52']),
+  );
+  return concat([...words, '0x5f5f60445f5f73', token, '0x5af150']);
 }

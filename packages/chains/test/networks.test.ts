@@ -116,36 +116,4 @@ describe('two EVM networks', () => {
     expect(await ethereum.sender.balance('USDC_ERC20', to)).toBe(0n);
     expect(await base.sender.balance('USDC_BASE', to)).toBe(7n);
   });
-
-  test('refuse each other’s assets and transactions', async () => {
-    const to = ethereum.sender.depositAddress(12);
-    await expect(base.sender.balance('ETH', to)).rejects.toThrow('not an asset of base');
-    await expect(ethereum.sender.estimatedFee('ETH_BASE')).rejects.toThrow('not an asset of ethereum');
-    const signed = await send(ethereum, 'ETH', to, units(3n));
-    expect(await base.sender.broadcast(signed.raw)).toBe('rejected');
-    await ethereum.rpc.call('anvil_mine', ['0x1']);
-    expect(await base.sender.status(signed.txHash)).toEqual({ state: 'absent' });
-    expect(await ethereum.sender.status(signed.txHash)).toMatchObject({ state: 'mined', succeeded: true });
-    expect(await base.sender.balance('ETH_BASE', to)).toBe(0n);
-  });
-
-  test('are refused when their nodes are mixed up', async () => {
-    const swapped = { ...base.settings, rpcUrls: ethereum.settings.rpcUrls };
-    const [reader, sender] = [connectReader(swapped), connectSender(swapped, PHRASE)];
-    for (const check of [reader.check, sender.check]) {
-      await expect(check()).rejects.toMatchObject({
-        name: 'WrongNetwork',
-        message: `the node is on chain 31337, configured is ${BASE_ID}`,
-      });
-    }
-    await Promise.all([reader.close(), sender.close()]);
-  });
-
-  test('go on one without the other', async () => {
-    await ethereum.node.stop();
-    await expect(ethereum.reader.head()).rejects.toMatchObject({ name: 'RpcUnavailable' });
-    const { height } = await base.reader.head();
-    await base.rpc.call('anvil_mine', ['0x1']);
-    expect((await base.reader.head()).height).toBe(height + 1);
-  });
 });

@@ -62,22 +62,6 @@ const pay = (amount: bigint) => {
 };
 
 describe('two nodes', () => {
-  test('of the configured network pass, and of which one is on another do not', async () => {
-    await expect(reader.check()).resolves.toBeUndefined();
-    await expect(sender.check()).resolves.toBeUndefined();
-    const other = await testAnvil({ chainId: 5 });
-    const mixed = connectReader({
-      ...settings,
-      rpcUrls: [new Secret(first.node.rpcUrl), new Secret(other.rpcUrl)],
-    });
-    try {
-      await expect(mixed.check()).rejects.toMatchObject({ name: 'WrongNetwork' });
-    } finally {
-      await mixed.close();
-      await other.stop();
-    }
-  });
-
   test('of which one lags show what both have, and the rest when it has caught up', async () => {
     const before = await reader.head();
     const { to, txHash } = await pay(7n);

@@ -1,6 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startSurfpool } from '@quittance/engines/surfpool';
-import { payOnSolana, prepareSolana, type SolanaNode } from '@quittance/stack/solana';
+import { invariant } from '@quittance/shared/result';
+import { payOnSolana, prepareSolana } from '@quittance/stack/solana';
+import { eventually } from '@quittance/testkit/eventually';
 import {
   type Address,
   type AddressesByLookupTableAddress,
@@ -11,7 +12,6 @@ import {
   createTransactionMessage,
   getBase64EncodedWireTransaction,
   type Instruction,
-  type KeyPairSigner,
   pipe,
   setTransactionMessageFeePayerSigner,
   setTransactionMessageLifetimeUsingBlockhash,
@@ -26,27 +26,10 @@ export const wallet = openWallet(PHRASE);
 /** Sixteen times the public networks' pace: a block is finalized within a second. */
 const SLOT_MS = 25;
 const HAPPENS_WITHIN_MS = 30_000;
-
-export type SolanaChain = {
-  node: Awaited<ReturnType<typeof startSurfpool>>;
-  rpc: Rpc;
-  network: SolanaNetwork & { usdcMint: string };
-  faucet: SolanaNode;
-  /** A rich account whose key the tests have. */
-  payer: KeyPairSigner;
-  /** Sends, signed by the payer and whoever else signs the instructions. @returns the signature. */
-  /** With `tables`, addresses in them are named by their place there. */
-  send(instructions: Instruction[], tables?: AddressesByLookupTableAddress): Promise<string>;
-  pay(asset: 'SOL' | 'USDC_SOL', to: string, amount: bigint): Promise<string>;
-  finalized(signature: string): Promise<number>;
-  stop(): Promise<void>;
-};
+const ASK_EVERY_MS = 20;
 
 /** A Solana node with a test USD Coin, and a hot wallet with the given money. */
-export async function solanaChain(
-  hot: { lamports: bigint; usdc: bigint },
-  slotMs = SLOT_MS,
-): Promise<SolanaChain> {
+export async function solanaChain(hot: { lamports: bigint; usdc: bigint }, slotMs = SLOT_MS) {
   const node = await startSurfpool({ port: 0, wsPort: 0, slotMs });
   const rpc = connectRpc(node.rpcUrl);
   const usdcMint = await prepareSolana(node.rpcUrl, { address: wallet.hotAddress, ...hot });
@@ -55,10 +38,15 @@ export async function solanaChain(
   return {
     node,
     rpc,
-    network: { name: 'local', usdcMint },
+    network: { name: 'local', usdcMint } satisfies SolanaNetwork,
     faucet,
+    /** A rich account whose key the tests have. */
     payer,
-    async send(instructions, tables = {}) {
+    /**
+     * Sends, signed by the payer and whoever else signs the instructions. Addresses in `tables` are named by their place
+     * there. @returns the signature.
+     */
+    async send(instructions: Instruction[], tables: AddressesByLookupTableAddress = {}): Promise<string> {
       const answer = await rpc.call('getLatestBlockhash', []);
       const { blockhash, lastValidBlockHeight } = (
         answer as { value: { blockhash: Blockhash; lastValidBlockHeight: number } }
@@ -79,8 +67,9 @@ export async function solanaChain(
       const raw = getBase64EncodedWireTransaction(signed);
       return String(await rpc.call('sendTransaction', [raw, { encoding: 'base64', skipPreflight: true }]));
     },
-    pay: (asset, to, amount) => payOnSolana(faucet, [{ asset, to, amount }]),
-    finalized: (signature) => finalizedSlot(rpc, signature),
+    pay: (asset: 'SOL' | 'USDC_SOL', to: string, amount: bigint): Promise<string> =>
+      payOnSolana(faucet, [{ asset, to, amount }]),
+    finalized: (signature: string) => finalizedSlot(rpc, signature),
     async stop() {
       await rpc.close();
       await node.stop();
@@ -88,23 +77,20 @@ export async function solanaChain(
   };
 }
 
+export type SolanaChain = Awaited<ReturnType<typeof solanaChain>>;
+
 async function finalizedSlot(rpc: Rpc, signature: string): Promise<number> {
   type Status = { slot: number; confirmationStatus: string } | null;
-  return await eventually(async () => {
-    const answer = (await rpc.call('getSignatureStatuses', [[signature]])) as { value: [Status] };
-    const [status] = answer.value;
-    return status?.confirmationStatus === 'finalized' ? status.slot : undefined;
-  });
-}
-
-export async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
-  const deadline = Date.now() + HAPPENS_WITHIN_MS;
-  for (;;) {
-    const seen = await look();
-    if (seen !== undefined) return seen;
-    if (Date.now() > deadline) throw new Error('it did not happen');
-    await sleep(20);
-  }
+  return await eventually(
+    async () => {
+      const answer = (await rpc.call('getSignatureStatuses', [[signature]])) as { value: [Status] };
+      const [status] = answer.value;
+      invariant(status?.confirmationStatus === 'finalized', 'it is final');
+      return status.slot;
+    },
+    HAPPENS_WITHIN_MS,
+    ASK_EVERY_MS,
+  );
 }
 
 let last = 0;

@@ -1,8 +1,8 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { units } from '@quittance/shared/money';
 import { mintTestUsdc } from '@quittance/stack/test-usdc';
-import { concat, encodeFunctionData, type Hex, pad, parseEther, toHex } from 'viem';
-import { abi, CHAIN_ID, developmentChain, newAddress } from '../development-chain.ts';
+import { concat, encodeFunctionData, type Hex, parseEther } from 'viem';
+import { abi, CHAIN_ID, developmentChain, newAddress, tokenCall } from '../development-chain.ts';
 import { contract } from './contract.ts';
 import { connections, type Fixture } from './fixture.ts';
 
@@ -89,13 +89,4 @@ async function openAnvil(): Promise<Fixture> {
       await chain.stop();
     },
   };
-}
-
-/** Code that calls a token with 68 bytes: they go to memory in three words from the front. */
-function tokenCall(token: Hex, data: Hex): Hex {
-  const padded = pad(data, { dir: 'right', size: 96 }).slice(2);
-  const words = [0, 1, 2].map((i) =>
-    concat(['0x7f', `0x${padded.slice(i * 64, i * 64 + 64)}`, '0x60', toHex(i * 32, { size: 1 }), '0x52']),
-  );
-  return concat([...words, '0x5f5f60445f5f73', token, '0x5af150']);
 }
