@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type BitcoindHandle, startBitcoind } from '@quittance/engines/bitcoind';
+import type { BitcoindHandle } from '@quittance/engines/bitcoind';
+import { testBitcoind } from '@quittance/testkit/engines';
 import { createBitcoinReader } from '../src/bitcoin/reader.ts';
 import { createBitcoinSender } from '../src/bitcoin/sender.ts';
 import { openBitcoinWallet } from '../src/bitcoin/wallet.ts';
@@ -12,8 +10,7 @@ export const wallet = openBitcoinWallet('regtest', PHRASE);
 
 /** A Bitcoin node that mines when told to, and what we read and send with. */
 export async function bitcoinChain(flags: readonly string[] = []) {
-  const dataDir = mkdtempSync(join(tmpdir(), 'quittance-bitcoin-'));
-  const node = await startBitcoind({ dataDir, port: 0, flags });
+  const node = await testBitcoind(flags);
   const rpc = connectRpc(node.rpcUrl);
   return {
     node,
@@ -23,7 +20,6 @@ export async function bitcoinChain(flags: readonly string[] = []) {
     stop: async () => {
       await rpc.close();
       await node.stop();
-      rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }

@@ -15,6 +15,8 @@ const PASSWORD_FILE = 'quittance-password';
 const FAUCET = 'faucet';
 /** Rewards can be spent when 100 blocks stand on them: 50 bitcoins each then. */
 const FIRST_BLOCKS = 150;
+/** The rewards of the later ones would have to wait; the wallet writes each down. */
+const REWARDS = 50;
 const ASK_WITHIN_MS = 2_000;
 const CALL_WITHIN_MS = 60_000;
 const REGTEST = 'regtest';
@@ -162,6 +164,8 @@ function flags(options: BitcoindOptions, dataDir: string, port: number, password
     ...['-rpcthreads=8', '-rpcworkqueue=512'],
     // It closes what has been idle for half a minute just when a busy machine's client asks again.
     '-rpcservertimeout=3600',
+    // The faucet's wallet makes keys when it needs them: a thousand of each kind take a second.
+    '-keypool=10',
     ...['-txindex=1', '-fallbackfee=0.00002', '-dbcache=16', '-maxmempool=50'],
     ...(options.flags ?? []),
   ];
@@ -237,7 +241,7 @@ async function openFaucet(call: Call): Promise<void> {
 }
 
 async function firstBlocks(node: Pick<BitcoindHandle, 'rpc' | 'mine'>, call: Call): Promise<void> {
-  const missing = FIRST_BLOCKS - (await node.rpc<number>('getblockcount'));
-  if (missing <= 0) return;
-  await node.mine(missing, (await call(CALL_WITHIN_MS, FAUCET, 'getnewaddress')) as string);
+  if ((await node.rpc<number>('getblockcount')) >= FIRST_BLOCKS) return;
+  await node.mine(REWARDS, (await call(CALL_WITHIN_MS, FAUCET, 'getnewaddress')) as string);
+  await node.mine(FIRST_BLOCKS - REWARDS);
 }

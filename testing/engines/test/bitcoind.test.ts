@@ -12,7 +12,12 @@ let folders = 0;
 const newFolder = () => path.join(scratch.folder, `bitcoin-${++folders}`);
 
 async function start(options: Partial<BitcoindOptions> = {}): Promise<BitcoindHandle> {
-  const node = await startBitcoind({ dataDir: newFolder(), port: 0, ...options });
+  const node = await startBitcoind({
+    dataDir: newFolder(),
+    port: 0,
+    flags: ['-unsafesqlitesync'],
+    ...options,
+  });
   running.push(node);
   return node;
 }

@@ -124,9 +124,12 @@ export async function testRedis(): Promise<Either<RedisHandle>> {
 export const testAnvil = (options: Partial<AnvilOptions> = {}): Promise<AnvilHandle> =>
   startAnvil({ port: 0, mining: 'manual', ...options });
 
-/** A Bitcoin node of this suite's own; it mines when told to. */
-export async function testBitcoind(): Promise<BitcoindHandle> {
+/**
+ * A Bitcoin node of this suite's own; it mines when told to. Its faucet does not wait for the disk: only a power cut could lose
+ * what it wrote.
+ */
+export async function testBitcoind(flags: readonly string[] = []): Promise<BitcoindHandle> {
   const dataDir = mkdtempSync(join(tmpdir(), 'quittance-bitcoin-'));
   process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
-  return await startBitcoind({ dataDir, port: 0 });
+  return await startBitcoind({ dataDir, port: 0, flags: ['-unsafesqlitesync', ...flags] });
 }
