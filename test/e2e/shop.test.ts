@@ -24,12 +24,15 @@ beforeAll(async () => {
   const debug = { LOG_LEVEL: 'debug' };
   quittance = await startQuittance({
     auditor: true,
+    redis: true,
     settings: {
       gateway: {
         ...debug,
         METRICS_PORT: String(metricsPort),
         TRUSTED_PROXIES: 'loopback',
         FAILED_AUTH_PER_MINUTE: String(FAILED_AUTH_MAX),
+        // Redis is for the gateway of the contract's cases.
+        REDIS_URL: '',
       },
       payouts: debug,
       ledger: debug,

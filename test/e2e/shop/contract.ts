@@ -1,20 +1,209 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Merchant } from '@quittance/testkit/merchant';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Engine } from '@quittance/engines/process';
 import type { Quittance } from '@quittance/testkit/quittance';
-import type { OnStack } from './on-stack.ts';
+import { rawHttp } from '../raw-http.ts';
+import { PAYEE, refusedInvoices, refusedPayouts } from '../refused-bodies.ts';
+import { type OnStack, startGateway } from './on-stack.ts';
 
-/** The form of answers, in full. What is refused is in mistakes.ts, and with all its cases in the suites of the services. */
+/** Every row of the contract's Errors and Limits, as bytes on a socket: no client library tidies them up. */
 export const contractCases = (stack: OnStack): void =>
   describe('the contract', () => {
     let quittance: Quittance;
-    let shop: Merchant;
+    /** Its limits are those of a new installation: 30 requests a minute and token. */
+    let gateway: Engine;
+    let port: number;
 
     beforeAll(async () => {
       quittance = stack();
-      shop = await quittance.merchant();
+      const REDIS_URL = quittance.stack.engines.redis?.url ?? '';
+      const limits = { RATE_LIMIT_PER_MINUTE: '30', FAILED_AUTH_PER_MINUTE: '300', REDIS_URL };
+      [port, gateway] = await startGateway(quittance, limits);
+    });
+    afterAll(() => gateway?.stop());
+
+    const { send, get, post } = rawHttp(() => port);
+    const as = (shop: { token: string }) => `Authorization: Bearer ${shop.token}`;
+    const json = 'Content-Type: application/json';
+
+    describe('401: whoever is not known', () => {
+      const unauthenticated = { message: 'Unauthenticated.' };
+
+      test.each([
+        ['no token', []],
+        ['an empty token', ['Authorization: Bearer ']],
+        ['another scheme', ['Authorization: Basic dXNlcjpwYXNz']],
+        ['an unknown token', ['Authorization: Bearer qt_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG']],
+        ['a forged identity', ['X-Quittance-Identity: eyJhY2NvdW50IjoiYWNjXzEifQ.AAAA']],
+      ])('%s', async (_, headers) => {
+        for (const path of [
+          '/api/invoices',
+          '/api/payouts',
+          '/api/balances',
+          '/api/assets',
+          '/api/webhooks',
+        ]) {
+          expect(await get(path, ...headers)).toMatchObject({ status: 401, body: unauthenticated });
+        }
+      });
+
+      test('a revoked token, at once', async () => {
+        const shop = await quittance.merchant();
+        expect((await get('/api/assets', as(shop))).status).toBe(200);
+        await quittance.db.rows('update gateway.tokens set revoked_at = now() where account_id = $1', [
+          shop.id,
+        ]);
+        expect(await get('/api/assets', as(shop))).toMatchObject({ status: 401, body: unauthenticated });
+      });
+
+      test('an expired token', async () => {
+        const shop = await quittance.merchant();
+        await quittance.db.rows(
+          `update gateway.tokens set created_at = now() - interval '2 days', expires_at = now() - interval '1 second' where account_id = $1`,
+          [shop.id],
+        );
+        expect(await get('/api/assets', as(shop))).toMatchObject({ status: 401, body: unauthenticated });
+      });
+    });
+
+    describe('404 and 405: what is not there', () => {
+      test('an unknown route, before anybody is asked who they are', async () => {
+        expect(await get('/api/nothing')).toMatchObject({
+          status: 404,
+          body: { message: 'The route api/nothing could not be found.' },
+        });
+      });
+
+      test('a wrong verb, with what is allowed', async () => {
+        const answer = await send('DELETE', '/api/invoices', []);
+        expect(answer).toMatchObject({
+          status: 405,
+          body: {
+            message: 'The DELETE method is not supported for this route. Supported methods: GET, HEAD, POST.',
+          },
+        });
+        expect(answer.headers.get('allow')).toBe('GET, HEAD, POST');
+      });
+
+      test('an invoice that does not exist', async () => {
+        const shop = await quittance.merchant();
+        for (const id of ['inv_0', '1', `inv_${'0'.repeat(36)}`]) {
+          expect(await get(`/api/invoices/${id}`, as(shop))).toMatchObject({
+            status: 404,
+            body: { message: 'No query results for model [Invoice].' },
+          });
+        }
+      });
+    });
+
+    test('403: what belongs to another account', async () => {
+      const [mine, theirs] = [await quittance.merchant(), await quittance.merchant()];
+      const made = await post('/api/invoices', '{"asset":"ETH","amount":10}', as(theirs), json);
+      const { id } = (made.body as { data: { id: string } }).data;
+      expect(await get(`/api/invoices/${id}`, as(mine))).toMatchObject({
+        status: 403,
+        body: { message: 'This action is unauthorized.' },
+      });
+    });
+
+    const invalid = (errors: object) => ({
+      status: 422,
+      body: { message: 'The given data was invalid.', errors },
+    });
+
+    describe('422: invoices', () => {
+      test.each(refusedInvoices)('%s', async (body, errors) => {
+        const shop = await quittance.merchant();
+        expect(await post('/api/invoices', body, as(shop), json)).toMatchObject(invalid(errors));
+      });
+
+      test.each(['5', '5.00', '"5"', '" 10.5 "', '5e0', '1e3'])(
+        'an amount of %s is accepted',
+        async (amount) => {
+          const shop = await quittance.merchant();
+          expect(
+            (await post('/api/invoices', `{"asset":"ETH","amount":${amount}}`, as(shop), json)).status,
+          ).toBe(201);
+        },
+      );
+    });
+
+    describe('422 and 400: payouts', () => {
+      test.each(refusedPayouts)('%s', async (body, errors) => {
+        const shop = await quittance.merchant();
+        expect(await post('/api/payouts', body, as(shop), json)).toMatchObject(invalid(errors));
+      });
+
+      test('400: more than the balance', async () => {
+        const shop = await quittance.merchant();
+        expect(
+          await post('/api/payouts', `{"asset":"ETH","amount":1,"address":"${PAYEE}"}`, as(shop), json),
+        ).toMatchObject({ status: 400, body: { message: 'Insufficient balance' } });
+      });
+    });
+
+    describe('limits', () => {
+      test('30 requests a minute and token, then 429; another token goes on', async () => {
+        const [shop, other] = [await quittance.merchant(), await quittance.merchant()];
+        for (let i = 1; i <= 30; i++) {
+          const answer = await get('/api/assets', as(shop));
+          expect(answer.status).toBe(200);
+          expect(answer.headers.get('x-ratelimit-limit')).toBe('30');
+          expect(answer.headers.get('x-ratelimit-remaining')).toBe(String(30 - i));
+        }
+        const over = await get('/api/balances', as(shop));
+        expect(over).toMatchObject({ status: 429, body: { message: 'Too Many Attempts.' } });
+        expect(over.headers.get('x-ratelimit-remaining')).toBe('0');
+        // eslint-disable-next-line no-restricted-syntax -- seconds
+        const wait = Number.parseInt(over.headers.get('retry-after') ?? '', 10);
+        expect(wait).toBeGreaterThan(0);
+        expect(wait).toBeLessThanOrEqual(60);
+        expect((await get('/api/assets', as(other))).status).toBe(200);
+      });
+
+      test.each(['/api/invoices', '/api/payouts'])(
+        '%s: perPage is 10 by default and 100 at most',
+        async (path) => {
+          const shop = await quittance.merchant();
+          expect(await get(path, as(shop))).toMatchObject({
+            status: 200,
+            body: { data: [], meta: { per_page: 10 } },
+          });
+          expect((await get(`${path}?perPage=100`, as(shop))).status).toBe(200);
+          expect(await get(`${path}?perPage=101`, as(shop))).toMatchObject(
+            invalid({ perPage: ['The per page must not be greater than 100.'] }),
+          );
+          expect(await get(`${path}?perPage=0`, as(shop))).toMatchObject(
+            invalid({ perPage: ['The per page must be at least 1.'] }),
+          );
+          expect(await get(`${path}?page=zzz`, as(shop))).toMatchObject({
+            status: 200,
+            body: { meta: { current_page: 1 } },
+          });
+        },
+      );
+
+      test('a body over 64 kB is 413', async () => {
+        const shop = await quittance.merchant();
+        const body = `{"asset":"ETH","amount":10,"external_id":"${'x'.repeat(70_000)}"}`;
+        expect(await post('/api/invoices', body, as(shop), json)).toMatchObject({
+          status: 413,
+          body: { message: 'The body must not be greater than 64 kilobytes.' },
+        });
+      });
+    });
+
+    test('500s tell nothing: a service that is away is 503 with Retry-After', async () => {
+      const shop = await quittance.merchant();
+      quittance.stack.services.ledger.kill();
+      const answer = await get('/api/balances', as(shop));
+      expect(answer).toMatchObject({ status: 503, body: { message: 'Service Unavailable' } });
+      expect(answer.headers.get('retry-after')).toBeDefined();
+      await quittance.stack.services.ledger.restart();
+      expect((await get('/api/balances', as(shop))).status).toBe(200);
     });
 
     test('what every answer looks like: assets, balances, an invoice, lists', async () => {
+      const shop = await quittance.merchant();
       const text = expect.any(String);
       const asset = {
         id: expect.any(Number),
@@ -27,16 +216,19 @@ export const contractCases = (stack: OnStack): void =>
         network_fee: '0.0005',
         min_confirmations: expect.any(Number),
       };
-      const assets = (await shop.get('/api/assets')).body;
+      const assets = (await get('/api/assets', as(shop))).body as { data: unknown[] };
       expect(assets.data).toHaveLength(2);
       expect(assets.data).toContainEqual(asset);
 
-      const balances = (await shop.get('/api/balances')).body;
+      const balances = (await get('/api/balances', as(shop))).body as { data: unknown[] };
       expect(balances.data).toHaveLength(2);
       expect(balances.data).toContainEqual({ asset, balance: '0', held: '0', usd_value: '0' });
 
-      const order = { asset: 'ETH', amount: 12.5, external_id: 'order-7', expires_in: 30 };
-      const made = (await shop.post('/api/invoices', order)).body;
+      const order = '{"asset":"ETH","amount":12.5,"external_id":"order-7","expires_in":30}';
+      const made = (await post('/api/invoices', order, as(shop), json)).body as {
+        message: string;
+        data: { id: string };
+      };
       const stamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
       const listed = {
         id: expect.stringMatching(/^inv_[0-9a-z]{36}$/),
@@ -68,8 +260,8 @@ export const contractCases = (stack: OnStack): void =>
         payments: [],
       };
       expect(made).toEqual({ message: text, data: full });
-      expect((await shop.get(`/api/invoices/${made.data.id}`)).body).toEqual(full);
-      expect(await shop.get('/api/invoices')).toMatchObject({
+      expect((await get(`/api/invoices/${made.data.id}`, as(shop))).body).toEqual(full);
+      expect(await get('/api/invoices', as(shop))).toMatchObject({
         status: 200,
         body: {
           data: [listed],
@@ -77,12 +269,27 @@ export const contractCases = (stack: OnStack): void =>
           links: { prev: null, next: null },
         },
       });
-      const list = (await shop.get('/api/invoices')).body;
+      const list = (await get('/api/invoices', as(shop))).body as { data: object[] };
       expect(Object.keys(list.data[0] ?? {}).sort()).toEqual(Object.keys(listed).sort());
     });
 
+    test('the same Idempotency-Key gives the same invoice, and another body is refused', async () => {
+      const shop = await quittance.merchant();
+      const key = 'Idempotency-Key: order-8';
+      const first = await post('/api/invoices', '{"asset":"ETH","amount":20}', as(shop), json, key);
+      const again = await post('/api/invoices', '{"asset":"ETH","amount":20}', as(shop), json, key);
+      expect(again.status).toBe(201);
+      expect(again.body).toEqual(first.body);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect((await post('/api/invoices', '{"asset":"ETH","amount":21}', as(shop), json, key)).status).toBe(
+        422,
+      );
+    });
+
     test('the payment page needs no token, runs no script and loads nothing from elsewhere', async () => {
-      const { url } = (await shop.post('/api/invoices', { asset: 'ETH', amount: 10 })).body.data;
+      const shop = await quittance.merchant();
+      const made = await post('/api/invoices', '{"asset":"ETH","amount":10}', as(shop), json);
+      const { url } = (made.body as { data: { url: string } }).data;
       const page = await fetch(url);
       expect(page.status).toBe(200);
       expect(page.headers.get('content-type')).toMatch(/^text\/html/);
@@ -90,6 +297,6 @@ export const contractCases = (stack: OnStack): void =>
       const html = await page.text();
       expect(html).toContain('<svg');
       expect(html).not.toMatch(/<script|src="http|href="http/);
-      expect((await fetch(`${quittance.url}/pay/inv_nothing`)).status).toBe(404);
+      expect((await fetch(`http://127.0.0.1:${port}/pay/inv_nothing`)).status).toBe(404);
     });
   });
