@@ -25,6 +25,8 @@ export const commands = {
       asset: z.enum(assetSymbols),
       amount: z.string().regex(/^\d{1,78}$/),
       network_fee: z.string().regex(/^\d{1,78}$/),
+      /** True: all that the balance has after the network fee, and at least `amount`. An older ledger ignores it. */
+      takes_all: z.boolean().optional(),
       /**
        * Null: from the balance. Otherwise a refund of this unresolved deposit: amount and network fee must add up to all of
        * it. `refused` when it was accepted or refunded before, and when a part of it has recovered a write-off, which
@@ -35,6 +37,11 @@ export const commands = {
     reply: z.object({
       outcome: z.enum(['placed', 'refused', 'voided']),
       because: z.literal('used_for_recovery').optional(),
+      /** What is held without the network fee, of a hold that takes all. */
+      amount: z
+        .string()
+        .regex(/^\d{1,78}$/)
+        .optional(),
       /** What the balance had when it refused the hold. An older release leaves it out. */
       available: z
         .string()

@@ -5,8 +5,7 @@ import type { Logger } from '@quittance/shared/logger';
 import type { FeeEstimateBoard } from '@quittance/shared/quotes';
 import type { Secret } from '@quittance/shared/secret';
 import type { AssetSettings, Difference } from './domain/asset-settings.ts';
-import type { Hold } from './domain/hold.ts';
-import type { LedgerPayout } from './domain/posting.ts';
+import type { AskedHold, Hold } from './domain/hold.ts';
 import type { Reading } from './domain/quote.ts';
 
 /** Where rates come from. */
@@ -20,7 +19,7 @@ export type PriceSource = {
 /** Decides holds, those of the same moment together. */
 export type HoldBatcher = {
   /** What was decided for the payout, now or before; rejects when nothing could be. */
-  decide(payout: LedgerPayout): Promise<Hold>;
+  decide(payout: AskedHold): Promise<Hold>;
 };
 
 export type Settings = {

@@ -5,7 +5,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import { holdPosting, type LedgerPayout } from '../src/domain/posting.ts';
 import { placeHold } from '../src/operations/place-hold.ts';
 import { decideHolds } from '../src/store/holds.ts';
-import { aDeposit, aHold, anAccount, aPayoutId, openLedger, settled } from './ledger-fixture.ts';
+import { aDeposit, aHold, anAccount, aPayoutId, giveUp, openLedger, settled } from './ledger-fixture.ts';
 
 const { fixture, one, other } = openLedger({ replicas: 2 });
 
@@ -34,7 +34,9 @@ it('holds are decided by their keys, also when the statement was planned over em
   await fixture.admin.rows('vacuum analyze holds, balances, transfers');
   // From the sixth time on Postgres keeps the plan.
   for (let i = 0; i < 8; i++) await decideHolds(ports.db, [payoutOf(anAccount(), 1n)]);
-  const plan = await ports.db.rows(`explain execute holds_decide('{1}', '{acc_1}', '{ETH}', '{1}', '{0}')`);
+  const plan = await ports.db.rows(
+    `explain execute holds_decide('{1}', '{acc_1}', '{ETH}', '{1}', '{0}', '{f}')`,
+  );
   expect(plan.length).toBeGreaterThan(10);
   expect(JSON.stringify(plan)).not.toMatch(/Seq Scan/);
 });
@@ -53,6 +55,37 @@ describe('a hold', () => {
     const outcome = balance === undefined ? 'refused' : 'placed';
     expect([await fixture.place(hold), await fixture.place(hold)]).toEqual([outcome, outcome]);
     expect(await fixture.balance(account)).toEqual(balance ?? ['100', '0', '0']);
+  });
+
+  it.each<[string, bigint, string, Awaited<ReturnType<typeof placeHold>>, string[]]>([
+    ['leaves nothing', 100n, '5', { outcome: 'placed', amount: '95' }, ['0', '100', '0']],
+    [
+      'is refused below its least amount',
+      14n,
+      '5',
+      { outcome: 'refused', available: '14' },
+      ['14', '0', '0'],
+    ],
+  ])('of all %s, also when it is asked for again', async (_what, has, fee, reply, balance) => {
+    const account = await anAccountWith(has);
+    const hold = aHold(account, 10n, { network_fee: fee, takes_all: true });
+    expect(await placeHold(one.ports, hold)).toMatchObject(reply);
+    await fixture.send([settled(aDeposit(account, 50n))]);
+    const later = String(BigInt(balance[0] ?? 0) + 50n);
+    await eventually(async () => expect((await fixture.balance(account))[0]).toBe(later));
+    const { amount, outcome } = await placeHold(other.ports, hold);
+    expect({ amount, outcome }).toEqual({ amount: reply.amount, outcome: reply.outcome });
+    expect(await fixture.balance(account)).toEqual([later, ...balance.slice(1)]);
+  });
+
+  it('of all is not placed when its payout was voided before', async () => {
+    const account = await anAccountWith(100n);
+    const hold = aHold(account, 10n, { takes_all: true });
+    await fixture.send([giveUp(hold)]);
+    const row = () => fixture.db.rows('select state from holds where payout_id = $1', [hold.payout_id]);
+    await eventually(async () => expect(await row()).toEqual([{ state: 'voided' }]));
+    expect(await placeHold(one.ports, hold)).toEqual({ outcome: 'voided' });
+    expect(await fixture.balance(account)).toEqual(['100', '0', '0']);
   });
 
   it('of one asset does not touch another', async () => {
@@ -121,6 +154,23 @@ describe('many at once', () => {
     const outcomes = await Promise.all(Array.from({ length: 600 }, () => fixture.place(aHold(account, 1n))));
     expect([count(outcomes, 'placed'), count(outcomes, 'refused')]).toEqual([300, 300]);
     expect(await fixture.balance(account)).toEqual(['0', '300', '0']);
+  });
+
+  it('holds of all among others: the balance is held to the unit', async () => {
+    const account = await anAccountWith(300n);
+    const asks = Array.from({ length: 60 }, (_, i) =>
+      aHold(account, 10n, { network_fee: '1', ...(i % 20 === 7 && { takes_all: true }) }),
+    );
+    const replies = await Promise.all(asks.map((ask, i) => placeHold((i % 2 ? one : other).ports, ask)));
+    const all = replies.filter(({ outcome, amount }) => outcome === 'placed' && amount !== undefined);
+    expect(all.length).toBeLessThanOrEqual(1);
+    const held = replies.reduce(
+      (sum, { outcome, amount = '10' }) => sum + (outcome === 'placed' ? BigInt(amount) + 1n : 0n),
+      0n,
+    );
+    const left = 300n - held;
+    expect(await fixture.balance(account)).toEqual([String(left), String(held), '0']);
+    expect(left < 11n).toBe(true);
   });
 
   it('the statement alone, 16 connections on one row: exactly as many as the balance covers', async () => {

@@ -51,11 +51,13 @@ describe('the body of a new payout', () => {
         address: address.toLowerCase(),
         networkFee: 500_000_000_000_000n,
         minConfirmations: 12,
+        takesAll: false,
         usdRate: '2500',
         externalId: null,
         metadata: {},
       },
     });
+    expect(order('ETH', '"max"')).toMatchObject({ ok: true, value: { amount: 10n ** 13n, takesAll: true } });
     expect(order('USDC_ERC20', '"0.010000"')).toMatchObject({ ok: true, value: { amount: 10_000n } });
   });
 

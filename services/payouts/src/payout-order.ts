@@ -24,6 +24,8 @@ const UNITS_MAX = units(10n ** 75n);
 export type PayoutOrder = {
   asset: AssetSymbol;
   amount: Units;
+  /** All that the balance has after the fee is paid, and at least `amount`. */
+  takesAll: boolean;
   /** Canonical. */
   address: string;
   networkFee: Units;
@@ -47,6 +49,7 @@ const fields = {
   address: formPart({ address: rules.text(ADDRESS_CHARACTERS_MAX).required }),
 };
 const optionalAddress = formPart({ address: rules.text(ADDRESS_CHARACTERS_MAX).optional });
+const readMax = formPart({ amount: rules.oneOf(['max']).required });
 const noteFields = {
   external_id: rules.text(EXTERNAL_ID_CHARACTERS_MAX).optional,
   metadata: rules.metadata().or({}),
@@ -60,14 +63,16 @@ const noteNames = Object.keys(noteFields);
  * body is valid and there is no fresh quote, because an old fee must not be promised.
  */
 export function readPayoutOrder(body: unknown, ports: OrderPorts): Result<PayoutOrder, FieldErrors> {
-  const { errors, asset, amount, address } = readPayment(body, ports, fields.address);
+  const takesAll = readMax(body).ok;
+  const { errors, asset, amount, address } = readPayment(body, ports, fields.address, takesAll);
   const notes = readNotes(body);
   if (!notes.ok) Object.assign(errors, notes.refusal);
   const problems = { ...errors, ...unknownFields(body, [...Object.keys(fields), ...noteNames]) };
   const isValid = Object.keys(problems).length === 0;
   if (!isValid || asset === undefined || amount === undefined || !address || !notes.ok)
     return refuse(problems);
-  return ok({ asset, amount, address, ...termsOf(freshQuote(ports, asset)), ...notesOf(notes.value) });
+  const terms = termsOf(freshQuote(ports, asset));
+  return ok({ asset, amount, takesAll, address, ...terms, ...notesOf(notes.value) });
 }
 
 /** What a payout would cost now. */
@@ -99,8 +104,16 @@ type ReadPayment = {
   address: string | null | undefined;
 };
 
-/** Reads what is paid and to whom. A part that has errors is undefined. */
-function readPayment(body: unknown, { quotes, chains }: OrderPorts, readAddress: ReadAddress): ReadPayment {
+/**
+ * Reads what is paid and to whom. A part that has errors is undefined. The amount of a payout that takes all is the least
+ * that it may be.
+ */
+function readPayment(
+  body: unknown,
+  { quotes, chains }: OrderPorts,
+  readAddress: ReadAddress,
+  takesAll = false,
+): ReadPayment {
   const given = { asset: fields.asset(body), amount: fields.amount(body), address: readAddress(body) };
   const named = given.asset.ok ? given.asset.value.asset : undefined;
   const latest = named && quotes.latest(named);
@@ -117,7 +130,8 @@ function readPayment(body: unknown, { quotes, chains }: OrderPorts, readAddress:
   }
 
   let amount: Units | undefined;
-  if (!given.amount.ok) Object.assign(errors, given.amount.refusal);
+  if (takesAll) amount = leastOf(latest);
+  else if (!given.amount.ok) Object.assign(errors, given.amount.refusal);
   else if (asset !== undefined) {
     const dust = units(latest?.dust ?? '0');
     const within = amountWithin(given.amount.value.amount, assets[asset].decimals, dust);
@@ -178,7 +192,14 @@ export function readReturnOrder(
   if (Object.keys(problems).length > 0 || address === undefined || !notes.ok) return refuse(problems);
 
   const terms = termsOf(freshQuote({ quotes }, asset));
-  return ok({ asset, amount: units(amount - terms.networkFee), address, ...terms, ...notesOf(notes.value) });
+  return ok({
+    asset,
+    amount: units(amount - terms.networkFee),
+    takesAll: false,
+    address,
+    ...terms,
+    ...notesOf(notes.value),
+  });
 }
 
 /** The quote of this moment. Throws Unavailable when there is no fresh one. */
@@ -219,6 +240,11 @@ export function checkRecipient(on: PayableChain, text: string): string | undefin
 
 const wrongAddress = (on: PayableChain, text: string): FieldProblem =>
   messages.invalid('address', addressHint(on.kind, text, on.sender.hotAddress));
+
+const leastOf = (quote: Quote | undefined): Units => {
+  const dust = units(quote?.dust ?? '0');
+  return dust > 0n ? dust : units(1n);
+};
 
 /** The amount, exact, or every limit that it breaks. `text` is plain decimal text. */
 export function amountWithin(text: string, decimals: number, dust: Units): Result<Units, FieldProblem[]> {

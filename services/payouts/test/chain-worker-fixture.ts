@@ -134,6 +134,7 @@ export abstract class ChainWorkerFixture {
       amount: units(order.amount),
       networkFee: units(order.networkFee),
       usdRate: '2500',
+      takesAll: false,
       externalId: null,
       metadata: {},
     });

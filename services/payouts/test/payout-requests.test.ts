@@ -60,6 +60,26 @@ describe('POST /api/payouts', () => {
     fixture.board.set('ETH', {});
   });
 
+  it('pays all that the ledger has held when the amount is max', async () => {
+    fixture.ledger.reply = () => ({ outcome: 'placed', amount: '1234567890000000000' });
+    const { body } = await fixture.shop.post({ ...order, amount: 'max' });
+    expect(fixture.ledger.asked).toMatchObject([{ amount: '10000000000000', takes_all: true }]);
+    const { body: shown } = await fixture.shop.get(`/api/payouts/${body.data.id}`);
+    expect(shown).toMatchObject({ amount: '1.23456789', total: '1.23506789' });
+    const told = await fixture.db.one<{ amount: string }>(
+      `select payload->'data'->>'amount' as amount from outbox where payload->>'resource_id' = $1`,
+      [body.data.id],
+    );
+    expect(told.amount).toBe('1.23456789');
+  });
+
+  it('answers 503 when a ledger of an older release holds the least amount in place of all', async () => {
+    expect((await fixture.shop.post({ ...order, amount: 'max' })).status).toBe(503);
+    const [row] = await fixture.rowsOf(fixture.shop);
+    expect(row?.status).toBe('voided');
+    expect(await fixture.published(row?.id as PayoutId)).toEqual(['hold.void']);
+  });
+
   it('keeps an amount that no double could hold', async () => {
     const { body } = await fixture.shop.post(
       `{"asset":"ETH","amount":1.000000000000000001,"address":"${recipient}"}`,
@@ -152,6 +172,7 @@ describe('POST /api/payouts', () => {
     const terms = {
       minConfirmations: 3,
       returnsDeposit: null,
+      takesAll: false,
       usdRate: null,
       externalId: null,
       metadata: {},

@@ -18,6 +18,7 @@ export type Reply = {
   outcome?: Outcome;
   because?: 'used_for_recovery';
   available?: string;
+  amount?: string;
   times?: number;
   before?: () => Promise<unknown>;
 };
@@ -43,10 +44,10 @@ export async function scriptedLedger(url: string): Promise<ScriptedLedger> {
   const answer = async (message: Msg): Promise<void> => {
     const hold = commands['hold.place'].request.parse(message.json());
     ledger.asked.push(hold);
-    const { outcome, because, available, times = 1, before } = ledger.reply(hold);
+    const { outcome, because, available, amount, times = 1, before } = ledger.reply(hold);
     await before?.();
     if (outcome === undefined) return;
-    for (let i = 0; i < times; i++) message.respond(JSON.stringify({ outcome, because, available }));
+    for (let i = 0; i < times; i++) message.respond(JSON.stringify({ outcome, because, available, amount }));
   };
   nats.subscribe(commandSubject('hold.place'), {
     queue: 'ledger',

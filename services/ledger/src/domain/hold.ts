@@ -23,6 +23,9 @@ export const outcomeOf: Record<HoldState, ReplyOf<'hold.place'>['outcome']> = {
   voided: 'voided',
 };
 
+/** A hold that is asked for. `takesAll`: of all that the balance has after the fee, and at least of `amount`. */
+export type AskedHold = LedgerPayout & { takesAll?: boolean };
+
 /** Amounts are null in a tombstone: the payout was given up before its hold was asked for. */
 export type Hold = {
   state: HoldState;

@@ -5,8 +5,7 @@ import { failpoint } from '@quittance/shared/failpoint';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { requestBatcher, runAgain } from '@quittance/shared/request-batcher';
-import { type Hold, outcomeOf, sameContents } from '../domain/hold.ts';
-import type { LedgerPayout } from '../domain/posting.ts';
+import { type AskedHold, type Hold, outcomeOf, sameContents } from '../domain/hold.ts';
 import type { HoldBatcher, Ports } from '../ports.ts';
 import { decideHolds } from '../store/holds.ts';
 import { decideRefunds, type Refund } from '../store/suspense.ts';
@@ -32,14 +31,23 @@ export async function placeHold(
     amount: units(request.amount),
     networkFee: units(request.network_fee),
     deposit: request.deposit_id as DepositId | null,
+    takesAll: request.takes_all === true,
   };
   const hold = await holds.decide(payout);
-  if (!sameContents(hold, payout)) throw new OtherContents(`the hold of payout ${payout.id}`);
+  const { amount: least, takesAll, ...others } = payout;
+  // The amount of a hold that takes all is what the ledger has decided.
+  if (!sameContents(hold, takesAll ? others : { ...others, amount: least }))
+    throw new OtherContents(`the hold of payout ${payout.id}`);
   failpoint('ledger.hold_decided');
   const outcome = outcomeOf[hold.state];
   logger.debug({ request_id: request.request_id, payout: payout.id, outcome }, 'decided a hold');
   const { because, available } = hold;
-  return { outcome, because, ...(typeof available === 'bigint' && { available: available.toString() }) };
+  return {
+    outcome,
+    because,
+    ...(takesAll && outcome === 'placed' && { amount: hold.amount?.toString() }),
+    ...(typeof available === 'bigint' && { available: available.toString() }),
+  };
 }
 
 /** The batcher of a replica. */
@@ -52,7 +60,7 @@ export const holdBatcherOf = ({ db, clock }: Pick<Ports, 'db' | 'clock'>): HoldB
 
 type HoldBatcherOptions = {
   /** Decides several at once; leaves out those that are to be asked again. */
-  decide: (payouts: readonly LedgerPayout[]) => Promise<Hold[]>;
+  decide: (payouts: readonly AskedHold[]) => Promise<Hold[]>;
   clock: Clock;
   /** The caller stops waiting after this long. */
   timeoutMs: number;
@@ -64,7 +72,7 @@ type HoldBatcherOptions = {
  */
 export const createHoldBatcher = ({ decide, clock, timeoutMs }: HoldBatcherOptions): HoldBatcher => ({
   decide: requestBatcher({
-    async run(payouts: readonly LedgerPayout[]) {
+    async run(payouts: readonly AskedHold[]) {
       const holds = new Map((await decide(payouts)).map((hold) => [hold.id, hold]));
       return payouts.map(({ id }) => holds.get(id) ?? runAgain);
     },
@@ -77,14 +85,14 @@ export const createHoldBatcher = ({ decide, clock, timeoutMs }: HoldBatcherOptio
   }),
 });
 
-const isRefund = (payout: LedgerPayout): payout is Refund => payout.deposit !== null;
+const isRefund = (payout: AskedHold): payout is Refund => payout.deposit !== null;
 
 /**
  * Decides holds that were asked for at the same moment, each once for ever: of balances in one statement, of
  * unresolved deposits in another.
  * @returns what is decided, now or before; those left out are to be asked again.
  */
-async function decideAllHolds(db: Queryable, payouts: readonly LedgerPayout[]): Promise<Hold[]> {
+async function decideAllHolds(db: Queryable, payouts: readonly AskedHold[]): Promise<Hold[]> {
   const refunds = payouts.filter(isRefund);
   if (refunds.length === 0) return decideHolds(db, payouts);
   const others = payouts.filter((payout) => !isRefund(payout));

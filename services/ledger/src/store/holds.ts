@@ -1,6 +1,6 @@
 import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { PayoutId } from '@quittance/shared/ids';
-import type { EndingHold, Hold, HoldState } from '../domain/hold.ts';
+import type { AskedHold, EndingHold, Hold, HoldState } from '../domain/hold.ts';
 import type { LedgerPayout } from '../domain/posting.ts';
 import { rateNow } from './transfers.ts';
 
@@ -14,12 +14,14 @@ const asked = bulk({
   asset: 'text',
   amount: 'numeric',
   networkFee: 'numeric',
+  takesAll: 'bool',
 });
 
 /*
  * Several holds decided at once, in the order they are given (`n`). Each account's money goes to the first
  * that fit: a hold is placed while everything asked for so far fits into what is available, and refused
- * when it alone is more than that. What is neither is left undecided: ask again.
+ * when it alone is more than that. What is neither is left undecided: ask again. A hold that takes all is of what is
+ * available, so it is placed only where no hold of this statement comes before it.
  *
  * The row lock is what makes it safe: `locked` waits for whoever has the row and then reads its newest
  * version, so `available` is true until this statement commits. A payout that another replica decides at
@@ -34,14 +36,17 @@ const decide = query<Hold>(
      select payout_id, account_id, asset, amount, network_fee, deposit_id, state from holds
      where payout_id = any($1::text[])),
    open as (
-     select a.*, a.amount + a.network_fee as total from asked a
+     select a.* from asked a
      where not exists (select from known k where k.payout_id = a.payout_id)),
    locked as (
      select account_id, asset, available from balances
      where (account_id, asset) in (select account_id, asset from open)
      order by account_id, asset for no key update),
    weighed as (
-     select o.*, coalesce(l.available, 0) as available from open o left join locked l using (account_id, asset)),
+     select *, amount + network_fee as total from (
+       select o.payout_id, o.account_id, o.asset, o.n, o.network_fee, coalesce(l.available, 0) as available,
+         case when o.takes_all then greatest(o.amount, l.available - o.network_fee) else o.amount end as amount
+       from open o left join locked l using (account_id, asset)) as sized),
    queued as (
      select *, sum(total) over (partition by account_id, asset order by n) as total_so_far
      from weighed where total <= available),
@@ -79,8 +84,8 @@ const decide = query<Hold>(
  * Decides holds of what balances have, each once for ever. One statement, its own transaction.
  * @returns what is decided, now or before; those left out are to be asked again.
  */
-export const decideHolds = (db: Queryable, payouts: readonly LedgerPayout[]): Promise<Hold[]> =>
-  db.rows(decide, asked.values(payouts));
+export const decideHolds = (db: Queryable, asks: readonly AskedHold[]): Promise<Hold[]> =>
+  db.rows(decide, asked.values(asks.map((ask) => ({ takesAll: false, ...ask }))));
 
 const lockRows = query<EndingHold>(
   'holds_lock',

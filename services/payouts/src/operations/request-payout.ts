@@ -82,12 +82,16 @@ export async function requestPayout(
     amount: payout.amount.toString(),
     network_fee: payout.networkFee.toString(),
     deposit_id: payout.returnsDeposit,
+    ...(request.takesAll && { takes_all: true }),
   });
-  const outcome = asked.known ? asked.reply.outcome : 'unknown';
+  const outcome = outcomeOf(asked, request);
+  const held = asked.known && request.takesAll ? units(asked.reply.amount ?? payout.amount) : payout.amount;
   failpoint('payouts.held');
   switch (outcome) {
     case 'placed':
-      return (await reserve(ports, payout, request.requestId)) ? ok(payout.id) : refuse('unavailable');
+      return (await reserve(ports, { ...payout, amount: held }, request.requestId))
+        ? ok(payout.id)
+        : refuse('unavailable');
     case 'refused':
       return refuse(await refuseRequest(ports, payout, whyRefused(payout, asked)));
     case 'voided':
@@ -99,6 +103,13 @@ export async function requestPayout(
     default:
       return assertNever(outcome);
   }
+}
+
+/** An older ledger that takes no hold of all places one of the least amount and does not tell the amount: it is voided. */
+function outcomeOf(asked: Asked<ReplyOf<'hold.place'>>, { takesAll }: Pick<PayoutRequest, 'takesAll'>) {
+  if (!asked.known) return 'unknown';
+  const { outcome, amount } = asked.reply;
+  return takesAll && outcome === 'placed' && amount === undefined ? 'unknown' : outcome;
 }
 
 /** Stores the request. Draws another id when a payout has the drawn one already. */
@@ -157,9 +168,9 @@ function whyRefused(
  */
 async function reserve(ports: RequestPorts, requested: Payout, requestId: string): Promise<boolean> {
   const { db, clock, logger } = ports;
-  const { id } = requested;
+  const { id, amount } = requested;
   const reserved: Payout = { ...requested, status: 'reserved', version: requested.version + 1 };
-  const reservation = { id, created: eventView(reserved), answer: createdView(id), requestId };
+  const reservation = { id, amount, created: eventView(reserved), answer: createdView(id), requestId };
   const deadline = clock.now().getTime() + RESERVE_FOR_MS;
   let moved: boolean | undefined;
   for (let tries = 1; moved === undefined; tries++) {

@@ -65,6 +65,7 @@ const requests = bulk({
   externalId: 'text',
   metadata: 'jsonb',
   usdRate: 'numeric',
+  takesAll: 'bool',
 });
 
 const insertRequest = query<Payout>(
@@ -85,7 +86,10 @@ export type NewPayout = Pick<
   | 'externalId'
   | 'metadata'
   | 'usdRate'
->;
+> & {
+  /** Until the ledger has decided, `amount` is the least that it may be. */
+  takesAll: boolean;
+};
 
 /** Stores a request before the ledger is asked to reserve its money. Undefined when payouts of its asset are halted. */
 export const insertRequested = (db: Queryable, payout: NewPayout) =>
@@ -95,7 +99,7 @@ export const insertRequested = (db: Queryable, payout: NewPayout) =>
 const reserveRequest = query<{ moved: number }>(
   'payouts_reserve',
   `with moved as (
-     update payouts set status = 'reserved', version = version + 1, updated_at = now()
+     update payouts set status = 'reserved', amount = $6, version = version + 1, updated_at = now()
      where id = $1 and status = 'requested'
      returning id),
    told as (
@@ -109,6 +113,8 @@ const reserveRequest = query<{ moved: number }>(
 
 type Reservation = {
   id: PayoutId;
+  /** What the ledger holds without the fee. */
+  amount: Units;
   /** The payload of payout.created. */
   created: object;
   /** The body of the 201. */
@@ -125,6 +131,7 @@ export async function reserveRequested(db: Db, reservation: Reservation, now: Da
     JSON.stringify(reservation.created),
     reservation.requestId,
     JSON.stringify(reservation.answer),
+    reservation.amount,
   ]);
   return moved === 1;
 }
