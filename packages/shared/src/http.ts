@@ -11,6 +11,7 @@ import express, {
 import { type Clock, remembered } from './clock.ts';
 import { isDatabaseDown } from './db.ts';
 import { type RequestBody, readRequestBody } from './exact-json.ts';
+import { form } from './form.ts';
 import { type Answer, answers, makePrivate, send } from './http-answers.ts';
 import { IDENTITY_HEADER, type Identity, verifyIdentity } from './identity.ts';
 import { newRequestId } from './ids.ts';
@@ -180,6 +181,21 @@ export function merchantOnly(secret: Secret, clock: Clock): RequestHandler {
     next();
   };
 }
+
+const noParameters = form({});
+
+/** The answer to query parameters where a route takes none. It comes after 404 and 403, and before anything is done. */
+export function unknownParameters({ query }: Pick<Request, 'query'>): Answer | undefined {
+  const read = noParameters(query);
+  return read.ok ? undefined : answers.invalid(read.refusal);
+}
+
+/** The same before a handler of what is known to be there, or to be the caller's. */
+export const takesNoParameters: RequestHandler = (req, res, next) => {
+  const refused = unknownParameters(req);
+  if (refused === undefined) next();
+  else send(res, refused);
+};
 
 /** Reads the body of a request whatever its content type says, at most 64 kB, numbers exact. */
 export const readBody: RequestHandler[] = [

@@ -156,5 +156,11 @@ describe('POST /api/invoices/{id}/cancel', () => {
       body: { errors: { reason: ['The reason field is not known.'] } },
     });
     expect(await shop.read(id)).toMatchObject({ status: 'pending' });
+    const other = await fixture.merchant().get(`/api/invoices/${id}?expand=payments`);
+    expect(other.status).toBe(403);
+    const wrong = { status: 422, body: { errors: { expand: ['The expand field is not known.'] } } };
+    expect(await shop.get(`/api/invoices/${id}?expand=payments`)).toMatchObject(wrong);
+    expect(await shop.post(`/api/invoices/${id}/cancel?expand=payments`, {})).toMatchObject(wrong);
+    expect(await shop.post('/api/invoices?expand=payments', {})).toMatchObject(wrong);
   });
 });

@@ -72,6 +72,13 @@ describe('with rates', () => {
     expect(answer.body).toStrictEqual({ data: [eth, usdc] });
   });
 
+  it.each(['/api/assets', '/api/balances'])('%s takes no query parameters', async (path) => {
+    expect(await ask(`${path}?asset=BTC`, anAccount())).toMatchObject({
+      status: 422,
+      body: { errors: { asset: ['The asset field is not known.'] } },
+    });
+  });
+
   it('GET /api/balances shows what can be spent, its worth rounded down, and what is held', async () => {
     const account = anAccount();
     await fixture.send([

@@ -46,6 +46,16 @@ describe('PATCH', () => {
     }
   });
 
+  test('an endpoint and its actions take no query parameters, and say so to their merchant alone', async () => {
+    const { post, shown } = await aShop(url);
+    const before = await shown();
+    const { id } = before;
+    const unknown = invalid({ now: ['The now field is not known.'] });
+    expect(await post('/disable?now=1')).toEqual(unknown);
+    expect(await call('POST', `/api/webhooks/${id}/disable?now=1`, anAccount())).toEqual(forbidden);
+    expect(await shown()).toEqual(before);
+  });
+
   // A registration refuses what else is wrong in the same words: http.test.ts has both.
   const events = ['payout.failed'];
   const notBoolean = 'The enabled field must be true or false.';

@@ -2,7 +2,14 @@ import { assetSymbols } from '@quittance/shared/assets';
 import { isDatabaseDown } from '@quittance/shared/db';
 import { form } from '@quittance/shared/form';
 import { type HtmlPage, sendPage } from '@quittance/shared/html';
-import { contextOf, merchantOnly, readBody, withList } from '@quittance/shared/http';
+import {
+  contextOf,
+  merchantOnly,
+  readBody,
+  takesNoParameters,
+  unknownParameters,
+  withList,
+} from '@quittance/shared/http';
 import {
   type AccessRefusal,
   type Answer,
@@ -32,16 +39,14 @@ import { invoiceView, listItemView } from '../views.ts';
 export function routeInvoices(app: Express, ports: Ports): void {
   const merchant = merchantOnly(ports.settings.identitySecret, ports.clock);
   app.get('/api/invoices', merchant, async (req, res) => send(res, await list(ports, req, res)));
-  app.get('/api/invoices/:id', merchant, async (req, res) =>
-    send(res, await show(ports, String(req.params['id']), res)),
-  );
-  app.post('/api/invoices', merchant, ...readBody, async (req, res) => {
+  app.get('/api/invoices/:id', merchant, async (req, res) => send(res, await show(ports, req, res)));
+  app.post('/api/invoices', merchant, takesNoParameters, ...readBody, async (req, res) => {
     const answer = await create(ports, req, res);
     if (answer.status === 201) ports.wakeRelay();
     send(res, answer);
   });
   app.post('/api/invoices/:id/cancel', merchant, ...readBody, async (req, res) => {
-    const answer = await cancel(ports, String(req.params['id']), res);
+    const answer = await cancel(ports, req, res);
     if (answer.status === 200) ports.wakeRelay();
     send(res, answer);
   });
@@ -107,15 +112,19 @@ async function inFull(ports: Ports, items: readonly Invoice[]) {
   });
 }
 
-async function show(ports: Ports, id: string, res: Response): Promise<Answer> {
-  const found = await findOwn(ports, id, res);
-  return found.ok
-    ? { status: 200, body: invoiceView(found.value, ports) }
-    : accessAnswers('Invoice')[found.refusal];
+async function show(ports: Ports, req: Request, res: Response): Promise<Answer> {
+  const found = await findOwn(ports, req, res);
+  if (!found.ok) return accessAnswers('Invoice')[found.refusal];
+  return unknownParameters(req) ?? { status: 200, body: invoiceView(found.value, ports) };
 }
 
 /** An invoice of the caller. */
-async function findOwn(ports: Ports, id: string, res: Response): Promise<Result<FullInvoice, AccessRefusal>> {
+async function findOwn(
+  ports: Ports,
+  req: Request,
+  res: Response,
+): Promise<Result<FullInvoice, AccessRefusal>> {
+  const id = String(req.params['id']);
   const found = isInvoiceId(id) ? await ports.findInvoice(id) : undefined;
   if (found === undefined) return refuse('not_found');
   return found.invoice.account === contextOf(res).identity.account ? ok(found) : refuse('forbidden');
@@ -129,9 +138,11 @@ const cancelRefusals = {
   expired: answers.notCancelable('The invoice has expired, so it cannot be cancelled.'),
 } as const satisfies Record<CancelRefusal, Answer>;
 
-async function cancel(ports: Ports, id: string, res: Response): Promise<Answer> {
-  const found = await findOwn(ports, id, res);
+async function cancel(ports: Ports, req: Request, res: Response): Promise<Answer> {
+  const found = await findOwn(ports, req, res);
   if (!found.ok) return accessAnswers('Invoice')[found.refusal];
+  const refused = unknownParameters(req);
+  if (refused !== undefined) return refused;
   const given = emptyForm(contextOf(res).body);
   if (!given.ok) return answers.invalid(given.refusal);
   const cancelled = await cancelInvoice(ports, found.value.invoice.id);

@@ -1,6 +1,6 @@
 import { assetSymbols } from '@quittance/shared/assets';
 import { form } from '@quittance/shared/form';
-import { contextOf, createApp, finishApp, merchantOnly } from '@quittance/shared/http';
+import { contextOf, createApp, finishApp, merchantOnly, takesNoParameters } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
@@ -32,12 +32,12 @@ export function createHttp(ports: HttpPorts, parts: ServiceHttpParts): Express {
   const app = createApp(parts);
   const merchant = merchantOnly(settings.identitySecret, parts.clock);
 
-  app.get('/api/balances', merchant, async (_req, res) => {
+  app.get('/api/balances', merchant, takesNoParameters, async (_req, res) => {
     const rows = await balancesOf(db, contextOf(res).identity.account);
     send(res, { status: 200, body: { data: rows.sort(byAssetId).map(balanceView) } });
   });
 
-  app.get('/api/assets', merchant, async (_req, res) => {
+  app.get('/api/assets', merchant, takesNoParameters, async (_req, res) => {
     const rows = await activeAssets(db);
     send(res, { status: 200, body: { data: rows.sort(byAssetId).map(assetView) } });
   });

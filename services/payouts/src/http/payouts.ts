@@ -8,6 +8,8 @@ import {
   type HttpParts,
   merchantOnly,
   readBody,
+  takesNoParameters,
+  unknownParameters,
 } from '@quittance/shared/http';
 import {
   type AccessRefusal,
@@ -46,10 +48,8 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
   app.get('/api/payouts', merchant, async (req, res) => send(res, await listPayouts(ports, req, res)));
   // Before the route of an id, which `quote` is not.
   app.get('/api/payouts/quote', merchant, (req, res) => send(res, quotePayout(ports, req)));
-  app.get('/api/payouts/:id', merchant, async (req, res) =>
-    send(res, await showPayout(ports, contextOf(res).identity.account, String(req.params['id']))),
-  );
-  app.post('/api/payouts', merchant, ...readBody, async (req, res) =>
+  app.get('/api/payouts/:id', merchant, async (req, res) => send(res, await showPayout(ports, req, res)));
+  app.post('/api/payouts', merchant, takesNoParameters, ...readBody, async (req, res) =>
     send(res, await createPayout(ports, req, res)),
   );
   app.post('/api/payouts/:id/cancel', merchant, ...readBody, async (req, res) =>
@@ -110,9 +110,10 @@ const canonicalForms = (chains: Ports['chains'], text: string): string[] => [
   ...[...chains.values()].flatMap(({ checkAddress }) => checkAddress(text) ?? []),
 ];
 
-async function showPayout(ports: Ports, account: AccountId, id: string): Promise<Answer> {
-  const found = await getPayout(ports, account, id);
-  return found.ok ? { status: 200, body: payoutView(found.value) } : accessAnswers('Payout')[found.refusal];
+async function showPayout(ports: Ports, req: Request, res: Response): Promise<Answer> {
+  const found = await getPayout(ports, contextOf(res).identity.account, String(req.params['id']));
+  if (!found.ok) return accessAnswers('Payout')[found.refusal];
+  return unknownParameters(req) ?? { status: 200, body: payoutView(found.value) };
 }
 
 const emptyForm = form({});
@@ -121,6 +122,8 @@ async function cancel(ports: Ports, req: Request, res: Response): Promise<Answer
   const { identity, body } = contextOf(res);
   const found = await getPayout(ports, identity.account, String(req.params['id']));
   if (!found.ok) return accessAnswers('Payout')[found.refusal];
+  const refused = unknownParameters(req);
+  if (refused !== undefined) return refused;
   const given = emptyForm(body);
   if (!given.ok) return answers.invalid(given.refusal);
   const cancelled = await cancelPayout(ports, found.value);
@@ -168,6 +171,8 @@ async function returnDeposit(
   const deposit = isId ? await arrivedUnresolved(ports, waiting, depositId) : undefined;
   if (deposit === undefined) return answers.noModel('Deposit');
   if (deposit.account !== identity.account) return answers.unauthorized;
+  const refused = unknownParameters(req);
+  if (refused !== undefined) return refused;
   // The body does not name the deposit, so the same key for another deposit is another request.
   const asked = Buffer.concat([Buffer.from(`return ${depositId}\n`), rawBody]);
   return payOnce(ports, callOf(req, res, asked, depositId), () =>

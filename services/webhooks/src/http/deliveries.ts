@@ -1,5 +1,5 @@
 import { form } from '@quittance/shared/form';
-import { contextOf, readBody } from '@quittance/shared/http';
+import { contextOf, readBody, takesNoParameters, unknownParameters } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import { refuse } from '@quittance/shared/result';
 import { rules } from '@quittance/shared/validation';
@@ -75,7 +75,7 @@ export function routeDeliveries(app: Express, merchant: RequestHandler, ports: P
     send(res, { status: 200, body: { data: deliveries.map(deliveryView), meta } });
   });
 
-  app.post('/api/webhooks/:id/replay', merchant, ...readBody, own, async (req, res) => {
+  app.post('/api/webhooks/:id/replay', merchant, ...readBody, own, takesNoParameters, async (req, res) => {
     const read = readReplay(contextOf(res).body, ports.clock.now());
     if (!read.ok) return send(res, answers.invalid(read.refusal));
     const { from, to, events, include_delivered: includeDelivered } = read.value;
@@ -90,10 +90,14 @@ export function routeDeliveries(app: Express, merchant: RequestHandler, ports: P
   app.get('/api/deliveries/:id', merchant, async (req, res) => {
     const found = await readDelivery(ports, ...ownerAndId(req, res));
     if (!found.ok) return send(res, refusals.delivery[found.refusal]);
-    send(res, { status: 200, body: deliveryView(found.value) });
+    send(res, unknownParameters(req) ?? { status: 200, body: deliveryView(found.value) });
   });
 
   app.post('/api/deliveries/:id/redeliver', merchant, async (req, res) => {
+    const found = await readDelivery(ports, ...ownerAndId(req, res));
+    if (!found.ok) return send(res, refusals.delivery[found.refusal]);
+    const refused = unknownParameters(req);
+    if (refused !== undefined) return send(res, refused);
     const begun = await redeliver(ports, ...ownerAndId(req, res));
     if (!begun.ok) return send(res, refusals.redelivery[begun.refusal]);
     const data = deliveryView(begun.value);

@@ -1,5 +1,5 @@
 import { form } from '@quittance/shared/form';
-import { contextOf, readBody } from '@quittance/shared/http';
+import { contextOf, readBody, takesNoParameters, unknownParameters } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import type { AccountId } from '@quittance/shared/ids';
 import { pageForm, pageOf, pageView } from '@quittance/shared/pages';
@@ -78,7 +78,7 @@ export function routeEndpoints(app: Express, merchant: RequestHandler, ports: Po
     send(res, { status: 200, body: pageView({ data, total, ...place, path, query: req.query }) });
   });
 
-  app.post('/api/webhooks', merchant, ...readBody, async (_req, res) => {
+  app.post('/api/webhooks', merchant, takesNoParameters, ...readBody, async (_req, res) => {
     const { identity, body } = contextOf(res);
     const read = readEndpointForm(body, ports.settings.allowInsecureEndpoints);
     if (!read.ok) return send(res, answers.invalid(read.refusal));
@@ -92,7 +92,7 @@ export function routeEndpoints(app: Express, merchant: RequestHandler, ports: Po
   app.get('/api/webhooks/:id', merchant, async (req, res) => {
     const found = await readEndpoint(ports, ...ownerAndId(req, res));
     if (!found.ok) return send(res, refusals.endpoint[found.refusal]);
-    send(res, { status: 200, body: endpointView(found.value) });
+    send(res, unknownParameters(req) ?? { status: 200, body: endpointView(found.value) });
   });
 
   const change = async (req: Request, res: Response, changes: Changes, done: string): Promise<void> => {
@@ -102,22 +102,22 @@ export function routeEndpoints(app: Express, merchant: RequestHandler, ports: Po
     send(res, { status: 200, body: { message: `Webhook ${done} successfully.`, data } });
   };
 
-  app.patch('/api/webhooks/:id', merchant, ...readBody, own, async (req, res) => {
+  app.patch('/api/webhooks/:id', merchant, ...readBody, own, takesNoParameters, async (req, res) => {
     const read = readEndpointChanges(contextOf(res).body, ports.settings.allowInsecureEndpoints);
     if (!read.ok) return send(res, answers.invalid(read.refusal));
     const { events, ...others } = read.value;
     await change(req, res, events === undefined ? others : { ...others, eventTypes: events }, 'updated');
   });
 
-  app.post('/api/webhooks/:id/enable', merchant, (req, res) =>
+  app.post('/api/webhooks/:id/enable', merchant, own, takesNoParameters, (req, res) =>
     change(req, res, { enabled: true }, 'enabled'),
   );
 
-  app.post('/api/webhooks/:id/disable', merchant, (req, res) =>
+  app.post('/api/webhooks/:id/disable', merchant, own, takesNoParameters, (req, res) =>
     change(req, res, { enabled: false }, 'disabled'),
   );
 
-  app.post('/api/webhooks/:id/rotate', merchant, ...readBody, own, async (req, res) => {
+  app.post('/api/webhooks/:id/rotate', merchant, ...readBody, own, takesNoParameters, async (req, res) => {
     const read = readRotation(contextOf(res).body);
     if (!read.ok) return send(res, answers.invalid(read.refusal));
     const rotated = await rotateSecret(ports, ...ownerAndId(req, res), read.value.overlap_hours);
@@ -127,14 +127,14 @@ export function routeEndpoints(app: Express, merchant: RequestHandler, ports: Po
     send(res, { status: 200, body: { message: 'Webhook secret rotated successfully.', data } });
   });
 
-  app.post('/api/webhooks/:id/test', merchant, async (req, res) => {
+  app.post('/api/webhooks/:id/test', merchant, own, takesNoParameters, async (req, res) => {
     const tested = await testEndpoint(ports, ...ownerAndId(req, res));
     if (!tested.ok) return send(res, refusals.test[tested.refusal]);
     const data = { delivery_id: tested.value.deliveryId, event: eventView(tested.value.event) };
     send(res, { status: 202, body: { message: 'Webhook test queued successfully.', data } });
   });
 
-  app.delete('/api/webhooks/:id', merchant, async (req, res) => {
+  app.delete('/api/webhooks/:id', merchant, own, takesNoParameters, async (req, res) => {
     const deleted = await deleteEndpoint(ports, ...ownerAndId(req, res));
     if (!deleted.ok) return send(res, refusals.endpoint[deleted.refusal]);
     send(res, { status: 200, body: { message: 'Webhook deleted successfully.' } });

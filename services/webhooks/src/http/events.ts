@@ -1,5 +1,5 @@
 import { form } from '@quittance/shared/form';
-import { contextOf, withList } from '@quittance/shared/http';
+import { contextOf, unknownParameters, withList } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import { messages, rules } from '@quittance/shared/validation';
 import type { Express, RequestHandler } from 'express';
@@ -63,7 +63,7 @@ export function routeEvents(app: Express, merchant: RequestHandler, ports: Ports
   app.get('/api/events/:id', merchant, async (req, res) => {
     const found = await readEvent(ports, ...ownerAndId(req, res));
     if (!found.ok) return send(res, refusals.event[found.refusal]);
-    send(res, { status: 200, body: eventView(found.value) });
+    send(res, unknownParameters(req) ?? { status: 200, body: eventView(found.value) });
   });
 }
 
