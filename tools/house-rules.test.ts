@@ -48,6 +48,7 @@ it.each([
   ['test/e2e/pay.test.ts', "spawn(node, [file('apps/sandbox/src/pay.ts')], { env: { SANDBOX_DIR: home } });"],
   ['packages/shared/src/common-law.ts', 'export const typesOf = 1;'],
   [aTest, "it('a', () => { expect(decide(hold)).toEqual(1); });"],
+  [aTest, "it('a', async () => { await fixture.expectPaid(payout); });"],
   [aTest, "it.each([1])('a', async (n) => { await expect(decide(n)).rejects.toThrow(); });"],
   [aTest, "it('a', () => { fc.assert(fc.property(fc.nat(), (n) => decide(n) >= n)); });"],
   [

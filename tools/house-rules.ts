@@ -37,12 +37,6 @@ function rootName(node: ts.Expression): string | undefined {
   return undefined;
 }
 
-const isAccess = (node: ts.Node, object: string, property: string) =>
-  ts.isPropertyAccessExpression(node) &&
-  ts.isIdentifier(node.expression) &&
-  node.expression.text === object &&
-  node.name.text === property;
-
 /** Reads, or starts what reads, the data of whoever works in the checkout. */
 function seesBeside(node: ts.Node, path: string, text: string): boolean {
   if (mayKnowTheSandbox(path)) return false;
@@ -67,13 +61,14 @@ function some(node: ts.Node, predicate: (node: ts.Node) => boolean): boolean {
   return predicate(node) || ts.forEachChild(node, (child) => some(child, predicate) || undefined) === true;
 }
 
-/** Whether something is expected in `node`, in itself or by a function of the same file that expects it. */
+/** Whether something is expected in `node`: in itself, by a function of the same file, or by a method that says so in its name. */
 const expects = (node: ts.Node, expecting: ReadonlySet<string>) =>
   some(node, (inner) => {
     if (!ts.isCallExpression(inner)) return false;
-    const name = rootName(inner.expression) ?? '';
-    if (/^(?:expect|assert)/.test(name) || expecting.has(name)) return true;
-    return isAccess(inner.expression, 'fc', 'assert');
+    const { expression } = inner;
+    const name = rootName(expression) ?? '';
+    const method = ts.isPropertyAccessExpression(expression) ? expression.name.text : '';
+    return [name, method].some((one) => /^(?:expect|assert)/.test(one)) || expecting.has(name);
   });
 
 /** Names of the functions of a file that expect something, also by calling one another. */

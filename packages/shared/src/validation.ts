@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ExactNumber, fieldsOf } from './exact-json.ts';
 import { isoDateHint, readIsoDate } from './iso-date.ts';
+import type { Metadata } from './metadata.ts';
 import { plainDecimal } from './money.ts';
 import { didYouMean } from './nearest.ts';
 
@@ -199,9 +200,6 @@ const isListOf =
     }
     return [...new Set(value as T[])];
   };
-
-/** A merchant's own notes on a resource, as Stripe has them: key to text. Nothing in it means anything here. */
-export type Metadata = Readonly<Record<string, string>>;
 
 const METADATA_KEYS_MAX = 50;
 const METADATA_KEY_CHARACTERS_MAX = 40;

@@ -12,7 +12,7 @@ describe('contract-sent ETH', () => {
     fixture.chain.mine(...empty(3), { inside: [{ to: invoice.to, amount: DUE, tx }] }, ...empty(5));
     const height = fixture.chain.height() - 5;
     await fixture.scan();
-    await invoice.shows({
+    await invoice.expectShown({
       status: 'confirmed',
       payments: [
         { tx_hash: tx, amount: '0.01', block_height: height, confirmations: 6, status: 'confirmed' },
@@ -21,7 +21,7 @@ describe('contract-sent ETH', () => {
     const [{ outpoint, block_hash }] = await invoice.deposits();
     expect(outpoint).toBe(`${block_hash}:${invoice.to}`);
     await fixture.credit();
-    await invoice.shows({ status: 'paid' });
+    await invoice.expectShown({ status: 'paid' });
     await blocks(3);
     expect(await invoice.deposits()).toHaveLength(1);
   });
@@ -38,7 +38,7 @@ describe('contract-sent ETH', () => {
     const parts = await invoice.deposits();
     expect(parts.map(({ amount }) => amount)).toEqual(Array(4).fill(third.toString()));
     expect(parts.filter(({ tx_hash }) => tx_hash === null)).toHaveLength(3);
-    await invoice.shows({ status: 'confirmed', pending_amount: '0.005', paid_amount: '0.005' });
+    await invoice.expectShown({ status: 'confirmed', pending_amount: '0.005', paid_amount: '0.005' });
     await mine({ spend: [{ from: invoice.to, amount: third - 7n }] }, ...empty(3));
     expect(await invoice.deposits()).toHaveLength(4);
   });
@@ -67,7 +67,7 @@ describe('contract-sent ETH', () => {
     fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
     fixture.pass(MINUTE);
     await blocks(3);
-    await invoice.shows({ status: 'confirmed' });
+    await invoice.expectShown({ status: 'confirmed' });
   });
 
   it('in time is in time although another payment arrives after the expiry', async () => {
@@ -75,18 +75,18 @@ describe('contract-sent ETH', () => {
     fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
     fixture.pass(2 * MINUTE);
     await mine({ pay: [{ to: invoice.to, amount: 1n }] });
-    await invoice.shows({ status: 'confirmed' });
+    await invoice.expectShown({ status: 'confirmed' });
   });
 
   it('that is late is recorded as late, also days later', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     await pass(2 * MINUTE);
-    await invoice.shows({ status: 'expired' });
+    await invoice.expectShown({ status: 'expired' });
     fixture.pass(24 * 60 * MINUTE);
     await inside(invoice.to);
-    await invoice.shows({ status: 'expired', payments: [{ amount: '0.01' }] });
+    await invoice.expectShown({ status: 'expired', payments: [{ amount: '0.01' }] });
     await blocks(3);
-    await invoice.reported('invoice.expired', 'invoice.late_payment', 'deposit.settled');
+    await invoice.expectReported('invoice.expired', 'invoice.late_payment', 'deposit.settled');
     expect((await invoice.last())?.payload).toMatchObject({ disposition: 'unresolved', tx_hash: null });
     // After a week the balance is not checked any more.
     await pass(8 * 24 * 60 * MINUTE);
@@ -107,21 +107,21 @@ describe('contract-sent ETH', () => {
     fixture.watchedChain.addresses.take = take;
     expect(invoice.to).toBe(pooled.address);
     await blocks(2);
-    await invoice.shows({ status: 'pending', payments: [] });
+    await invoice.expectShown({ status: 'pending', payments: [] });
     await inside(invoice.to);
-    await invoice.shows({ status: 'confirmed', pending_amount: '0.01' });
+    await invoice.expectShown({ status: 'confirmed', pending_amount: '0.01' });
   });
 
   it('is dropped with its block and found again in the new one', async () => {
     const invoice = await anInvoice();
     await mine({ inside: [{ to: invoice.to, amount: DUE }] }, {});
-    await invoice.shows({ status: 'confirmed' });
+    await invoice.expectShown({ status: 'confirmed' });
     await reorg(2, {}, {});
-    await invoice.shows({ status: 'pending' });
+    await invoice.expectShown({ status: 'pending' });
     await reorg(1, { inside: [{ to: invoice.to, amount: DUE }] }, {}, {});
     expect((await invoice.deposits()).map(({ state }) => state).sort()).toEqual(['dropped', 'settled']);
     await fixture.credit();
-    await invoice.shows({ status: 'paid', paid_amount: '0.01' });
+    await invoice.expectShown({ status: 'paid', paid_amount: '0.01' });
   });
 
   it('is found late where the node has pruned old states', async () => {
@@ -148,7 +148,7 @@ describe('contract-sent ETH', () => {
     balances.balancesAt = balancesAt;
     await fixture.rows('update addresses set balance_height = null where address = $1', [invoice.to]);
     await mine({ inside: [{ to: other.to, amount: DUE }] }, ...empty(3));
-    await other.shows({ status: 'confirmed' });
+    await other.expectShown({ status: 'confirmed' });
     const deposits = await invoice.deposits();
     expect(deposits.toSorted((one, other) => one.block_height - other.block_height)).toMatchObject([
       { amount: (DUE / 2n).toString(), block_height: block?.height },

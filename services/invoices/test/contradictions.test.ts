@@ -71,11 +71,11 @@ it('a block with another block’s payments delays no other payment, and its own
     block.hash === b?.hash && told++ === 0 ? withPayments(block, paymentTo(a, first.to)) : block;
   await fixture.scan();
   expect(told).toBeGreaterThan(1);
-  await second.shows({ status: 'confirmed', pending_amount: '0.01' });
+  await second.expectShown({ status: 'confirmed', pending_amount: '0.01' });
   await blocks(DEEP);
   for (const invoice of [first, second]) {
     expect(await invoice.settled()).toEqual([`deposit.settled ${DUE}`]);
-    await invoice.shows({ payments: [{ required_confirmations: DEEP }] });
+    await invoice.expectShown({ payments: [{ required_confirmations: DEEP }] });
   }
   expect(await outcomesOf(first)).toEqual(['earlier']);
 });
@@ -100,14 +100,14 @@ it.each([
     lie = (block) =>
       block.hash === a?.hash && told++ === 0 ? withPayments(block, { ...made, amount: DUE as Units }) : block;
     await fixture.scan();
-    await wrong.shows({ status: 'confirmed' });
+    await wrong.expectShown({ status: 'confirmed' });
     const [b] = await mine({
       pay: [
         { to: wrong.to, amount, tx },
         { to: other.to, amount: DUE },
       ],
     });
-    await other.shows({ status: 'confirmed' });
+    await other.expectShown({ status: 'confirmed' });
     expect((await wrong.deposits()).at(-1)).toEqual({
       state: 'seen',
       amount: amount.toString(),
@@ -131,7 +131,7 @@ it('only a payment that stays in two blocks is held, reported to the operator, a
   await pass(5 * MINUTE);
   expect(await other.settled()).toEqual([`deposit.settled ${DUE}`]);
   expect(await doubted.settled()).toEqual([]);
-  await doubted.shows({
+  await doubted.expectShown({
     status: 'confirmed',
     pending_amount: '0.01',
     payments: [{ status: 'pending', required_confirmations: DEEP, confirmed_at: null }],
@@ -159,7 +159,7 @@ it('only a payment that stays in two blocks is held, reported to the operator, a
   await blocks(1);
   expect(await doubted.settled()).toEqual([`deposit.settled ${DUE}`]);
   expect(await doubted.deposits()).toMatchObject([{ state: 'settled', block_height: a?.height }]);
-  await doubted.shows({ payments: [{ status: 'confirmed', confirmed_at: expect.any(String) }] });
+  await doubted.expectShown({ payments: [{ status: 'confirmed', confirmed_at: expect.any(String) }] });
   await eventually(async () =>
     expect(await readiness()).toEqual({ status: 200, body: { ready: true, waits_for: [] } }),
   );

@@ -186,11 +186,11 @@ export async function startFixture(options: FixtureOptions = {}) {
       to: chainName === 'ethereum' ? shown.toLowerCase() : shown,
       read,
       /** Expects that its merchant reads this of it. */
-      shows: async (expected: object) => expect(await read()).toMatchObject(expected),
+      expectShown: async (expected: object) => expect(await read()).toMatchObject(expected),
       kinds,
       changes,
       /** Expects that exactly this was reported since it was created. */
-      reported: async (...expected: EventKind[]) => expect(await changes()).toEqual(expected),
+      expectReported: async (...expected: EventKind[]) => expect(await changes()).toEqual(expected),
       last: async () => (await told(id)).at(-1),
       settled: async () => (await told(id)).filter(({ kind }) => kind === 'deposit.settled'),
       deposits: () =>

@@ -61,7 +61,7 @@ it('settling the rest of thousands of payments delays neither the next blocks no
   const invoice = await anInvoice({ expires_in: 1 });
   const other = await anInvoice({ expires_in: 3 });
   await pass(2 * MINUTE);
-  await invoice.shows({ status: 'expired' });
+  await invoice.expectShown({ status: 'expired' });
 
   // They are final two blocks later. The last block makes none final.
   fixture.chain.mine(dust(invoice, 2_100), {}, {});
@@ -73,7 +73,7 @@ it('settling the rest of thousands of payments delays neither the next blocks no
   // Once by the block that made them final, and once between blocks.
   expect(await settled()).toBe(2_000);
   await expireInvoices(fixture.ports, fixture.watchedChain);
-  await other.shows({ status: 'expired' });
+  await other.expectShown({ status: 'expired' });
   await fixture.scan();
   expect(await settled()).toBe(2_100);
 });
@@ -85,7 +85,7 @@ it('thousands of payments that lose their block are one event', async () => {
   expect(await height()).toBe(fixture.chain.height());
   const told = kindsOf(await fixture.told(invoice.id));
   expect(told.get('invoice.payment_reversed')).toHaveLength(1);
-  await invoice.shows({ pending_amount: '0' });
+  await invoice.expectShown({ pending_amount: '0' });
   // Each payment stores what was reported of it, so the invoice's list does not grow.
   const [row] = await fixture.rows('select reported_events from invoices where id = $1', [invoice.id]);
   expect(row.reported_events.length).toBeLessThan(10);
@@ -130,7 +130,7 @@ it('a step and the page read few of an invoice’s many payments', async () => {
   fixture.pass(MINUTE);
   fixture.chain.mine(dust(invoice, 1));
   expect(await readBy(() => fixture.scan())).toBeLessThan(200_000);
-  await invoice.shows({ paid_amount: '0.11', pending_amount: '0.00001', payments_total: 10_000 });
+  await invoice.expectShown({ paid_amount: '0.11', pending_amount: '0.00001', payments_total: 10_000 });
   const shown = (await invoice.read()).payments;
   expect(shown).toHaveLength(100);
   // Dust hides neither the large payments nor the latest ones.
@@ -150,5 +150,5 @@ it('a paid invoice reports thousands of further payments once', async () => {
   const told = kindsOf(await fixture.told(invoice.id));
   expect(told.get('invoice.overpaid')).toHaveLength(1);
   expect(told.get('deposit.settled')).toHaveLength(MANY + 1);
-  await invoice.shows({ status: 'paid', paid_amount: '0.021' });
+  await invoice.expectShown({ status: 'paid', paid_amount: '0.021' });
 });

@@ -17,22 +17,22 @@ describe('a mempool payment and the expiry', () => {
     fixture.pass(MINUTE);
     const tx = await send(invoice.to, DUE);
     await pass(30 * MINUTE);
-    await invoice.shows({ status: 'confirmed', pending_amount: '0.0005' });
+    await invoice.expectShown({ status: 'confirmed', pending_amount: '0.0005' });
     await pay(invoice.to, DUE, { tx });
     await settle();
-    await invoice.shows({ status: 'paid' });
-    await invoice.reported('invoice.confirmed', 'deposit.settled', 'invoice.paid');
+    await invoice.expectShown({ status: 'paid' });
+    await invoice.expectReported('invoice.confirmed', 'deposit.settled', 'invoice.paid');
   });
 
   it('that is seen a moment too late is late, before and after it is mined', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     fixture.pass(MINUTE + 1);
     const tx = await send(invoice.to, DUE);
-    await invoice.shows({ status: 'pending', pending_amount: '0' });
+    await invoice.expectShown({ status: 'pending', pending_amount: '0' });
     await blocks(1);
-    await invoice.shows({ status: 'expired', payments: [{ status: 'pending' }] });
+    await invoice.expectShown({ status: 'expired', payments: [{ status: 'pending' }] });
     await pay(invoice.to, DUE, { tx });
-    await invoice.reported('invoice.expired', 'invoice.late_payment');
+    await invoice.expectReported('invoice.expired', 'invoice.late_payment');
   });
 
   it.each([
@@ -45,13 +45,13 @@ describe('a mempool payment and the expiry', () => {
       const tx = await send(invoice.to, amount);
       fixture.pass(2 * MINUTE);
       await blocks(2);
-      await invoice.shows({ status });
+      await invoice.expectShown({ status });
       await forget(tx);
       await pass(60 * MINUTE);
-      await invoice.shows({ status: 'pending', pending_amount: '0' });
+      await invoice.expectShown({ status: 'pending', pending_amount: '0' });
       expect((await invoice.changes()).at(-1)).toBe('invoice.payment_reversed');
       await pass(1);
-      await invoice.shows({ status: 'expired', pending_amount: '0' });
+      await invoice.expectShown({ status: 'expired', pending_amount: '0' });
       expect((await invoice.changes()).slice(-2)).toEqual(['invoice.payment_reversed', 'invoice.expired']);
     },
   );
@@ -62,10 +62,10 @@ describe('a mempool payment and the expiry', () => {
     await forget(tx);
     fixture.pass(30 * MINUTE);
     await blocks(3);
-    await invoice.shows({ status: 'pending', pending_amount: '0' });
+    await invoice.expectShown({ status: 'pending', pending_amount: '0' });
     await pay(invoice.to, DUE, { tx });
     await settle();
-    await invoice.shows({ status: 'paid' });
+    await invoice.expectShown({ status: 'paid' });
   });
 
   it('hundreds of invoices that are held open do not keep others from expiring', async () => {
@@ -107,15 +107,15 @@ describe('a mempool payment and the expiry', () => {
     expect(fixture.chain.head).toBe(head);
     fixture.pass(MINUTE);
     await blocks(3);
-    await invoice.shows({ status: 'confirmed', paid_amount: '0.0005' });
-    await invoice.reported('invoice.confirmed', 'deposit.settled');
+    await invoice.expectShown({ status: 'confirmed', paid_amount: '0.0005' });
+    await invoice.expectReported('invoice.confirmed', 'deposit.settled');
   });
 });
 
 describe('a failing node', () => {
   it('that briefly loses its mempool drops only the payments that stay away', async () => {
     fixture.watchedChain.droppedAfterMs = 30_000;
-    const { to, shows, reported } = await anInvoice();
+    const { to, expectShown, expectReported } = await anInvoice();
     const tx = newTx();
     const seen = () => send(to, DUE / 2n, { tx });
     const scanAfter = async (ms: number) => {
@@ -135,16 +135,16 @@ describe('a failing node', () => {
     fixture.chain.away = false;
     await scanAfter(29_999);
     await scanAfter(29_999);
-    await shows({ status: 'partially_paid' });
-    await reported('invoice.partially_paid');
+    await expectShown({ status: 'partially_paid' });
+    await expectReported('invoice.partially_paid');
     await scanAfter(1);
-    await shows({ status: 'pending', pending_amount: '0' });
-    await reported('invoice.partially_paid', 'invoice.payment_reversed');
+    await expectShown({ status: 'pending', pending_amount: '0' });
+    await expectReported('invoice.partially_paid', 'invoice.payment_reversed');
     // A payment and its replacement never count together.
     await seen();
     fixture.chain.forget(tx);
     await send(to, DUE / 2n);
-    await shows({ status: 'partially_paid', pending_amount: '0.00025' });
+    await expectShown({ status: 'partially_paid', pending_amount: '0.00025' });
     fixture.watchedChain.droppedAfterMs = 0;
   });
 
@@ -160,10 +160,10 @@ describe('a failing node', () => {
       for (let step = 0; step < 3; step++) expect(await fixture.scanner.step()).toBeGreaterThan(0);
       expect(await expireInvoices(fixture.ports, fixture.watchedChain)).toBe(0);
     }
-    await invoice.shows({ status: 'pending', payments: [] });
+    await invoice.expectShown({ status: 'pending', payments: [] });
     fixture.chain.crowded = false;
     await fixture.scan();
-    await invoice.shows({ status: 'confirmed' });
+    await invoice.expectShown({ status: 'confirmed' });
     fixture.watchedChain.outageMs = Number.POSITIVE_INFINITY;
   });
 
@@ -200,10 +200,10 @@ describe('a failing node', () => {
     const tx = await send(invoice.to, DUE);
     fixture.chain.lagsAt = fixture.chain.height() - 1;
     await forget(tx);
-    await invoice.shows({ status: 'confirmed' });
+    await invoice.expectShown({ status: 'confirmed' });
     fixture.chain.lagsAt = undefined;
     await pay(invoice.to, DUE, { tx });
-    await invoice.reported('invoice.confirmed');
+    await invoice.expectReported('invoice.confirmed');
   });
 
   it('that fails after a read, or a database that fails during one, is asked again', async () => {
@@ -214,14 +214,14 @@ describe('a failing node', () => {
     await expect(fixture.scan()).rejects.toThrow('cut');
     fixture.chain.head = head;
     await fixture.scan();
-    await invoice.shows({ status: 'partially_paid' });
+    await invoice.expectShown({ status: 'partially_paid' });
     fixture.chain.wait({ to: invoice.to, amount: DUE / 2n });
     const { among } = fixture.watchedChain.filter;
     fixture.watchedChain.filter.among = () => Promise.reject(new Error('away'));
     await expect(fixture.scan()).rejects.toThrow('away');
     fixture.watchedChain.filter.among = among;
     await fixture.scan();
-    await invoice.shows({ status: 'confirmed' });
+    await invoice.expectShown({ status: 'confirmed' });
   });
 
   it('that drops a block shows its transaction in the mempool again', async () => {
@@ -232,18 +232,18 @@ describe('a failing node', () => {
     fixture.chain.reorg(1);
     fixture.chain.wait({ to: invoice.to, amount: DUE, tx });
     await fixture.scan();
-    await invoice.shows({
+    await invoice.expectShown({
       status: 'confirmed',
       payments: [{ tx_hash: tx, status: 'pending', confirmations: 0, block_height: null }],
     });
     // Long after a payment that cannot come back would have been given up.
     await blocks(20);
-    await invoice.shows({ status: 'confirmed' });
+    await invoice.expectShown({ status: 'confirmed' });
     await pay(invoice.to, DUE, { tx });
     await settle();
-    await invoice.shows({ status: 'paid', payments: [{ tx_hash: tx }] });
+    await invoice.expectShown({ status: 'paid', payments: [{ tx_hash: tx }] });
     expect((await invoice.read()).payments).toHaveLength(1);
-    await invoice.reported(
+    await invoice.expectReported(
       'invoice.confirmed',
       'invoice.payment_reversed',
       'deposit.settled',

@@ -14,7 +14,7 @@ describe('a mempool payment', () => {
     const invoice = await anInvoice();
     const tx = await send(invoice.to, DUE);
     const seenAt = fixture.clock.at.toISOString();
-    await invoice.shows({
+    await invoice.expectShown({
       status: 'confirmed',
       pending_amount: '0.0005',
       paid_amount: '0',
@@ -32,21 +32,21 @@ describe('a mempool payment', () => {
         },
       ],
     });
-    await invoice.reported();
+    await invoice.expectReported();
     fixture.pass(MINUTE);
     await pay(invoice.to, DUE, { tx });
     expect(await fixture.rows('select 1 from mempool_payments where invoice_id = $1', [invoice.id])).toEqual(
       [],
     );
-    await invoice.shows({
+    await invoice.expectShown({
       status: 'confirmed',
       pending_amount: '0.0005',
       payments: [{ tx_hash: tx, status: 'pending', confirmations: 1, first_seen_at: seenAt }],
     });
-    await invoice.reported('invoice.confirmed');
+    await invoice.expectReported('invoice.confirmed');
     await settle();
-    await invoice.shows({ status: 'paid', paid_amount: '0.0005' });
-    await invoice.reported('invoice.confirmed', 'deposit.settled', 'invoice.paid');
+    await invoice.expectShown({ status: 'paid', paid_amount: '0.0005' });
+    await invoice.expectReported('invoice.confirmed', 'deposit.settled', 'invoice.paid');
     const settled = (await fixture.told(invoice.id)).find(({ kind }) => kind === 'deposit.settled');
     expect(settled?.payload).toMatchObject({ outpoint: `${tx}:0`, tx_hash: tx });
   });
@@ -56,14 +56,14 @@ describe('a mempool payment', () => {
     const tx = await send(invoice.to, DUE);
     fixture.chain.forget(tx);
     await send('bcrt1qsomebodyelse', DUE);
-    await invoice.shows({
+    await invoice.expectShown({
       status: 'pending',
       pending_amount: '0',
       payments: [{ tx_hash: tx, status: 'reversed', confirmations: 0 }],
     });
-    await invoice.reported('invoice.payment_reversed');
+    await invoice.expectReported('invoice.payment_reversed');
     await blocks(5);
-    await invoice.reported('invoice.payment_reversed');
+    await invoice.expectReported('invoice.payment_reversed');
   });
 
   it('several outputs of one transaction are several payments', async () => {
@@ -76,13 +76,13 @@ describe('a mempool payment', () => {
     ];
     fixture.chain.wait(...pay);
     await fixture.scan();
-    await one.shows({ status: 'confirmed', pending_amount: '0.00051' });
-    await other.shows({ status: 'partially_paid' });
+    await one.expectShown({ status: 'confirmed', pending_amount: '0.00051' });
+    await other.expectShown({ status: 'partially_paid' });
     // More than the amount due, but all of it can still be dropped.
-    await one.reported();
+    await one.expectReported();
     await mine({ pay });
-    await one.reported('invoice.confirmed', 'invoice.overpaid');
-    await other.shows({ payments: [{ output_index: 3, confirmations: 1 }] });
+    await one.expectReported('invoice.confirmed', 'invoice.overpaid');
+    await other.expectShown({ payments: [{ output_index: 3, confirmations: 1 }] });
   });
 });
 
@@ -90,13 +90,13 @@ it('a coinbase payment is final after a hundred blocks', async () => {
   const invoice = await anInvoice();
   await mine({ pay: [{ to: invoice.to, amount: DUE, confirmationsMin: 100 }] });
   await blocks(50);
-  await invoice.shows({
+  await invoice.expectShown({
     status: 'confirmed',
     paid_amount: '0',
     payments: [{ confirmations: 51, required_confirmations: 100 }],
   });
   await blocks(49);
-  await invoice.shows({ paid_amount: '0.0005' });
+  await invoice.expectShown({ paid_amount: '0.0005' });
 });
 
 describe('for any order of mempool and block events', () => {

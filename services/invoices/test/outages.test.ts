@@ -42,15 +42,15 @@ describe('while a chain is not synced', () => {
     const young = await anInvoice();
     away(30);
     await fixture.scan();
-    await early.shows({ status: 'pending', expires_at: later(early.expiresAt, 30 * MINUTE) });
-    await young.shows({ expires_at: later(young.expiresAt, 30 * MINUTE) });
-    await early.reported();
+    await early.expectShown({ status: 'pending', expires_at: later(early.expiresAt, 30 * MINUTE) });
+    await young.expectShown({ expires_at: later(young.expiresAt, 30 * MINUTE) });
+    await early.expectReported();
     expect(await early.version()).toBe(2);
     await watch(2);
-    await early.shows({ status: 'pending' });
+    await early.expectShown({ status: 'pending' });
     await watch(1);
-    await early.shows({ status: 'expired' });
-    await young.shows({ status: 'pending' });
+    await early.expectShown({ status: 'expired' });
+    await young.expectShown({ status: 'pending' });
   });
 
   it('a payment between the old and the extended expiry is in time', async () => {
@@ -58,8 +58,8 @@ describe('while a chain is not synced', () => {
     const invoice = await anInvoice({ asset: 'USDC_ERC20', expires_in: 10 });
     away(15);
     await mine({ pay: [{ to: invoice.to, amount: 25_000_000n, asset: 'USDC_ERC20' }] }, {}, {});
-    await invoice.shows({ status: 'confirmed', paid_amount: '25' });
-    await invoice.reported('deposit.settled', 'invoice.confirmed');
+    await invoice.expectShown({ status: 'confirmed', paid_amount: '25' });
+    await invoice.expectReported('deposit.settled', 'invoice.confirmed');
     const settled = (await fixture.told(invoice.id)).find(({ kind }) => kind === 'deposit.settled');
     expect(settled?.payload).toMatchObject({ disposition: 'credit' });
   });
@@ -70,18 +70,18 @@ describe('while a chain is not synced', () => {
     expect(await fixture.scanner.step()).toBe(16);
     await fixture.scanner.step();
     expect(await expireInvoices(fixture.ports, fixture.watchedChain)).toBe(0);
-    await invoice.shows({ status: 'pending' });
+    await invoice.expectShown({ status: 'pending' });
     await fixture.scan();
-    await invoice.shows({ expires_at: later(invoice.expiresAt, 40 * MINUTE) });
+    await invoice.expectShown({ expires_at: later(invoice.expiresAt, 40 * MINUTE) });
   });
 
   it('an invoice that had expired keeps its expiry, and one without expiry has none', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     await watch(2);
-    await invoice.shows({ status: 'expired' });
+    await invoice.expectShown({ status: 'expired' });
     away(10);
     await fixture.scan();
-    await invoice.shows({ expires_at: invoice.expiresAt.toISOString() });
+    await invoice.expectShown({ expires_at: invoice.expiresAt.toISOString() });
   });
 
   it('more invoices than one batch are each extended once, also after an interruption', async () => {
@@ -131,11 +131,11 @@ describe('a node that answers and lags', () => {
     for (let i = 0; i < 20; i++) {
       await pass(MINUTE);
     }
-    await invoice.shows({ status: 'pending' });
+    await invoice.expectShown({ status: 'pending' });
     fixture.chain.lagsAt = undefined;
     fixture.chain.missesAbove = undefined;
     await fixture.scan();
-    await invoice.shows({ status: 'pending', expires_at: later(invoice.expiresAt, 20 * MINUTE) });
+    await invoice.expectShown({ status: 'pending', expires_at: later(invoice.expiresAt, 20 * MINUTE) });
   });
 
   it.each(['evm', 'solana'] as const)(
@@ -155,9 +155,9 @@ describe('a node that answers and lags', () => {
       await fixture.scan();
     }
     await blocks(1);
-    await invoice.shows({ status: 'pending' });
+    await invoice.expectShown({ status: 'pending' });
     // Which blocks it kept back is unknown.
-    await invoice.shows({ expires_at: later(invoice.expiresAt, 20 * MINUTE) });
+    await invoice.expectShown({ expires_at: later(invoice.expiresAt, 20 * MINUTE) });
   });
 });
 
@@ -189,5 +189,5 @@ it('the time that the extension takes does not count as an outage', async () => 
   }
   expect(isSlow).toBe(false);
   await fixture.scan();
-  await invoice.shows({ expires_at: later(invoice.expiresAt, 5 * MINUTE) });
+  await invoice.expectShown({ expires_at: later(invoice.expiresAt, 5 * MINUTE) });
 });

@@ -22,7 +22,7 @@ describe('GET /api/invoices/{id}', () => {
   });
 
   it('shows each payment with its confirmations', async () => {
-    const { to, read, shows } = await anInvoice();
+    const { to, read, expectShown } = await anInvoice();
     const tx = newTx();
     await mine({ pay: [{ to, amount: DUE, tx }] }, {});
     const seen = fixture.clock.at.toISOString();
@@ -42,7 +42,9 @@ describe('GET /api/invoices/{id}', () => {
     ]);
     await pass(1_000);
     const confirmed_at = fixture.clock.at.toISOString();
-    await shows({ payments: [{ status: 'confirmed', confirmations: 3, first_seen_at: seen, confirmed_at }] });
+    await expectShown({
+      payments: [{ status: 'confirmed', confirmations: 3, first_seen_at: seen, confirmed_at }],
+    });
   });
 
   it('answers HEAD like GET, without the body', async () => {

@@ -11,16 +11,16 @@ it.each([1, 2])('a reorganisation %i deep before a payment is final takes it bac
   await pay(invoice.to, DUE);
   if (depth === 2) await blocks(1);
   await reorg(depth);
-  await invoice.shows({
+  await invoice.expectShown({
     status: 'pending',
     pending_amount: '0',
     payments: [{ status: 'reversed', confirmations: 0, block_height: null, confirmed_at: null }],
   });
-  await invoice.reported('invoice.confirmed', 'invoice.payment_reversed');
+  await invoice.expectReported('invoice.confirmed', 'invoice.payment_reversed');
   // Another payment makes it confirmed again, which is reported once.
   await pay(invoice.to, DUE);
   await settle();
-  await invoice.shows({ status: 'paid', paid_amount: '0.01' });
+  await invoice.expectShown({ status: 'paid', paid_amount: '0.01' });
   expect((await invoice.kinds()).slice(3)).toEqual(['deposit.settled', 'invoice.paid']);
 });
 
@@ -29,10 +29,14 @@ it('a part that comes after the first part was dropped is reported', async () =>
   await pay(invoice.to, DUE / 4n);
   fixture.chain.reorg(1, {}, {});
   await blocks(1);
-  await invoice.shows({ status: 'pending' });
+  await invoice.expectShown({ status: 'pending' });
   await pay(invoice.to, DUE / 2n);
-  await invoice.shows({ status: 'partially_paid' });
-  await invoice.reported('invoice.partially_paid', 'invoice.payment_reversed', 'invoice.partially_paid');
+  await invoice.expectShown({ status: 'partially_paid' });
+  await invoice.expectReported(
+    'invoice.partially_paid',
+    'invoice.payment_reversed',
+    'invoice.partially_paid',
+  );
 });
 
 it('dropped past the expiry, a payment may come back for as many blocks as confirm it; then the invoice expires', async () => {
@@ -40,12 +44,12 @@ it('dropped past the expiry, a payment may come back for as many blocks as confi
   await pay(invoice.to, DUE);
   await pass(2 * MINUTE);
   await reorg(2);
-  await invoice.shows({ status: 'pending' });
+  await invoice.expectShown({ status: 'pending' });
   await blocks(2);
-  await invoice.shows({ status: 'pending' });
+  await invoice.expectShown({ status: 'pending' });
   await blocks(1);
-  await invoice.shows({ status: 'expired' });
-  await invoice.reported('invoice.confirmed', 'invoice.payment_reversed', 'invoice.expired');
+  await invoice.expectShown({ status: 'expired' });
+  await invoice.expectReported('invoice.confirmed', 'invoice.payment_reversed', 'invoice.expired');
 });
 
 it('dropped past the expiry and mined again, a payment is in time if it was first seen in time', async () => {
@@ -54,22 +58,22 @@ it('dropped past the expiry and mined again, a payment is in time if it was firs
   fixture.pass(2 * MINUTE);
   fixture.chain.reorg(1);
   await blocks(1);
-  await invoice.shows({ status: 'pending' });
+  await invoice.expectShown({ status: 'pending' });
   await pay(invoice.to, DUE, { tx });
-  await invoice.shows({ status: 'confirmed' });
+  await invoice.expectShown({ status: 'confirmed' });
   await settle();
-  await invoice.shows({ status: 'paid', payments: [{ tx_hash: tx, status: 'confirmed' }] });
+  await invoice.expectShown({ status: 'paid', payments: [{ tx_hash: tx, status: 'confirmed' }] });
 });
 
 it('a payment that only moves to another block is never reported as reversed', async () => {
   const invoice = await anInvoice();
   const { tx } = await pay(invoice.to, DUE);
   await reorg(1, {}, { pay: [{ to: invoice.to, amount: DUE, tx }] });
-  await invoice.shows({
+  await invoice.expectShown({
     status: 'confirmed',
     payments: [{ status: 'pending', confirmations: 1, block_height: fixture.chain.height() }],
   });
-  await invoice.reported('invoice.confirmed');
+  await invoice.expectReported('invoice.confirmed');
   await blocks(2);
   expect((await invoice.kinds()).filter((kind) => kind === 'deposit.settled')).toHaveLength(1);
 });
@@ -79,16 +83,16 @@ it('a branch that is known only in part undoes and reports nothing', async () =>
   await pay(invoice.to, DUE / 2n);
   const { tx } = await pay(invoice.to, DUE / 4n);
   await blocks(1);
-  await invoice.shows({ paid_amount: '0.005', pending_amount: '0.0025' });
+  await invoice.expectShown({ paid_amount: '0.005', pending_amount: '0.0025' });
   // The node has only the first block of its new branch; a later one has the second payment again.
   const pays = { pay: [{ to: invoice.to, amount: DUE / 4n, tx }] };
   fixture.chain.reorg(2, {}, pays);
   fixture.chain.missesAbove = fixture.chain.height() - 1;
   await fixture.scan();
-  await invoice.shows({ paid_amount: '0.005', pending_amount: '0.0025' });
+  await invoice.expectShown({ paid_amount: '0.005', pending_amount: '0.0025' });
   fixture.chain.missesAbove = undefined;
   await fixture.scan();
-  await invoice.shows({
+  await invoice.expectShown({
     paid_amount: '0.005',
     pending_amount: '0.0025',
     payments: [{ confirmations: 3 }, { confirmations: 1, block_height: fixture.chain.height() }],
@@ -96,7 +100,7 @@ it('a branch that is known only in part undoes and reports nothing', async () =>
   expect(await invoice.kinds()).not.toContain('invoice.payment_reversed');
   await pay(invoice.to, DUE / 4n);
   await settle();
-  await invoice.shows({ status: 'paid' });
+  await invoice.expectShown({ status: 'paid' });
 });
 
 it('paid, dropped deeper than its confirmations and lost: it stays paid, the credit is reversed', async () => {
@@ -105,7 +109,7 @@ it('paid, dropped deeper than its confirmations and lost: it stays paid, the cre
   await settle();
   await reorg(3, {}, {}, {});
   // It may still come back, so nothing is reported yet.
-  await invoice.shows({
+  await invoice.expectShown({
     status: 'paid',
     paid_amount: '0.01',
     reversed_amount: '0',
@@ -115,7 +119,7 @@ it('paid, dropped deeper than its confirmations and lost: it stays paid, the cre
   await blocks(2);
   expect((await invoice.kinds()).at(-1)).toBe('invoice.paid');
   await blocks(1);
-  await invoice.shows({
+  await invoice.expectShown({
     status: 'paid',
     paid_amount: '0',
     reversed_amount: '0.01',
@@ -137,7 +141,7 @@ it('paid, dropped and mined again in time: nothing changes', async () => {
   await pay(invoice.to, DUE, { tx });
   await blocks(20);
   expect(await invoice.kinds()).toEqual(before);
-  await invoice.shows({ status: 'paid', payments: [{ status: 'confirmed' }] });
+  await invoice.expectShown({ status: 'paid', payments: [{ status: 'confirmed' }] });
 });
 
 it('reversed, and mined again after all: settled again, as another deposit', async () => {
@@ -152,7 +156,7 @@ it('reversed, and mined again after all: settled again, as another deposit', asy
   const settled = await invoice.settled();
   expect(settled.map(({ payload }) => payload.disposition)).toEqual(['credit', 'credit']);
   expect(new Set(settled.map(({ payload }) => payload.deposit_id)).size).toBe(2);
-  await invoice.shows({
+  await invoice.expectShown({
     status: 'paid',
     paid_amount: '0.01',
     reversed_amount: '0',
@@ -166,9 +170,9 @@ it('settled, not yet credited, and reversed: never paid, and the late credit cha
   await blocks(2);
   fixture.chain.reorg(3);
   await blocks(3);
-  await invoice.shows({ status: 'pending' });
+  await invoice.expectShown({ status: 'pending' });
   await fixture.credit();
-  await invoice.shows({ status: 'pending', paid_amount: '0' });
+  await invoice.expectShown({ status: 'pending', paid_amount: '0' });
 });
 
 type Sent = { to: number; amount: bigint; inside: boolean; tx: string };

@@ -14,7 +14,7 @@ it('a rescan records missed payments, final at once, and changes nothing else', 
   const invoice = await anInvoice({ asset: 'USDC_ERC20' });
   const paid = block();
   await blocks(4);
-  await invoice.shows({ status: 'pending' });
+  await invoice.expectShown({ status: 'pending' });
   const { outpoint } = chain.reveal(paid, { to: invoice.to, amount: DOLLARS, asset: 'USDC_ERC20' });
   await fixture.scan();
   expect(await invoice.deposits()).toEqual([]);
@@ -25,7 +25,7 @@ it('a rescan records missed payments, final at once, and changes nothing else', 
   expect(await invoice.deposits()).toEqual([{ outpoint, amount: DOLLARS.toString(), state: 'settled' }]);
   expect(await lastRescan()).toMatchObject({ found: 1, until_height: before, failure: null });
   await fixture.credit();
-  await invoice.shows({ status: 'paid', paid_amount: '25' });
+  await invoice.expectShown({ status: 'paid', paid_amount: '25' });
 });
 
 it('a rescan reports no known payment again', async () => {

@@ -17,10 +17,10 @@ describe('the scanner', () => {
       await fresh.scan();
       expect((await fresh.rows('select height from cursors'))[0].height).toBe(head);
       // The chain forks below the first scanned block; money of the new branch is found.
-      const { to, shows } = await fresh.anInvoice();
+      const { to, expectShown } = await fresh.anInvoice();
       fresh.chain.reorg(3, {}, { pay: [{ to, amount: DUE }] }, {}, {});
       await fresh.scan();
-      await shows({ status: 'confirmed', payments: [{ block_height: head - 1, confirmations: 3 }] });
+      await expectShown({ status: 'confirmed', payments: [{ block_height: head - 1, confirmations: 3 }] });
     }));
 
   it('starts before the first invoice when it was created and paid while the node was down', async () =>
@@ -29,11 +29,11 @@ describe('the scanner', () => {
         fresh.chain.mine({});
         fresh.pass(MINUTE);
       }
-      const { to, shows } = await fresh.anInvoice();
+      const { to, expectShown } = await fresh.anInvoice();
       const half = DUE / 2n;
       fresh.chain.mine({ pay: [{ to, amount: half }] }, { inside: [{ to, amount: half }] }, ...empty(10));
       await fresh.scan();
-      await shows({ paid_amount: '0.01' });
+      await expectShown({ paid_amount: '0.01' });
     }));
 
   it('allows for miners’ clocks that differ by two hours when it starts', async () =>
@@ -43,10 +43,10 @@ describe('the scanner', () => {
         fresh.chain.mine({ time: time() });
         fresh.pass(10 * MINUTE);
       }
-      const { to, shows } = await fresh.anInvoice();
+      const { to, expectShown } = await fresh.anInvoice();
       fresh.chain.mine({ pay: [{ to, amount: DUE }], time: time() }, { time: time() }, { time: time() });
       await fresh.scan();
-      await shows({ paid_amount: '0.01' });
+      await expectShown({ paid_amount: '0.01' });
     }));
 
   it('catches up after a long downtime in bounded steps, with one transaction up to each payment', async () => {
@@ -58,7 +58,7 @@ describe('the scanner', () => {
     expect(await fixture.scanner.step()).toBe(9);
     expect(await fixture.scanner.step()).toBe(0);
     expect(await cursor()).toMatchObject({ height: fixture.chain.height() });
-    await invoice.shows({ status: 'confirmed', paid_amount: '0.01' });
+    await invoice.expectShown({ status: 'confirmed', paid_amount: '0.01' });
     // A step reads 16 blocks, and the payment is in the second step.
     const written = await fixture.rows(
       `select min(height) - ${before} as first, count(*)::int as blocks from blocks
@@ -86,19 +86,19 @@ describe('the scanner', () => {
     fixture.chain.away = false;
     fixture.chain.lagsAt = undefined;
     await blocks(1);
-    await invoice.shows({ paid_amount: '0.01' });
+    await invoice.expectShown({ paid_amount: '0.01' });
   });
 
   it('stops at another chain behind the same address and undoes nothing', async () =>
     withFresh({}, async (fresh) => {
       fresh.chain.mine(...empty(3));
       await fresh.scan();
-      const { to, shows } = await fresh.anInvoice();
+      const { to, expectShown } = await fresh.anInvoice();
       fresh.chain.mine({ pay: [{ to, amount: DUE }] }, {});
       await fresh.scan();
       fresh.chain.reorg(fresh.chain.height() + 1, ...empty(20));
       await expect(fresh.scan()).rejects.toThrow('it is another chain, or was reset');
-      await shows({ status: 'confirmed' });
+      await expectShown({ status: 'confirmed' });
     }));
 
   it('records a transaction that does something else when mined again as another deposit', async () => {
@@ -110,7 +110,7 @@ describe('the scanner', () => {
       { state: 'dropped', amount: (DUE / 2n).toString() },
       { state: 'seen', amount: DUE.toString() },
     ]);
-    await invoice.shows({ status: 'confirmed', pending_amount: '0.01' });
+    await invoice.expectShown({ status: 'confirmed', pending_amount: '0.01' });
   });
 
   it('records all of a thousand payments in a block, and none to others', async () => {
@@ -145,11 +145,11 @@ describe('the lease of a scanner', () => {
     await fixture.scanner.step();
     fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
     expect(await second.step()).toBe(0);
-    await invoice.shows({ status: 'pending' });
+    await invoice.expectShown({ status: 'pending' });
     await fixture.scanner.leave();
     expect(await second.step()).toBe(1);
     expect(await fixture.scanner.step()).toBe(0);
-    await invoice.shows({ status: 'confirmed' });
+    await invoice.expectShown({ status: 'confirmed' });
     await second.leave();
   });
 
@@ -200,7 +200,7 @@ describe('the lease of a scanner', () => {
       fixture.chain.blocksAfter = blocksAfter;
     }
     expect(await reading).toBe(1);
-    await invoice.shows({ status: 'confirmed' });
+    await invoice.expectShown({ status: 'confirmed' });
     await first.leave();
     await second.leave();
   });

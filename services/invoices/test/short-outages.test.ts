@@ -89,9 +89,9 @@ it.each(kinds.flatMap(([kind, play]) => [20, 75].map((seconds) => [kind, seconds
     }
     // It still has the ten seconds that it had before.
     await watch(8 * SECOND, SECOND);
-    await ending.shows({ status: 'pending' });
+    await ending.expectShown({ status: 'pending' });
     await watch(5 * SECOND + 2 * BLOCK_EVERY);
-    await ending.shows({ status: 'expired' });
+    await ending.expectShown({ status: 'expired' });
   },
 );
 
@@ -111,7 +111,7 @@ it.each([75, 600])(
       expect(await read()).toMatchObject({ id, status: 'pending', expires_at: later(expiresAt, lost) });
     }
     await watch(2 * MINUTE);
-    await ending.shows({ status: 'expired' });
+    await ending.expectShown({ status: 'expired' });
   },
 );
 
@@ -125,5 +125,5 @@ it('extends nothing below the limits: ten seconds without an answer, or a block 
   await watch(30 * SECOND);
   fixture.chain.lagsAt = undefined;
   await watch(30 * SECOND);
-  await invoice.shows({ expires_at: invoice.expiresAt.toISOString() });
+  await invoice.expectShown({ expires_at: invoice.expiresAt.toISOString() });
 });

@@ -7,39 +7,39 @@ const { fixture, anInvoice, mine, pay, settle, blocks, pass } = await openFixtur
 
 it('pending → confirmed → paid, once the ledger has credited it', async () => {
   const invoice = await anInvoice();
-  await invoice.shows({ status: 'pending', pending_amount: '0', paid_amount: '0' });
+  await invoice.expectShown({ status: 'pending', pending_amount: '0', paid_amount: '0' });
   await pay(invoice.to, DUE);
-  await invoice.shows({ status: 'confirmed', pending_amount: '0.01', paid_amount: '0' });
-  await invoice.reported('invoice.confirmed');
+  await invoice.expectShown({ status: 'confirmed', pending_amount: '0.01', paid_amount: '0' });
+  await invoice.expectReported('invoice.confirmed');
   await blocks(1);
-  await invoice.reported('invoice.confirmed');
+  await invoice.expectReported('invoice.confirmed');
   await blocks(1);
-  await invoice.shows({ status: 'confirmed', pending_amount: '0', paid_amount: '0.01', paid_at: null });
+  await invoice.expectShown({ status: 'confirmed', pending_amount: '0', paid_amount: '0.01', paid_at: null });
   expect(await invoice.last()).toMatchObject({
     kind: 'deposit.settled',
     payload: { disposition: 'credit', amount: DUE.toString(), asset: 'ETH', address: invoice.to },
   });
   await blocks(5);
-  await invoice.shows({ status: 'confirmed' });
+  await invoice.expectShown({ status: 'confirmed' });
   await fixture.credit();
-  await invoice.shows({ status: 'paid', paid_at: fixture.clock.at.toISOString() });
-  await invoice.reported('invoice.confirmed', 'deposit.settled', 'invoice.paid');
+  await invoice.expectShown({ status: 'paid', paid_at: fixture.clock.at.toISOString() });
+  await invoice.expectReported('invoice.confirmed', 'deposit.settled', 'invoice.paid');
   expect((await invoice.last())?.payload.data).toEqual(await invoice.read());
 });
 
 it('pending → partially_paid → confirmed → paid, in parts', async () => {
   const invoice = await anInvoice();
   await pay(invoice.to, DUE / 4n);
-  await invoice.shows({ status: 'partially_paid', pending_amount: '0.0025', paid_amount: '0' });
+  await invoice.expectShown({ status: 'partially_paid', pending_amount: '0.0025', paid_amount: '0' });
   await blocks(2);
-  await invoice.shows({ status: 'partially_paid', pending_amount: '0', paid_amount: '0.0025' });
+  await invoice.expectShown({ status: 'partially_paid', pending_amount: '0', paid_amount: '0.0025' });
   // Final and without a disposition: the rest may never arrive.
-  await invoice.reported('invoice.partially_paid');
+  await invoice.expectReported('invoice.partially_paid');
   await pay(invoice.to, (DUE * 3n) / 4n);
-  await invoice.shows({ status: 'confirmed', pending_amount: '0.0075', paid_amount: '0.0025' });
+  await invoice.expectShown({ status: 'confirmed', pending_amount: '0.0075', paid_amount: '0.0025' });
   await settle();
-  await invoice.shows({ status: 'paid', pending_amount: '0', paid_amount: '0.01' });
-  await invoice.reported(
+  await invoice.expectShown({ status: 'paid', pending_amount: '0', paid_amount: '0.01' });
+  await invoice.expectReported(
     'invoice.partially_paid',
     'invoice.confirmed',
     'deposit.settled',
@@ -54,14 +54,14 @@ it('a tolerance lowers the needed amount of invoices that are created while it i
   const invoice = await anInvoice();
   fixture.ports.settings.toleranceBps = 0;
   await pay(before.to, (DUE * 99n) / 100n);
-  await before.shows({ status: 'partially_paid' });
+  await before.expectShown({ status: 'partially_paid' });
   await pay(invoice.to, (DUE * 98n) / 100n);
-  await invoice.shows({ status: 'partially_paid' });
+  await invoice.expectShown({ status: 'partially_paid' });
   await pay(invoice.to, DUE / 100n);
-  await invoice.shows({ status: 'confirmed' });
+  await invoice.expectShown({ status: 'confirmed' });
   await settle();
   // The received amount is credited, not the amount due.
-  await invoice.shows({ status: 'paid', paid_amount: '0.0099' });
+  await invoice.expectShown({ status: 'paid', paid_amount: '0.0099' });
   expect(await invoice.kinds()).not.toContain('invoice.overpaid');
 });
 
@@ -86,31 +86,31 @@ it('invoice.confirmed comes before invoice.paid when one confirmation is enough'
   const invoice = await anInvoice();
   fixture.quotes.set('ETH', eth);
   await pay(invoice.to, DUE);
-  await invoice.shows({ status: 'confirmed', paid_amount: '0.01' });
+  await invoice.expectShown({ status: 'confirmed', paid_amount: '0.01' });
   await fixture.credit();
-  await invoice.reported('deposit.settled', 'invoice.confirmed', 'invoice.paid');
+  await invoice.expectReported('deposit.settled', 'invoice.confirmed', 'invoice.paid');
 });
 
 it('more than due is credited as it arrived, and reported each time', async () => {
   const invoice = await anInvoice();
   await pay(invoice.to, DUE + 5n);
-  await invoice.reported('invoice.confirmed', 'invoice.overpaid');
+  await invoice.expectReported('invoice.confirmed', 'invoice.overpaid');
   await settle();
-  await invoice.shows({ status: 'paid', paid_amount: '0.010000000000000005' });
+  await invoice.expectShown({ status: 'paid', paid_amount: '0.010000000000000005' });
   // It is paid and has expired: further payments still go to the merchant.
   await pass(61 * MINUTE);
   await pay(invoice.to, DUE);
   await blocks(2);
   expect(await invoice.last()).toMatchObject({ kind: 'deposit.settled', payload: { disposition: 'credit' } });
   await fixture.credit();
-  await invoice.shows({ status: 'paid', paid_amount: '0.020000000000000005' });
+  await invoice.expectShown({ status: 'paid', paid_amount: '0.020000000000000005' });
   expect((await invoice.kinds()).filter((kind) => kind === 'invoice.overpaid')).toHaveLength(2);
 });
 
 it('dust is listed, waits as unresolved and never counts', async () => {
   const invoice = await anInvoice();
   await pay(invoice.to, DUST - 1n);
-  await invoice.shows({ status: 'pending', pending_amount: '0' });
+  await invoice.expectShown({ status: 'pending', pending_amount: '0' });
   expect((await invoice.read()).payments).toHaveLength(1);
   await blocks(2);
   expect(await invoice.last()).toMatchObject({
@@ -118,7 +118,7 @@ it('dust is listed, waits as unresolved and never counts', async () => {
     payload: { disposition: 'unresolved' },
   });
   await pay(invoice.to, DUE - 1n);
-  await invoice.shows({ status: 'partially_paid' });
+  await invoice.expectShown({ status: 'partially_paid' });
   expect((await invoice.kinds()).filter((kind) => kind.startsWith('invoice.'))).toEqual([
     'invoice.created',
     'invoice.partially_paid',
@@ -128,7 +128,7 @@ it('dust is listed, waits as unresolved and never counts', async () => {
 it('a token other than the invoice’s is listed by its name and waits as unresolved', async () => {
   const invoice = await anInvoice();
   await pay(invoice.to, 25_000_000n, { asset: 'USDC_ERC20', index: 1 });
-  await invoice.shows({
+  await invoice.expectShown({
     status: 'pending',
     payments: [{ amount: '25', asset: 'USDC_ERC20', output_index: 1, status: 'pending' }],
   });
@@ -137,12 +137,12 @@ it('a token other than the invoice’s is listed by its name and waits as unreso
     kind: 'deposit.settled',
     payload: { disposition: 'unresolved', asset: 'USDC_ERC20', amount: '25000000' },
   });
-  await invoice.shows({ status: 'pending' });
+  await invoice.expectShown({ status: 'pending' });
 });
 
 it('USDC in two parts, in one transaction and another', async () => {
   const invoice = await anInvoice({ asset: 'USDC_ERC20' });
-  await invoice.shows({ amount: '25' });
+  await invoice.expectShown({ amount: '25' });
   const tx = `0x${'ab'.repeat(32)}`;
   await mine({
     pay: [
@@ -150,32 +150,32 @@ it('USDC in two parts, in one transaction and another', async () => {
       { to: invoice.to, amount: 5_000_000n, asset: 'USDC_ERC20', tx, index: 3 },
     ],
   });
-  await invoice.shows({ status: 'partially_paid', pending_amount: '15' });
+  await invoice.expectShown({ status: 'partially_paid', pending_amount: '15' });
   await pay(invoice.to, 10_000_000n, { asset: 'USDC_ERC20', index: 1 });
   await settle();
-  await invoice.shows({ status: 'paid', paid_amount: '25' });
+  await invoice.expectShown({ status: 'paid', paid_amount: '25' });
 });
 
 it('pending → expired at its expiry, and not a moment before', async () => {
   const invoice = await anInvoice({ expires_in: 1 });
   await pass(MINUTE);
-  await invoice.shows({ status: 'pending' });
+  await invoice.expectShown({ status: 'pending' });
   await pass(1);
-  await invoice.shows({ status: 'expired', paid_at: null });
-  await invoice.reported('invoice.expired');
+  await invoice.expectShown({ status: 'expired', paid_at: null });
+  await invoice.expectReported('invoice.expired');
 });
 
 it('nothing expires while the chain is not known up to the expiry', async () => {
   const invoice = await anInvoice({ expires_in: 1 });
   fixture.pass(10 * MINUTE);
   await fixture.scan();
-  await invoice.shows({ status: 'pending' });
+  await invoice.expectShown({ status: 'pending' });
   fixture.chain.away = true;
   await expect(fixture.scan()).rejects.toThrow('the node does not answer');
-  await invoice.shows({ status: 'pending' });
+  await invoice.expectShown({ status: 'pending' });
   fixture.chain.away = false;
   await blocks(1);
-  await invoice.shows({ status: 'expired' });
+  await invoice.expectShown({ status: 'expired' });
 });
 
 it('a scanner that lags makes no payment late', async () => {
@@ -183,28 +183,28 @@ it('a scanner that lags makes no payment late', async () => {
   const time = new Date(fixture.clock.at.getTime() + MINUTE);
   fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE }], time });
   await pass(60 * MINUTE);
-  await invoice.shows({ status: 'confirmed', payments: [{ first_seen_at: time.toISOString() }] });
+  await invoice.expectShown({ status: 'confirmed', payments: [{ first_seen_at: time.toISOString() }] });
 });
 
 it('a payment a second too late is late: the money waits as unresolved', async () => {
   const invoice = await anInvoice({ expires_in: 1 });
   await pass(MINUTE + 1);
-  await invoice.shows({ status: 'expired' });
+  await invoice.expectShown({ status: 'expired' });
   await pay(invoice.to, DUE);
-  await invoice.shows({
+  await invoice.expectShown({
     status: 'expired',
     pending_amount: '0',
     paid_amount: '0',
     payments: [{ amount: '0.01', status: 'pending' }],
   });
-  await invoice.reported('invoice.expired', 'invoice.late_payment');
+  await invoice.expectReported('invoice.expired', 'invoice.late_payment');
   await blocks(2);
   expect(await invoice.last()).toMatchObject({
     kind: 'deposit.settled',
     payload: { disposition: 'unresolved', amount: DUE.toString() },
   });
   await fixture.credit();
-  await invoice.shows({ status: 'expired', payments: [{ status: 'confirmed' }] });
+  await invoice.expectShown({ status: 'expired', payments: [{ status: 'confirmed' }] });
   expect(await invoice.kinds()).toHaveLength(4);
 });
 
@@ -212,16 +212,16 @@ it('a payment in the block that shows the expiry is late, and reported after it'
   const invoice = await anInvoice({ expires_in: 1 });
   fixture.pass(MINUTE + 1);
   await pay(invoice.to, DUE);
-  await invoice.shows({ status: 'expired' });
-  await invoice.reported('invoice.expired', 'invoice.late_payment');
+  await invoice.expectShown({ status: 'expired' });
+  await invoice.expectReported('invoice.expired', 'invoice.late_payment');
 });
 
 it('partially_paid past its expiry is final: its funds wait, and nothing makes it paid', async () => {
   const invoice = await anInvoice({ expires_in: 1 });
   await pay(invoice.to, DUE / 2n);
   await pass(MINUTE + 1);
-  await invoice.shows({ status: 'partially_paid', pending_amount: '0.005' });
-  await invoice.reported('invoice.partially_paid', 'invoice.underpaid');
+  await invoice.expectShown({ status: 'partially_paid', pending_amount: '0.005' });
+  await invoice.expectReported('invoice.partially_paid', 'invoice.underpaid');
   await blocks(2);
   expect(await invoice.last()).toMatchObject({
     kind: 'deposit.settled',
@@ -231,7 +231,7 @@ it('partially_paid past its expiry is final: its funds wait, and nothing makes i
   expect(await invoice.last()).toMatchObject({ kind: 'invoice.late_payment' });
   await blocks(3);
   await fixture.credit();
-  await invoice.shows({ status: 'partially_paid', paid_amount: '0.005' });
+  await invoice.expectShown({ status: 'partially_paid', paid_amount: '0.005' });
   const dispositions = (await fixture.told(invoice.id))
     .filter(({ kind }) => kind === 'deposit.settled')
     .map(({ payload }) => payload.disposition);
@@ -242,8 +242,8 @@ it('confirmed past its expiry keeps waiting for its confirmations', async () => 
   const invoice = await anInvoice({ expires_in: 1 });
   await pay(invoice.to, DUE);
   await pass(30 * MINUTE);
-  await invoice.shows({ status: 'confirmed' });
+  await invoice.expectShown({ status: 'confirmed' });
   await blocks(1);
   await fixture.credit();
-  await invoice.shows({ status: 'paid' });
+  await invoice.expectShown({ status: 'paid' });
 });

@@ -144,25 +144,25 @@ describe('on Solana', () => {
     const paying = { to: invoice.to, amount: 25_000_000n, asset: 'USDC_SOL' as const, tx, index: 5 };
     fixture.chain.wait(paying);
     await fixture.scan();
-    await invoice.shows({
+    await invoice.expectShown({
       status: 'confirmed',
       pending_amount: '25',
       payments: [{ tx_hash: tx, confirmations: 0, required_confirmations: 1 }],
     });
     await mine(...slots(0, 3), { pay: [paying], gap: 7 });
-    await invoice.shows({
+    await invoice.expectShown({
       status: 'confirmed',
       paid_amount: '25',
       payments: [{ status: 'confirmed', block_height: fixture.chain.height() }],
     });
     await fixture.credit();
-    await invoice.reported('deposit.settled', 'invoice.confirmed', 'invoice.paid');
+    await invoice.expectReported('deposit.settled', 'invoice.confirmed', 'invoice.paid');
   });
 
   it('slots without a block do not stop the scanner', async () => {
-    const { to, shows } = await anInvoice();
+    const { to, expectShown } = await anInvoice();
     await mine(...slots(100, 1, 0, 0, 40), { pay: [{ to, amount: DUE }] }, ...slots(9));
-    await shows({ status: 'confirmed', paid_amount: '0.25' });
+    await expectShown({ status: 'confirmed', paid_amount: '0.25' });
     expect((await fixture.rows('select height from cursors'))[0].height).toBe(fixture.chain.height());
   });
 
@@ -174,9 +174,9 @@ describe('on Solana', () => {
       }
       const address = openWallet(WORDS).depositAddress(0);
       await fresh.rows(`insert into address_pool values ('solana', 0, '${address}')`);
-      const { to, shows } = await fresh.anInvoice();
+      const { to, expectShown } = await fresh.anInvoice();
       fresh.chain.mine({ pay: [{ to, amount: DUE }], gap: 2 }, ...slots(1, 2));
       await fresh.scan();
-      await shows({ status: 'confirmed', paid_amount: '0.25' });
+      await expectShown({ status: 'confirmed', paid_amount: '0.25' });
     }));
 });

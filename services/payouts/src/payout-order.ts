@@ -2,16 +2,11 @@ import { addressHint } from '@quittance/chains/address-hint';
 import { type AssetSymbol, assetSymbols, assets, type Chain, type ChainKind } from '@quittance/shared/assets';
 import { formPart, unknownFields } from '@quittance/shared/form';
 import { Unavailable } from '@quittance/shared/http';
+import type { Metadata } from '@quittance/shared/metadata';
 import { formatUnits, parseUnits, type Units, units } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import {
-  type FieldErrors,
-  type FieldProblem,
-  type Metadata,
-  messages,
-  rules,
-} from '@quittance/shared/validation';
+import { type FieldErrors, type FieldProblem, messages, rules } from '@quittance/shared/validation';
 import type { PayoutChain, Ports } from './ports.ts';
 import type { UnresolvedDeposit } from './store/unswept-deposits.ts';
 

@@ -30,7 +30,7 @@ describe('a deposit whose block was dropped and that is mined again as another d
     await fixture.settled(deposit.payload);
     expect(await utxo()).toEqual(standing);
     const payout = await fixture.reserve(BITCOIN / 4n);
-    await fixture.pays(payout);
+    await fixture.expectPaid(payout);
     const all = 'select deposit_id, state, reversed_at from unswept_deposits order by created_at';
     expect(await fixture.db.rows(all)).toEqual([
       { deposit_id: deposit.payload.deposit_id, state: 'held', reversed_at: expect.any(Date) },
@@ -62,7 +62,7 @@ describe('a deposit whose block was dropped and that is mined again as another d
     const unswept = (id: string) =>
       fixture.db.one(`select state from unswept_deposits where deposit_id = $1`, [id]);
     expect(await unswept(later.deposit_id)).toEqual({ state: 'sweeping' });
-    await fixture.pays(payout);
+    await fixture.expectPaid(payout);
     expect(await unswept(later.deposit_id)).toEqual({ state: 'swept' });
   });
 });
@@ -90,7 +90,7 @@ describe('a UTXO that another party spends', () => {
     expect(stateOf(other.outpoint)).toMatchObject({ state: 'available', reversed_at: null });
     expect(stateOf(deposit.outpoint)).toMatchObject({ state: 'available', reversed_at: expect.any(Date) });
     const again = await fixture.reserve(BITCOIN / 4n);
-    await fixture.pays(again);
+    await fixture.expectPaid(again);
   });
 
   it('does not make other payouts wait for change that may never come', async () => {
@@ -112,7 +112,7 @@ describe('a UTXO that another party spends', () => {
     for (let i = 0; i < 15; i++) await fixture.run();
     await fixture.node.reorganise(2);
     await fixture.loseMempool();
-    await fixture.pays(payout);
+    await fixture.expectPaid(payout);
   });
 
   it('before we sign with it pauses signing until an operator decides', async () => {
@@ -125,7 +125,7 @@ describe('a UTXO that another party spends', () => {
     fixture.expectLogged({ msg: 'nothing is signed' });
     await fixture.db.rows(`update utxos set reversed_at = now() where outpoint = $1`, [deposit.outpoint]);
     await fixture.deposit(BITCOIN);
-    await fixture.pays(payout);
+    await fixture.expectPaid(payout);
   });
 });
 
@@ -168,7 +168,7 @@ describe('a deposit that is double-spent', () => {
     const absent = await fixture.deposit(2n * BITCOIN, { settled: false });
     await fixture.settled({ ...absent.payload, outpoint: `${'ab'.repeat(32)}:0` });
     const payout = await fixture.reserve(BITCOIN / 4n);
-    await fixture.pays(payout);
+    await fixture.expectPaid(payout);
     fixture.expectLogged({ level: 'error', msg: 'the chain does not have these UTXOs' });
     await fixture.db.rows(`update utxos set reversed_at = now() where outpoint like 'abab%'`);
   });

@@ -111,7 +111,7 @@ describe('a fee that is too low', () => {
     await fixture.run();
     expect(await fixture.transactions()).toHaveLength(1);
     fixture.expectLogged({ why: 'too_dear' });
-    await fixture.pays(payout);
+    await fixture.expectPaid(payout);
   });
 
   it('is not raised when its change is spent by another payout', async () => {
@@ -125,6 +125,6 @@ describe('a fee that is too low', () => {
     await fixture.run();
     // The second payout may be replaced, because its change is not spent.
     expect((await fixture.transactions()).filter(({ attempt }) => attempt === 2)).toHaveLength(1);
-    await fixture.pays(first, second);
+    await fixture.expectPaid(first, second);
   });
 });

@@ -64,7 +64,7 @@ describe('a payout', () => {
     await fixture.node.mine(1);
     await fixture.run();
     expect(await fixture.statusOf(second)).toBe('broadcast');
-    await fixture.pays(first, second);
+    await fixture.expectPaid(first, second);
     expect(await fixture.spent()).toHaveLength(2);
   });
 
@@ -76,7 +76,7 @@ describe('a payout', () => {
     expect(await fixture.statusesOf(large, small)).toEqual(['reserved', 'mined']);
     fixture.expectLogged({ level: 'error', asset: 'BTC', has: '1', needs: '2', payouts: 1 });
     await fixture.deposit(2n * BITCOIN);
-    await fixture.pays(large);
+    await fixture.expectPaid(large);
   });
 
   it('whose fee is not covered waits for money, and does not delay smaller payouts', async () => {
@@ -86,7 +86,7 @@ describe('a payout', () => {
     await fixture.finish();
     expect(await fixture.statusesOf(all, small)).toEqual(['reserved', 'mined']);
     await fixture.deposit(BITCOIN);
-    await fixture.pays(all);
+    await fixture.expectPaid(all);
   });
 
   it.each([
@@ -162,7 +162,7 @@ describe('a payout', () => {
     await fixture.run();
     expect(await fixture.utxos()).toHaveLength(2);
     const payout = await fixture.reserve(BITCOIN);
-    await fixture.pays(payout);
+    await fixture.expectPaid(payout);
   });
 
   it('never spends a UTXO whose deposit was reversed, in whichever order the events arrive', async () => {
@@ -192,7 +192,7 @@ it('a halt stops new signatures, and signed transactions are followed', async ()
   await fixture.run();
   expect(await fixture.statusesOf(signed, waiting)).toEqual(['mined', 'reserved']);
   await resume(fixture.db, 'BTC');
-  await fixture.pays(waiting);
+  await fixture.expectPaid(waiting);
 });
 
 it('a replica signs nothing with a lease that was lost during a pause', async () => {
@@ -207,6 +207,6 @@ it('a replica signs nothing with a lease that was lost during a pause', async ()
   expect(await fixture.run(fixture.replica({ sender: { ...fixture.sender, feeRate } }))).toBe(0);
   expect(await fixture.transactions()).toHaveLength(1);
   await fixture.freeLease();
-  await fixture.pays(payout);
+  await fixture.expectPaid(payout);
   expect(await fixture.transactions()).toHaveLength(1);
 });

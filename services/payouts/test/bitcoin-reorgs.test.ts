@@ -25,7 +25,7 @@ describe('a node with faults', () => {
     await fixture.run();
     expect(await fixture.statusOf(payout)).toBe('signed');
     fixture.onBroadcast = (_raw, send) => send();
-    await fixture.pays(payout);
+    await fixture.expectPaid(payout);
     expect(new Set(fixture.sent).size).toBe(1);
   });
 
@@ -37,7 +37,7 @@ describe('a node with faults', () => {
     fixture.clock.advance(10 * 60_000);
     await fixture.run();
     expect(await fixture.statusOf(payout)).toBe('broadcast');
-    await fixture.pays(payout);
+    await fixture.expectPaid(payout);
     expect(new Set(fixture.sent).size).toBe(1);
   });
 });
@@ -94,14 +94,14 @@ describe('a reorganisation', () => {
     await fixture.node.reorganise(2);
     await fixture.loseMempool();
     await fixture.run();
-    await fixture.pays(first, second);
+    await fixture.expectPaid(first, second);
     expect(await fixture.transactions()).toHaveLength(2);
   });
 
   it('deeper than the confirmations makes the worker send a settled payout again', async () => {
     await fixture.deposit(BITCOIN);
     const payout = await fixture.reserve(BITCOIN / 4n);
-    await fixture.pays(payout);
+    await fixture.expectPaid(payout);
     await fixture.node.reorganise(await depthOfFirst());
     await fixture.loseMempool();
     await fixture.db.rows(`update transactions set looked_at = null`);

@@ -162,7 +162,7 @@ describe('the chain worker', () => {
     expect(await fixture.run(fixture.replicaWith({ estimateTransfer }))).toBe(0);
     fixture.expectLogged({ msg: 'another replica has taken the lease of the chain worker' });
     expect(await fixture.transactions()).toHaveLength(1);
-    await fixture.pays({ id });
+    await fixture.expectPaid({ id });
   });
 });
 

@@ -132,7 +132,7 @@ export class EngineFixture extends ChainWorkerFixture {
   }
 
   /** Finishes, and then these payouts are paid. */
-  async pays(...payouts: { id: PayoutId }[]): Promise<void> {
+  async expectPaid(...payouts: { id: PayoutId }[]): Promise<void> {
     await this.finish();
     expect(await this.statusesOf(...payouts)).toEqual(payouts.map(() => 'mined'));
   }

@@ -135,7 +135,7 @@ describe('a payout that is stuck', () => {
     fixture.clock.advance(STUCK_MS + 1);
     await fixture.run();
     expect(await fixture.transactions()).toHaveLength(6);
-    await fixture.pays(...payouts);
+    await fixture.expectPaid(...payouts);
   });
 
   it('sends the older attempt as well while no node accepts the newer one', async () => {
@@ -179,7 +179,7 @@ describe('a process that dies while it replaces a transaction', () => {
     await expect(fixture.run({ ...fixture.ports, sender })).rejects.toThrow('killed');
     expect(await fixture.transactions()).toHaveLength(attempts);
     await fixture.freeLease();
-    await fixture.pays({ id });
+    await fixture.expectPaid({ id });
     expect(await fixture.transactions()).toMatchObject([{ state: 'invalidated' }, { state: 'mined' }]);
   });
 });
@@ -199,7 +199,7 @@ describe('a sweep that is stuck', () => {
       { purpose: 'sweep', attempt: 2, swept_address: depositAddress(1), nonce: '0' },
     ]);
     await fixture.finish();
-    await fixture.pays({ id });
+    await fixture.expectPaid({ id });
     expect(await fixture.db.rows('select state from unswept_deposits')).toEqual([{ state: 'swept' }]);
     expect(fixture.chain.balance(asset, depositAddress(1))).toBe(0n);
     expect((await fixture.spent()).map(({ purpose }) => purpose)).toEqual(['sweep', 'payout']);
@@ -214,7 +214,7 @@ describe('a sweep that is stuck', () => {
     fixture.chain.mineBytes(String(first?.['raw']));
     fixture.chain.leastFee = MAX_FEE;
     await fixture.finish();
-    await fixture.pays({ id });
+    await fixture.expectPaid({ id });
     expect(await fixture.transactions()).toMatchObject([
       { state: 'mined' },
       { state: 'invalidated' },

@@ -53,7 +53,7 @@ describe('a payout', () => {
     expect(complaints()).toHaveLength(2);
 
     fixture.chain.fund('ETH', HOT, ETHER);
-    await fixture.pays({ id });
+    await fixture.expectPaid({ id });
   });
 
   it('of tokens waits for Ether to pay its fee', async () => {
@@ -61,7 +61,7 @@ describe('a payout', () => {
     const { id } = await fixture.send({ asset: 'USDC_ERC20', amount: 5_000_000n });
     fixture.expectLogged({ asset: 'ETH', has: '0' });
     fixture.chain.fund('ETH', HOT, ETHER);
-    await fixture.pays({ id });
+    await fixture.expectPaid({ id });
   });
 
   it('is not paid with money that an open transaction will take', async () => {
@@ -122,7 +122,7 @@ describe('a payout', () => {
     };
     await fixture.runWith({ estimateTransfer });
     expect(await fixture.statusesOf(odd, other)).toEqual(['reserved', 'broadcast']);
-    await fixture.pays(odd);
+    await fixture.expectPaid(odd);
   });
 });
 
@@ -169,7 +169,7 @@ describe('a broadcast', () => {
       fixture.clock.advance(5_000);
       await fixture.run();
       fixture.clock.advance(5_000);
-      await fixture.pays({ id });
+      await fixture.expectPaid({ id });
       expect(await fixture.transactions()).toMatchObject([{ raw: signed?.['raw'], nonce: '0' }]);
       expect(new Set(fixture.chain.arrived)).toEqual(new Set([signed?.['raw']]));
     },
@@ -226,7 +226,7 @@ describe('the node', () => {
     expect(await fixture.run()).toBe(0);
     expect(fixture.lines.at(-1)?.msg).toMatch('until its earlier transactions are final');
     fixture.chain.mine(fixture.chain.finalizedLag);
-    await fixture.pays({ id });
+    await fixture.expectPaid({ id });
     expect(await fixture.transactions()).toMatchObject([{ nonce: '3' }]);
   });
 });

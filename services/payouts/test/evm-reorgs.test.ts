@@ -21,7 +21,7 @@ describe('a reorganisation', () => {
       await fixture.run();
       expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
       expect(await fixture.transactions()).toMatchObject([{ block_hash: null }]);
-      await fixture.pays({ id });
+      await fixture.expectPaid({ id });
     },
   );
 
@@ -95,7 +95,7 @@ describe('a reorganisation of blocks that were final', () => {
     expect(await fixture.payout(large.id)).toMatchObject({ status: 'reserved' });
     await watchEnded(fixture.ports, 0);
     fixture.chain.fund('ETH', HOT, ETHER);
-    await fixture.pays(large);
+    await fixture.expectPaid(large);
   });
 
   it('sends every transaction again that was dropped, also of wallets that sign nothing more', async () => {
@@ -104,7 +104,7 @@ describe('a reorganisation of blocks that were final', () => {
     const large = await fixture.send({ amount: 20n * ETHER });
     const before = fixture.chain.blocks.length;
     fixture.chain.mine(CONFIRMATIONS);
-    await fixture.pays(large);
+    await fixture.expectPaid(large);
     fixture.chain.mine(fixture.chain.finalizedLag);
     await watchEnded(fixture.ports, 0);
     fixture.chain.reorg(fixture.chain.blocks.length - before + depth);
@@ -139,7 +139,7 @@ describe('a reorganisation of blocks that were final', () => {
     await fixture.run();
     expect(await fixture.transactions()).toMatchObject([asBefore, { nonce: '1', payout_id: later.id }]);
     expect(gaps()).toEqual([]);
-    await fixture.pays(later);
+    await fixture.expectPaid(later);
   });
 
   it('is not assumed when a node has pruned receipts', async () => {

@@ -29,7 +29,7 @@ describe('a sweep', () => {
     fixture.chain.mine();
     await fixture.run();
     expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
-    await fixture.pays({ id });
+    await fixture.expectPaid({ id });
     expect(await fixture.db.rows('select state from unswept_deposits order by derivation_index')).toEqual([
       { state: 'held' },
       { state: 'swept' },
@@ -67,7 +67,7 @@ describe('a sweep', () => {
     await fixture.deposit(1, 'USDC_ERC20', 7_000_000n);
     await fixture.deposit(1, 'USDC_ERC20', 5_000_000n);
     const { id } = await fixture.reserve({ asset: 'USDC_ERC20', amount: 10_000_000n });
-    await fixture.pays({ id });
+    await fixture.expectPaid({ id });
     expect(await fixture.transactions()).toMatchObject([
       { purpose: 'sweep', wallet: HOT, nonce: '0', amount: '12000000', swept_address: depositAddress(1) },
       { purpose: 'payout', wallet: HOT, nonce: '1' },
@@ -91,7 +91,7 @@ describe('a sweep', () => {
     });
     fixture.chain.refusing.clear();
     await fixture.db.rows(`update unswept_deposits set retry_at = now() - interval '1 second'`);
-    await fixture.pays({ id });
+    await fixture.expectPaid({ id });
   });
 
   it('of deposits that the chain does not have is not tried, and an error is logged', async () => {
@@ -109,7 +109,7 @@ describe('a sweep', () => {
     const { id } = await fixture.reserve();
     await fixture.db.rows(`update unswept_deposits set amount = 1.5e18 where derivation_index = 1`);
     await fixture.finish();
-    await fixture.pays({ id });
+    await fixture.expectPaid({ id });
     fixture.expectLogged({ level: 'error', msg: expect.stringMatching('does not derive from WALLET_SEED') });
     const addresses = (await fixture.transactions()).map((one) => one['swept_address']);
     expect(addresses).toEqual([depositAddress(2), null]);
@@ -142,7 +142,7 @@ describe('a sweep', () => {
     fixture.chain.fates.push('lose_bytes');
     await fixture.run();
     await fixture.reversed(deposit);
-    await fixture.pays({ id });
+    await fixture.expectPaid({ id });
     expect((await fixture.transactions()).map((one) => one['swept_address'])).toContain(depositAddress(2));
   });
 });
@@ -155,7 +155,7 @@ describe('a payout that needs more deposits than one round plans', () => {
     expect(await fixture.run()).toBe(200);
     fixture.chain.mine(CONFIRMATIONS);
     await fixture.finish();
-    await fixture.pays({ id });
+    await fixture.expectPaid({ id });
   });
 
   it('gets the sweeps whose fees can be paid now, and waits for the others', async () => {
@@ -167,7 +167,7 @@ describe('a payout that needs more deposits than one round plans', () => {
     expect(await fixture.transactions()).toMatchObject([{ purpose: 'sweep', state: 'broadcast' }]);
     fixture.chain.fund('ETH', HOT, ETHER);
     await fixture.finish();
-    await fixture.pays({ id });
+    await fixture.expectPaid({ id });
   });
 });
 

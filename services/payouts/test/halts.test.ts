@@ -24,7 +24,7 @@ describe('a halt on Ethereum', () => {
     expect(await fixture.statusesOf(ether, token)).toEqual(['reserved', 'mined']);
     fixture.expectLogged({ level: 'error', assets: ['ETH'] });
     await resume(fixture.db, 'ETH');
-    await fixture.pays(ether);
+    await fixture.expectPaid(ether);
   });
 
   it('does not stop signed transactions from being followed and sent again, and their fees are not raised', async () => {
@@ -68,7 +68,7 @@ describe('a halt on Ethereum', () => {
       ['USDC_ERC20', '0'],
       ['USDC_ERC20', '1'],
     ]);
-    await fixture.pays(token);
+    await fixture.expectPaid(token);
   });
 
   it('stops sweeps of the asset', async () => {

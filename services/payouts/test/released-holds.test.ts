@@ -27,7 +27,7 @@ describe('the hold of a failed payout', () => {
     await fixture.run();
     fixture.chain.refusing.clear();
     fixture.chain.reorg(CONFIRMATIONS, 'pending');
-    await fixture.pays({ id });
+    await fixture.expectPaid({ id });
     expect(await fixture.published(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
   });
 
@@ -54,7 +54,7 @@ describe('the hold of a failed payout', () => {
 
     // The wallet continues after the nonce that another party used.
     const next = await fixture.reserve();
-    await fixture.pays(next);
+    await fixture.expectPaid(next);
   });
 
   it('is not released when only the receipt is missing and a block includes the transaction', async () => {
@@ -124,6 +124,6 @@ describe('the hold of a failed payout', () => {
       expect(await fixture.payout(id)).toMatchObject({ status: expect.stringMatching(/signed|broadcast/) });
     }
     fixture.clock.advance(3_600_000);
-    await fixture.pays({ id });
+    await fixture.expectPaid({ id });
   });
 });

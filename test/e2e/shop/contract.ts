@@ -287,10 +287,13 @@ export const contractCases = (stack: OnStack): void =>
     });
 
     test('the payment page needs no token, runs no script and loads nothing from elsewhere', async () => {
-      const shop = await quittance.merchant();
-      const made = await post('/api/invoices', '{"asset":"ETH","amount":10}', as(shop), json);
-      const { url } = (made.body as { data: { url: string } }).data;
-      const page = await fetch(url);
+      const made = await post(
+        '/api/invoices',
+        '{"asset":"ETH","amount":10}',
+        as(await quittance.merchant()),
+        json,
+      );
+      const page = await fetch((made.body as { data: { url: string } }).data.url);
       expect(page.status).toBe(200);
       expect(page.headers.get('content-type')).toMatch(/^text\/html/);
       expect(page.headers.get('content-security-policy')).toMatch(/default-src 'none'/);

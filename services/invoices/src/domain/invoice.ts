@@ -1,8 +1,8 @@
 import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import type { AccountId, InvoiceId } from '@quittance/shared/ids';
+import type { Metadata } from '@quittance/shared/metadata';
 import type { Cents, Rate, Units } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
-import type { Metadata } from '@quittance/shared/validation';
 
 export const statuses = ['pending', 'confirmed', 'partially_paid', 'paid', 'expired'] as const;
 export type Status = (typeof statuses)[number];

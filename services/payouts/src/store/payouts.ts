@@ -1,9 +1,9 @@
 import { type AssetSymbol, assetSymbols, assets, type Chain } from '@quittance/shared/assets';
 import { bulk, type Db, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import { type AccountId, newEventId, type PayoutId } from '@quittance/shared/ids';
+import type { Metadata } from '@quittance/shared/metadata';
 import type { Units } from '@quittance/shared/money';
 import { stalledAfterSeconds } from '@quittance/shared/stalled-payouts';
-import type { Metadata } from '@quittance/shared/validation';
 import { assertMoves, type PayoutStatus, paidStatuses, payoutMoves } from '../domain/states.ts';
 import { isHalted } from './halts.ts';
 import { isIn } from './transactions.ts';
@@ -63,7 +63,7 @@ const requests = bulk({
   minConfirmations: 'int',
   returnsDeposit: 'text',
   externalId: 'text',
-  metadata: 'jsonb',
+  metadata: 'json',
   usdRate: 'numeric',
   takesAll: 'bool',
 });
