@@ -35,14 +35,8 @@ export const contractCases = (stack: OnStack): void =>
         ['an unknown token', ['Authorization: Bearer qt_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG']],
         ['a forged identity', ['X-Quittance-Identity: eyJhY2NvdW50IjoiYWNjXzEifQ.AAAA']],
       ])('%s', async (_, headers) => {
-        for (const path of [
-          '/api/invoices',
-          '/api/payouts',
-          '/api/balances',
-          '/api/assets',
-          '/api/webhooks',
-        ]) {
-          expect(await get(path, ...headers)).toMatchObject({ status: 401, body: unauthenticated });
+        for (const list of ['invoices', 'payouts', 'balances', 'assets', 'webhooks']) {
+          expect(await get(`/api/${list}`, ...headers)).toMatchObject({ status: 401, body: unauthenticated });
         }
       });
 
@@ -287,12 +281,8 @@ export const contractCases = (stack: OnStack): void =>
     });
 
     test('the payment page needs no token, runs no script and loads nothing from elsewhere', async () => {
-      const made = await post(
-        '/api/invoices',
-        '{"asset":"ETH","amount":10}',
-        as(await quittance.merchant()),
-        json,
-      );
+      const shop = await quittance.merchant();
+      const made = await post('/api/invoices', '{"asset":"ETH","amount":10}', as(shop), json);
       const page = await fetch((made.body as { data: { url: string } }).data.url);
       expect(page.status).toBe(200);
       expect(page.headers.get('content-type')).toMatch(/^text\/html/);
