@@ -192,11 +192,12 @@ describe('GET /api/unresolved', () => {
     });
   });
 
-  it('one is accepted, once; 404 before 403 before 409', async () => {
+  it('one is accepted, once; 404 before 403 before 422 and 409', async () => {
     const deposit = await anUnresolved();
     const account = deposit.account_id as AccountId;
     const path = `/api/unresolved/${deposit.deposit_id}/accept`;
-    expect(await ask(path, anAccount(), 'POST')).toMatchObject({
+    expect(await ask(`${path}?now=1`, account, 'POST')).toMatchObject({ status: 422 });
+    expect(await ask(`${path}?now=1`, anAccount(), 'POST')).toMatchObject({
       status: 403,
       text: '{"message":"This action is unauthorized."}',
     });

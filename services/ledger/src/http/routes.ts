@@ -1,10 +1,16 @@
 import { assetSymbols } from '@quittance/shared/assets';
 import { form } from '@quittance/shared/form';
-import { contextOf, createApp, finishApp, merchantOnly, takesNoParameters } from '@quittance/shared/http';
+import {
+  contextOf,
+  createApp,
+  finishApp,
+  merchantOnly,
+  takesNoParameters,
+  unknownParameters,
+} from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
-import { refuse } from '@quittance/shared/result';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import { rules } from '@quittance/shared/validation';
 import type { Express, Request } from 'express';
@@ -12,7 +18,7 @@ import { suspenseStates } from '../domain/suspense.ts';
 import { type AcceptRefusal, acceptDeposit } from '../operations/accept-unresolved.ts';
 import type { Ports } from '../ports.ts';
 import { activeAssets, balancesOf } from '../store/quotes.ts';
-import { suspensePage } from '../store/suspense.ts';
+import { findSuspense, suspensePage } from '../store/suspense.ts';
 import { acceptedView, assetView, balanceView, byAssetId, unresolvedView } from '../views.ts';
 import { addBooks } from './books.ts';
 
@@ -49,9 +55,12 @@ export function createHttp(ports: HttpPorts, parts: ServiceHttpParts): Express {
   app.post('/api/unresolved/:id/accept', merchant, async (req, res) => {
     const id = String(req.params['id']);
     const { account } = contextOf(res).identity;
-    const accepted = isDepositId(id)
-      ? await acceptDeposit({ db }, account, id)
-      : refuse('not_found' as const);
+    const item = isDepositId(id) ? await findSuspense(db, id) : undefined;
+    if (item === undefined) return send(res, refusals.not_found);
+    if (item.account !== account) return send(res, refusals.forbidden);
+    const refused = unknownParameters(req);
+    if (refused !== undefined) return send(res, refused);
+    const accepted = await acceptDeposit({ db }, account, id as DepositId);
     send(res, accepted.ok ? { status: 200, body: acceptedView(accepted.value) } : refusals[accepted.refusal]);
   });
 
