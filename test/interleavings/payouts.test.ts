@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { evmDriver } from '@quittance/payouts/operations/account-chain/evm-driver';
 import { signPayout } from '@quittance/payouts/operations/account-chain/pay-reserved';
-import { cancelPayout } from '@quittance/payouts/operations/cancel-payout';
 import { chainLease, runChainWorker } from '@quittance/payouts/operations/run-chain-worker';
 import { findPayout } from '@quittance/payouts/store/payouts';
 import type { Db, Trx } from '@quittance/shared/db';
@@ -109,27 +108,6 @@ it('signs a payout once when two workers have the same lease', async () => {
     expect(signed).toHaveLength(1);
     await expectPaidOnce(payout);
   });
-});
-
-it('either signs or cancels a payout when both happen at once', async () => {
-  const seen = new Set<boolean>();
-  await replicas.inEveryOrder(async (interleave) => {
-    const payout = await fixture.reserve();
-    const signing = await (await signingBefore('payouts_move'))(payout);
-    const cancelling: Operation<Awaited<ReturnType<typeof cancelPayout>>> = {
-      pausesBefore: ['payouts_move', 'commit'],
-      run: (db) => cancelPayout(fixture.replica({ db }), { id: payout.id, asset: 'ETH' }),
-    };
-    const { a, b } = await interleave(signing, cancelling);
-    const isSigned = returned(a) !== undefined;
-    seen.add(isSigned);
-    expect(returned(b).ok).toBe(!isSigned);
-    if (isSigned) return expectPaidOnce(payout);
-    expect(await fixture.payout(payout.id)).toMatchObject({ status: 'failed', failed_reason: 'cancelled' });
-    expect(await fixture.published(payout.id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
-    expect((await fixture.transactions()).filter((one) => one['payout_id'] === payout.id)).toEqual([]);
-  });
-  expect(seen.size).toBe(2);
 });
 
 it('gives two payouts nonces of their own when two workers sign at once', async () => {

@@ -66,11 +66,6 @@ export function quoteView({ asset: symbol, amount, networkFee, usdRate, address,
   };
 }
 
-export const cancelledView = (payout: Payout) => ({
-  message: 'Payout cancelled successfully.',
-  data: payoutView(payout),
-});
-
 /** The body of the 201. */
 export const createdView = (id: PayoutId) => ({
   message: 'Payout created successfully.',

@@ -11,7 +11,6 @@ test.each([
   ['GET', '/api/payouts', 'payouts'],
   ['POST', '/api/payouts', 'payouts'],
   ['GET', '/api/payouts/7', 'payouts'],
-  ['POST', '/api/payouts/7/cancel', 'payouts'],
   ['GET', '/api/balances', 'ledger'],
   ['GET', '/api/assets', 'ledger'],
   ['GET', '/api/unresolved', 'ledger'],

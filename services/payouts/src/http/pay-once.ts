@@ -69,16 +69,11 @@ async function answeredBefore({ db }: Ports, key: IdempotencyKey): Promise<Answe
 /** Only an operator ends a halt. */
 const HALTED_RETRY_AFTER_SECONDS = 60;
 
-export const haltedAnswer: Answer = {
-  ...answers.unavailable,
-  headers: { 'Retry-After': String(HALTED_RETRY_AFTER_SECONDS) },
-};
-
 const refusals = {
   already_accepted: refusedView.already_accepted,
   used_for_recovery: refusedView.used_for_recovery,
   already_returned: answers.alreadyResolved('returned'),
   key_taken: answers.stillRunning,
   unavailable: answers.unavailable,
-  halted: haltedAnswer,
+  halted: { ...answers.unavailable, headers: { 'Retry-After': String(HALTED_RETRY_AFTER_SECONDS) } },
 } as const satisfies Record<Extract<PayoutRefusal, string>, Answer>;

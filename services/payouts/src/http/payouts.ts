@@ -25,7 +25,6 @@ import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import { rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
 import { shownAs, shownStatuses, statusesShownAs } from '../domain/states.ts';
-import { cancelPayout } from '../operations/cancel-payout.ts';
 import {
   ADDRESS_CHARACTERS_MAX,
   EXTERNAL_ID_CHARACTERS_MAX,
@@ -37,8 +36,8 @@ import type { Ports } from '../ports.ts';
 import { payoutPage } from '../store/payout-list.ts';
 import { findPayout, type Payout } from '../store/payouts.ts';
 import { findUnresolved, type UnresolvedDeposit } from '../store/unswept-deposits.ts';
-import { cancelledView, payoutView, quoteView } from '../views.ts';
-import { haltedAnswer, type PayoutCall, payOnce } from './pay-once.ts';
+import { payoutView, quoteView } from '../views.ts';
+import { type PayoutCall, payOnce } from './pay-once.ts';
 
 /** The service's HTTP interface, behind the gateway. */
 export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpParts, 'without'>): Express {
@@ -51,9 +50,6 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
   app.get('/api/payouts/:id', merchant, async (req, res) => send(res, await showPayout(ports, req, res)));
   app.post('/api/payouts', merchant, takesNoParameters, ...readBody, async (req, res) =>
     send(res, await createPayout(ports, req, res)),
-  );
-  app.post('/api/payouts/:id/cancel', merchant, ...readBody, async (req, res) =>
-    send(res, await cancel(ports, req, res)),
   );
   app.post('/api/unresolved/:id/return', merchant, ...readBody, async (req, res) =>
     send(res, await returnDeposit(ports, waiting, req, res)),
@@ -114,23 +110,6 @@ async function showPayout(ports: Ports, req: Request, res: Response): Promise<An
   const found = await getPayout(ports, contextOf(res).identity.account, String(req.params['id']));
   if (!found.ok) return accessAnswers('Payout')[found.refusal];
   return unknownParameters(req) ?? { status: 200, body: payoutView(found.value) };
-}
-
-const emptyForm = form({});
-
-async function cancel(ports: Ports, req: Request, res: Response): Promise<Answer> {
-  const { identity, body } = contextOf(res);
-  const found = await getPayout(ports, identity.account, String(req.params['id']));
-  if (!found.ok) return accessAnswers('Payout')[found.refusal];
-  const refused = unknownParameters(req);
-  if (refused !== undefined) return refused;
-  const given = emptyForm(body);
-  if (!given.ok) return answers.invalid(given.refusal);
-  const cancelled = await cancelPayout(ports, found.value);
-  if (cancelled.ok) return { status: 200, body: cancelledView(cancelled.value) };
-  return cancelled.refusal === 'halted'
-    ? haltedAnswer
-    : answers.notCancelable('The payout is signed or has ended, so it cannot be cancelled.');
 }
 
 function quotePayout(ports: Ports, req: Request): Answer {

@@ -137,7 +137,7 @@ export async function failUnsigned(ports: ChainPorts, lease: Lease, { id }: Payo
   await db.transaction(async (trx) => {
     await assertLease(trx, lease);
     const failure = { failedReason: RECIPIENT_REFUSES, feeKept: false };
-    if ((await failPayout(trx, id, ['reserved'], failure)) !== undefined) failpoint('payouts.failing');
+    if (await failPayout(trx, id, ['reserved'], failure)) failpoint('payouts.failing');
   });
   failpoint('payouts.failed');
   wakeRelay();
@@ -161,23 +161,23 @@ type Failure = { failedReason: string; feeKept: boolean; txHash?: string };
 
 async function failPaid(trx: Trx, id: PayoutId, failure: Failure): Promise<void> {
   invariant(
-    (await failPayout(trx, id, paidStatuses, failure)) !== undefined,
+    await failPayout(trx, id, paidStatuses, failure),
     `payout ${id} ended before its transaction did`,
   );
 }
 
-/** Fails a payout and releases its hold. Undefined when it has none of the statuses `from`. */
-export async function failPayout(
+/** Fails a payout and releases its hold. False when it has none of the statuses `from`. */
+async function failPayout(
   trx: Trx,
   id: PayoutId,
   from: readonly PayoutStatus[],
   { feeKept, ...why }: Failure,
-): Promise<Payout | undefined> {
+): Promise<boolean> {
   const failed = await movePayout(trx, id, from, 'failed', why);
-  if (failed === undefined) return undefined;
+  if (failed === undefined) return false;
   await appendToOutbox(trx, [
     { kind: 'hold.release', payload: { ...outcomeView(failed), fee_kept: feeKept } },
     { kind: 'payout.failed', payload: eventView(failed) },
   ]);
-  return failed;
+  return true;
 }
