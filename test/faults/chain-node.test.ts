@@ -85,6 +85,8 @@ const on = underLoad({
     assets: known.map(({ asset }) => asset),
     clients: known.length,
     pauseMs: 1_000,
+    // More often, and a busy machine reads two nodes more slowly than the chain grows.
+    blockEveryMs: 1_000,
   },
   async close(pairs) {
     for (const { nodes, ways } of pairs) {

@@ -26,7 +26,6 @@ const ENDS_WITHIN_MS = 90_000;
 const ENDS_PER_SECOND = 3;
 const SELLS_EVERY_MS = 600;
 const LOOKS_EVERY_MS = 500;
-const BLOCK_EVERY_MS = 200;
 const LIST = 'perPage=100';
 
 /** What a client knows of a payout it asked for: told 201, told that nothing was done, or nothing for certain. */
@@ -57,13 +56,14 @@ export type Load = {
 export type LoadOptions = {
   clients?: number;
   pauseMs?: number;
+  blockEveryMs?: number;
   /** What is sold and paid out in turn; each client pays out one of them. */
   assets?: readonly LoadAsset[];
 };
 
 /** Needs a stack with nodes for these assets, and makes the blocks that do not come by themselves. */
 export async function startLoad(quittance: Quittance, options: LoadOptions = {}): Promise<Load> {
-  const { clients = 2, pauseMs = 300, assets = ['ETH'] } = options;
+  const { clients = 2, pauseMs = 300, blockEveryMs = 200, assets = ['ETH'] } = options;
   const customerOf = (asset: LoadAsset): Customer =>
     ({ BTC: () => quittance.bitcoin, ETH: () => quittance.ethereum, SOL: () => quittance.solana })[asset]();
   const inTurn = (turn: number) => assets[turn % assets.length] as LoadAsset;
@@ -148,7 +148,7 @@ export async function startLoad(quittance: Quittance, options: LoadOptions = {})
   const blockMakers = assets.filter((asset) => asset !== 'SOL').map(customerOf);
   const mining = mineAllTheTime(
     () => named('make blocks', Promise.all(blockMakers.map((customer) => customer.mine()))),
-    BLOCK_EVERY_MS,
+    blockEveryMs,
   );
   await Promise.all(
     assets.map(async (asset) => {

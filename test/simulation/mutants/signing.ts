@@ -148,8 +148,8 @@ export const signingMutants: readonly Mutant[] = [
     kinds: ['evm', 'bitcoin'],
     apply(wiring) {
       rewrite(wiring, 'payouts.payouts_insert', [
-        'min_confirmations, returns_deposit from',
-        'least(min_confirmations, 1), returns_deposit from',
+        /min_confirmations(?=, returns_deposit[^()]* from)/,
+        'least(min_confirmations, 1)',
       ]);
       rewrite(wiring, 'payouts.transactions_not_final', ['where chain = $1', 'where false and chain = $1']);
     },

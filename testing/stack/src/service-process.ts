@@ -32,7 +32,7 @@ export async function startServiceProcess(options: ServiceOptions): Promise<Engi
     name: service,
     main: new URL(`../../../services/${service}/src/main.ts`, import.meta.url),
     env: () => (launch === undefined ? { NODE_COMPILE_CACHE: compiled(), ...env } : env),
-    ports: [options.port],
+    services: [options],
   });
 }
 
@@ -48,22 +48,29 @@ export async function startServicesTogether(options: TogetherOptions): Promise<E
     name: 'services',
     main: new URL('./services-main.ts', import.meta.url),
     env: () => ({ NODE_COMPILE_CACHE: compiled(), SERVICES: JSON.stringify(settings()) }),
-    ports: together.map(({ port }) => port),
+    services: together,
   });
 }
 
-type Main = { name: string; main: URL; env: () => Env; ports: readonly number[] };
+type Main = {
+  name: string;
+  main: URL;
+  env: () => Env;
+  services: readonly Pick<ServiceOptions, 'service' | 'port'>[];
+};
 
 async function startMain(
   { logDir, launch, readyWithinMs, onUnexpectedExit }: ProcessOptions,
-  { name, main, env, ports }: Main,
+  { name, main, env, services }: Main,
 ): Promise<Engine> {
   mkdirSync(logDir, { recursive: true });
-  const logs = new Map<string, WriteStream>();
+  const logTo = (file: string) => createWriteStream(join(logDir, `${file}.log`), { flags: 'a' });
+  // Each has its file from the start: whoever reads it need not ask whether a service has said something.
+  const logs = new Map<string, WriteStream>(services.map(({ service }) => [service, logTo(service)]));
   /** Each line names its service; what does not is said by the process. */
   const logOf = (line: string): WriteStream => {
     const [, service = name] = /"service":"(\w+)"/.exec(line) ?? [];
-    const log = logs.get(service) ?? createWriteStream(join(logDir, `${service}.log`), { flags: 'a' });
+    const log = logs.get(service) ?? logTo(service);
     logs.set(service, log);
     return log;
   };
@@ -73,7 +80,7 @@ async function startMain(
     launch,
     readyWithinMs,
     ask: async () => {
-      for (const port of ports) await askWhetherReady(port);
+      for (const { port } of services) await askWhetherReady(port);
     },
     stopSignal: 'SIGTERM',
     log: (line) => logOf(line).write(`${line}\n`),
