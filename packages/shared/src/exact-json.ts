@@ -13,6 +13,8 @@ export type ExactJson = string | boolean | null | ExactNumber | ExactJson[] | { 
 
 /** The fields of an object; undefined of any other input. */
 export function fieldsOf(input: unknown): Record<string, unknown> | undefined {
+  // PHP writes an array without entries as a list.
+  if (Array.isArray(input) && input.length === 0) return {};
   const isObject =
     typeof input === 'object' &&
     input !== null &&

@@ -15,9 +15,10 @@ test('metadata keeps its keys and texts as they were given', () => {
   const answer = noted({ metadata });
   expect(JSON.stringify(answer)).toBe(JSON.stringify({ ok: true, value: { metadata } }));
   const largest = Object.fromEntries(
-    Array.from({ length: 50 }, (_, i) => [`${i + 10}${'🙂'.repeat(38)}`, '🙂'.repeat(500)]),
+    Array.from({ length: 50 }, (_, i) => [`${i + 10}${'k'.repeat(38)}`, i < 10 ? 'v'.repeat(500) : '']),
   );
   expect(noted({ metadata: largest })).toEqual({ ok: true, value: { metadata: largest } });
+  expect(noted({ metadata: [] })).toEqual({ ok: true, value: { metadata: {} } });
   expect(noted({ metadata: null })).toEqual({ ok: true, value: { metadata: {} } });
 });
 
@@ -49,6 +50,11 @@ test.each([
       metadata: ['The metadata key must not be greater than 40 characters.'],
       'metadata.v': ['The metadata.v must not be greater than 500 characters.'],
     },
+  ],
+  [
+    'more than 8 kilobytes',
+    `{${Array.from({ length: 17 }, (_, i) => `"${i}":"${'v'.repeat(500)}"`).join()}}`,
+    { metadata: ['The metadata must not be greater than 8 kilobytes.'] },
   ],
   [
     '51 keys',

@@ -204,6 +204,8 @@ const isListOf =
 const METADATA_KEYS_MAX = 50;
 const METADATA_KEY_CHARACTERS_MAX = 40;
 const METADATA_VALUE_CHARACTERS_MAX = 500;
+/** All of it as JSON. It is in every event and list item, of which an answer has hundreds. */
+const METADATA_BYTES_MAX = 8_192;
 
 /** Keys and values are kept as they were given: only the limits are checked. */
 const isMetadata: Rule<unknown, Metadata> = (value, attribute, say) => {
@@ -231,6 +233,11 @@ const isMetadata: Rule<unknown, Metadata> = (value, attribute, say) => {
     const ofValue = `${attribute}.${about}`;
     if (isText(text, ofValue, sayOfKey) !== STOP) isValue(text as string, ofValue, sayOfKey);
   }
+  if (Buffer.byteLength(JSON.stringify(given)) > METADATA_BYTES_MAX)
+    say(
+      `The ${attribute} must not be greater than 8 kilobytes.`,
+      'Keep what is long on your side, by its id.',
+    );
   return given as Metadata;
 };
 

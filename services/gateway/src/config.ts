@@ -51,7 +51,7 @@ export const configSchema = z.object({
   PAGES_PER_MINUTE: perMinute
     .default(120)
     .describe(
-      'How often a client address may load the payment page of one invoice, or the public keys of one webhook endpoint, in a minute. An open page reloads by itself.',
+      'How often a client address may load the payment page of one invoice, or public keys of webhook endpoints, in a minute. An open page reloads by itself.',
     ),
   UNKNOWN_PAGES_PER_MINUTE: perMinute
     .default(600)

@@ -113,6 +113,9 @@ function worthOf(net: Units, rate: Rate, decimals: number): Cents {
   return cents(-unitsToUsd(units(-net), rate, decimals, 'down'));
 }
 
+/** Longer than any transaction that books. */
+const COMMITTED_WITHIN_MS = 60_000;
+
 export type StatementView = ReturnType<typeof statementView>;
 
 /** The statement of an asset and month; `now` tells whether the month is over. */
@@ -135,7 +138,8 @@ export function statementView(
     asset,
     from: from.toISOString(),
     to: to.toISOString(),
-    complete: to <= now,
+    // What was booked before midnight may be committed a moment after it.
+    complete: now.getTime() - to.getTime() >= COMMITTED_WITHIN_MS,
     opening_balance: show(statement.opening),
     entries: statement.lines.map((line) => ({ type: line.type, ...shown(line) })),
     total: shown(statement.total),

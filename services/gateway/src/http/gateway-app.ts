@@ -118,7 +118,8 @@ async function authorize(
 ): Promise<Authorized | undefined> {
   const clientKey = clientKeyOf(client);
   if (route.auth === 'none') {
-    const request = { invoice: invoiceIn(path), clientKey };
+    // Any id has public keys: a client's requests for them are counted together.
+    const request = { invoice: route.upstream === 'invoices' ? invoiceIn(path) : route.pattern, clientKey };
     const rateLimit = await admitToPage(ports, request);
     if (!rateLimit.allowed) return refuse(res, rateLimit, ports);
     res.once('close', () => {

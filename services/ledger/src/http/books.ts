@@ -46,6 +46,8 @@ const statementForm = form({
 
 /** An export holds a connection to the database for as long as its client reads. */
 const EXPORTS_MAX = 3;
+/** Also where the client reads nothing. A transaction is open until then, and Postgres keeps for it what others replace. */
+const EXPORT_MAX_MS = 10 * 60_000;
 const EXPORT_RETRY_AFTER = '5';
 
 export type BooksPorts = Pick<Ports, 'db' | 'clock' | 'logger'>;
@@ -119,7 +121,8 @@ export function addBooks(app: Express, merchant: RequestHandler, ports: BooksPor
       await exportBalanceTransactions(ports, wanted, async (batches) => {
         sendCsvHead(res, 'balance-transactions');
         if (res.req.method === 'HEAD') return;
-        await pipeline(Readable.from(linesOf(batches), { highWaterMark: 1 }), res, { end: false });
+        const limit = { end: false, signal: AbortSignal.timeout(EXPORT_MAX_MS) };
+        await pipeline(Readable.from(linesOf(batches), { highWaterMark: 1 }), res, limit);
       });
     } catch (error) {
       if (!res.headersSent) throw error;

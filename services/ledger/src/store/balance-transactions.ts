@@ -153,7 +153,7 @@ export async function transfersOfSource(
 
 const EXPORT_ROWS = 500;
 /** The first rows come when all are sorted. */
-const EXPORT_STATEMENT_TIMEOUT = '60s';
+const EXPORT_STATEMENT_TIMEOUT = '14s';
 
 /* All transactions, read through a cursor: Postgres sorts them on its disk, and the service holds a few hundred at a time. */
 const declareExport = statement(

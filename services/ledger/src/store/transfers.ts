@@ -37,9 +37,9 @@ export async function lockBalances(trx: Trx, keys: readonly BalanceKey[]): Promi
   return await trx.rows(lock, values);
 }
 
-/** The rate of an asset when it is booked, as SQL; null before the first quote. */
+/** The rate of an asset when it is booked, as SQL; null where the sources have told none for ten minutes. */
 export const rateNow = (asset: string): string =>
-  `(select usd_rate from quotes where quotes.asset = ${asset})`;
+  `(select usd_rate from quotes where quotes.asset = ${asset} and as_of > now() - interval '10 minutes')`;
 
 const postingRows = bulk({
   op: 'text',
