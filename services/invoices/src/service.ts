@@ -9,6 +9,8 @@ import { type RunningService, startService } from '@quittance/shared/start-servi
 import type { InvoicesConfig } from './config.ts';
 import { handlers } from './handlers.ts';
 import { routeInvoices } from './http/invoices.ts';
+import { routePages, sendPageOrJson } from './http/pages.ts';
+import { routePaymentLinks } from './http/payment-links.ts';
 import { invoicesMetrics } from './metrics.ts';
 import { compareKeys, loadKeyStatus } from './operations/compare-keys.ts';
 import type { Ports } from './ports.ts';
@@ -97,7 +99,9 @@ export const startInvoices = (
         ],
       });
       routeInvoices(app, ports);
-      finishApp(app, parts.logger);
+      routePaymentLinks(app, ports);
+      routePages(app, ports);
+      finishApp(app, parts.logger, sendPageOrJson);
       return app;
     },
     async migrated({ db, chains }) {

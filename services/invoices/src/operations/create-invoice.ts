@@ -1,14 +1,13 @@
-import { type AssetSymbol, assetSymbols, assets } from '@quittance/shared/assets';
-import { brokenConstraint } from '@quittance/shared/db';
+import type { AssetSymbol } from '@quittance/shared/assets';
 import type { RequestBody } from '@quittance/shared/exact-json';
 import { failpoint } from '@quittance/shared/failpoint';
-import { type Form, type FormValues, form, formPart } from '@quittance/shared/form';
+import { type Form, type FormValues, form } from '@quittance/shared/form';
 import { Unavailable } from '@quittance/shared/http';
-import { findKey, type IdempotencyKey, otherBody } from '@quittance/shared/idempotency';
-import { type AccountId, newEventId, newInvoiceId } from '@quittance/shared/ids';
-import { type Cents, parseRate, units, usdToUnits } from '@quittance/shared/money';
+import type { IdempotencyKey } from '@quittance/shared/idempotency';
+import { type AccountId, newEventId, newInvoiceId, type PaymentLinkId } from '@quittance/shared/ids';
+import type { Cents } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
-import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
+import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, type FieldProblem, issueOf, messages, rules } from '@quittance/shared/validation';
 import { z } from 'zod';
 import { type Problem, readDollars } from '../domain/dollars.ts';
@@ -16,11 +15,15 @@ import { currencies, type Invoice, unpaid } from '../domain/invoice.ts';
 import { type Ports, watched } from '../ports.ts';
 import { type NewInvoice, saveAnsweredInvoice } from '../store/invoices.ts';
 import { invoiceView } from '../views.ts';
+import { answerOnce, answerTo, type Created } from './answered-request.ts';
+import { createUnchosen } from './create-unchosen.ts';
+import { lockAsset } from './lock-asset.ts';
+import { type Offer, readOffer } from './offered-assets.ts';
 
 const EXPIRES_IN_DEFAULT_MINUTES = 60;
 const MINUTE_MS = 60_000;
-const URL_CHARACTERS_MAX = 2_048;
-const DESCRIPTION_CHARACTERS_MAX = 500;
+export const URL_CHARACTERS_MAX = 2_048;
+export const DESCRIPTION_CHARACTERS_MAX = 500;
 
 /** Dollars to the cent, within the limits of an invoice. */
 const dollars = (attribute: string): z.ZodType<Cents> =>
@@ -42,8 +45,6 @@ const said = (attribute: string, problem: Problem): FieldProblem =>
         `The amount is in US dollars: give ${problem.limit} or ${problem.rule === 'atLeast' ? 'more' : 'less'}.`,
       );
 
-const assetFormOf = (offered: readonly AssetSymbol[]) => formPart({ asset: rules.oneOf(offered).required });
-const assetForm = assetFormOf(assetSymbols);
 const restFields = {
   amount: dollars,
   currency: rules.oneOf(currencies).or(currencies[0]),
@@ -54,18 +55,17 @@ const restFields = {
   succeed_url: rules.url(URL_CHARACTERS_MAX).optional,
   timeout_url: rules.url(URL_CHARACTERS_MAX).optional,
 };
-const restForm: Form<typeof restFields> = form(restFields, { alsoKnown: ['asset'] });
-type Wanted = { asset: AssetSymbol } & FormValues<typeof restFields>;
+const restForm: Form<typeof restFields> = form(restFields, { alsoKnown: ['asset', 'assets'] });
+type Wanted = Offer & FormValues<typeof restFields>;
 
 export type CreateRequest = {
   account: AccountId;
   body: RequestBody;
   key: IdempotencyKey | undefined;
   requestId: string;
+  /** The link that the payer opened. */
+  paymentLinkId?: PaymentLinkId | null;
 };
-
-/** The answer to the merchant; `replayed` when an earlier request with the same key had it. */
-export type Created = { status: number; body: object; replayed: boolean };
 
 export type CreatePorts = Pick<
   Ports,
@@ -73,7 +73,7 @@ export type CreatePorts = Pick<
 >;
 
 /**
- * Creates an invoice with a locked rate and its own address. Throws Unavailable when no rate is fresh, or when no
+ * Creates an invoice with a locked rate and its own address, or one whose payer chooses the asset. Throws Unavailable when no rate is fresh, or when no
  * address may be given out.
  */
 export async function createInvoice(
@@ -85,10 +85,13 @@ export async function createInvoice(
 
   const wanted = read(ports, request.body);
   if (!wanted.ok) return wanted;
-  const quote = ports.quotes.fresh(wanted.value.asset);
-  if (quote === undefined) throw new Unavailable(`there is no fresh rate for ${wanted.value.asset}`);
+  const { asset, assets } = wanted.value;
+  if (assets !== null)
+    return await createUnchosen(ports, request, { ...termsOf(ports, request, wanted.value), assets });
+  const quote = ports.quotes.fresh(asset);
+  if (quote === undefined) throw new Unavailable(`there is no fresh rate for ${asset}`);
 
-  const invoice = await draw(ports, request.account, wanted.value, quote);
+  const invoice = await draw(ports, request, { ...wanted.value, asset }, quote);
   const data = invoiceView(
     { invoice, deposits: [], mempoolPayments: [], paymentsTotal: 0, height: 0 },
     ports,
@@ -100,80 +103,55 @@ export async function createInvoice(
     event: { id: newEventId(invoice.createdAt, ports.random), payload, requestId: request.requestId },
     watchBalance: watched(ports.chains, invoice.chain).reader.balances !== undefined,
   };
-  try {
+  return await answerOnce(ports, request.key, answer, async () => {
     if (request.key === undefined) await ports.saveInvoice(created);
     else await saveAnsweredInvoice(ports.db, created, request.key, answer);
-  } catch (error) {
-    // A concurrent request with the same key was faster: its answer is ours.
-    if (request.key === undefined || brokenConstraint(error) !== 'idempotency_keys_once') throw error;
-    const winner = await answerTo(ports, request.key);
-    invariant(winner !== undefined, 'an idempotency key that conflicts is stored');
-    return winner;
-  }
-  failpoint('invoices.created');
-  return ok({ ...answer, replayed: false });
-}
-
-async function answerTo(
-  { db }: Pick<Ports, 'db'>,
-  key: IdempotencyKey,
-): Promise<Result<Created, FieldErrors> | undefined> {
-  const known = await findKey(db, key);
-  if (known === undefined) return undefined;
-  if (known.state === 'other_body') return refuse(otherBody);
-  invariant(known.state === 'answered', 'an invoice and the answer to its request are saved together');
-  return ok({ status: known.status, body: known.body, replayed: true });
+    failpoint('invoices.created');
+  });
 }
 
 /** Parses the request, or lists all its problems. */
-function read(
-  { quotes, chains }: Pick<Ports, 'quotes' | 'chains'>,
-  body: RequestBody,
-): Result<Wanted, FieldErrors> {
-  // An asset that is switched off or not configured is refused. An asset without a quote is no error of the merchant.
-  const isOffered = (symbol: AssetSymbol) =>
-    chains.get(assets[symbol].chain)?.assets.has(symbol) === true && quotes.latest(symbol)?.active !== false;
-  const known = assetForm(body);
-  const asset =
-    known.ok && isOffered(known.value.asset) ? known : assetFormOf(assetSymbols.filter(isOffered))(body);
+function read(ports: Pick<Ports, 'quotes' | 'chains'>, body: RequestBody): Result<Wanted, FieldErrors> {
+  const offer = readOffer(ports, body);
   const rest = restForm(body);
-  if (asset.ok && rest.ok) return ok({ ...asset.value, ...rest.value });
-  return refuse({ ...(asset.ok ? {} : asset.refusal), ...(rest.ok ? {} : rest.refusal) });
+  if (offer.ok && rest.ok) return ok({ ...rest.value, ...offer.value });
+  return refuse({ ...(offer.ok ? {} : offer.refusal), ...(rest.ok ? {} : rest.refusal) });
 }
 
-/** The new invoice, with its locked rate, its amount due and an unused address. */
-async function draw(ports: CreatePorts, account: AccountId, wanted: Wanted, quote: Quote): Promise<Invoice> {
-  const { chain, decimals } = assets[wanted.asset];
-  const rate = parseRate(quote.usd_rate);
-  invariant(rate.ok, 'a quote has a rate');
-  const { keys, addresses } = watched(ports.chains, chain);
-  if (keys?.status.problem !== undefined) throw new Unavailable(keys.status.problem.reason);
-  const { address, derivationIndex } = await addresses.take();
-  failpoint('invoices.address_taken');
-  const now = ports.clock.now();
+/** What a new invoice has whatever its asset. */
+function termsOf(
+  { clock, random, settings }: CreatePorts,
+  { account, paymentLinkId = null }: CreateRequest,
+  wanted: FormValues<typeof restFields>,
+) {
+  const now = clock.now();
   return {
-    id: newInvoiceId(now, ports.random),
+    id: newInvoiceId(now, random),
     account,
     externalId: wanted.external_id,
     description: wanted.description,
     metadata: wanted.metadata,
-    asset: wanted.asset,
-    chain,
+    currency: wanted.currency,
     amountFiat: wanted.amount,
-    usdRate: rate.value,
-    quote,
-    amountDue: usdToUnits(wanted.amount, rate.value, decimals, 'up'),
-    toleranceBps: ports.settings.toleranceBps,
-    minConfirmations: quote.min_confirmations,
-    dust: units(quote.dust),
+    toleranceBps: settings.toleranceBps,
     createdAt: now,
     expiresAt: new Date(now.getTime() + wanted.expires_in * MINUTE_MS),
     cancelledAt: null,
     succeedUrl: wanted.succeed_url,
     timeoutUrl: wanted.timeout_url,
-    address,
-    derivationIndex,
-    ...unpaid,
+    paymentLinkId,
     version: 1,
   };
+}
+
+/** The new invoice, with its locked rate, its amount due and an unused address. */
+async function draw(
+  ports: CreatePorts,
+  request: CreateRequest,
+  wanted: { asset: AssetSymbol } & FormValues<typeof restFields>,
+  quote: Quote,
+): Promise<Invoice> {
+  const locked = await lockAsset(ports, { asset: wanted.asset, amountFiat: wanted.amount, quote });
+  const { currency: _, ...terms } = termsOf(ports, request, wanted);
+  return { ...terms, ...locked, ...unpaid };
 }

@@ -6,10 +6,12 @@ import { countOf, type Place, pageOfFound } from '@quittance/shared/pages';
 import type { Deposit } from '../domain/deposit.ts';
 import type { Invoice, Status } from '../domain/invoice.ts';
 import { LARGEST_SHOWN, type MempoolPayment, SHOWN_MAX, shownOf } from '../domain/mempool-payment.ts';
+import type { UnchosenInvoice } from '../domain/unchosen-invoice.ts';
 import { depositJson, depositOrder, fromJson } from './deposits.ts';
 import { type InvoiceRow, invoiceColumns, toInvoice } from './invoices.ts';
 import { mempoolPaymentJson, mempoolPaymentOrder } from './mempool-payments.ts';
 import { sameOutpoint } from './payments.ts';
+import { type UnchosenJson, unchosenJson, unchosenOf } from './unchosen-invoices.ts';
 
 /** An invoice with the payments that are shown and the height of its chain: the input of the views. */
 export type FullInvoice = {
@@ -20,6 +22,9 @@ export type FullInvoice = {
   paymentsTotal: number;
   height: number;
 };
+
+/** An invoice, or one whose payer has not chosen the asset yet. */
+export type FoundInvoice = FullInvoice | UnchosenInvoice;
 
 const readDeposit = fromJson<Deposit>({ firstSeenAt: true, confirmedAt: true, creditedAt: true });
 const readMempoolPayment = fromJson<MempoolPayment>({ firstSeenAt: true, droppedAt: true });
@@ -100,6 +105,7 @@ export type ListFilter = {
   address: string | null;
   tx_hash: string | null;
   amount_fiat: Cents | null;
+  payment_link_id: string | null;
   created_from: Date | null;
   created_to: Date | null;
 };
@@ -133,6 +139,7 @@ function narrowed(account: AccountId, filter: ListFilter) {
   narrow('status', filter.status, (p) => `status = ${p}`);
   narrow('asset', filter.asset, (p) => `asset = ${p}`);
   narrow('external', filter.external_id, (p) => `external_id = ${p}`);
+  narrow('link', filter.payment_link_id, (p) => `payment_link_id = ${p}`);
   const { external_id_prefix: prefix, amount_fiat: amount, address, tx_hash: hash } = filter;
   narrow('prefix', prefix, (p) => `external_id ^@ ${p}`);
   narrow('amount', amount, (p) => `amount_fiat = ${p}`);
@@ -144,8 +151,16 @@ function narrowed(account: AccountId, filter: ListFilter) {
   narrow('from', createdFrom && lowestId(createdFrom.getTime()), (p) => `id >= ${p}`);
   narrow('to', createdTo && lowestId(createdTo.getTime() + 1), (p) => `id < ${p}`);
   const nameOf = (what: string) => (isSearch ? '' : `invoices_${what}_${names.join('_')}`);
-  return { values, where: conditions.join(' and '), nameOf };
+  // What only an asset has, no invoice has before the choice.
+  const isOfAsset = [filter.asset, address, hash].some((value) => value !== null);
+  const tables = isOfAsset ? ['invoices'] : ['invoices', 'unchosen_invoices'];
+  const where = conditions.join(' and ');
+  const from = `(${tables.map((table) => `select id from ${table} where ${where}`).join(' union all ')}) as found`;
+  return { values, from, nameOf };
 }
+
+/** Columns of an invoice, all null where `unchosen` is not. */
+type ListedRow = InvoiceRow & { unchosen: UnchosenJson | null };
 
 /** The invoices of a page, newest first, and the list's total. */
 export async function listInvoices(
@@ -153,20 +168,25 @@ export async function listInvoices(
   account: AccountId,
   filter: ListFilter,
   place: Place,
-): Promise<{ items: Invoice[]; total: number }> {
-  const { values, where, nameOf } = narrowed(account, filter);
+): Promise<{ items: (Invoice | UnchosenInvoice)[]; total: number }> {
+  const { values, from, nameOf } = narrowed(account, filter);
   const n = values.length;
-  // The ids of the page come from the index alone, one more than shown. Only then are the rows read.
-  const page = query<InvoiceRow>(
+  // The ids of the page come from an index of each table alone, one more than shown. Only then are the rows read.
+  const page = query<ListedRow>(
     nameOf('page'),
     `with page as (
-       select id from invoices where ${where} order by id desc limit $${n + 1} + 1 offset $${n + 2})
-     select ${invoiceColumns} from page join invoices using (id) order by id desc`,
+       select id from ${from} order by id desc limit $${n + 1} + 1 offset $${n + 2})
+     select ${invoiceColumns}, unchosen from page left join invoices using (id)
+       left join (select id, ${unchosenJson} as unchosen from unchosen_invoices u) as before_choice using (id)
+     order by id desc`,
   );
-  const counting = query<{ total: number }>(nameOf('total'), countOf(`invoices where ${where}`));
+  const counting = query<{ total: number }>(nameOf('total'), countOf(from));
   const [rows, { total }] = await Promise.all([
     db.rows(page, [...values, place.limit, place.offset]),
     db.one(counting, values),
   ]);
-  return pageOfFound(total, place, rows.map(toInvoice));
+  const found = rows.map(({ unchosen, ...row }) =>
+    unchosen === null ? toInvoice(row) : unchosenOf(unchosen),
+  );
+  return pageOfFound(total, place, found);
 }
