@@ -117,3 +117,27 @@ test('a form of a page reaches the service without a token, and no larger than a
   expectStrictPage(refused);
   expect(upstream.asked).toHaveLength(before + 2);
 });
+
+test('a client begins only so many payments of links a minute, and a choice counts as a page of its invoice', async () => {
+  const limited = await start({ LINK_PAYMENTS_PER_MINUTE: '2', PAGES_PER_MINUTE: '3' });
+  let made = 0;
+  upstream.answer((res, { method, path }) => {
+    res.statusCode = method === 'POST' ? 303 : 200;
+    if (path.startsWith('/link/') && method === 'POST')
+      res.setHeader('Location', `/pay/inv_of_link${++made}`);
+    res.end('{}');
+  });
+  const ask = async (method: string, path: string) =>
+    (await sendRaw(limited.port, bytesOf(method, path))).status;
+  const begun = [];
+  for (const link of ['plink_a', 'plink_b', 'plink_a', 'plink_c'])
+    begun.push(await ask('POST', `/link/${link}`));
+  expect(begun).toEqual([303, 303, 429, 429]);
+  expect(made).toBe(2);
+  // Loading a link begins nothing, and is not counted there.
+  expect(await ask('GET', '/link/plink_a')).toBe(200);
+  const choices = [];
+  for (const path of ['/pay/inv_x', '/pay/inv_x/choose', '/pay/inv_x/choose/', '/pay/inv_x/choose'])
+    choices.push(await ask('POST', path.endsWith('x') ? `${path}/choose` : path));
+  expect(choices).toEqual([303, 303, 303, 429]);
+});
