@@ -154,9 +154,12 @@ function narrowed(account: AccountId, filter: ListFilter) {
   // What only an asset has, no invoice has before the choice.
   const isOfAsset = [filter.asset, address, hash].some((value) => value !== null);
   const tables = isOfAsset ? ['invoices'] : ['invoices', 'unchosen_invoices'];
-  const where = conditions.join(' and ');
-  const from = `(${tables.map((table) => `select id from ${table} where ${where}`).join(' union all ')}) as found`;
-  return { values, from, nameOf };
+  /** The ids that are found, with what follows the conditions in each table. */
+  const found = (rest = '') =>
+    tables
+      .map((table) => `(select id from ${table} where ${conditions.join(' and ')} ${rest})`)
+      .join(' union all ');
+  return { values, found, nameOf };
 }
 
 /** Columns of an invoice, all null where `unchosen` is not. */
@@ -169,24 +172,27 @@ export async function listInvoices(
   filter: ListFilter,
   place: Place,
 ): Promise<{ items: (Invoice | UnchosenInvoice)[]; total: number }> {
-  const { values, from, nameOf } = narrowed(account, filter);
-  const n = values.length;
-  // The ids of the page come from an index of each table alone, one more than shown. Only then are the rows read.
+  const { values, found, nameOf } = narrowed(account, filter);
+  const limit = `$${values.length + 1}::bigint + 1`;
+  const offset = `$${values.length + 2}::bigint`;
+  // The ids of the page come from an index of each table alone, one more than shown. Only then are the rows read. Without a
+  // limit in each table Postgres reads and sorts all of both: measured with 120,000 invoices at 67 ms instead of 0.1 ms.
   const page = query<ListedRow>(
     nameOf('page'),
     `with page as (
-       select id from ${from} order by id desc limit $${n + 1} + 1 offset $${n + 2})
-     select ${invoiceColumns}, unchosen from page left join invoices using (id)
-       left join (select id, ${unchosenJson} as unchosen from unchosen_invoices u) as before_choice using (id)
-     order by id desc`,
+       select id from (${found(`order by id desc limit ${limit} + ${offset}`)}) as found
+       order by id desc limit ${limit} offset ${offset})
+     select ${invoiceColumns},
+       case when address is null then (select ${unchosenJson} from unchosen_invoices u where u.id = page.id) end as unchosen
+     from page left join invoices using (id) order by id desc`,
   );
-  const counting = query<{ total: number }>(nameOf('total'), countOf(from));
+  const counting = query<{ total: number }>(nameOf('total'), countOf(`(${found()}) as found`));
   const [rows, { total }] = await Promise.all([
     db.rows(page, [...values, place.limit, place.offset]),
     db.one(counting, values),
   ]);
-  const found = rows.map(({ unchosen, ...row }) =>
+  const items = rows.map(({ unchosen, ...row }) =>
     unchosen === null ? toInvoice(row) : unchosenOf(unchosen),
   );
-  return pageOfFound(total, place, found);
+  return pageOfFound(total, place, items);
 }
