@@ -59,7 +59,7 @@ ${expiresAt === null ? undefined : timeLeft(expiresAt, now)}
 function choices(invoice: UnchosenInvoice, ports: Pick<Ports, 'quotes' | 'chains' | 'settings'>): Html {
   const buttons = invoice.assets.flatMap((asset) => choice(asset, invoice, ports) ?? []);
   if (buttons.length === 0) {
-    return html`<p class="warn">No currency can be used at the moment. This page asks again by itself.</p>`;
+    return html`<p class="warn">No currency can be used at the moment. Please try again in a minute.</p>`;
   }
   return html`<form method="post" action="${pathBelow(ports.settings, `/pay/${invoice.id}/choose`)}">
 ${buttons}</form>`;
