@@ -4,6 +4,7 @@ import { form } from '@quittance/shared/form';
 import { type HtmlPage, html, page, sendPage } from '@quittance/shared/html';
 import { readQuery, Unavailable } from '@quittance/shared/http';
 import { type Answer, send } from '@quittance/shared/http-answers';
+import type { InvoiceId } from '@quittance/shared/ids';
 import { type Logger, reason } from '@quittance/shared/logger';
 import { type FieldErrors, messagesOf, rules } from '@quittance/shared/validation';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
@@ -41,10 +42,11 @@ export function routePages(app: Express, ports: Ports): void {
     '/pay/:id/choose',
     handle((req) => choosing(ports, idIn(req))),
   );
+  const inFlight: ChoicesInFlight = new Map();
   app.post(
     '/pay/:id/choose',
     readForm,
-    handle((req, res) => choose(ports, req, res)),
+    handle((req, res) => choose(ports, inFlight, req, res)),
   );
   app.get(
     '/link/:id',
@@ -116,10 +118,13 @@ async function choosing(ports: Ports, id: string): Promise<Shown> {
   return found === undefined ? unknownPage : { seeOther: paymentPath(ports, id) };
 }
 
+/** Choices that have begun and not ended, by invoice. */
+type ChoicesInFlight = Map<InvoiceId, Promise<unknown>>;
+
 const choiceForm = form({ asset: rules.text(FIELD_CHARACTERS_MAX).required });
 
 /** Whatever was chosen, here or elsewhere before, the payment page shows it. */
-async function choose(ports: Ports, req: Request, res: Response): Promise<Shown> {
+async function choose(ports: Ports, inFlight: ChoicesInFlight, req: Request, res: Response): Promise<Shown> {
   const id = idIn(req);
   const found = isInvoiceId(id) ? await findInvoice(ports, id) : undefined;
   if (found === undefined || !isInvoiceId(id)) return unknownPage;
@@ -129,8 +134,16 @@ async function choose(ports: Ports, req: Request, res: Response): Promise<Shown>
   const again = (problem: 'unavailable' | 'not_offered') =>
     choicePage(found, ports, ports.clock.now(), problem);
   if (!given.ok) return again('not_offered');
+  // Each choice takes an address, and one of them is used: whoever sends a thousand at once takes no more.
+  const other = inFlight.get(id);
+  if (other !== undefined) {
+    await other.catch(() => undefined);
+    return { seeOther };
+  }
+  const choice = chooseAsset(ports, { id, text: given.value.asset, requestId: requestIdOf(res) });
+  inFlight.set(id, choice);
   try {
-    const chosen = await chooseAsset(ports, { id, text: given.value.asset, requestId: requestIdOf(res) });
+    const chosen = await choice;
     if (!chosen.ok) return chosen.refusal === 'expired' ? { seeOther } : again(chosen.refusal);
     if (chosen.value) ports.wakeRelay();
     return { seeOther };
@@ -138,6 +151,8 @@ async function choose(ports: Ports, req: Request, res: Response): Promise<Shown>
     if (!(error instanceof Unavailable)) throw error;
     ports.logger.warn({ invoice: id, reason: reason(error) }, 'an asset cannot be chosen now');
     return again('unavailable');
+  } finally {
+    inFlight.delete(id);
   }
 }
 

@@ -73,8 +73,8 @@ export type CreatePorts = Pick<
 >;
 
 /**
- * Creates an invoice with a locked rate and its own address, or one whose payer chooses the asset. Throws Unavailable when no rate is fresh, or when no
- * address may be given out.
+ * Creates an invoice with a locked rate and its own address, or one whose payer chooses the asset. Throws Unavailable when no
+ * rate is fresh, or when no address may be given out.
  */
 export async function createInvoice(
   ports: CreatePorts,
