@@ -36,8 +36,8 @@ import type { FailpointSuite, Kind, Row } from './failpoint-suite.ts';
 import { drawSome, FAULTS_SEED, isFull } from './size.ts';
 
 /** Every day so many points of each kind are drawn, and of the kinds that run alone so many. */
-const SHARE_OF_A_DAY = 1 / 4;
-const ALONE_A_DAY = 1 / 2;
+const SHARE_OF_A_DAY = 1 / 6;
+const ALONE_A_DAY = 1 / 3;
 
 /** All rows at full size; else some, which the seed draws. */
 export function rowsOfTheDay({ kinds }: FailpointSuite): Row[] {
