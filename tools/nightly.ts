@@ -64,6 +64,7 @@ export function partsOf(files: readonly string[], commit: string): Part[] {
     ...suitesOf('chain-scenarios', /^test\/(chain-scenarios|simulation|interleavings)\/.*\.test\.ts$/),
     ...suitesOf('faults', /^test\/faults\/.*\.test\.ts$/),
     { name: 'containers few', file: CONTAINERS, args: ['few'] },
+    { name: 'containers e2e', file: CONTAINERS, args: ['e2e', 'test/e2e/shop.test'] },
     { name: 'containers compose', file: CONTAINERS, args: ['compose'] },
     { name: 'simulation corpus and mutants', file: SIMULATION, args: ['--seeds', '0'] },
     ...seeds,
