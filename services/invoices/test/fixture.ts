@@ -6,7 +6,7 @@ import { connectBus } from '@quittance/shared/bus';
 import type { EventKind, PayloadOf } from '@quittance/shared/events';
 import { type AccountId, newAccountId, newEventId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
-import type { Quote } from '@quittance/shared/quotes';
+import type { FiatRate, Quote } from '@quittance/shared/quotes';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import pg from 'pg';
@@ -16,6 +16,7 @@ import type { InvoicesService } from '../src/service.ts';
 import { createScanner } from '../src/workers.ts';
 import {
   type Any,
+  aFiatRate,
   api,
   aQuote,
   confirmKeys,
@@ -64,6 +65,12 @@ export async function startFixture(options: FixtureOptions = {}) {
     { asset: 'USDC_SOL', usd_rate: '1', network_fee: '1', dust: '10000', min_confirmations: 1 },
   ] as const;
   const quotes = new Map(terms.map((one): [string, Quote] => [one.asset, aQuote(one, clock.at)]));
+  const fiatRates = new Map<string, FiatRate>(
+    [aFiatRate('EUR', '1.0845', clock.at), aFiatRate('JPY', '0.006666666666666667', clock.at)].map((one) => [
+      one.currency,
+      one,
+    ]),
+  );
   const board = { stale: false };
   if (options.unconfirmed !== true && kind !== 'solana') await confirmKeys(database, settings[chainName]);
   const services: InvoicesService[] = [];
@@ -77,6 +84,7 @@ export async function startFixture(options: FixtureOptions = {}) {
         latest: (asset) => quotes.get(asset),
         fresh: (asset) => (board.stale ? undefined : quotes.get(asset)),
       },
+      fiatRates: { fresh: (currency) => fiatRates.get(currency) },
       toleranceBps: options.toleranceBps ?? 0,
       watch: (db) => watchScripted(chain, db, options),
     });
@@ -134,7 +142,7 @@ export async function startFixture(options: FixtureOptions = {}) {
 
   function merchant(account: AccountId = newAccountId(new Date())) {
     const call = (
-      method: 'GET' | 'POST',
+      method: 'GET' | 'POST' | 'PATCH',
       path: string,
       body?: unknown,
       headers: Record<string, string> = {},
@@ -144,6 +152,7 @@ export async function startFixture(options: FixtureOptions = {}) {
       get: (path: string) => call('GET', path),
       post: (path: string, body: unknown, headers?: Record<string, string>) =>
         call('POST', path, body, headers),
+      patch: (path: string, body: unknown) => call('PATCH', path, body),
       /** A new invoice, by default of 25 dollars in the chain's own asset. */
       async invoice(order: object = {}): Promise<Any> {
         const answer = await call('POST', '/api/invoices', {
@@ -208,6 +217,8 @@ export async function startFixture(options: FixtureOptions = {}) {
     watchedChain,
     scanner,
     quotes,
+    /** Those that are fresh. */
+    fiatRates,
     board,
     rows,
     scan,

@@ -7,7 +7,7 @@ import { openDb } from '@quittance/shared/db';
 import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
-import type { Quote } from '@quittance/shared/quotes';
+import type { FiatRate, Quote } from '@quittance/shared/quotes';
 import { onServer } from '@quittance/testkit/databases';
 import type { TestDatabase } from '@quittance/testkit/engines';
 import { request } from 'undici';
@@ -59,6 +59,15 @@ export const aQuote = (over: Partial<Quote> & Pick<Quote, 'asset'>, now: Date): 
   spread_bps: 0,
   as_of: now.toISOString(),
   ...over,
+});
+
+/** A currency's rate of one source. */
+export const aFiatRate = (currency: FiatRate['currency'], usdRate: string, now: Date): FiatRate => ({
+  currency,
+  usd_rate: usdRate,
+  sources: [{ name: 'file', usd_rate: usdRate, read_at: now.toISOString() }],
+  spread_bps: 0,
+  as_of: now.toISOString(),
 });
 
 /** Stores the answer of payouts that it has the keys of our addresses. */
@@ -192,7 +201,7 @@ type Call = { account?: AccountId; body?: unknown; headers?: Record<string, stri
 /** A request with the gateway's identity header. */
 export async function api(
   port: number,
-  method: 'GET' | 'POST' | 'HEAD',
+  method: 'GET' | 'POST' | 'PATCH' | 'HEAD',
   path: string,
   { account, body, headers = {}, now }: Call,
 ): Promise<ApiAnswer> {

@@ -239,6 +239,15 @@ export const contractCases = (stack: OnStack): void =>
       const full = {
         ...listed,
         currency: 'USD',
+        rate: {
+          currency: { code: 'USD', usd_rate: '1', as_of: null, sources: [] },
+          asset: {
+            symbol: 'ETH',
+            usd_rate: '2500',
+            as_of: stamp,
+            sources: [{ name: 'file', usd_rate: '2500', read_at: stamp }],
+          },
+        },
         pending_amount: '0',
         paid_amount: '0',
         reversed_amount: '0',
