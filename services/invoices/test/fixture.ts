@@ -6,7 +6,6 @@ import { connectBus } from '@quittance/shared/bus';
 import type { EventKind, PayloadOf } from '@quittance/shared/events';
 import { type AccountId, newAccountId, newEventId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
-import type { FiatRate, Quote } from '@quittance/shared/quotes';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import pg from 'pg';
@@ -16,12 +15,12 @@ import type { InvoicesService } from '../src/service.ts';
 import { createScanner } from '../src/workers.ts';
 import {
   type Any,
-  aFiatRate,
   api,
-  aQuote,
   confirmKeys,
   type FixtureOptions,
   settings,
+  someFiatRates,
+  someQuotes,
   startReplica,
   watchScripted,
 } from './replica.ts';
@@ -57,20 +56,8 @@ export async function startFixture(options: FixtureOptions = {}) {
   const nats = options.natsUrl === undefined ? await testNats() : undefined;
   const natsUrl = nats?.url ?? (options.natsUrl as string);
   const logger = createLogger('invoices', 'silent');
-  const terms = [
-    { asset: 'ETH' },
-    { asset: 'USDC_ERC20', usd_rate: '1', network_fee: '1000000', dust: '10000' },
-    { asset: 'BTC', usd_rate: '50000', network_fee: '1000', dust: '1000', active: chainName === 'bitcoin' },
-    { asset: 'SOL', usd_rate: '100', network_fee: '5000', dust: '890880', min_confirmations: 1 },
-    { asset: 'USDC_SOL', usd_rate: '1', network_fee: '1', dust: '10000', min_confirmations: 1 },
-  ] as const;
-  const quotes = new Map(terms.map((one): [string, Quote] => [one.asset, aQuote(one, clock.at)]));
-  const fiatRates = new Map<string, FiatRate>(
-    [aFiatRate('EUR', '1.0845', clock.at), aFiatRate('JPY', '0.006666666666666667', clock.at)].map((one) => [
-      one.currency,
-      one,
-    ]),
-  );
+  const quotes = someQuotes(chainName, clock.at);
+  const fiatRates = someFiatRates(clock.at);
   const board = { stale: false };
   if (options.unconfirmed !== true && kind !== 'solana') await confirmKeys(database, settings[chainName]);
   const services: InvoicesService[] = [];

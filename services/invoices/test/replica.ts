@@ -70,6 +70,25 @@ export const aFiatRate = (currency: FiatRate['currency'], usdRate: string, now: 
   as_of: now.toISOString(),
 });
 
+/** The quotes that a fixture begins with, by asset. */
+export function someQuotes(chainName: Chain, now: Date): Map<string, Quote> {
+  const terms = [
+    { asset: 'ETH' },
+    { asset: 'USDC_ERC20', usd_rate: '1', network_fee: '1000000', dust: '10000' },
+    { asset: 'BTC', usd_rate: '50000', network_fee: '1000', dust: '1000', active: chainName === 'bitcoin' },
+    { asset: 'SOL', usd_rate: '100', network_fee: '5000', dust: '890880', min_confirmations: 1 },
+    { asset: 'USDC_SOL', usd_rate: '1', network_fee: '1', dust: '10000', min_confirmations: 1 },
+  ] as const;
+  return new Map(terms.map((one) => [one.asset, aQuote(one, now)]));
+}
+
+/** The rates that a fixture begins with, by currency. */
+export const someFiatRates = (now: Date): Map<string, FiatRate> =>
+  new Map([
+    ['EUR', aFiatRate('EUR', '1.0845', now)],
+    ['JPY', aFiatRate('JPY', '0.006666666666666667', now)],
+  ]);
+
 /** Stores the answer of payouts that it has the keys of our addresses. */
 export async function confirmKeys(database: TestDatabase, given: ChainSettings): Promise<void> {
   if (given.kind === 'solana') throw new Error('its addresses are not derived from a public key');
