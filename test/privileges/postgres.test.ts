@@ -33,6 +33,7 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     cursors: 'iu',
     deposits: 'iu',
     idempotency_keys: 'iud',
+    invoice_settings: 'iu',
     invoices: 'iu',
     key_comparisons: 'iu',
     rescans: 'u',

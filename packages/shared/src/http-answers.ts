@@ -60,6 +60,12 @@ export const answers = {
   unavailable: said('unavailable', 'Service Unavailable', {
     headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
   }),
+  /** The same, with what to do about it. */
+  unavailableWith: (hint: string) =>
+    said('unavailable', 'Service Unavailable', {
+      headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+      hint,
+    }),
   /** Nothing was done, for a reason that clients may know. */
   unavailableBecause: (message: string, retryAfter: string) =>
     said('unavailable', message, { headers: { 'Retry-After': retryAfter } }),

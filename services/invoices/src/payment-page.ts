@@ -96,13 +96,19 @@ export function paymentPage(
 ${pageState === 'waiting' || pageState === 'short' ? toPay(invoice, rest, ports, now) : undefined}
 <dl>
 ${about(invoice)}
-<dt>Price</dt><dd>${formatFiat(invoice.amountFiat)} US dollars, ${show(invoice.amountDue)}</dd>
+<dt>Price</dt><dd>${priceOf(invoice)}, ${show(invoice.amountDue)}</dd>
 <dt>Currency</dt><dd>${name}</dd>
 </dl>
 ${arrived(invoice, seen, paymentsTotal, height)}
 ${backLink(pageState, invoice)}`;
   const isDone = pageState === 'paid' || backToShopAfter.includes(pageState);
   return page(200, titles[pageState], body, isDone ? undefined : refreshSeconds(invoice, seen, now));
+}
+
+/** The price in its currency, with the currency's name: "12.50 euros". Formatted from its text, so every digit is exact. */
+function priceOf({ currency, amountFiat }: Invoice): string {
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'name' });
+  return format.format(formatFiat(amountFiat) as Intl.StringNumericLiteral);
 }
 
 /** What the shop says the payment is for. */

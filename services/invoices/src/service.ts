@@ -1,19 +1,21 @@
 import { refuseWrongNetworks } from '@quittance/chains/network-check';
 import type { Db } from '@quittance/shared/db';
 import { createApp, finishApp } from '@quittance/shared/http';
-import { type InvoiceId, pooledBytes } from '@quittance/shared/ids';
+import { type AccountId, type InvoiceId, pooledBytes } from '@quittance/shared/ids';
 import { reason } from '@quittance/shared/logger';
-import { watchQuotes } from '@quittance/shared/quotes';
+import { watchFiatRates, watchQuotes } from '@quittance/shared/quotes';
 import { requestBatcher } from '@quittance/shared/request-batcher';
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import type { InvoicesConfig } from './config.ts';
 import { handlers } from './handlers.ts';
+import { routeInvoiceSettings } from './http/invoice-settings.ts';
 import { routeInvoices } from './http/invoices.ts';
 import { invoicesMetrics } from './metrics.ts';
 import { compareKeys, loadKeyStatus } from './operations/compare-keys.ts';
 import type { Ports } from './ports.ts';
 import { openContradictions } from './store/contradictions.ts';
 import { findInvoices } from './store/invoice-reads.ts';
+import { findSettings } from './store/invoice-settings.ts';
 import { type NewInvoice, saveNewInvoices } from './store/invoices.ts';
 import { watchChains } from './watch-chains.ts';
 import { startWorkers } from './workers.ts';
@@ -49,6 +51,7 @@ export const startInvoices = (
       if (chains.size === 0) logger.warn('no chain is configured: no invoice can be created');
       // Until NATS is connected, no rate is fresh: no invoice is created, and existing ones can be read.
       const quotes = watchQuotes(bus, clock, logger, QUOTE_AGE_MAX_MS);
+      const fiatRates = watchFiatRates(bus, clock, logger, QUOTE_AGE_MAX_MS);
       const ports: Ports = {
         db,
         bus,
@@ -56,6 +59,7 @@ export const startInvoices = (
         random: pooledBytes,
         logger,
         quotes,
+        fiatRates,
         chains,
         ...batched(db),
         settings: {
@@ -72,7 +76,7 @@ export const startInvoices = (
       return {
         ports,
         metrics: invoicesMetrics(config.DATABASE_URL.reveal(), logger, chains),
-        watchers: [quotes],
+        watchers: [quotes, fiatRates],
         connections: [...chains.values()].map(({ reader }) => reader),
       };
     },
@@ -97,6 +101,7 @@ export const startInvoices = (
         ],
       });
       routeInvoices(app, ports);
+      routeInvoiceSettings(app, ports);
       finishApp(app, parts.logger);
       return app;
     },
@@ -133,7 +138,7 @@ const contradictedPayments = async (db: Db): Promise<string[]> =>
   );
 
 /** Requests at the same moment share one statement. */
-function batched(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice'> {
+function batched(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice' | 'settingsOf'> {
   return {
     saveInvoice: requestBatcher({
       run: async (made: readonly NewInvoice[]) => {
@@ -144,6 +149,11 @@ function batched(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice'> {
     }),
     findInvoice: requestBatcher({
       run: (ids: readonly InvoiceId[]) => findInvoices(db, ids),
+      ...BATCHES,
+    }),
+    // Each request is read after it arrived: a change that was answered holds for every later invoice, on any replica.
+    settingsOf: requestBatcher({
+      run: (accounts: readonly AccountId[]) => findSettings(db, accounts),
       ...BATCHES,
     }),
   };

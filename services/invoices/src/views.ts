@@ -1,10 +1,21 @@
 import { showAddress } from '@quittance/chains/registry';
 import { assets } from '@quittance/shared/assets';
-import { formatFiat, formatRate, formatUnits, parseRate, type Units, units } from '@quittance/shared/money';
+import {
+  cents,
+  formatCents,
+  formatFiat,
+  formatRate,
+  formatUnits,
+  ONE_DOLLAR,
+  parseRate,
+  type Units,
+  units,
+} from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { assertNever, invariant } from '@quittance/shared/result';
 import { confirmationsOf, type Deposit, isFinal, isInBlock } from './domain/deposit.ts';
-import { amountRemaining, currencies, type Invoice } from './domain/invoice.ts';
+import { amountRemaining, type Invoice } from './domain/invoice.ts';
+import type { InvoiceSettings } from './domain/invoice-settings.ts';
 import type { MempoolPayment } from './domain/mempool-payment.ts';
 import type { Ports, Settings } from './ports.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
@@ -64,7 +75,8 @@ export function invoiceView(
   const explorer = shown.chains.get(invoice.chain);
   return {
     ...fields,
-    currency: currencies[0],
+    currency: invoice.currency,
+    rate: rateView(invoice),
     pending_amount: formatUnits(invoice.pendingAmount, decimals),
     paid_amount: formatUnits(invoice.paidAmount, decimals),
     reversed_amount: formatUnits(invoice.reversedAmount, decimals),
@@ -82,6 +94,26 @@ export function invoiceView(
     ...(paymentsTotal > payments.length ? { payments_total: paymentsTotal } : {}),
   };
 }
+
+/** The locked rates that the amount due was computed with, in US dollars, and where they came from. */
+function rateView({ currency, fiatRate, asset, usdRate, quote }: Invoice) {
+  return {
+    currency: {
+      code: currency,
+      usd_rate: fiatRate?.usd_rate ?? formatRate(ONE_DOLLAR),
+      as_of: fiatRate?.as_of ?? null,
+      sources: fiatRate?.sources ?? [],
+    },
+    asset: { symbol: asset, usd_rate: formatRate(usdRate), as_of: quote.as_of, sources: quote.sources },
+  };
+}
+
+/** An account's settings; per cent of the tolerance. */
+export const settingsView = ({ currency, expiresIn, toleranceBps }: InvoiceSettings) => ({
+  currency,
+  expires_in: expiresIn,
+  tolerance: formatCents(cents(BigInt(toleranceBps))),
+});
 
 /**
  * The address and the wallet URI for `amount`. The URI is the bare address when nothing is to be paid, or when the asset is

@@ -239,6 +239,10 @@ export const contractCases = (stack: OnStack): void =>
       const full = {
         ...listed,
         currency: 'USD',
+        rate: {
+          currency: { code: 'USD', usd_rate: '1', as_of: null, sources: [] },
+          asset: expect.objectContaining({ symbol: 'ETH', usd_rate: '2500' }),
+        },
         pending_amount: '0',
         paid_amount: '0',
         reversed_amount: '0',

@@ -65,7 +65,9 @@ export const ethereumCases = (stack: OnStack): void =>
     });
 
     test('ETH sent by a contract names the address nowhere, and is found', async () => {
-      const { id, amount, address } = await invoice({ asset: 'ETH', amount: 50 });
+      const { id, amount, address } = await invoice({ asset: 'ETH', amount: 50, currency: 'EUR' });
+      // 50 euros of 1.08 dollars, at 2500 dollars for an Ether.
+      expect(await read(id)).toMatchObject({ amount: '0.0216', amount_fiat: '50.00', currency: 'EUR' });
       await quittance.ethereum.payByContract(address.address, amount);
       await quittance.ethereum.mine(CONFIRMATIONS + 1);
       await becomes(id, { status: 'paid', paid_amount: amount });

@@ -8,6 +8,8 @@ test.each([
   ['GET', '/api/invoices/', 'invoices'],
   ['GET', '/api/invoices/inv_1', 'invoices'],
   ['POST', '/api/invoices/inv_1/cancel', 'invoices'],
+  ['GET', '/api/invoice-settings', 'invoices'],
+  ['PATCH', '/api/invoice-settings', 'invoices'],
   ['GET', '/api/payouts', 'payouts'],
   ['POST', '/api/payouts', 'payouts'],
   ['GET', '/api/payouts/7', 'payouts'],

@@ -17,6 +17,7 @@ const routes: readonly Route[] = [
   { methods: ['GET', 'POST'], pattern: '/api/invoices', upstream: 'invoices', auth: 'token' },
   { methods: ['GET'], pattern: '/api/invoices/:id', upstream: 'invoices', auth: 'token' },
   { methods: ['POST'], pattern: '/api/invoices/:id/cancel', upstream: 'invoices', auth: 'token' },
+  { methods: ['GET', 'PATCH'], pattern: '/api/invoice-settings', upstream: 'invoices', auth: 'token' },
   { methods: ['GET', 'POST'], pattern: '/api/payouts', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/payouts/quote', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/payouts/:id', upstream: 'payouts', auth: 'token' },

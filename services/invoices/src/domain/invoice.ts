@@ -1,8 +1,9 @@
 import type { AssetSymbol, Chain } from '@quittance/shared/assets';
+import type { Currency } from '@quittance/shared/currencies';
 import type { AccountId, InvoiceId } from '@quittance/shared/ids';
 import type { Metadata } from '@quittance/shared/metadata';
 import type { Cents, Rate, Units } from '@quittance/shared/money';
-import type { Quote } from '@quittance/shared/quotes';
+import type { FiatRate, Quote } from '@quittance/shared/quotes';
 
 export const statuses = ['pending', 'confirmed', 'partially_paid', 'paid', 'expired'] as const;
 export type Status = (typeof statuses)[number];
@@ -22,9 +23,6 @@ const moves = {
 export const mayFollow = (from: Status, to: Status): boolean =>
   from === to || (moves[from] as readonly Status[]).includes(to);
 
-/** What an invoice may be priced in. */
-export const currencies = ['USD'] as const;
-
 /** The fixed terms of an invoice, set at creation. */
 export type InvoiceTerms = {
   id: InvoiceId;
@@ -36,7 +34,12 @@ export type InvoiceTerms = {
   metadata: Metadata;
   asset: AssetSymbol;
   chain: Chain;
+  currency: Currency;
+  /** In `currency`. */
   amountFiat: Cents;
+  /** The locked rate of `currency` with its sources; null for US dollars. */
+  fiatRate: FiatRate | null;
+  /** Of the asset. */
   usdRate: Rate;
   /** The locked quote, with its sources. */
   quote: Quote;

@@ -56,7 +56,7 @@ export function routeInvoices(app: Express, ports: Ports): void {
 /** More than any address or hash has. */
 const SEARCHED_CHARACTERS_MAX = 255;
 
-/** An amount of dollars, of any size. */
+/** An amount of any currency, of any size. */
 const searchedAmount: Field<Cents | null> = (attribute) =>
   rules
     .number()
@@ -65,7 +65,7 @@ const searchedAmount: Field<Cents | null> = (attribute) =>
       if (text === null) return null;
       const amount = parseCents(text);
       if (amount.ok) return amount.value;
-      const hint = 'Give dollars with at most two decimals, such as 25.00.';
+      const hint = 'Give an amount with at most two decimals, such as 25.00.';
       context.addIssue(issueOf(messages.invalid(attribute, hint)));
       return z.NEVER;
     });

@@ -10,7 +10,8 @@ import { AWAITED_AFTER_DROP_MS } from '../domain/mempool-payment.ts';
 
 /** Columns that are stored as the invoice has them. */
 const plainColumns = `id, external_id, asset, chain, amount_fiat, quote, amount_due, tolerance_bps, min_confirmations,
-  dust, created_at, expires_at, succeed_url, timeout_url, address, derivation_index, description, metadata`;
+  dust, created_at, expires_at, succeed_url, timeout_url, address, derivation_index, description, metadata,
+  currency, fiat_rate`;
 
 export const invoiceColumns = `${plainColumns}, account_id as account, usd_rate::text as usd_rate, status,
   pending_amount, paid_amount, reversed_amount, paid_at, closed_at, cancelled_at, version, reported_events`;
@@ -53,6 +54,8 @@ const newInvoices = bulk({
   derivationIndex: 'int',
   description: 'text',
   metadata: 'json',
+  currency: 'text',
+  fiatRate: 'jsonb',
   balanceCheckAt: 'timestamptz',
   eventId: 'text',
   payload: 'jsonb',
@@ -75,13 +78,15 @@ const insertNew = (from: string, beside = ''): string => `
 
 const insertInvoice = statement('invoices_insert', insertNew(newInvoices.fromOne('given')));
 const insertInvoices = statement('invoices_insert_several', insertNew(newInvoices.from('given')));
+/** The first parameter after those of an invoice. */
+const next = newInvoices.columns.split(', ').length + 1;
 const insertInvoiceWithKey = statement(
   'invoices_insert_with_key',
   insertNew(
     newInvoices.fromOne('given'),
     `, key as (
     insert into idempotency_keys (account_id, key, body_hash, resource_id, status, body)
-    select account_id, $25, $26, id, $27, $28 from given)`,
+    select account_id, $${next}, $${next + 1}, id, $${next + 2}, $${next + 3} from given)`,
   ),
 );
 
@@ -90,6 +95,7 @@ const rowOf = ({ invoice, event, watchBalance }: NewInvoice) => ({
   usdRate: formatRate(invoice.usdRate),
   quote: JSON.stringify(invoice.quote),
   metadata: JSON.stringify(invoice.metadata),
+  fiatRate: invoice.fiatRate && JSON.stringify(invoice.fiatRate),
   balanceCheckAt: watchBalance ? invoice.createdAt : null,
   eventId: event.id,
   payload: JSON.stringify(event.payload),
