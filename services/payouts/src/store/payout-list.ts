@@ -3,7 +3,7 @@ import { type Queryable, query, type Selection } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { countOf, type Place, pageOfFound, TOTAL_EXACT_MAX } from '@quittance/shared/pages';
 import { type PayoutStatus, payoutStatuses, shownAs } from '../domain/states.ts';
-import { type Payout, payoutColumns } from './payouts.ts';
+import { isReverted, type Payout, payoutColumns } from './payouts.ts';
 
 /** What is null is not asked about. */
 export type PayoutFilter = {
@@ -69,12 +69,8 @@ export async function payoutPage(
   return pageOfFound(total, place, await db.rows(selectPage, [...values, place.limit, place.offset]));
 }
 
-/** A payout, and whether it failed after the chain had taken its fee. */
+/** A payout, and whether it failed and the chain had taken its fee. */
 export type ExportedPayout = Payout & { feeKept: boolean };
-
-/* A payout whose transaction was mined and reverted shows that transaction. It never becomes another one. */
-const feeKept = `payouts.status = 'failed' and exists (
-  select from transactions t where t.tx_hash = payouts.tx_hash and t.state = 'reverted') as fee_kept`;
 
 /** All payouts that the filters match, newest first. */
 export function allPayouts(filter: PayoutFilter): Selection<ExportedPayout> {
@@ -82,7 +78,7 @@ export function allPayouts(filter: PayoutFilter): Selection<ExportedPayout> {
   return {
     rows: query(
       '',
-      `select ${payoutColumns()}, ${feeKept} from payouts where ${where} order by created_at desc, seq desc`,
+      `select ${payoutColumns()}, ${isReverted('payouts')} as fee_kept from payouts where ${where} order by created_at desc, seq desc`,
     ),
     values,
   };
