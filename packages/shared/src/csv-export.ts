@@ -13,7 +13,7 @@ const EXPORTS_MAX = 3;
 /** Also where the client reads nothing. A transaction is open until then, and Postgres keeps for it what others replace. */
 const EXPORT_MAX_MS = 10 * 60_000;
 const RETRY_AFTER_SECONDS = '5';
-const ROWS_AT_A_TIME = 500;
+const ROWS_AT_A_TIME = 100;
 /** The first rows may come when all are sorted, and the gateway waits for 15 seconds. */
 const STATEMENT_TIMEOUT = '14s';
 
@@ -70,7 +70,7 @@ export function csvExports(
 }
 
 /**
- * Reads all rows as they are at one moment, through a cursor: Postgres sorts them on its disk, and the service holds a few hundred
+ * Reads all rows as they are at one moment, through a cursor: Postgres sorts them on its disk, and the service holds a hundred
  * at a time. The first are read before `use` is called.
  */
 function readAll<R extends object>(
