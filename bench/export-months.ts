@@ -61,7 +61,7 @@ async function exportOnce(
 function watchMemory(pid: number | undefined): { end(): Memory } {
   const read = (): number => {
     const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-    return Number(kilobytes) / 1_024;
+    return Number(kilobytes) / 1_024; // eslint-disable-line no-restricted-syntax -- memory, not money
   };
   const before = read();
   let most = before;
