@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { DUE, type Fixture, MINUTE, openFixture } from './fixture.ts';
 import { api } from './replica.ts';
 
-const { fixture, anInvoice, pay, pass } = await openFixture();
+const { fixture, anInvoice, pay, pass, settle } = await openFixture();
 
 describe('an invoice that a shop works with', () => {
   it('shows its description to the customer as text, and its metadata to the merchant alone', async () => {
@@ -98,6 +98,81 @@ describe('GET /api/invoices', () => {
     expect((await shop.get(links.next.replace('https://pay.example', ''))).body.data).toStrictEqual([whole]);
     const wrong = await shop.get('/api/invoices?expand=payment');
     expect(wrong).toMatchObject({ status: 422, body: { hint: expect.stringContaining('payments') } });
+  });
+});
+
+describe('GET /api/invoices?format=csv', () => {
+  /** The lines of a file without its end, and its answer. */
+  async function exported(shop: ReturnType<Fixture['merchant']>, query = '') {
+    const answer = await shop.get(`/api/invoices?format=csv${query}`);
+    return { ...answer, lines: String(answer.body).trimEnd().split('\r\n') };
+  }
+
+  it('is a file of all that match, whose credited amounts are those of paid invoices', async () => {
+    const shop = fixture.merchant();
+    const paid = await shop.invoice({
+      external_id: '@SUM(A1)',
+      description: '1", two',
+      metadata: { a: 'b' },
+    });
+    fixture.pass(1);
+    const partial = await shop.invoice({ amount: '25.5' });
+    fixture.pass(1);
+    const cancelled = await shop.invoice({ external_id: '7' });
+    await shop.post(`/api/invoices/${cancelled.id}/cancel`, {});
+    await pay(paid.address.address.toLowerCase(), DUE + DUE / 3n);
+    await pay(partial.address.address.toLowerCase(), DUE / 2n);
+    await settle();
+    const { status, headers, lines } = await exported(shop);
+    expect([status, headers['content-disposition']]).toEqual([200, 'attachment; filename="invoices.csv"']);
+    expect(lines[0]).toBe(
+      'id,external_id,created_at,status,paid_at,expires_at,cancelled_at,currency,amount_fiat,currency_usd_rate,asset,usd_rate,amount,' +
+        'paid_amount,pending_amount,reversed_amount,credited_amount,credited_usd,description,metadata',
+    );
+    const [first, second, third] = await Promise.all(
+      [cancelled, partial, paid].map(({ id }) => shop.read(id)),
+    );
+    expect(lines.slice(1)).toEqual([
+      `${first.id},7,${first.created_at},expired,,${first.expires_at},${first.cancelled_at},USD,25.00,1,ETH,2500,0.01,` +
+        '0,0,0,0,0.00,,{}',
+      `${second.id},,${second.created_at},partially_paid,,${second.expires_at},,USD,25.50,1,ETH,2500,0.0102,` +
+        '0.005,0,0,0,0.00,,{}',
+      // 0.01333… ETH at 2,500 dollars, rounded down.
+      `${third.id},'@SUM(A1),${third.created_at},paid,${third.paid_at},${third.expires_at},,USD,25.00,1,ETH,2500,0.01,` +
+        `${third.paid_amount},0,0,${third.paid_amount},33.33,"1"", two","{""a"":""b""}"`,
+    ]);
+    expect(third.paid_amount).toMatch(/^0\.013{10}/);
+    expect((await exported(shop, '&status=paid&external_id_prefix=@')).lines).toEqual([lines[0], lines[3]]);
+    expect((await exported(fixture.merchant())).lines).toEqual([lines[0]]);
+  });
+
+  it('has more rows than are read at a time, each once and newest first', async () => {
+    const shop = fixture.merchant();
+    const { id } = await shop.invoice();
+    await fixture.rows(
+      `insert into invoices select copy.* from invoices i, generate_series(1, 1200) as n,
+         jsonb_populate_record(i, jsonb_build_object('id', 'inv_many_' || lpad(n::text, 4, '0'))) as copy
+       where i.id = $1`,
+      [id],
+    );
+    const { lines } = await exported(shop, '&asset=ETH');
+    const ids = lines.slice(1).map((line) => line.split(',')[0]);
+    const expected = await fixture.rows('select id from invoices where account_id = $1 order by id desc', [
+      shop.account,
+    ]);
+    expect(ids).toEqual(expected.map((row) => row.id));
+    expect(ids).toHaveLength(1_201);
+  });
+
+  it('422: a part of the list cannot be chosen, also where only the client accepts CSV', async () => {
+    const shop = fixture.merchant();
+    const call = { account: shop.account, now: fixture.clock.now(), headers: { accept: 'text/csv' } };
+    const path = '/api/invoices?page=2&perPage=5&expand=payments';
+    const refused = await api(fixture.service.port, 'GET', path, call);
+    expect([refused.status, Object.keys(refused.body.errors)]).toEqual([422, ['page', 'perPage', 'expand']]);
+    expect(refused.body.hint).toContain('all rows');
+    expect((await shop.get(`${path}&format=json`)).status).toBe(200);
+    expect((await shop.get('/api/invoices?format=pdf')).status).toBe(422);
   });
 });
 

@@ -157,7 +157,8 @@ export async function askHttp(
   const headers = identity === undefined ? {} : { [IDENTITY_HEADER]: identity };
   const answer = await request(`http://127.0.0.1:${port}${path}`, { method, headers });
   const text = await answer.body.text();
-  const body = text === '' ? undefined : JSON.parse(text);
+  const isJson = text !== '' && String(answer.headers['content-type']).includes('json');
+  const body = isJson ? JSON.parse(text) : undefined;
   return { status: answer.statusCode, headers: answer.headers, text, body };
 }
 

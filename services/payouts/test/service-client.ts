@@ -81,6 +81,8 @@ export class Client {
       headers: { 'x-quittance-identity': identity, ...headers },
       ...(body === undefined ? {} : { body }),
     });
-    return { status: answer.status, headers: answer.headers, body: await answer.json() };
+    const isJson = answer.headers.get('content-type')?.includes('json') === true;
+    const { status, headers: told } = answer;
+    return { status, headers: told, body: isJson ? await answer.json() : await answer.text() };
   }
 }

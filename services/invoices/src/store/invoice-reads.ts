@@ -1,5 +1,5 @@
 import { type AssetSymbol, chains } from '@quittance/shared/assets';
-import { type Queryable, query } from '@quittance/shared/db';
+import { type Queryable, query, type Selection } from '@quittance/shared/db';
 import { type AccountId, type InvoiceId, newInvoiceId } from '@quittance/shared/ids';
 import type { Cents } from '@quittance/shared/money';
 import { countOf, type Place, pageOfFound } from '@quittance/shared/pages';
@@ -169,4 +169,13 @@ export async function listInvoices(
     db.one(counting, values),
   ]);
   return pageOfFound(total, place, rows.map(toInvoice));
+}
+
+/** All invoices that the filters match, newest first. */
+export function allInvoices(account: AccountId, filter: ListFilter): Selection<InvoiceRow> {
+  const { values, where } = narrowed(account, filter);
+  return {
+    rows: query('', `select ${invoiceColumns} from invoices where ${where} order by id desc`),
+    values,
+  };
 }

@@ -1,5 +1,6 @@
 import { assetSymbols } from '@quittance/shared/assets';
 import { sleepBy } from '@quittance/shared/clock';
+import { type CsvExports, csvExports, partErrors, wantsCsv } from '@quittance/shared/csv-export';
 import { form } from '@quittance/shared/form';
 import {
   contextOf,
@@ -24,6 +25,7 @@ import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import { rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
+import { payoutsTable } from '../csv-file.ts';
 import { shownAs, shownStatuses, statusesShownAs } from '../domain/states.ts';
 import {
   ADDRESS_CHARACTERS_MAX,
@@ -33,7 +35,7 @@ import {
   readReturnOrder,
 } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
-import { payoutPage } from '../store/payout-list.ts';
+import { allPayouts, type PayoutFilter, payoutPage } from '../store/payout-list.ts';
 import { findPayout, type Payout } from '../store/payouts.ts';
 import { findUnresolved, type UnresolvedDeposit } from '../store/unswept-deposits.ts';
 import { payoutView, quoteView } from '../views.ts';
@@ -44,7 +46,8 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
   const app = createApp(parts);
   const waiting = { count: 0 };
   const merchant = merchantOnly(ports.settings.identitySecret, parts.clock);
-  app.get('/api/payouts', merchant, async (req, res) => send(res, await listPayouts(ports, req, res)));
+  const exports = csvExports(ports);
+  app.get('/api/payouts', merchant, (req, res) => listPayouts(ports, exports, req, res));
   // Before the route of an id, which `quote` is not.
   app.get('/api/payouts/quote', merchant, (req, res) => send(res, quotePayout(ports, req)));
   app.get('/api/payouts/:id', merchant, async (req, res) => send(res, await showPayout(ports, req, res)));
@@ -71,33 +74,41 @@ const listForm = form(
     external_id: rules.text(EXTERNAL_ID_CHARACTERS_MAX).optional,
     tx_hash: rules.text(TX_HASH_CHARACTERS_MAX).optional,
     to_address: rules.text(ADDRESS_CHARACTERS_MAX).optional,
+    format: rules.oneOf(['json', 'csv']).optional,
   },
   paged,
 );
 
-async function listPayouts({ db, settings, chains }: Ports, req: Request, res: Response): Promise<Answer> {
-  const filter = listForm(req.query);
-  if (!filter.ok) return answers.invalid(filter.refusal);
-  const { perPage, status, asset, created_from, created_to, external_id, tx_hash, to_address } = filter.value;
-  const page = pageOf(req.query);
-  const { items, total } = await payoutPage(
-    db,
-    {
-      account: contextOf(res).identity.account,
-      statuses: status && statusesShownAs(status),
-      asset,
-      createdFrom: created_from,
-      createdTo: created_to,
-      externalId: external_id,
-      // Hashes of hexadecimal digits are stored in small letters; those of Solana differ in their case.
-      txHash: tx_hash !== null && /^(0x)?[0-9a-f]{64}$/i.test(tx_hash) ? tx_hash.toLowerCase() : tx_hash,
-      addresses: to_address === null ? null : canonicalForms(chains, to_address),
-    },
-    placeOf(page, perPage),
-  );
-  const path = `${settings.publicUrl}/api/payouts`;
-  const parts = { data: items.map(payoutView), total, page, perPage, path, query: req.query };
-  return { status: 200, body: pageView(parts) };
+/** A page of payouts as JSON, or all of them as CSV. */
+async function listPayouts(ports: Ports, exports: CsvExports, req: Request, res: Response): Promise<void> {
+  const { query } = req;
+  const parsed = listForm(query);
+  if (!parsed.ok) return send(res, answers.invalid(parsed.refusal));
+  const { perPage, format, status, asset, created_from, created_to, external_id, tx_hash, to_address } =
+    parsed.value;
+  const { account } = contextOf(res).identity;
+  const filter: PayoutFilter = {
+    account,
+    statuses: status && statusesShownAs(status),
+    asset,
+    createdFrom: created_from,
+    createdTo: created_to,
+    externalId: external_id,
+    // Hashes of hexadecimal digits are stored in small letters; those of Solana differ in their case.
+    txHash: tx_hash !== null && /^(0x)?[0-9a-f]{64}$/i.test(tx_hash) ? tx_hash.toLowerCase() : tx_hash,
+    addresses: to_address === null ? null : canonicalForms(ports.chains, to_address),
+  };
+  if (!wantsCsv(req, format)) {
+    const page = pageOf(query);
+    const { items, total } = await payoutPage(ports.db, filter, placeOf(page, perPage));
+    const path = `${ports.settings.publicUrl}/api/payouts`;
+    const body = pageView({ data: items.map(payoutView), total, page, perPage, path, query });
+    return send(res, { status: 200, body });
+  }
+  const errors = partErrors(query, ['page', 'perPage']);
+  if (Object.keys(errors).length > 0) return send(res, answers.invalid(errors));
+  const select = () => allPayouts(filter);
+  await exports.send(res, { account, name: 'payouts', table: payoutsTable, select });
 }
 
 /** What an address may be stored as: the network is not named, and an address that none of them knows finds nothing. */
