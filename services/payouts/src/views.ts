@@ -31,6 +31,7 @@ export function payoutView(payout: Payout) {
     to_address: showAddress(chain, payout.address),
     status,
     failed_reason: payout.failedReason ?? '',
+    cancel_requested_at: payout.cancelRequestedAt?.toISOString() ?? null,
     created_at: payout.createdAt.toISOString(),
     completed_at: payout.completedAt?.toISOString() ?? null,
     asset: { id, symbol, name, decimals },

@@ -9,6 +9,7 @@ import { voidStaleRequests } from './operations/request-payout.ts';
 import { chainLease, handOverChain, runChainWorker } from './operations/run-chain-worker.ts';
 import { watchStalled } from './operations/watch-stalled.ts';
 import type { PayoutChain, Ports } from './ports.ts';
+import { cancelRequests } from './store/cancellations.ts';
 import { oldestReserved } from './store/payouts.ts';
 import { walletsWithOpenTransactions } from './store/replacement-groups.ts';
 
@@ -85,12 +86,13 @@ export function chainWorkerStep<K extends ChainKind>(
   };
 }
 
-/** Whether a payout waits to be signed, or a transaction is open. */
+/** Whether a payout waits to be signed or to be cancelled, or a transaction is open. */
 async function hasOpen(
   { db }: Ports,
   { chain, sender, assets }: Pick<PayoutChain, 'chain' | 'sender' | 'assets'>,
 ): Promise<boolean> {
   if ((await oldestReserved(db, assets, 1)).length > 0) return true;
+  if ((await cancelRequests(db, assets, 1)).length > 0) return true;
   return (await walletsWithOpenTransactions(db, chain, sender.hotAddress, 1)).length > 0;
 }
 

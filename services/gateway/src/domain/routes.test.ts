@@ -11,6 +11,7 @@ test.each([
   ['GET', '/api/payouts', 'payouts'],
   ['POST', '/api/payouts', 'payouts'],
   ['GET', '/api/payouts/7', 'payouts'],
+  ['POST', '/api/payouts/7/cancel', 'payouts'],
   ['GET', '/api/balances', 'ledger'],
   ['GET', '/api/assets', 'ledger'],
   ['GET', '/api/unresolved', 'ledger'],

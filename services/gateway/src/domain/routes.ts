@@ -20,6 +20,7 @@ const routes: readonly Route[] = [
   { methods: ['GET', 'POST'], pattern: '/api/payouts', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/payouts/quote', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/payouts/:id', upstream: 'payouts', auth: 'token' },
+  { methods: ['POST'], pattern: '/api/payouts/:id/cancel', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/balances', upstream: 'ledger', auth: 'token' },
   { methods: ['GET'], pattern: '/api/balance-transactions', upstream: 'ledger', auth: 'token' },
   { methods: ['GET'], pattern: '/api/statements', upstream: 'ledger', auth: 'token' },

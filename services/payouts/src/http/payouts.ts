@@ -11,20 +11,12 @@ import {
   takesNoParameters,
   unknownParameters,
 } from '@quittance/shared/http';
-import {
-  type AccessRefusal,
-  type Answer,
-  accessAnswers,
-  answers,
-  send,
-} from '@quittance/shared/http-answers';
-import type { AccountId, PayoutId } from '@quittance/shared/ids';
+import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
-import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import { rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
-import { shownAs, shownStatuses, statusesShownAs } from '../domain/states.ts';
+import { shownStatuses, statusesShownAs } from '../domain/states.ts';
 import {
   ADDRESS_CHARACTERS_MAX,
   EXTERNAL_ID_CHARACTERS_MAX,
@@ -34,9 +26,10 @@ import {
 } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import { payoutPage } from '../store/payout-list.ts';
-import { findPayout, type Payout } from '../store/payouts.ts';
 import { findUnresolved, type UnresolvedDeposit } from '../store/unswept-deposits.ts';
 import { payoutView, quoteView } from '../views.ts';
+import { cancelPayout } from './cancel-payout.ts';
+import { findOwnPayout } from './own-payout.ts';
 import { type PayoutCall, payOnce } from './pay-once.ts';
 
 /** The service's HTTP interface, behind the gateway. */
@@ -50,6 +43,10 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
   app.get('/api/payouts/:id', merchant, async (req, res) => send(res, await showPayout(ports, req, res)));
   app.post('/api/payouts', merchant, takesNoParameters, ...readBody, async (req, res) =>
     send(res, await createPayout(ports, req, res)),
+  );
+  const cancelling = { count: 0 };
+  app.post('/api/payouts/:id/cancel', merchant, ...readBody, async (req, res) =>
+    send(res, await cancelPayout(ports, cancelling, req, res)),
   );
   app.post('/api/unresolved/:id/return', merchant, ...readBody, async (req, res) =>
     send(res, await returnDeposit(ports, waiting, req, res)),
@@ -107,7 +104,7 @@ const canonicalForms = (chains: Ports['chains'], text: string): string[] => [
 ];
 
 async function showPayout(ports: Ports, req: Request, res: Response): Promise<Answer> {
-  const found = await getPayout(ports, contextOf(res).identity.account, String(req.params['id']));
+  const found = await findOwnPayout(ports, contextOf(res).identity.account, String(req.params['id']));
   if (!found.ok) return accessAnswers('Payout')[found.refusal];
   return unknownParameters(req) ?? { status: 200, body: payoutView(found.value) };
 }
@@ -179,16 +176,4 @@ async function arrivedUnresolved(
   } finally {
     waiting.count -= 1;
   }
-}
-
-/** A merchant's own payout. A request that never became a payout is not found. */
-async function getPayout(
-  { db }: Pick<Ports, 'db'>,
-  account: AccountId,
-  id: string,
-): Promise<Result<Payout, AccessRefusal>> {
-  // An id has at most 16 digits, and Postgres refuses numbers that are too long.
-  const payout = /^[1-9]\d{0,15}$/.test(id) ? await findPayout(db, id as PayoutId) : undefined;
-  if (payout === undefined || shownAs[payout.status] === null) return refuse('not_found');
-  return payout.account === account ? ok(payout) : refuse('forbidden');
 }

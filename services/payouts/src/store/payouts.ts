@@ -26,6 +26,8 @@ export type Payout = {
   /** US dollars for one whole asset when it was requested, as decimal text; null for payouts from before this was stored. */
   usdRate: string | null;
   status: PayoutStatus;
+  /** When its merchant asked that it is cancelled; null when it did not. */
+  cancelRequestedAt: Date | null;
   txHash: string | null;
   failedReason: string | null;
   version: number;
@@ -44,6 +46,7 @@ export const payoutColumns = (of = 'payouts') =>
       'metadata',
       'usd_rate::text as usd_rate',
       'account_id as account',
+      'cancel_requested_at',
       'tx_hash',
       'failed_reason',
       'version',
@@ -145,11 +148,14 @@ const move = query<Payout>(
      tx_hash = coalesce($4, tx_hash),
      failed_reason = coalesce($5, failed_reason),
      completed_at = case when $3 = 'mined' then now() else completed_at end
-   where id = $1 and status = any($2)
+   where id = $1 and status = any($2) and ($3 <> 'signed' or cancel_requested_at is null)
    returning ${payoutColumns()}`,
 );
 
-/** Changes the status of a payout that has one of the statuses `from`; undefined when it has none of them. */
+/**
+ * Changes the status of a payout that has one of the statuses `from`; undefined when it has none of them. A payout that shall
+ * be cancelled is not signed.
+ */
 export function movePayout(
   trx: Trx,
   id: PayoutId,
@@ -197,12 +203,12 @@ const selectReserved = query<Payout>(
   `select ${payoutColumns('oldest')} from ${wanted.from('wanted')},
    lateral (
      select * from payouts
-     where asset = wanted.symbol and status = 'reserved' and seq > wanted.after
+     where asset = wanted.symbol and status = 'reserved' and cancel_requested_at is null and seq > wanted.after
      order by seq limit $3) as oldest
    order by oldest.seq`,
 );
 
-/** Payouts with a hold and without a signature, oldest first: of each asset those after the given `seq`. */
+/** Payouts to sign, with a hold and without a signature, oldest first: of each asset those after the given `seq`. */
 export const reservedPayouts = (
   db: Queryable,
   after: ReadonlyMap<AssetSymbol, string>,
@@ -213,7 +219,7 @@ export const reservedPayouts = (
     perAsset,
   ]);
 
-/** The oldest payouts with a hold and without a signature. */
+/** The oldest payouts to sign, with a hold and without a signature. */
 export const oldestReserved = (db: Queryable, of: readonly AssetSymbol[], perAsset: number) =>
   reservedPayouts(db, new Map(of.map((asset) => [asset, '0'])), perAsset);
 
