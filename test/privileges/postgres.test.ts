@@ -48,6 +48,7 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     idempotency_keys: 'iud',
     known_hot_wallets: 'i',
     payments: 'i',
+    payout_batches: 'iu',
     payout_number_key: '',
     payouts: 'iu',
     transactions: 'iu',

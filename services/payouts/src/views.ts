@@ -41,6 +41,7 @@ export function payoutView(payout: Payout) {
     external_id: payout.externalId,
     metadata: payout.metadata,
     deposit_id: payout.returnsDeposit,
+    batch_id: payout.batchId,
   };
 }
 
@@ -113,4 +114,4 @@ export const outcomeView = (payout: Payout): PayloadOf<'hold.settle'> => ({
   tx_hash: payout.txHash,
 });
 
-const idOnTheWire = (id: PayoutId): number => Number(id); // eslint-disable-line no-restricted-syntax -- an id below 2^53
+export const idOnTheWire = (id: PayoutId): number => Number(id); // eslint-disable-line no-restricted-syntax -- an id below 2^53

@@ -4,6 +4,7 @@ import { reason } from '@quittance/shared/logger';
 import { publishFeeEstimates } from '@quittance/shared/quotes';
 import type { Stoppable } from '@quittance/shared/start-service';
 import { startWorker } from '@quittance/shared/worker';
+import { finishStaleBatches } from './operations/finish-payout-batch.ts';
 import { publishFees } from './operations/publish-fees.ts';
 import { voidStaleRequests } from './operations/request-payout.ts';
 import { chainLease, handOverChain, runChainWorker } from './operations/run-chain-worker.ts';
@@ -41,7 +42,11 @@ export function startWorkers(ports: Ports): Stoppable {
         timed(() => publishFeesForAll(ports, on)),
       ),
     ),
-    start('voider', VOID_EVERY_MS, () => voidStaleRequests(ports)),
+    start('voider', VOID_EVERY_MS, async () => {
+      const voided = await voidStaleRequests(ports);
+      await finishStaleBatches(ports);
+      return voided;
+    }),
     start(
       'stalled',
       STALLED_EVERY_MS,

@@ -43,6 +43,7 @@ describe('GET /api/payouts', () => {
       external_id: null,
       metadata: {},
       deposit_id: null,
+      batch_id: null,
     });
     expect(body.meta).toMatchObject({
       current_page: 1,

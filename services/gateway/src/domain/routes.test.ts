@@ -12,6 +12,8 @@ test.each([
   ['POST', '/api/payouts', 'payouts'],
   ['GET', '/api/payouts/7', 'payouts'],
   ['POST', '/api/payouts/7/cancel', 'payouts'],
+  ['POST', '/api/payout-batches', 'payouts'],
+  ['GET', '/api/payout-batches/pba_1', 'payouts'],
   ['GET', '/api/balances', 'ledger'],
   ['GET', '/api/assets', 'ledger'],
   ['GET', '/api/unresolved', 'ledger'],

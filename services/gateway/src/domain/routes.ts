@@ -21,6 +21,8 @@ const routes: readonly Route[] = [
   { methods: ['GET'], pattern: '/api/payouts/quote', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/payouts/:id', upstream: 'payouts', auth: 'token' },
   { methods: ['POST'], pattern: '/api/payouts/:id/cancel', upstream: 'payouts', auth: 'token' },
+  { methods: ['POST'], pattern: '/api/payout-batches', upstream: 'payouts', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/payout-batches/:id', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/balances', upstream: 'ledger', auth: 'token' },
   { methods: ['GET'], pattern: '/api/balance-transactions', upstream: 'ledger', auth: 'token' },
   { methods: ['GET'], pattern: '/api/statements', upstream: 'ledger', auth: 'token' },

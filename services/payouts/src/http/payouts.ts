@@ -31,6 +31,7 @@ import { payoutView, quoteView } from '../views.ts';
 import { cancelPayout } from './cancel-payout.ts';
 import { findOwnPayout } from './own-payout.ts';
 import { type PayoutCall, payOnce } from './pay-once.ts';
+import { addBatchRoutes } from './payout-batches.ts';
 
 /** The service's HTTP interface, behind the gateway. */
 export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpParts, 'without'>): Express {
@@ -44,6 +45,7 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
   app.post('/api/payouts', merchant, takesNoParameters, ...readBody, async (req, res) =>
     send(res, await createPayout(ports, req, res)),
   );
+  addBatchRoutes(app, ports, merchant);
   const cancelling = { count: 0 };
   app.post('/api/payouts/:id/cancel', merchant, ...readBody, async (req, res) =>
     send(res, await cancelPayout(ports, cancelling, req, res)),
@@ -57,6 +59,7 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
 
 /** On Solana they have at most 88. */
 const TX_HASH_CHARACTERS_MAX = 100;
+const BATCH_ID_CHARACTERS_MAX = 64;
 
 const listForm = form(
   {
@@ -67,6 +70,7 @@ const listForm = form(
     created_to: rules.date().optional,
     external_id: rules.text(EXTERNAL_ID_CHARACTERS_MAX).optional,
     tx_hash: rules.text(TX_HASH_CHARACTERS_MAX).optional,
+    batch_id: rules.text(BATCH_ID_CHARACTERS_MAX).optional,
     to_address: rules.text(ADDRESS_CHARACTERS_MAX).optional,
   },
   paged,
@@ -76,6 +80,7 @@ async function listPayouts({ db, settings, chains }: Ports, req: Request, res: R
   const filter = listForm(req.query);
   if (!filter.ok) return answers.invalid(filter.refusal);
   const { perPage, status, asset, created_from, created_to, external_id, tx_hash, to_address } = filter.value;
+  const { batch_id } = filter.value;
   const page = pageOf(req.query);
   const { items, total } = await payoutPage(
     db,
@@ -88,6 +93,7 @@ async function listPayouts({ db, settings, chains }: Ports, req: Request, res: R
       externalId: external_id,
       // Hashes of hexadecimal digits are stored in small letters; those of Solana differ in their case.
       txHash: tx_hash !== null && /^(0x)?[0-9a-f]{64}$/i.test(tx_hash) ? tx_hash.toLowerCase() : tx_hash,
+      batchId: batch_id,
       addresses: to_address === null ? null : canonicalForms(chains, to_address),
     },
     placeOf(page, perPage),

@@ -26,6 +26,8 @@ export type Payout = {
   /** US dollars for one whole asset when it was requested, as decimal text; null for payouts from before this was stored. */
   usdRate: string | null;
   status: PayoutStatus;
+  /** The batch that it was requested in; null when it was requested by itself. */
+  batchId: string | null;
   /** When its merchant asked that it is cancelled; null when it did not. */
   cancelRequestedAt: Date | null;
   txHash: string | null;
@@ -47,6 +49,7 @@ export const payoutColumns = (of = 'payouts') =>
       'usd_rate::text as usd_rate',
       'account_id as account',
       'cancel_requested_at',
+      'batch_id',
       'tx_hash',
       'failed_reason',
       'version',
@@ -182,11 +185,12 @@ export async function showPayoutSent(trx: Trx, id: PayoutId, txHash: string): Pr
 const selectStale = query<{ id: PayoutId }>(
   'payouts_stale',
   `select id from payouts
-   where status = 'requested' and created_at < now() - $1::int * interval '1 millisecond'
+   where status = 'requested'
+     and created_at < now() - $1::int * (case when batch_id is null then 1 else 5 end) * interval '1 millisecond'
    order by created_at, id limit 100 for update skip locked`,
 );
 
-/** Requests that are undecided for that long, locked. Their process has died. */
+/** Requests that are undecided for that long, in a batch five times as long, locked. Their process has died. */
 export async function staleRequests(trx: Trx, olderThanMs: number): Promise<PayoutId[]> {
   return (await trx.rows(selectStale, [olderThanMs])).map((row) => row.id);
 }
