@@ -43,6 +43,7 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
   },
   payouts: {
     ...everywhere,
+    automatic_payouts: 'iud',
     halted_assets: 'iu',
     hot_address_cursors: 'iu',
     idempotency_keys: 'iud',

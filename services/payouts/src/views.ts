@@ -42,6 +42,7 @@ export function payoutView(payout: Payout) {
     metadata: payout.metadata,
     deposit_id: payout.returnsDeposit,
     batch_id: payout.batchId,
+    automatic: payout.isAutomatic,
   };
 }
 

@@ -7,6 +7,7 @@ import { startWorker } from '@quittance/shared/worker';
 import { finishStaleBatches } from './operations/finish-payout-batch.ts';
 import { publishFees } from './operations/publish-fees.ts';
 import { voidStaleRequests } from './operations/request-payout.ts';
+import { runAutomaticPayouts } from './operations/run-automatic-payouts.ts';
 import { chainLease, handOverChain, runChainWorker } from './operations/run-chain-worker.ts';
 import { watchStalled } from './operations/watch-stalled.ts';
 import type { PayoutChain, Ports } from './ports.ts';
@@ -15,6 +16,7 @@ import { oldestReserved } from './store/payouts.ts';
 import { walletsWithOpenTransactions } from './store/replacement-groups.ts';
 
 const VOID_EVERY_MS = 500;
+const AUTOMATIC_EVERY_MS = 5_000;
 const FEES_EVERY_MS = 15_000;
 /** Another replica publishes fees before the last ones expire in the ledger. */
 const FEES_LEASE_MS = 2 * FEES_EVERY_MS + 5_000;
@@ -24,7 +26,8 @@ const STALLED_EVERY_MS = 15_000;
 
 /**
  * Each chain has a chain worker and a worker that publishes its fees, so that a node that is down delays only its own
- * chain. One worker voids undecided requests, one finds payouts without progress.
+ * chain. One worker voids undecided requests, one finds payouts without
+ * progress, one runs automatic payouts.
  */
 export function startWorkers(ports: Ports): Stoppable {
   const { logger, settings } = ports;
@@ -47,6 +50,7 @@ export function startWorkers(ports: Ports): Stoppable {
       await finishStaleBatches(ports);
       return voided;
     }),
+    start('automatic-payouts', AUTOMATIC_EVERY_MS, () => runAutomaticPayouts(ports)),
     start(
       'stalled',
       STALLED_EVERY_MS,

@@ -44,6 +44,7 @@ describe('GET /api/payouts', () => {
       metadata: {},
       deposit_id: null,
       batch_id: null,
+      automatic: false,
     });
     expect(body.meta).toMatchObject({
       current_page: 1,

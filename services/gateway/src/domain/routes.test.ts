@@ -14,6 +14,8 @@ test.each([
   ['POST', '/api/payouts/7/cancel', 'payouts'],
   ['POST', '/api/payout-batches', 'payouts'],
   ['GET', '/api/payout-batches/pba_1', 'payouts'],
+  ['GET', '/api/automatic-payouts', 'payouts'],
+  ['PUT', '/api/automatic-payouts/ETH', 'payouts'],
   ['GET', '/api/balances', 'ledger'],
   ['GET', '/api/assets', 'ledger'],
   ['GET', '/api/unresolved', 'ledger'],

@@ -28,6 +28,7 @@ import type { Ports } from '../ports.ts';
 import { payoutPage } from '../store/payout-list.ts';
 import { findUnresolved, type UnresolvedDeposit } from '../store/unswept-deposits.ts';
 import { payoutView, quoteView } from '../views.ts';
+import { addAutomaticRoutes } from './automatic-payouts.ts';
 import { cancelPayout } from './cancel-payout.ts';
 import { findOwnPayout } from './own-payout.ts';
 import { type PayoutCall, payOnce } from './pay-once.ts';
@@ -46,6 +47,7 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
     send(res, await createPayout(ports, req, res)),
   );
   addBatchRoutes(app, ports, merchant);
+  addAutomaticRoutes(app, ports, merchant);
   const cancelling = { count: 0 };
   app.post('/api/payouts/:id/cancel', merchant, ...readBody, async (req, res) =>
     send(res, await cancelPayout(ports, cancelling, req, res)),

@@ -81,7 +81,7 @@ const insertRequests = query<Payout & { batchLine: number }>(
    order by batch_line returning ${payoutColumns()}, batch_line`,
 );
 
-export type NewBatchPayout = Omit<NewPayout, 'takesAll' | 'returnsDeposit'> & {
+export type NewBatchPayout = Omit<NewPayout, 'takesAll' | 'returnsDeposit' | 'isAutomatic'> & {
   batchId: BatchId;
   batchLine: number;
 };

@@ -26,6 +26,8 @@ export type Payout = {
   /** US dollars for one whole asset when it was requested, as decimal text; null for payouts from before this was stored. */
   usdRate: string | null;
   status: PayoutStatus;
+  /** Requested by a rule of its merchant, and not by a request. */
+  isAutomatic: boolean;
   /** The batch that it was requested in; null when it was requested by itself. */
   batchId: string | null;
   /** When its merchant asked that it is cancelled; null when it did not. */
@@ -50,6 +52,7 @@ export const payoutColumns = (of = 'payouts') =>
       'account_id as account',
       'cancel_requested_at',
       'batch_id',
+      'automatic as is_automatic',
       'tx_hash',
       'failed_reason',
       'version',
@@ -72,6 +75,7 @@ const requests = bulk({
   metadata: 'json',
   usdRate: 'numeric',
   takesAll: 'bool',
+  isAutomatic: 'automatic bool',
 });
 
 const insertRequest = query<Payout>(
@@ -95,11 +99,14 @@ export type NewPayout = Pick<
 > & {
   /** Until the ledger has decided, `amount` is the least that it may be. */
   takesAll: boolean;
+  isAutomatic?: boolean;
 };
 
 /** Stores a request before the ledger is asked to reserve its money. Undefined when payouts of its asset are halted. */
-export const insertRequested = (db: Queryable, payout: NewPayout) =>
-  db.maybe(insertRequest, requests.values([{ ...payout, metadata: JSON.stringify(payout.metadata) }]));
+export const insertRequested = (db: Queryable, { isAutomatic = false, ...payout }: NewPayout) => {
+  const row = { ...payout, isAutomatic, metadata: JSON.stringify(payout.metadata) };
+  return db.maybe(insertRequest, requests.values([row]));
+};
 
 // One statement, because a client waits for it: the move, its event and the answer that its key keeps.
 const reserveRequest = query<{ moved: number }>(
