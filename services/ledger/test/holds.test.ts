@@ -47,7 +47,7 @@ it('tells what an account can spend, which is nothing without a deposit', async 
   const account = await anAccountWith(100n);
   const read = async (asset: AssetSymbol, of = account) =>
     (await readBalance(one.ports, { account_id: of, asset })).available;
-  expect(await fixture.place(aHold(account, { amount: '60', network_fee: '5' }))).toBe('placed');
+  expect(await fixture.place(aHold(account, 60n, { network_fee: '5' }))).toBe('placed');
   expect([await read('ETH'), await read('BTC'), await read('ETH', anAccount())]).toEqual(['35', '0', '0']);
 });
 

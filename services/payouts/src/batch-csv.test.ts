@@ -1,10 +1,11 @@
 import { describe, expect, it, test } from '@jest/globals';
-import fc from 'fast-check';
 import { csvLine } from '@quittance/shared/csv';
+import fc from 'fast-check';
 import { readBatchFile } from './batch-csv.ts';
 
 const HEADER = 'asset,amount,address';
-const read = (text: string | Uint8Array) => readBatchFile(typeof text === 'string' ? Buffer.from(text) : text);
+const read = (text: string | Uint8Array) =>
+  readBatchFile(typeof text === 'string' ? Buffer.from(text) : text);
 const problemOf = (text: string | Uint8Array): string | undefined => {
   const file = read(text);
   return file.ok ? undefined : file.refusal['body']?.[0]?.message;
@@ -47,7 +48,11 @@ describe('readBatchFile', () => {
     ['a column twice', `${HEADER},asset`, 'Line 1 names the column asset twice.'],
     ['a missing column', 'asset,amount', 'Line 1 does not name the column address.'],
     ['a missing cell', `${HEADER}\nETH,1,0x1\nETH,1`, 'Line 3 has 2 cells, and the first line has 3.'],
-    ['a quote that is not closed', `${HEADER}\nETH,1,"0x1\nETH`, 'Line 2 opens a quote that is never closed.'],
+    [
+      'a quote that is not closed',
+      `${HEADER}\nETH,1,"0x1\nETH`,
+      'Line 2 opens a quote that is never closed.',
+    ],
     ['a quote inside of a cell', `${HEADER}\nETH,1,0"x1"`, 'Line 2 has a quote inside of a cell.'],
     ['text after a quote', `${HEADER}\nETH,1,"0x\n1"2`, 'Line 3 goes on after the end of a cell.'],
     ['a carriage return alone', `${HEADER}\rETH,1,0x1`, 'Line 1 goes on after the end of a cell.'],
@@ -56,7 +61,9 @@ describe('readBatchFile', () => {
   });
 
   it('reads back what is written with csvLine', () => {
-    const cell = fc.string({ unit: 'binary' }).filter((text) => !/^[=+\-@\t\r\ufeff]/.test(text) && text.isWellFormed());
+    const cell = fc
+      .string({ unit: 'binary' })
+      .filter((text) => !/^[=+\-@\t\r\ufeff]/.test(text) && text.isWellFormed());
     fc.assert(
       fc.property(fc.array(fc.tuple(cell, cell, cell), { minLength: 1, maxLength: 5 }), (rows) => {
         const file = read(`${HEADER}\n${rows.map((cells) => csvLine(cells)).join('')}`);

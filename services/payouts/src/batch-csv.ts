@@ -45,7 +45,10 @@ function headerProblem(names: readonly string[]): FieldProblem | undefined {
   const unknown = names.find((name) => !isColumn(name));
   if (unknown !== undefined) {
     const shown = [...unknown].slice(0, 40).join('');
-    return { message: `Line 1 names an unknown column: "${shown}".`, hint: didYouMean(unknown, columns) ?? known };
+    return {
+      message: `Line 1 names an unknown column: "${shown}".`,
+      hint: didYouMean(unknown, columns) ?? known,
+    };
   }
   const repeated = names.find((name, i) => names.indexOf(name) !== i);
   if (repeated !== undefined) return { message: `Line 1 names the column ${repeated} twice.`, hint: known };
@@ -136,12 +139,17 @@ function readCell(text: string, from: number, line: number): Result<Cell, FieldP
   }
   const inner = quoted.slice(1, -1);
   const lineFeeds = inner.split('\n').length - 1;
-  return endOf(text, { text: inner.replaceAll('""', '"'), end: from + quoted.length, lineFeeds }, line + lineFeeds);
+  return endOf(
+    text,
+    { text: inner.replaceAll('""', '"'), end: from + quoted.length, lineFeeds },
+    line + lineFeeds,
+  );
 }
 
 function endOf(text: string, cell: Cell, line: number): Result<Cell, FieldProblem> {
   const next = text[cell.end];
-  if (next === undefined || next === ',' || next === '\n' || text.startsWith('\r\n', cell.end)) return ok(cell);
+  if (next === undefined || next === ',' || next === '\n' || text.startsWith('\r\n', cell.end))
+    return ok(cell);
   const hint = 'Separate cells by commas, and lines by line feeds.';
   return refuse({ message: `Line ${line} goes on after the end of a cell.`, hint });
 }

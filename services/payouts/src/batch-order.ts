@@ -25,7 +25,10 @@ export const readMode = formPart({ mode: rules.oneOf(batchModes).required });
 /** Reads the list of a JSON body, whose lines count from 1. */
 export function readBatchBody(body: unknown): Result<{ mode: BatchMode; given: GivenLine[] }, FieldErrors> {
   const mode = readMode(body);
-  const errors: FieldErrors = { ...(mode.ok ? {} : mode.refusal), ...unknownFields(body, ['mode', 'payouts']) };
+  const errors: FieldErrors = {
+    ...(mode.ok ? {} : mode.refusal),
+    ...unknownFields(body, ['mode', 'payouts']),
+  };
   const listed = fieldsOf(body)?.['payouts'] ?? null;
   if (listed === null) errors['payouts'] = [{ message: 'The payouts field is required.' }];
   else if (!Array.isArray(listed)) {

@@ -1,5 +1,5 @@
-import { answers } from '@quittance/shared/http-answers';
 import type { ErrorCode } from '@quittance/shared/error-codes';
+import { answers } from '@quittance/shared/http-answers';
 import { shownAs } from './domain/states.ts';
 import type { PaidLine, PayoutBatch, UnpaidLine } from './store/payout-batches.ts';
 import { idOnTheWire, insufficientBalance } from './views.ts';
@@ -22,7 +22,9 @@ export function batchView(
   { id, mode, createdAt, unpaidLines, lines: count }: PayoutBatch,
   paid: readonly PaidLine[],
 ) {
-  const lines = [...paid.map(paidLineView), ...unpaidLines.map(unpaidLineView)].sort((a, b) => a.line - b.line);
+  const lines = [...paid.map(paidLineView), ...unpaidLines.map(unpaidLineView)].sort(
+    (a, b) => a.line - b.line,
+  );
   const totalOf = (status: LineStatus) => lines.filter((line) => line.status === status).length;
   return {
     id,
@@ -46,8 +48,7 @@ export type BatchView = ReturnType<typeof batchView>;
 /** The body of the 201. */
 export const createdBatchView = (data: BatchView) => ({ message: 'The batch was carried out.', data });
 
-const errorOf = ({ body }: { body: object }) =>
-  body as { message: string; code: ErrorCode; hint: string };
+const errorOf = ({ body }: { body: object }) => body as { message: string; code: ErrorCode; hint: string };
 
 const unavailable = {
   ...errorOf(answers.unavailable),

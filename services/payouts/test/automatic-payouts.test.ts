@@ -23,9 +23,10 @@ const step = (available: bigint | undefined, ports = fixture.service.ports) => {
   return runAutomaticPayouts(ports);
 };
 const makeDue = () =>
-  fixture.db.rows(`update automatic_payouts set next_run_at = now() - interval '1 second' where account_id = $1`, [
-    fixture.shop.account,
-  ]);
+  fixture.db.rows(
+    `update automatic_payouts set next_run_at = now() - interval '1 second' where account_id = $1`,
+    [fixture.shop.account],
+  );
 
 describe('the worker of automatic payouts', () => {
   it('pays all that the balance has once when two replicas run a rule at the same time', async () => {
@@ -60,7 +61,9 @@ describe('the worker of automatic payouts', () => {
     await put(whenEnough);
     await step(2n * ETHER);
     expect(await fixture.rowsOf(fixture.shop)).toEqual([]);
-    expect(await shown()).toMatchObject([{ last_error: null, last_payout_id: null, last_run_at: expect.any(String) }]);
+    expect(await shown()).toMatchObject([
+      { last_error: null, last_payout_id: null, last_run_at: expect.any(String) },
+    ]);
     await makeDue();
     await step(2n * ETHER + 500_000_000_000_000n);
     expect(await fixture.rowsOf(fixture.shop)).toHaveLength(1);
@@ -108,7 +111,10 @@ describe('the worker of automatic payouts', () => {
 describe('PUT /api/automatic-payouts/{asset}', () => {
   it('replaces the rule of the asset and shows it to its account alone', async () => {
     const { status, body } = await put({ ...whenEnough, schedule: 'daily', threshold: null });
-    expect([status, body.data]).toMatchObject([200, { schedule: 'daily', threshold: null, address: recipient }]);
+    expect([status, body.data]).toMatchObject([
+      200,
+      { schedule: 'daily', threshold: null, address: recipient },
+    ]);
     await put(whenEnough);
     expect(await shown()).toMatchObject([{ schedule: 'threshold', threshold: '2' }]);
     expect((await fixture.newClient().get(PATH)).body.data).toEqual([]);

@@ -139,7 +139,11 @@ describe('POST /api/payouts/{id}/cancel', () => {
 
   it.each(['signed', 'broadcast', 'failed'])('answers 400 when the payout is %s', async (status) => {
     const id = await created();
-    await fixture.db.rows('update payouts set status = $2, failed_reason = $3 where id = $1', [id, status, 'So.']);
+    await fixture.db.rows('update payouts set status = $2, failed_reason = $3 where id = $1', [
+      id,
+      status,
+      'So.',
+    ]);
     const answer = await cancel(id);
     expect([answer.status, answer.body.code]).toEqual([400, 'not_cancelable']);
     expect(await shown(id)).toMatchObject({ cancel_requested_at: null });

@@ -47,7 +47,11 @@ describe('a batch of the mode each', () => {
     });
     expect(body.data.lines.map(({ line }: { line: number }) => line)).toEqual(payouts.map((_, i) => i + 1));
     expect(body.data.lines[99]).toMatchObject({
-      ...{ status: 'invalid', errors: { address: ['The selected address is invalid.'] }, hint: expect.any(String) },
+      ...{
+        status: 'invalid',
+        errors: { address: ['The selected address is invalid.'] },
+        hint: expect.any(String),
+      },
     });
     expect(body.data.lines[149].errors).toEqual({ external_id: ['The line repeats line 8.'] });
     expect(body.data.lines[199]).toMatchObject({ status: 'refused', code: 'insufficient_balance' });
@@ -61,7 +65,10 @@ describe('a batch of the mode each', () => {
   it('voids the lines that the ledger does not decide and tells them', async () => {
     fixture.ledger.reply = (hold) => ({ outcome: isOf(hold, 2n) ? 'voided' : 'placed' });
     const { body } = await send('each', [order, { ...order, amount: 2 }]);
-    expect(body.data.lines).toMatchObject([{ status: 'created' }, { status: 'unavailable', code: 'unavailable' }]);
+    expect(body.data.lines).toMatchObject([
+      { status: 'created' },
+      { status: 'unavailable', code: 'unavailable' },
+    ]);
     expect(await statuses()).toEqual(['reserved', 'voided']);
     expect(await kinds()).toEqual({ 'hold.void': 1, 'payout.created': 1 });
   });
@@ -99,7 +106,8 @@ describe('a batch of the mode all_or_nothing', () => {
   });
 
   it('voids all other holds when the ledger refuses one, and answers the same again', async () => {
-    fixture.ledger.reply = (hold) => (isOf(hold, 9n) ? { outcome: 'refused', available: '5' } : { outcome: 'placed' });
+    fixture.ledger.reply = (hold) =>
+      isOf(hold, 9n) ? { outcome: 'refused', available: '5' } : { outcome: 'placed' };
     const asked = [...lines(2), { ...order, amount: 9 }, ...lines(4).slice(2)];
     const key = { 'idempotency-key': 'k' };
     const { status, body } = await send('all_or_nothing', asked, key);
@@ -152,7 +160,10 @@ describe('an Idempotency-Key of a batch', () => {
     expect((await send('each', lines(3), key)).status).toBe(409);
     // As after a crash: another replica ends the batch before this one does.
     await fixture.db.rows(`update payouts set status = 'reserved' where id = $1`, [ids[0]]);
-    await fixture.db.rows(`update payouts set created_at = now() - interval '31 seconds' where id = any($1)`, [ids]);
+    await fixture.db.rows(
+      `update payouts set created_at = now() - interval '31 seconds' where id = any($1)`,
+      [ids],
+    );
     await voidStaleRequests(fixture.service.ports);
     await finishStaleBatches(fixture.service.ports, 0);
     const again = await send('each', lines(3), key);

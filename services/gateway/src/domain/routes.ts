@@ -24,7 +24,12 @@ const routes: readonly Route[] = [
   { methods: ['POST'], pattern: '/api/payout-batches', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/payout-batches/:id', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/automatic-payouts', upstream: 'payouts', auth: 'token' },
-  { methods: ['PUT', 'DELETE'], pattern: '/api/automatic-payouts/:asset', upstream: 'payouts', auth: 'token' },
+  {
+    methods: ['PUT', 'DELETE'],
+    pattern: '/api/automatic-payouts/:asset',
+    upstream: 'payouts',
+    auth: 'token',
+  },
   { methods: ['GET'], pattern: '/api/balances', upstream: 'ledger', auth: 'token' },
   { methods: ['GET'], pattern: '/api/balance-transactions', upstream: 'ledger', auth: 'token' },
   { methods: ['GET'], pattern: '/api/statements', upstream: 'ledger', auth: 'token' },

@@ -44,7 +44,8 @@ async function deleteRule(ports: Ports, req: Request, res: Response): Promise<An
   const { account } = contextOf(res).identity;
   const asset = assetOf(req);
   const rules = await automaticPayoutsOf(ports.db, account);
-  if (asset === undefined || !rules.some((rule) => rule.asset === asset)) return answers.noModel('AutomaticPayout');
+  if (asset === undefined || !rules.some((rule) => rule.asset === asset))
+    return answers.noModel('AutomaticPayout');
   const refused = unknownParameters(req);
   if (refused !== undefined) return refused;
   const isDeleted = await deleteAutomaticPayout(ports.db, account, asset);

@@ -52,7 +52,10 @@ export async function payOnce(
 }
 
 /** The answer to an earlier request with this key; undefined when there was none. */
-export async function answeredBefore({ db }: Pick<Ports, 'db'>, key: IdempotencyKey): Promise<Answer | undefined> {
+export async function answeredBefore(
+  { db }: Pick<Ports, 'db'>,
+  key: IdempotencyKey,
+): Promise<Answer | undefined> {
   const known = await findKey(db, key);
   switch (known?.state) {
     case undefined:

@@ -1,12 +1,19 @@
+import { form, unknownFields } from '@quittance/shared/form';
 import { contextOf, readBody, unknownParameters } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
-import { form, unknownFields } from '@quittance/shared/form';
 import { isIdempotencyKey, readKey } from '@quittance/shared/idempotency';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { FieldErrors } from '@quittance/shared/validation';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { type GivenLine, readBatchFile } from '../batch-csv.ts';
-import { type BatchMode, type BatchOrderLine, countProblem, readBatchBody, readLines, readMode } from '../batch-order.ts';
+import {
+  type BatchMode,
+  type BatchOrderLine,
+  countProblem,
+  readBatchBody,
+  readLines,
+  readMode,
+} from '../batch-order.ts';
 import { batchView, createdBatchView } from '../batch-views.ts';
 import { createPayoutBatch } from '../operations/create-payout-batch.ts';
 import type { Ports } from '../ports.ts';
@@ -46,7 +53,8 @@ async function createBatch(ports: Ports, req: Request, res: Response): Promise<A
   const errors = mode === 'all_or_nothing' ? errorsOf(lines, nameOf) : {};
   if (Object.keys(errors).length > 0) return answers.invalid(errors);
   const isUnpayable = (line: BatchOrderLine) => 'isUnavailable' in line;
-  if (mode === 'all_or_nothing' ? lines.some(isUnpayable) : lines.every(isUnpayable)) return answers.unavailable;
+  if (mode === 'all_or_nothing' ? lines.some(isUnpayable) : lines.every(isUnpayable))
+    return answers.unavailable;
 
   const made = await createPayoutBatch(ports, { account: identity.account, mode, lines, requestId, key });
   if (made.ok) return { status: 201, body: createdBatchView(made.value) };

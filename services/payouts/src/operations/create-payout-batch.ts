@@ -206,7 +206,8 @@ async function reserveAll(
     if (clock.now().getTime() >= deadline) return giveUp(ports, batch, payouts, requestId);
     const decided = await askHolds(ports, chunk, requestId);
     notPlaced =
-      decided.find(({ outcome }) => outcome === 'refused') ?? decided.find(({ outcome }) => outcome !== 'placed');
+      decided.find(({ outcome }) => outcome === 'refused') ??
+      decided.find(({ outcome }) => outcome !== 'placed');
     if (notPlaced !== undefined) break;
   }
   if (notPlaced?.outcome === 'refused') return refuseAll(ports, batch, payouts, notPlaced, requestId);

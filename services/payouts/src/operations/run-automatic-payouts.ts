@@ -40,7 +40,12 @@ async function runAndNote(ports: RunPorts, rule: AutomaticPayout, now: Date): Pr
     const { payoutId, error } = await run(ports, rule);
     if (error !== null) {
       const message = 'an automatic payout could not be created, trying again';
-      throttledLog.log('warn', `automatic.${rule.account}.${rule.asset}`, { ...details, reason: error }, message);
+      throttledLog.log(
+        'warn',
+        `automatic.${rule.account}.${rule.asset}`,
+        { ...details, reason: error },
+        message,
+      );
     }
     if (payoutId !== null) logger.info({ ...details, payout: payoutId }, 'created an automatic payout');
     const nextRunAt = error === null ? nextRun(rule.schedule, now) : rule.nextRunAt;
@@ -48,7 +53,12 @@ async function runAndNote(ports: RunPorts, rule: AutomaticPayout, now: Date): Pr
   } catch (error) {
     // The claim ends by itself, and the rule runs again.
     const message = 'an automatic payout failed, trying again';
-    throttledLog.log('warn', `automatic.${rule.account}.${rule.asset}`, { ...details, reason: reason(error) }, message);
+    throttledLog.log(
+      'warn',
+      `automatic.${rule.account}.${rule.asset}`,
+      { ...details, reason: reason(error) },
+      message,
+    );
   }
 }
 

@@ -32,7 +32,10 @@ export const insertBatch = (
   { id, account, mode, lines, unpaidLines }: Omit<PayoutBatch, 'createdAt' | 'finishedAt'>,
 ): Promise<PayoutBatch> => trx.one(insert, [id, account, mode, lines, JSON.stringify(unpaidLines)]);
 
-const selectOne = query<PayoutBatch>('payout_batches_one', `select ${columns} from payout_batches where id = $1`);
+const selectOne = query<PayoutBatch>(
+  'payout_batches_one',
+  `select ${columns} from payout_batches where id = $1`,
+);
 
 export const findBatch = (db: Queryable, id: string) => db.maybe(selectOne, [id]);
 
@@ -44,7 +47,10 @@ const lockOne = query<PayoutBatch>(
 /** A batch that is not finished, locked. Undefined when it is finished. */
 export const lockUnfinished = (trx: Trx, id: BatchId) => trx.maybe(lockOne, [id]);
 
-const finish = statement('payout_batches_finish', 'update payout_batches set finished_at = now() where id = $1');
+const finish = statement(
+  'payout_batches_finish',
+  'update payout_batches set finished_at = now() where id = $1',
+);
 
 export async function markFinished(trx: Trx, id: BatchId): Promise<void> {
   await trx.rows(finish, [id]);
