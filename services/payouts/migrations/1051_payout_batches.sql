@@ -16,5 +16,5 @@ revoke delete on payout_batches from quittance_payouts;
 alter table payouts
   add column batch_id text constraint payouts_batch_exists references payout_batches (id),
   add column batch_line int,
-  add constraint payouts_batch_has_line check ((batch_id is null) = (batch_line is null)),
-  add constraint payouts_batch_line_once unique (batch_id, batch_line);
+  add constraint payouts_batch_has_line check ((batch_id is null) = (batch_line is null));
+create unique index payouts_batch_line_once on payouts (batch_id, batch_line) where batch_id is not null;

@@ -3,7 +3,7 @@ export const schedules = ['daily', 'threshold'] as const;
 export type Schedule = (typeof schedules)[number];
 
 /** How often the balance of a rule with a threshold is read. */
-export const THRESHOLD_EVERY_MS = 5 * 60_000;
+const THRESHOLD_EVERY_MS = 5 * 60_000;
 /** When a run is repeated that could not be carried out. Also when its process died. */
 export const RETRY_AFTER_MS = 10 * 60_000;
 

@@ -17,7 +17,7 @@ export type WaitingCancellations = { count: number };
  * `requested`: the payout is not signed and the chain worker has not decided. `too_late`: it is signed or has ended, and the
  * request has no effect.
  */
-export type Cancellation = { outcome: 'cancelled' | 'requested' | 'too_late'; payout: Payout };
+export type PayoutCancellation = { outcome: 'cancelled' | 'requested' | 'too_late'; payout: Payout };
 
 /**
  * Asks that a payout is cancelled, and waits a few seconds for the chain worker, which decides. Only the worker knows
@@ -27,7 +27,7 @@ export async function requestCancellation(
   { db, clock }: Pick<Ports, 'db' | 'clock'>,
   waiting: WaitingCancellations,
   { id }: Pick<Payout, 'id'>,
-): Promise<Cancellation> {
+): Promise<PayoutCancellation> {
   await markCancelRequested(db, id);
   const now = async () => cancellationOf(await findPayout(db, id));
   const first = await now();
@@ -45,7 +45,7 @@ export async function requestCancellation(
   }
 }
 
-function cancellationOf(payout: Payout | undefined): Cancellation {
+function cancellationOf(payout: Payout | undefined): PayoutCancellation {
   invariant(payout !== undefined, 'a payout is never deleted');
   if (payout.status === 'reserved') return { outcome: 'requested', payout };
   const isCancelled = payout.status === 'failed' && payout.failedReason === CANCELLED;
