@@ -44,11 +44,13 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
   },
   payouts: {
     ...everywhere,
+    automatic_payouts: 'iud',
     halted_assets: 'iu',
     hot_address_cursors: 'iu',
     idempotency_keys: 'iud',
     known_hot_wallets: 'i',
     payments: 'i',
+    payout_batches: 'iu',
     payout_number_key: '',
     payouts: 'iu',
     transactions: 'iu',

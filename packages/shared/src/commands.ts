@@ -49,6 +49,14 @@ export const commands = {
         .optional(),
     }),
   },
+  /** What an account can spend of an asset at the moment. It promises nothing: `hold.place` decides. */
+  'balance.read': {
+    by: 'ledger',
+    askedBy: ['payouts'],
+    timeoutMs: 2_000,
+    request: z.object({ account_id: z.string(), asset: z.enum(assetSymbols) }),
+    reply: z.object({ available: z.string().regex(/^\d{1,78}$/) }),
+  },
   /**
    * The addresses of indexes `from` … `from + count - 1`, canonical, by who holds the seed: where keys have no public
    * derivation nobody else can name them, elsewhere they show whether a public key is the seed's.

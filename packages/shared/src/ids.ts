@@ -10,6 +10,8 @@ export type TokenId = Brand<string, 'TokenId'>;
 export type InvoiceId = Brand<string, 'InvoiceId'>;
 export type DepositId = Brand<string, 'DepositId'>;
 export type EndpointId = Brand<string, 'EndpointId'>;
+/** Of payouts that were requested together. */
+export type BatchId = Brand<string, 'BatchId'>;
 export type EventId = Brand<string, 'EventId'>;
 /** An integer below 2^53 on the wire; a string inside, as Postgres hands bigint out. */
 export type PayoutId = Brand<string, 'PayoutId'>;
@@ -79,4 +81,5 @@ export const newEventId = make<EventId>('evt');
 /** Before every event id that is made from that time on. */
 export const firstEventIdAt = (time: Date): EventId =>
   timeOrdered('evt', time, (size) => new Uint8Array(size)) as EventId;
+export const newBatchId = make<BatchId>('pba');
 export const newRequestId = make<string>('req');

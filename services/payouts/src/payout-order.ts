@@ -36,7 +36,7 @@ type PayoutNotes = { externalId: string | null; metadata: Metadata };
 export type PayableChain = Pick<PayoutChain, 'kind' | 'assets' | 'checkAddress'> & {
   sender: Pick<PayoutChain['sender'], 'hotAddress'>;
 };
-type OrderPorts = Pick<Ports, 'quotes'> & { chains: Pick<ReadonlyMap<Chain, PayableChain>, 'get'> };
+export type OrderPorts = Pick<Ports, 'quotes'> & { chains: Pick<ReadonlyMap<Chain, PayableChain>, 'get'> };
 
 const fields = {
   asset: formPart({ asset: rules.oneOf(assetSymbols).required }),
@@ -242,17 +242,22 @@ const leastOf = (quote: Quote | undefined): Units => {
 };
 
 /** The amount, exact, or every limit that it breaks. `text` is plain decimal text. */
-export function amountWithin(text: string, decimals: number, dust: Units): Result<Units, FieldProblem[]> {
+export function amountWithin(
+  text: string,
+  decimals: number,
+  dust: Units,
+  field = 'amount',
+): Result<Units, FieldProblem[]> {
   const broken: FieldProblem[] = [];
   // Also without a dust limit, the least amount is one unit.
   const least = dust > 0n ? dust : units(1n);
   // Without the digits that are too many, the amount compares with the limits in the same way.
   const cut = parseUnits(cutAfter(text, decimals), decimals);
   const value = cut.ok ? cut.value : text.startsWith('-') ? -1n : UNITS_MAX + 1n;
-  if (value < least) broken.push(messages.atLeast('amount', formatUnits(least, decimals)));
-  if (value > UNITS_MAX) broken.push(messages.atMost('amount', formatUnits(UNITS_MAX, decimals)));
+  if (value < least) broken.push(messages.atLeast(field, formatUnits(least, decimals)));
+  if (value > UNITS_MAX) broken.push(messages.atMost(field, formatUnits(UNITS_MAX, decimals)));
   const exact = parseUnits(text, decimals);
-  if (!exact.ok && exact.refusal === 'too_many_decimals') broken.push(messages.decimals('amount', decimals));
+  if (!exact.ok && exact.refusal === 'too_many_decimals') broken.push(messages.decimals(field, decimals));
   return exact.ok && broken.length === 0 ? ok(exact.value) : refuse(broken);
 }
 

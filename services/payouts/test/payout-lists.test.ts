@@ -32,6 +32,7 @@ describe('GET /api/payouts', () => {
       to_address: recipient,
       status: 'pending',
       failed_reason: '',
+      cancel_requested_at: null,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       completed_at: null,
       asset: { id: 2, symbol: 'ETH', name: 'Ethereum', decimals: 18 },
@@ -42,6 +43,8 @@ describe('GET /api/payouts', () => {
       external_id: null,
       metadata: {},
       deposit_id: null,
+      batch_id: null,
+      automatic: false,
     });
     expect(body.meta).toMatchObject({
       current_page: 1,

@@ -129,6 +129,15 @@ const selectBalances = query<BalanceRow>(
    where a.active`,
 );
 
+const selectAvailable = query<{ available: Units }>(
+  'balances_available',
+  `select coalesce((select available from balances where account_id = $1 and asset = $2), 0) as available`,
+);
+
+/** What an account can spend of an asset. */
+export const availableOf = async (db: Queryable, account: AccountId, asset: AssetSymbol): Promise<Units> =>
+  (await db.one(selectAvailable, [account, asset])).available;
+
 /** Every active asset with what the account has of it, also when that is nothing. */
 export const balancesOf = (db: Queryable, account: AccountId): Promise<BalanceRow[]> =>
   db.rows(selectBalances, [account]);

@@ -52,7 +52,10 @@ export async function payOnce(
 }
 
 /** The answer to an earlier request with this key; undefined when there was none. */
-async function answeredBefore({ db }: Ports, key: IdempotencyKey): Promise<Answer | undefined> {
+export async function answeredBefore(
+  { db }: Pick<Ports, 'db'>,
+  key: IdempotencyKey,
+): Promise<Answer | undefined> {
   const known = await findKey(db, key);
   switch (known?.state) {
     case undefined:
@@ -69,11 +72,16 @@ async function answeredBefore({ db }: Ports, key: IdempotencyKey): Promise<Answe
 /** Only an operator ends a halt. */
 const HALTED_RETRY_AFTER_SECONDS = 60;
 
+export const haltedAnswer: Answer = {
+  ...answers.unavailable,
+  headers: { 'Retry-After': String(HALTED_RETRY_AFTER_SECONDS) },
+};
+
 const refusals = {
   already_accepted: refusedView.already_accepted,
   used_for_recovery: refusedView.used_for_recovery,
   already_returned: answers.alreadyResolved('returned'),
   key_taken: answers.stillRunning,
   unavailable: answers.unavailable,
-  halted: { ...answers.unavailable, headers: { 'Retry-After': String(HALTED_RETRY_AFTER_SECONDS) } },
+  halted: haltedAnswer,
 } as const satisfies Record<Extract<PayoutRefusal, string>, Answer>;

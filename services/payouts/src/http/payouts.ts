@@ -12,21 +12,13 @@ import {
   takesNoParameters,
   unknownParameters,
 } from '@quittance/shared/http';
-import {
-  type AccessRefusal,
-  type Answer,
-  accessAnswers,
-  answers,
-  send,
-} from '@quittance/shared/http-answers';
-import type { AccountId, PayoutId } from '@quittance/shared/ids';
+import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
-import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import { rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
 import { payoutsTable } from '../csv-file.ts';
-import { shownAs, shownStatuses, statusesShownAs } from '../domain/states.ts';
+import { shownStatuses, statusesShownAs } from '../domain/states.ts';
 import {
   ADDRESS_CHARACTERS_MAX,
   EXTERNAL_ID_CHARACTERS_MAX,
@@ -36,10 +28,13 @@ import {
 } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import { allPayouts, type PayoutFilter, payoutPage } from '../store/payout-list.ts';
-import { findPayout, type Payout } from '../store/payouts.ts';
 import { findUnresolved, type UnresolvedDeposit } from '../store/unswept-deposits.ts';
 import { payoutView, quoteView } from '../views.ts';
+import { addAutomaticRoutes } from './automatic-payouts.ts';
+import { cancelPayout } from './cancel-payout.ts';
+import { findOwnPayout } from './own-payout.ts';
 import { type PayoutCall, payOnce } from './pay-once.ts';
+import { addBatchRoutes } from './payout-batches.ts';
 
 /** The service's HTTP interface, behind the gateway. */
 export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpParts, 'without'>): Express {
@@ -54,6 +49,12 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
   app.post('/api/payouts', merchant, takesNoParameters, ...readBody, async (req, res) =>
     send(res, await createPayout(ports, req, res)),
   );
+  addBatchRoutes(app, ports, merchant);
+  addAutomaticRoutes(app, ports, merchant);
+  const cancelling = { count: 0 };
+  app.post('/api/payouts/:id/cancel', merchant, ...readBody, async (req, res) =>
+    send(res, await cancelPayout(ports, cancelling, req, res)),
+  );
   app.post('/api/unresolved/:id/return', merchant, ...readBody, async (req, res) =>
     send(res, await returnDeposit(ports, waiting, req, res)),
   );
@@ -63,6 +64,7 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
 
 /** On Solana they have at most 88. */
 const TX_HASH_CHARACTERS_MAX = 100;
+const BATCH_ID_CHARACTERS_MAX = 64;
 
 const listForm = form(
   {
@@ -73,6 +75,7 @@ const listForm = form(
     created_to: rules.date().optional,
     external_id: rules.text(EXTERNAL_ID_CHARACTERS_MAX).optional,
     tx_hash: rules.text(TX_HASH_CHARACTERS_MAX).optional,
+    batch_id: rules.text(BATCH_ID_CHARACTERS_MAX).optional,
     to_address: rules.text(ADDRESS_CHARACTERS_MAX).optional,
     format: rules.oneOf(['json', 'csv']).optional,
   },
@@ -84,8 +87,18 @@ async function listPayouts(ports: Ports, exports: CsvExports, req: Request, res:
   const { query } = req;
   const parsed = listForm(query);
   if (!parsed.ok) return send(res, answers.invalid(parsed.refusal));
-  const { perPage, format, status, asset, created_from, created_to, external_id, tx_hash, to_address } =
-    parsed.value;
+  const {
+    perPage,
+    format,
+    status,
+    asset,
+    created_from,
+    created_to,
+    external_id,
+    tx_hash,
+    batch_id,
+    to_address,
+  } = parsed.value;
   const { account } = contextOf(res).identity;
   const filter: PayoutFilter = {
     account,
@@ -96,6 +109,7 @@ async function listPayouts(ports: Ports, exports: CsvExports, req: Request, res:
     externalId: external_id,
     // Hashes of hexadecimal digits are stored in small letters; those of Solana differ in their case.
     txHash: tx_hash !== null && /^(0x)?[0-9a-f]{64}$/i.test(tx_hash) ? tx_hash.toLowerCase() : tx_hash,
+    batchId: batch_id,
     addresses: to_address === null ? null : canonicalForms(ports.chains, to_address),
   };
   if (!wantsCsv(req, format)) {
@@ -118,7 +132,7 @@ const canonicalForms = (chains: Ports['chains'], text: string): string[] => [
 ];
 
 async function showPayout(ports: Ports, req: Request, res: Response): Promise<Answer> {
-  const found = await getPayout(ports, contextOf(res).identity.account, String(req.params['id']));
+  const found = await findOwnPayout(ports, contextOf(res).identity.account, String(req.params['id']));
   if (!found.ok) return accessAnswers('Payout')[found.refusal];
   return unknownParameters(req) ?? { status: 200, body: payoutView(found.value) };
 }
@@ -190,16 +204,4 @@ async function arrivedUnresolved(
   } finally {
     waiting.count -= 1;
   }
-}
-
-/** A merchant's own payout. A request that never became a payout is not found. */
-async function getPayout(
-  { db }: Pick<Ports, 'db'>,
-  account: AccountId,
-  id: string,
-): Promise<Result<Payout, AccessRefusal>> {
-  // An id has at most 16 digits, and Postgres refuses numbers that are too long.
-  const payout = /^[1-9]\d{0,15}$/.test(id) ? await findPayout(db, id as PayoutId) : undefined;
-  if (payout === undefined || shownAs[payout.status] === null) return refuse('not_found');
-  return payout.account === account ? ok(payout) : refuse('forbidden');
 }

@@ -36,6 +36,8 @@ export type PayoutRequest = PayoutOrder & {
   account: AccountId;
   /** The deposit whose unresolved funds are refunded; none to pay from the balance. */
   returnsDeposit?: string | null;
+  /** Whether a rule requests it. */
+  isAutomatic?: boolean;
   requestId: string;
   key: IdempotencyKey | undefined;
 };

@@ -14,6 +14,7 @@ export type PayoutFilter = {
   createdTo: Date | null;
   externalId: string | null;
   txHash: string | null;
+  batchId: string | null;
   /** The canonical forms that a recipient's address may have. */
   addresses: readonly string[] | null;
 };
@@ -26,6 +27,7 @@ const conditions = {
   createdTo: 'created_at <= ?',
   externalId: 'external_id = ?',
   txHash: 'tx_hash = ?',
+  batchId: 'batch_id = ?',
   addresses: 'address = any(?)',
 } as const satisfies Record<keyof PayoutFilter, string>;
 

@@ -26,6 +26,12 @@ export type Payout = {
   /** US dollars for one whole asset when it was requested, as decimal text; null for payouts from before this was stored. */
   usdRate: string | null;
   status: PayoutStatus;
+  /** Requested by a rule of its merchant, and not by a request. */
+  isAutomatic: boolean;
+  /** The batch that it was requested in; null when it was requested by itself. */
+  batchId: string | null;
+  /** When its merchant asked that it is cancelled; null when it did not. */
+  cancelRequestedAt: Date | null;
   txHash: string | null;
   failedReason: string | null;
   version: number;
@@ -44,6 +50,9 @@ export const payoutColumns = (of = 'payouts') =>
       'metadata',
       'usd_rate::text as usd_rate',
       'account_id as account',
+      'cancel_requested_at',
+      'batch_id',
+      'automatic as is_automatic',
       'tx_hash',
       'failed_reason',
       'version',
@@ -71,6 +80,7 @@ const requests = bulk({
   metadata: 'json',
   usdRate: 'numeric',
   takesAll: 'bool',
+  isAutomatic: 'automatic bool',
 });
 
 const insertRequest = query<Payout>(
@@ -94,11 +104,14 @@ export type NewPayout = Pick<
 > & {
   /** Until the ledger has decided, `amount` is the least that it may be. */
   takesAll: boolean;
+  isAutomatic?: boolean;
 };
 
 /** Stores a request before the ledger is asked to reserve its money. Undefined when payouts of its asset are halted. */
-export const insertRequested = (db: Queryable, payout: NewPayout) =>
-  db.maybe(insertRequest, requests.values([{ ...payout, metadata: JSON.stringify(payout.metadata) }]));
+export const insertRequested = (db: Queryable, { isAutomatic = false, ...payout }: NewPayout) => {
+  const row = { ...payout, isAutomatic, metadata: JSON.stringify(payout.metadata) };
+  return db.maybe(insertRequest, requests.values([row]));
+};
 
 // One statement, because a client waits for it: the move, its event and the answer that its key keeps.
 const reserveRequest = query<{ moved: number }>(
@@ -150,11 +163,14 @@ const move = query<Payout>(
      tx_hash = coalesce($4, tx_hash),
      failed_reason = coalesce($5, failed_reason),
      completed_at = case when $3 = 'mined' then now() else completed_at end
-   where id = $1 and status = any($2)
+   where id = $1 and status = any($2) and ($3 <> 'signed' or cancel_requested_at is null)
    returning ${payoutColumns()}`,
 );
 
-/** Changes the status of a payout that has one of the statuses `from`; undefined when it has none of them. */
+/**
+ * Changes the status of a payout that has one of the statuses `from`; undefined when it has none of them. A payout that shall
+ * be cancelled is not signed.
+ */
 export function movePayout(
   trx: Trx,
   id: PayoutId,
@@ -181,11 +197,12 @@ export async function showPayoutSent(trx: Trx, id: PayoutId, txHash: string): Pr
 const selectStale = query<{ id: PayoutId }>(
   'payouts_stale',
   `select id from payouts
-   where status = 'requested' and created_at < now() - $1::int * interval '1 millisecond'
+   where status = 'requested'
+     and created_at < now() - $1::int * (case when batch_id is null then 1 else 5 end) * interval '1 millisecond'
    order by created_at, id limit 100 for update skip locked`,
 );
 
-/** Requests that are undecided for that long, locked. Their process has died. */
+/** Requests that are undecided for that long, in a batch five times as long, locked. Their process has died. */
 export async function staleRequests(trx: Trx, olderThanMs: number): Promise<PayoutId[]> {
   return (await trx.rows(selectStale, [olderThanMs])).map((row) => row.id);
 }
@@ -202,12 +219,12 @@ const selectReserved = query<Payout>(
   `select ${payoutColumns('oldest')} from ${wanted.from('wanted')},
    lateral (
      select * from payouts
-     where asset = wanted.symbol and status = 'reserved' and seq > wanted.after
+     where asset = wanted.symbol and status = 'reserved' and cancel_requested_at is null and seq > wanted.after
      order by seq limit $3) as oldest
    order by oldest.seq`,
 );
 
-/** Payouts with a hold and without a signature, oldest first: of each asset those after the given `seq`. */
+/** Payouts to sign, with a hold and without a signature, oldest first: of each asset those after the given `seq`. */
 export const reservedPayouts = (
   db: Queryable,
   after: ReadonlyMap<AssetSymbol, string>,
@@ -218,7 +235,7 @@ export const reservedPayouts = (
     perAsset,
   ]);
 
-/** The oldest payouts with a hold and without a signature. */
+/** The oldest payouts to sign, with a hold and without a signature. */
 export const oldestReserved = (db: Queryable, of: readonly AssetSymbol[], perAsset: number) =>
   reservedPayouts(db, new Map(of.map((asset) => [asset, '0'])), perAsset);
 
