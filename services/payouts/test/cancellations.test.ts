@@ -71,6 +71,33 @@ describe('the chain worker', () => {
     expect(await cancel(payout)).toBe('cancelled');
   });
 
+  it('does not cancel while the mempool has a transaction of the wallet that the database does not know', async () => {
+    await fixture.expectPaid(await fixture.send());
+    const payout = await fixture.reserve();
+    expect(await cancel(payout, 0)).toBe('requested');
+    const { sender } = fixture.chain;
+    // The database is from before a signature.
+    const nonce = async (address: string, at: 'pending' | 'latest' | 'finalized') =>
+      (await sender.nonce(address, at)) + (at === 'pending' ? 1 : 0);
+    await fixture.runWith({ nonce });
+    expect(await fixture.statusOf(payout)).toBe('reserved');
+    expect(await cancel(payout)).toBe('cancelled');
+  });
+
+  it('does not cancel when the node cannot tell of its mempool, and pays others', async () => {
+    const [payout, other] = [await fixture.reserve(), await fixture.reserve()];
+    expect(await cancel(payout, 0)).toBe('requested');
+    const { sender } = fixture.chain;
+    await fixture.runWith({
+      async nonce(address, at) {
+        if (at === 'pending') throw new Error('no mempool');
+        return await sender.nonce(address, at);
+      },
+    });
+    expect(await fixture.statusesOf(payout, other)).toEqual(['reserved', 'broadcast']);
+    expect(await cancel(payout)).toBe('cancelled');
+  });
+
   it('does not cancel while payouts of the asset are halted', async () => {
     const payout = await fixture.reserve();
     await halt(fixture.db, 'ETH');

@@ -84,7 +84,8 @@ async function payAndSweep<Order>(
   lease: Lease,
   driver: AccountChainDriver<Order>,
 ): Promise<number> {
-  const cancelled = await cancelRequested(ports, lease, () => driver.canSign());
+  const mayCancel = async () => (await driver.canSign()) && (await driver.mayCancel());
+  const cancelled = await cancelRequested(ports, lease, mayCancel);
   const paid = await payReserved(ports, lease, driver);
   return cancelled + paid + (await sweepEconomical(ports, lease, driver));
 }

@@ -45,8 +45,11 @@ type Next = { payouts: Payout[]; spend: Spend; changeIndex: number };
  */
 export async function payBatch(ports: BitcoinPorts, lease: Lease): Promise<number> {
   const { db, sender, assets: payable } = ports;
-  const maySign = async () => (await usableUtxos(ports)) !== undefined;
-  const cancelled = await cancelRequested(ports, lease, maySign);
+  const cancelled = await cancelRequested(ports, lease, async () => {
+    const utxos = await usableUtxos(ports);
+    // Transactions that this database does not know, as after it was restored from a backup. Ours have locked their UTXOs.
+    return utxos !== undefined && !(await sender.spentInMempool(utxos.map(({ outpoint }) => outpoint)));
+  });
   const oldest = await oldestReserved(db, payable, QUEUE_MAX);
   const queue = oldest.filter((payout) => canBePaid(ports, payout));
   const impossible = oldest.filter((payout) => !canBePaid(ports, payout));
