@@ -11,6 +11,7 @@ import { handlers } from './handlers.ts';
 import { routeInvoices } from './http/invoices.ts';
 import { invoicesMetrics } from './metrics.ts';
 import { compareKeys, loadKeyStatus } from './operations/compare-keys.ts';
+import { describeInvoice } from './operations/describe-invoice.ts';
 import type { Ports } from './ports.ts';
 import { openContradictions } from './store/contradictions.ts';
 import { findInvoices } from './store/invoice-reads.ts';
@@ -120,6 +121,7 @@ export const startInvoices = (
         }),
       );
     },
+    responders: { 'invoice.describe': describeInvoice },
     handlers,
     workers: workers ? startWorkers : undefined,
   });

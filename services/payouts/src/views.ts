@@ -40,6 +40,8 @@ export function payoutView(payout: Payout) {
     external_id: payout.externalId,
     metadata: payout.metadata,
     deposit_id: payout.returnsDeposit,
+    refund_id: payout.refundId,
+    invoice_id: payout.invoiceId,
   };
 }
 

@@ -14,6 +14,7 @@ import { z } from 'zod';
 import { type Problem, readDollars } from '../domain/dollars.ts';
 import { currencies, type Invoice, unpaid } from '../domain/invoice.ts';
 import { type Ports, watched } from '../ports.ts';
+import { nothingPaid } from '../store/invoice-reads.ts';
 import { type NewInvoice, saveAnsweredInvoice } from '../store/invoices.ts';
 import { invoiceView } from '../views.ts';
 
@@ -90,7 +91,7 @@ export async function createInvoice(
 
   const invoice = await draw(ports, request.account, wanted.value, quote);
   const data = invoiceView(
-    { invoice, deposits: [], mempoolPayments: [], paymentsTotal: 0, height: 0 },
+    { invoice, ...nothingPaid, height: 0 },
     ports,
   );
   const answer = { status: 201, body: { message: 'Invoice created successfully.', data } };

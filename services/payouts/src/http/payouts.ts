@@ -33,11 +33,14 @@ import {
   readReturnOrder,
 } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
+import { asksForClaim } from '../refund-order.ts';
 import { payoutPage } from '../store/payout-list.ts';
 import { findPayout, type Payout } from '../store/payouts.ts';
 import { findUnresolved, type UnresolvedDeposit } from '../store/unswept-deposits.ts';
 import { payoutView, quoteView } from '../views.ts';
+import { routeClaims } from './claims.ts';
 import { type PayoutCall, payOnce } from './pay-once.ts';
+import { claimDeposit, routeRefunds } from './refunds.ts';
 
 /** The service's HTTP interface, behind the gateway. */
 export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpParts, 'without'>): Express {
@@ -54,6 +57,8 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
   app.post('/api/unresolved/:id/return', merchant, ...readBody, async (req, res) =>
     send(res, await returnDeposit(ports, waiting, req, res)),
   );
+  routeRefunds(app, ports);
+  routeClaims(app, ports);
   finishApp(app, parts.logger);
   return app;
 }
@@ -69,6 +74,8 @@ const listForm = form(
     created_from: rules.date().optional,
     created_to: rules.date().optional,
     external_id: rules.text(EXTERNAL_ID_CHARACTERS_MAX).optional,
+    refund_id: rules.text(TX_HASH_CHARACTERS_MAX).optional,
+    invoice_id: rules.text(TX_HASH_CHARACTERS_MAX).optional,
     tx_hash: rules.text(TX_HASH_CHARACTERS_MAX).optional,
     to_address: rules.text(ADDRESS_CHARACTERS_MAX).optional,
   },
@@ -79,6 +86,7 @@ async function listPayouts({ db, settings, chains }: Ports, req: Request, res: R
   const filter = listForm(req.query);
   if (!filter.ok) return answers.invalid(filter.refusal);
   const { perPage, status, asset, created_from, created_to, external_id, tx_hash, to_address } = filter.value;
+  const { refund_id, invoice_id } = filter.value;
   const page = pageOf(req.query);
   const { items, total } = await payoutPage(
     db,
@@ -89,6 +97,8 @@ async function listPayouts({ db, settings, chains }: Ports, req: Request, res: R
       createdFrom: created_from,
       createdTo: created_to,
       externalId: external_id,
+      refundId: refund_id,
+      invoiceId: invoice_id,
       // Hashes of hexadecimal digits are stored in small letters; those of Solana differ in their case.
       txHash: tx_hash !== null && /^(0x)?[0-9a-f]{64}$/i.test(tx_hash) ? tx_hash.toLowerCase() : tx_hash,
       addresses: to_address === null ? null : canonicalForms(chains, to_address),
@@ -154,6 +164,7 @@ async function returnDeposit(
   if (refused !== undefined) return refused;
   // The body does not name the deposit, so the same key for another deposit is another request.
   const asked = Buffer.concat([Buffer.from(`return ${depositId}\n`), rawBody]);
+  if (asksForClaim(body)) return claimDeposit(ports, req, res, { id: depositId, asked, deposit });
   return payOnce(ports, callOf(req, res, asked, depositId), () =>
     // After the key: a repeated request gets its first answer, also when the deposit was reversed since.
     deposit.isReversed ? answers.alreadyResolved('reversed') : readReturnOrder(body, deposit, ports),

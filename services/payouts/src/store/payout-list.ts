@@ -13,6 +13,8 @@ type PayoutFilter = {
   createdFrom: Date | null;
   createdTo: Date | null;
   externalId: string | null;
+  refundId: string | null;
+  invoiceId: string | null;
   txHash: string | null;
   /** The canonical forms that a recipient's address may have. */
   addresses: readonly string[] | null;
@@ -25,6 +27,8 @@ const conditions = {
   createdFrom: 'created_at >= ?',
   createdTo: 'created_at <= ?',
   externalId: 'external_id = ?',
+  refundId: 'refund_id = ?',
+  invoiceId: 'invoice_id = ?',
   txHash: 'tx_hash = ?',
   addresses: 'address = any(?)',
 } as const satisfies Record<keyof PayoutFilter, string>;

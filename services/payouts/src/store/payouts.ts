@@ -1,11 +1,12 @@
 import { type AssetSymbol, assetSymbols, assets, type Chain } from '@quittance/shared/assets';
-import { bulk, type Db, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
-import { type AccountId, newEventId, type PayoutId } from '@quittance/shared/ids';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { type AccountId, type InvoiceId, newEventId, type PayoutId, type RefundId } from '@quittance/shared/ids';
 import type { Metadata } from '@quittance/shared/metadata';
 import type { Units } from '@quittance/shared/money';
 import { stalledAfterSeconds } from '@quittance/shared/stalled-payouts';
 import { assertMoves, type PayoutStatus, paidStatuses, payoutMoves } from '../domain/states.ts';
 import { isHalted } from './halts.ts';
+import { followPayouts } from './refunds.ts';
 import { isIn } from './transactions.ts';
 
 export type Payout = {
@@ -20,6 +21,9 @@ export type Payout = {
   minConfirmations: number;
   /** The deposit that a refund pays back; null when it pays from the balance. */
   returnsDeposit: string | null;
+  /** The refund that it pays, and the refund's invoice; null when it pays none. */
+  refundId: RefundId | null;
+  invoiceId: InvoiceId | null;
   /** The merchant's own reference, and its own notes. */
   externalId: string | null;
   metadata: Metadata;
@@ -40,6 +44,8 @@ const isPaid = (column: string): string => `${column} in (${sqlList(paidStatuses
 export const payoutColumns = (of = 'payouts') =>
   ['seq', 'id', 'asset', 'amount', 'network_fee', 'address', 'min_confirmations', 'status', 'returns_deposit']
     .concat([
+      'refund_id',
+      'invoice_id',
       'external_id',
       'metadata',
       'usd_rate::text as usd_rate',
@@ -62,6 +68,8 @@ const requests = bulk({
   address: 'text',
   minConfirmations: 'int',
   returnsDeposit: 'text',
+  refundId: 'text',
+  invoiceId: 'text',
   externalId: 'text',
   metadata: 'json',
   usdRate: 'numeric',
@@ -83,6 +91,8 @@ export type NewPayout = Pick<
   | 'address'
   | 'minConfirmations'
   | 'returnsDeposit'
+  | 'refundId'
+  | 'invoiceId'
   | 'externalId'
   | 'metadata'
   | 'usdRate'
@@ -111,7 +121,7 @@ const reserveRequest = query<{ moved: number }>(
    select count(*)::int as moved from moved`,
 );
 
-type Reservation = {
+export type Reservation = {
   id: PayoutId;
   /** What the ledger holds without the fee. */
   amount: Units;
@@ -123,7 +133,7 @@ type Reservation = {
 };
 
 /** Marks a payout as reserved after the ledger has placed its hold. False when it is not `requested` any more. */
-export async function reserveRequested(db: Db, reservation: Reservation, now: Date): Promise<boolean> {
+export async function reserveRequested(db: Queryable, reservation: Reservation, now: Date): Promise<boolean> {
   assertMoves(payoutMoves, ['requested'], 'reserved');
   const { moved } = await db.one(reserveRequest, [
     reservation.id,
@@ -149,8 +159,11 @@ const move = query<Payout>(
    returning ${payoutColumns()}`,
 );
 
-/** Changes the status of a payout that has one of the statuses `from`; undefined when it has none of them. */
-export function movePayout(
+/**
+ * Changes the status of a payout that has one of the statuses `from`; undefined when it has none of them. When it ends, the
+ * refund that it pays follows.
+ */
+export async function movePayout(
   trx: Trx,
   id: PayoutId,
   from: readonly PayoutStatus[],
@@ -158,7 +171,9 @@ export function movePayout(
   { txHash, failedReason }: { txHash?: string; failedReason?: string } = {},
 ): Promise<Payout | undefined> {
   assertMoves(payoutMoves, from, to);
-  return trx.maybe(move, [id, from, to, txHash, failedReason]);
+  const moved = await trx.maybe(move, [id, from, to, txHash, failedReason]);
+  if (moved !== undefined && moved.refundId !== null) await followPayouts(trx, id);
+  return moved;
 }
 
 const showSent = statement(
