@@ -154,6 +154,8 @@ const notesOf = ({ external_id: externalId, metadata }: GivenNotes): PayoutNotes
   metadata,
 });
 
+const returnHints = { claim: 'Give "claim": true without an address to get a claim link.' };
+
 /**
  * Reads the recipient of a refund. Throws Unavailable when the body is valid and the fee, or the chain, is not known now.
  */
@@ -181,7 +183,7 @@ export function readReturnOrder(
   }
   const notes = readNotes(body);
   if (!notes.ok) Object.assign(errors, notes.refusal);
-  const problems = { ...errors, ...unknownFields(body, ['address', ...noteNames]) };
+  const problems = { ...errors, ...unknownFields(body, ['address', ...noteNames], returnHints) };
   if (Object.keys(problems).length > 0 || !address.ok || !notes.ok) return refuse(problems);
 
   const terms = termsOf(freshQuote({ quotes }, asset));
