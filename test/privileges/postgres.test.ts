@@ -35,6 +35,7 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     idempotency_keys: 'iud',
     invoices: 'iu',
     key_comparisons: 'iu',
+    refunds: 'iu',
     rescans: 'u',
     mempool_payments: 'iud',
     // Its update is a lock on the row that is taken away next.
@@ -50,6 +51,8 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     payments: 'i',
     payout_number_key: '',
     payouts: 'iu',
+    refunded_invoices: 'iu',
+    refunds: 'iu',
     transactions: 'iu',
     unswept_deposits: 'iu',
     utxos: 'iu',
