@@ -188,7 +188,12 @@ export function convertUnits(amount: Units, from: Priced, to: Priced, rounding: 
  * The asset amount that `fiat` is worth, rounded down to a whole unit.
  * @param fiatRate US dollars for one unit of the currency; `ONE_DOLLAR` for dollars
  */
-export function unitsOfFiat(fiat: Cents, fiatRate: Rate, { rate, decimals }: Priced, rounding: 'down'): Units {
+export function unitsOfFiat(
+  fiat: Cents,
+  fiatRate: Rate,
+  { rate, decimals }: Priced,
+  rounding: 'down',
+): Units {
   invariant(rounding === 'down' && rate > 0n && fiat >= 0n, 'what is converted needs a positive rate');
   return ((fiat * fiatRate * 10n ** BigInt(decimals)) / (rate * 10n ** BigInt(CENT_DECIMALS))) as Units;
 }

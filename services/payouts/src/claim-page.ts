@@ -80,10 +80,18 @@ function heading({ refund, payout }: ShownClaim, state: State): Html {
   switch (state) {
     case 'claimable':
       return payout?.status === 'failed'
-        ? top('warn', amount, 'The payment to the address that you gave has failed. Please give another address.')
+        ? top(
+            'warn',
+            amount,
+            'The payment to the address that you gave has failed. Please give another address.',
+          )
         : top('', amount, 'You get this back. Please say to which address it shall be sent.');
     case 'pending':
-      return top('', amount, 'It is on its way. You may close this page, and open it again to see its state.');
+      return top(
+        '',
+        amount,
+        'It is on its way. You may close this page, and open it again to see its state.',
+      );
     case 'completed':
       return top('good', amount, 'It was sent to the address that you gave and is confirmed by the network.');
     case 'failed':

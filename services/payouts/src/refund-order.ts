@@ -6,7 +6,12 @@ import { formatUnits, parseCents, units } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, messages, rules } from '@quittance/shared/validation';
 import type { WantedRefund } from './domain/refund.ts';
-import { ADDRESS_CHARACTERS_MAX, EXTERNAL_ID_CHARACTERS_MAX, type PayableChain, readRecipient } from './payout-order.ts';
+import {
+  ADDRESS_CHARACTERS_MAX,
+  EXTERNAL_ID_CHARACTERS_MAX,
+  type PayableChain,
+  readRecipient,
+} from './payout-order.ts';
 import type { Ports } from './ports.ts';
 import type { UnresolvedDeposit } from './store/unswept-deposits.ts';
 
@@ -52,7 +57,11 @@ export function readRefundOrder(
   const wanted = readWanted(body);
   const rest = readRest(body);
   const unknown = unknownFields(body, ['amount', ...Object.keys(restFields)]);
-  const errors: FieldErrors = { ...(wanted.ok ? {} : wanted.refusal), ...(rest.ok ? {} : rest.refusal), ...unknown };
+  const errors: FieldErrors = {
+    ...(wanted.ok ? {} : wanted.refusal),
+    ...(rest.ok ? {} : rest.refusal),
+    ...unknown,
+  };
   if (!rest.ok) return refuse(errors);
 
   const { rate, address, expires_in_days: days } = rest.value;
@@ -86,7 +95,13 @@ function readWanted(body: unknown): Result<Pick<RefundOrder, 'wanted' | 'request
   return refuse({ amount: [messages.invalid('amount', amountHint)] });
 }
 
-const notesOf = ({ external_id: externalId, metadata }: { external_id: string | null; metadata: Metadata }) => ({
+const notesOf = ({
+  external_id: externalId,
+  metadata,
+}: {
+  external_id: string | null;
+  metadata: Metadata;
+}) => ({
   externalId,
   metadata,
 });

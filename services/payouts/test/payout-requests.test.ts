@@ -171,7 +171,9 @@ describe('POST /api/payouts', () => {
     const payout = { asset: 'ETH', ...amounts, address: recipient.toLowerCase() } as const;
     const terms = {
       minConfirmations: 3,
-      returnsDeposit: null, refundId: null, invoiceId: null,
+      returnsDeposit: null,
+      refundId: null,
+      invoiceId: null,
       takesAll: false,
       usdRate: null,
       externalId: null,

@@ -74,10 +74,11 @@ const fail = (id: PayoutId) =>
 const expireLink = (id: string) =>
   fixture.db.rows(`update refunds set expires_at = now() - interval '1 second' where id = $1`, [id]);
 const told = async (id: string) => {
-  const rows = await fixture.db.rows<{ payload: { version: number; status: string; payout_id: string | null } }>(
-    `select payload from outbox where kind = 'refund.updated' and payload->>'refund_id' = $1 order by seq`,
-    [id],
-  );
+  const rows = await fixture.db.rows<{
+    payload: { version: number; status: string; payout_id: string | null };
+  }>(`select payload from outbox where kind = 'refund.updated' and payload->>'refund_id' = $1 order by seq`, [
+    id,
+  ]);
   return rows.map(({ payload }) => payload.status);
 };
 
@@ -175,7 +176,9 @@ describe('POST /api/invoices/{id}/refunds', () => {
     for (const body of [{ amount: 25 }, { amount: 25, address }]) {
       const key = { 'idempotency-key': `${invoice} ${JSON.stringify(body)}` };
       const both = await Promise.all([refund(invoice, body, key), refund(invoice, body, key)]);
-      const first = both.find(({ status, headers }) => status === 201 && headers.get('idempotent-replayed') === null);
+      const first = both.find(
+        ({ status, headers }) => status === 201 && headers.get('idempotent-replayed') === null,
+      );
       const again = await refund(invoice, body, key);
       expect([again.status, again.body.data]).toEqual([201, { ...first?.body.data, claim_url: null }]);
       expect(again.headers.get('idempotent-replayed')).toBe('true');
@@ -222,7 +225,10 @@ describe('POST /api/invoices/{id}/refunds', () => {
       { amount: 'all', address, expires_in_days: 3 },
       { expires_in_days: ['The expires in days field is for claim links only.'] },
     ],
-    [{ amount: 'all', expires_in_days: 91 }, { expires_in_days: ['The expires in days must not be greater than 90.'] }],
+    [
+      { amount: 'all', expires_in_days: 91 },
+      { expires_in_days: ['The expires in days must not be greater than 90.'] },
+    ],
     [{ amount: 'all', to: address }, { to: ['The to field is not known.'] }],
   ])('refuses %j', async (body, errors) => {
     const { status, body: answered } = await refund(anInvoice(), body);
@@ -232,10 +238,15 @@ describe('POST /api/invoices/{id}/refunds', () => {
 
 describe('a claim link', () => {
   it('shows what is paid back, and takes an address once in two tabs on two replicas', async () => {
-    const { refundId, invoice, token } = await aLink({ amount: 'all', external_id: 'rma', expires_in_days: 1 });
+    const { refundId, invoice, token } = await aLink({
+      amount: 'all',
+      external_id: 'rma',
+      expires_in_days: 1,
+    });
     const open = await page(token);
     expect(open.status).toBe(200);
-    for (const text of ['0.05 ETH', 'Ethereum', 'Valid until', '<form method="post">']) expect(open.text).toContain(text);
+    for (const text of ['0.05 ETH', 'Ethereum', 'Valid until', '<form method="post">'])
+      expect(open.text).toContain(text);
     for (const text of [invoice, 'rma', '<script']) expect(open.text).not.toContain(text);
     expect(open.headers.get('content-security-policy')).toMatch(/default-src 'none'.*form-action 'self'/);
 
@@ -289,7 +300,11 @@ describe('a claim link', () => {
     expect(silent.text).toMatch(/Nothing was paid: please try again[\s\S]*value="0x5290/);
     fixture.ledger.reply = () => ({ outcome: 'placed' });
     expect((await page(token, address)).status).toBe(303);
-    expect((await payoutsOf(refundId)).map(({ status }) => status)).toEqual(['refused', 'voided', 'reserved']);
+    expect((await payoutsOf(refundId)).map(({ status }) => status)).toEqual([
+      'refused',
+      'voided',
+      'reserved',
+    ]);
   });
 
   it('is claimable again when its payout has failed, and fails with its time', async () => {
@@ -328,7 +343,9 @@ describe('a claim link', () => {
   it('whose payout was ended by an older release follows it', async () => {
     const { refundId, token } = await aLink();
     await page(token, address);
-    await fixture.db.rows(`update payouts set status = 'failed', failed_reason = 'x' where refund_id = $1`, [refundId]);
+    await fixture.db.rows(`update payouts set status = 'failed', failed_reason = 'x' where refund_id = $1`, [
+      refundId,
+    ]);
     expect(await endRefunds(fixture.service.ports)).toBe(1);
     expect(await shown(refundId)).toMatchObject({ status: 'claimable' });
   });
@@ -338,7 +355,11 @@ describe('POST /api/unresolved/{deposit}/return with a claim link', () => {
   let made = 0;
   async function aDepositToReturn() {
     made += 1;
-    const place = { address: `0x${made.toString(16).padStart(40, 'e')}`, index: made, outpoint: `0xc${made}:0` };
+    const place = {
+      address: `0x${made.toString(16).padStart(40, 'e')}`,
+      index: made,
+      outpoint: `0xc${made}:0`,
+    };
     const given = { account_id: fixture.shop.account, asset: 'ETH', disposition: 'unresolved' } as const;
     const payload = aDeposit({ ...given, amount: 10n * FINNEY, ...place });
     await fixture.db.transaction((trx) => recordDeposits(trx, [{ payload }]));
@@ -358,7 +379,9 @@ describe('POST /api/unresolved/{deposit}/return with a claim link', () => {
     const token = body.data.claim_url.split('/').at(-1);
     expect((await page(token)).text).toMatch(/Network fee, which is taken from it[\s\S]*0\.0005 ETH/);
     await Promise.all([page(token, address), page(token, address)]);
-    expect(fixture.ledger.asked).toMatchObject([{ deposit_id: id, amount: (95n * FINNEY / 10n).toString() }]);
+    expect(fixture.ledger.asked).toMatchObject([
+      { deposit_id: id, amount: ((95n * FINNEY) / 10n).toString() },
+    ]);
     expect(await payoutsOf(body.data.id)).toHaveLength(1);
     expect((await giveBack(id, { address })).status).toBe(409);
   });
@@ -368,7 +391,10 @@ describe('POST /api/unresolved/{deposit}/return with a claim link', () => {
     const { body } = await giveBack(id, { claim: true });
     const token = body.data.claim_url.split('/').at(-1);
     fixture.ledger.reply = () => ({ outcome: 'refused' });
-    expect([(await page(token, address)).status, await shown(body.data.id)]).toMatchObject([409, { status: 'claimable' }]);
+    expect([(await page(token, address)).status, await shown(body.data.id)]).toMatchObject([
+      409,
+      { status: 'claimable' },
+    ]);
     fixture.ledger.reply = () => ({ outcome: 'placed' });
     expect((await giveBack(id, { address })).status).toBe(201);
     const { status, text } = await page(token, address);

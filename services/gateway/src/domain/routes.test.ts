@@ -84,7 +84,14 @@ test.each([
 });
 
 test('only the pages of customers are open to anybody', () => {
-  const paths = ['/api/invoices', '/api/payouts/1', '/api/refunds/1', '/api/events', '/pay/inv_1', '/claim/x'];
+  const paths = [
+    '/api/invoices',
+    '/api/payouts/1',
+    '/api/refunds/1',
+    '/api/events',
+    '/pay/inv_1',
+    '/claim/x',
+  ];
   const open = paths.filter((path) => {
     const found = findRoute('GET', path);
     return found.kind === 'route' && found.route.auth === 'none';

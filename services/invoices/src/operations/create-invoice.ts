@@ -90,10 +90,7 @@ export async function createInvoice(
   if (quote === undefined) throw new Unavailable(`there is no fresh rate for ${wanted.value.asset}`);
 
   const invoice = await draw(ports, request.account, wanted.value, quote);
-  const data = invoiceView(
-    { invoice, ...nothingPaid, height: 0 },
-    ports,
-  );
+  const data = invoiceView({ invoice, ...nothingPaid, height: 0 }, ports);
   const answer = { status: 201, body: { message: 'Invoice created successfully.', data } };
   const payload = { account_id: invoice.account, resource_id: invoice.id, version: invoice.version, data };
   const created: NewInvoice = {

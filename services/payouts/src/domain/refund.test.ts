@@ -51,7 +51,10 @@ describe('how much is refunded', () => {
     ['it is a cent more than former refunds have left', cents(2_501n), 40n, 'too_large'],
   ] as const)('is refused when %s', (_, wanted, refunded, problem) => {
     const given = units(refunded * FINNEY);
-    expect(refundAmounts(invoice, given, wanted as WantedRefund, null)).toEqual({ ok: false, refusal: problem });
+    expect(refundAmounts(invoice, given, wanted as WantedRefund, null)).toEqual({
+      ok: false,
+      refusal: problem,
+    });
   });
 
   it('is an amount in euros at the rate of the euro that the invoice has', () => {
@@ -71,7 +74,13 @@ describe('how much is refunded', () => {
     );
     fc.assert(
       fc.property(
-        fc.record({ due: amounts, paid: amounts, decimals: fc.integer({ min: 0, max: 18 }), rate: rates, fiatRate: rates }),
+        fc.record({
+          due: amounts,
+          paid: amounts,
+          decimals: fc.integer({ min: 0, max: 18 }),
+          rate: rates,
+          fiatRate: rates,
+        }),
         amounts,
         wanted,
         fc.option(rates),
@@ -87,12 +96,16 @@ describe('how much is refunded', () => {
             typeof asked === 'bigint' ? (asked * paid.fiatRate * one) / 100n : share * paid.rate;
           const at = now ?? paid.rate;
           expect(amount * at).toBeLessThanOrEqual(requested);
-          expect((amount + 1n) * at).toBeGreaterThan(requested - (asked === 'all' || asked === 'surplus' ? 0n : 1n));
+          expect((amount + 1n) * at).toBeGreaterThan(
+            requested - (asked === 'all' || asked === 'surplus' ? 0n : 1n),
+          );
           if (now === null) expect(amount).toBe(share);
         },
       ),
     );
-    expect(convertUnits(units(3n), { rate: rate('1'), decimals: 0 }, { rate: rate('2'), decimals: 0 }, 'down')).toBe(1n);
+    expect(
+      convertUnits(units(3n), { rate: rate('1'), decimals: 0 }, { rate: rate('2'), decimals: 0 }, 'down'),
+    ).toBe(1n);
   });
 });
 

@@ -24,7 +24,9 @@ import { findRefundByClaim, type Refund } from '../store/refunds.ts';
 export function routeClaims(app: Express, ports: Ports): void {
   app.get('/claim/:token', (req, res) => answer(ports, req, res, (refund) => show(ports, refund)));
   app.post('/claim/:token', ...readBody, (req, res) =>
-    answer(ports, req, res, (refund) => claim(ports, refund, typedAddress(res), String(res.locals['requestId']))),
+    answer(ports, req, res, (refund) =>
+      claim(ports, refund, typedAddress(res), String(res.locals['requestId'])),
+    ),
   );
 }
 
@@ -53,7 +55,9 @@ async function outcomeOf(
 ): Promise<Outcome> {
   try {
     // Any other text is no token: the database need not be asked.
-    const refund = /^[\w-]{27}$/.test(token) ? await findRefundByClaim(ports.db, claimHashOf(token)) : undefined;
+    const refund = /^[\w-]{27}$/.test(token)
+      ? await findRefundByClaim(ports.db, claimHashOf(token))
+      : undefined;
     return refund === undefined ? unknownClaimPage : await run(refund);
   } catch (error) {
     const line = { reason: reason(error) };
@@ -92,7 +96,12 @@ async function claim(ports: Ports, refund: Refund, typed: string, requestId: str
 
 const ASK_SHOP = 'Nothing was paid. Please ask the shop.';
 
-async function refusedPage(ports: Ports, refund: Refund, typed: string, refusal: ClaimRefusal): Promise<Outcome> {
+async function refusedPage(
+  ports: Ports,
+  refund: Refund,
+  typed: string,
+  refusal: ClaimRefusal,
+): Promise<Outcome> {
   const again = (status: number, problem: string) => show(ports, refund, status, { typed, problem });
   if (typeof refusal === 'object') {
     const [problem] = Object.values(refusal).flat();
@@ -103,7 +112,10 @@ async function refusedPage(ports: Ports, refund: Refund, typed: string, refusal:
     case 'not_claimable':
       return 'see_page';
     case 'balance':
-      return again(409, `The shop cannot pay it at the moment: the shop has to act. ${ASK_SHOP} This link stays valid.`);
+      return again(
+        409,
+        `The shop cannot pay it at the moment: the shop has to act. ${ASK_SHOP} This link stays valid.`,
+      );
     case 'resolved':
       return again(409, `The shop has decided otherwise about this money: the shop has to act. ${ASK_SHOP}`);
     case 'fee':

@@ -1,12 +1,13 @@
 import { assetSymbols, assets } from '@quittance/shared/assets';
 import { form } from '@quittance/shared/form';
+import { contextOf, merchantOnly, readBody, unknownParameters } from '@quittance/shared/http';
 import {
-  contextOf,
-  merchantOnly,
-  readBody,
-  unknownParameters,
-} from '@quittance/shared/http';
-import { type AccessRefusal, type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
+  type AccessRefusal,
+  type Answer,
+  accessAnswers,
+  answers,
+  send,
+} from '@quittance/shared/http-answers';
 import { type IdempotencyKey, isIdempotencyKey, readKey } from '@quittance/shared/idempotency';
 import type { AccountId, InvoiceId } from '@quittance/shared/ids';
 import { formatUnits, type Units } from '@quittance/shared/money';
@@ -65,7 +66,8 @@ const listForm = form(
 async function listRefunds({ db, settings, clock }: Ports, req: Request, res: Response): Promise<Answer> {
   const filter = listForm(req.query);
   if (!filter.ok) return answers.invalid(filter.refusal);
-  const { perPage, status, asset, invoice_id, deposit_id, external_id, created_from, created_to } = filter.value;
+  const { perPage, status, asset, invoice_id, deposit_id, external_id, created_from, created_to } =
+    filter.value;
   const page = pageOf(req.query);
   const asked = {
     account: contextOf(res).identity.account,
@@ -133,14 +135,20 @@ async function refundInvoice(ports: Ports, req: Request, res: Response): Promise
   const refused = unknownParameters(req);
   if (refused !== undefined) return refused;
   const asked = Buffer.concat([Buffer.from(`refund ${id}\n`), rawBody]);
-  return refundOnce(ports, { account: identity.account, idempotencyKey: req.headers['idempotency-key'], asked }, async (key) => {
-    const order = readRefundOrder(body, invoice.asset, ports);
-    if (!order.ok) return refuse(order.refusal);
-    if (invoice.status !== 'paid') return ok(notPaid);
-    const made = await createRefund(ports, invoice, order.value, { requestId, key });
-    if (made.ok) return ok({ status: 201, body: made.value });
-    return isProblem(made.refusal) ? problemAnswer(made.refusal, invoice, order.value) : refuse(made.refusal);
-  });
+  return refundOnce(
+    ports,
+    { account: identity.account, idempotencyKey: req.headers['idempotency-key'], asked },
+    async (key) => {
+      const order = readRefundOrder(body, invoice.asset, ports);
+      if (!order.ok) return refuse(order.refusal);
+      if (invoice.status !== 'paid') return ok(notPaid);
+      const made = await createRefund(ports, invoice, order.value, { requestId, key });
+      if (made.ok) return ok({ status: 201, body: made.value });
+      return isProblem(made.refusal)
+        ? problemAnswer(made.refusal, invoice, order.value)
+        : refuse(made.refusal);
+    },
+  );
 }
 
 /** Makes a claim link for an unresolved deposit of the caller. */
@@ -152,14 +160,18 @@ export async function claimDeposit(
 ): Promise<Answer> {
   const { identity, body, requestId } = contextOf(res);
   const { account } = identity;
-  return refundOnce(ports, { account, idempotencyKey: req.headers['idempotency-key'], asked }, async (key) => {
-    if (deposit.isReversed) return ok(answers.alreadyResolved('reversed'));
-    const order = readDepositClaim(body, deposit, ports);
-    if (!order.ok) return refuse(order.refusal);
-    const made = await createDepositClaim(ports, { id, ...deposit }, order.value, { requestId, key });
-    if (made.ok) return ok({ status: 201, body: made.value });
-    return refuse(made.refusal as PayoutRefusal);
-  });
+  return refundOnce(
+    ports,
+    { account, idempotencyKey: req.headers['idempotency-key'], asked },
+    async (key) => {
+      if (deposit.isReversed) return ok(answers.alreadyResolved('reversed'));
+      const order = readDepositClaim(body, deposit, ports);
+      if (!order.ok) return refuse(order.refusal);
+      const made = await createDepositClaim(ports, { id, ...deposit }, order.value, { requestId, key });
+      if (made.ok) return ok({ status: 201, body: made.value });
+      return refuse(made.refusal as PayoutRefusal);
+    },
+  );
 }
 
 type RefundCall = { account: AccountId; idempotencyKey: string | string[] | undefined; asked: Buffer };

@@ -22,17 +22,11 @@ import { requestPayout } from './request-payout.ts';
  * | `fee` | What is left after the network fee is too little to be paid. |
  * | `unavailable` | It is unknown whether the ledger has placed the hold, so this claim is never paid: it may be repeated. |
  */
-export type ClaimRefusal =
-  | FieldErrors
-  | 'not_claimable'
-  | 'balance'
-  | 'resolved'
-  | 'fee'
-  | 'unavailable';
+export type ClaimRefusal = FieldErrors | 'not_claimable' | 'balance' | 'resolved' | 'fee' | 'unavailable';
 
 /**
  * Pays a refund to the address that its payer gives. However often and wherever it is called at once, one payout is created:
- * the refund is taken in the transaction that stores the payout, and given back when the payout comes to nothing. Throws
+ * the refund gets its payout in the transaction that stores the payout, and is claimable again when that comes to nothing. Throws
  * Unavailable without a fresh quote.
  */
 export async function payClaim(

@@ -98,11 +98,18 @@ export async function createRefund(
     if (!found.ok) return refuse({ problem: found.refusal, refunded, dust });
     if (found.value.amount < dust) return refuse({ problem: 'too_small', refunded, dust });
 
-    const refund = { ...newRefund(ports, invoice, order), ...found.value, invoiceId: invoice.id, depositId: null };
+    const refund = {
+      ...newRefund(ports, invoice, order),
+      ...found.value,
+      invoiceId: invoice.id,
+      depositId: null,
+    };
     const made =
       'address' in order.to
         ? await payRefund(ports, refund, { ...asked, address: order.to.address, quote, limit })
-        : await storeLink(ports, refund, asked, order.to.expiresInDays, (trx, link) => insertRefundWithin(trx, link, limit));
+        : await storeLink(ports, refund, asked, order.to.expiresInDays, (trx, link) =>
+            insertRefundWithin(trx, link, limit),
+          );
     if (made.ok || made.refusal !== 'not_taken' || tries === TRIES_MAX) return made;
   }
 }
@@ -120,7 +127,12 @@ type Begun = Omit<NewRefund, 'share' | 'amount' | 'invoiceId' | 'depositId'>;
 const newRefund = (
   { clock }: Pick<Ports, 'clock'>,
   { account, asset }: { account: AccountId; asset: AssetSymbol },
-  { requested, rate, externalId, metadata }: Pick<RefundOrder, 'requested' | 'rate' | 'externalId' | 'metadata'>,
+  {
+    requested,
+    rate,
+    externalId,
+    metadata,
+  }: Pick<RefundOrder, 'requested' | 'rate' | 'externalId' | 'metadata'>,
 ): Begun => ({
   id: newRefundId(),
   account,
@@ -189,7 +201,8 @@ async function storeLink(
   };
   try {
     await db.transaction(async (trx) => {
-      if (key !== undefined) await takeKey(trx, key, link.id, { status: 201, body: createdRefundView(link, null) });
+      if (key !== undefined)
+        await takeKey(trx, key, link.id, { status: 201, body: createdRefundView(link, null) });
       const stored = await insert(trx, link);
       if (stored === undefined) throw new RefundNotTaken();
       await tellRefunds(trx, [stored], requestId);

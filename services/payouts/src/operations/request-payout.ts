@@ -5,7 +5,13 @@ import { brokenConstraint, isDatabaseDown, type Queryable, type Trx } from '@qui
 import { failpoint } from '@quittance/shared/failpoint';
 import type { Answer } from '@quittance/shared/http-answers';
 import { forgetKey, type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
-import { type AccountId, type InvoiceId, newPayoutId, type PayoutId, type RefundId } from '@quittance/shared/ids';
+import {
+  type AccountId,
+  type InvoiceId,
+  newPayoutId,
+  type PayoutId,
+  type RefundId,
+} from '@quittance/shared/ids';
 import { reason } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { appendToOutbox } from '@quittance/shared/outbox';
@@ -140,7 +146,8 @@ async function writeRequest(
     if (key === undefined && refund === undefined) return ok(await insertUnlessHalted(db, payout));
     const written = await db.transaction(async (trx) => {
       if (key !== undefined) await takeKey(trx, key, payout.id, null);
-      if (refund !== undefined && (await refund.take(trx, payout.id)) === undefined) throw new RefundNotTaken();
+      if (refund !== undefined && (await refund.take(trx, payout.id)) === undefined)
+        throw new RefundNotTaken();
       return insertUnlessHalted(trx, payout);
     });
     return ok(written);
@@ -198,7 +205,13 @@ async function reserve(
   const { db, clock, logger } = ports;
   const { id, amount } = requested;
   const reserved: Payout = { ...requested, status: 'reserved', version: requested.version + 1 };
-  const reservation = { id, amount, created: eventView(reserved), answer: refund?.answer?.() ?? createdView(id), requestId };
+  const reservation = {
+    id,
+    amount,
+    created: eventView(reserved),
+    answer: refund?.answer?.() ?? createdView(id),
+    requestId,
+  };
   const deadline = clock.now().getTime() + RESERVE_FOR_MS;
   let moved: boolean | undefined;
   for (let tries = 1; moved === undefined; tries++) {

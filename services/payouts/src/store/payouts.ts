@@ -1,6 +1,12 @@
 import { type AssetSymbol, assetSymbols, assets, type Chain } from '@quittance/shared/assets';
 import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
-import { type AccountId, type InvoiceId, newEventId, type PayoutId, type RefundId } from '@quittance/shared/ids';
+import {
+  type AccountId,
+  type InvoiceId,
+  newEventId,
+  type PayoutId,
+  type RefundId,
+} from '@quittance/shared/ids';
 import type { Metadata } from '@quittance/shared/metadata';
 import type { Units } from '@quittance/shared/money';
 import { stalledAfterSeconds } from '@quittance/shared/stalled-payouts';

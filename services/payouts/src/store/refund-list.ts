@@ -53,7 +53,10 @@ export async function refundPage(
   return pageOfFound(total, place, await db.rows(selectPage, [...values, place.limit, place.offset]));
 }
 
-const selectShown = query<Refund>('refunds_shown', `select ${refundColumns()} from refunds where id = $1 and ${isShown}`);
+const selectShown = query<Refund>(
+  'refunds_shown',
+  `select ${refundColumns()} from refunds where id = $1 and ${isShown}`,
+);
 
 /** A refund that merchants see. */
 export const findShownRefund = (db: Queryable, id: string) => db.maybe(selectShown, [id]);

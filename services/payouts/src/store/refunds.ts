@@ -43,9 +43,16 @@ export type NewRefund = Omit<Refund, 'version'> & { claimHash: Buffer | null };
 const sqlList = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(', ');
 const isCounted = (of: string): string => `${of}.state in (${sqlList(countedStates)})`;
 
-const names = ['id', 'account_id as account', 'invoice_id', 'deposit_id', 'asset', 'share', 'amount', 'requested'].concat(
-  ['rate', 'state', 'expires_at', 'payout_id', 'external_id', 'metadata', 'version', 'created_at'],
-);
+const names = [
+  'id',
+  'account_id as account',
+  'invoice_id',
+  'deposit_id',
+  'asset',
+  'share',
+  'amount',
+  'requested',
+].concat(['rate', 'state', 'expires_at', 'payout_id', 'external_id', 'metadata', 'version', 'created_at']);
 /** The columns of a refund, of the relation `of`. */
 export const refundColumns = (of = 'refunds'): string => names.map((name) => `${of}.${name}`).join(', ');
 
