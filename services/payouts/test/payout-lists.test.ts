@@ -42,6 +42,8 @@ describe('GET /api/payouts', () => {
       external_id: null,
       metadata: {},
       deposit_id: null,
+      refund_id: null,
+      invoice_id: null,
     });
     expect(body.meta).toMatchObject({
       current_page: 1,

@@ -25,8 +25,8 @@ import { requestPayout } from './request-payout.ts';
 export type ClaimRefusal = FieldErrors | 'not_claimable' | 'balance' | 'resolved' | 'fee' | 'unavailable';
 
 /**
- * Pays a refund to the address that its payer gives. However often and wherever it is called at once, one payout is created:
- * the refund gets its payout in the transaction that stores the payout, and is claimable again when that comes to nothing. Throws
+ * Pays a refund to the address that its payer gives. However often it is called at once, one payout is created: the refund
+ * becomes pending in the transaction that stores the payout, and claimable again when the payout comes to nothing. Throws
  * Unavailable without a fresh quote.
  */
 export async function payClaim(

@@ -22,7 +22,8 @@ import {
   tellRefunds,
 } from '../store/refunds.ts';
 import { hasLiveReturn } from '../store/unswept-deposits.ts';
-import { type PayoutRefusal, RefundNotTaken, requestPayout } from './request-payout.ts';
+import { RefundNotTaken } from './refund-to-pay.ts';
+import { type PayoutRefusal, requestPayout } from './request-payout.ts';
 
 const DAY_MS = 86_400_000;
 /** 160 bits. */

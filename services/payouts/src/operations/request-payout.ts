@@ -5,13 +5,7 @@ import { brokenConstraint, isDatabaseDown, type Queryable, type Trx } from '@qui
 import { failpoint } from '@quittance/shared/failpoint';
 import type { Answer } from '@quittance/shared/http-answers';
 import { forgetKey, type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
-import {
-  type AccountId,
-  type InvoiceId,
-  newPayoutId,
-  type PayoutId,
-  type RefundId,
-} from '@quittance/shared/ids';
+import { type AccountId, newPayoutId, type PayoutId } from '@quittance/shared/ids';
 import { reason } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { appendToOutbox } from '@quittance/shared/outbox';
@@ -24,13 +18,12 @@ import {
   movePayout,
   type NewPayout,
   type Payout,
-  type Reservation,
   reserveRequested,
   staleRequests,
 } from '../store/payouts.ts';
-import { findRefund, type Refund, tellRefunds } from '../store/refunds.ts';
 import { AssetHalted } from '../store/transactions.ts';
 import { createdView, eventView, insufficientBalance, refusedView } from '../views.ts';
+import { RefundNotTaken, type RefundToPay, reserveForRefund, takeRefund } from './refund-to-pay.ts';
 
 /** Shorter than the timeout of clients, and than the time after which undecided requests are voided. */
 const RESERVE_FOR_MS = 3_000;
@@ -48,15 +41,6 @@ export type PayoutRequest = PayoutOrder & {
   refund?: RefundToPay | undefined;
   requestId: string;
   key: IdempotencyKey | undefined;
-};
-
-export type RefundToPay = {
-  id: RefundId;
-  invoiceId: InvoiceId | null;
-  /** Assigns the payout to the refund, in the transaction that stores the payout. Undefined: another one pays the refund. */
-  take: (trx: Trx, payoutId: PayoutId) => Promise<Refund | undefined>;
-  /** The body of the 201 that the idempotency key keeps. */
-  answer?: () => object;
 };
 
 /**
@@ -146,8 +130,7 @@ async function writeRequest(
     if (key === undefined && refund === undefined) return ok(await insertUnlessHalted(db, payout));
     const written = await db.transaction(async (trx) => {
       if (key !== undefined) await takeKey(trx, key, payout.id, null);
-      if (refund !== undefined && (await refund.take(trx, payout.id)) === undefined)
-        throw new RefundNotTaken();
+      if (refund !== undefined) await takeRefund(trx, refund, payout.id);
       return insertUnlessHalted(trx, payout);
     });
     return ok(written);
@@ -163,11 +146,6 @@ async function writeRequest(
     }
     throw error;
   }
-}
-
-/** Thrown, so that nothing is stored and the idempotency key is free again. */
-export class RefundNotTaken extends Error {
-  override name = 'RefundNotTaken';
 }
 
 /** Throws AssetHalted, so that the idempotency key is free again. */
@@ -234,19 +212,6 @@ async function reserve(
   failpoint('payouts.reserved');
   ports.wakeRelay();
   return moved;
-}
-
-/** The invoice shows the refund from the moment at which its payout exists. */
-async function reserveForRefund(
-  trx: Trx,
-  reservation: Reservation,
-  refundId: RefundId,
-  now: Date,
-): Promise<boolean> {
-  const isMine = await reserveRequested(trx, reservation, now);
-  const refund = isMine ? await findRefund(trx, refundId) : undefined;
-  if (refund !== undefined) await tellRefunds(trx, [refund], reservation.requestId);
-  return isMine;
 }
 
 /** Stores the refusal as the answer to the same key. Unavailable when the request was voided in between. */
