@@ -196,6 +196,7 @@ describe('refunds of an invoice', () => {
       });
     await refund(2, 1, 'claimable');
     await refund(1, 3, 'completed');
+    await eventually(async () => expect((await read()).refunds).toHaveLength(2));
     await refund(1, 2, 'pending');
     await refund(3, 1, 'expired');
     await eventually(async () => expect((await read()).refunds).toHaveLength(3));

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PayoutId } from '@quittance/shared/ids';
 import { recordDeposits } from '../src/handlers.ts';
-import { endRefunds } from '../src/operations/claim-refund.ts';
+import { endRefunds, payClaim } from '../src/operations/claim-refund.ts';
 import { movePayout } from '../src/store/payouts.ts';
+import { findRefund, type Refund } from '../src/store/refunds.ts';
 import { aDeposit } from './deposit-event.ts';
 import { FINNEY, refundsSuite } from './refunds-fixture.ts';
 import { PUBLIC_URL } from './service-client.ts';
@@ -114,6 +115,19 @@ describe('a claim link', () => {
     expect(await told(late.refundId)).toEqual(['claimable', 'expired']);
     const refused = await cancel(late.refundId);
     expect([refused.status, refused.body.code]).toEqual([400, 'not_cancelable']);
+  });
+
+  it('pays nothing when it is cancelled or expires while an address is being sent', async () => {
+    const { ports } = at.fixture.service;
+    for (const end of [cancel, expireLink]) {
+      const { refundId } = await aLink();
+      const stale = await findRefund(ports.db, refundId);
+      await end(refundId);
+      const paid = await payClaim(ports, stale as Refund, { address }, 'req_1');
+      expect(paid).toEqual({ ok: false, refusal: 'not_claimable' });
+      expect(await payoutsOf(refundId)).toEqual([]);
+    }
+    await endRefunds(ports);
   });
 
   it('whose payout was ended by an older release follows it', async () => {

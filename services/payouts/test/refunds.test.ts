@@ -74,8 +74,15 @@ describe('POST /api/invoices/{id}/refunds', () => {
   it('counts no refund that was refused, has failed, has expired or was cancelled', async () => {
     const invoice = anInvoice();
     at.fixture.ledger.reply = () => ({ outcome: 'refused' });
-    const poor = await refund(invoice, { amount: 'all', address });
-    expect([poor.status, poor.body]).toMatchObject([400, { code: 'insufficient_balance' }]);
+    for (const replayed of [null, 'true']) {
+      const poor = await refund(
+        invoice,
+        { amount: 'all', address },
+        { 'idempotency-key': `${invoice} poor` },
+      );
+      expect([poor.status, poor.body]).toMatchObject([400, { code: 'insufficient_balance' }]);
+      expect(poor.headers.get('idempotent-replayed')).toBe(replayed);
+    }
     at.fixture.ledger.reply = () => ({ outcome: 'voided' });
     expect((await refund(invoice, { amount: 'all', address })).status).toBe(503);
     at.fixture.ledger.reply = () => ({ outcome: 'placed' });
@@ -155,6 +162,7 @@ describe('POST /api/invoices/{id}/refunds', () => {
       { expires_in_days: ['The expires in days must not be greater than 90.'] },
     ],
     [{ amount: 'all', to: address }, { to: ['The to field is not known.'] }],
+    [{ amount: 'all', insufficientBalance: 1 }, { insufficientBalance: [expect.any(String)] }],
   ])('refuses %j', async (body, errors) => {
     const { status, body: answered } = await refund(anInvoice(), body);
     expect([status, answered]).toMatchObject([422, { errors }]);

@@ -119,7 +119,7 @@ async function refusedPage(
     case 'resolved':
       return again(409, `The shop has decided otherwise about this money: the shop has to act. ${ASK_SHOP}`);
     case 'fee':
-      return again(409, `The network fee is higher than what is left. ${ASK_SHOP}`);
+      return again(409, `It is too little to be sent on this network at the moment. ${ASK_SHOP}`);
     case 'unavailable':
       return again(503, 'It cannot be paid right now. Nothing was paid: please try again in a moment.');
     default:

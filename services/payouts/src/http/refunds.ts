@@ -13,7 +13,7 @@ import type { AccountId, InvoiceId } from '@quittance/shared/ids';
 import { formatUnits, type Units } from '@quittance/shared/money';
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
 import { assertNever, ok, type Result, refuse } from '@quittance/shared/result';
-import { type FieldErrors, messages, rules } from '@quittance/shared/validation';
+import { messages, rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
 import { limitOf, type RefundState, shownRefundStates } from '../domain/refund.ts';
 import { cancelClaim } from '../operations/claim-refund.ts';
@@ -140,12 +140,12 @@ async function refundInvoice(ports: Ports, req: Request, res: Response): Promise
     { account: identity.account, idempotencyKey: req.headers['idempotency-key'], asked },
     async (key) => {
       const order = readRefundOrder(body, invoice.asset, ports);
-      if (!order.ok) return refuse(order.refusal);
+      if (!order.ok) return ok(answers.invalid(order.refusal));
       if (invoice.status !== 'paid') return ok(notPaid);
       const made = await createRefund(ports, invoice, order.value, { requestId, key });
       if (made.ok) return ok({ status: 201, body: made.value });
       return isProblem(made.refusal)
-        ? problemAnswer(made.refusal, invoice, order.value)
+        ? ok(problemAnswer(made.refusal, invoice, order.value))
         : refuse(made.refusal);
     },
   );
@@ -166,7 +166,7 @@ export async function claimDeposit(
     async (key) => {
       if (deposit.isReversed) return ok(answers.alreadyResolved('reversed'));
       const order = readDepositClaim(body, deposit, ports);
-      if (!order.ok) return refuse(order.refusal);
+      if (!order.ok) return ok(answers.invalid(order.refusal));
       const made = await createDepositClaim(ports, { id, ...deposit }, order.value, { requestId, key });
       if (made.ok) return ok({ status: 201, body: made.value });
       return refuse(made.refusal as PayoutRefusal);
@@ -183,7 +183,7 @@ type RefundCall = { account: AccountId; idempotencyKey: string | string[] | unde
 async function refundOnce(
   ports: Ports,
   { account, idempotencyKey, asked }: RefundCall,
-  run: (key: IdempotencyKey | undefined) => Promise<Result<Answer, FieldErrors | PayoutRefusal>>,
+  run: (key: IdempotencyKey | undefined) => Promise<Result<Answer, PayoutRefusal>>,
 ): Promise<Answer> {
   const given = readKey(idempotencyKey, account, asked);
   if (given !== undefined && !isIdempotencyKey(given)) return answers.invalid(given);
@@ -191,15 +191,13 @@ async function refundOnce(
   if (earlier !== undefined) return earlier;
   const made = await run(given);
   if (made.ok && made.value.status === 201) return made.value;
+  // The key keeps this answer, which is the first.
+  if (!made.ok && typeof made.refusal === 'object') return refusalAnswer(made.refusal);
   const first = given && (await answeredBefore(ports, given));
   if (first !== undefined) return first;
   if (made.ok) return made.value;
-  const { refusal } = made;
-  return isRefusal(refusal) ? refusalAnswer(refusal) : answers.invalid(refusal);
+  return refusalAnswer(made.refusal);
 }
-
-const isRefusal = (refusal: FieldErrors | PayoutRefusal): refusal is PayoutRefusal =>
-  typeof refusal === 'string' || 'insufficientBalance' in refusal;
 
 const isProblem = (refusal: RefundRefusal | PayoutRefusal): refusal is RefundRefusal =>
   typeof refusal === 'object' && 'problem' in refusal;
@@ -214,7 +212,7 @@ function problemAnswer(
   { problem, refunded, dust }: RefundRefusal,
   invoice: DescribedInvoice,
   { wanted, rate }: Pick<RefundOrder, 'wanted' | 'rate'>,
-): Result<Answer, FieldErrors> {
+): Answer {
   const { paid, due, decimals, asset } = invoice;
   const text = (amount: Units) => `${formatUnits(amount, decimals)} ${assets[asset].symbol}`;
   const left = (limitOf(invoice, wanted) - refunded) as Units;
@@ -222,14 +220,14 @@ function problemAnswer(
   switch (problem) {
     case 'nothing_left': {
       const surplus = wanted === 'surplus' ? `, and ${text(due)} was due` : '';
-      return ok(answers.nothingToRefund('Nothing is left to refund.', `${was}${surplus}.`));
+      return answers.nothingToRefund('Nothing is left to refund.', `${was}${surplus}.`);
     }
     case 'too_large':
-      return ok(answers.refundTooLarge(`${was}: at most ${text(left)} is left.`));
+      return answers.refundTooLarge(`${was}: at most ${text(left)} is left.`);
     case 'too_small': {
       const at = rate === 'now' ? ' at the current rate' : '';
       const hint = `${was}. What is refunded must be at least ${text(dust)}${at}.`;
-      return refuse({ amount: [messages.invalid('amount', hint)] });
+      return answers.invalid({ amount: [messages.invalid('amount', hint)] });
     }
     default:
       return assertNever(problem);
