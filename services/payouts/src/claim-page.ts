@@ -6,7 +6,7 @@ import { assertNever } from '@quittance/shared/result';
 import { ADDRESS_CHARACTERS_MAX } from './payout-order.ts';
 import { shownState } from './refund-views.ts';
 import type { Payout } from './store/payouts.ts';
-import type { Refund } from './store/refunds.ts';
+import type { StoredRefund } from './store/refunds.ts';
 
 /** How often a page reloads while the payout is pending. */
 const REFRESH_SECONDS = 15;
@@ -34,7 +34,7 @@ export const unavailableClaimPage = messagePage(
 
 /** What is shown: a refund, and the payout that pays it or has failed to. */
 export type ShownClaim = {
-  refund: Refund;
+  refund: StoredRefund;
   payout: Payout | undefined;
   /** What the network takes of a deposit that is paid back; null while it is not known. */
   networkFee: Units | null;
@@ -107,10 +107,10 @@ function heading({ refund, payout }: ShownClaim, state: State): Html {
 }
 
 /** Customers know a token by its currency; the network is shown beside it. */
-const amountText = ({ asset }: Refund, amount: Units): string =>
+const amountText = ({ asset }: StoredRefund, amount: Units): string =>
   `${formatUnits(amount, assets[asset].decimals)} ${asset.split('_')[0] ?? asset}`;
 
-const networkOf = ({ asset }: Refund): string => {
+const networkOf = ({ asset }: StoredRefund): string => {
   const { chain } = assets[asset];
   return chain.charAt(0).toUpperCase() + chain.slice(1);
 };

@@ -1,16 +1,16 @@
 import { assets } from '@quittance/shared/assets';
 import { formatUnits } from '@quittance/shared/money';
 import type { RefundState } from './domain/refund.ts';
-import type { Refund } from './store/refunds.ts';
+import type { StoredRefund } from './store/refunds.ts';
 
 /** The state that is shown: a link whose time is over has expired, also before a worker has stored it. */
 export const shownState = (
-  { state, expiresAt }: Pick<Refund, 'state' | 'expiresAt'>,
+  { state, expiresAt }: Pick<StoredRefund, 'state' | 'expiresAt'>,
   now: Date,
 ): RefundState => (state === 'claimable' && expiresAt !== null && expiresAt <= now ? 'expired' : state);
 
 /** A refund as the list and a single read show it. */
-export function refundView(refund: Omit<Refund, 'version'>, now: Date) {
+export function refundView(refund: Omit<StoredRefund, 'version'>, now: Date) {
   const { id, symbol, name, decimals } = assets[refund.asset];
   return {
     id: refund.id,
@@ -36,7 +36,7 @@ export function refundView(refund: Omit<Refund, 'version'>, now: Date) {
  * @param claimUrl the claim link; null where there is none, and in the answer to a repeated request: only the hash of its
  *   token is stored
  */
-export const createdRefundView = (refund: Omit<Refund, 'version'>, claimUrl: string | null) => ({
+export const createdRefundView = (refund: Omit<StoredRefund, 'version'>, claimUrl: string | null) => ({
   message: 'Refund created successfully.',
   data: { ...refundView(refund, refund.createdAt), claim_url: claimUrl },
 });

@@ -3,7 +3,7 @@ import type { PayoutId } from '@quittance/shared/ids';
 import { recordDeposits } from '../src/handlers.ts';
 import { endRefunds, payClaim } from '../src/operations/claim-refund.ts';
 import { movePayout } from '../src/store/payouts.ts';
-import { findRefund, type Refund } from '../src/store/refunds.ts';
+import { findRefund, type StoredRefund } from '../src/store/refunds.ts';
 import { aDeposit } from './deposit-event.ts';
 import { FINNEY, refundsSuite } from './refunds-fixture.ts';
 import { PUBLIC_URL } from './service-client.ts';
@@ -123,7 +123,7 @@ describe('a claim link', () => {
       const { refundId } = await aLink();
       const stale = await findRefund(ports.db, refundId);
       await end(refundId);
-      const paid = await payClaim(ports, stale as Refund, { address }, 'req_1');
+      const paid = await payClaim(ports, stale as StoredRefund, { address }, 'req_1');
       expect(paid).toEqual({ ok: false, refusal: 'not_claimable' });
       expect(await payoutsOf(refundId)).toEqual([]);
     }

@@ -18,7 +18,7 @@ import { claimHashOf } from '../operations/create-refund.ts';
 import type { Ports } from '../ports.ts';
 import { shownState } from '../refund-views.ts';
 import { findPayout } from '../store/payouts.ts';
-import { findRefundByClaim, type Refund } from '../store/refunds.ts';
+import { findRefundByClaim, type StoredRefund } from '../store/refunds.ts';
 
 /** The page of a claim link, for whoever has the link. */
 export function routeClaims(app: Express, ports: Ports): void {
@@ -38,7 +38,7 @@ async function answer(
   ports: Ports,
   req: Request,
   res: Response,
-  run: (refund: Refund) => Promise<Outcome>,
+  run: (refund: StoredRefund) => Promise<Outcome>,
 ): Promise<void> {
   const token = String(req.params['token']);
   const outcome = await outcomeOf(ports, token, run);
@@ -51,7 +51,7 @@ async function answer(
 async function outcomeOf(
   ports: Ports,
   token: string,
-  run: (refund: Refund) => Promise<Outcome>,
+  run: (refund: StoredRefund) => Promise<Outcome>,
 ): Promise<Outcome> {
   try {
     // Any other text is no token: the database need not be asked.
@@ -75,7 +75,7 @@ function typedAddress(res: Response): string {
   return Buffer.isBuffer(raw) ? (new URLSearchParams(raw.toString('utf8')).get('address') ?? '') : '';
 }
 
-const shownClaim = async ({ db, clock, quotes }: Ports, refund: Refund): Promise<ShownClaim> => {
+const shownClaim = async ({ db, clock, quotes }: Ports, refund: StoredRefund): Promise<ShownClaim> => {
   const quote = quotes.latest(refund.asset);
   return {
     refund,
@@ -85,10 +85,14 @@ const shownClaim = async ({ db, clock, quotes }: Ports, refund: Refund): Promise
   };
 };
 
-const show = async (ports: Ports, refund: Refund, status?: number, reply?: ClaimReply): Promise<HtmlPage> =>
-  claimPage(await shownClaim(ports, refund), status, reply);
+const show = async (
+  ports: Ports,
+  refund: StoredRefund,
+  status?: number,
+  reply?: ClaimReply,
+): Promise<HtmlPage> => claimPage(await shownClaim(ports, refund), status, reply);
 
-async function claim(ports: Ports, refund: Refund, typed: string, requestId: string): Promise<Outcome> {
+async function claim(ports: Ports, refund: StoredRefund, typed: string, requestId: string): Promise<Outcome> {
   if (shownState(refund, ports.clock.now()) !== 'claimable') return 'see_page';
   const paid = await payClaim(ports, refund, { address: typed }, requestId);
   return paid.ok ? 'see_page' : refusedPage(ports, refund, typed, paid.refusal);
@@ -98,7 +102,7 @@ const ASK_SHOP = 'Nothing was paid. Please ask the shop.';
 
 async function refusedPage(
   ports: Ports,
-  refund: Refund,
+  refund: StoredRefund,
   typed: string,
   refusal: ClaimRefusal,
 ): Promise<Outcome> {

@@ -30,7 +30,7 @@ import type { Ports } from '../ports.ts';
 import { type RefundOrder, readDepositClaim, readRefundOrder } from '../refund-order.ts';
 import { refundView, shownState } from '../refund-views.ts';
 import { findShownRefund, refundPage } from '../store/refund-list.ts';
-import type { Refund } from '../store/refunds.ts';
+import type { StoredRefund } from '../store/refunds.ts';
 import type { UnresolvedDeposit } from '../store/unswept-deposits.ts';
 import { answeredBefore, refusalAnswer } from './pay-once.ts';
 
@@ -92,7 +92,11 @@ async function showRefund(ports: Ports, req: Request, res: Response): Promise<An
 }
 
 /** A refund of the caller. */
-async function findOwn({ db }: Ports, req: Request, res: Response): Promise<Result<Refund, AccessRefusal>> {
+async function findOwn(
+  { db }: Ports,
+  req: Request,
+  res: Response,
+): Promise<Result<StoredRefund, AccessRefusal>> {
   const id = String(req.params['id']);
   const refund = /^ref_[0-9a-z]{36}$/.test(id) ? await findShownRefund(db, id) : undefined;
   if (refund === undefined) return refuse('not_found');

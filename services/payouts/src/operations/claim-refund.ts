@@ -6,7 +6,13 @@ import type { FieldErrors } from '@quittance/shared/validation';
 import { freshQuote, type PayoutOrder, readRecipient, termsOf } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import { payableChain } from '../refund-order.ts';
-import { cancelRefund, claimRefund, expireRefunds, followPayouts, type Refund } from '../store/refunds.ts';
+import {
+  cancelRefund,
+  claimRefund,
+  expireRefunds,
+  followPayouts,
+  type StoredRefund,
+} from '../store/refunds.ts';
 import { findUnresolved } from '../store/unswept-deposits.ts';
 import { requestPayout } from './request-payout.ts';
 
@@ -31,7 +37,7 @@ export type ClaimRefusal = FieldErrors | 'not_claimable' | 'balance' | 'resolved
  */
 export async function payClaim(
   ports: Ports,
-  refund: Refund,
+  refund: StoredRefund,
   body: { address: unknown },
   requestId: string,
 ): Promise<Result<void, ClaimRefusal>> {
@@ -82,7 +88,7 @@ export async function payClaim(
 /** What is paid: of a deposit all that is left of it less the network fee. Undefined when the chain took the deposit back. */
 async function amountOf(
   { db }: Pick<Ports, 'db'>,
-  { depositId, amount }: Refund,
+  { depositId, amount }: StoredRefund,
   { networkFee }: Pick<PayoutOrder, 'networkFee'>,
 ): Promise<Units | undefined> {
   if (depositId === null) return amount;

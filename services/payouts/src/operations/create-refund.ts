@@ -17,8 +17,8 @@ import {
   insertRefundOfDeposit,
   insertRefundWithin,
   type NewRefund,
-  type Refund,
   refundedShare,
+  type StoredRefund,
   tellRefunds,
 } from '../store/refunds.ts';
 import { hasLiveReturn } from '../store/unswept-deposits.ts';
@@ -156,7 +156,7 @@ async function payRefund(
   refund: NewRefund,
   { address, quote, limit, requestId, key }: ToAddress,
 ): Promise<Created> {
-  let stored: Refund | undefined;
+  let stored: StoredRefund | undefined;
   const answer = () => createdRefundView(stored ?? refund, null);
   const { id, invoiceId, account, asset, amount, externalId, metadata } = refund;
   const made = await requestPayout(ports, {
@@ -183,7 +183,7 @@ async function payRefund(
   return made.ok ? ok(answer()) : made;
 }
 
-type Insert = (trx: Parameters<typeof tellRefunds>[0], link: NewRefund) => Promise<Refund | undefined>;
+type Insert = (trx: Parameters<typeof tellRefunds>[0], link: NewRefund) => Promise<StoredRefund | undefined>;
 
 /** Stores a refund with a claim link. The link is in this answer only: the hash of its token is stored. */
 async function storeLink(

@@ -1,14 +1,14 @@
 import type { Trx } from '@quittance/shared/db';
 import type { InvoiceId, PayoutId, RefundId } from '@quittance/shared/ids';
 import { type Reservation, reserveRequested } from '../store/payouts.ts';
-import { findRefund, type Refund, tellRefunds } from '../store/refunds.ts';
+import { findRefund, type StoredRefund, tellRefunds } from '../store/refunds.ts';
 
 /** The refund that a requested payout pays. */
 export type RefundToPay = {
   id: RefundId;
   invoiceId: InvoiceId | null;
   /** Assigns the payout to the refund, in the transaction that stores the payout. Undefined: another one pays the refund. */
-  take: (trx: Trx, payoutId: PayoutId) => Promise<Refund | undefined>;
+  take: (trx: Trx, payoutId: PayoutId) => Promise<StoredRefund | undefined>;
   /** The body of the 201 that the idempotency key keeps. */
   answer?: () => object;
 };

@@ -3,7 +3,7 @@ import { type Queryable, query } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { countOf, type Place, pageOfFound } from '@quittance/shared/pages';
 import type { RefundState } from '../domain/refund.ts';
-import { type Refund, refundColumns } from './refunds.ts';
+import { refundColumns, type StoredRefund } from './refunds.ts';
 
 /** What is null is not asked about. */
 type RefundFilter = {
@@ -39,13 +39,13 @@ export async function refundPage(
   db: Queryable,
   filter: RefundFilter,
   place: Place,
-): Promise<{ items: Refund[]; total: number }> {
+): Promise<{ items: StoredRefund[]; total: number }> {
   const asked = Object.entries(conditions).filter(([name]) => filter[name as keyof RefundFilter] !== null);
   const values = asked.map(([name]) => filter[name as keyof RefundFilter]);
   const where = [isShown, ...asked.map(([, sql], i) => sql.replace('?', `$${i + 1}`))].join(' and ');
   const { total } = await db.one(query<{ total: number }>('', countOf(`refunds where ${where}`)), values);
   const [limit, offset] = [values.length + 1, values.length + 2];
-  const selectPage = query<Refund>(
+  const selectPage = query<StoredRefund>(
     '',
     `select ${refundColumns()} from refunds where ${where} order by created_at desc, id desc
      limit $${limit} + 1 offset $${offset}`,
@@ -53,7 +53,7 @@ export async function refundPage(
   return pageOfFound(total, place, await db.rows(selectPage, [...values, place.limit, place.offset]));
 }
 
-const selectShown = query<Refund>(
+const selectShown = query<StoredRefund>(
   'refunds_shown',
   `select ${refundColumns()} from refunds where id = $1 and ${isShown}`,
 );

@@ -15,7 +15,7 @@ import {
 } from '../domain/refund.ts';
 import { assertMoves } from '../domain/states.ts';
 
-export type Refund = {
+export type StoredRefund = {
   id: RefundId;
   account: AccountId;
   /** What is refunded: an invoice, or an unresolved deposit. */
@@ -38,7 +38,7 @@ export type Refund = {
 };
 
 /** `claimHash`: the SHA-256 of the token of its claim link. */
-export type NewRefund = Omit<Refund, 'version'> & { claimHash: Buffer | null };
+export type NewRefund = Omit<StoredRefund, 'version'> & { claimHash: Buffer | null };
 
 const sqlList = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(', ');
 const isCounted = (of: string): string => `${of}.state in (${sqlList(countedStates)})`;
@@ -63,7 +63,7 @@ const lockInvoice = query<{ invoiceId: string }>(
    returning invoice_id`,
 );
 
-const expireOfInvoice = query<Refund>(
+const expireOfInvoice = query<StoredRefund>(
   'refunds_expire_of_invoice',
   `update refunds set state = 'expired', version = version + 1, updated_at = now()
    where invoice_id = $1 and state = 'claimable' and expires_at <= now()
@@ -91,7 +91,7 @@ const rows = bulk({
 const limitParameter = `$${rows.columns.split(', ').length + 1}`;
 
 // The sum is read after the lock of the invoice's row, so it has every refund that was committed before.
-const insertWithin = query<Refund>(
+const insertWithin = query<StoredRefund>(
   'refunds_insert_within',
   `${rows.insertInto('refunds')}
    where given.share + (
@@ -99,7 +99,7 @@ const insertWithin = query<Refund>(
      where former.invoice_id = given.invoice_id and ${isCounted('former')}) <= ${limitParameter}::numeric
    returning ${refundColumns()}`,
 );
-const insertOfDeposit = query<Refund>(
+const insertOfDeposit = query<StoredRefund>(
   'refunds_insert_of_deposit',
   `${rows.insertInto('refunds')} returning ${refundColumns()}`,
 );
@@ -116,7 +116,7 @@ export async function insertRefundWithin(
   trx: Trx,
   refund: NewRefund,
   { limit, paid }: { limit: Units; paid: Units },
-): Promise<Refund | undefined> {
+): Promise<StoredRefund | undefined> {
   invariant(limit <= paid, 'refunds never take more than was paid');
   await trx.one(lockInvoice, [refund.invoiceId, refund.account, refund.asset, paid]);
   // Waits for a claim of one of these that is being committed.
@@ -125,7 +125,7 @@ export async function insertRefundWithin(
 }
 
 /** Stores a refund of a deposit. Breaks `refunds_one_of_deposit` when the deposit has one already. */
-export const insertRefundOfDeposit = (trx: Trx, refund: NewRefund): Promise<Refund> =>
+export const insertRefundOfDeposit = (trx: Trx, refund: NewRefund): Promise<StoredRefund> =>
   trx.one(insertOfDeposit, valuesOf(refund));
 
 const sumOfInvoice = query<{ share: Units }>(
@@ -138,17 +138,17 @@ const sumOfInvoice = query<{ share: Units }>(
 export const refundedShare = async (db: Queryable, invoiceId: InvoiceId): Promise<Units> =>
   (await db.one(sumOfInvoice, [invoiceId])).share;
 
-const selectOne = query<Refund>('refunds_one', `select ${refundColumns()} from refunds where id = $1`);
+const selectOne = query<StoredRefund>('refunds_one', `select ${refundColumns()} from refunds where id = $1`);
 export const findRefund = (db: Queryable, id: RefundId) => db.maybe(selectOne, [id]);
 
-const selectClaimed = query<Refund>(
+const selectClaimed = query<StoredRefund>(
   'refunds_by_claim',
   `select ${refundColumns()} from refunds where claim_hash = $1`,
 );
 /** The refund of a claim link, by the SHA-256 of its token. */
 export const findRefundByClaim = (db: Queryable, claimHash: Buffer) => db.maybe(selectClaimed, [claimHash]);
 
-const claim = query<Refund>(
+const claim = query<StoredRefund>(
   'refunds_claim',
   `update refunds set state = 'pending', payout_id = $2, version = version + 1, updated_at = now()
    where id = $1 and state = 'claimable' and expires_at > now()
@@ -156,12 +156,12 @@ const claim = query<Refund>(
 );
 
 /** Assigns a payout to a claimable refund; undefined when it is not claimable any more. */
-export function claimRefund(trx: Trx, id: RefundId, payoutId: PayoutId): Promise<Refund | undefined> {
+export function claimRefund(trx: Trx, id: RefundId, payoutId: PayoutId): Promise<StoredRefund | undefined> {
   assertMoves(refundMoves, ['claimable'], 'pending');
   return trx.maybe(claim, [id, payoutId]);
 }
 
-const cancel = query<Refund>(
+const cancel = query<StoredRefund>(
   'refunds_cancel',
   `update refunds set state = 'cancelled', version = version + 1, updated_at = now()
    where id = $1 and state = 'claimable' and expires_at > now()
@@ -169,14 +169,14 @@ const cancel = query<Refund>(
 );
 
 /** Cancels a claim link that nobody has used; undefined when it is not claimable. */
-export async function cancelRefund(trx: Trx, id: RefundId): Promise<Refund | undefined> {
+export async function cancelRefund(trx: Trx, id: RefundId): Promise<StoredRefund | undefined> {
   assertMoves(refundMoves, ['claimable'], 'cancelled');
   const cancelled = await trx.maybe(cancel, [id]);
   if (cancelled !== undefined) await tellRefunds(trx, [cancelled]);
   return cancelled;
 }
 
-const expire = query<Refund>(
+const expire = query<StoredRefund>(
   'refunds_expire',
   `update refunds set state = 'expired', version = version + 1, updated_at = now()
    where id in (
@@ -201,7 +201,7 @@ const lockPending = query<{ id: RefundId; end: PayoutEnd; expiresAt: Date | null
    order by r.id limit $2 for update of r skip locked`,
 );
 
-const move = query<Refund>(
+const move = query<StoredRefund>(
   'refunds_move',
   `update refunds set state = $2, version = version + 1, updated_at = now() where id = $1 returning ${refundColumns()}`,
 );
@@ -224,7 +224,7 @@ export async function followPayouts(trx: Trx, payoutId: PayoutId | null, atMost 
 /** Tells invoices about refunds of its invoices. One that never came to exist is not told of. */
 export async function tellRefunds(
   trx: Trx,
-  refunds: readonly Refund[],
+  refunds: readonly StoredRefund[],
   requestId: string | null = null,
 ): Promise<void> {
   const events = refunds.flatMap((refund) => {
