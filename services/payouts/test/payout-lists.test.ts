@@ -45,6 +45,8 @@ describe('GET /api/payouts', () => {
       deposit_id: null,
       batch_id: null,
       automatic: false,
+      refund_id: null,
+      invoice_id: null,
     });
     expect(body.meta).toMatchObject({
       current_page: 1,
@@ -169,7 +171,7 @@ describe('GET /api/payouts', () => {
     const [head, ...lines] = body.trimEnd().split('\r\n');
     expect(head).toBe(
       'id,external_id,created_at,completed_at,status,asset,amount,network_fee,total,amount_paid,fee_paid,usd_rate,' +
-        'usd_value,to_address,tx_hash,deposit_id,failed_reason,metadata',
+        'usd_value,to_address,tx_hash,deposit_id,refund_id,invoice_id,batch_id,failed_reason,metadata',
     );
     const listed = (await fixture.shop.get('/api/payouts')).body.data;
     const at = (id: number) => listed.find((one: { id: number }) => one.id === id).created_at;
@@ -178,10 +180,10 @@ describe('GET /api/payouts', () => {
     expect(lines).toEqual([
       `${noted},'=1+1,${at(noted)},,pending,ETH,1.5,${fee},1.5005,0,0,${usd(1.5)},${recipient},,,,` +
         '"{""note"":""a, \\""b\\""""}"',
-      `${charged},,${at(charged)},,failed,ETH,4,${fee},4.0005,0,${fee},${usd(4)},${recipient},,,So.,{}`,
-      `${failed},,${at(failed)},,failed,ETH,3,${fee},3.0005,0,0,${usd(3)},${recipient},,,So.,{}`,
-      `${mined},,${at(mined)},2026-11-24T03:04:05.000Z,mined,ETH,2,${fee},2.0005,2,${fee},,,${recipient},0x${mined},,,{}`,
-      `${pending},,${at(pending)},,pending,ETH,1,${fee},1.0005,0,0,${usd(1)},${recipient},,,,{}`,
+      `${charged},,${at(charged)},,failed,ETH,4,${fee},4.0005,0,${fee},${usd(4)},${recipient},,,,,,So.,{}`,
+      `${failed},,${at(failed)},,failed,ETH,3,${fee},3.0005,0,0,${usd(3)},${recipient},,,,,,So.,{}`,
+      `${mined},,${at(mined)},2026-11-24T03:04:05.000Z,mined,ETH,2,${fee},2.0005,2,${fee},,,${recipient},0x${mined},,,,,,{}`,
+      `${pending},,${at(pending)},,pending,ETH,1,${fee},1.0005,0,0,${usd(1)},${recipient},,,,,,,{}`,
     ]);
     const ofStatus = await fixture.shop.get('/api/payouts?format=csv&status=failed&perPage=');
     expect(ofStatus.body.trimEnd().split('\r\n')).toHaveLength(3);

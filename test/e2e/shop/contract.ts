@@ -247,6 +247,8 @@ export const contractCases = (stack: OnStack): void =>
         paid_amount: '0',
         reversed_amount: '0',
         amount_remaining: '0.005',
+        refunded_amount: '0',
+        refunds: [],
         cancelled_at: null,
         description: null,
         metadata: {},
