@@ -75,6 +75,7 @@ describe('a claim link', () => {
     const silent = await page(token, address);
     expect(silent.status).toBe(503);
     expect(silent.text).toMatch(/Nothing was paid: please try again[\s\S]*value="0x5290/);
+    expect(await shown(refundId)).toMatchObject({ status: 'claimable', payout_id: null });
     at.fixture.ledger.reply = () => ({ outcome: 'placed' });
     expect((await page(token, address)).status).toBe(303);
     expect((await payoutsOf(refundId)).map(({ status }) => status)).toEqual([

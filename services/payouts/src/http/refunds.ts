@@ -117,18 +117,20 @@ async function cancel(ports: Ports, req: Request, res: Response): Promise<Answer
   if (!after.ok) return accessAnswers('Refund')[after.refusal];
   const now = ports.clock.now();
   const state = shownState(after.value, now);
-  return state === 'cancelled' || state === 'claimable'
+  return state === 'cancelled'
     ? { status: 200, body: { data: refundView(after.value, now) } }
     : notCancelable[state];
 }
 
 const notCancelable = {
+  // Its payout has failed after the attempt to cancel it.
+  claimable: answers.conflict('The refund has just become claimable again. Send the request again.'),
   pending: answers.notCancelable('The refund is being paid, so it cannot be cancelled.'),
   completed: answers.notCancelable('The refund is paid, so it cannot be cancelled.'),
   failed: answers.notCancelable('The refund has failed, so it cannot be cancelled.'),
   expired: answers.notCancelable('The claim link has expired, so it cannot be cancelled.'),
   voided: accessAnswers('Refund').not_found,
-} as const satisfies Record<Exclude<RefundState, 'cancelled' | 'claimable'>, Answer>;
+} as const satisfies Record<Exclude<RefundState, 'cancelled'>, Answer>;
 
 async function refundInvoice(ports: Ports, req: Request, res: Response): Promise<Answer> {
   const id = String(req.params['id']);

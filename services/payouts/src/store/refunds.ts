@@ -203,7 +203,8 @@ const lockPending = query<{ id: RefundId; end: PayoutEnd; expiresAt: Date | null
 
 const move = query<StoredRefund>(
   'refunds_move',
-  `update refunds set state = $2, version = version + 1, updated_at = now() where id = $1 returning ${refundColumns()}`,
+  `update refunds set state = $2, payout_id = case when $3 then payout_id end, version = version + 1, updated_at = now()
+   where id = $1 returning ${refundColumns()}`,
 );
 
 /**
@@ -216,7 +217,9 @@ export async function followPayouts(trx: Trx, payoutId: PayoutId | null, atMost 
   for (const { id, end, expiresAt, now } of ended) {
     const state = stateAfterPayout(end, expiresAt, now);
     assertMoves(refundMoves, ['pending'], state);
-    await tellRefunds(trx, [await trx.one(move, [id, state])]);
+    // A request that never became a payout is not shown.
+    const wasPayout = end === 'mined' || end === 'failed';
+    await tellRefunds(trx, [await trx.one(move, [id, state, wasPayout])]);
   }
   return ended.length;
 }
