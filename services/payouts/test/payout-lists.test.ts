@@ -178,7 +178,7 @@ describe('GET /api/payouts', () => {
     const fee = '0.0005';
     const usd = (amount: number) => `2500,${amount * 2500}`;
     expect(lines).toEqual([
-      `${noted},'=1+1,${at(noted)},,pending,ETH,1.5,${fee},1.5005,0,0,${usd(1.5)},${recipient},,,,` +
+      `${noted},'=1+1,${at(noted)},,pending,ETH,1.5,${fee},1.5005,0,0,${usd(1.5)},${recipient},,,,,,,` +
         '"{""note"":""a, \\""b\\""""}"',
       `${charged},,${at(charged)},,failed,ETH,4,${fee},4.0005,0,${fee},${usd(4)},${recipient},,,,,,So.,{}`,
       `${failed},,${at(failed)},,failed,ETH,3,${fee},3.0005,0,0,${usd(3)},${recipient},,,,,,So.,{}`,
