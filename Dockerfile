@@ -31,14 +31,13 @@ FROM packages AS gathered
 COPY --from=nats /nats-server /nats-server
 COPY . .
 ARG SERVICE
-RUN node deploy/image/collect.ts . "${SERVICE}" /app
-# A checkout may be readable to its owner only.
-RUN chmod -R a+rX /app
+# One step, because each copies all that it changes into a layer of its own. A checkout may be readable to its owner only.
 # What Node compiles is kept, so that a start takes half the time. Without settings a service names them and ends, with
 # everything loaded. Node looks in the folder of its own user, and this is root's.
-RUN cd /app && export NODE_COMPILE_CACHE=/app/.compiled && node start.ts --help >/dev/null 2>&1 ; \
+RUN node deploy/image/collect.ts . "${SERVICE}" /app && chmod -R a+rX /app && \
+  cd /app && export NODE_COMPILE_CACHE=/app/.compiled && { node start.ts --help >/dev/null 2>&1 ; \
   if [ "${SERVICE}" = sandbox ]; then for main in services/*/src/main.ts; do node "$main" >/dev/null 2>&1 ; done ; fi ; \
-  for compiled in .compiled/*-0; do mv "$compiled" "${compiled%-0}-10001"; done && chmod -R a+rX .compiled
+  for compiled in .compiled/*-0; do mv "$compiled" "${compiled%-0}-10001"; done && chmod -R a+rX .compiled ; }
 
 FROM ${NODE_IMAGE} AS node
 

@@ -1,6 +1,7 @@
 import { cpus } from 'node:os';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { type Comparison, compare, type Outcome } from './compare.ts';
+import { type ExportOutcome, exportMonths } from './export-months.ts';
 import { postInvoices } from './post-invoices.ts';
 import { readThroughGateway } from './read-through-gateway.ts';
 import { scanBlocks } from './scan-block.ts';
@@ -8,7 +9,7 @@ import { claimBacklog } from './webhook-claims.ts';
 import { deliverBacklogs } from './webhook-deliveries.ts';
 
 /**
- * npm run bench [scan | claims | webhooks | api]: each path against its yardstick, in the same run on the same machine. Absolute figures
+ * npm run bench [scan | claims | webhooks | exports | api]: each path against its yardstick, in the same run on the same machine. Absolute figures
  * move from machine to machine; the ratios are the result.
  */
 const FEW_ADDRESSES = 1_000;
@@ -22,18 +23,29 @@ const DUE_DELIVERIES = 100_000;
 const CLAIMED_ENDPOINTS = 1_000;
 /** The least that deliveries should reach, as a share of a bare loop of POSTs. */
 const DELIVERY_RATIO_MIN = 0.5;
+const EXPORTED_ROWS = 100_000;
+/** The most that the memory of a service may grow while a file passes. */
+const EXPORT_GROWTH_MAX_MB = 40;
 const chosen = process.argv.slice(2);
-const isChosen = (part: 'scan' | 'claims' | 'webhooks' | 'api') =>
+const isChosen = (part: 'scan' | 'claims' | 'webhooks' | 'exports' | 'api') =>
   chosen.length === 0 || chosen.includes(part);
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 /** The services look about as often as in production; tests make them look ten times as often. */
 const settings = { invoices: { SCAN_EVERY_MS: '1000' }, payouts: { PAYOUTS_EVERY_MS: '1000' } };
+/** A heap that cannot hold what passes: otherwise V8 collects garbage late, and the memory of a process tells little. */
+const NODE_OPTIONS = '--max-semi-space-size=2 --max-old-space-size=100';
+const smallHeaps = {
+  gateway: { NODE_OPTIONS },
+  invoices: { ...settings.invoices, NODE_OPTIONS },
+  payouts: { ...settings.payouts, NODE_OPTIONS },
+};
 
 if (isChosen('scan')) await measureScanner();
 if (isChosen('claims')) await measureClaims();
 if (isChosen('webhooks')) await measureDeliveries();
-if (isChosen('api')) await measureApi();
+if (isChosen('exports')) await withQuittance(measureExports, smallHeaps);
+if (isChosen('api')) await withQuittance(compareApi, settings);
 
 async function measureScanner(): Promise<void> {
   const [few, many] = [FEW_ADDRESSES, MANY_ADDRESSES].map((count) => count.toLocaleString('en'));
@@ -62,7 +74,24 @@ async function measureDeliveries(): Promise<void> {
   say(`  theirs ${barePerSecond.toFixed(0).padStart(6)}/s\n`);
 }
 
-async function measureApi(): Promise<void> {
+async function measureExports(quittance: Quittance): Promise<void> {
+  const rows = EXPORTED_ROWS.toLocaleString('en');
+  say(`${rows} invoices and ${rows} payouts of an account as CSV through the gateway …`);
+  for (const { list, rows, megabytes, seconds, ...memory } of await exportMonths(quittance, EXPORTED_ROWS)) {
+    say(`  ${list}: ${rows} rows, ${megabytes.toFixed(1)} MB in ${seconds.toFixed(1)} s`);
+    for (const [name, { before, most }] of Object.entries(memory) as [string, ExportOutcome['service']][]) {
+      const missed = most - before > EXPORT_GROWTH_MAX_MB ? ', MISSED' : '';
+      const growth = `${(most - before).toFixed(0)} MB more (at most ${EXPORT_GROWTH_MAX_MB}${missed})`;
+      say(`    ${name.padEnd(7)} ${before.toFixed(0)} MB before, ${most.toFixed(0)} MB at most: ${growth}`);
+    }
+  }
+  say('');
+}
+
+async function withQuittance(
+  measure: (quittance: Quittance) => Promise<void>,
+  settings: Record<string, Record<string, string>>,
+): Promise<void> {
   const quittance = await startQuittance({
     settings,
     redis: true,
@@ -72,7 +101,7 @@ async function measureApi(): Promise<void> {
     checkBooks: false,
   });
   try {
-    await compareApi(quittance);
+    await measure(quittance);
   } finally {
     await quittance.stop();
   }

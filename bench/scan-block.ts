@@ -117,9 +117,11 @@ async function fixture(serverUrl: string, nodeUrl: string, addresses: number): P
     random: randomBytes,
     logger,
     quotes: { latest: () => undefined, fresh: () => undefined },
+    fiatRates: { fresh: () => undefined },
     chains,
     saveInvoice: notAsked,
     findInvoice: notAsked,
+    settingsOf: notAsked,
     settings: {
       replica: 'bench',
       identitySecret: config.IDENTITY_SECRET,

@@ -33,9 +33,6 @@ const FEW = [
 
 /** Not those that are about processes by their nature: `npm start` and the tarballs; `shop` runs the shop's. */
 const E2E = ['test/e2e/(?!sandbox|shop-tests|packed)'];
-/** A sale, a payout, their webhooks, and what all six services tell of them. */
-const FEW_E2E = ['test/e2e/shop.test.ts'];
-const FEW_OF_E2E = '--testNamePattern=^metrics and logs ';
 
 /** Images of a run's own: those that an operator has made on the same engine are neither tested nor touched. */
 const [PREFIX, TAG] = ['quittance', 'under-test'];
@@ -85,14 +82,9 @@ function partsOf(asked: readonly string[]): Part[] {
   if (first === 'all') return [integration([]), e2e(E2E), shop, compose()];
   if (first === 'few') {
     // A suite that was renamed would be left out in silence.
-    const missing = [...FEW, ...FEW_E2E].filter((name) => !suites.some((path) => path.includes(name)));
+    const missing = FEW.filter((name) => !suites.some((path) => path.includes(name)));
     if (missing.length > 0) throw new Error(`no suite has these names any more: ${missing.join(', ')}`);
-    return [
-      integration(FEW),
-      e2e([...FEW_E2E, FEW_OF_E2E]),
-      shop,
-      compose('images', 'sandbox-image', 'compose', 'stack-engines'),
-    ];
+    return [integration(FEW), shop, compose('images', 'sandbox-image', 'compose', 'stack-engines')];
   }
   if (first === 'integration') return [integration(more)];
   if (first === 'e2e') return [e2e(more.length > 0 ? more : E2E)];

@@ -45,7 +45,8 @@ export const mistakes: Mistake[] = [
     ['the id of an asset', '{"asset":5,"amount":10}', 'in quotes: "5"'],
   ]),
   ...invalid(INVOICE, 'currency', 'The selected currency is invalid.', [
-    ['another currency', ofTen('"currency":"EUR"'), 'Valid: USD.'],
+    ['an unknown currency', ofTen('"currency":"SEK"'), 'Valid: USD, EUR, GBP, CHF, JPY, CAD, AUD.'],
+    ['lower case', ofTen('"currency":"eur"'), 'Did you mean EUR?'],
   ]),
   ...invalid(INVOICE, 'success_url', 'The success url field is not known.', [
     ['a name of other products', ofTen('"success_url":"https://x.example"'), 'Did you mean succeed_url?'],
@@ -69,6 +70,12 @@ export const mistakes: Mistake[] = [
   ]),
   ...invalid(INVOICE, 'amount', 'The amount must not have more than 2 decimal places.', [
     ['a tenth of a cent', '{"asset":"ETH","amount":10.999}', 'round it'],
+  ]),
+  ...invalid(INVOICE, 'amount', 'The amount must not have more than 0 decimal places.', [
+    ['a part of a yen', '{"asset":"ETH","amount":1000.5,"currency":"JPY"}', 'round it'],
+  ]),
+  ...invalid(INVOICE, 'amount', 'The amount must be at least 4.63.', [
+    ['too little in euros', '{"asset":"ETH","amount":4.62,"currency":"EUR"}', 'in EUR: give 4.63 or more'],
   ]),
   ...invalid(INVOICE, 'expires_in', 'The expires in must not be greater than 120.', [
     ['seconds instead of minutes', ofTen('"expires_in":3600'), 'from 1 to 120'],

@@ -123,53 +123,41 @@ type ChainFault = Strike & {
 type Blindness = 'untold' | 'diverging';
 const FAILED = /"level":"(?:warn|error)"/;
 
-const kinds: ChainFault[][] = [
-  [
-    { fault: 'a node down', ...onTheWay([0], { kind: 'refuse' }), met: followers, blind: 'untold' },
-    { fault: 'both nodes down', ...onTheWay([0, 1], { kind: 'refuse' }), met: followers, blind: 'untold' },
-  ],
-  [
-    { fault: 'a node in a black hole', ...onTheWay([0], { kind: 'black hole' }), blind: 'untold' },
-    { fault: 'the second node lags', ...leaving('lag'), blind: 'untold' },
-  ],
-  [
-    { fault: 'a node 150 ms late', ...onTheWay([0], { kind: 'latency', ms: 150 }), ms: STORM_MS },
-    {
-      fault: 'answers of a node in drops',
-      ...onTheWay([1], { kind: 'drip', bytes: 512, everyMs: 2 }),
-      ms: STORM_MS,
-    },
-  ],
-  [
-    {
-      fault: 'answers of a node cut off',
-      ...onTheWay([0], { kind: 'reset', afterBytes: 5_000 }),
-      ms: STORM_MS,
-      met: followers,
-    },
-    {
-      fault: 'connections to a node half-closed',
-      ...onTheWay([0], { kind: 'half-close', afterBytes: 5_000 }),
-      ms: STORM_MS,
-      met: followers,
-    },
-  ],
-  [
-    { fault: 'the answer lost: transactions that were taken', ...losing },
-    { fault: 'refused though it was taken', ...lying('refuse') },
-  ],
-  [{ fault: 'evicted from all pools, and mined later', ...lying('evict') }],
-  [
-    {
-      fault: 'the nodes disagree about the newest blocks',
-      ...leaving('diverge'),
-      met: ['invoices'],
-      blind: 'diverging',
-    },
-  ],
+const faults: ChainFault[] = [
+  { fault: 'a node down', ...onTheWay([0], { kind: 'refuse' }), met: followers, blind: 'untold' },
+  { fault: 'both nodes down', ...onTheWay([0, 1], { kind: 'refuse' }), met: followers, blind: 'untold' },
+  { fault: 'a node in a black hole', ...onTheWay([0], { kind: 'black hole' }), blind: 'untold' },
+  { fault: 'the second node lags', ...leaving('lag'), blind: 'untold' },
+  { fault: 'a node 150 ms late', ...onTheWay([0], { kind: 'latency', ms: 150 }), ms: STORM_MS },
+  {
+    fault: 'answers of a node in drops',
+    ...onTheWay([1], { kind: 'drip', bytes: 512, everyMs: 2 }),
+    ms: STORM_MS,
+  },
+  {
+    fault: 'answers of a node cut off',
+    ...onTheWay([0], { kind: 'reset', afterBytes: 5_000 }),
+    ms: STORM_MS,
+    met: followers,
+  },
+  {
+    fault: 'connections to a node half-closed',
+    ...onTheWay([0], { kind: 'half-close', afterBytes: 5_000 }),
+    ms: STORM_MS,
+    met: followers,
+  },
+  { fault: 'the answer lost: transactions that were taken', ...losing },
+  { fault: 'refused though it was taken', ...lying('refuse') },
+  { fault: 'evicted from all pools, and mined later', ...lying('evict') },
+  {
+    fault: 'the nodes disagree about the newest blocks',
+    ...leaving('diverge'),
+    met: ['invoices'],
+    blind: 'diverging',
+  },
 ];
 
-test.each(faultsOfTheDay(kinds))(
+test.each(faultsOfTheDay(faults))(
   '$fault: nobody is told what is not known',
   ({ fault, begin, end, ms = FAULT_MS, fired, met = [], blind }) =>
     expectAllHarmless(

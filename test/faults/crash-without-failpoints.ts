@@ -73,7 +73,7 @@ export const absentServices = (on: () => CrashFixture): void => {
     for (const process of Object.values(services)) if (process.pid === undefined) await process.restart();
   });
 
-  test.each(faultsOfTheDay([mayBeAway]))(
+  test.each(faultsOfTheDay(mayBeAway))(
     '%s dies and stays away while money moves: the others go on, and all of it ends once',
     (absent) =>
       expectHarmless('crashes: away', `${absent} killed and away for ${AWAY_MS / 1_000} s`, async (found) => {

@@ -60,48 +60,38 @@ describe('NATS', () => {
   });
 
   /** `noPayouts`: a payout is answered 503 for sure, where nothing answers when that has been waited for. */
-  const kinds: (Met & { noPayouts?: true })[][] = [
-    [
-      { fault: 'NATS stopped', ...notConnected(nats, 'kill'), met: onTheBus, noPayouts: true },
-      { fault: 'NATS not to be reached', ...way('nats', { kind: 'refuse' }), met: onTheBus, noPayouts: true },
-    ],
-    [
-      { fault: 'NATS hung (SIGSTOP)', ...hung(nats), noPayouts: true },
-      { fault: 'NATS in a black hole', ...way('nats', { kind: 'black hole' }), noPayouts: true },
-    ],
-    [
-      { fault: 'NATS 60 ms late', ...way('nats', { kind: 'latency', ms: 60 }), ms: STORM_MS },
-      {
-        fault: 'words of NATS in drops',
-        ...way('nats', { kind: 'drip', bytes: 256, everyMs: 2 }),
-        ms: STORM_MS,
-      },
-    ],
-    [
-      { fault: 'connections to NATS cut', ...recurring(() => on.between.nats.cut()), ...storm },
-      {
-        fault: 'connections to NATS cut in the middle of a word',
-        ...way('nats', { kind: 'reset', afterBytes: 3_000 }),
-        ...storm,
-      },
-      {
-        fault: 'connections to NATS half-closed',
-        ...way('nats', { kind: 'half-close', afterBytes: 3_000 }),
-        ...storm,
-      },
-    ],
-    [
-      {
-        fault: 'its stream full',
-        ...full(),
-        ms: STORM_MS,
-        met: ['payouts'],
-        says: /maximum messages exceeded.*events could not be published/,
-      },
-    ],
+  const faults: (Met & { noPayouts?: true })[] = [
+    { fault: 'NATS stopped', ...notConnected(nats, 'kill'), met: onTheBus, noPayouts: true },
+    { fault: 'NATS not to be reached', ...way('nats', { kind: 'refuse' }), met: onTheBus, noPayouts: true },
+    { fault: 'NATS hung (SIGSTOP)', ...hung(nats), noPayouts: true },
+    { fault: 'NATS in a black hole', ...way('nats', { kind: 'black hole' }), noPayouts: true },
+    { fault: 'NATS 60 ms late', ...way('nats', { kind: 'latency', ms: 60 }), ms: STORM_MS },
+    {
+      fault: 'words of NATS in drops',
+      ...way('nats', { kind: 'drip', bytes: 256, everyMs: 2 }),
+      ms: STORM_MS,
+    },
+    { fault: 'connections to NATS cut', ...recurring(() => on.between.nats.cut()), ...storm },
+    {
+      fault: 'connections to NATS cut in the middle of a word',
+      ...way('nats', { kind: 'reset', afterBytes: 3_000 }),
+      ...storm,
+    },
+    {
+      fault: 'connections to NATS half-closed',
+      ...way('nats', { kind: 'half-close', afterBytes: 3_000 }),
+      ...storm,
+    },
+    {
+      fault: 'its stream full',
+      ...full(),
+      ms: STORM_MS,
+      met: ['payouts'],
+      says: /maximum messages exceeded.*events could not be published/,
+    },
   ];
 
-  test.each(faultsOfTheDay(kinds))(
+  test.each(faultsOfTheDay(faults))(
     '$fault: who reads is served, and all arrives afterwards',
     ({ noPayouts, ...met }) =>
       expectHarmless('nats', met.fault, async (found) => {
@@ -194,35 +184,27 @@ describe('Redis', () => {
   });
   afterAll(() => redis?.disconnect());
 
-  const kinds: Met[][] = [
-    [
-      { fault: 'Redis killed', ...notConnected(server, 'kill'), met },
-      { fault: 'connections to Redis refused', ...way('redis', { kind: 'refuse' }), met },
-    ],
-    [
-      { fault: 'Redis hung (SIGSTOP)', ...hung(server), met },
-      { fault: 'Redis in a black hole', ...way('redis', { kind: 'black hole' }), met },
-    ],
-    [{ fault: 'Redis flushed', ...flushed() }],
-    [
-      { fault: 'Redis 150 ms late', ...way('redis', { kind: 'latency', ms: 150 }) },
-      { fault: 'answers of Redis in drops', ...way('redis', { kind: 'drip', bytes: 1, everyMs: 20 }), met },
-    ],
-    [
-      {
-        fault: 'connections to Redis cut in an answer',
-        ...way('redis', { kind: 'reset', afterBytes: 200 }),
-        met,
-      },
-      {
-        fault: 'connections to Redis half-closed',
-        ...way('redis', { kind: 'half-close', afterBytes: 200 }),
-        met,
-      },
-    ],
+  const faults: Met[] = [
+    { fault: 'Redis killed', ...notConnected(server, 'kill'), met },
+    { fault: 'connections to Redis refused', ...way('redis', { kind: 'refuse' }), met },
+    { fault: 'Redis hung (SIGSTOP)', ...hung(server), met },
+    { fault: 'Redis in a black hole', ...way('redis', { kind: 'black hole' }), met },
+    { fault: 'Redis flushed', ...flushed() },
+    { fault: 'Redis 150 ms late', ...way('redis', { kind: 'latency', ms: 150 }) },
+    { fault: 'answers of Redis in drops', ...way('redis', { kind: 'drip', bytes: 1, everyMs: 20 }), met },
+    {
+      fault: 'connections to Redis cut in an answer',
+      ...way('redis', { kind: 'reset', afterBytes: 200 }),
+      met,
+    },
+    {
+      fault: 'connections to Redis half-closed',
+      ...way('redis', { kind: 'half-close', afterBytes: 200 }),
+      met,
+    },
   ];
 
-  test.each(faultsOfTheDay(kinds))('$fault: no request fails or waits for it', (one) =>
+  test.each(faultsOfTheDay(faults))('$fault: no request fails or waits for it', (one) =>
     expectHarmless('redis', one.fault, async (found) => {
       let slow = await meet(found, one);
       for (let turn = 1; slow !== undefined && turn < TURNS_MAX; turn++) slow = await meet(found, one);

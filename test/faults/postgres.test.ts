@@ -71,75 +71,65 @@ const way = (fault: Fault) => onTheWay(() => on.between, fault);
 const PROBLEM =
   /"level":"(?:warn|error)".*(?:connect|terminat|database|ECONN|EPIPE|timeout|shut|clients|space left)/i;
 
-const kinds: Met[][] = [
-  [
-    { fault: 'Postgres killed', ...notConnected(engine, 'kill'), met: services },
-    { fault: 'Postgres stopped and started in order', ...notConnected(engine, 'stop'), met: services },
-  ],
-  [
-    {
-      fault: 'connections to Postgres cut',
-      ms: STORM_MS,
-      ...recurring(() => on.between.cut()),
-      met: services,
-    },
-    {
-      fault: 'backends of Postgres terminated',
-      ms: STORM_MS,
-      ...recurring(async () => {
-        const ended = await on.quittance.db.rows(
-          `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'quittance-%'
+const faults: Met[] = [
+  { fault: 'Postgres killed', ...notConnected(engine, 'kill'), met: services },
+  { fault: 'Postgres stopped and started in order', ...notConnected(engine, 'stop'), met: services },
+  {
+    fault: 'connections to Postgres cut',
+    ms: STORM_MS,
+    ...recurring(() => on.between.cut()),
+    met: services,
+  },
+  {
+    fault: 'backends of Postgres terminated',
+    ms: STORM_MS,
+    ...recurring(async () => {
+      const ended = await on.quittance.db.rows(
+        `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'quittance-%'
          and usename <> 'postgres'`,
-        );
-        return ended.length;
-      }),
-      met: services,
-    },
-  ],
-  [
-    {
-      fault: 'connections cut before their COMMIT',
-      ...way({ kind: 'cut commits', when: 'before', share: 0.15 }),
-      ms: STORM_MS,
-      met: ['payouts', 'ledger'],
-    },
-    {
-      fault: 'connections cut after their COMMIT, before its answer',
-      ...way({ kind: 'cut commits', when: 'after', share: 0.15 }),
-      ms: STORM_MS,
-      met: ['payouts', 'ledger'],
-    },
-  ],
-  [
-    {
-      fault: 'connections cut in the middle of an answer',
-      ...way({ kind: 'reset', ...SOME_BYTES }),
-      ms: STORM_MS,
-      met: ['payouts'],
-    },
-    {
-      fault: 'connections half-closed in the middle of an answer',
-      ...way({ kind: 'half-close', ...SOME_BYTES }),
-      ms: STORM_MS,
-      met: ['payouts'],
-    },
-  ],
-  [
-    {
-      fault: 'Postgres not to be reached',
-      ...way({ kind: 'refuse' }),
-      met: services,
-    },
-    { fault: 'Postgres in a black hole', ...way({ kind: 'black hole' }) },
-    { fault: 'Postgres 40 ms late', ...way({ kind: 'latency', ms: 40 }) },
-    {
-      fault: 'answers of Postgres in drops',
-      ...way({ kind: 'drip', bytes: 64, everyMs: 2 }),
-    },
-  ],
-  [{ fault: 'all of its connections taken by others', ...crowded(), met: services }],
+      );
+      return ended.length;
+    }),
+    met: services,
+  },
+  {
+    fault: 'connections cut before their COMMIT',
+    ...way({ kind: 'cut commits', when: 'before', share: 0.15 }),
+    ms: STORM_MS,
+    met: ['payouts', 'ledger'],
+  },
+  {
+    fault: 'connections cut after their COMMIT, before its answer',
+    ...way({ kind: 'cut commits', when: 'after', share: 0.15 }),
+    ms: STORM_MS,
+    met: ['payouts', 'ledger'],
+  },
+  {
+    fault: 'connections cut in the middle of an answer',
+    ...way({ kind: 'reset', ...SOME_BYTES }),
+    ms: STORM_MS,
+    met: ['payouts'],
+  },
+  {
+    fault: 'connections half-closed in the middle of an answer',
+    ...way({ kind: 'half-close', ...SOME_BYTES }),
+    ms: STORM_MS,
+    met: ['payouts'],
+  },
+  {
+    fault: 'Postgres not to be reached',
+    ...way({ kind: 'refuse' }),
+    met: services,
+  },
+  { fault: 'Postgres in a black hole', ...way({ kind: 'black hole' }) },
+  { fault: 'Postgres 40 ms late', ...way({ kind: 'latency', ms: 40 }) },
+  {
+    fault: 'answers of Postgres in drops',
+    ...way({ kind: 'drip', bytes: 64, everyMs: 2 }),
+  },
+  { fault: 'all of its connections taken by others', ...crowded(), met: services },
 ];
-const cases = faultsOfTheDay(kinds);
+const cases = faultsOfTheDay(faults);
 
 test.each(cases)('$fault: nothing acknowledged is lost, and all go on', (one) => meet(one));
 

@@ -1,4 +1,5 @@
 import { seeded } from '@quittance/testkit/seeded';
+import { reportDraw } from './table.ts';
 
 /** `FAULTS=full` runs every fault as often as is claimed for it; without it few enough for every day. */
 export const isFull = process.env['FAULTS'] === 'full';
@@ -16,8 +17,12 @@ export function drawSome<T>(all: readonly T[], random: () => number, share: numb
   return drawn.toSorted((a, b) => a.i - b.i).map(({ one }) => one);
 }
 
-/** All at full size; else one half of each kind of fault, which the seed draws. */
-export function faultsOfTheDay<T>(kinds: readonly (readonly T[])[]): T[] {
-  const random = seeded(FAULTS_SEED);
-  return isFull ? kinds.flat() : kinds.flatMap((kind) => drawSome(kind, random, 1 / 2));
+/** The others come on other days; `npm run test:nightly` has all. */
+const SHARE_OF_A_DAY = 1 / 3;
+
+/** All faults of a suite at full size; else a third of them, which the seed draws. */
+export function faultsOfTheDay<T>(faults: readonly T[]): T[] {
+  const today = isFull ? [...faults] : drawSome(faults, seeded(FAULTS_SEED), SHARE_OF_A_DAY);
+  reportDraw({ drawn: today.length, of: faults.length });
+  return today;
 }

@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { evmDriver } from '@quittance/payouts/operations/account-chain/evm-driver';
 import { signPayout } from '@quittance/payouts/operations/account-chain/pay-reserved';
+import { cancelRequested } from '@quittance/payouts/operations/cancel-requested';
 import { chainLease, runChainWorker } from '@quittance/payouts/operations/run-chain-worker';
+import { markCancelRequested } from '@quittance/payouts/store/cancellations';
 import { findPayout } from '@quittance/payouts/store/payouts';
 import type { Db, Trx } from '@quittance/shared/db';
 import { takeLease } from '@quittance/shared/lease';
@@ -108,6 +110,33 @@ it('signs a payout once when two workers have the same lease', async () => {
     expect(signed).toHaveLength(1);
     await expectPaidOnce(payout);
   });
+});
+
+it('either signs or cancels a payout when two workers have the same lease', async () => {
+  const seen = new Set<boolean>();
+  await replicas.inEveryOrder(async (interleave) => {
+    const payout = await fixture.reserve();
+    const signing = await (await signingBefore('payouts_move'))(payout);
+    const { ports } = fixture;
+    const lease = await takeLease(fixture.db, chainLease(ports), ports.settings.replica, LEASE_MS);
+    if (lease === undefined) throw new Error('the replica has the lease');
+    const cancelling: Operation<number> = {
+      pausesBefore: ['payouts_move', 'commit'],
+      async run(db) {
+        await markCancelRequested(db, payout.id);
+        return await cancelRequested(fixture.replica({ db }), lease, async () => true);
+      },
+    };
+    const { a, b } = await interleave(signing, cancelling);
+    const isSigned = returned(a) !== undefined;
+    seen.add(isSigned);
+    expect(returned(b)).toBe(isSigned ? 0 : 1);
+    if (isSigned) return expectPaidOnce(payout);
+    expect(await fixture.payout(payout.id)).toMatchObject({ status: 'failed', failed_reason: 'cancelled' });
+    expect(await fixture.published(payout.id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
+    expect((await fixture.transactions()).filter((one) => one['payout_id'] === payout.id)).toEqual([]);
+  });
+  expect(seen.size).toBe(2);
 });
 
 it('gives two payouts nonces of their own when two workers sign at once', async () => {

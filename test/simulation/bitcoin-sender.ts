@@ -49,6 +49,10 @@ export function senderOf({ net, wallet, feeRate }: BitcoinView, ask: Ask): Bitco
           return found && { confirmations: net.height - found.height + 1, amount: found.amount };
         }),
       ),
+    spentInMempool: (outpoints) =>
+      ask('spentInMempool', () =>
+        net.pool.some(({ inputs }) => inputs.some((one) => outpoints.includes(one))),
+      ),
     unspentOf: (address) => ask('unspentOf', () => ({ height: net.height, outputs: net.unspentOf(address) })),
     async received(address, from, to) {
       const blocks = await blocksOf(net, ask, from, to);

@@ -82,7 +82,13 @@ export function evmSender(
         };
       }),
     nonce: (address, at) =>
-      ask('nonce', () => (at === 'latest' ? nextNonce(address) : nonceAt(address, finalized()))),
+      ask('nonce', () => {
+        if (at === 'finalized') return nonceAt(address, finalized());
+        const waiting = [...pool.values()]
+          .filter(({ from }) => from === address)
+          .map(({ nonce }) => nonce + 1);
+        return Math.max(nextNonce(address), ...(at === 'pending' ? waiting : []));
+      }),
     finalizedHeight: () => ask('finalizedHeight', finalized),
     findByNonce: (address, nonce, from, to) =>
       ask('findByNonce', () => {

@@ -1,6 +1,7 @@
 import type { ChainSender } from '@quittance/chains/chain';
 import type { SenderOf } from '@quittance/chains/registry';
 import { derivedAddressPool, refillAddressPool, storedAddressPool } from '@quittance/invoices/address-pool';
+import { defaultSettings } from '@quittance/invoices/domain/invoice-settings';
 import { handlers as invoicesHandlers } from '@quittance/invoices/handlers';
 import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
 import type { Ports as InvoicesPorts, WatchedChain } from '@quittance/invoices/ports';
@@ -188,9 +189,11 @@ function startInvoices(common: Common): Replica {
     random: (size) => environment.chance.bytes(size),
     logger,
     quotes: quotesOf(environment),
+    fiatRates: { fresh: () => undefined },
     chains: new Map([[chain.chain, watched]]),
     saveInvoice: (made) => saveNewInvoices(db, [made]),
     findInvoice: async (id) => (await findInvoices(db, [id]))[0],
+    settingsOf: async () => defaultSettings,
     settings: {
       replica: name,
       identitySecret: new Secret('x'.repeat(32)),

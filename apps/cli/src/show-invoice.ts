@@ -16,7 +16,8 @@ type Invoice = {
   amountDue: string;
   paidAmount: string;
   pendingAmount: string;
-  cents: string;
+  currency: string;
+  hundredths: string;
   status: string;
   address: string;
   createdAt: Date;
@@ -40,14 +41,15 @@ type Deposit = {
   reversedAt: Date | null;
 };
 
-const CENTS = 2;
+const FIAT_DECIMALS = 2;
 
 /** An invoice, and all that became of it and of the payments to its address in every service, by time. */
 export const showInvoice = (around: Surroundings, id: string): Promise<SaidOutcome> =>
   withOperator(around, 'operator', async (db) => {
     const invoice = await db.maybe<Invoice>(
       `select id, account_id as account, external_id as "externalId", asset, amount_due::text as "amountDue",
-         paid_amount::text as "paidAmount", pending_amount::text as "pendingAmount", amount_fiat::text as cents, status,
+         paid_amount::text as "paidAmount", pending_amount::text as "pendingAmount", currency,
+         amount_fiat::text as hundredths, status,
          address, created_at as "createdAt", expires_at as "expiresAt", paid_at as "paidAt", closed_at as "closedAt"
        from invoices.invoices where id = $1`,
       [id],
@@ -89,7 +91,8 @@ export const showInvoice = (around: Surroundings, id: string): Promise<SaidOutco
         account,
         external_id: invoice.externalId,
         asset,
-        amount_fiat: formatUnits(units(invoice.cents), CENTS),
+        currency: invoice.currency,
+        amount_fiat: formatUnits(units(invoice.hundredths), FIAT_DECIMALS),
         amount: inAsset(invoice.amountDue),
         pending_amount: inAsset(invoice.pendingAmount),
         paid_amount: inAsset(invoice.paidAmount),
@@ -104,7 +107,10 @@ export const showInvoice = (around: Surroundings, id: string): Promise<SaidOutco
         [
           ['Invoice', id + (invoice.externalId === null ? '' : ` (${invoice.externalId})`)],
           ['Account', `${account} (${invoice.account})`],
-          ['Due', `${amountOf(invoice.amountDue, asset)}, ${formatUnits(units(invoice.cents), CENTS)} USD`],
+          [
+            'Due',
+            `${amountOf(invoice.amountDue, asset)}, ${formatUnits(units(invoice.hundredths), FIAT_DECIMALS)} ${invoice.currency}`,
+          ],
           [
             'Came in',
             `${amountOf(invoice.paidAmount, asset)} final, ${amountOf(invoice.pendingAmount, asset)} not yet`,

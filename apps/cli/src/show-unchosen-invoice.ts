@@ -43,7 +43,14 @@ export async function showUnchosenInvoice(db: Db, id: string): Promise<SaidOutco
   return {
     json: {
       ...{ id, account_id: invoice.account, account, external_id: externalId, asset: null, assets },
-      ...{ amount_fiat: amount, address: null, status, created_at: createdAt, expires_at: expiresAt },
+      ...{
+        amount_fiat: amount,
+        currency: invoice.currency,
+        address: null,
+        status,
+        created_at: createdAt,
+        expires_at: expiresAt,
+      },
       timeline: moments,
     },
     text: history(

@@ -218,8 +218,11 @@ export type EvmSender = ChainSender & {
   /** `not_worth_it` when the balance does not exceed the fee. */
   signNativeSweep(order: NativeSweepOrder): Promise<SignedTransaction | 'not_worth_it'>;
   signTokenSweep(order: TokenSweepOrder): Promise<SignedTransaction>;
-  /** How many transactions of `address` are in the chain up to that block: its next nonce there. */
-  nonce(address: string, at: 'latest' | 'finalized'): Promise<number>;
+  /**
+   * How many transactions of `address` are in the chain up to that block: its next nonce there. `pending` counts those of
+   * the mempool as well; of several nodes the highest.
+   */
+  nonce(address: string, at: 'pending' | 'latest' | 'finalized'): Promise<number>;
   /**
    * The transaction of `address` with that nonce in the blocks from one height to another, both included, found in
    * the blocks themselves: receipts are not asked. Throws when the node lacks one of them.

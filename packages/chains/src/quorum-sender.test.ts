@@ -133,6 +133,7 @@ describe('several EVM nodes', () => {
     expect(evmRules.nonce([3, 4, 4], 3, ['0x', 'latest'])).toBe(4);
     expect(evmRules.nonce([3, 4], 2, ['0x', 'finalized'])).toBe(3);
     expect(evmRules.nonce([3, 4, 900], 3, ['0x', 'finalized'])).toBe(4);
+    expect(evmRules.nonce([3, 4, 3], 3, ['0x', 'pending'])).toBe(4);
   });
 
   test('prove who used a nonce only when none of them contradicts', () => {

@@ -66,7 +66,11 @@ export const evmRules: QuorumRules<EvmSender> = {
   signTransfer: same('a signature'),
   signNativeSweep: same('a signature'),
   signTokenSweep: same('a signature'),
-  nonce: (answers, nodes, [, at]) => (at === 'finalized' ? reached : same('a nonce'))(answers, nodes),
+  nonce(answers, nodes, [, at]) {
+    // Each node has a mempool of its own, and what one of them has may be mined.
+    if (at === 'pending') return Math.max(...answers);
+    return (at === 'finalized' ? reached : same('a nonce'))(answers, nodes);
+  },
   // A node that lacks one of the blocks throws: only nodes that have read them all say that none holds it.
   findByNonce: proof((answers, nodes) => unopposed('who used a nonce')(answers, nodes)),
 };
@@ -85,6 +89,8 @@ export const bitcoinRules: QuorumRules<BitcoinSender> = {
       const ofOne = answers.map((answer) => answer[i]);
       return unspentOf(ofOne, nodes);
     }),
+  // Each node has a mempool of its own, and what one of them has may be mined.
+  spentInMempool: (answers) => answers.includes(true),
   // The height that a quorum was at: what came after it is found in the blocks.
   unspentOf: each({ outputs: same('what an address has'), height: reached }),
   received: same('what an address received'),

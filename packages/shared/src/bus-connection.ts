@@ -9,7 +9,7 @@ export const STREAM = 'EVT';
 
 /**
  * Values that are published again and again and of which only the newest counts: a key-value bucket of NATS each, with a key
- * per asset. The service that writes a bucket does not read it: see docs/decisions/0014.
+ * per asset, and in `quotes` also one per currency. The service that writes a bucket does not read it: see docs/decisions/0014.
  */
 export const buckets = {
   quotes: { writtenBy: 'ledger', readBy: ['invoices', 'payouts'] },

@@ -49,6 +49,14 @@ export const commands = {
         .optional(),
     }),
   },
+  /** What an account can spend of an asset at the moment. It promises nothing: `hold.place` decides. */
+  'balance.read': {
+    by: 'ledger',
+    askedBy: ['payouts'],
+    timeoutMs: 2_000,
+    request: z.object({ account_id: z.string(), asset: z.enum(assetSymbols) }),
+    reply: z.object({ available: z.string().regex(/^\d{1,78}$/) }),
+  },
   /**
    * The addresses of indexes `from` … `from + count - 1`, canonical, by who holds the seed: where keys have no public
    * derivation nobody else can name them, elsewhere they show whether a public key is the seed's.
@@ -69,6 +77,30 @@ export const commands = {
       expected: z.array(z.string()).max(ADDRESSES_PER_REQUEST).optional(),
     }),
     reply: z.object({ addresses: z.array(z.string()) }),
+  },
+  /** What a refund of an invoice depends on, as it is now. Null when there is no such invoice. */
+  'invoice.describe': {
+    by: 'invoices',
+    askedBy: ['payouts'],
+    timeoutMs: 2_000,
+    request: z.object({ invoice_id: z.string().max(64) }),
+    reply: z.object({
+      invoice: z
+        .object({
+          account_id: z.string(),
+          asset: z.enum(assetSymbols),
+          status: z.string(),
+          amount_due: z.string().regex(/^\d{1,78}$/),
+          /** Final, and credited when the invoice is paid: without what the chain took back. */
+          paid_amount: z.string().regex(/^\d{1,78}$/),
+          /** US dollars for one whole asset, locked at the creation. */
+          usd_rate: z.string(),
+          currency: z.string(),
+          /** US dollars for one unit of the currency, locked at the creation. Left out for US dollars. */
+          fiat_rate: z.string().optional(),
+        })
+        .nullable(),
+    }),
   },
 } as const satisfies Record<
   string,

@@ -16,6 +16,9 @@ export const query = <R extends object>(name: string, text: string): Query<R> =>
   isTyped: true,
 });
 
+/** A query and its values. */
+export type Selection<R extends object> = { readonly rows: Query<R>; readonly values: readonly unknown[] };
+
 type Row = Record<string, unknown>;
 
 /** Rows of a statement that is no `Query`: columns as they are named, numerics and bigints as text. */

@@ -38,7 +38,7 @@ export type HtmlPage = {
   html: string;
   /** Its own style sheet, where it has one. */
   style?: string;
-  /** It has a form, which is sent to the page's own origin. */
+  /** It has a form, which goes to the origin of the page. */
   hasForm?: true;
 };
 
@@ -69,22 +69,24 @@ dd{margin:0;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
 color:var(--card);text-align:center;text-decoration:none;font-weight:600}
 button.button{width:100%;border:0;font:inherit;font-weight:600;cursor:pointer}
 .button small{display:block;font-weight:400}
-label{display:block;margin-top:1.25rem;font-size:.85rem;color:var(--soft)}
-input{display:block;width:100%;margin-top:.3rem;padding:.7rem .9rem;border:1px solid var(--line);
-border-radius:10px;background:var(--ground);color:var(--ink);font:inherit}
 .button:focus-visible,input:focus-visible{outline:3px solid var(--ink);outline-offset:2px}
+form{margin-top:1.25rem}
+form>.button:first-child{margin-top:0}
+label{display:block;font-size:.85rem;color:var(--soft)}
+input{display:block;width:100%;margin-top:.3rem;padding:.7rem .8rem;border:1px solid var(--soft);border-radius:10px;
+background:var(--ground);color:var(--ink);font:inherit}
 ul{list-style:none;margin:.8rem 0 0;padding:0}
 li{display:flex;justify-content:space-between;gap:1rem;padding:.45rem 0;border-top:1px solid var(--line)}
 `;
 
 /** A page loads nothing, runs no script, cannot be framed, and sends no referrer. */
-const policyOf = (css: string, forms: "'none'" | "'self'" = "'none'"): string =>
+const policyOf = (css: string, formAction: "'none'" | "'self'" = "'none'"): string =>
   [
     "default-src 'none'",
     `style-src 'sha256-${createHash('sha256').update(css).digest('base64')}'`,
     "img-src 'none'",
     "base-uri 'none'",
-    `form-action ${forms}`,
+    `form-action ${formAction}`,
     "frame-ancestors 'none'",
   ].join('; ');
 

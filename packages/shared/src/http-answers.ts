@@ -44,6 +44,9 @@ export const answers = {
   expectation: said('expectation_failed', 'Only "100-continue" can be expected.'),
   insufficientBalance: (hint: string) => said('insufficient_balance', 'Insufficient balance', { hint }),
   notCancelable: (message: string) => said('not_cancelable', message),
+  nothingToRefund: (message: string, hint: string) => said('nothing_to_refund', message, { hint }),
+  refundTooLarge: (hint: string) =>
+    said('refund_too_large', 'The refund is greater than what is left to refund.', { hint }),
   stillRunning: said('request_in_progress', 'The first request with this Idempotency-Key is still running.', {
     headers: { 'Retry-After': '1' },
   }),
@@ -60,6 +63,12 @@ export const answers = {
   unavailable: said('unavailable', 'Service Unavailable', {
     headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
   }),
+  /** The same, with what to do about it. */
+  unavailableWith: (hint: string) =>
+    said('unavailable', 'Service Unavailable', {
+      headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+      hint,
+    }),
   /** Nothing was done, for a reason that clients may know. */
   unavailableBecause: (message: string, retryAfter: string) =>
     said('unavailable', message, { headers: { 'Retry-After': retryAfter } }),

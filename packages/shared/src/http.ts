@@ -27,6 +27,12 @@ export const BODY_BYTES_MAX = 64 * 1024;
 /** Thrown where nothing was done because something needed is away: the client may come back. */
 export class Unavailable extends Error {
   override name = 'Unavailable';
+  /** What the client may know of it, and do about it. */
+  readonly hint: string | undefined;
+  constructor(message: string, hint?: string) {
+    super(message);
+    this.hint = hint;
+  }
 }
 
 /** What a request carries through a service. */
@@ -251,6 +257,7 @@ export function finishApp(app: Express, logger: Logger, tell: Tell = send): void
 function answerTo(error: unknown, req: Request): Answer {
   // A part of the path that cannot be decoded names nothing there is.
   if (error instanceof URIError) return answers.noRoute(req.path.replace(/^\/+/, ''));
+  if (error instanceof Unavailable && error.hint !== undefined) return answers.unavailableWith(error.hint);
   if (error instanceof Unavailable || isDatabaseDown(error)) return answers.unavailable;
   const type = error instanceof Error && 'type' in error ? error.type : undefined;
   if (type === 'entity.too.large') return answers.tooLarge;

@@ -9,8 +9,11 @@ export type AccountId = Brand<string, 'AccountId'>;
 export type TokenId = Brand<string, 'TokenId'>;
 export type InvoiceId = Brand<string, 'InvoiceId'>;
 export type PaymentLinkId = Brand<string, 'PaymentLinkId'>;
+export type RefundId = Brand<string, 'RefundId'>;
 export type DepositId = Brand<string, 'DepositId'>;
 export type EndpointId = Brand<string, 'EndpointId'>;
+/** Of payouts that were requested together. */
+export type BatchId = Brand<string, 'BatchId'>;
 export type EventId = Brand<string, 'EventId'>;
 /** An integer below 2^53 on the wire; a string inside, as Postgres hands bigint out. */
 export type PayoutId = Brand<string, 'PayoutId'>;
@@ -75,10 +78,12 @@ export const newAccountId = make<AccountId>('acc');
 export const newTokenId = make<TokenId>('tok');
 export const newInvoiceId = make<InvoiceId>('inv');
 export const newPaymentLinkId = make<PaymentLinkId>('plink');
+export const newRefundId = make<RefundId>('ref');
 export const newDepositId = make<DepositId>('dep');
 export const newEndpointId = make<EndpointId>('whe');
 export const newEventId = make<EventId>('evt');
 /** Before every event id that is made from that time on. */
 export const firstEventIdAt = (time: Date): EventId =>
   timeOrdered('evt', time, (size) => new Uint8Array(size)) as EventId;
+export const newBatchId = make<BatchId>('pba');
 export const newRequestId = make<string>('req');

@@ -4,13 +4,17 @@ import {
   type Cents,
   cents,
   convertUnits,
+  fiatToUnits,
   formatCents,
   formatFiat,
   formatRate,
   formatUnits,
+  inverseRate,
   lessTolerance,
   medianRate,
+  ONE_DOLLAR,
   parseCents,
+  parseFiat,
   parseRate,
   parseUnits,
   percentUp,
@@ -21,7 +25,7 @@ import {
   spreadBasisPoints,
   units,
   unitsToUsd,
-  usdToUnits,
+  usdToFiat,
 } from './money.ts';
 
 const rate = (text: string): Rate => {
@@ -134,13 +138,14 @@ describe('rates', () => {
   const anyRate = fc.bigInt({ min: 1n, max: 10n ** 26n }).map((value) => value as Rate);
   const anyCents = fc.bigInt({ min: 500n, max: 10n ** 12n }).map((value) => value as Cents);
 
-  test('the amount due covers the dollars, and one step less would not', () => {
+  test('the amount due covers the price in any currency, and one step less would not', () => {
+    const anyDecimals = fc.integer({ min: 0, max: 18 });
     fc.assert(
-      fc.property(anyCents, anyRate, fc.integer({ min: 0, max: 18 }), (usd, usdRate, decimals) => {
-        const due = usdToUnits(usd, usdRate, decimals, 'up');
+      fc.property(anyCents, anyRate, anyRate, anyDecimals, (price, fiatRate, assetRate, decimals) => {
+        const due = fiatToUnits(price, fiatRate, assetRate, decimals, 'up');
         const step = 10n ** BigInt(decimals - Math.min(decimals, 8));
-        const worth = (amount: bigint) => amount * usdRate;
-        const wanted = usd * 10n ** BigInt(decimals + 16);
+        const worth = (amount: bigint) => amount * assetRate * 100n;
+        const wanted = price * fiatRate * 10n ** BigInt(decimals);
         expect(due % step).toBe(0n);
         expect(worth(due) >= wanted).toBe(true);
         expect(worth(due - step) < wanted).toBe(true);
@@ -148,10 +153,54 @@ describe('rates', () => {
     );
   });
 
+  test('the amount due is rounded once, from both exact rates', () => {
+    const due = (price: bigint, fiat: string, asset: string, decimals: number) =>
+      formatUnits(fiatToUnits(cents(price), rate(fiat), rate(asset), decimals, 'up'), decimals);
+    expect(due(1_000n, '1.0845', '2500', 18)).toBe('0.004338');
+    // A thousand yen: 6.666… dollars, which are not rounded to a cent on the way.
+    expect(due(100_000n, '0.006666666666666667', '1', 6)).toBe('6.666667');
+    expect(due(1_001n, '1', '3000', 18)).toBe('0.00333667');
+  });
+
+  test('dollars in another currency are rounded up to its smallest unit, by less than one', () => {
+    fc.assert(
+      fc.property(anyCents, anyRate, fc.constantFrom(0, 2), (usd, fiatRate, decimals) => {
+        const fiat = usdToFiat(usd, fiatRate, decimals, 'up');
+        const unit = 10n ** BigInt(2 - decimals);
+        expect(fiat % unit).toBe(0n);
+        expect(fiat * fiatRate >= usd * ONE_DOLLAR).toBe(true);
+        expect((fiat - unit) * fiatRate < usd * ONE_DOLLAR).toBe(true);
+      }),
+    );
+    expect(usdToFiat(cents(500n), rate('1.0845'), 2, 'up')).toBe(462n);
+    expect(usdToFiat(cents(500n), rate('0.006666666666666667'), 0, 'up')).toBe(75_000n);
+    expect(usdToFiat(cents(500n), ONE_DOLLAR, 2, 'up')).toBe(500n);
+  });
+
+  test('a price of a dollar is inverted to the nearest of 18 decimals', () => {
+    fc.assert(
+      fc.property(anyRate, (price) => {
+        const inverse = inverseRate(price) ?? 0n;
+        const error = inverse * price - ONE_DOLLAR * ONE_DOLLAR;
+        expect(2n * (error < 0n ? -error : error) <= price).toBe(true);
+      }),
+    );
+    expect(inverseRate(rate('150'))).toBe(rate('0.006666666666666667'));
+    expect(inverseRate(rate('0.8'))).toBe(rate('1.25'));
+    expect(inverseRate(rate('3000000000000000000'))).toBeUndefined();
+  });
+
+  test('an amount of a currency has its decimals, or is refused', () => {
+    expect(parseFiat('12.5', 2)).toEqual({ ok: true, value: 1_250n });
+    expect(parseFiat('1250.00', 0)).toEqual({ ok: true, value: 125_000n });
+    expect(parseFiat('12.5', 0)).toEqual({ ok: false, refusal: 'too_many_decimals' });
+    expect(parseFiat('12.505', 2)).toEqual({ ok: false, refusal: 'too_many_decimals' });
+  });
+
   test('an amount due is typed easily: 8 decimals at most', () => {
-    expect(formatUnits(usdToUnits(cents(1000n), rate('3000'), 18, 'up'), 18)).toBe('0.00333334');
-    expect(formatUnits(usdToUnits(cents(1000n), rate('1'), 6, 'up'), 6)).toBe('10');
-    expect(formatUnits(usdToUnits(cents(1000n), rate('0.9997'), 6, 'up'), 6)).toBe('10.003001');
+    expect(formatUnits(fiatToUnits(cents(1000n), ONE_DOLLAR, rate('3000'), 18, 'up'), 18)).toBe('0.00333334');
+    expect(formatUnits(fiatToUnits(cents(1000n), ONE_DOLLAR, rate('1'), 6, 'up'), 6)).toBe('10');
+    expect(formatUnits(fiatToUnits(cents(1000n), ONE_DOLLAR, rate('0.9997'), 6, 'up'), 6)).toBe('10.003001');
   });
 
   test('what a balance is worth is rounded down', () => {

@@ -4,12 +4,14 @@ import { invariant, ok, type Result, refuse } from './result.ts';
 
 /** An amount in the smallest unit of its asset (wei, satoshi, lamport, a millionth of a USDC). */
 export type Units = Brand<bigint, 'Units'>;
-/** US dollars as whole cents. */
+/** US dollars as whole cents; an amount of another currency in hundredths too. */
 export type Cents = Brand<bigint, 'Cents'>;
-/** US dollars for one whole asset, as an integer of 10^-18 dollars. */
+/** US dollars for one whole asset or one unit of a currency, as an integer of 10^-18 dollars. */
 export type Rate = Brand<bigint, 'Rate'>;
 
 const RATE_DECIMALS = 18;
+/** The rate of the dollar itself. */
+export const ONE_DOLLAR = (10n ** 18n) as Rate;
 const CENT_DECIMALS = 2;
 /** numeric(78,0) in Postgres, and 2^256 on an EVM chain: no amount is longer. */
 const AMOUNT_DIGITS_MAX = 78;
@@ -58,7 +60,16 @@ export const formatUnits = (value: Units, decimals: number): string => formatFix
 export const parseCents = (text: string): Result<Cents, Malformed> =>
   parseFixed(text, CENT_DECIMALS) as Result<Cents, Malformed>;
 
-/** Dollars with exactly two decimals: the form of `amount_fiat`. */
+/** An amount of a currency from text, exact to its own `decimals` (0 to 2) or refused; in hundredths. */
+export function parseFiat(text: string, decimals: number): Result<Cents, Malformed> {
+  const parsed = parseFixed(text, decimals);
+  return parsed.ok ? ok((parsed.value * smallestUnit(decimals)) as Cents) : parsed;
+}
+
+/** The smallest unit of a currency with so many decimals, in hundredths. */
+const smallestUnit = (decimals: number): bigint => 10n ** BigInt(CENT_DECIMALS - decimals);
+
+/** An amount with exactly two decimals: the form of `amount_fiat`. */
 export function formatFiat(value: Cents): string {
   const [whole, fraction = ''] = formatFixed(value, CENT_DECIMALS).split('.');
   return `${whole}.${fraction.padEnd(CENT_DECIMALS, '0')}`;
@@ -114,6 +125,15 @@ export function rateFromSource(price: string | number): Rate | undefined {
   return rounded.ok && rounded.value > 0n ? rounded.value : undefined;
 }
 
+/**
+ * The rate of a currency of which a dollar costs `price`, to 18 decimals, a half rounded up; undefined when that is zero.
+ */
+export function inverseRate(price: Rate): Rate | undefined {
+  invariant(price > 0n, 'a price is positive');
+  const inverse = (2n * ONE_DOLLAR * ONE_DOLLAR + price) / (2n * price);
+  return inverse > 0n ? (inverse as Rate) : undefined;
+}
+
 /** The middle of the rates; of an even number, the mean of the middle two. */
 export function medianRate(rates: readonly Rate[]): Rate {
   invariant(rates.length > 0, 'a median needs a rate');
@@ -137,14 +157,33 @@ export function spreadBasisPoints(rates: readonly Rate[]): bigint {
 }
 
 /**
- * The asset amount due for `usd`, at min(asset decimals, 8) places. Rounded up, so that the merchant is
- * never short and a wallet can type it.
+ * The asset amount due for `amount` hundredths of a currency, at min(asset decimals, 8) places. Both rates are exact, and it
+ * is rounded once: up, so that the merchant is never short and a wallet can type it.
+ * @param fiatRate of the currency, ONE_DOLLAR for US dollars
+ * @param rate of the asset
  */
-export function usdToUnits(usd: Cents, rate: Rate, decimals: number, rounding: 'up'): Units {
-  invariant(rounding === 'up' && rate > 0n && usd >= 0n, 'an amount due needs a positive rate');
+export function fiatToUnits(
+  amount: Cents,
+  fiatRate: Rate,
+  rate: Rate,
+  decimals: number,
+  rounding: 'up',
+): Units {
+  invariant(
+    rounding === 'up' && fiatRate > 0n && rate > 0n && amount >= 0n,
+    'an amount due needs positive rates',
+  );
   const places = Math.min(decimals, DUE_DECIMALS_MAX);
-  const scaled = usd * 10n ** BigInt(RATE_DECIMALS - CENT_DECIMALS + places);
-  return (ceilDivide(scaled, rate) * 10n ** BigInt(decimals - places)) as Units;
+  const scaled = amount * fiatRate * 10n ** BigInt(places);
+  const due = ceilDivide(scaled, rate * 10n ** BigInt(CENT_DECIMALS));
+  return (due * 10n ** BigInt(decimals - places)) as Units;
+}
+
+/** What `usd` is in a currency of this rate, rounded up to the smallest unit of its `decimals` (0 to 2); in hundredths. */
+export function usdToFiat(usd: Cents, fiatRate: Rate, decimals: number, rounding: 'up'): Cents {
+  invariant(rounding === 'up' && fiatRate > 0n && usd >= 0n, 'a conversion needs a positive rate');
+  const unit = smallestUnit(decimals);
+  return (ceilDivide(usd * ONE_DOLLAR, fiatRate * unit) * unit) as Cents;
 }
 
 /** What `amount` is worth, rounded down to the cent. */
@@ -153,7 +192,7 @@ export function unitsToUsd(amount: Units, rate: Rate, decimals: number, rounding
   return ((amount * rate) / 10n ** BigInt(decimals + RATE_DECIMALS - CENT_DECIMALS)) as Cents;
 }
 
-/** Dollars without trailing zeros: the form of `usd_value`. */
+/** An amount without trailing zeros: the form of `usd_value`. */
 export const formatCents = (value: Cents): string => formatFixed(value, CENT_DECIMALS);
 
 /** `amount` less `percent` hundredths of a percent (basis points), rounded up: the least that counts as paid. */
@@ -175,10 +214,25 @@ export function roundUpToDigits(amount: Units, digits: number): Units {
 export type Priced = { rate: Rate; decimals: number };
 
 /** What `amount` of one asset is worth in another. */
-export function convertUnits(amount: Units, from: Priced, to: Priced, rounding: 'up'): Units {
-  invariant(rounding === 'up' && to.rate > 0n && amount >= 0n, 'what is converted needs a positive rate');
+export function convertUnits(amount: Units, from: Priced, to: Priced, rounding: 'up' | 'down'): Units {
+  invariant(to.rate > 0n && amount >= 0n, 'what is converted needs a positive rate');
   const worth = amount * from.rate * 10n ** BigInt(to.decimals);
-  return ceilDivide(worth, to.rate * 10n ** BigInt(from.decimals)) as Units;
+  const divisor = to.rate * 10n ** BigInt(from.decimals);
+  return (rounding === 'up' ? ceilDivide(worth, divisor) : worth / divisor) as Units;
+}
+
+/**
+ * The asset amount that `fiat` is worth, rounded down to a whole unit.
+ * @param fiatRate US dollars for one unit of the currency; `ONE_DOLLAR` for dollars
+ */
+export function unitsOfFiat(
+  fiat: Cents,
+  fiatRate: Rate,
+  { rate, decimals }: Priced,
+  rounding: 'down',
+): Units {
+  invariant(rounding === 'down' && rate > 0n && fiat >= 0n, 'what is converted needs a positive rate');
+  return ((fiat * fiatRate * 10n ** BigInt(decimals)) / (rate * 10n ** BigInt(CENT_DECIMALS))) as Units;
 }
 
 export const sum = (amounts: Iterable<Units>): Units => {

@@ -3,7 +3,11 @@ import { type AssetSymbol, assetSymbols, chains } from './assets.ts';
 import type { Bucket, Bus } from './bus.ts';
 import type { BucketName } from './bus-connection.ts';
 import { type Clock, sleep } from './clock.ts';
+import { type ForeignCurrency, foreignCurrencies } from './currencies.ts';
 import { type Logger, reason, throttledLog } from './logger.ts';
+
+/** Where a rate comes from: each source's own rate and when it was read. */
+const sourcesSchema = z.array(z.object({ name: z.string(), usd_rate: z.string(), read_at: z.string() }));
 
 /** What the ledger says of an asset now. Amounts in its smallest unit, rates as decimal text, all as text. */
 const quoteSchema = z.object({
@@ -17,8 +21,7 @@ const quoteSchema = z.object({
   min_confirmations: z.number().int(),
   /** Less than this is neither credited by itself nor paid out, in smallest units. */
   dust: z.string(),
-  /** Where the rate comes from: each source's own rate and when it was read. */
-  sources: z.array(z.object({ name: z.string(), usd_rate: z.string(), read_at: z.string() })),
+  sources: sourcesSchema,
   /** How far the sources lie apart, in basis points of the lowest. */
   spread_bps: z.number().int(),
   as_of: z.string(),
@@ -27,17 +30,65 @@ export type Quote = z.infer<typeof quoteSchema>;
 
 /** Writes quotes to the bucket; the ledger alone does this. */
 export const publishQuotes = (bus: Bus, quotes: readonly Quote[]): Promise<void> =>
-  putInBucket(bus, 'quotes', quotes);
+  putInBucket(
+    bus,
+    'quotes',
+    quotes.map((quote) => [quote.asset, quote]),
+  );
 
-export type QuoteBoard = Omit<WatchedBucket<Quote>, 'fresh'> & {
+export type QuoteBoard = Omit<WatchedBucket<AssetSymbol, Quote>, 'fresh'> & {
   /** The latest quote if it is fresh enough to decide with. */
   fresh(asset: AssetSymbol): Quote | undefined;
 };
 
 /** Keeps the newest quote of each asset. Older than `maxAgeMs` is not fresh. */
 export function watchQuotes(bus: Bus, clock: Clock, logger: Logger, maxAgeMs: number): QuoteBoard {
-  const quotes = watchBucket({ bus, bucket: 'quotes', schema: quoteSchema, clock, logger });
+  const quotes = watchBucket({
+    bus,
+    bucket: 'quotes',
+    keys: assetSymbols,
+    schema: quoteSchema,
+    clock,
+    logger,
+  });
   return { ...quotes, fresh: (asset) => quotes.fresh(asset, maxAgeMs) };
+}
+
+/** What the ledger says of a currency now. */
+const fiatRateSchema = z.object({
+  currency: z.enum(foreignCurrencies),
+  /** US dollars for one unit of the currency, at most 18 decimals. */
+  usd_rate: z.string(),
+  sources: sourcesSchema,
+  spread_bps: z.number().int(),
+  as_of: z.string(),
+});
+export type FiatRate = z.infer<typeof fiatRateSchema>;
+
+/** Writes the rates of currencies to the bucket of quotes, each under its code; the ledger alone does this. */
+export const publishFiatRates = (bus: Bus, rates: readonly FiatRate[]): Promise<void> =>
+  putInBucket(
+    bus,
+    'quotes',
+    rates.map((rate) => [rate.currency, rate]),
+  );
+
+export type FiatRateBoard = Pick<WatchedBucket<ForeignCurrency, FiatRate>, 'stop'> & {
+  /** The latest rate if it is fresh enough to decide with. */
+  fresh(currency: ForeignCurrency): FiatRate | undefined;
+};
+
+/** Keeps the newest rate of each currency. Older than `maxAgeMs` is not fresh. */
+export function watchFiatRates(bus: Bus, clock: Clock, logger: Logger, maxAgeMs: number): FiatRateBoard {
+  const rates = watchBucket({
+    bus,
+    bucket: 'quotes',
+    keys: foreignCurrencies,
+    schema: fiatRateSchema,
+    clock,
+    logger,
+  });
+  return { stop: rates.stop, fresh: (currency) => rates.fresh(currency, maxAgeMs) };
 }
 
 /** What a usual payout of an asset costs on its chain now, as the chain's node says. */
@@ -52,29 +103,33 @@ export type FeeEstimate = z.infer<typeof feeEstimateSchema>;
 
 /** Writes estimates to the bucket; payouts alone does this. */
 export const publishFeeEstimates = (bus: Bus, estimates: readonly FeeEstimate[]): Promise<void> =>
-  putInBucket(bus, 'fee_estimates', estimates);
+  putInBucket(
+    bus,
+    'fee_estimates',
+    estimates.map((estimate) => [estimate.asset, estimate]),
+  );
 
-export type FeeEstimateBoard = WatchedBucket<FeeEstimate>;
+export type FeeEstimateBoard = WatchedBucket<AssetSymbol, FeeEstimate>;
 
 /** Keeps the newest estimate of each asset. */
 export const watchFeeEstimates = (bus: Bus, clock: Clock, logger: Logger): FeeEstimateBoard =>
-  watchBucket({ bus, bucket: 'fee_estimates', schema: feeEstimateSchema, clock, logger });
+  watchBucket({ bus, bucket: 'fee_estimates', keys: assetSymbols, schema: feeEstimateSchema, clock, logger });
 
-/** Writes the newest values of some assets; see `buckets` for the one service that may. */
+/** Writes the newest values of some keys; see `buckets` for the one service that may. */
 async function putInBucket(
   bus: Pick<Bus, 'kv'>,
   bucket: BucketName,
-  values: readonly { asset: AssetSymbol }[],
+  values: readonly (readonly [key: AssetSymbol | ForeignCurrency, value: object])[],
 ): Promise<void> {
   const kv = await bus.kv(bucket);
-  await Promise.all(values.map((value) => kv.put(value.asset, JSON.stringify(value))));
+  await Promise.all(values.map(([key, value]) => kv.put(key, JSON.stringify(value))));
 }
 
-type WatchedBucket<V> = {
+type WatchedBucket<K extends string, V> = {
   /** The newest value however old, or undefined when none was ever seen. For showing, not for deciding. */
-  latest(asset: AssetSymbol): V | undefined;
+  latest(key: K): V | undefined;
   /** The newest value, unless it is older than `maxAgeMs`. */
-  fresh(asset: AssetSymbol, maxAgeMs: number): V | undefined;
+  fresh(key: K, maxAgeMs: number): V | undefined;
   stop(): Promise<void>;
 };
 
@@ -84,36 +139,38 @@ const FIRST_READ_EVERY_MS = 200;
 const FIRST_READS = 50;
 
 /**
- * Keeps the newest value of each asset in a key-value bucket, through outages of NATS. It reads every second: a subscription
+ * Keeps the newest value of each key in a key-value bucket, through outages of NATS. It reads every second: a subscription
  * takes a consumer, and a user that may create one can have its messages delivered to any subject.
  */
-function watchBucket<V extends { as_of: string }>({
+function watchBucket<K extends string, V extends { as_of: string }>({
   bus,
   bucket,
+  keys,
   schema,
   clock,
   logger,
 }: {
   bus: Pick<Bus, 'connected' | 'kv'>;
   bucket: BucketName;
+  keys: readonly K[];
   schema: z.ZodType<V>;
   clock: Clock;
   logger: Logger;
-}): WatchedBucket<V> {
+}): WatchedBucket<K, V> {
   const stopping = new AbortController();
   const throttled = throttledLog(logger);
-  const revisions = new Map<AssetSymbol, number>();
-  const values = new Map<AssetSymbol, V>();
+  const revisions = new Map<K, number>();
+  const values = new Map<K, V>();
 
-  async function readKey(kv: Bucket, asset: AssetSymbol): Promise<void> {
-    const entry = await kv.get(asset);
+  async function readKey(kv: Bucket, key: K): Promise<void> {
+    const entry = await kv.get(key);
     // Not "newer": a bucket that was made again counts its revisions from 1.
-    if (entry === null || entry.operation !== 'PUT' || revisions.get(asset) === entry.revision) return;
-    revisions.set(asset, entry.revision);
+    if (entry === null || entry.operation !== 'PUT' || revisions.get(key) === entry.revision) return;
+    revisions.set(key, entry.revision);
     try {
-      values.set(asset, schema.parse(entry.json()));
+      values.set(key, schema.parse(entry.json()));
     } catch (error) {
-      logger.error({ bucket, key: asset, reason: reason(error) }, 'a value in a bucket has an unknown form');
+      logger.error({ bucket, key, reason: reason(error) }, 'a value in a bucket has an unknown form');
     }
   }
 
@@ -123,7 +180,7 @@ function watchBucket<V extends { as_of: string }>({
         if (bus.connected()) {
           reads += 1;
           const kv = await bus.kv(bucket);
-          await Promise.all(assetSymbols.map((asset) => readKey(kv, asset)));
+          await Promise.all(keys.map((key) => readKey(kv, key)));
           throttled.ended(bucket, { bucket }, 'the bucket is read again');
         }
       } catch (error) {
@@ -136,9 +193,9 @@ function watchBucket<V extends { as_of: string }>({
   })();
 
   return {
-    latest: (asset) => values.get(asset),
-    fresh(asset, maxAgeMs) {
-      const value = values.get(asset);
+    latest: (key) => values.get(key),
+    fresh(key, maxAgeMs) {
+      const value = values.get(key);
       const isFresh = value !== undefined && clock.now().getTime() - Date.parse(value.as_of) <= maxAgeMs;
       return isFresh ? value : undefined;
     },

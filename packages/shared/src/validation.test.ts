@@ -208,6 +208,7 @@ const sold = { asset: 'ETH', amount: '10' };
 
 test.each([
   [{ ...sold, amount: '$10' }, 'Give the number alone, without a currency: 10.5.'],
+  [{ ...sold, amount: '10 eur' }, 'Give the number alone, without a currency: 10.5.'],
   [{ ...sold, amount: '1,50' }, 'Write the decimals after a point, and nothing between thousands: 1234.5.'],
   [{ ...sold, amount: true }, 'Give a JSON number, such as 10.5.'],
   [read('{"asset":5,"amount":1}'), 'Put it in quotes: "5".'],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { currencyCodes } from './currencies.ts';
 import { ExactNumber, fieldsOf } from './exact-json.ts';
 import { isoDateHint, readIsoDate } from './iso-date.ts';
 import type { Metadata } from './metadata.ts';
@@ -137,10 +138,12 @@ function decimalOf(value: unknown): string | undefined {
 const isNumber: Rule<unknown, string> = (value, attribute, say) =>
   decimalOf(value) ?? stop(say, `The ${attribute} must be a number.`, numberHint(value));
 
+const currencySign = new RegExp(`\\p{Sc}|${currencyCodes.join('|')}`, 'iu');
+
 function numberHint(value: unknown): string {
   if (value instanceof ExactNumber) return 'The number is too long.';
   if (typeof value !== 'string') return 'Give a JSON number, such as 10.5.';
-  if (/[\p{Sc}]|usd/iu.test(value)) return 'Give the number alone, without a currency: 10.5.';
+  if (currencySign.test(value)) return 'Give the number alone, without a currency: 10.5.';
   if (value.includes(',')) return 'Write the decimals after a point, and nothing between thousands: 1234.5.';
   return 'Give a number in digits, such as 10.5.';
 }

@@ -1,12 +1,13 @@
 -- Invoices whose payer chooses the asset, until the choice: then the row moves to invoices, with the same id. They have no
--- rate, amount due or address, so no payment can arrive for them.
+-- rates, amount due or address, so no payment can arrive for them.
 create table unchosen_invoices (
   id text collate "C" primary key,
   account_id text collate "C" not null,
   external_id text,
   description text,
   metadata json not null default '{}',
-  currency text not null default 'USD',
+  currency text not null constraint unchosen_invoices_currency_known
+    check (currency in ('USD', 'EUR', 'GBP', 'CHF', 'JPY', 'CAD', 'AUD')),
   -- in hundredths of the currency
   amount_fiat numeric(78, 0) not null constraint unchosen_invoices_amount_fiat_positive check (amount_fiat > 0),
   -- the assets that the payer may choose from

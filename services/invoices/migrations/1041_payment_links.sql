@@ -4,7 +4,8 @@ create table payment_links (
   account_id text collate "C" not null,
   description text not null,
   metadata json not null default '{}',
-  currency text not null default 'USD',
+  currency text not null constraint payment_links_currency_known
+    check (currency in ('USD', 'EUR', 'GBP', 'CHF', 'JPY', 'CAD', 'AUD')),
   -- in hundredths of the currency; null: the payer says how much, within the limits
   amount_fiat numeric(78, 0) constraint payment_links_amount_fiat_positive check (amount_fiat > 0),
   amount_min numeric(78, 0) constraint payment_links_amount_min_positive check (amount_min > 0),
@@ -12,7 +13,7 @@ create table payment_links (
   -- one asset; or those that the payer may choose from; both null: all that can be used at the time
   asset text,
   assets text[] constraint payment_links_assets_not_empty check (cardinality(assets) > 0),
-  -- minutes, of each invoice; null: as of an invoice that says nothing
+  -- minutes, of each invoice; null: as the account has set it when the payment begins
   expires_in int constraint payment_links_expires_in_positive check (expires_in > 0),
   succeed_url text,
   timeout_url text,

@@ -1,10 +1,11 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { formPage, type Html, type HtmlPage, html, page } from '@quittance/shared/html';
-import { formatFiat, formatUnits } from '@quittance/shared/money';
+import { formatUnits, type Rate } from '@quittance/shared/money';
 import { isChoosable, type UnchosenInvoice } from './domain/unchosen-invoice.ts';
 import { amountDueOf } from './operations/lock-asset.ts';
 import { isOffered } from './operations/offered-assets.ts';
-import { about, networkOf, symbolOf, timeLeft } from './payment-page.ts';
+import { freshFiatRate } from './operations/read-price.ts';
+import { about, networkOf, priceOf, symbolOf, timeLeft } from './payment-page.ts';
 import type { Ports } from './ports.ts';
 
 /** How often the page reloads, for the choice in another window and for the rates. */
@@ -33,19 +34,19 @@ export const pathBelow = ({ publicUrl }: { publicUrl: string }, path: string): s
  */
 export function choicePage(
   invoice: UnchosenInvoice,
-  ports: Pick<Ports, 'quotes' | 'chains' | 'settings'>,
+  ports: Pick<Ports, 'quotes' | 'fiatRates' | 'chains' | 'settings'>,
   now: Date,
   problem?: ChoiceProblem,
 ): HtmlPage {
   if (!isChoosable(invoice, now)) return overPage(invoice);
   const { expiresAt } = invoice;
-  const price = `${formatFiat(invoice.amountFiat)} US dollars`;
+  const fiat = freshFiatRate(ports, invoice.currency);
   const { status, text } = problem === undefined ? { status: 200, text: undefined } : problems[problem];
   const body = html`<p class="state" role="status">Waiting for your choice</p>
-<h1>${price}</h1>
+<h1>${priceOf(invoice)}</h1>
 <p class="soft">Choose what you pay with. The exact amount is set when you choose.</p>
-${text === undefined ? undefined : html`<p class="warn" role="alert">${text}</p>`}
-${choices(invoice, ports)}
+${text === undefined || fiat === undefined ? undefined : html`<p class="warn" role="alert">${text}</p>`}
+${fiat === undefined ? noRate : choices(invoice, ports, fiat.rate)}
 <dl>
 ${about(invoice)}
 ${expiresAt === null ? undefined : timeLeft(expiresAt, now)}
@@ -56,8 +57,15 @@ ${expiresAt === null ? undefined : timeLeft(expiresAt, now)}
   return formPage(status, 'Choose how to pay', body, problem === undefined ? refresh : undefined);
 }
 
-function choices(invoice: UnchosenInvoice, ports: Pick<Ports, 'quotes' | 'chains' | 'settings'>): Html {
-  const buttons = invoice.assets.flatMap((asset) => choice(asset, invoice, ports) ?? []);
+/** Without the rate of its currency nothing can be chosen. */
+const noRate = html`<p class="warn" role="alert">There is no exchange rate for this price at the moment. Please try again in a minute.</p>`;
+
+function choices(
+  invoice: UnchosenInvoice,
+  ports: Pick<Ports, 'quotes' | 'chains' | 'settings'>,
+  fiatRate: Rate,
+): Html {
+  const buttons = invoice.assets.flatMap((asset) => choice(asset, invoice, fiatRate, ports) ?? []);
   if (buttons.length === 0) {
     return html`<p class="warn">No currency can be used at the moment. Please try again in a minute.</p>`;
   }
@@ -69,12 +77,13 @@ ${buttons}</form>`;
 function choice(
   asset: AssetSymbol,
   { amountFiat }: UnchosenInvoice,
+  fiatRate: Rate,
   ports: Pick<Ports, 'quotes' | 'chains'>,
 ): Html | undefined {
   const quote = isOffered(ports, asset) ? ports.quotes.fresh(asset) : undefined;
   if (quote === undefined) return undefined;
   const { symbol, chain, decimals } = assets[asset];
-  const amount = formatUnits(amountDueOf(asset, amountFiat, quote).amountDue, decimals);
+  const amount = formatUnits(amountDueOf(asset, amountFiat, quote, fiatRate).amountDue, decimals);
   const shown = symbolOf(symbol);
   return html`<button class="button" name="asset" value="${asset}">${shown} on ${networkOf(chain)}<small>about ${amount} ${shown}</small></button>
 `;

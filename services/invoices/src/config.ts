@@ -25,7 +25,7 @@ export const configSchema = withChains(
       .max(1_000)
       .default(0)
       .describe(
-        'How much less than the amount due still makes an invoice paid, in basis points. It allows for exchanges that deduct their fee from the payment. It applies to invoices that are created afterwards.',
+        'How much less than the amount due still makes an invoice paid, in basis points. It allows for exchanges that deduct their fee from the payment. It applies to invoices that are created afterwards, of accounts that have not set their own.',
       ),
   }),
   { xpubs: true },

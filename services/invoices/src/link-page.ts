@@ -1,7 +1,8 @@
 import { formPage, type Html, type HtmlPage, html, page } from '@quittance/shared/html';
-import { formatCents, formatFiat } from '@quittance/shared/money';
+import { formatCents } from '@quittance/shared/money';
 import { pathBelow } from './choice-page.ts';
 import { linkStatusOf, type PaymentLink } from './domain/payment-link.ts';
+import { nameOfCurrency, priceOf } from './payment-page.ts';
 import type { Settings } from './ports.ts';
 
 /** Why a payment of a link could not begin: what the payer typed, or a rate or an address that is missing for now. */
@@ -24,8 +25,8 @@ export function linkPage(
   typed = '',
 ): HtmlPage {
   if (linkStatusOf(link, now) !== 'active') return endedPage(link, now);
-  const { amountFiat } = link;
-  const title = amountFiat === null ? 'Choose the amount' : `${formatFiat(amountFiat)} US dollars`;
+  const { amountFiat, currency } = link;
+  const title = amountFiat === null ? 'Choose the amount' : priceOf({ currency, amountFiat });
   const body = html`<h1>${title}</h1>
 <dl>
 <dt>Description</dt><dd dir="auto">${link.description}</dd>
@@ -38,13 +39,13 @@ ${problem === undefined ? undefined : html`<p class="warn" role="alert">${proble
   return formPage(problem?.status ?? 200, 'Payment', body);
 }
 
-function amountField({ amountMin, amountMax }: PaymentLink, typed: string): Html {
+function amountField({ currency, amountMin, amountMax }: PaymentLink, typed: string): Html {
   const limits = [
     ...(amountMin === null ? [] : [`at least ${formatCents(amountMin)}`]),
     ...(amountMax === null ? [] : [`at most ${formatCents(amountMax)}`]),
   ];
   const hint = limits.length === 0 ? '' : `, ${limits.join(' and ')}`;
-  return html`<label>Amount in US dollars${hint}
+  return html`<label>Amount in ${nameOfCurrency(currency)}${hint}
 <input name="amount" inputmode="decimal" autocomplete="off" maxlength="40" required value="${typed}"></label>`;
 }
 

@@ -1,4 +1,5 @@
 import { assets, type Chain } from '@quittance/shared/assets';
+import type { Currency } from '@quittance/shared/currencies';
 import { type Html, type HtmlPage, html, page } from '@quittance/shared/html';
 import { formatFiat, formatUnits, type Units } from '@quittance/shared/money';
 import { assertNever } from '@quittance/shared/result';
@@ -96,7 +97,7 @@ export function paymentPage(
 ${pageState === 'waiting' || pageState === 'short' ? toPay(invoice, rest, ports, now) : undefined}
 <dl>
 ${about(invoice)}
-<dt>Price</dt><dd>${formatFiat(invoice.amountFiat)} US dollars, ${show(invoice.amountDue)}</dd>
+<dt>Price</dt><dd>${priceOf(invoice)}, ${show(invoice.amountDue)}</dd>
 <dt>Currency</dt><dd>${name}</dd>
 </dl>
 ${arrived(invoice, seen, paymentsTotal, height)}
@@ -104,6 +105,20 @@ ${backLink(pageState, invoice)}`;
   const isDone = pageState === 'paid' || backToShopAfter.includes(pageState);
   return page(200, titles[pageState], body, isDone ? undefined : refreshSeconds(invoice, seen, now));
 }
+
+/** The price in its currency, with the currency's name: "12.50 euros". Formatted from its text, so every digit is exact. */
+export const priceOf = ({ currency, amountFiat }: Pick<Invoice, 'currency' | 'amountFiat'>): string =>
+  namedFormat(currency).format(formatFiat(amountFiat) as Intl.StringNumericLiteral);
+
+/** The name of a currency for amounts of it: "euros". */
+export const nameOfCurrency = (currency: Currency): string =>
+  namedFormat(currency)
+    .formatToParts(2)
+    .flatMap(({ type, value }) => (type === 'currency' ? [value] : []))
+    .join('');
+
+const namedFormat = (currency: Currency) =>
+  new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'name' });
 
 /** What the shop says the payment is for. */
 export const about = ({ description }: Pick<Invoice, 'description'>): Html | undefined =>

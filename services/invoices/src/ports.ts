@@ -4,13 +4,14 @@ import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import type { Bus } from '@quittance/shared/bus';
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
-import type { InvoiceId, Random } from '@quittance/shared/ids';
+import type { AccountId, InvoiceId, Random } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import type { Units } from '@quittance/shared/money';
-import type { QuoteBoard } from '@quittance/shared/quotes';
+import type { FiatRateBoard, QuoteBoard } from '@quittance/shared/quotes';
 import type { Secret } from '@quittance/shared/secret';
 import type { AddressFilter } from './address-filter.ts';
 import type { OutageLimits } from './domain/expiry-extension.ts';
+import type { StoredSettings } from './domain/invoice-settings.ts';
 import type { PoolAddress } from './store/addresses.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
 import type { NewInvoice } from './store/invoices.ts';
@@ -99,11 +100,15 @@ export type Ports = {
   random: Random;
   logger: Logger;
   quotes: Pick<QuoteBoard, 'latest' | 'fresh'>;
+  /** The rates of the currencies that invoices are priced in. */
+  fiatRates: Pick<FiatRateBoard, 'fresh'>;
   chains: ReadonlyMap<Chain, WatchedChain>;
   /** Writes a new invoice; requests at the same moment share a statement. */
   saveInvoice(made: NewInvoice): Promise<void>;
   /** Reads an invoice in full; requests at the same moment share a statement. */
   findInvoice(id: InvoiceId): Promise<FullInvoice | undefined>;
+  /** Reads the settings of an account as they are now; requests at the same moment share a statement. */
+  settingsOf(account: AccountId): Promise<StoredSettings>;
   settings: Settings;
   /** Wakes the relay: call it after a commit that wrote to the outbox. */
   wakeRelay: () => void;

@@ -1,21 +1,24 @@
 import { refuseWrongNetworks } from '@quittance/chains/network-check';
 import type { Db } from '@quittance/shared/db';
 import { createApp, finishApp } from '@quittance/shared/http';
-import { type InvoiceId, pooledBytes } from '@quittance/shared/ids';
+import { type AccountId, type InvoiceId, pooledBytes } from '@quittance/shared/ids';
 import { reason } from '@quittance/shared/logger';
-import { watchQuotes } from '@quittance/shared/quotes';
+import { watchFiatRates, watchQuotes } from '@quittance/shared/quotes';
 import { requestBatcher } from '@quittance/shared/request-batcher';
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import type { InvoicesConfig } from './config.ts';
 import { handlers } from './handlers.ts';
+import { routeInvoiceSettings } from './http/invoice-settings.ts';
 import { routeInvoices } from './http/invoices.ts';
 import { routePages, sendPageOrJson } from './http/pages.ts';
 import { routePaymentLinks } from './http/payment-links.ts';
 import { invoicesMetrics } from './metrics.ts';
 import { compareKeys, loadKeyStatus } from './operations/compare-keys.ts';
+import { describeInvoice } from './operations/describe-invoice.ts';
 import type { Ports } from './ports.ts';
 import { openContradictions } from './store/contradictions.ts';
 import { findInvoices } from './store/invoice-reads.ts';
+import { findSettings } from './store/invoice-settings.ts';
 import { type NewInvoice, saveNewInvoices } from './store/invoices.ts';
 import { watchChains } from './watch-chains.ts';
 import { startWorkers } from './workers.ts';
@@ -51,6 +54,7 @@ export const startInvoices = (
       if (chains.size === 0) logger.warn('no chain is configured: no invoice can be created');
       // Until NATS is connected, no rate is fresh: no invoice is created, and existing ones can be read.
       const quotes = watchQuotes(bus, clock, logger, QUOTE_AGE_MAX_MS);
+      const fiatRates = watchFiatRates(bus, clock, logger, QUOTE_AGE_MAX_MS);
       const ports: Ports = {
         db,
         bus,
@@ -58,6 +62,7 @@ export const startInvoices = (
         random: pooledBytes,
         logger,
         quotes,
+        fiatRates,
         chains,
         ...batched(db),
         settings: {
@@ -74,7 +79,7 @@ export const startInvoices = (
       return {
         ports,
         metrics: invoicesMetrics(config.DATABASE_URL.reveal(), logger, chains),
-        watchers: [quotes],
+        watchers: [quotes, fiatRates],
         connections: [...chains.values()].map(({ reader }) => reader),
       };
     },
@@ -99,6 +104,7 @@ export const startInvoices = (
         ],
       });
       routeInvoices(app, ports);
+      routeInvoiceSettings(app, ports);
       routePaymentLinks(app, ports);
       routePages(app, ports);
       finishApp(app, parts.logger, sendPageOrJson);
@@ -124,6 +130,7 @@ export const startInvoices = (
         }),
       );
     },
+    responders: { 'invoice.describe': describeInvoice },
     handlers,
     workers: workers ? startWorkers : undefined,
   });
@@ -137,7 +144,7 @@ const contradictedPayments = async (db: Db): Promise<string[]> =>
   );
 
 /** Requests at the same moment share one statement. */
-function batched(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice'> {
+function batched(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice' | 'settingsOf'> {
   return {
     saveInvoice: requestBatcher({
       run: async (made: readonly NewInvoice[]) => {
@@ -148,6 +155,11 @@ function batched(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice'> {
     }),
     findInvoice: requestBatcher({
       run: (ids: readonly InvoiceId[]) => findInvoices(db, ids),
+      ...BATCHES,
+    }),
+    // Each request is read after it arrived: a change that was answered holds for every later invoice, on any replica.
+    settingsOf: requestBatcher({
+      run: (accounts: readonly AccountId[]) => findSettings(db, accounts),
       ...BATCHES,
     }),
   };

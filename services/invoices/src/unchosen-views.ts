@@ -23,10 +23,12 @@ export function unchosenView(invoice: UnchosenInvoice, shown: Pick<ViewPorts, 's
   return {
     ...fields,
     currency: invoice.currency,
+    rate: null,
     pending_amount: '0',
     paid_amount: '0',
     reversed_amount: '0',
     amount_remaining: null,
+    refunded_amount: '0',
     cancelled_at: iso(invoice.cancelledAt),
     description: invoice.description,
     metadata: invoice.metadata,
@@ -36,6 +38,7 @@ export function unchosenView(invoice: UnchosenInvoice, shown: Pick<ViewPorts, 's
     asset,
     address: null,
     payments: [],
+    refunds: [],
   };
 }
 

@@ -1,10 +1,21 @@
 import { showAddress } from '@quittance/chains/registry';
 import { assets } from '@quittance/shared/assets';
-import { formatFiat, formatRate, formatUnits, parseRate, type Units, units } from '@quittance/shared/money';
+import {
+  cents,
+  formatCents,
+  formatFiat,
+  formatRate,
+  formatUnits,
+  ONE_DOLLAR,
+  parseRate,
+  type Units,
+  units,
+} from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { assertNever, invariant } from '@quittance/shared/result';
 import { confirmationsOf, type Deposit, isFinal, isInBlock } from './domain/deposit.ts';
-import { amountRemaining, currencies, type Invoice } from './domain/invoice.ts';
+import { amountRemaining, type Invoice } from './domain/invoice.ts';
+import type { InvoiceSettings } from './domain/invoice-settings.ts';
 import type { MempoolPayment } from './domain/mempool-payment.ts';
 import type { Ports, Settings } from './ports.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
@@ -51,7 +62,7 @@ export function listItemView(invoice: Invoice, { quotes }: Pick<ViewPorts, 'quot
 
 /** An invoice in full, with its newest and its largest payments (see store/invoice-reads.ts). */
 export function invoiceView(
-  { invoice, height, deposits, mempoolPayments, paymentsTotal }: FullInvoice,
+  { invoice, height, deposits, mempoolPayments, paymentsTotal, refunds, refundedAmount }: FullInvoice,
   shown: ViewPorts,
 ) {
   const { decimals } = assets[invoice.asset];
@@ -64,11 +75,13 @@ export function invoiceView(
   const explorer = shown.chains.get(invoice.chain);
   return {
     ...fields,
-    currency: currencies[0],
+    currency: invoice.currency,
+    rate: rateView(invoice),
     pending_amount: formatUnits(invoice.pendingAmount, decimals),
     paid_amount: formatUnits(invoice.paidAmount, decimals),
     reversed_amount: formatUnits(invoice.reversedAmount, decimals),
     amount_remaining: formatUnits(remaining, decimals),
+    refunded_amount: formatUnits(refundedAmount, decimals),
     cancelled_at: iso(invoice.cancelledAt),
     description: invoice.description,
     metadata: invoice.metadata,
@@ -81,8 +94,36 @@ export function invoiceView(
       explorer_url: payment.txHash === null ? null : (explorer?.explorerUrl?.(payment.txHash) ?? null),
     })),
     ...(paymentsTotal > payments.length ? { payments_total: paymentsTotal } : {}),
+    refunds: refunds.map(({ id, status, amount, payoutId, createdAt }) => ({
+      id,
+      amount: formatUnits(amount, decimals),
+      status,
+      // eslint-disable-next-line no-restricted-syntax -- an id below 2^53
+      payout_id: payoutId === null ? null : Number(payoutId),
+      created_at: createdAt.toISOString(),
+    })),
   };
 }
+
+/** The locked rates that the amount due was computed with, in US dollars, and where they came from. */
+function rateView({ currency, fiatRate, asset, usdRate, quote }: Invoice) {
+  return {
+    currency: {
+      code: currency,
+      usd_rate: fiatRate?.usd_rate ?? formatRate(ONE_DOLLAR),
+      as_of: fiatRate?.as_of ?? null,
+      sources: fiatRate?.sources ?? [],
+    },
+    asset: { symbol: asset, usd_rate: formatRate(usdRate), as_of: quote.as_of, sources: quote.sources },
+  };
+}
+
+/** An account's settings; per cent of the tolerance. */
+export const settingsView = ({ currency, expiresIn, toleranceBps }: InvoiceSettings) => ({
+  currency,
+  expires_in: expiresIn,
+  tolerance: formatCents(cents(BigInt(toleranceBps))),
+});
 
 /**
  * The address and the wallet URI for `amount`. The URI is the bare address when nothing is to be paid, or when the asset is

@@ -37,6 +37,7 @@ describe('POST /api/invoices', () => {
       network_fee: '0.0005',
       min_confirmations: 3,
     };
+    const quoted = fixture.quotes.get('ETH')?.as_of;
     const whole = {
       id,
       external_id: 'order 7',
@@ -48,10 +49,21 @@ describe('POST /api/invoices', () => {
       created_at: fixture.clock.at.toISOString(),
       amount: '0.004',
       currency: 'USD',
+      rate: {
+        currency: { code: 'USD', usd_rate: '1', as_of: null, sources: [] },
+        asset: {
+          symbol: 'ETH',
+          usd_rate: '2500',
+          as_of: quoted,
+          sources: [{ name: 'file', usd_rate: '2500', read_at: quoted }],
+        },
+      },
       pending_amount: '0',
       paid_amount: '0',
       reversed_amount: '0',
       amount_remaining: '0.004',
+      refunded_amount: '0',
+      refunds: [],
       cancelled_at: null,
       description: 'Two tickets',
       metadata: { order: ' 7 ', a: '' },

@@ -6,7 +6,6 @@ import { connectBus } from '@quittance/shared/bus';
 import type { EventKind, PayloadOf } from '@quittance/shared/events';
 import { type AccountId, newAccountId, newEventId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
-import type { Quote } from '@quittance/shared/quotes';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import pg from 'pg';
@@ -17,10 +16,11 @@ import { createScanner } from '../src/workers.ts';
 import {
   type Any,
   api,
-  aQuote,
   confirmKeys,
   type FixtureOptions,
   settings,
+  someFiatRates,
+  someQuotes,
   startReplica,
   watchScripted,
 } from './replica.ts';
@@ -56,14 +56,8 @@ export async function startFixture(options: FixtureOptions = {}) {
   const nats = options.natsUrl === undefined ? await testNats() : undefined;
   const natsUrl = nats?.url ?? (options.natsUrl as string);
   const logger = createLogger('invoices', 'silent');
-  const terms = [
-    { asset: 'ETH' },
-    { asset: 'USDC_ERC20', usd_rate: '1', network_fee: '1000000', dust: '10000' },
-    { asset: 'BTC', usd_rate: '50000', network_fee: '1000', dust: '1000', active: chainName === 'bitcoin' },
-    { asset: 'SOL', usd_rate: '100', network_fee: '5000', dust: '890880', min_confirmations: 1 },
-    { asset: 'USDC_SOL', usd_rate: '1', network_fee: '1', dust: '10000', min_confirmations: 1 },
-  ] as const;
-  const quotes = new Map(terms.map((one): [string, Quote] => [one.asset, aQuote(one, clock.at)]));
+  const quotes = someQuotes(chainName, clock.at);
+  const fiatRates = someFiatRates(clock.at);
   const board = { stale: false };
   if (options.unconfirmed !== true && kind !== 'solana') await confirmKeys(database, settings[chainName]);
   const services: InvoicesService[] = [];
@@ -77,6 +71,7 @@ export async function startFixture(options: FixtureOptions = {}) {
         latest: (asset) => quotes.get(asset),
         fresh: (asset) => (board.stale ? undefined : quotes.get(asset)),
       },
+      fiatRates: { fresh: (currency) => fiatRates.get(currency) },
       toleranceBps: options.toleranceBps ?? 0,
       watch: (db) => watchScripted(chain, db, options),
     });
@@ -134,7 +129,7 @@ export async function startFixture(options: FixtureOptions = {}) {
 
   function merchant(account: AccountId = newAccountId(new Date())) {
     const call = (
-      method: 'GET' | 'POST',
+      method: 'GET' | 'POST' | 'PATCH',
       path: string,
       body?: unknown,
       headers: Record<string, string> = {},
@@ -144,6 +139,7 @@ export async function startFixture(options: FixtureOptions = {}) {
       get: (path: string) => call('GET', path),
       post: (path: string, body: unknown, headers?: Record<string, string>) =>
         call('POST', path, body, headers),
+      patch: (path: string, body: unknown) => call('PATCH', path, body),
       /** A new invoice, by default of 25 dollars in the chain's own asset. */
       async invoice(order: object = {}): Promise<Any> {
         const answer = await call('POST', '/api/invoices', {
@@ -208,6 +204,8 @@ export async function startFixture(options: FixtureOptions = {}) {
     watchedChain,
     scanner,
     quotes,
+    /** Those that are fresh. */
+    fiatRates,
     board,
     rows,
     scan,

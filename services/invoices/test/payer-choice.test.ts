@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { chooseAsset } from '../src/operations/choose-asset.ts';
+import { describeInvoice } from '../src/operations/describe-invoice.ts';
 import { expireUnchosen } from '../src/operations/expire-unchosen.ts';
 import type { Ports } from '../src/ports.ts';
 import { DUE, MINUTE, openFixture } from './fixture.ts';
@@ -34,6 +35,7 @@ describe('an invoice whose payer chooses the asset', () => {
     expect(made).toEqual({
       ...{ id, external_id: 'o-1', amount_fiat: '25.00', usd_rate: null, status: 'pending', paid_at: null },
       ...{ expires_at: made.expires_at, created_at: made.created_at, amount: null, currency: 'USD' },
+      ...{ rate: null, refunds: [], refunded_amount: '0' },
       ...{ pending_amount: '0', paid_amount: '0', reversed_amount: '0', amount_remaining: null },
       ...{ cancelled_at: null, description, metadata: { a: 'b' }, url: `https://pay.example/pay/${id}` },
       ...{ assets: ['ETH', 'USDC_ERC20'], asset: null, address: null, payments: [] },
@@ -91,6 +93,19 @@ describe('an invoice whose payer chooses the asset', () => {
     expect(versions).toEqual([...versions].sort((a, b) => a - b));
     expect(new Set(versions).size).toBe(versions.length);
     expect((await shop.get('/api/invoices?status=paid')).body.data).toMatchObject([{ id }]);
+  });
+
+  it('is in no file of invoices before the choice, and nothing of it can be refunded', async () => {
+    const { shop, id } = await unchosen({ external_id: 'o-2' });
+    const rows = async () =>
+      String((await shop.get('/api/invoices?format=csv')).body)
+        .split('\r\n')
+        .filter((line) => line.includes(id));
+    const refundable = () => describeInvoice(ports, { invoice_id: id });
+    expect([await rows(), await refundable()]).toEqual([[], { invoice: null }]);
+    await choose(id);
+    expect(await rows()).toHaveLength(1);
+    expect(await refundable()).toMatchObject({ invoice: { asset: 'ETH', paid_amount: '0' } });
   });
 
   it.each([

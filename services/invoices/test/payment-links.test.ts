@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DUE, type Fixture, MINUTE, openFixture } from './fixture.ts';
-import { type Any, api } from './replica.ts';
+import { type Any, aFiatRate, api } from './replica.ts';
 
 const { fixture, pay, settle } = await openFixture();
 
@@ -130,6 +130,47 @@ describe('a payment link', () => {
     // Without limits, those of every invoice hold.
     const free = await aLink({ asset: 'ETH' });
     expect((await open(free.link.id, 'amount=4.99')).body).toContain('The amount must be at least 5.');
+  });
+
+  it('has the currency of its account unless it names one, and each payment the rate of its moment', async () => {
+    const shop = fixture.merchant();
+    await shop.patch('/api/invoice-settings', { currency: 'EUR', expires_in: null });
+    const { link } = await aLink({ amount: 10, asset: 'ETH' }, shop);
+    expect(link).toMatchObject({ currency: 'EUR', amount_fiat: '10.00', expires_in: null });
+    expect((await page(`/link/${link.id}`)).body).toContain('<h1>10.00 euros</h1>');
+    // 10 × 1.0845 / 2500; the settings are those of the moment that the payment begins.
+    const first = { currency: 'EUR', amount_fiat: '10.00', amount: '0.004338', expires_at: null };
+    expect(await shop.read(invoiceOf(await open(link.id)))).toMatchObject(first);
+    await shop.patch('/api/invoice-settings', { currency: 'USD', expires_in: 5 });
+
+    const euro = fixture.fiatRates.get('EUR') as Any;
+    try {
+      fixture.fiatRates.set('EUR', aFiatRate('EUR', '2', fixture.clock.at));
+      const second = await shop.read(invoiceOf(await open(link.id)));
+      expect(second).toMatchObject({ currency: 'EUR', amount: '0.008', payment_link_id: link.id });
+      expect(Date.parse(second.expires_at) - Date.parse(second.created_at)).toBe(5 * MINUTE);
+      // The price is below the least amount of now: that is no fault of the payer.
+      fixture.fiatRates.set('EUR', aFiatRate('EUR', '0.4', fixture.clock.at));
+      const unavailable = { status: 503, body: expect.stringContaining('Payments cannot begin') };
+      expect(await open(link.id)).toMatchObject(unavailable);
+      fixture.fiatRates.delete('EUR');
+      expect(await open(link.id)).toMatchObject(unavailable);
+      const order = { description: 'Tea', currency: 'EUR' };
+      expect((await shop.post('/api/payment-links', { ...order, amount: 10 })).status).toBe(503);
+      expect((await shop.post('/api/payment-links', order)).status).toBe(201);
+    } finally {
+      fixture.fiatRates.set('EUR', euro);
+    }
+    const yen = await aLink({ amount_min: 1000, currency: 'JPY', asset: 'ETH' }, shop);
+    expect((await page(`/link/${yen.link.id}`)).body).toContain('Amount in Japanese yen, at least 1000');
+    expect((await open(yen.link.id, 'amount=1500.5')).body).toContain(
+      'The amount must not have more than 0 decimal places.',
+    );
+    const wrong = await shop.post('/api/payment-links', { description: 'Tea', currency: 'DOGE', amount: 10 });
+    expect([wrong.status, wrong.body.errors]).toEqual([
+      422,
+      { currency: ['The selected currency is invalid.'] },
+    ]);
   });
 
   it('ends at its time, or when the shop deactivates it; what was begun before goes on', async () => {

@@ -7,7 +7,7 @@ import { openDb } from '@quittance/shared/db';
 import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
-import type { Quote } from '@quittance/shared/quotes';
+import type { FiatRate, Quote } from '@quittance/shared/quotes';
 import { onServer } from '@quittance/testkit/databases';
 import type { TestDatabase } from '@quittance/testkit/engines';
 import { request } from 'undici';
@@ -60,6 +60,34 @@ export const aQuote = (over: Partial<Quote> & Pick<Quote, 'asset'>, now: Date): 
   as_of: now.toISOString(),
   ...over,
 });
+
+/** A currency's rate of one source. */
+export const aFiatRate = (currency: FiatRate['currency'], usdRate: string, now: Date): FiatRate => ({
+  currency,
+  usd_rate: usdRate,
+  sources: [{ name: 'file', usd_rate: usdRate, read_at: now.toISOString() }],
+  spread_bps: 0,
+  as_of: now.toISOString(),
+});
+
+/** The quotes that a fixture begins with, by asset. */
+export function someQuotes(chainName: Chain, now: Date): Map<string, Quote> {
+  const terms = [
+    { asset: 'ETH' },
+    { asset: 'USDC_ERC20', usd_rate: '1', network_fee: '1000000', dust: '10000' },
+    { asset: 'BTC', usd_rate: '50000', network_fee: '1000', dust: '1000', active: chainName === 'bitcoin' },
+    { asset: 'SOL', usd_rate: '100', network_fee: '5000', dust: '890880', min_confirmations: 1 },
+    { asset: 'USDC_SOL', usd_rate: '1', network_fee: '1', dust: '10000', min_confirmations: 1 },
+  ] as const;
+  return new Map(terms.map((one) => [one.asset, aQuote(one, now)]));
+}
+
+/** The rates that a fixture begins with, by currency. */
+export const someFiatRates = (now: Date): Map<string, FiatRate> =>
+  new Map([
+    ['EUR', aFiatRate('EUR', '1.0845', now)],
+    ['JPY', aFiatRate('JPY', '0.006666666666666667', now)],
+  ]);
 
 /** Stores the answer of payouts that it has the keys of our addresses. */
 export async function confirmKeys(database: TestDatabase, given: ChainSettings): Promise<void> {
@@ -192,7 +220,7 @@ type Call = { account?: AccountId; body?: unknown; headers?: Record<string, stri
 /** A request with the gateway's identity header. */
 export async function api(
   port: number,
-  method: 'GET' | 'POST' | 'HEAD',
+  method: 'GET' | 'POST' | 'PATCH' | 'HEAD',
   path: string,
   { account, body, headers = {}, now }: Call,
 ): Promise<ApiAnswer> {

@@ -1,8 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { newInvoiceId } from '@quittance/shared/ids';
+import { eventually } from '@quittance/testkit/eventually';
+import { describeInvoice } from '../src/operations/describe-invoice.ts';
 import { DUE, type Fixture, MINUTE, openFixture } from './fixture.ts';
 import { api } from './replica.ts';
 
-const { fixture, anInvoice, pay, pass } = await openFixture();
+const { fixture, anInvoice, pay, pass, settle } = await openFixture();
 
 describe('an invoice that a shop works with', () => {
   it('shows its description to the customer as text, and its metadata to the merchant alone', async () => {
@@ -25,11 +28,11 @@ describe('an invoice that a shop works with', () => {
       'The description must not be greater than 500 characters.',
     ],
     [{ metadata: { a: 5 } }, 'metadata.a', 'The metadata.a must be a string.'],
-    [{ currency: 'EUR' }, 'currency', 'The selected currency is invalid.'],
+    [{ currency: 'SEK' }, 'currency', 'The selected currency is invalid.'],
   ])('422: %j', async (more, field, message) => {
     const answer = await fixture.merchant().post('/api/invoices', { asset: 'ETH', amount: 25, ...more });
     expect(answer).toMatchObject({ status: 422, body: { errors: { [field]: [message] } } });
-    if (field === 'currency') expect(answer.body.hint).toContain('Valid: USD.');
+    if (field === 'currency') expect(answer.body.hint).toContain('Valid: USD, EUR, GBP, CHF, JPY, CAD, AUD.');
   });
 
   it('asks in its URI for what remains, and for nothing more when enough was seen', async () => {
@@ -101,6 +104,81 @@ describe('GET /api/invoices', () => {
   });
 });
 
+describe('GET /api/invoices?format=csv', () => {
+  /** The lines of a file without its end, and its answer. */
+  async function exported(shop: ReturnType<Fixture['merchant']>, query = '') {
+    const answer = await shop.get(`/api/invoices?format=csv${query}`);
+    return { ...answer, lines: String(answer.body).trimEnd().split('\r\n') };
+  }
+
+  it('is a file of all that match, whose credited amounts are those of paid invoices', async () => {
+    const shop = fixture.merchant();
+    const paid = await shop.invoice({
+      external_id: '@SUM(A1)',
+      description: '1", two',
+      metadata: { a: 'b' },
+    });
+    fixture.pass(1);
+    const partial = await shop.invoice({ amount: '25.5' });
+    fixture.pass(1);
+    const cancelled = await shop.invoice({ external_id: '7' });
+    await shop.post(`/api/invoices/${cancelled.id}/cancel`, {});
+    await pay(paid.address.address.toLowerCase(), DUE + DUE / 3n);
+    await pay(partial.address.address.toLowerCase(), DUE / 2n);
+    await settle();
+    const { status, headers, lines } = await exported(shop);
+    expect([status, headers['content-disposition']]).toEqual([200, 'attachment; filename="invoices.csv"']);
+    expect(lines[0]).toBe(
+      'id,external_id,created_at,status,paid_at,expires_at,cancelled_at,currency,amount_fiat,currency_usd_rate,asset,usd_rate,amount,' +
+        'paid_amount,pending_amount,reversed_amount,credited_amount,credited_usd,description,metadata',
+    );
+    const [first, second, third] = await Promise.all(
+      [cancelled, partial, paid].map(({ id }) => shop.read(id)),
+    );
+    expect(lines.slice(1)).toEqual([
+      `${first.id},7,${first.created_at},expired,,${first.expires_at},${first.cancelled_at},USD,25.00,1,ETH,2500,0.01,` +
+        '0,0,0,0,0.00,,{}',
+      `${second.id},,${second.created_at},partially_paid,,${second.expires_at},,USD,25.50,1,ETH,2500,0.0102,` +
+        '0.005,0,0,0,0.00,,{}',
+      // 0.01333… ETH at 2,500 dollars, rounded down.
+      `${third.id},'@SUM(A1),${third.created_at},paid,${third.paid_at},${third.expires_at},,USD,25.00,1,ETH,2500,0.01,` +
+        `${third.paid_amount},0,0,${third.paid_amount},33.33,"1"", two","{""a"":""b""}"`,
+    ]);
+    expect(third.paid_amount).toMatch(/^0\.013{10}/);
+    expect((await exported(shop, '&status=paid&external_id_prefix=@')).lines).toEqual([lines[0], lines[3]]);
+    expect((await exported(fixture.merchant())).lines).toEqual([lines[0]]);
+  });
+
+  it('has more rows than are read at a time, each once and newest first', async () => {
+    const shop = fixture.merchant();
+    const { id } = await shop.invoice();
+    await fixture.rows(
+      `insert into invoices select copy.* from invoices i, generate_series(1, 1200) as n,
+         jsonb_populate_record(i, jsonb_build_object('id', 'inv_many_' || lpad(n::text, 4, '0'))) as copy
+       where i.id = $1`,
+      [id],
+    );
+    const { lines } = await exported(shop, '&asset=ETH');
+    const ids = lines.slice(1).map((line) => line.split(',')[0]);
+    const expected = await fixture.rows('select id from invoices where account_id = $1 order by id desc', [
+      shop.account,
+    ]);
+    expect(ids).toEqual(expected.map((row) => row.id));
+    expect(ids).toHaveLength(1_201);
+  });
+
+  it('422: a part of the list cannot be chosen, also where only the client accepts CSV', async () => {
+    const shop = fixture.merchant();
+    const call = { account: shop.account, now: fixture.clock.now(), headers: { accept: 'text/csv' } };
+    const path = '/api/invoices?page=2&perPage=5&expand=payments';
+    const refused = await api(fixture.service.port, 'GET', path, call);
+    expect([refused.status, Object.keys(refused.body.errors)]).toEqual([422, ['page', 'perPage', 'expand']]);
+    expect(refused.body.hint).toContain('all rows');
+    expect((await shop.get(`${path}&format=json`)).status).toBe(200);
+    expect((await shop.get('/api/invoices?format=pdf')).status).toBe(422);
+  });
+});
+
 describe('POST /api/invoices/{id}/cancel', () => {
   const cancel = (shop: ReturnType<Fixture['merchant']>, id: string, body: object = {}) =>
     shop.post(`/api/invoices/${id}/cancel`, body);
@@ -162,5 +240,52 @@ describe('POST /api/invoices/{id}/cancel', () => {
     expect(await shop.get(`/api/invoices/${id}?expand=payments`)).toMatchObject(wrong);
     expect(await shop.post(`/api/invoices/${id}/cancel?expand=payments`, {})).toMatchObject(wrong);
     expect(await shop.post('/api/invoices?expand=payments', {})).toMatchObject(wrong);
+  });
+});
+
+describe('refunds of an invoice', () => {
+  it('are shown as payouts told of them last, and change neither its status nor its version', async () => {
+    const { id, to, read } = await anInvoice();
+    const { ports } = fixture;
+    await pay(to, 3n * DUE);
+    await settle();
+    const before = await read();
+    expect(before).toMatchObject({ status: 'paid', refunds: [], refunded_amount: '0' });
+    const described = await describeInvoice(ports, { invoice_id: id });
+    const amounts = { amount_due: DUE.toString(), paid_amount: (3n * DUE).toString() };
+    expect(described.invoice).toMatchObject({ asset: 'ETH', status: 'paid', usd_rate: '2500', ...amounts });
+    expect(await describeInvoice(ports, { invoice_id: newInvoiceId() })).toEqual({ invoice: null });
+
+    const refund = (n: number, version: number, status: 'claimable' | 'pending' | 'completed' | 'expired') =>
+      fixture.tell('refund.updated', {
+        refund_id: `ref_${n}_${id}`,
+        invoice_id: id,
+        account_id: 'acc_1',
+        version,
+        status,
+        asset: 'ETH',
+        amount: (DUE / 2n).toString(),
+        share: DUE.toString(),
+        payout_id: status === 'claimable' ? null : '7',
+        created_at: `2026-03-02T12:00:0${n}.000Z`,
+      });
+    await refund(2, 1, 'claimable');
+    await refund(1, 3, 'completed');
+    await eventually(async () => expect((await read()).refunds).toHaveLength(2));
+    await refund(1, 2, 'pending');
+    await refund(3, 1, 'expired');
+    await eventually(async () => expect((await read()).refunds).toHaveLength(3));
+    const shown = (n: number, status: string, payout_id: number | null) => ({
+      id: `ref_${n}_${id}`,
+      amount: '0.005',
+      status,
+      payout_id,
+      created_at: `2026-03-02T12:00:0${n}.000Z`,
+    });
+    expect(await read()).toEqual({
+      ...before,
+      refunded_amount: '0.02',
+      refunds: [shown(1, 'completed', 7), shown(2, 'claimable', null), shown(3, 'expired', 7)],
+    });
   });
 });

@@ -17,7 +17,7 @@ export const configSchema = z.object({
     .meta({
       format: '`public` or `file:/path`',
       description:
-        'Where exchange rates come from: `public` takes the median of several exchanges, `file:` and an absolute path reads a JSON table of prices.',
+        'Where exchange rates come from: `public` takes the median of several exchanges, `file:` and an absolute path reads a JSON table of US dollars for one unit of each asset and currency.',
     }),
   QUOTES_EVERY_MS: milliseconds.default(15_000).describe('How often rates and network fees are updated.'),
   ASSETS_ACTIVE: z

@@ -1,32 +1,21 @@
-import { type CsvCell, csvLine } from '@quittance/shared/csv';
-import type { BalanceTransaction } from './store/balance-transactions.ts';
+import { type CsvCell, csvLine, csvTable, number, numberOrNothing } from '@quittance/shared/csv';
 import { balanceTransactionView, type StatementView } from './views.ts';
 
-const number = (text: string): CsvCell => ({ number: text });
-const numberOrNothing = (text: string | null): CsvCell => (text === null ? null : number(text));
-
-export const transactionsCsvHead = csvLine([
-  ...['id', 'created_at', 'type', 'asset', 'amount', 'fee', 'net', 'balance_after', 'usd_rate', 'usd_value'],
-  ...['source_type', 'source_id'],
-]);
-
-export function transactionCsvLine(transaction: BalanceTransaction): string {
-  const view = balanceTransactionView(transaction);
-  return csvLine([
-    view.id,
-    view.created_at,
-    view.type,
-    view.asset.symbol,
-    number(view.amount),
-    number(view.fee),
-    number(view.net),
-    number(view.balance_after),
-    numberOrNothing(view.usd_rate),
-    numberOrNothing(view.usd_value),
-    view.source.type,
-    String(view.source.id),
-  ]);
-}
+/** The balance transactions of an account. */
+export const transactionsTable = csvTable(balanceTransactionView, {
+  id: ({ id }) => id,
+  created_at: ({ created_at }) => created_at,
+  type: ({ type }) => type,
+  asset: ({ asset }) => asset.symbol,
+  amount: ({ amount }) => number(amount),
+  fee: ({ fee }) => number(fee),
+  net: ({ net }) => number(net),
+  balance_after: ({ balance_after }) => number(balance_after),
+  usd_rate: ({ usd_rate }) => numberOrNothing(usd_rate),
+  usd_value: ({ usd_value }) => numberOrNothing(usd_value),
+  source_type: ({ source }) => source.type,
+  source_id: ({ source }) => String(source.id),
+});
 
 /** The balances have a column of their own: those of amounts, fees and nets can be summed. */
 export function statementCsv(statement: StatementView): string {

@@ -26,6 +26,13 @@ const selectQuoteAges = statement(
    from quotes join assets on symbol = asset where active`,
 );
 
+// An operator may stop quoting a currency: after a week it is no longer missed.
+const selectFiatRateAges = statement(
+  'metrics_fiat_rate_ages',
+  `select asset as currency, greatest(0, extract(epoch from now() - as_of))::float as value
+   from quotes where not exists (select from assets where symbol = asset) and as_of > now() - interval '7 days'`,
+);
+
 const byAsset = (name: DatabaseGauge['name'], help: string, sql: Statement): DatabaseGauge => ({
   name,
   help,
@@ -41,6 +48,12 @@ const gauges: readonly DatabaseGauge[] = [
     'Age of the last rate that the sources of an asset agreed on, of those that merchants may use.',
     selectQuoteAges,
   ),
+  {
+    name: 'quittance_fiat_rate_age_seconds',
+    help: 'Age of the last rate that the sources of a currency agreed on, of those with a rate in the last seven days.',
+    labels: ['currency'],
+    read: reading(selectFiatRateAges),
+  },
   ...messageGauges,
 ];
 

@@ -10,11 +10,17 @@ import {
   units,
   unitsToUsd,
 } from '@quittance/shared/money';
-import type { Quote } from '@quittance/shared/quotes';
+import type { FiatRate, Quote } from '@quittance/shared/quotes';
 import { partsOf, sourceOf, transactionIdOf, typeOf } from './domain/balance-transaction.ts';
 import type { Month, MonthStatement } from './domain/statement.ts';
 import type { BalanceTransaction } from './store/balance-transactions.ts';
-import { type AssetCardRow, type AssetRow, type BalanceRow, storedRate } from './store/quotes.ts';
+import {
+  type AssetCardRow,
+  type AssetRow,
+  type BalanceRow,
+  type FiatRateRow,
+  storedRate,
+} from './store/quotes.ts';
 import type { SuspenseItem } from './store/suspense.ts';
 
 const noRate = 0n as Rate;
@@ -163,5 +169,16 @@ export function quoteView(row: AssetRow): Quote {
     sources: row.sources ?? [],
     spread_bps: row.spreadBps ?? 0,
     as_of: (row.asOf ?? NEVER).toISOString(),
+  };
+}
+
+/** A currency as the other services are told of it. */
+export function fiatRateView({ currency, usdRate, sources, spreadBps, asOf }: FiatRateRow): FiatRate {
+  return {
+    currency,
+    usd_rate: formatRate(storedRate(usdRate)),
+    sources,
+    spread_bps: spreadBps,
+    as_of: asOf.toISOString(),
   };
 }

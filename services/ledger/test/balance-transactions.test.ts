@@ -52,7 +52,7 @@ beforeAll(async () => {
   await handle(settled(paid));
   const lease = (await takeLease(fixture.db, 'quotes', 'this test', 600_000)) as Lease;
   const rate = rateFromSource('0.9999') ?? (0n as never);
-  const readings = [{ source: 'test', ...USDC, rate, readAt: systemClock.now() }];
+  const readings = [{ source: 'test', symbol: USDC.asset, rate, readAt: systemClock.now() }];
   await refreshQuotes({ ...ledger.ports, prices: fixedPrices(readings) }, lease);
   await handle(settled(late), settled(ether));
   await accept(late);

@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import type { AssetSymbol } from '@quittance/shared/assets';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { eventually } from '@quittance/testkit/eventually';
 import { holdPosting, type LedgerPayout } from '../src/domain/posting.ts';
 import { placeHold } from '../src/operations/place-hold.ts';
+import { readBalance } from '../src/operations/read-balance.ts';
 import { decideHolds } from '../src/store/holds.ts';
 import { aDeposit, aHold, anAccount, aPayoutId, giveUp, openLedger, settled } from './ledger-fixture.ts';
 
@@ -39,6 +41,14 @@ it('holds are decided by their keys, also when the statement was planned over em
   );
   expect(plan.length).toBeGreaterThan(10);
   expect(JSON.stringify(plan)).not.toMatch(/Seq Scan/);
+});
+
+it('tells what an account can spend, which is nothing without a deposit', async () => {
+  const account = await anAccountWith(100n);
+  const read = async (asset: AssetSymbol, of = account) =>
+    (await readBalance(one.ports, { account_id: of, asset })).available;
+  expect(await fixture.place(aHold(account, 60n, { network_fee: '5' }))).toBe('placed');
+  expect([await read('ETH'), await read('BTC'), await read('ETH', anAccount())]).toEqual(['35', '0', '0']);
 });
 
 describe('a hold', () => {

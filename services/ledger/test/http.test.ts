@@ -16,7 +16,7 @@ async function rates(prices: Record<string, string>) {
   const lease = (await takeLease(fixture.db, 'quotes', 'this test', 600_000)) as Lease;
   const readings = Object.entries(prices).map(([asset, price]) => ({
     source: 'test',
-    asset: asset as 'ETH',
+    symbol: asset as 'ETH',
     rate: rateFromSource(price) ?? (0n as never),
     readAt: systemClock.now(),
   }));

@@ -4,9 +4,16 @@ import { type Bucket, connectBus } from '@quittance/shared/bus';
 import { systemClock } from '@quittance/shared/clock';
 import { type Lease, releaseLease, takeLease } from '@quittance/shared/lease';
 import { rateFromSource } from '@quittance/shared/money';
-import { type Quote, type QuoteBoard, watchQuotes } from '@quittance/shared/quotes';
+import {
+  type FiatRate,
+  type FiatRateBoard,
+  type Quote,
+  type QuoteBoard,
+  watchFiatRates,
+  watchQuotes,
+} from '@quittance/shared/quotes';
 import { eventually } from '@quittance/testkit/eventually';
-import type { Reading } from '../src/domain/quote.ts';
+import type { Rated, Reading } from '../src/domain/quote.ts';
 import { refreshQuotes } from '../src/operations/refresh-quotes.ts';
 import type { Ports } from '../src/ports.ts';
 import { fixedPrices } from './fixed-prices.ts';
@@ -14,25 +21,27 @@ import { logger, openLedger } from './ledger-fixture.ts';
 
 const { fixture, one } = openLedger();
 let board: QuoteBoard;
+let fiatBoard: FiatRateBoard;
 let kv: Bucket;
 let lease: Lease;
 let stopBoard: () => Promise<void>;
 beforeAll(async () => {
   const bus = await connectBus({ url: fixture.natsUrl, service: 'invoices', logger });
   board = watchQuotes(bus, systemClock, logger, 60_000);
+  fiatBoard = watchFiatRates(bus, systemClock, logger, 60_000);
   kv = await bus.kv('quotes');
   stopBoard = async () => {
-    await board.stop();
+    await Promise.all([board.stop(), fiatBoard.stop()]);
     await bus.close();
   };
   lease = (await takeLease(fixture.db, 'quotes', 'this test', 600_000)) as Lease;
 });
 afterAll(() => stopBoard());
 
-function aReading(source: string, price: string, asset: AssetSymbol = 'ETH', readAt = new Date()): Reading {
+function aReading(source: string, price: string, symbol: Rated = 'ETH', readAt = new Date()): Reading {
   const rate = rateFromSource(price);
   if (rate === undefined) throw new Error(`no rate: ${price}`);
-  return { source, asset, rate, readAt };
+  return { source, symbol, rate, readAt };
 }
 
 const refresh = (readings: readonly Reading[], sourcesMin = 1) =>
@@ -127,6 +136,24 @@ describe('quotes', () => {
     expect(await step()).toEqual(['20000000000000000', '6500000', '20000']);
     estimates.clear();
     expect(await step()).toEqual(['20000000000000000', '6500000', '20000']);
+  });
+
+  it('of currencies are published beside them, and a currency with one source keeps its old rate', async () => {
+    const latestOf = async (currency: string) => (await kv.get(currency))?.json<FiatRate>();
+    const old = new Date(Date.now() - 70_000);
+    const pair = (currency: Rated, price: string, readAt?: Date) =>
+      ['a', 'b'].map((source) => aReading(source, price, currency, readAt));
+    await refresh([...pair('EUR', '1.08', old), ...pair('JPY', '0.0066', old)], 2);
+    await refresh([...pair('EUR', '1.09'), aReading('a', '0.0067', 'JPY')], 2);
+    await eventually(() => expect(fiatBoard.fresh('EUR')).toMatchObject({ usd_rate: '1.09' }));
+    expect(await latestOf('EUR')).toMatchObject({
+      currency: 'EUR',
+      spread_bps: 0,
+      sources: ['a', 'b'].map((name) => ({ name, usd_rate: '1.09', read_at: expect.any(String) })),
+    });
+    expect(await latestOf('JPY')).toMatchObject({ usd_rate: '0.0066', as_of: old.toISOString() });
+    expect(fiatBoard.fresh('JPY')).toBeUndefined();
+    expect(fiatBoard.fresh('GBP')).toBeUndefined();
   });
 
   it('of a publisher that was replaced are not kept', async () => {

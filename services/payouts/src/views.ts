@@ -31,6 +31,7 @@ export function payoutView(payout: Payout) {
     to_address: showAddress(chain, payout.address),
     status,
     failed_reason: payout.failedReason ?? '',
+    cancel_requested_at: payout.cancelRequestedAt?.toISOString() ?? null,
     created_at: payout.createdAt.toISOString(),
     completed_at: payout.completedAt?.toISOString() ?? null,
     asset: { id, symbol, name, decimals },
@@ -40,6 +41,10 @@ export function payoutView(payout: Payout) {
     external_id: payout.externalId,
     metadata: payout.metadata,
     deposit_id: payout.returnsDeposit,
+    batch_id: payout.batchId,
+    automatic: payout.isAutomatic,
+    refund_id: payout.refundId,
+    invoice_id: payout.invoiceId,
   };
 }
 
@@ -112,4 +117,4 @@ export const outcomeView = (payout: Payout): PayloadOf<'hold.settle'> => ({
   tx_hash: payout.txHash,
 });
 
-const idOnTheWire = (id: PayoutId): number => Number(id); // eslint-disable-line no-restricted-syntax -- an id below 2^53
+export const idOnTheWire = (id: PayoutId): number => Number(id); // eslint-disable-line no-restricted-syntax -- an id below 2^53

@@ -4,15 +4,21 @@ import { reason } from '@quittance/shared/logger';
 import { publishFeeEstimates } from '@quittance/shared/quotes';
 import type { Stoppable } from '@quittance/shared/start-service';
 import { startWorker } from '@quittance/shared/worker';
+import { endRefunds } from './operations/claim-refund.ts';
+import { finishStaleBatches } from './operations/finish-payout-batch.ts';
 import { publishFees } from './operations/publish-fees.ts';
 import { voidStaleRequests } from './operations/request-payout.ts';
+import { runAutomaticPayouts } from './operations/run-automatic-payouts.ts';
 import { chainLease, handOverChain, runChainWorker } from './operations/run-chain-worker.ts';
 import { watchStalled } from './operations/watch-stalled.ts';
 import type { PayoutChain, Ports } from './ports.ts';
+import { cancelRequests } from './store/cancellations.ts';
 import { oldestReserved } from './store/payouts.ts';
 import { walletsWithOpenTransactions } from './store/replacement-groups.ts';
 
 const VOID_EVERY_MS = 500;
+const AUTOMATIC_EVERY_MS = 5_000;
+const REFUNDS_EVERY_MS = 5_000;
 const FEES_EVERY_MS = 15_000;
 /** Another replica publishes fees before the last ones expire in the ledger. */
 const FEES_LEASE_MS = 2 * FEES_EVERY_MS + 5_000;
@@ -22,7 +28,8 @@ const STALLED_EVERY_MS = 15_000;
 
 /**
  * Each chain has a chain worker and a worker that publishes its fees, so that a node that is down delays only its own
- * chain. One worker voids undecided requests, one finds payouts without progress.
+ * chain. One worker voids undecided requests, one ends claim links, one runs automatic payouts, and one finds payouts without
+ * progress.
  */
 export function startWorkers(ports: Ports): Stoppable {
   const { logger, settings } = ports;
@@ -40,7 +47,13 @@ export function startWorkers(ports: Ports): Stoppable {
         timed(() => publishFeesForAll(ports, on)),
       ),
     ),
-    start('voider', VOID_EVERY_MS, () => voidStaleRequests(ports)),
+    start('voider', VOID_EVERY_MS, async () => {
+      const voided = await voidStaleRequests(ports);
+      await finishStaleBatches(ports);
+      return voided;
+    }),
+    start('refunds', REFUNDS_EVERY_MS, () => endRefunds(ports)),
+    start('automatic-payouts', AUTOMATIC_EVERY_MS, () => runAutomaticPayouts(ports)),
     start(
       'stalled',
       STALLED_EVERY_MS,
@@ -85,12 +98,13 @@ export function chainWorkerStep<K extends ChainKind>(
   };
 }
 
-/** Whether a payout waits to be signed, or a transaction is open. */
+/** Whether a payout waits to be signed or to be cancelled, or a transaction is open. */
 async function hasOpen(
   { db }: Ports,
   { chain, sender, assets }: Pick<PayoutChain, 'chain' | 'sender' | 'assets'>,
 ): Promise<boolean> {
   if ((await oldestReserved(db, assets, 1)).length > 0) return true;
+  if ((await cancelRequests(db, assets, 1)).length > 0) return true;
   return (await walletsWithOpenTransactions(db, chain, sender.hotAddress, 1)).length > 0;
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { markCancelRequested } from '../src/store/cancellations.ts';
 import { BITCOIN, type BitcoinFixture, bitcoinSuite, CONFIRMATIONS } from './bitcoin-fixture.ts';
 import { halt, resume } from './chain-worker-fixture.ts';
 
@@ -135,6 +136,20 @@ describe('a payout', () => {
     expect(await fixture.statusOf(payout)).toBe('reserved');
     expect(await fixture.transactions()).toEqual([]);
     fixture.expectLogged({ level: 'error', has: '0.0199', needs: '0.01993' });
+  });
+
+  it('is cancelled instead of signed when its merchant asked for it, and the mempool spends no UTXO that is free', async () => {
+    const sent = await fixture.send();
+    await fixture.deposit(BITCOIN);
+    const [payout, other] = [await fixture.reserve(20_000n), await fixture.reserve(30_000n)];
+    await markCancelRequested(fixture.db, payout.id);
+    // Ours is in the mempool, and has locked its UTXO.
+    const [locked] = await fixture.utxos();
+    expect(locked?.state).toBe('locked');
+    expect(await fixture.sender.spentInMempool([locked?.outpoint ?? ''])).toBe(true);
+    await fixture.finish();
+    expect(await fixture.statusesOf(sent, payout, other)).toEqual(['mined', 'failed', 'mined']);
+    expect(await fixture.published(payout.id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
   });
 
   it('of dust is refused, and does not delay others', async () => {

@@ -5,7 +5,7 @@ import type { PayoutId } from '@quittance/shared/ids';
 import { recordDeposits, reverseDeposits } from '../src/handlers.ts';
 import { movePayout } from '../src/store/payouts.ts';
 import { aDeposit, type DepositPayload } from './deposit-event.ts';
-import { type RequestsFixture, recipient, requestsSuite } from './service-fixture.ts';
+import { type RequestsFixture, recipient, requestsSuite, storeReverted } from './service-fixture.ts';
 
 /** An unresolved deposit is refunded: a payout of its whole amount less the fee, once. */
 let fixture: RequestsFixture;
@@ -127,18 +127,7 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     const { body } = await giveBack(deposit_id);
     const payout = String(body.data.id);
     await fixture.db.transaction(async (trx) => {
-      await trx.rows(
-        `with drawn as (select nextval(pg_get_serial_sequence('transactions', 'id')) as id),
-         sent as (
-           insert into transactions (id, replacement_group, chain, wallet, nonce, purpose, asset, amount, max_cost,
-             min_confirmations, raw, tx_hash, state, fence, block_height, block_hash)
-           overriding system value
-           select id, id, 'ethereum', '0xhot', 7, 'payout', 'ETH', 1, 1, 1, '0x', '0xreverted', 'reverted', 1, 1, '0x1'
-           from drawn returning replacement_group)
-         insert into payments (payout_id, replacement_group, address, amount)
-         select $1, replacement_group, '0x1', 1 from sent`,
-        [payout],
-      );
+      await storeReverted(trx, payout);
       await movePayout(trx, payout as PayoutId, ['reserved'], 'failed', { failedReason: 'refused' });
     });
     expect((await giveBack(deposit_id)).status).toBe(201);

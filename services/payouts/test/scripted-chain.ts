@@ -101,6 +101,10 @@ export class ScriptedChain {
       };
     },
     nonce: async (address, at) => {
+      if (at === 'pending') {
+        const waiting = [...this.#pool.values()].filter(({ from }) => from === address);
+        return Math.max(this.#nonce(address, this.blocks.length), ...waiting.map(({ nonce }) => nonce + 1));
+      }
       return this.#nonce(
         address,
         at === 'latest' ? this.blocks.length : this.blocks.length - this.finalizedLag,

@@ -27,6 +27,8 @@ export type Reply = {
 export type ScriptedLedger = {
   asked: Hold[];
   reply: (hold: Hold) => Reply;
+  /** The answer to `balance.read`; none when undefined. */
+  available: string | undefined;
   close(): Promise<void>;
 };
 
@@ -39,6 +41,7 @@ export async function scriptedLedger(url: string): Promise<ScriptedLedger> {
   const ledger: ScriptedLedger = {
     asked: [],
     reply: () => ({ outcome: 'placed' }),
+    available: undefined,
     close: () => nats.close(),
   };
   const answer = async (message: Msg): Promise<void> => {
@@ -54,6 +57,14 @@ export async function scriptedLedger(url: string): Promise<ScriptedLedger> {
     callback: (error, message) => {
       if (error !== null) throw error;
       void answer(message);
+    },
+  });
+  nats.subscribe(commandSubject('balance.read'), {
+    queue: 'ledger',
+    callback: (error, message) => {
+      if (error !== null) throw error;
+      const { available } = ledger;
+      if (available !== undefined) message.respond(JSON.stringify({ available }));
     },
   });
   await nats.flush();

@@ -74,6 +74,14 @@ export class Client {
     return this.#call('POST', path, typeof body === 'string' ? body : JSON.stringify(body), headers);
   }
 
+  put(path: string, body: object): Promise<Answered> {
+    return this.#call('PUT', path, JSON.stringify(body));
+  }
+
+  delete(path: string): Promise<Answered> {
+    return this.#call('DELETE', path);
+  }
+
   async #call(method: string, path: string, body?: string, headers = {}): Promise<Answered> {
     const identity = signIdentity(SECRET, { account: this.account }, new Date());
     const answer = await fetch(`http://127.0.0.1:${this.#port()}${path}`, {
@@ -81,6 +89,8 @@ export class Client {
       headers: { 'x-quittance-identity': identity, ...headers },
       ...(body === undefined ? {} : { body }),
     });
-    return { status: answer.status, headers: answer.headers, body: await answer.json() };
+    const isJson = answer.headers.get('content-type')?.includes('json') === true;
+    const { status, headers: told } = answer;
+    return { status, headers: told, body: isJson ? await answer.json() : await answer.text() };
   }
 }

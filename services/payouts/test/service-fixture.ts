@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
 import { connectBus } from '@quittance/shared/bus';
 import { loadConfig } from '@quittance/shared/config';
-import { openDb } from '@quittance/shared/db';
+import { openDb, type Queryable } from '@quittance/shared/db';
 import { type EventKind, events } from '@quittance/shared/events';
 import type { PayoutId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
@@ -35,6 +35,7 @@ async function openFixture() {
     board,
     db,
     newClient,
+    replicas: (): readonly PayoutsService[] => services,
     stopReplicas,
     /** A merchant that has no payouts when a test begins. */
     shop,
@@ -132,4 +133,20 @@ export function requestsSuite(use: (fixture: RequestsFixture) => void): void {
       expect(await fixture.db.rows('select 1 from outbox where sent_at is null')).toEqual([]),
     );
   });
+}
+
+/** Stores a transaction of a payout that was mined and reverted. */
+export async function storeReverted(db: Queryable, payout: number | string): Promise<void> {
+  await db.rows(
+    `with drawn as (select nextval(pg_get_serial_sequence('transactions', 'id')) as id),
+     sent as (
+       insert into transactions (id, replacement_group, chain, wallet, nonce, purpose, asset, amount, max_cost,
+         min_confirmations, raw, tx_hash, state, fence, block_height, block_hash)
+       overriding system value
+       select id, id, 'ethereum', '0xhot', id, 'payout', 'ETH', 1, 1, 1, '0x', '0xreverted' || id, 'reverted', 1, 1, '0x1'
+       from drawn returning replacement_group)
+     insert into payments (payout_id, replacement_group, address, amount)
+     select $1, replacement_group, '0x1', 1 from sent`,
+    [payout],
+  );
 }

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AssetSymbol } from '@quittance/shared/assets';
+import type { ForeignCurrency } from '@quittance/shared/currencies';
 
-/** US dollars for one whole asset: where the sandbox's market stands at the first start. */
+/** US dollars for one whole asset or one unit of a currency: where the sandbox's market stands at the first start. */
 const opening = {
   BTC: '60000',
   ETH: '2500',
@@ -13,7 +14,13 @@ const opening = {
   USDC_BASE: '1',
   POL: '0.5',
   USDC_POLYGON: '1',
-} satisfies Record<AssetSymbol, string>;
+  EUR: '1.08',
+  GBP: '1.25',
+  CHF: '1.12',
+  JPY: '0.0064',
+  CAD: '0.72',
+  AUD: '0.65',
+} satisfies Record<AssetSymbol | ForeignCurrency, string>;
 
 /**
  * The fixed table the sandbox's ledger reads its rates from, again and again: edit it while it runs. What an earlier

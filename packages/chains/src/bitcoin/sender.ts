@@ -80,6 +80,8 @@ export type BitcoinSender = ChainSender & {
    * outpoints.
    */
   unspent(outpoints: readonly string[]): Promise<(Unspent | undefined)[]>;
+  /** Whether a transaction of the mempool spends one of these outputs, which no block spends. */
+  spentInMempool(outpoints: readonly string[]): Promise<boolean>;
   /** All unspent outputs of an address. The node scans the whole chain state: not for every round. */
   unspentOf(address: string): Promise<{ height: number; outputs: Received[] }>;
   /** What an address received in the blocks from one height to another, both included. */
@@ -134,7 +136,9 @@ export function createBitcoinSender({ rpc, network, wallet }: BitcoinSenderParts
 
     height: () => heightOf(rpc),
 
-    unspent: (outpoints) => unspentOutputs(rpc, outpoints),
+    unspent: (outpoints) => unspentOutputs(rpc, outpoints, false),
+
+    spentInMempool: async (outpoints) => (await unspentOutputs(rpc, outpoints, true)).includes(undefined),
 
     async unspentOf(address) {
       const { height, unspents } = await scan(rpc, address);
@@ -167,10 +171,14 @@ async function scan(rpc: Rpc, address: string): Promise<z.infer<typeof scanned>>
   return found;
 }
 
-async function unspentOutputs(rpc: Rpc, outpoints: readonly string[]): Promise<(Unspent | undefined)[]> {
+async function unspentOutputs(
+  rpc: Rpc,
+  outpoints: readonly string[],
+  withMempool: boolean,
+): Promise<(Unspent | undefined)[]> {
   const method = 'gettxout';
   const all: (Unspent | undefined)[] = [];
-  const callFor = (outpoint: string) => ({ method, params: [...placeOf(outpoint), false] });
+  const callFor = (outpoint: string) => ({ method, params: [...placeOf(outpoint), withMempool] });
   const limits = { atOnce: ASKED_TOGETHER, numbers: 'exact' } as const;
   for await (const [, answer] of askEach(rpc, outpoints, callFor, limits)) {
     const found = read(unspent.nullable(), answer, method);

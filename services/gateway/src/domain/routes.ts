@@ -8,6 +8,8 @@ export type Route = {
   upstream: Upstream;
   /** What it takes to be let through: an API token, or nothing at all. */
   auth: 'token' | 'none';
+  /** Without a token: any path of it exists, so a client's requests for all of them are counted together. */
+  countedTogether?: true;
   /** Its answer goes on until somebody ends it. */
   endless?: true;
   /** Bodies are larger elsewhere: see `BODY_BYTES_MAX`. */
@@ -24,9 +26,24 @@ const routes: readonly Route[] = [
   { methods: ['GET', 'POST'], pattern: '/api/invoices', upstream: 'invoices', auth: 'token' },
   { methods: ['GET'], pattern: '/api/invoices/:id', upstream: 'invoices', auth: 'token' },
   { methods: ['POST'], pattern: '/api/invoices/:id/cancel', upstream: 'invoices', auth: 'token' },
+  { methods: ['GET', 'PATCH'], pattern: '/api/invoice-settings', upstream: 'invoices', auth: 'token' },
+  { methods: ['POST'], pattern: '/api/invoices/:id/refunds', upstream: 'payouts', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/refunds', upstream: 'payouts', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/refunds/:id', upstream: 'payouts', auth: 'token' },
+  { methods: ['POST'], pattern: '/api/refunds/:id/cancel', upstream: 'payouts', auth: 'token' },
   { methods: ['GET', 'POST'], pattern: '/api/payouts', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/payouts/quote', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/payouts/:id', upstream: 'payouts', auth: 'token' },
+  { methods: ['POST'], pattern: '/api/payouts/:id/cancel', upstream: 'payouts', auth: 'token' },
+  { methods: ['POST'], pattern: '/api/payout-batches', upstream: 'payouts', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/payout-batches/:id', upstream: 'payouts', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/automatic-payouts', upstream: 'payouts', auth: 'token' },
+  {
+    methods: ['PUT', 'DELETE'],
+    pattern: '/api/automatic-payouts/:asset',
+    upstream: 'payouts',
+    auth: 'token',
+  },
   { methods: ['GET'], pattern: '/api/balances', upstream: 'ledger', auth: 'token' },
   { methods: ['GET'], pattern: '/api/balance-transactions', upstream: 'ledger', auth: 'token' },
   { methods: ['GET'], pattern: '/api/statements', upstream: 'ledger', auth: 'token' },
@@ -67,10 +84,18 @@ const routes: readonly Route[] = [
     opensPayments: true,
   },
   {
+    methods: ['GET', 'POST'],
+    pattern: '/claim/:token',
+    upstream: 'payouts',
+    auth: 'none',
+    bodyBytesMax: FORM_BYTES_MAX,
+  },
+  {
     methods: ['GET'],
     pattern: '/.well-known/webhooks-public-keys/:id',
     upstream: 'webhooks',
     auth: 'none',
+    countedTogether: true,
   },
 ];
 

@@ -1,7 +1,7 @@
 import type { Begun } from '../limits.ts';
 import type { Ports } from '../ports.ts';
 
-/** A request for the payment page of an invoice, or the page of a payment link. */
+/** A request for the payment page of an invoice, or in the same way for that of a payment link or a claim link. */
 export type PageRequest = { invoice: string; clientKey: string };
 
 const keyOf = ({ invoice, clientKey }: PageRequest): string => `${invoice} ${clientKey}`;

@@ -18,16 +18,24 @@ it('transfers up to the height explain the balance', () => {
 });
 
 it.each([
-  [null, 0],
-  [ago(0), MINUTE],
-  [ago(2 * MINUTE), MINUTE],
-  [ago(60 * MINUTE), 15 * MINUTE],
-  [ago(4 * 24 * 60 * MINUTE), 24 * 60 * MINUTE],
-])('checks a balance that was done at %s again after %i ms', (doneAt, wait) => {
-  expect(nextBalanceCheck(doneAt, now)).toEqual(new Date(now.getTime() + wait));
-});
+  [null, null, 0],
+  [null, ago(24 * 60 * MINUTE), 0],
+  [null, ago(24 * 60 * MINUTE + 1), 60 * MINUTE],
+  [null, ago(90 * 24 * 60 * MINUTE), 60 * MINUTE],
+  [ago(0), null, MINUTE],
+  [ago(2 * MINUTE), null, MINUTE],
+  [ago(60 * MINUTE), null, 15 * MINUTE],
+  [ago(60 * MINUTE), ago(90 * 24 * 60 * MINUTE), 15 * MINUTE],
+  [ago(4 * 24 * 60 * MINUTE), null, 24 * 60 * MINUTE],
+])(
+  'checks a balance that was done at %s, and without an end since %s, again after %i ms',
+  (doneAt, unendingSince, wait) => {
+    expect(nextBalanceCheck({ doneAt, unendingSince }, now)).toEqual(new Date(now.getTime() + wait));
+  },
+);
 
 it('checks no balance after a week', () => {
-  expect(nextBalanceCheck(ago(7 * 24 * 60 * MINUTE), now)).not.toBeNull();
-  expect(nextBalanceCheck(ago(7 * 24 * 60 * MINUTE + 1), now)).toBeNull();
+  const week = 7 * 24 * 60 * MINUTE;
+  expect(nextBalanceCheck({ doneAt: ago(week), unendingSince: null }, now)).not.toBeNull();
+  expect(nextBalanceCheck({ doneAt: ago(week + 1), unendingSince: null }, now)).toBeNull();
 });

@@ -19,13 +19,27 @@ export function unexplained(
 
 const MINUTE_MS = 60_000;
 const WATCHED_MS = 7 * 24 * 60 * MINUTE_MS;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** Of an invoice that never expires: there may be thousands that nobody will pay. */
+const UNENDING_EVERY_MS = 60 * MINUTE_MS;
+
+/** What the next check of an address depends on. */
+export type BalanceWatch = {
+  /** When its invoice was paid or closed. */
+  doneAt: Date | null;
+  /** When its invoice was created, if it never expires. */
+  unendingSince: Date | null;
+};
 
 /**
- * When to check a balance again, at the earliest: at the next block while its invoice is open (null `doneAt`), less
- * and less often in the week after, then never.
+ * When to check a balance again, at the earliest: at the next block while its invoice is open, less and less often in the
+ * week after, then never. The balance of an open invoice that never expires is checked every hour after its first day.
  */
-export function nextBalanceCheck(doneAt: Date | null, now: Date): Date | null {
-  if (doneAt === null) return now;
+export function nextBalanceCheck({ doneAt, unendingSince }: BalanceWatch, now: Date): Date | null {
+  if (doneAt === null) {
+    const isOld = unendingSince !== null && now.getTime() - unendingSince.getTime() > DAY_MS;
+    return isOld ? new Date(now.getTime() + UNENDING_EVERY_MS) : now;
+  }
   const age = now.getTime() - doneAt.getTime();
   return age > WATCHED_MS ? null : new Date(now.getTime() + Math.max(MINUTE_MS, age / 4));
 }

@@ -1,8 +1,9 @@
 import type { AssetSymbol, Chain } from '@quittance/shared/assets';
+import type { Currency } from '@quittance/shared/currencies';
 import type { AccountId, InvoiceId, PaymentLinkId } from '@quittance/shared/ids';
 import type { Metadata } from '@quittance/shared/metadata';
 import type { Cents, Rate, Units } from '@quittance/shared/money';
-import type { Quote } from '@quittance/shared/quotes';
+import type { FiatRate, Quote } from '@quittance/shared/quotes';
 
 /** Any other text names no invoice: the database need not be asked. */
 export const isInvoiceId = (text: string): text is InvoiceId => /^inv_[0-9a-z]{36}$/.test(text);
@@ -25,9 +26,6 @@ const moves = {
 export const mayFollow = (from: Status, to: Status): boolean =>
   from === to || (moves[from] as readonly Status[]).includes(to);
 
-/** What an invoice may be priced in. */
-export const currencies = ['USD'] as const;
-
 /** The fixed terms of an invoice, set at creation. */
 export type InvoiceTerms = {
   id: InvoiceId;
@@ -39,7 +37,12 @@ export type InvoiceTerms = {
   metadata: Metadata;
   asset: AssetSymbol;
   chain: Chain;
+  currency: Currency;
+  /** In `currency`. */
   amountFiat: Cents;
+  /** The locked rate of `currency` with its sources; null for US dollars. */
+  fiatRate: FiatRate | null;
+  /** Of the asset. */
   usdRate: Rate;
   /** The locked quote, with its sources. */
   quote: Quote;

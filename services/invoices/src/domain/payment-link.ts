@@ -1,8 +1,8 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
+import type { Currency } from '@quittance/shared/currencies';
 import type { AccountId, PaymentLinkId } from '@quittance/shared/ids';
 import type { Metadata } from '@quittance/shared/metadata';
 import type { Cents } from '@quittance/shared/money';
-import type { currencies } from './invoice.ts';
 
 /** What a merchant offers to any number of payers. Each payment of it is an invoice of its own. */
 export type PaymentLink = {
@@ -12,7 +12,8 @@ export type PaymentLink = {
   description: string;
   /** Of each invoice. */
   metadata: Metadata;
-  currency: (typeof currencies)[number];
+  /** Of the amounts, and of each invoice. */
+  currency: Currency;
   /** Null: the payer says how much, within the limits. */
   amountFiat: Cents | null;
   amountMin: Cents | null;
@@ -20,7 +21,7 @@ export type PaymentLink = {
   /** One asset, or those that the payer may choose from. Both null: all that are offered at the time. */
   asset: AssetSymbol | null;
   assets: readonly AssetSymbol[] | null;
-  /** Minutes, of each invoice; null: as of an invoice that says nothing. */
+  /** Minutes, of each invoice; null: as the account has set it when the payment begins. */
   expiresIn: number | null;
   succeedUrl: string | null;
   timeoutUrl: string | null;

@@ -2,7 +2,7 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { Cancellation, CancelRefusal } from './cancellation.ts';
 import { earlier } from './deposit.ts';
-import type { currencies, InvoiceTerms } from './invoice.ts';
+import type { InvoiceTerms } from './invoice.ts';
 
 /** An invoice whose payer has not chosen the asset yet. No payment can arrive for it: it has no address. */
 export type UnchosenInvoice = Pick<
@@ -12,6 +12,7 @@ export type UnchosenInvoice = Pick<
   | 'externalId'
   | 'description'
   | 'metadata'
+  | 'currency'
   | 'amountFiat'
   | 'toleranceBps'
   | 'createdAt'
@@ -21,7 +22,6 @@ export type UnchosenInvoice = Pick<
   | 'timeoutUrl'
   | 'paymentLinkId'
 > & {
-  currency: (typeof currencies)[number];
   /** Those that the payer may choose from. */
   assets: readonly AssetSymbol[];
   status: 'pending' | 'expired';

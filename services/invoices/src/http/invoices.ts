@@ -1,4 +1,5 @@
 import { assetSymbols } from '@quittance/shared/assets';
+import { type CsvExports, csvExports, partErrors, wantsCsv } from '@quittance/shared/csv-export';
 import { form } from '@quittance/shared/form';
 import {
   contextOf,
@@ -16,12 +17,14 @@ import {
   send,
 } from '@quittance/shared/http-answers';
 import { isIdempotencyKey, readKey } from '@quittance/shared/idempotency';
+import type { AccountId } from '@quittance/shared/ids';
 import { type Cents, parseCents } from '@quittance/shared/money';
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
 import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
 import { type Field, issueOf, messages, rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
 import { z } from 'zod';
+import { invoicesTable } from '../csv-file.ts';
 import type { CancelRefusal } from '../domain/cancellation.ts';
 import { type Invoice, isInvoiceId, statuses } from '../domain/invoice.ts';
 import type { UnchosenInvoice } from '../domain/unchosen-invoice.ts';
@@ -29,14 +32,21 @@ import { cancelInvoice } from '../operations/cancel-invoice.ts';
 import { createInvoice } from '../operations/create-invoice.ts';
 import { findInvoice } from '../operations/find-invoice.ts';
 import type { Ports } from '../ports.ts';
-import { type FoundInvoice, findInvoices, listInvoices } from '../store/invoice-reads.ts';
+import {
+  allInvoices,
+  type FoundInvoice,
+  findInvoices,
+  type ListFilter,
+  listInvoices,
+} from '../store/invoice-reads.ts';
 import { foundView, unchosenListItemView, unchosenView } from '../unchosen-views.ts';
 import { invoiceView, listItemView } from '../views.ts';
 
 /** What merchants ask about invoices, behind the gateway. */
 export function routeInvoices(app: Express, ports: Ports): void {
   const merchant = merchantOnly(ports.settings.identitySecret, ports.clock);
-  app.get('/api/invoices', merchant, async (req, res) => send(res, await list(ports, req, res)));
+  const exports = csvExports(ports);
+  app.get('/api/invoices', merchant, (req, res) => list(ports, exports, req, res));
   app.get('/api/invoices/:id', merchant, async (req, res) => send(res, await show(ports, req, res)));
   app.post('/api/invoices', merchant, takesNoParameters, ...readBody, async (req, res) => {
     const answer = await create(ports, req, res);
@@ -53,7 +63,7 @@ export function routeInvoices(app: Express, ports: Ports): void {
 /** More than any address or hash has. */
 const SEARCHED_CHARACTERS_MAX = 255;
 
-/** An amount of dollars, of any size. */
+/** An amount of any currency, of any size. */
 const searchedAmount: Field<Cents | null> = (attribute) =>
   rules
     .number()
@@ -62,7 +72,7 @@ const searchedAmount: Field<Cents | null> = (attribute) =>
       if (text === null) return null;
       const amount = parseCents(text);
       if (amount.ok) return amount.value;
-      const hint = 'Give dollars with at most two decimals, such as 25.00.';
+      const hint = 'Give an amount with at most two decimals, such as 25.00.';
       context.addIssue(issueOf(messages.invalid(attribute, hint)));
       return z.NEVER;
     });
@@ -81,21 +91,40 @@ const listForm = form(
     created_from: rules.date().optional,
     created_to: rules.date().optional,
     expand: rules.listOf(['payments']).optional,
+    format: rules.oneOf(['json', 'csv']).optional,
   },
   paged,
 );
 
-async function list(ports: Ports, { query }: Request, res: Response): Promise<Answer> {
+/** A page of invoices as JSON, or all of them as CSV. */
+async function list(ports: Ports, exports: CsvExports, req: Request, res: Response): Promise<void> {
+  const { query } = req;
   const parsed = listForm(withList(query, 'expand'));
-  if (!parsed.ok) return answers.invalid(parsed.refusal);
-  const { perPage, expand, ...filter } = parsed.value;
-  const page = pageOf(query);
+  if (!parsed.ok) return send(res, answers.invalid(parsed.refusal));
+  const { perPage, expand, format, ...filter } = parsed.value;
   const { account } = contextOf(res).identity;
+  if (!wantsCsv(req, format)) {
+    const place = { page: pageOf(query), perPage };
+    return send(res, await listPage(ports, account, filter, { ...place, inFull: expand !== null, query }));
+  }
+  const errors = partErrors(query, ['page', 'perPage', 'expand']);
+  if (Object.keys(errors).length > 0) return send(res, answers.invalid(errors));
+  const select = () => allInvoices(account, filter);
+  await exports.send(res, { account, name: 'invoices', table: invoicesTable, select });
+}
+
+type WantedPage = { page: number; perPage: number; inFull: boolean; query: Request['query'] };
+
+async function listPage(
+  ports: Ports,
+  account: AccountId,
+  filter: ListFilter,
+  { page, perPage, inFull, query }: WantedPage,
+): Promise<Answer> {
   const { items, total } = await listInvoices(ports.db, account, filter, placeOf(page, perPage));
-  const data =
-    expand === null
-      ? items.map((item) => (isUnchosen(item) ? unchosenListItemView(item) : listItemView(item, ports)))
-      : await inFull(ports, items);
+  const data = inFull
+    ? await allInFull(ports, items)
+    : items.map((item) => (isUnchosen(item) ? unchosenListItemView(item) : listItemView(item, ports)));
   const path = `${ports.settings.publicUrl}/api/invoices`;
   return { status: 200, body: pageView({ data, total, page, perPage, path, query }) };
 }
@@ -103,7 +132,7 @@ async function list(ports: Ports, { query }: Request, res: Response): Promise<An
 const isUnchosen = (item: Invoice | UnchosenInvoice): item is UnchosenInvoice => !('asset' in item);
 
 /** Items as GET of one invoice shows them. */
-async function inFull(ports: Ports, items: readonly (Invoice | UnchosenInvoice)[]) {
+async function allInFull(ports: Ports, items: readonly (Invoice | UnchosenInvoice)[]) {
   const chosen = items.filter((item) => !isUnchosen(item));
   const ids = chosen.map(({ id }) => id);
   const found = new Map((await findInvoices(ports.db, ids)).map((full) => [full?.invoice.id, full]));

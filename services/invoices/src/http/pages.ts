@@ -10,7 +10,7 @@ import { type FieldErrors, messagesOf, rules } from '@quittance/shared/validatio
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import { choicePage, pathBelow } from '../choice-page.ts';
 import { isInvoiceId } from '../domain/invoice.ts';
-import { isPaymentLinkId } from '../domain/payment-link.ts';
+import { isPaymentLinkId, type PaymentLink } from '../domain/payment-link.ts';
 import { linkPage, nothingOffered } from '../link-page.ts';
 import { chooseAsset } from '../operations/choose-asset.ts';
 import { findInvoice } from '../operations/find-invoice.ts';
@@ -177,7 +177,7 @@ async function openLink(ports: Ports, req: Request, res: Response): Promise<Show
   try {
     const begun = await payLink(ports, link, { typed, requestId: requestIdOf(res) });
     if (!begun.ok)
-      return again(begun.refusal === null ? undefined : problemOf(ports.logger, id, begun.refusal));
+      return again(begun.refusal === null ? undefined : problemOf(ports.logger, link, begun.refusal));
     ports.wakeRelay();
     return { seeOther: paymentPath(ports, begun.value) };
   } catch (error) {
@@ -187,11 +187,11 @@ async function openLink(ports: Ports, req: Request, res: Response): Promise<Show
   }
 }
 
-/** Of the fields of the invoice the payer gave the amount alone: another problem is one of the link. */
-function problemOf(logger: Logger, link: string, errors: FieldErrors) {
-  if (errors['amount'] !== undefined)
+/** Of the fields of the invoice the payer gave the amount alone, or nothing: another problem is one of the link. */
+function problemOf(logger: Logger, { id, amountFiat }: PaymentLink, errors: FieldErrors) {
+  if (errors['amount'] !== undefined && amountFiat === null)
     return { status: 422, text: textOf({ amount: errors['amount'] }) } as const;
-  logger.warn({ link, reason: textOf(errors) }, 'a payment of a link cannot begin now');
+  logger.warn({ link: id, reason: textOf(errors) }, 'a payment of a link cannot begin now');
   return nothingOffered;
 }
 

@@ -105,7 +105,7 @@ async function explain(
   // A token payment shows in its block. One check stores the balance from before the invoice, while the node still
   // has that state. Further checks are for an operator to request.
   const isAwaited = address.asset === nativeAsset[chain];
-  const nextAt = isAwaited ? nextBalanceCheck(address.doneAt, ports.clock.now()) : null;
+  const nextAt = isAwaited ? nextBalanceCheck(address, ports.clock.now()) : null;
   const look = (before: Units | null): Explained => ({
     look: { address: address.address, height: cursor.height, knownUntil: cursor.knownUntil, before, nextAt },
   });

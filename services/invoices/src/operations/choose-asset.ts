@@ -4,18 +4,20 @@ import { ok, type Result, refuse } from '@quittance/shared/result';
 import { unpaid } from '../domain/invoice.ts';
 import { CHOSEN_VERSION, type ChoiceRefusal, decideChoice } from '../domain/unchosen-invoice.ts';
 import { type Ports, watched } from '../ports.ts';
+import { nothingPaid } from '../store/invoice-reads.ts';
 import { saveChosenInvoice } from '../store/invoices.ts';
 import { findUnchosen, takeUnchosen } from '../store/unchosen-invoices.ts';
 import { invoiceView } from '../views.ts';
 import { lockAsset } from './lock-asset.ts';
 import { isOffered } from './offered-assets.ts';
+import { freshFiatRate, noFiatRate } from './read-price.ts';
 
-type ChoosePorts = Pick<Ports, 'db' | 'clock' | 'random' | 'quotes' | 'chains' | 'settings'>;
+type ChoosePorts = Pick<Ports, 'db' | 'clock' | 'random' | 'quotes' | 'fiatRates' | 'chains' | 'settings'>;
 
 /**
- * Gives an invoice the asset that its payer chose: the rate is locked now, and an address is taken. The row moves from one
+ * Gives an invoice the asset that its payer chose: the rates of the asset and the currency are locked now, and an address is taken. The row moves from one
  * table to the other in one transaction, so of several choices, an expiry and a cancellation exactly one takes place; where
- * another one was faster, this changes nothing. Throws Unavailable when there is no fresh rate or no address: nothing is
+ * another one was faster, this changes nothing. Throws Unavailable when one of the rates is not fresh or there is no address: nothing is
  * written then.
  * @param text the asset as the payer sent it
  * @returns whether it was this choice that took place
@@ -32,14 +34,14 @@ export async function chooseAsset(
   const quote = isOffered(ports, asset) ? ports.quotes.fresh(asset) : undefined;
   if (quote === undefined) throw new Unavailable(`${asset} is switched off or has no fresh rate`);
 
-  const locked = await lockAsset(ports, { asset, amountFiat: unchosen.amountFiat, quote });
+  const fiat = freshFiatRate(ports, unchosen.currency);
+  if (fiat === undefined) throw noFiatRate(unchosen.currency);
+
+  const locked = await lockAsset(ports, { asset, amountFiat: unchosen.amountFiat, quote, fiat });
   const now = ports.clock.now();
-  const { currency: _, assets: _offered, ...terms } = unchosen;
+  const { assets: _, ...terms } = unchosen;
   const invoice = { ...terms, ...locked, ...unpaid, version: CHOSEN_VERSION };
-  const data = invoiceView(
-    { invoice, deposits: [], mempoolPayments: [], paymentsTotal: 0, height: 0 },
-    ports,
-  );
+  const data = invoiceView({ invoice, ...nothingPaid, height: 0 }, ports);
   const payload = { account_id: invoice.account, resource_id: id, version: invoice.version, data };
   return await ports.db.transaction(async (trx) => {
     if (!(await takeUnchosen(trx, id, now))) return ok(false);

@@ -1,62 +1,65 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
+import type { Currency } from '@quittance/shared/currencies';
 import type { RequestBody } from '@quittance/shared/exact-json';
 import { failpoint } from '@quittance/shared/failpoint';
-import { type Form, type FormValues, form } from '@quittance/shared/form';
+import { type Form, type FormValues, formPart, unknownFields } from '@quittance/shared/form';
 import { Unavailable } from '@quittance/shared/http';
 import type { IdempotencyKey } from '@quittance/shared/idempotency';
 import { type AccountId, newEventId, newInvoiceId, type PaymentLinkId } from '@quittance/shared/ids';
-import type { Cents } from '@quittance/shared/money';
+import { type Cents, cents, type Rate } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import { type FieldErrors, type FieldProblem, issueOf, messages, rules } from '@quittance/shared/validation';
-import { z } from 'zod';
-import { type Problem, readDollars } from '../domain/dollars.ts';
-import { currencies, type Invoice, unpaid } from '../domain/invoice.ts';
+import { type FieldErrors, rules } from '@quittance/shared/validation';
+import { type Invoice, unpaid } from '../domain/invoice.ts';
+import {
+  EXPIRES_IN_MAX,
+  EXPIRES_IN_MIN,
+  type InvoiceSettings,
+  settingsInForce,
+} from '../domain/invoice-settings.ts';
 import { type Ports, watched } from '../ports.ts';
+import { nothingPaid } from '../store/invoice-reads.ts';
 import { type NewInvoice, saveAnsweredInvoice } from '../store/invoices.ts';
 import { invoiceView } from '../views.ts';
 import { answerOnce, answerTo, type Created } from './answered-request.ts';
 import { createUnchosen } from './create-unchosen.ts';
 import { lockAsset } from './lock-asset.ts';
 import { type Offer, readOffer } from './offered-assets.ts';
+import {
+  freshFiatRate,
+  type LockedFiatRate,
+  noFiatRate,
+  readCurrency,
+  readPriceField,
+} from './read-price.ts';
 
-const EXPIRES_IN_DEFAULT_MINUTES = 60;
 const MINUTE_MS = 60_000;
 export const URL_CHARACTERS_MAX = 2_048;
 export const DESCRIPTION_CHARACTERS_MAX = 500;
 
-/** Dollars to the cent, within the limits of an invoice. */
-const dollars = (attribute: string): z.ZodType<Cents> =>
-  rules
-    .number()
-    .required(attribute)
-    .transform((text, context) => {
-      const { amount, problems } = readDollars(text);
-      for (const problem of problems) context.addIssue(issueOf(said(attribute, problem)));
-      return problems.length === 0 ? amount : z.NEVER;
-    });
-
-const said = (attribute: string, problem: Problem): FieldProblem =>
-  problem.rule === 'decimals'
-    ? messages.decimals(attribute, problem.places)
-    : messages[problem.rule](
-        attribute,
-        problem.limit,
-        `The amount is in US dollars: give ${problem.limit} or ${problem.rule === 'atLeast' ? 'more' : 'less'}.`,
-      );
-
+const amountForm = formPart({ amount: rules.number().required });
 const restFields = {
-  amount: dollars,
-  currency: rules.oneOf(currencies).or(currencies[0]),
-  expires_in: rules.integer(1, 120).or(EXPIRES_IN_DEFAULT_MINUTES),
+  expires_in: rules.integer(EXPIRES_IN_MIN, EXPIRES_IN_MAX).optional,
   external_id: rules.text(255).optional,
   description: rules.text(DESCRIPTION_CHARACTERS_MAX).optional,
   metadata: rules.metadata().or({}),
   succeed_url: rules.url(URL_CHARACTERS_MAX).optional,
   timeout_url: rules.url(URL_CHARACTERS_MAX).optional,
 };
-const restForm: Form<typeof restFields> = form(restFields, { alsoKnown: ['asset', 'assets'] });
-type Wanted = Offer & FormValues<typeof restFields>;
+const restForm: Form<typeof restFields> = formPart(restFields);
+const knownFields = ['asset', 'assets', 'amount', 'currency', ...Object.keys(restFields)];
+
+/** What a request says of any invoice, whatever it may be paid in. */
+type WantedTerms = FormValues<typeof restFields> & {
+  /** In `currency`. */
+  amount: Cents;
+  currency: Currency;
+};
+type Wanted = Offer &
+  WantedTerms & {
+    /** Undefined: it is not fresh. */
+    fiat: LockedFiatRate | undefined;
+  };
 
 export type CreateRequest = {
   account: AccountId;
@@ -69,33 +72,37 @@ export type CreateRequest = {
 
 export type CreatePorts = Pick<
   Ports,
-  'db' | 'saveInvoice' | 'clock' | 'random' | 'quotes' | 'chains' | 'settings'
+  'db' | 'saveInvoice' | 'settingsOf' | 'clock' | 'random' | 'quotes' | 'fiatRates' | 'chains' | 'settings'
 >;
 
 /**
- * Creates an invoice with a locked rate and its own address, or one whose payer chooses the asset. Throws Unavailable when no
- * rate is fresh, or when no address may be given out.
+ * Creates an invoice with locked rates and its own address, or one whose payer chooses the asset. Throws Unavailable when the
+ * rate of the asset or the currency is not fresh, or when no address may be given out.
  */
 export async function createInvoice(
   ports: CreatePorts,
   request: CreateRequest,
 ): Promise<Result<Created, FieldErrors>> {
-  const earlier = request.key && (await answerTo(ports, request.key));
+  const [earlier, stored] = await Promise.all([
+    request.key && answerTo(ports, request.key),
+    ports.settingsOf(request.account),
+  ]);
   if (earlier !== undefined) return earlier;
 
-  const wanted = read(ports, request.body);
+  const settings = settingsInForce(stored, ports.settings.toleranceBps);
+  const wanted = read(ports, settings, request.body);
   if (!wanted.ok) return wanted;
-  const { asset, assets } = wanted.value;
-  if (assets !== null)
-    return await createUnchosen(ports, request, { ...termsOf(ports, request, wanted.value), assets });
+  const { asset, assets, fiat, ...terms } = wanted.value;
+  if (fiat === undefined) throw noFiatRate(terms.currency);
+  if (assets !== null) {
+    const unchosen = { ...termsOf(ports, request, terms, settings), assets };
+    return await createUnchosen(ports, request, unchosen);
+  }
   const quote = ports.quotes.fresh(asset);
   if (quote === undefined) throw new Unavailable(`there is no fresh rate for ${asset}`);
 
-  const invoice = await draw(ports, request, { ...wanted.value, asset }, quote);
-  const data = invoiceView(
-    { invoice, deposits: [], mempoolPayments: [], paymentsTotal: 0, height: 0 },
-    ports,
-  );
+  const invoice = await draw(ports, request, { ...terms, asset, quote, fiat }, settings);
+  const data = invoiceView({ invoice, ...nothingPaid, height: 0 }, ports);
   const answer = { status: 201, body: { message: 'Invoice created successfully.', data } };
   const payload = { account_id: invoice.account, resource_id: invoice.id, version: invoice.version, data };
   const created: NewInvoice = {
@@ -110,21 +117,47 @@ export async function createInvoice(
   });
 }
 
-/** Parses the request, or lists all its problems. */
-function read(ports: Pick<Ports, 'quotes' | 'chains'>, body: RequestBody): Result<Wanted, FieldErrors> {
+/** Parses the request, or lists all its problems. What it does not say is as the account has set it. */
+function read(
+  ports: Pick<Ports, 'quotes' | 'fiatRates' | 'chains'>,
+  settings: InvoiceSettings,
+  body: RequestBody,
+): Result<Wanted, FieldErrors> {
   const offer = readOffer(ports, body);
+  const currency = readCurrency(body, settings.currency);
+  const fiat = currency.ok ? freshFiatRate(ports, currency.value) : undefined;
+  const amount = readAmount(currency, fiat?.rate, body);
   const rest = restForm(body);
-  if (offer.ok && rest.ok) return ok({ ...rest.value, ...offer.value });
-  return refuse({ ...(offer.ok ? {} : offer.refusal), ...(rest.ok ? {} : rest.refusal) });
+  const unknown = unknownFields(body, knownFields);
+  if (offer.ok && amount.ok && currency.ok && rest.ok && Object.keys(unknown).length === 0) {
+    const terms = { ...rest.value, currency: currency.value, amount: amount.value, fiat };
+    return ok({ ...offer.value, ...terms });
+  }
+  const problems = [offer, amount, currency, rest].flatMap((part) => (part.ok ? [] : [part.refusal]));
+  return refuse(Object.assign({}, ...problems, unknown) as FieldErrors);
+}
+
+/** The amount in its currency; of an unknown currency only that it is a number. */
+function readAmount(
+  currency: Result<Currency, FieldErrors>,
+  rate: Rate | undefined,
+  body: RequestBody,
+): Result<Cents, FieldErrors> {
+  const given = amountForm(body);
+  if (!given.ok) return given;
+  if (!currency.ok) return ok(cents(0n));
+  return readPriceField('amount', given.value.amount, { currency: currency.value, rate });
 }
 
 /** What a new invoice has whatever its asset. */
 function termsOf(
-  { clock, random, settings }: CreatePorts,
+  { clock, random }: CreatePorts,
   { account, paymentLinkId = null }: CreateRequest,
-  wanted: FormValues<typeof restFields>,
+  wanted: WantedTerms,
+  settings: InvoiceSettings,
 ) {
   const now = clock.now();
+  const expiresIn = wanted.expires_in ?? settings.expiresIn;
   return {
     id: newInvoiceId(now, random),
     account,
@@ -135,7 +168,7 @@ function termsOf(
     amountFiat: wanted.amount,
     toleranceBps: settings.toleranceBps,
     createdAt: now,
-    expiresAt: new Date(now.getTime() + wanted.expires_in * MINUTE_MS),
+    expiresAt: expiresIn === null ? null : new Date(now.getTime() + expiresIn * MINUTE_MS),
     cancelledAt: null,
     succeedUrl: wanted.succeed_url,
     timeoutUrl: wanted.timeout_url,
@@ -144,14 +177,14 @@ function termsOf(
   };
 }
 
-/** The new invoice, with its locked rate, its amount due and an unused address. */
+/** The new invoice, with its locked rates, its amount due and an unused address. */
 async function draw(
   ports: CreatePorts,
   request: CreateRequest,
-  wanted: { asset: AssetSymbol } & FormValues<typeof restFields>,
-  quote: Quote,
+  wanted: WantedTerms & { asset: AssetSymbol; quote: Quote; fiat: LockedFiatRate },
+  settings: InvoiceSettings,
 ): Promise<Invoice> {
-  const locked = await lockAsset(ports, { asset: wanted.asset, amountFiat: wanted.amount, quote });
-  const { currency: _, ...terms } = termsOf(ports, request, wanted);
-  return { ...terms, ...locked, ...unpaid };
+  const { asset, quote, fiat, amount: amountFiat } = wanted;
+  const locked = await lockAsset(ports, { asset, amountFiat, quote, fiat });
+  return { ...termsOf(ports, request, wanted, settings), ...locked, ...unpaid };
 }

@@ -1,13 +1,12 @@
+import type { Currency } from '@quittance/shared/currencies';
 import type { RequestBody } from '@quittance/shared/exact-json';
 import { type FormValues, form } from '@quittance/shared/form';
 import { type IdempotencyKey, takeKey } from '@quittance/shared/idempotency';
 import { type AccountId, newPaymentLinkId } from '@quittance/shared/ids';
-import type { Cents } from '@quittance/shared/money';
+import type { Cents, Rate } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import { type Field, type FieldErrors, issueOf, messages, rules } from '@quittance/shared/validation';
-import { z } from 'zod';
-import { readDollars } from '../domain/dollars.ts';
-import { currencies } from '../domain/invoice.ts';
+import { type FieldErrors, rules } from '@quittance/shared/validation';
+import { EXPIRES_IN_MAX, EXPIRES_IN_MIN } from '../domain/invoice-settings.ts';
 import type { PaymentLink } from '../domain/payment-link.ts';
 import { linkView } from '../link-view.ts';
 import type { Ports } from '../ports.ts';
@@ -15,52 +14,41 @@ import { insertLink } from '../store/payment-links.ts';
 import { answerOnce, answerTo, type Created } from './answered-request.ts';
 import { DESCRIPTION_CHARACTERS_MAX, URL_CHARACTERS_MAX } from './create-invoice.ts';
 import { ALL, isGiven, readOffer } from './offered-assets.ts';
+import { freshFiatRate, noFiatRate, readCurrency, readPriceField } from './read-price.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Dollars to the cent, within the limits of an invoice; null: none given. */
-const dollars: Field<Cents | null> = (attribute) =>
-  rules
-    .number()
-    .optional(attribute)
-    .transform((text, context) => {
-      if (text === null) return null;
-      const { amount, problems } = readDollars(text);
-      for (const problem of problems) {
-        const said =
-          problem.rule === 'decimals'
-            ? messages.decimals(attribute, problem.places)
-            : messages[problem.rule](attribute, problem.limit);
-        context.addIssue(issueOf(said));
-      }
-      return problems.length === 0 ? amount : z.NEVER;
-    });
-
 const fields = {
-  amount: dollars,
-  amount_min: dollars,
-  amount_max: dollars,
-  currency: rules.oneOf(currencies).or(currencies[0]),
+  amount: rules.number().optional,
+  amount_min: rules.number().optional,
+  amount_max: rules.number().optional,
   description: rules.text(DESCRIPTION_CHARACTERS_MAX).required,
   metadata: rules.metadata().or({}),
   succeed_url: rules.url(URL_CHARACTERS_MAX).optional,
   timeout_url: rules.url(URL_CHARACTERS_MAX).optional,
-  expires_in: rules.integer(1, 120).optional,
+  expires_in: rules.integer(EXPIRES_IN_MIN, EXPIRES_IN_MAX).optional,
   valid_until: rules.date().optional,
   valid_days: rules.integer(1, 365).optional,
 };
-type Wanted = FormValues<typeof fields>;
-const linkForm = form(fields, { alsoKnown: ['asset', 'assets'] });
+const linkForm = form(fields, { alsoKnown: ['asset', 'assets', 'currency'] });
 
-/** Creates a payment link. */
+/** In the currency of the link; null: not given. */
+type Prices = Record<(typeof priceNames)[number], Cents | null>;
+const priceNames = ['amount', 'amount_min', 'amount_max'] as const;
+type Wanted = Omit<FormValues<typeof fields>, keyof Prices> & Prices;
+
+/** Creates a payment link. Throws Unavailable while the rate is not fresh that its amounts are checked with. */
 export async function createPaymentLink(
-  ports: Pick<Ports, 'db' | 'clock' | 'random' | 'quotes' | 'chains' | 'settings'>,
+  ports: Pick<
+    Ports,
+    'db' | 'settingsOf' | 'clock' | 'random' | 'quotes' | 'fiatRates' | 'chains' | 'settings'
+  >,
   { account, body, key }: { account: AccountId; body: RequestBody; key: IdempotencyKey | undefined },
 ): Promise<Result<Created, FieldErrors>> {
-  const earlier = key && (await answerTo(ports, key));
+  const [earlier, stored] = await Promise.all([key && answerTo(ports, key), ports.settingsOf(account)]);
   if (earlier !== undefined) return earlier;
   const now = ports.clock.now();
-  const wanted = read(ports, body, now);
+  const wanted = read(ports, body, stored.currency, now);
   if (!wanted.ok) return wanted;
   const link = { id: newPaymentLinkId(now, ports.random), account, ...wanted.value };
   const data = linkView(link, ports.settings, now);
@@ -73,26 +61,35 @@ export async function createPaymentLink(
   );
 }
 
+/** @param usual the currency of a request that gives none */
 function read(
-  ports: Pick<Ports, 'quotes' | 'chains'>,
+  ports: Pick<Ports, 'quotes' | 'fiatRates' | 'chains'>,
   body: RequestBody,
+  usual: Currency,
   now: Date,
 ): Result<Omit<PaymentLink, 'id' | 'account'>, FieldErrors> {
   const isOpen = !isGiven(body, 'asset') && !isGiven(body, 'assets');
   const offer = isOpen ? ok({ asset: null, assets: null }) : readOffer(ports, body);
+  const currency = readCurrency(body, usual);
   const given = linkForm(body);
-  const errors = {
-    ...(offer.ok ? {} : offer.refusal),
-    ...(given.ok ? beside(given.value, now) : given.refusal),
-  };
-  if (!offer.ok || !given.ok || Object.keys(errors).length > 0) return refuse(errors);
-  const { value } = given;
+  const fiat = currency.ok ? freshFiatRate(ports, currency.value) : undefined;
+  const prices =
+    given.ok && currency.ok ? readPrices(given.value, currency.value, fiat?.rate) : ok(undefined);
+  const value = given.ok && prices.ok && prices.value ? { ...given.value, ...prices.value } : undefined;
+  const errors: FieldErrors = Object.assign(
+    {},
+    ...[offer, currency, given, prices].map((part) => (part.ok ? {} : part.refusal)),
+    value && beside(value, now),
+  );
+  if (!offer.ok || !currency.ok || value === undefined || Object.keys(errors).length > 0)
+    return refuse(errors);
+  if (fiat === undefined && priceNames.some((name) => value[name] !== null)) throw noFiatRate(currency.value);
   // "all" stays open: a link lives longer than the list of assets.
   const isAll = isOpen || (body as { assets?: unknown }).assets === ALL;
   return ok({
     description: value.description,
     metadata: value.metadata,
-    currency: value.currency,
+    currency: currency.value,
     amountFiat: value.amount,
     amountMin: value.amount_min,
     amountMax: value.amount_max,
@@ -106,6 +103,24 @@ function read(
     createdAt: now,
     deactivatedAt: null,
   });
+}
+
+/** The amounts of a link, each by the rules of an invoice's. */
+function readPrices(
+  given: Record<keyof Prices, string | null>,
+  currency: Currency,
+  rate: Rate | undefined,
+): Result<Prices, FieldErrors> {
+  const prices: Prices = { amount: null, amount_min: null, amount_max: null };
+  const errors: FieldErrors = {};
+  for (const name of priceNames) {
+    const text = given[name];
+    if (text === null) continue;
+    const price = readPriceField(name, text, { currency, rate });
+    if (price.ok) prices[name] = price.value;
+    else Object.assign(errors, price.refusal);
+  }
+  return Object.keys(errors).length === 0 ? ok(prices) : refuse(errors);
 }
 
 /** What is wrong between fields that are valid by themselves. */

@@ -1,17 +1,19 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { failpoint } from '@quittance/shared/failpoint';
 import { Unavailable } from '@quittance/shared/http';
-import { type Cents, parseRate, units, usdToUnits } from '@quittance/shared/money';
+import { type Cents, fiatToUnits, parseRate, type Rate, units } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { invariant } from '@quittance/shared/result';
 import type { InvoiceTerms } from '../domain/invoice.ts';
 import { type Ports, watched } from '../ports.ts';
+import type { LockedFiatRate } from './read-price.ts';
 
-/** What an invoice has by its asset. */
+/** What an invoice has from the choice of its asset on. */
 type LockedAsset = Pick<
   InvoiceTerms,
   | 'asset'
   | 'chain'
+  | 'fiatRate'
   | 'usdRate'
   | 'quote'
   | 'amountDue'
@@ -21,18 +23,23 @@ type LockedAsset = Pick<
   | 'derivationIndex'
 >;
 
-/** The amount due of dollars at the rate of a quote, rounded up. */
-export function amountDueOf(asset: AssetSymbol, amountFiat: Cents, quote: Quote) {
+/** The amount due of a price at the rates of its currency and of a quote, rounded up. */
+export function amountDueOf(asset: AssetSymbol, amountFiat: Cents, quote: Quote, fiatRate: Rate) {
   const usdRate = parseRate(quote.usd_rate);
   invariant(usdRate.ok, 'a quote has a rate');
-  const amountDue = usdToUnits(amountFiat, usdRate.value, assets[asset].decimals, 'up');
+  const amountDue = fiatToUnits(amountFiat, fiatRate, usdRate.value, assets[asset].decimals, 'up');
   return { usdRate: usdRate.value, amountDue };
 }
 
-/** Locks the rate of a quote and takes an unused address. Throws Unavailable when none may be given out. */
+/** Locks the rates of a quote and a currency, and takes an unused address. Throws Unavailable when none may be given out. */
 export async function lockAsset(
   { chains }: Pick<Ports, 'chains'>,
-  { asset, amountFiat, quote }: { asset: AssetSymbol; amountFiat: Cents; quote: Quote },
+  {
+    asset,
+    amountFiat,
+    quote,
+    fiat,
+  }: { asset: AssetSymbol; amountFiat: Cents; quote: Quote; fiat: LockedFiatRate },
 ): Promise<LockedAsset> {
   const { chain } = assets[asset];
   const { keys, addresses } = watched(chains, chain);
@@ -42,7 +49,8 @@ export async function lockAsset(
   return {
     asset,
     chain,
-    ...amountDueOf(asset, amountFiat, quote),
+    fiatRate: fiat.stored,
+    ...amountDueOf(asset, amountFiat, quote, fiat.rate),
     quote,
     minConfirmations: quote.min_confirmations,
     dust: units(quote.dust),

@@ -1,7 +1,7 @@
 import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { Units } from '@quittance/shared/money';
-import type { Movement } from '../domain/balance.ts';
+import type { BalanceWatch, Movement } from '../domain/balance.ts';
 import { type OurAddress, ownedColumns } from './addresses.ts';
 import { notContradicted } from './contradictions.ts';
 
@@ -16,19 +16,18 @@ export async function balancesCheckedAt(db: Queryable, chain: Chain): Promise<nu
 }
 
 /** An address whose balance is checked. */
-export type WatchedAddress = OurAddress & {
-  /** The asset of its invoice. */
-  asset: AssetSymbol;
-  /** The height at which its balance was last explained in full. */
-  balanceHeight: number | null;
-  /** Its balance before it was given out; null: not checked yet. */
-  balanceBefore: Units | null;
-  /** When its invoice was paid or closed. */
-  doneAt: Date | null;
-};
+export type WatchedAddress = OurAddress &
+  BalanceWatch & {
+    /** The asset of its invoice. */
+    asset: AssetSymbol;
+    /** The height at which its balance was last explained in full. */
+    balanceHeight: number | null;
+    /** Its balance before it was given out; null: not checked yet. */
+    balanceBefore: Units | null;
+  };
 
 const watchedColumns = `${ownedColumns}, a.balance_height, a.balance_before, i.asset,
-     coalesce(i.paid_at, i.closed_at) as done_at`;
+     coalesce(i.paid_at, i.closed_at) as done_at, case when i.expires_at is null then i.created_at end as unending_since`;
 
 const selectBalancesDue = query<WatchedAddress>(
   'addresses_balance_due',

@@ -13,7 +13,7 @@ import { CHOSEN_VERSION } from '../domain/unchosen-invoice.ts';
 /** Columns that are stored as the invoice has them. */
 const plainColumns = `id, external_id, asset, chain, amount_fiat, quote, amount_due, tolerance_bps, min_confirmations,
   dust, created_at, expires_at, succeed_url, timeout_url, address, derivation_index, description, metadata,
-  payment_link_id`;
+  currency, fiat_rate, payment_link_id`;
 
 export const invoiceColumns = `${plainColumns}, account_id as account, usd_rate::text as usd_rate, status,
   pending_amount, paid_amount, reversed_amount, paid_at, closed_at, cancelled_at, version, reported_events`;
@@ -58,6 +58,8 @@ const newInvoices = bulk({
   derivationIndex: 'int',
   description: 'text',
   metadata: 'json',
+  currency: 'text',
+  fiatRate: 'jsonb',
   paymentLinkId: 'text',
   balanceCheckAt: 'timestamptz',
   eventId: 'text',
@@ -111,6 +113,7 @@ const rowOf = ({ invoice, event, watchBalance, addressGivenAt }: NewInvoice) => 
   usdRate: formatRate(invoice.usdRate),
   quote: JSON.stringify(invoice.quote),
   metadata: JSON.stringify(invoice.metadata),
+  fiatRate: invoice.fiatRate && JSON.stringify(invoice.fiatRate),
   balanceCheckAt: watchBalance ? (addressGivenAt ?? invoice.createdAt) : null,
   eventId: event.id,
   payload: JSON.stringify(event.payload),

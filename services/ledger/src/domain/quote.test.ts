@@ -14,7 +14,7 @@ function rate(text: string): Rate {
 
 const aReading = (source: string, price: string, readAt = now): Reading => ({
   source,
-  asset: 'ETH',
+  symbol: 'ETH',
   rate: rate(price),
   readAt,
 });
@@ -40,7 +40,7 @@ describe('agreeing on a rate', () => {
     ['none', [], 'too_few_sources'],
     [
       'one of another asset',
-      [aReading('a', '1'), { ...aReading('b', '1'), asset: 'BTC' }],
+      [aReading('a', '1'), { ...aReading('b', '1'), symbol: 'BTC' }],
       'too_few_sources',
     ],
     ['two minutes old', readings(['2500', 120_000], ['2500']), '2500'],
@@ -62,7 +62,7 @@ describe('agreeing on a rate', () => {
   it('tells what each source said and how far they were apart', () => {
     const result = agreeOnRate('ETH', readings(['100', 9], ['101']), now, 2);
     expect(result.ok && result.value).toEqual({
-      asset: 'ETH',
+      symbol: 'ETH',
       rate: rate('100.5'),
       spreadBasisPoints: 100n,
       sources: [

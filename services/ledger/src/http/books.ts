@@ -1,25 +1,21 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { assetSymbols } from '@quittance/shared/assets';
+import { csvExports, partErrors, sendCsvHead, wantsCsv } from '@quittance/shared/csv-export';
 import { form } from '@quittance/shared/form';
 import { sendPage } from '@quittance/shared/html';
 import { contextOf } from '@quittance/shared/http';
-import { accepts, answers, send } from '@quittance/shared/http-answers';
-import type { AccountId } from '@quittance/shared/ids';
-import { reason } from '@quittance/shared/logger';
-import { type FieldErrors, messages, rules } from '@quittance/shared/validation';
-import type { Express, Request, RequestHandler, Response } from 'express';
-import { statementCsv, transactionCsvLine, transactionsCsvHead } from '../csv-files.ts';
+import { answers, send } from '@quittance/shared/http-answers';
+import { messages, rules } from '@quittance/shared/validation';
+import type { Express, RequestHandler } from 'express';
+import { statementCsv, transactionsTable } from '../csv-files.ts';
 import { parseSource, transactionTypes } from '../domain/balance-transaction.ts';
 import { parseMonth, statementOf } from '../domain/statement.ts';
 import {
-  exportBalanceTransactions,
   listBalanceTransactions,
-  type WantedTransactions,
+  selectBalanceTransactions,
 } from '../operations/read-balance-transactions.ts';
 import type { Ports } from '../ports.ts';
 import { statementPage } from '../statement-page.ts';
-import { type BalanceTransaction, movementSums } from '../store/balance-transactions.ts';
+import { movementSums } from '../store/balance-transactions.ts';
 import { balanceTransactionView, statementView } from '../views.ts';
 
 const LIMIT_DEFAULT = 10;
@@ -44,18 +40,11 @@ const statementForm = form({
   format: rules.oneOf(['json', 'csv', 'html']).optional,
 });
 
-/** An export holds a connection to the database for as long as its client reads. */
-const EXPORTS_MAX = 3;
-/** Also where the client reads nothing. A transaction is open until then, and Postgres keeps for it what others replace. */
-const EXPORT_MAX_MS = 10 * 60_000;
-const EXPORT_RETRY_AFTER = '5';
-
 export type BooksPorts = Pick<Ports, 'db' | 'clock' | 'logger'>;
 
 /** What a bookkeeper reads: the movements of balances, and statements of months. */
 export function addBooks(app: Express, merchant: RequestHandler, ports: BooksPorts): void {
-  /** Those whose export runs now. */
-  const exporting = new Set<AccountId>();
+  const exports = csvExports(ports);
 
   app.get('/api/balance-transactions', merchant, async (req, res) => {
     const { account } = contextOf(res).identity;
@@ -64,22 +53,21 @@ export function addBooks(app: Express, merchant: RequestHandler, ports: BooksPor
     const { limit, starting_after, ending_before, source, created_from, created_to, ...rest } = filter.value;
     const given = source === null ? null : parseSource(source);
     const isCsv = wantsCsv(req, rest.format);
-    const errors: FieldErrors = {};
+    const errors = isCsv ? partErrors(req.query, ['limit', 'starting_after', 'ending_before']) : {};
     if (given === undefined) {
       errors['source'] = [messages.invalid('source', 'Give the id of an invoice, a payout or a deposit.')];
     }
     if (starting_after !== null && ending_before !== null) {
       errors['ending_before'] = [messages.invalid('ending_before', 'Give it without starting_after.')];
     }
-    const hint = 'A CSV file has all rows: leave it out, and narrow the file by its filters.';
-    for (const [name, value] of Object.entries({ limit, starting_after, ending_before })) {
-      if (isCsv && value !== null) errors[name] = [messages.invalid(name, hint)];
-    }
     if (given === undefined || Object.keys(errors).length > 0) return send(res, answers.invalid(errors));
     const { asset, type } = rest;
     const dates = { createdFrom: created_from, createdTo: created_to };
     const wanted = { account, asset, type, source: given, ...dates };
-    if (isCsv) return sendExport(res, wanted);
+    if (isCsv) {
+      const select = selectBalanceTransactions(wanted);
+      return exports.send(res, { account, name: 'balance-transactions', table: transactionsTable, select });
+    }
     const cursors = { startingAfter: starting_after, endingBefore: ending_before };
     const page = await listBalanceTransactions(ports, wanted, cursors, limit ?? LIMIT_DEFAULT);
     if (!page.ok) {
@@ -109,44 +97,4 @@ export function addBooks(app: Express, merchant: RequestHandler, ports: BooksPor
     sendCsvHead(res, `statement-${month.name}-${asset}`);
     res.end(req.method === 'HEAD' ? undefined : statementCsv(view));
   });
-
-  async function sendExport(res: Response, wanted: WantedTransactions): Promise<void> {
-    const { account } = wanted;
-    if (exporting.has(account) || exporting.size >= EXPORTS_MAX) {
-      const message = 'Another export is running. Start this one when it has ended.';
-      return send(res, answers.unavailableBecause(message, EXPORT_RETRY_AFTER));
-    }
-    exporting.add(account);
-    try {
-      await exportBalanceTransactions(ports, wanted, async (batches) => {
-        sendCsvHead(res, 'balance-transactions');
-        if (res.req.method === 'HEAD') return;
-        const limit = { end: false, signal: AbortSignal.timeout(EXPORT_MAX_MS) };
-        await pipeline(Readable.from(linesOf(batches), { highWaterMark: 1 }), res, limit);
-      });
-    } catch (error) {
-      if (!res.headersSent) throw error;
-      // The client sees that the file is cut off: its last chunk is missing.
-      ports.logger.warn({ account, reason: reason(error) }, 'an export broke off');
-      res.destroy();
-    } finally {
-      exporting.delete(account);
-    }
-    // Only now: a client that has the end of one may begin another.
-    res.end();
-  }
-}
-
-async function* linesOf(batches: AsyncIterable<BalanceTransaction[]>) {
-  yield transactionsCsvHead;
-  for await (const batch of batches) yield batch.map(transactionCsvLine).join('');
-}
-
-/** A format that is named counts more than what the client accepts. */
-const wantsCsv = ({ headers: { accept } }: Request, format: string | null): boolean =>
-  format === null ? accepts(accept, 'text/csv') && !accepts(accept, 'application/json') : format === 'csv';
-
-function sendCsvHead(res: Response, name: string): void {
-  res.setHeader('Content-Type', 'text/csv; charset=utf-8');
-  res.setHeader('Content-Disposition', `attachment; filename="${name}.csv"`);
 }

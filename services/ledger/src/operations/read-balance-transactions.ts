@@ -1,12 +1,12 @@
 import { type AssetSymbol, assetSymbols } from '@quittance/shared/assets';
-import type { Queryable } from '@quittance/shared/db';
+import type { Queryable, Selection, Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { movementsOf, opOf, type Source, type TransactionType } from '../domain/balance-transaction.ts';
 import type { Ports } from '../ports.ts';
 import {
+  allTransactions,
   type BalanceTransaction,
-  openTransactions,
   placeOfTransaction,
   type TransactionFilter,
   type TransactionPlace,
@@ -40,24 +40,11 @@ export async function listBalanceTransactions(
   return ok(await transactionPage(db, await filterOf(db, wanted), place.value, limit));
 }
 
-/**
- * Reads all transactions that are wanted, a few hundred at a time, and has `send` pass them on. The first are read before:
- * what fails until then can still be answered.
- */
-export function exportBalanceTransactions(
-  { db }: Pick<Ports, 'db'>,
-  wanted: WantedTransactions,
-  send: (batches: AsyncIterable<BalanceTransaction[]>) => Promise<void>,
-): Promise<void> {
-  return db.transaction(async (trx) => {
-    const next = await openTransactions(trx, await filterOf(trx, wanted));
-    const first = await next();
-    async function* batches() {
-      for (let rows = first; rows.length > 0; rows = await next()) yield rows;
-    }
-    await send(batches());
-  });
-}
+/** All transactions that are wanted, for an export. */
+export const selectBalanceTransactions =
+  (wanted: WantedTransactions) =>
+  async (trx: Trx): Promise<Selection<BalanceTransaction>> =>
+    allTransactions(await filterOf(trx, wanted));
 
 async function filterOf(db: Queryable, wanted: WantedTransactions): Promise<TransactionFilter> {
   const { account, asset, type, source, createdFrom, createdTo } = wanted;

@@ -18,14 +18,15 @@ async function pricesIn(text: string) {
   const path = join(folder, 'prices.json');
   await writeFile(path, text);
   const readings = await filePrices({ path, assets: ['ETH'], clock: { now: () => now }, logger }).read();
-  return readings.map(({ asset, rate }) => `${asset} ${formatRate(rate)}`);
+  return readings.map(({ symbol, rate }) => `${symbol} ${formatRate(rate)}`);
 }
 
 describe('a price file', () => {
-  it('gives a rate for each asset in it, as texts or numbers', async () => {
-    expect(await pricesIn('{"ETH":"2500.123456789012345678","USDC_ERC20":1}')).toEqual([
+  it('gives a rate for each asset and currency in it, as texts or numbers', async () => {
+    expect(await pricesIn('{"ETH":"2500.123456789012345678","USDC_ERC20":1,"EUR":"1.08"}')).toEqual([
       'ETH 2500.123456789012345678',
       'USDC_ERC20 1',
+      'EUR 1.08',
     ]);
   });
 
@@ -34,7 +35,7 @@ describe('a price file', () => {
     const source = filePrices({ path, assets: ['ETH'], clock: { now: () => now }, logger });
     expect(await source.read()).toEqual([]);
     await writeFile(path, '{"ETH":"2500"}');
-    expect(await source.read()).toMatchObject([{ source: 'file', asset: 'ETH', readAt: now }]);
+    expect(await source.read()).toMatchObject([{ source: 'file', symbol: 'ETH', readAt: now }]);
     await writeFile(path, '{"ETH":');
     expect(await source.read()).toEqual([]);
     await writeFile(path, '{"ETH":"2600"}');
@@ -49,6 +50,7 @@ describe('a price file', () => {
     ['a price in words', '{"ETH":"much"}'],
     ['a nested price', '{"ETH":{"usd":"1"}}'],
     ['an asset we do not know', '{"ETH":"2500","DOGE":"1"}'],
+    ['a rate of the dollar', '{"ETH":"2500","USD":"1"}'],
     ['empty', ''],
   ])('gives nothing when it is %s', async (_what, text) => {
     expect(await pricesIn(text)).toEqual([]);

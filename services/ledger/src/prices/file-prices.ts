@@ -1,13 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { type AssetSymbol, isAssetSymbol } from '@quittance/shared/assets';
 import type { Clock } from '@quittance/shared/clock';
+import { isForeignCurrency } from '@quittance/shared/currencies';
 import { type Logger, reason, throttledLog } from '@quittance/shared/logger';
 import { rateFromSource } from '@quittance/shared/money';
 import { z } from 'zod';
 import type { Reading } from '../domain/quote.ts';
 import type { PriceSource } from '../ports.ts';
 
-/** `{"ETH": "2500", "USDC_ERC20": "1"}`: US dollars for one whole asset. Each asset has its own. */
+/**
+ * `{"ETH": "2500", "USDC_ERC20": "1", "EUR": "1.08"}`: US dollars for one whole asset or one unit of a currency. Each asset
+ * has its own. A currency that is not named has no rate.
+ */
 const table = z.record(z.string(), z.union([z.string(), z.number()]));
 
 export type FilePricesOptions = {
@@ -29,9 +33,9 @@ export function filePrices({ path, assets, clock, logger }: FilePricesOptions): 
     async read() {
       try {
         const prices = Object.entries(table.parse(JSON.parse(await readFile(path, 'utf8'))));
-        const readings = prices.map(([asset, price]) => readingOf(asset, price, clock.now()));
+        const readings = prices.map(([symbol, price]) => readingOf(symbol, price, clock.now()));
         throttled.ended('file', { path }, 'the price file can be read again');
-        const missing = assets.filter((asset) => !readings.some((reading) => reading.asset === asset));
+        const missing = assets.filter((asset) => !readings.some((reading) => reading.symbol === asset));
         const named = missing.join(', ');
         if (named !== '')
           throttled.log('error', named, { path, missing }, `the price file names no price of ${named}`);
@@ -44,9 +48,10 @@ export function filePrices({ path, assets, clock, logger }: FilePricesOptions): 
   };
 }
 
-function readingOf(asset: string, price: string | number, readAt: Date): Reading {
-  if (!isAssetSymbol(asset)) throw new Error(`there is no asset ${asset}`);
+function readingOf(symbol: string, price: string | number, readAt: Date): Reading {
+  if (!isAssetSymbol(symbol) && !isForeignCurrency(symbol))
+    throw new Error(`there is no asset or currency ${symbol}`);
   const rate = rateFromSource(price);
-  if (rate === undefined) throw new Error(`the price of ${asset} is not a positive number`);
-  return { source: 'file', asset, rate, readAt };
+  if (rate === undefined) throw new Error(`the price of ${symbol} is not a positive number`);
+  return { source: 'file', symbol, rate, readAt };
 }

@@ -6,6 +6,7 @@ import { createLogger } from '@quittance/shared/logger';
 import { formatRate } from '@quittance/shared/money';
 import { patient } from '@quittance/testkit/patience';
 import { agreeOnRate } from '../domain/quote.ts';
+import { fiatApis } from './fiat-apis.ts';
 import { priceApis, publicPrices } from './public-prices.ts';
 
 /** What the exchanges answer, by path: a body, or what the server does instead of answering. */
@@ -58,13 +59,14 @@ function source(assets: readonly AssetSymbol[] = ['ETH'], timeoutMs = 2_000) {
     clock: { now: () => now },
     logger,
     apis: priceApis.map((api) => ({ ...api, origin: `${origin}/${api.name}` })),
+    currencyApis: [],
     timeoutMs,
   });
 }
 
 async function read(assets: readonly AssetSymbol[] = ['ETH'], timeoutMs?: number): Promise<string[]> {
   const readings = await source(assets, timeoutMs).read();
-  return readings.map(({ source: name, asset, rate }) => `${name} ${asset} ${formatRate(rate)}`);
+  return readings.map(({ source: name, symbol, rate }) => `${name} ${symbol} ${formatRate(rate)}`);
 }
 
 const others = ['kraken ETH 2501.25', 'bitstamp ETH 2499.9', 'gemini ETH 2500.4'];
@@ -162,6 +164,29 @@ describe('public price sources', () => {
     expect(await read()).toHaveLength(3);
   });
 
+  it('give the rates of currencies as well, of which each needs two sources', async () => {
+    const pairs = fiatApis[0]?.requests[0]?.path ?? '';
+    const kraken = { ZEURZUSD: { c: ['1.08'] }, ZUSDZJPY: { c: ['150'] } };
+    plays.set(`/kraken${pairs}`, JSON.stringify({ error: [], result: kraken }));
+    plays.set('/bitstamp/api/v2/ticker/eurusd/', `{"last":"1.09","timestamp":"${seconds}"}`);
+    const currencyApis = fiatApis.map((api) => ({ ...api, origin: `${origin}/${api.name}` }));
+    const clock = { now: () => now };
+    const { read: readRates, sourcesMin } = publicPrices({ assets: [], clock, logger, currencyApis });
+    const readings = await readRates();
+    const agreed = (currency: 'EUR' | 'JPY') => agreeOnRate(currency, readings, now, sourcesMin);
+    expect(agreed('EUR')).toMatchObject({
+      ok: true,
+      value: { sources: [{ name: 'kraken' }, { name: 'bitstamp' }] },
+    });
+    expect(agreed('JPY')).toEqual({ ok: false, refusal: 'too_few_sources' });
+    plays.set(
+      '/coinbase/v2/exchange-rates?currency=USD',
+      '{"data":{"currency":"USD","rates":{"JPY":"151"}}}',
+    );
+    const [rate] = (await readRates()).filter(({ source: name }) => name === 'coinbase');
+    expect(rate && formatRate(rate.rate)).toBe('0.006622516556291391');
+  });
+
   it('that hang, before or within their answer, are left out in time', async () => {
     plays.set(coinbase, () => undefined);
     plays.set('/gemini/v1/pubticker/ethusd', (response) => {
@@ -178,7 +203,8 @@ describe('public price sources', () => {
     for (const path of plays.keys()) plays.set(path, (response) => response.writeHead(503).end());
     expect(await read()).toEqual([]);
     const apis = priceApis.map((api) => ({ ...api, origin: 'http://127.0.0.1:1' }));
-    const nowhere = { assets: ['ETH'] as const, clock: { now: () => now }, logger, apis };
+    const currencyApis = fiatApis.map((api) => ({ ...api, origin: 'http://127.0.0.1:1' }));
+    const nowhere = { assets: ['ETH'] as const, clock: { now: () => now }, logger, apis, currencyApis };
     expect(await publicPrices(nowhere).read()).toEqual([]);
   });
 });

@@ -1,11 +1,12 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Clock } from '@quittance/shared/clock';
 import { type Logger, reason, throttledLog } from '@quittance/shared/logger';
-import { rateFromSource } from '@quittance/shared/money';
+import { type Rate, rateFromSource } from '@quittance/shared/money';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
-import type { Reading } from '../domain/quote.ts';
+import type { Rated, Reading } from '../domain/quote.ts';
 import type { PriceSource } from '../ports.ts';
+import { type FiatApi, fiatApis } from './fiat-apis.ts';
 
 /** A price as a source gives it, and when it was made, where the source says so. */
 type Told = { price: string | number; at?: Date };
@@ -105,7 +106,18 @@ export type PublicPricesOptions = {
   clock: Clock;
   logger: Logger;
   apis?: readonly PriceApi[];
+  currencyApis?: readonly FiatApi[];
   timeoutMs?: number;
+};
+
+/** One request to a source. */
+type Request = {
+  source: string;
+  url: string;
+  /** What is asked about, for the log. */
+  about: string;
+  /** Reads its answer: throws on anything unexpected. Undefined: the source gave no price of this symbol. */
+  pricesIn: (answer: unknown) => { symbol: Rated; rate: Rate | undefined; at?: Date | undefined }[];
 };
 
 /** Asks all sources for all markets at once, each once; what does not answer in time, or not with a price, is left out. */
@@ -114,6 +126,7 @@ export function publicPrices({
   clock,
   logger,
   apis = priceApis,
+  currencyApis = fiatApis,
   timeoutMs = ANSWER_TIMEOUT_MS,
 }: PublicPricesOptions): PriceSource {
   const agent = new Agent({
@@ -125,9 +138,13 @@ export function publicPrices({
   });
   const throttled = throttledLog(logger);
   const markets = Map.groupBy(assets, (asset) => marketOf[asset]);
+  const requests = [
+    ...apis.flatMap((api) => [...markets].flatMap(([name, traded]) => requestsFor(api, name, traded))),
+    ...currencyApis.flatMap(currencyRequests),
+  ];
 
-  async function ask(api: PriceApi, pair: string): Promise<Omit<Reading, 'asset'>> {
-    const { statusCode, body } = await request(`${api.origin}${api.path(pair)}`, {
+  async function ask(url: string): Promise<unknown> {
+    const { statusCode, body } = await request(url, {
       dispatcher: agent,
       headers: { accept: 'application/json', 'user-agent': 'quittance' },
       signal: AbortSignal.timeout(timeoutMs),
@@ -135,34 +152,60 @@ export function publicPrices({
     // Read in any case: an unread body keeps its connection.
     const text = await body.text();
     if (statusCode !== 200) throw new Error(`answered ${statusCode}`);
-    const told = api.answer.parse(JSON.parse(text));
-    const rate = rateFromSource(told.price);
-    if (rate === undefined) throw new Error('answered with a price that is no positive number');
-    return { source: api.name, rate, readAt: told.at ?? clock.now() };
+    return JSON.parse(text);
   }
 
-  async function read(api: PriceApi, traded: readonly AssetSymbol[], pair: string): Promise<Reading[]> {
-    const market = `${api.name} ${pair}`;
+  async function read({ source, url, about, pricesIn }: Request): Promise<Reading[]> {
+    const market = `${source} ${about}`;
     try {
-      const reading = await ask(api, pair);
-      throttled.ended(market, { market }, 'a price source answers again');
-      return traded.map((asset) => ({ ...reading, asset }));
+      const prices = pricesIn(await ask(url));
+      const readings = prices.flatMap(({ symbol, rate, at = clock.now() }) =>
+        rate === undefined ? [] : [{ source, symbol, rate, readAt: at }],
+      );
+      const missing = prices.filter(({ rate }) => rate === undefined).map(({ symbol }) => symbol);
+      if (missing.length > 0) throttled.log('warn', market, { market, missing }, NO_PRICE);
+      else throttled.ended(market, { market }, 'a price source answers again');
+      return readings;
     } catch (error) {
-      throttled.log('warn', market, { market, reason: reason(error) }, 'a price source gave no price');
+      throttled.log('warn', market, { market, reason: reason(error) }, NO_PRICE);
       return [];
     }
   }
 
   return {
     sourcesMin: SOURCES_MIN,
-    async read() {
-      const asked = apis.flatMap((api) =>
-        [...markets].flatMap(([name, traded]) => {
-          const pair = api.pairs[name];
-          return pair === undefined ? [] : [read(api, traded, pair)];
-        }),
-      );
-      return (await Promise.all(asked)).flat();
-    },
+    read: async () => (await Promise.all(requests.map(read))).flat(),
   };
 }
+
+const NO_PRICE = 'a price source gave no price';
+
+/** None where the source does not have the market. */
+function requestsFor(api: PriceApi, market: Market, traded: readonly AssetSymbol[]): Request[] {
+  const pair = api.pairs[market];
+  if (pair === undefined) return [];
+  return [
+    {
+      source: api.name,
+      url: `${api.origin}${api.path(pair)}`,
+      about: pair,
+      pricesIn(answer) {
+        const told = api.answer.parse(answer);
+        const rate = rateFromSource(told.price);
+        if (rate === undefined) throw new Error('answered with a price that is no positive number');
+        return traded.map((symbol) => ({ symbol, rate, at: told.at }));
+      },
+    },
+  ];
+}
+
+const currencyRequests = ({ name, origin, requests }: FiatApi): Request[] =>
+  requests.map(({ path, currencies, answer }) => ({
+    source: name,
+    url: `${origin}${path}`,
+    about: currencies.join(', '),
+    pricesIn(given) {
+      const { rates, at } = answer.parse(given);
+      return currencies.map((symbol) => ({ symbol, rate: rates[symbol], at }));
+    },
+  }));

@@ -1,5 +1,5 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { type Queryable, query, type Selection } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import type { Source } from '../domain/balance-transaction.ts';
@@ -151,15 +151,9 @@ export async function transfersOfSource(
   return rows.map(({ seq }) => seq);
 }
 
-const EXPORT_ROWS = 500;
-/** The first rows come when all are sorted. */
-const EXPORT_STATEMENT_TIMEOUT = '14s';
-
-/* All transactions, read through a cursor: Postgres sorts them on its disk, and the service holds a few hundred at a time. */
-const declareExport = statement(
+const selectAll = query<BalanceTransaction>(
   '',
-  `declare balance_transactions no scroll cursor for
-  select ${shown}, r.net, r.balance_after, ${itsInvoice}
+  `select ${shown}, r.net, r.balance_after, ${itsInvoice}
   from (
     select e.transfer_seq as seq, e.amount as net, b.available - coalesce(sum(e.amount) over (
       partition by a.asset order by e.transfer_seq desc
@@ -172,17 +166,11 @@ const declareExport = statement(
   order by r.seq desc`,
 );
 
-const fetchExport = query<BalanceTransaction>('', `fetch ${EXPORT_ROWS} from balance_transactions`);
-
-/** All transactions, newest first, as they were when it began: a few hundred at a time, until there is none. */
-export async function openTransactions(
-  trx: Trx,
-  filter: TransactionFilter,
-): Promise<() => Promise<BalanceTransaction[]>> {
-  await trx.rows(`set local statement_timeout = '${EXPORT_STATEMENT_TIMEOUT}'`);
-  await trx.rows(declareExport, valuesOf(filter));
-  return () => trx.rows(fetchExport);
-}
+/** All transactions, newest first. */
+export const allTransactions = (filter: TransactionFilter): Selection<BalanceTransaction> => ({
+  rows: selectAll,
+  values: valuesOf(filter),
+});
 
 const selectSums = query<Partial<MovementSum> & { available: Units }>(
   '',

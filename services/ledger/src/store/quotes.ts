@@ -1,4 +1,5 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
+import { type ForeignCurrency, foreignCurrencies } from '@quittance/shared/currencies';
 import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { formatRate, parseRate, type Rate, type Units } from '@quittance/shared/money';
@@ -24,8 +25,9 @@ export async function configureAssets(
   await db.rows(configure, [active, ...chosen.values(rows)]);
 }
 
+// A currency has its rate in the same table, under its code: no asset has that symbol.
 const quotes = bulk({
-  asset: 'text',
+  symbol: 'asset text',
   usdRate: 'numeric',
   spreadBps: 'int',
   sources: 'jsonb',
@@ -40,11 +42,11 @@ const upsert = statement(
    where quotes.as_of <= excluded.as_of`,
 );
 
-/** Keeps the rates that sources agreed on now; an asset without one keeps its old rate with its old time. */
+/** Keeps the rates that sources agreed on now; what has none keeps its old rate with its old time. */
 export async function saveRates(trx: Trx, rates: readonly AgreedRate[]): Promise<void> {
   if (rates.length === 0) return;
-  const rows = rates.map(({ asset, rate, spreadBasisPoints: spreadBps, sources, asOf }) => ({
-    asset,
+  const rows = rates.map(({ symbol, rate, spreadBasisPoints: spreadBps, sources, asOf }) => ({
+    symbol,
     usdRate: formatRate(rate),
     spreadBps,
     sources: JSON.stringify(
@@ -59,6 +61,26 @@ export async function saveRates(trx: Trx, rates: readonly AgreedRate[]): Promise
   await trx.rows(upsert, quotes.values(rows));
 }
 
+type SourceRates = { name: string; usd_rate: string; read_at: string }[];
+
+/** A currency's last rate. `usdRate` is decimal text: see `storedRate`. */
+export type FiatRateRow = {
+  currency: ForeignCurrency;
+  usdRate: string;
+  spreadBps: number;
+  sources: SourceRates;
+  asOf: Date;
+};
+
+const selectFiatRates = query<FiatRateRow>(
+  'quotes_of_currencies',
+  'select asset as currency, usd_rate, spread_bps, sources, as_of from quotes where asset = any($1::text[])',
+);
+
+/** The last rate of each currency that ever had one. */
+export const allFiatRates = (db: Queryable): Promise<FiatRateRow[]> =>
+  db.rows(selectFiatRates, [foreignCurrencies]);
+
 /** An asset as the operator and the market have it. The last four are null until a first rate is known. */
 export type AssetRow = {
   symbol: AssetSymbol;
@@ -69,7 +91,7 @@ export type AssetRow = {
   /** Decimal text: see `storedRate`. */
   usdRate: string | null;
   spreadBps: number | null;
-  sources: { name: string; usd_rate: string; read_at: string }[] | null;
+  sources: SourceRates | null;
   asOf: Date | null;
 };
 
@@ -106,6 +128,15 @@ const selectBalances = query<BalanceRow>(
    left join balances b on b.asset = a.symbol and b.account_id = $1
    where a.active`,
 );
+
+const selectAvailable = query<{ available: Units }>(
+  'balances_available',
+  `select coalesce((select available from balances where account_id = $1 and asset = $2), 0) as available`,
+);
+
+/** What an account can spend of an asset. */
+export const availableOf = async (db: Queryable, account: AccountId, asset: AssetSymbol): Promise<Units> =>
+  (await db.one(selectAvailable, [account, asset])).available;
 
 /** Every active asset with what the account has of it, also when that is nothing. */
 export const balancesOf = (db: Queryable, account: AccountId): Promise<BalanceRow[]> =>

@@ -36,6 +36,9 @@ export const shownAs = {
 export const statusesShownAs = (shown: ShownStatus): PayoutStatus[] =>
   payoutStatuses.filter((status) => shownAs[status] === shown);
 
+/** The `failed_reason` of a payout that its merchant cancelled. */
+export const CANCELLED = 'cancelled';
+
 /** A signed transaction pays a payout with one of these statuses. */
 export const paidStatuses = ['signed', 'broadcast'] as const satisfies readonly PayoutStatus[];
 

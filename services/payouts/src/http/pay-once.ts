@@ -48,11 +48,18 @@ export async function payOnce(
     // The other request took the key a moment ago. If it has freed the key again, the client may repeat its request.
     return (await answeredBefore(ports, key)) ?? answers.stillRunning;
   }
-  return typeof made.refusal === 'string' ? refusals[made.refusal] : made.refusal.insufficientBalance;
+  return refusalAnswer(made.refusal);
 }
 
+/** What is answered when no payout was created. */
+export const refusalAnswer = (refusal: PayoutRefusal): Answer =>
+  typeof refusal === 'string' ? refusals[refusal] : refusal.insufficientBalance;
+
 /** The answer to an earlier request with this key; undefined when there was none. */
-async function answeredBefore({ db }: Ports, key: IdempotencyKey): Promise<Answer | undefined> {
+export async function answeredBefore(
+  { db }: Pick<Ports, 'db'>,
+  key: IdempotencyKey,
+): Promise<Answer | undefined> {
   const known = await findKey(db, key);
   switch (known?.state) {
     case undefined:
@@ -69,11 +76,17 @@ async function answeredBefore({ db }: Ports, key: IdempotencyKey): Promise<Answe
 /** Only an operator ends a halt. */
 const HALTED_RETRY_AFTER_SECONDS = 60;
 
+export const haltedAnswer: Answer = {
+  ...answers.unavailable,
+  headers: { 'Retry-After': String(HALTED_RETRY_AFTER_SECONDS) },
+};
+
 const refusals = {
   already_accepted: refusedView.already_accepted,
   used_for_recovery: refusedView.used_for_recovery,
   already_returned: answers.alreadyResolved('returned'),
   key_taken: answers.stillRunning,
+  not_taken: answers.conflict('Another refund of this invoice came first. Send the request again.'),
   unavailable: answers.unavailable,
-  halted: { ...answers.unavailable, headers: { 'Retry-After': String(HALTED_RETRY_AFTER_SECONDS) } },
+  halted: haltedAnswer,
 } as const satisfies Record<Extract<PayoutRefusal, string>, Answer>;

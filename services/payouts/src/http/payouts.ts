@@ -1,5 +1,6 @@
 import { assetSymbols } from '@quittance/shared/assets';
 import { sleepBy } from '@quittance/shared/clock';
+import { type CsvExports, csvExports, partErrors, wantsCsv } from '@quittance/shared/csv-export';
 import { form } from '@quittance/shared/form';
 import {
   contextOf,
@@ -11,20 +12,13 @@ import {
   takesNoParameters,
   unknownParameters,
 } from '@quittance/shared/http';
-import {
-  type AccessRefusal,
-  type Answer,
-  accessAnswers,
-  answers,
-  send,
-} from '@quittance/shared/http-answers';
-import type { AccountId, PayoutId } from '@quittance/shared/ids';
+import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
-import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import { rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
-import { shownAs, shownStatuses, statusesShownAs } from '../domain/states.ts';
+import { payoutsTable } from '../csv-file.ts';
+import { shownStatuses, statusesShownAs } from '../domain/states.ts';
 import {
   ADDRESS_CHARACTERS_MAX,
   EXTERNAL_ID_CHARACTERS_MAX,
@@ -33,33 +27,49 @@ import {
   readReturnOrder,
 } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
-import { payoutPage } from '../store/payout-list.ts';
-import { findPayout, type Payout } from '../store/payouts.ts';
+import { asksForClaim } from '../refund-order.ts';
+import { allPayouts, type PayoutFilter, payoutPage } from '../store/payout-list.ts';
 import { findUnresolved, type UnresolvedDeposit } from '../store/unswept-deposits.ts';
 import { payoutView, quoteView } from '../views.ts';
+import { addAutomaticRoutes } from './automatic-payouts.ts';
+import { cancelPayout } from './cancel-payout.ts';
+import { routeClaims } from './claims.ts';
+import { findOwnPayout } from './own-payout.ts';
 import { type PayoutCall, payOnce } from './pay-once.ts';
+import { addBatchRoutes } from './payout-batches.ts';
+import { claimDeposit, routeRefunds } from './refunds.ts';
 
 /** The service's HTTP interface, behind the gateway. */
 export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpParts, 'without'>): Express {
   const app = createApp(parts);
   const waiting = { count: 0 };
   const merchant = merchantOnly(ports.settings.identitySecret, parts.clock);
-  app.get('/api/payouts', merchant, async (req, res) => send(res, await listPayouts(ports, req, res)));
+  const exports = csvExports(ports);
+  app.get('/api/payouts', merchant, (req, res) => listPayouts(ports, exports, req, res));
   // Before the route of an id, which `quote` is not.
   app.get('/api/payouts/quote', merchant, (req, res) => send(res, quotePayout(ports, req)));
   app.get('/api/payouts/:id', merchant, async (req, res) => send(res, await showPayout(ports, req, res)));
   app.post('/api/payouts', merchant, takesNoParameters, ...readBody, async (req, res) =>
     send(res, await createPayout(ports, req, res)),
   );
+  addBatchRoutes(app, ports, merchant);
+  addAutomaticRoutes(app, ports, merchant);
+  const cancelling = { count: 0 };
+  app.post('/api/payouts/:id/cancel', merchant, ...readBody, async (req, res) =>
+    send(res, await cancelPayout(ports, cancelling, req, res)),
+  );
   app.post('/api/unresolved/:id/return', merchant, ...readBody, async (req, res) =>
     send(res, await returnDeposit(ports, waiting, req, res)),
   );
+  routeRefunds(app, ports);
+  routeClaims(app, ports);
   finishApp(app, parts.logger);
   return app;
 }
 
 /** On Solana they have at most 88. */
 const TX_HASH_CHARACTERS_MAX = 100;
+const BATCH_ID_CHARACTERS_MAX = 64;
 
 const listForm = form(
   {
@@ -69,35 +79,48 @@ const listForm = form(
     created_from: rules.date().optional,
     created_to: rules.date().optional,
     external_id: rules.text(EXTERNAL_ID_CHARACTERS_MAX).optional,
+    refund_id: rules.text(TX_HASH_CHARACTERS_MAX).optional,
+    invoice_id: rules.text(TX_HASH_CHARACTERS_MAX).optional,
     tx_hash: rules.text(TX_HASH_CHARACTERS_MAX).optional,
+    batch_id: rules.text(BATCH_ID_CHARACTERS_MAX).optional,
     to_address: rules.text(ADDRESS_CHARACTERS_MAX).optional,
+    format: rules.oneOf(['json', 'csv']).optional,
   },
   paged,
 );
 
-async function listPayouts({ db, settings, chains }: Ports, req: Request, res: Response): Promise<Answer> {
-  const filter = listForm(req.query);
-  if (!filter.ok) return answers.invalid(filter.refusal);
-  const { perPage, status, asset, created_from, created_to, external_id, tx_hash, to_address } = filter.value;
-  const page = pageOf(req.query);
-  const { items, total } = await payoutPage(
-    db,
-    {
-      account: contextOf(res).identity.account,
-      statuses: status && statusesShownAs(status),
-      asset,
-      createdFrom: created_from,
-      createdTo: created_to,
-      externalId: external_id,
-      // Hashes of hexadecimal digits are stored in small letters; those of Solana differ in their case.
-      txHash: tx_hash !== null && /^(0x)?[0-9a-f]{64}$/i.test(tx_hash) ? tx_hash.toLowerCase() : tx_hash,
-      addresses: to_address === null ? null : canonicalForms(chains, to_address),
-    },
-    placeOf(page, perPage),
-  );
-  const path = `${settings.publicUrl}/api/payouts`;
-  const parts = { data: items.map(payoutView), total, page, perPage, path, query: req.query };
-  return { status: 200, body: pageView(parts) };
+/** A page of payouts as JSON, or all of them as CSV. */
+async function listPayouts(ports: Ports, exports: CsvExports, req: Request, res: Response): Promise<void> {
+  const { query } = req;
+  const parsed = listForm(query);
+  if (!parsed.ok) return send(res, answers.invalid(parsed.refusal));
+  const { perPage, format, tx_hash: hash, to_address: address, ...given } = parsed.value;
+  const { account } = contextOf(res).identity;
+  const filter: PayoutFilter = {
+    account,
+    statuses: given.status && statusesShownAs(given.status),
+    asset: given.asset,
+    createdFrom: given.created_from,
+    createdTo: given.created_to,
+    externalId: given.external_id,
+    refundId: given.refund_id,
+    invoiceId: given.invoice_id,
+    // Hashes of hexadecimal digits are stored in small letters; those of Solana differ in their case.
+    txHash: hash !== null && /^(0x)?[0-9a-f]{64}$/i.test(hash) ? hash.toLowerCase() : hash,
+    batchId: given.batch_id,
+    addresses: address === null ? null : canonicalForms(ports.chains, address),
+  };
+  if (!wantsCsv(req, format)) {
+    const page = pageOf(query);
+    const { items, total } = await payoutPage(ports.db, filter, placeOf(page, perPage));
+    const path = `${ports.settings.publicUrl}/api/payouts`;
+    const body = pageView({ data: items.map(payoutView), total, page, perPage, path, query });
+    return send(res, { status: 200, body });
+  }
+  const errors = partErrors(query, ['page', 'perPage']);
+  if (Object.keys(errors).length > 0) return send(res, answers.invalid(errors));
+  const select = () => allPayouts(filter);
+  await exports.send(res, { account, name: 'payouts', table: payoutsTable, select });
 }
 
 /** What an address may be stored as: the network is not named, and an address that none of them knows finds nothing. */
@@ -107,7 +130,7 @@ const canonicalForms = (chains: Ports['chains'], text: string): string[] => [
 ];
 
 async function showPayout(ports: Ports, req: Request, res: Response): Promise<Answer> {
-  const found = await getPayout(ports, contextOf(res).identity.account, String(req.params['id']));
+  const found = await findOwnPayout(ports, contextOf(res).identity.account, String(req.params['id']));
   if (!found.ok) return accessAnswers('Payout')[found.refusal];
   return unknownParameters(req) ?? { status: 200, body: payoutView(found.value) };
 }
@@ -154,6 +177,7 @@ async function returnDeposit(
   if (refused !== undefined) return refused;
   // The body does not name the deposit, so the same key for another deposit is another request.
   const asked = Buffer.concat([Buffer.from(`return ${depositId}\n`), rawBody]);
+  if (asksForClaim(body)) return claimDeposit(ports, req, res, { id: depositId, asked, deposit });
   return payOnce(ports, callOf(req, res, asked, depositId), () =>
     // After the key: a repeated request gets its first answer, also when the deposit was reversed since.
     deposit.isReversed ? answers.alreadyResolved('reversed') : readReturnOrder(body, deposit, ports),
@@ -179,16 +203,4 @@ async function arrivedUnresolved(
   } finally {
     waiting.count -= 1;
   }
-}
-
-/** A merchant's own payout. A request that never became a payout is not found. */
-async function getPayout(
-  { db }: Pick<Ports, 'db'>,
-  account: AccountId,
-  id: string,
-): Promise<Result<Payout, AccessRefusal>> {
-  // An id has at most 16 digits, and Postgres refuses numbers that are too long.
-  const payout = /^[1-9]\d{0,15}$/.test(id) ? await findPayout(db, id as PayoutId) : undefined;
-  if (payout === undefined || shownAs[payout.status] === null) return refuse('not_found');
-  return payout.account === account ? ok(payout) : refuse('forbidden');
 }

@@ -18,6 +18,7 @@ import { sweepEconomical } from './account-chain/sweep.ts';
 import { unknownSpends, watchHotAddress } from './bitcoin/chain-utxos.ts';
 import { followGroups } from './bitcoin/follow-groups.ts';
 import { payBatch } from './bitcoin/pay-batch.ts';
+import { cancelRequested } from './cancel-requested.ts';
 import { reportSigningPaused, seedMismatch } from './signing-pause.ts';
 import { watchEnded } from './watch-ended.ts';
 
@@ -83,8 +84,10 @@ async function payAndSweep<Order>(
   lease: Lease,
   driver: AccountChainDriver<Order>,
 ): Promise<number> {
+  const mayCancel = async () => (await driver.canSign()) && (await driver.mayCancel());
+  const cancelled = await cancelRequested(ports, lease, mayCancel);
   const paid = await payReserved(ports, lease, driver);
-  return paid + (await sweepEconomical(ports, lease, driver));
+  return cancelled + paid + (await sweepEconomical(ports, lease, driver));
 }
 
 export const chainLease = ({ chain, sender }: Pick<PayoutChain, 'chain' | 'sender'>): string =>

@@ -167,7 +167,7 @@ async function failPaid(trx: Trx, id: PayoutId, failure: Failure): Promise<void>
 }
 
 /** Fails a payout and releases its hold. False when it has none of the statuses `from`. */
-async function failPayout(
+export async function failPayout(
   trx: Trx,
   id: PayoutId,
   from: readonly PayoutStatus[],

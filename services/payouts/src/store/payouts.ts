@@ -1,11 +1,18 @@
 import { type AssetSymbol, assetSymbols, assets, type Chain } from '@quittance/shared/assets';
-import { bulk, type Db, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
-import { type AccountId, newEventId, type PayoutId } from '@quittance/shared/ids';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import {
+  type AccountId,
+  type InvoiceId,
+  newEventId,
+  type PayoutId,
+  type RefundId,
+} from '@quittance/shared/ids';
 import type { Metadata } from '@quittance/shared/metadata';
 import type { Units } from '@quittance/shared/money';
 import { stalledAfterSeconds } from '@quittance/shared/stalled-payouts';
 import { assertMoves, type PayoutStatus, paidStatuses, payoutMoves } from '../domain/states.ts';
 import { isHalted } from './halts.ts';
+import { followPayouts } from './refunds.ts';
 import { isIn } from './transactions.ts';
 
 export type Payout = {
@@ -20,12 +27,21 @@ export type Payout = {
   minConfirmations: number;
   /** The deposit that a refund pays back; null when it pays from the balance. */
   returnsDeposit: string | null;
+  /** The refund that it pays, and the refund's invoice; null when it pays none. */
+  refundId: RefundId | null;
+  invoiceId: InvoiceId | null;
   /** The merchant's own reference, and its own notes. */
   externalId: string | null;
   metadata: Metadata;
   /** US dollars for one whole asset when it was requested, as decimal text; null for payouts from before this was stored. */
   usdRate: string | null;
   status: PayoutStatus;
+  /** Requested by a rule of its merchant, and not by a request. */
+  isAutomatic: boolean;
+  /** The batch that it was requested in; null when it was requested by itself. */
+  batchId: string | null;
+  /** When its merchant asked that it is cancelled; null when it did not. */
+  cancelRequestedAt: Date | null;
   txHash: string | null;
   failedReason: string | null;
   version: number;
@@ -40,10 +56,15 @@ const isPaid = (column: string): string => `${column} in (${sqlList(paidStatuses
 export const payoutColumns = (of = 'payouts') =>
   ['seq', 'id', 'asset', 'amount', 'network_fee', 'address', 'min_confirmations', 'status', 'returns_deposit']
     .concat([
+      'refund_id',
+      'invoice_id',
       'external_id',
       'metadata',
       'usd_rate::text as usd_rate',
       'account_id as account',
+      'cancel_requested_at',
+      'batch_id',
+      'automatic as is_automatic',
       'tx_hash',
       'failed_reason',
       'version',
@@ -52,6 +73,11 @@ export const payoutColumns = (of = 'payouts') =>
     ])
     .map((column) => `${of}.${column}`)
     .join(', ');
+
+/** A condition: the payout's transaction was mined and reverted, so that its network fee was spent. `of` is its relation. */
+export const isReverted = (of: string): string => `(${of}.status = 'failed' and exists (
+  select from payments m join transactions t on t.replacement_group = m.replacement_group
+  where m.payout_id = ${of}.id and t.state = 'reverted'))`;
 
 const requests = bulk({
   id: 'bigint',
@@ -62,10 +88,13 @@ const requests = bulk({
   address: 'text',
   minConfirmations: 'int',
   returnsDeposit: 'text',
+  refundId: 'text',
+  invoiceId: 'text',
   externalId: 'text',
   metadata: 'json',
   usdRate: 'numeric',
   takesAll: 'bool',
+  isAutomatic: 'automatic bool',
 });
 
 const insertRequest = query<Payout>(
@@ -83,17 +112,22 @@ export type NewPayout = Pick<
   | 'address'
   | 'minConfirmations'
   | 'returnsDeposit'
+  | 'refundId'
+  | 'invoiceId'
   | 'externalId'
   | 'metadata'
   | 'usdRate'
 > & {
   /** Until the ledger has decided, `amount` is the least that it may be. */
   takesAll: boolean;
+  isAutomatic?: boolean;
 };
 
 /** Stores a request before the ledger is asked to reserve its money. Undefined when payouts of its asset are halted. */
-export const insertRequested = (db: Queryable, payout: NewPayout) =>
-  db.maybe(insertRequest, requests.values([{ ...payout, metadata: JSON.stringify(payout.metadata) }]));
+export const insertRequested = (db: Queryable, { isAutomatic = false, ...payout }: NewPayout) => {
+  const row = { ...payout, isAutomatic, metadata: JSON.stringify(payout.metadata) };
+  return db.maybe(insertRequest, requests.values([row]));
+};
 
 // One statement, because a client waits for it: the move, its event and the answer that its key keeps.
 const reserveRequest = query<{ moved: number }>(
@@ -111,7 +145,7 @@ const reserveRequest = query<{ moved: number }>(
    select count(*)::int as moved from moved`,
 );
 
-type Reservation = {
+export type Reservation = {
   id: PayoutId;
   /** What the ledger holds without the fee. */
   amount: Units;
@@ -123,7 +157,7 @@ type Reservation = {
 };
 
 /** Marks a payout as reserved after the ledger has placed its hold. False when it is not `requested` any more. */
-export async function reserveRequested(db: Db, reservation: Reservation, now: Date): Promise<boolean> {
+export async function reserveRequested(db: Queryable, reservation: Reservation, now: Date): Promise<boolean> {
   assertMoves(payoutMoves, ['requested'], 'reserved');
   const { moved } = await db.one(reserveRequest, [
     reservation.id,
@@ -145,12 +179,15 @@ const move = query<Payout>(
      tx_hash = coalesce($4, tx_hash),
      failed_reason = coalesce($5, failed_reason),
      completed_at = case when $3 = 'mined' then now() else completed_at end
-   where id = $1 and status = any($2)
+   where id = $1 and status = any($2) and ($3 <> 'signed' or cancel_requested_at is null)
    returning ${payoutColumns()}`,
 );
 
-/** Changes the status of a payout that has one of the statuses `from`; undefined when it has none of them. */
-export function movePayout(
+/**
+ * Changes the status of a payout that has one of the statuses `from`; undefined when it has none of them. A payout that shall
+ * be cancelled is not signed. When a payout ends, the refund that it pays follows.
+ */
+export async function movePayout(
   trx: Trx,
   id: PayoutId,
   from: readonly PayoutStatus[],
@@ -158,7 +195,9 @@ export function movePayout(
   { txHash, failedReason }: { txHash?: string; failedReason?: string } = {},
 ): Promise<Payout | undefined> {
   assertMoves(payoutMoves, from, to);
-  return trx.maybe(move, [id, from, to, txHash, failedReason]);
+  const moved = await trx.maybe(move, [id, from, to, txHash, failedReason]);
+  if (moved !== undefined && moved.refundId !== null) await followPayouts(trx, id);
+  return moved;
 }
 
 const showSent = statement(
@@ -176,11 +215,12 @@ export async function showPayoutSent(trx: Trx, id: PayoutId, txHash: string): Pr
 const selectStale = query<{ id: PayoutId }>(
   'payouts_stale',
   `select id from payouts
-   where status = 'requested' and created_at < now() - $1::int * interval '1 millisecond'
+   where status = 'requested'
+     and created_at < now() - $1::int * (case when batch_id is null then 1 else 5 end) * interval '1 millisecond'
    order by created_at, id limit 100 for update skip locked`,
 );
 
-/** Requests that are undecided for that long, locked. Their process has died. */
+/** Requests that are undecided for that long, in a batch five times as long, locked. Their process has died. */
 export async function staleRequests(trx: Trx, olderThanMs: number): Promise<PayoutId[]> {
   return (await trx.rows(selectStale, [olderThanMs])).map((row) => row.id);
 }
@@ -197,12 +237,12 @@ const selectReserved = query<Payout>(
   `select ${payoutColumns('oldest')} from ${wanted.from('wanted')},
    lateral (
      select * from payouts
-     where asset = wanted.symbol and status = 'reserved' and seq > wanted.after
+     where asset = wanted.symbol and status = 'reserved' and cancel_requested_at is null and seq > wanted.after
      order by seq limit $3) as oldest
    order by oldest.seq`,
 );
 
-/** Payouts with a hold and without a signature, oldest first: of each asset those after the given `seq`. */
+/** Payouts to sign, with a hold and without a signature, oldest first: of each asset those after the given `seq`. */
 export const reservedPayouts = (
   db: Queryable,
   after: ReadonlyMap<AssetSymbol, string>,
@@ -213,7 +253,7 @@ export const reservedPayouts = (
     perAsset,
   ]);
 
-/** The oldest payouts with a hold and without a signature. */
+/** The oldest payouts to sign, with a hold and without a signature. */
 export const oldestReserved = (db: Queryable, of: readonly AssetSymbol[], perAsset: number) =>
   reservedPayouts(db, new Map(of.map((asset) => [asset, '0'])), perAsset);
 

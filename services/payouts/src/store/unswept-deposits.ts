@@ -3,6 +3,7 @@ import { bulk, type Queryable, query, statement, type Trx } from '@quittance/sha
 import type { PayloadOf } from '@quittance/shared/events';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
+import { isReverted } from './payouts.ts';
 import { isIn } from './transactions.ts';
 
 export type SettledDeposit = {
@@ -98,9 +99,7 @@ const selectUnresolved = query<UnresolvedDeposit>(
   `select account_id as account, asset, reversed_at is not null as is_reversed,
      amount - coalesce((
        select sum(p.network_fee) from payouts p
-       where p.returns_deposit = unswept_deposits.deposit_id and p.status = 'failed' and exists (
-         select from payments m join transactions t on t.replacement_group = m.replacement_group
-         where m.payout_id = p.id and t.state = 'reverted')), 0) as amount
+       where p.returns_deposit = unswept_deposits.deposit_id and ${isReverted('p')}), 0) as amount
    from unswept_deposits
    where deposit_id = $1 and disposition = 'unresolved' and account_id is not null`,
 );
@@ -216,3 +215,12 @@ const postpone = statement(
 export async function postponeDeposits(db: Queryable, depositIds: string[], retryAt: Date): Promise<void> {
   await db.rows(postpone, [depositIds, retryAt]);
 }
+
+const selectLiveReturn = query<{ id: string }>(
+  'unswept_deposits_live_return',
+  `select id from payouts where returns_deposit = $1 and status not in ('failed', 'refused', 'voided')`,
+);
+
+/** Whether a payout that has not failed pays a deposit back. */
+export const hasLiveReturn = async (db: Queryable, depositId: string): Promise<boolean> =>
+  (await db.maybe(selectLiveReturn, [depositId])) !== undefined;

@@ -56,7 +56,7 @@ export const eventDescriptions: Record<WebhookEventType, EventDescription> = {
     isDefault: true,
     when: 'It is certain that a payout will not be carried out.',
     meaning:
-      'The amount returned to your balance, and the network fee with it unless the chain charged it. `failed_reason` tells the cause.',
+      'The amount returned to your balance, and the network fee with it unless the chain charged it. `failed_reason` tells the cause: `cancelled` when you cancelled it.',
     remedy: 'Correct the cause, then create another payout.',
   },
   'invoice.underpaid': {

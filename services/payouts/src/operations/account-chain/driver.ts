@@ -13,6 +13,11 @@ export type AccountChainPorts = ChainPorts<'evm' | 'solana'>;
 export type AccountChainDriver<Order> = {
   /** Whether the hot wallet can sign its next transaction. */
   canSign(): Promise<boolean>;
+  /**
+   * Whether an unsigned payout may be cancelled, when the wallet can sign: the mempool has no transaction of the wallet that
+   * this database does not know. A new signature would conflict with such a transaction, a cancellation would not.
+   */
+  mayCancel(): Promise<boolean>;
   terms(): Promise<ChainTerms<Order>>;
 };
 

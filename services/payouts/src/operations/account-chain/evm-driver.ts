@@ -10,7 +10,7 @@ import type { Payout } from '../../store/payouts.ts';
 import type { UnsweptDeposits } from '../../store/unswept-deposits.ts';
 import { takeNonce } from '../../store/wallets.ts';
 import type { AccountChainDriver, ChainTerms } from './driver.ts';
-import { openWallet } from './evm-nonces.ts';
+import { hasUnknownPending, openWallet } from './evm-nonces.ts';
 import { reportMissing } from './sweep.ts';
 
 /** A native transfer to an address without code. */
@@ -53,6 +53,7 @@ type EvmOrder = { terms: EvmTerms } & (
 /** EVM chains: every transaction of a wallet has a nonce, and they are mined in that order. */
 export const evmDriver = (ports: EvmPorts, lease: Lease): AccountChainDriver<EvmOrder> => ({
   canSign: () => openWallet(ports, lease, ports.sender.hotAddress),
+  mayCancel: async () => !(await hasUnknownPending(ports)),
   terms: () => termsNow(ports, lease),
 });
 

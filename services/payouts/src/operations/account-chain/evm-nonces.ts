@@ -31,6 +31,17 @@ export async function readHistory({ db, chain, sender }: EvmPorts) {
 }
 
 /**
+ * Whether the mempool has transactions of the hot wallet that this database does not know, as after it was restored from a
+ * backup. Until a block includes them they are not in `readHistory`.
+ */
+export async function hasUnknownPending({ db, chain, sender }: EvmPorts): Promise<boolean> {
+  // The chain is read first, as in readHistory.
+  const pending = await sender.nonce(sender.hotAddress, 'pending');
+  const next = await nextNonce(db, chain, sender.hotAddress);
+  return next === undefined || pending > next;
+}
+
+/**
  * Makes sure that the next nonce of a wallet is known; false when it cannot be known yet. The chain is asked once, before
  * the wallet's first signature here, because the wallet may have a history. After that our own table decides. A deposit
  * address skips nonces that others have used in final blocks; the hot wallet never skips one.

@@ -38,6 +38,8 @@ type SolanaOrder = {
 /** Solana: signed bytes are valid for about a minute, so the lifetime is asked for just before a signature. */
 export const solanaDriver = (ports: SolanaPorts): AccountChainDriver<SolanaOrder> => ({
   canSign: async () => true,
+  // Solana has no mempool: a transaction that no block includes within about a minute expires.
+  mayCancel: async () => true,
   terms: () => termsNow(ports),
 });
 

@@ -21,6 +21,7 @@ import {
   spendableSum,
   spendableUtxos,
 } from '../../store/utxos.ts';
+import { cancelRequested } from '../cancel-requested.ts';
 import { reportSigningPaused } from '../signing-pause.ts';
 import { failUnsigned, sendTransaction } from '../transactions.ts';
 import { missingUtxos } from './chain-utxos.ts';
@@ -40,28 +41,34 @@ type Next = { payouts: Payout[]; spend: Spend; changeIndex: number };
 
 /**
  * Pays the oldest payouts that our UTXOs cover, with one transaction.
- * @returns how many are paid by it or failed; 0 means that no payout can be paid now.
+ * @returns how many are paid by it, cancelled or failed; 0 means that no payout can be paid now.
  */
 export async function payBatch(ports: BitcoinPorts, lease: Lease): Promise<number> {
   const { db, sender, assets: payable } = ports;
+  const cancelled = await cancelRequested(ports, lease, async () => {
+    const utxos = await usableUtxos(ports);
+    // Transactions that this database does not know, as after it was restored from a backup. Ours have locked their UTXOs.
+    return utxos !== undefined && !(await sender.spentInMempool(utxos.map(({ outpoint }) => outpoint)));
+  });
   const oldest = await oldestReserved(db, payable, QUEUE_MAX);
   const queue = oldest.filter((payout) => canBePaid(ports, payout));
   const impossible = oldest.filter((payout) => !canBePaid(ports, payout));
   for (const payout of impossible) await failUnsigned(ports, lease, payout);
-  if (queue.length === 0) return impossible.length;
+  const ended = cancelled + impossible.length;
+  if (queue.length === 0) return ended;
   const utxos = await usableUtxos(ports);
-  if (utxos === undefined) return impossible.length;
+  if (utxos === undefined) return ended;
 
   const finalHeightWhenSigned = await sender.finalizedHeight();
   const next = await chooseNext(ports, queue, utxos);
   failpoint('bitcoin.planned');
-  if (next === undefined || (await hasForeignUtxo(ports, utxos, next.spend))) return impossible.length;
+  if (next === undefined || (await hasForeignUtxo(ports, utxos, next.spend))) return ended;
   await renewLease(ports.db, lease);
   const minConfirmations = Math.max(...queue.map((payout) => payout.minConfirmations));
   const transaction = await signBatch(ports, lease, { ...next, finalHeightWhenSigned, minConfirmations });
-  if (transaction === undefined) return impossible.length;
+  if (transaction === undefined) return ended;
   await sendTransaction(ports, transaction);
-  return impossible.length + Math.max(next.payouts.length, 1);
+  return ended + Math.max(next.payouts.length, 1);
 }
 
 /** A payout whose amount is covered and whose fee is not is skipped, like one that waits for money. */

@@ -1,0 +1,10 @@
+import { expect, test } from '@jest/globals';
+import { nextRun } from './automatic.ts';
+
+test.each([
+  ['daily', '2026-02-28T23:59:59.999Z', '2026-03-01T00:00:00.000Z'],
+  ['daily', '2026-03-01T00:00:00.000Z', '2026-03-02T00:00:00.000Z'],
+  ['threshold', '2026-03-01T00:00:00.000Z', '2026-03-01T00:05:00.000Z'],
+] as const)('a %s rule that ran at %s runs next at %s', (schedule, after, next) => {
+  expect(nextRun(schedule, new Date(after)).toISOString()).toBe(next);
+});

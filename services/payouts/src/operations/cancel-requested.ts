@@ -1,0 +1,54 @@
+import { failpoint } from '@quittance/shared/failpoint';
+import { assertLease, type Lease } from '@quittance/shared/lease';
+import { reason } from '@quittance/shared/logger';
+import { CANCELLED } from '../domain/states.ts';
+import type { ChainPorts } from '../ports.ts';
+import { cancelRequests } from '../store/cancellations.ts';
+import { haltedAssets } from '../store/halts.ts';
+import { failPayout } from './transactions.ts';
+
+const CANCELS_PER_ROUND = 100;
+
+type CancelPorts = Pick<ChainPorts, 'db' | 'chain' | 'assets' | 'logger' | 'throttledLog' | 'wakeRelay'>;
+
+/**
+ * Cancels the payouts of one chain whose merchants asked for it and that are not signed: they fail, and all of their money
+ * goes back. The chain worker calls this where it would sign them. Signing and cancelling change the same row from
+ * `reserved`, so exactly one of them happens.
+ * @param mayCancel whether the worker may sign now, and the mempool shows nothing that our records do not. They may not show
+ * that a payout was paid, as after a database was restored from a backup. Asked only when there is a request. When the node
+ * cannot tell, nothing is cancelled, and others are paid.
+ * @returns how many were cancelled.
+ */
+export async function cancelRequested(
+  { db, chain, assets, logger, throttledLog, wakeRelay }: CancelPorts,
+  lease: Lease,
+  mayCancel: () => Promise<boolean>,
+): Promise<number> {
+  const requested = await cancelRequests(db, assets, CANCELS_PER_ROUND);
+  if (requested.length === 0) return 0;
+  try {
+    if (!(await mayCancel())) return 0;
+  } catch (error) {
+    const details = { chain, reason: reason(error) };
+    throttledLog.log('warn', `cancel.${chain}`, details, 'payouts could not be cancelled, trying again');
+    return 0;
+  }
+  let cancelled = 0;
+  for (const { id, asset } of requested) {
+    const isCancelled = await db.transaction(async (trx) => {
+      await assertLease(trx, lease);
+      if ((await haltedAssets(trx)).has(asset)) return false;
+      const failure = { failedReason: CANCELLED, feeKept: false };
+      const failed = await failPayout(trx, id, ['reserved'], failure);
+      if (failed) failpoint('payouts.failing');
+      return failed;
+    });
+    if (!isCancelled) continue;
+    failpoint('payouts.failed');
+    wakeRelay();
+    cancelled += 1;
+    logger.info({ payout: id }, 'a payout was cancelled by its merchant');
+  }
+  return cancelled;
+}

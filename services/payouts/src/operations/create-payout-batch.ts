@@ -1,0 +1,292 @@
+import type { Asked } from '@quittance/shared/bus';
+import type { ReplyOf } from '@quittance/shared/commands';
+import { brokenConstraint, type Trx } from '@quittance/shared/db';
+import { failpoint } from '@quittance/shared/failpoint';
+import { forgetKey, type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
+import { type AccountId, newBatchId, newPayoutId } from '@quittance/shared/ids';
+import { units } from '@quittance/shared/money';
+import { appendToOutbox } from '@quittance/shared/outbox';
+import { ok, type Result, refuse } from '@quittance/shared/result';
+import { hintOf, messagesOf } from '@quittance/shared/validation';
+import type { BatchMode, BatchOrderLine } from '../batch-order.ts';
+import type { BatchView } from '../batch-views.ts';
+import type { PayoutOrder } from '../payout-order.ts';
+import type { Ports } from '../ports.ts';
+import { haltedAssets } from '../store/halts.ts';
+import {
+  insertBatch,
+  insertBatchPayouts,
+  lockUnfinished,
+  markFinished,
+  moveRequested,
+  type PayoutBatch,
+  type UnpaidLine,
+} from '../store/payout-batches.ts';
+import type { Payout } from '../store/payouts.ts';
+import { AssetHalted } from '../store/transactions.ts';
+import { eventView, insufficientBalance } from '../views.ts';
+import { finishBatch } from './finish-payout-batch.ts';
+
+/** The ledger decides 64 holds of one balance in one statement. */
+const HOLDS_AT_ONCE = 64;
+/** No more holds are asked for after this time, which is shorter than the gateway waits. */
+const ASK_FOR_MS = 8_000;
+/** With a million payouts, one drawn id in 280 million is taken. */
+const ID_DRAWS_MAX = 3;
+
+type BatchPorts = Pick<Ports, 'db' | 'bus' | 'random' | 'clock' | 'logger' | 'wakeRelay'>;
+
+export type BatchRequest = {
+  account: AccountId;
+  mode: BatchMode;
+  /** In the mode all_or_nothing each has an order. */
+  lines: readonly BatchOrderLine[];
+  requestId: string;
+  key: IdempotencyKey | undefined;
+};
+
+/**
+ * Why a batch creates no payout.
+ *
+ * | refusal | meaning |
+ * |---|---|
+ * | `key_taken` | Another request with this idempotency key came first. |
+ * | `unavailable` | Nothing was paid and nothing will be. |
+ * | `halted` | Payouts of an asset of an all_or_nothing batch are halted. Nothing was done. |
+ * | a body | The ledger refused a line of an all_or_nothing batch. It is the body of the 400. |
+ */
+export type BatchRefusal = 'key_taken' | 'unavailable' | 'halted' | { insufficientBalance: object };
+
+/**
+ * Creates the payouts of a batch. All requests are stored before the ledger is asked. In the mode `each` every payout is
+ * decided by itself. In the mode `all_or_nothing` all payouts stay `requested` until all holds are placed, and are reserved in
+ * one database transaction. What a process that dies has not decided is voided, see voidStaleRequests and finishStaleBatches.
+ */
+export async function createPayoutBatch(
+  ports: BatchPorts,
+  request: BatchRequest,
+): Promise<Result<BatchView, BatchRefusal>> {
+  if (!ports.bus.connected()) return refuse('unavailable');
+  const written = await writeBatch(ports, request);
+  if (!written.ok) return written;
+  const { batch, payouts } = written.value;
+  failpoint('payouts.requested');
+  try {
+    const isAll = request.mode === 'all_or_nothing';
+    const refusal = isAll ? await reserveAll(ports, request, batch, payouts) : undefined;
+    if (!isAll) await reserveEach(ports, request, payouts);
+    ports.wakeRelay();
+    if (refusal !== undefined) return refuse(refusal);
+    const view = await finishBatch(ports, batch);
+    return view === undefined ? refuse('unavailable') : ok(view);
+  } catch (error) {
+    // A database that is down would be answered with 503, which promises that nothing is paid.
+    throw new Error(`it is not known what became of the payouts of batch ${batch.id}`, { cause: error });
+  }
+}
+
+type Written = { batch: PayoutBatch; payouts: (Payout & { batchLine: number })[] };
+
+/** Stores the batch with its key and its requests. Draws other ids when a payout has one of them already. */
+async function writeBatch(
+  { db, random }: Pick<BatchPorts, 'db' | 'random'>,
+  request: BatchRequest,
+  draws = 1,
+): Promise<Result<Written, 'halted' | 'key_taken'>> {
+  const { account, mode, lines, key } = request;
+  const id = newBatchId();
+  try {
+    const written = await db.transaction(async (trx) => {
+      if (key !== undefined) await takeKey(trx, key, id, null);
+      const halted = await haltedAssets(trx);
+      const isPayable = (line: BatchOrderLine) => 'order' in line && !halted.has(line.order.asset);
+      const unpaid = lines.filter((line) => !isPayable(line));
+      const [first] = unpaid;
+      if (mode === 'all_or_nothing' && first !== undefined && 'order' in first) {
+        throw new AssetHalted(first.order.asset);
+      }
+      const unpaidLines = unpaid.map(unpaidLineOf);
+      const batch = await insertBatch(trx, { id, account, mode, lines: lines.length, unpaidLines });
+      const orders = lines.flatMap((line): (PayoutOrder & { line: number })[] =>
+        'order' in line && isPayable(line) ? [{ ...line.order, line: line.line }] : [],
+      );
+      const given = orders.map(({ line: batchLine, ...order }) => {
+        return { ...order, account, batchId: id, batchLine, id: newPayoutId(random) };
+      });
+      const payouts = given.length === 0 ? [] : await insertBatchPayouts(trx, given);
+      const [left] = given.filter((one) => !payouts.some((payout) => payout.id === one.id));
+      // Halted between the two statements.
+      if (left !== undefined) throw new AssetHalted(left.asset);
+      return { batch, payouts };
+    });
+    return ok(written);
+  } catch (error) {
+    if (error instanceof AssetHalted) return refuse('halted');
+    const broken = brokenConstraint(error);
+    if (broken === 'idempotency_keys_once') return refuse('key_taken');
+    if (broken === 'payouts_id_unique' && draws < ID_DRAWS_MAX) {
+      return writeBatch({ db, random }, request, draws + 1);
+    }
+    throw error;
+  }
+}
+
+const unpaidLineOf = (line: BatchOrderLine): UnpaidLine =>
+  'errors' in line
+    ? { line: line.line, errors: messagesOf(line.errors), ...hintOf(line.errors) }
+    : { line: line.line };
+
+type Decision = { payout: Payout & { batchLine: number }; outcome: string; available: string | undefined };
+
+/** Asks for the holds of some payouts at once. */
+async function askHolds(
+  { bus }: Pick<BatchPorts, 'bus'>,
+  payouts: Written['payouts'],
+  requestId: string,
+): Promise<Decision[]> {
+  const decided = await Promise.all(
+    payouts.map(async (payout): Promise<Decision> => {
+      const asked: Asked<ReplyOf<'hold.place'>> = await bus.ask('hold.place', {
+        request_id: requestId,
+        payout_id: payout.id,
+        account_id: payout.account,
+        asset: payout.asset,
+        amount: payout.amount.toString(),
+        network_fee: payout.networkFee.toString(),
+        deposit_id: null,
+      });
+      if (!asked.known) return { payout, outcome: 'unknown', available: undefined };
+      return { payout, outcome: asked.reply.outcome, available: asked.reply.available };
+    }),
+  );
+  failpoint('payouts.held');
+  return decided;
+}
+
+function* chunksOf<T>(all: readonly T[]): Generator<T[]> {
+  for (let from = 0; from < all.length; from += HOLDS_AT_ONCE) yield all.slice(from, from + HOLDS_AT_ONCE);
+}
+
+/** Reserves each payout whose hold is placed. What the ledger does not decide in time is voided. */
+async function reserveEach(
+  ports: BatchPorts,
+  { requestId }: Pick<BatchRequest, 'requestId'>,
+  payouts: Written['payouts'],
+): Promise<void> {
+  const { db, clock, wakeRelay } = ports;
+  const deadline = clock.now().getTime() + ASK_FOR_MS;
+  for (const chunk of chunksOf(payouts)) {
+    const isInTime = clock.now().getTime() < deadline;
+    const decided = isInTime ? await askHolds(ports, chunk, requestId) : [];
+    const idsOf = (outcome: string) =>
+      decided.filter((one) => one.outcome === outcome).map(({ payout }) => payout.id);
+    const [placed, refused] = [idsOf('placed'), idsOf('refused')];
+    await db.transaction(async (trx) => {
+      await reserve(trx, placed, requestId);
+      await moveRequested(trx, refused, 'refused');
+      const others = chunk.filter(({ id }) => !placed.includes(id) && !refused.includes(id));
+      await voidAll(trx, others, requestId);
+    });
+    failpoint('payouts.reserved');
+    wakeRelay();
+  }
+}
+
+/** Reserves all payouts when all holds are placed, or voids all. @returns why nothing is paid. */
+async function reserveAll(
+  ports: BatchPorts,
+  { requestId }: Pick<BatchRequest, 'requestId'>,
+  batch: PayoutBatch,
+  payouts: Written['payouts'],
+): Promise<BatchRefusal | undefined> {
+  const { db, clock } = ports;
+  const deadline = clock.now().getTime() + ASK_FOR_MS;
+  let notPlaced: Decision | undefined;
+  for (const chunk of chunksOf(payouts)) {
+    if (clock.now().getTime() >= deadline) return giveUp(ports, batch, payouts, requestId);
+    const decided = await askHolds(ports, chunk, requestId);
+    notPlaced =
+      decided.find(({ outcome }) => outcome === 'refused') ??
+      decided.find(({ outcome }) => outcome !== 'placed');
+    if (notPlaced !== undefined) break;
+  }
+  if (notPlaced?.outcome === 'refused') return refuseAll(ports, batch, payouts, notPlaced, requestId);
+  if (notPlaced !== undefined) return giveUp(ports, batch, payouts, requestId);
+  try {
+    await db.transaction(async (trx) => {
+      const moved = await reserve(
+        trx,
+        payouts.map(({ id }) => id),
+        requestId,
+      );
+      if (moved.length !== payouts.length) throw new NotAll();
+    });
+  } catch (error) {
+    if (!(error instanceof NotAll)) throw error;
+    return giveUp(ports, batch, payouts, requestId);
+  }
+  failpoint('payouts.reserved');
+  return undefined;
+}
+
+/** Thrown to roll back: some requests were voided in between, so nothing is paid. */
+class NotAll extends Error {}
+
+async function reserve(trx: Trx, ids: readonly Payout['id'][], requestId: string): Promise<Payout[]> {
+  const reserved = await moveRequested(trx, ids, 'reserved');
+  const created = reserved.map((payout) => ({ kind: 'payout.created', payload: eventView(payout) }) as const);
+  await appendToOutbox(trx, created, requestId);
+  return reserved;
+}
+
+async function voidAll(trx: Trx, payouts: readonly Payout[], requestId: string | null): Promise<void> {
+  const voided = await moveRequested(
+    trx,
+    payouts.map(({ id }) => id),
+    'voided',
+  );
+  const events = voided.map(({ id, account, asset }) => {
+    const payload = { payout_id: id, account_id: account, asset };
+    return { kind: 'hold.void', payload } as const;
+  });
+  await appendToOutbox(trx, events, requestId);
+}
+
+/** Ends an all_or_nothing batch of which the ledger refused a line. The other holds are voided. */
+async function refuseAll(
+  { db }: BatchPorts,
+  batch: PayoutBatch,
+  payouts: Written['payouts'],
+  { payout, available }: Decision,
+  requestId: string,
+): Promise<BatchRefusal> {
+  const answer = insufficientBalance(payout, available === undefined ? undefined : units(available));
+  const body = { ...answer.body, line: payout.batchLine };
+  const isMine = await db.transaction(async (trx) => {
+    if ((await lockUnfinished(trx, batch.id)) === undefined) return false;
+    await moveRequested(trx, [payout.id], 'refused');
+    await voidAll(trx, payouts, requestId);
+    await keepAnswer(trx, batch.id, answer.status, body);
+    await markFinished(trx, batch.id);
+    return true;
+  });
+  failpoint('payouts.refused');
+  return isMine ? { insufficientBalance: body } : 'unavailable';
+}
+
+/** Ends an all_or_nothing batch that cannot be decided. Its key can be used again. */
+async function giveUp(
+  { db }: BatchPorts,
+  batch: PayoutBatch,
+  payouts: Written['payouts'],
+  requestId: string,
+): Promise<'unavailable'> {
+  await db.transaction(async (trx) => {
+    await voidAll(trx, payouts, requestId);
+    if ((await lockUnfinished(trx, batch.id)) === undefined) return;
+    await forgetKey(trx, batch.id);
+    await markFinished(trx, batch.id);
+  });
+  failpoint('payouts.voided');
+  return 'unavailable';
+}

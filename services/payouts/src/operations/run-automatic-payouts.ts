@@ -1,0 +1,93 @@
+import { Unavailable } from '@quittance/shared/http';
+import { newRequestId, type PayoutId } from '@quittance/shared/ids';
+import { reason } from '@quittance/shared/logger';
+import { units } from '@quittance/shared/money';
+import pMap from 'p-map';
+import { nextRun, RETRY_AFTER_MS } from '../domain/automatic.ts';
+import { readPayoutOrder } from '../payout-order.ts';
+import type { Ports } from '../ports.ts';
+import { type AutomaticPayout, claimDue, noteRun, type RunError } from '../store/automatic-payouts.ts';
+import { requestPayout } from './request-payout.ts';
+
+const RULES_PER_STEP = 20;
+const RUNS_AT_ONCE = 4;
+
+type RunPorts = Pick<
+  Ports,
+  'db' | 'bus' | 'random' | 'clock' | 'logger' | 'throttledLog' | 'wakeRelay' | 'quotes' | 'chains'
+>;
+
+/** A run that paid, or that paid nothing; `error` says why when it should have paid. */
+type Run = { payoutId: PayoutId | null; error: RunError | null };
+
+/**
+ * Runs the automatic payouts that are due. A rule is claimed with its next run, so that two replicas never run it at once. A
+ * run that cannot be carried out is repeated later.
+ * @returns how many rules were due.
+ */
+export async function runAutomaticPayouts(ports: RunPorts): Promise<number> {
+  const { db, clock } = ports;
+  const now = clock.now();
+  const due = await claimDue(db, now, new Date(now.getTime() + RETRY_AFTER_MS), RULES_PER_STEP);
+  await pMap(due, (rule) => runAndNote(ports, rule, now), { concurrency: RUNS_AT_ONCE });
+  return due.length;
+}
+
+async function runAndNote(ports: RunPorts, rule: AutomaticPayout, now: Date): Promise<void> {
+  const { db, logger, throttledLog } = ports;
+  const details = { account: rule.account, asset: rule.asset };
+  try {
+    const { payoutId, error } = await run(ports, rule);
+    if (error !== null) {
+      const message = 'an automatic payout could not be created, trying again';
+      throttledLog.log(
+        'warn',
+        `automatic.${rule.account}.${rule.asset}`,
+        { ...details, reason: error },
+        message,
+      );
+    }
+    if (payoutId !== null) logger.info({ ...details, payout: payoutId }, 'created an automatic payout');
+    const nextRunAt = error === null ? nextRun(rule.schedule, now) : rule.nextRunAt;
+    await noteRun(db, rule, { nextRunAt, payoutId, error });
+  } catch (error) {
+    // The claim ends by itself, and the rule runs again.
+    const message = 'an automatic payout failed, trying again';
+    throttledLog.log(
+      'warn',
+      `automatic.${rule.account}.${rule.asset}`,
+      { ...details, reason: reason(error) },
+      message,
+    );
+  }
+}
+
+/** Reads the balance first, so that a rule whose balance is too low leaves no refused payouts. */
+async function run(ports: RunPorts, { account, asset, address, threshold }: AutomaticPayout): Promise<Run> {
+  const order = orderOf(ports, { asset, address });
+  if (typeof order === 'string') return { payoutId: null, error: order };
+  const amount = threshold !== null && threshold > order.amount ? threshold : order.amount;
+  const asked = await ports.bus.ask('balance.read', { account_id: account, asset });
+  if (!asked.known) return { payoutId: null, error: 'unavailable' };
+  if (units(asked.reply.available) < amount + order.networkFee) return { payoutId: null, error: null };
+  const requestId = newRequestId(ports.clock.now());
+  const made = await requestPayout(ports, {
+    ...{ ...order, amount, account, requestId, key: undefined },
+    isAutomatic: true,
+  });
+  if (made.ok) return { payoutId: made.value, error: null };
+  // The ledger refuses a payout when its money was held in between.
+  const isRefused = typeof made.refusal !== 'string';
+  return { payoutId: null, error: isRefused ? 'insufficient_balance' : 'unavailable' };
+}
+
+/** A payout of all to this address now, or why there can be none. */
+function orderOf(ports: RunPorts, { asset, address }: Pick<AutomaticPayout, 'asset' | 'address'>) {
+  try {
+    const order = readPayoutOrder({ asset, address, amount: 'max' }, ports);
+    return order.ok ? order.value : ('invalid_request' as const);
+  } catch (error) {
+    if (error instanceof Unavailable) return 'unavailable' as const;
+    throw error;
+  }
+}

@@ -1,0 +1,103 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
+import { type Queryable, query, statement } from '@quittance/shared/db';
+import type { AccountId, PayoutId } from '@quittance/shared/ids';
+import type { Units } from '@quittance/shared/money';
+import type { Schedule } from '../domain/automatic.ts';
+
+/** Why the last run paid nothing although there was enough, or null. A code of the API's errors. */
+export type RunError = 'unavailable' | 'insufficient_balance' | 'invalid_request';
+
+export type AutomaticPayout = {
+  account: AccountId;
+  asset: AssetSymbol;
+  /** Canonical. */
+  address: string;
+  schedule: Schedule;
+  /** The least amount that is paid, without the network fee. */
+  threshold: Units | null;
+  enabled: boolean;
+  nextRunAt: Date;
+  lastRunAt: Date | null;
+  lastPayoutId: PayoutId | null;
+  lastError: RunError | null;
+  createdAt: Date;
+  updatedAt: Date;
+};
+
+const columns = `account_id as account, automatic_payouts.asset, address, schedule, threshold, enabled, next_run_at,
+  last_run_at, last_payout_id, last_error, created_at, updated_at`;
+
+const upsert = query<AutomaticPayout>(
+  'automatic_payouts_put',
+  `insert into automatic_payouts (account_id, asset, address, schedule, threshold, enabled, next_run_at)
+   values ($1, $2, $3, $4, $5, $6, $7)
+   on conflict (account_id, asset) do update set
+     address = excluded.address, schedule = excluded.schedule, threshold = excluded.threshold,
+     enabled = excluded.enabled, next_run_at = excluded.next_run_at, last_error = null, updated_at = now()
+   returning ${columns}`,
+);
+
+export type NewAutomaticPayout = Pick<
+  AutomaticPayout,
+  'account' | 'asset' | 'address' | 'schedule' | 'threshold' | 'enabled' | 'nextRunAt'
+>;
+
+/** Stores the rule of an account for an asset, in place of the one before. */
+export const putAutomaticPayout = (db: Queryable, rule: NewAutomaticPayout): Promise<AutomaticPayout> =>
+  db.one(upsert, [
+    rule.account,
+    rule.asset,
+    rule.address,
+    rule.schedule,
+    rule.threshold,
+    rule.enabled,
+    rule.nextRunAt,
+  ]);
+
+const selectAll = query<AutomaticPayout>(
+  'automatic_payouts_of_account',
+  `select ${columns} from automatic_payouts where account_id = $1 order by asset`,
+);
+
+export const automaticPayoutsOf = (db: Queryable, account: AccountId) => db.rows(selectAll, [account]);
+
+const remove = statement(
+  'automatic_payouts_delete',
+  'delete from automatic_payouts where account_id = $1 and asset = $2 returning asset',
+);
+
+/** Deletes a rule. False when there is none. */
+export const deleteAutomaticPayout = async (db: Queryable, account: AccountId, asset: string) =>
+  (await db.rows(remove, [account, asset])).length > 0;
+
+// The row lock and the next run are of one statement, so that two replicas never run a rule at once.
+const claim = query<AutomaticPayout>(
+  'automatic_payouts_claim',
+  `with due as (
+     select account_id, asset from automatic_payouts
+     where enabled and next_run_at <= $1 order by next_run_at limit $3 for update skip locked)
+   update automatic_payouts set next_run_at = $2, last_run_at = $1
+   from due where automatic_payouts.account_id = due.account_id and automatic_payouts.asset = due.asset
+   returning ${columns.replace('account_id as', 'automatic_payouts.account_id as')}`,
+);
+
+/** Takes rules that are due. Until `until` no other replica runs them. */
+export const claimDue = (db: Queryable, now: Date, until: Date, limit: number) =>
+  db.rows(claim, [now, until, limit]);
+
+const note = statement(
+  'automatic_payouts_note_run',
+  `update automatic_payouts set next_run_at = $4, last_payout_id = coalesce($5, last_payout_id), last_error = $6
+   where account_id = $1 and asset = $2 and next_run_at = $3`,
+);
+
+type RunResult = { nextRunAt: Date; payoutId: PayoutId | null; error: RunError | null };
+
+/** Stores the result of a claimed run. Nothing when the rule was replaced since. */
+export async function noteRun(
+  db: Queryable,
+  { account, asset, nextRunAt: claimedUntil }: Pick<AutomaticPayout, 'account' | 'asset' | 'nextRunAt'>,
+  { nextRunAt, payoutId, error }: RunResult,
+): Promise<void> {
+  await db.rows(note, [account, asset, claimedUntil, nextRunAt, payoutId, error]);
+}

@@ -1,0 +1,137 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import type { AccountId, BatchId, PayoutId } from '@quittance/shared/ids';
+import type { Units } from '@quittance/shared/money';
+import type { BatchMode } from '../batch-order.ts';
+import { assertMoves, type PayoutStatus, payoutMoves } from '../domain/states.ts';
+import { isHalted } from './halts.ts';
+import { type NewPayout, type Payout, payoutColumns } from './payouts.ts';
+
+/** A line without a payout. `errors` by field, in the form of a 422; none of a line that could not be paid then. */
+export type UnpaidLine = { line: number; errors?: Record<string, string[]>; hint?: string | undefined };
+
+export type PayoutBatch = {
+  id: BatchId;
+  account: AccountId;
+  mode: BatchMode;
+  lines: number;
+  unpaidLines: UnpaidLine[];
+  createdAt: Date;
+  finishedAt: Date | null;
+};
+
+const columns = 'id, account_id as account, mode, lines, unpaid_lines, created_at, finished_at';
+
+const insert = query<PayoutBatch>(
+  'payout_batches_insert',
+  `insert into payout_batches (id, account_id, mode, lines, unpaid_lines) values ($1, $2, $3, $4, $5) returning ${columns}`,
+);
+
+export const insertBatch = (
+  trx: Trx,
+  { id, account, mode, lines, unpaidLines }: Omit<PayoutBatch, 'createdAt' | 'finishedAt'>,
+): Promise<PayoutBatch> => trx.one(insert, [id, account, mode, lines, JSON.stringify(unpaidLines)]);
+
+const selectOne = query<PayoutBatch>(
+  'payout_batches_one',
+  `select ${columns} from payout_batches where id = $1`,
+);
+
+export const findBatch = (db: Queryable, id: string) => db.maybe(selectOne, [id]);
+
+const lockOne = query<PayoutBatch>(
+  'payout_batches_lock',
+  `select ${columns} from payout_batches where id = $1 and finished_at is null for update`,
+);
+
+/** A batch that is not finished, locked. Undefined when it is finished. */
+export const lockUnfinished = (trx: Trx, id: BatchId) => trx.maybe(lockOne, [id]);
+
+const finish = statement(
+  'payout_batches_finish',
+  'update payout_batches set finished_at = now() where id = $1',
+);
+
+export async function markFinished(trx: Trx, id: BatchId): Promise<void> {
+  await trx.rows(finish, [id]);
+}
+
+const selectStale = query<{ id: BatchId }>(
+  'payout_batches_stale',
+  `select id from payout_batches
+   where finished_at is null and created_at < now() - $1::int * interval '1 millisecond'
+   order by created_at limit 20`,
+);
+
+/** Batches that are not finished after that long. Their process has died. */
+export const staleBatches = (db: Queryable, olderThanMs: number) => db.rows(selectStale, [olderThanMs]);
+
+const requests = bulk({
+  id: 'bigint',
+  account: 'account_id text',
+  asset: 'text',
+  amount: 'numeric',
+  networkFee: 'numeric',
+  address: 'text',
+  minConfirmations: 'int',
+  externalId: 'text',
+  metadata: 'json',
+  usdRate: 'numeric',
+  batchId: 'text',
+  batchLine: 'int',
+});
+
+const insertRequests = query<Payout & { batchLine: number }>(
+  'payout_batches_insert_payouts',
+  `${requests.insertInto('payouts')} where not ${isHalted('given.asset')}
+   order by batch_line returning ${payoutColumns()}, batch_line`,
+);
+
+export type NewBatchPayout = Omit<
+  NewPayout,
+  'takesAll' | 'returnsDeposit' | 'isAutomatic' | 'refundId' | 'invoiceId'
+> & {
+  batchId: BatchId;
+  batchLine: number;
+};
+
+/** Stores the requests of a batch before the ledger is asked. Those of halted assets are left out. */
+export const insertBatchPayouts = (trx: Trx, payouts: readonly NewBatchPayout[]) =>
+  trx.rows(
+    insertRequests,
+    requests.values(payouts.map((one) => ({ ...one, metadata: JSON.stringify(one.metadata) }))),
+  );
+
+const moveRequests = query<Payout>(
+  'payout_batches_move_payouts',
+  `update payouts set status = $2, version = version + 1, updated_at = now()
+   where id = any($1::bigint[]) and status = 'requested'
+   returning ${payoutColumns()}`,
+);
+
+/** Changes the status of those payouts that are `requested`, and returns them. */
+export function moveRequested(
+  trx: Trx,
+  ids: readonly PayoutId[],
+  to: Extract<PayoutStatus, 'reserved' | 'refused' | 'voided'>,
+): Promise<Payout[]> {
+  assertMoves(payoutMoves, ['requested'], to);
+  return ids.length === 0 ? Promise.resolve([]) : trx.rows(moveRequests, [ids, to]);
+}
+
+/** A line that has a payout. */
+export type PaidLine = {
+  line: number;
+  id: PayoutId;
+  status: PayoutStatus;
+  asset: AssetSymbol;
+  amount: Units;
+  networkFee: Units;
+};
+
+const selectLines = query<PaidLine>(
+  'payout_batches_lines',
+  `select batch_line as line, id, status, asset, amount, network_fee from payouts where batch_id = $1 order by batch_line`,
+);
+
+export const linesOf = (db: Queryable, id: BatchId) => db.rows(selectLines, [id]);
