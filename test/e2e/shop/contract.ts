@@ -239,10 +239,7 @@ export const contractCases = (stack: OnStack): void =>
       const full = {
         ...listed,
         currency: 'USD',
-        rate: {
-          currency: { code: 'USD', usd_rate: '1', as_of: null, sources: [] },
-          asset: expect.objectContaining({ symbol: 'ETH', usd_rate: '2500' }),
-        },
+        rate: expect.objectContaining({ asset: expect.objectContaining({ usd_rate: '2500' }) }),
         pending_amount: '0',
         paid_amount: '0',
         reversed_amount: '0',

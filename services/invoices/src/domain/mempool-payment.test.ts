@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Deposit } from './deposit.ts';
-import { type MempoolPayment, shownOf } from './mempool-payment.ts';
+import { AWAITED_AFTER_DROP_MS, type MempoolPayment, shownOf } from './mempool-payment.ts';
 
 type Given = { asset: AssetSymbol; amount: bigint; firstSeenAt: Date };
 const payments = (count: number, of: (i: number) => { amount: number; at: number; asset?: AssetSymbol }) =>
@@ -36,4 +36,8 @@ it('shows the 50 largest payments and the newest of the others, 100 in all, in t
 it('shows the first and the last of equal payments', () => {
   const equal = payments(101, () => ({ amount: 5, at: 0 }));
   expect(shown(equal).deposits).toEqual([...range(0, 50), ...range(51, 101)]);
+});
+
+it('holds an invoice open for an hour after its payment was dropped', () => {
+  expect(AWAITED_AFTER_DROP_MS).toBe(3_600_000);
 });
