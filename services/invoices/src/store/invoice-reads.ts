@@ -29,6 +29,7 @@ export type FullInvoice = {
 
 /** An invoice, or one whose payer has not chosen the asset yet. */
 export type FoundInvoice = FullInvoice | UnchosenInvoice;
+
 /** What a new invoice has. */
 export const nothingPaid = {
   deposits: [],
