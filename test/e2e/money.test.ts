@@ -10,6 +10,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { runServiceMain } from '@quittance/testkit/service-main';
+import { batchAndAutomaticPayout } from './money-batches.ts';
 import { type Asset, fixture, LATE_MS, matrix, sale, scenarios } from './money-scenarios.ts';
 import { seeded } from './seeded-discrepancies.ts';
 
@@ -114,6 +115,9 @@ beforeAll(async () => {
       running.set(`${asset} ${name}`, played);
     }
   }
+  const batch = batchAndAutomaticPayout(quittance);
+  batch.catch(() => undefined);
+  running.set('batch', batch);
 });
 afterAll(async () => {
   clearInterval(clock);
@@ -124,6 +128,14 @@ test.each(matrix.flatMap((asset) => Object.keys(scenarios).map((name) => [asset,
   '%s: %s',
   async (asset, name) => {
     await expect(running.get(`${asset} ${name}`)).resolves.toBeUndefined();
+  },
+  LIMIT_MS,
+);
+
+test(
+  'BTC: of a batch of 200 payouts the 199 right ones are mined, and a rule pays out the rest of the balance',
+  async () => {
+    await expect(running.get('batch')).resolves.toBeUndefined();
   },
   LIMIT_MS,
 );

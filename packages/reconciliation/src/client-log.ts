@@ -7,7 +7,7 @@ import type { Discrepancy } from './discrepancy.ts';
 /** One question of a client and what it was answered. No status: it never heard. */
 export type ClientCall = {
   account: string;
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   path: string;
   /** The body as it was sent. */
   body?: string;
@@ -40,7 +40,7 @@ type PayoutRow = {
   amount: string;
   status: string;
   tx_hash: string | null;
-  is_refund: boolean;
+  is_single: boolean;
 };
 
 /**
@@ -51,7 +51,7 @@ export async function checkClientLog(db: Queryable, log: ClientLog): Promise<Dis
   const accounts = [...new Set(log.map(({ account }) => account))];
   const payouts = await db.rows<PayoutRow>(
     `select id::text as id, account_id, asset, amount::text as amount, status, tx_hash,
-       returns_deposit is not null or refund_id is not null as is_refund
+       coalesce(returns_deposit, refund_id, batch_id) is null and not automatic as is_single
      from payouts.payouts where account_id = any($1) and status not in ('requested', 'refused', 'voided')`,
     [accounts],
   );
@@ -62,8 +62,8 @@ export async function checkClientLog(db: Queryable, log: ClientLog): Promise<Dis
   );
   const discrepancies = new Map<string, string>();
   const report = (subject: string, what: string) => discrepancies.set(subject, what);
-  // Refunds and unresolved money are paid back by other requests than the one for a payout.
-  const asked = payouts.filter((row) => !row.is_refund);
+  // Refunds, batches and rules create payouts by other requests than the one for a payout.
+  const asked = payouts.filter((row) => row.is_single);
   comparePayoutRequests(log, asked, report);
   compareInvoices(log, new Map(invoices.map((row) => [row.id, row])), report);
   compareShown(log, new Map(payouts.map((row) => [row.id, row])), report);

@@ -15,6 +15,7 @@ export type Merchant = {
   /** `body` may be a text, to send numbers as they are written. */
   post(path: string, body: object | string, headers?: Record<string, string>): Promise<ApiAnswer>;
   patch(path: string, body: object): Promise<ApiAnswer>;
+  put(path: string, body: object): Promise<ApiAnswer>;
   delete(path: string): Promise<ApiAnswer>;
 };
 
@@ -31,7 +32,7 @@ export function merchant(
 ): Merchant {
   const dispatcher = new Agent({ connections, keepAliveTimeout: 30_000 });
   async function call(
-    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE',
     path: string,
     body?: string,
     headers: Record<string, string> = {},
@@ -64,6 +65,7 @@ export function merchant(
     post: (path, body, headers) =>
       call('POST', path, typeof body === 'string' ? body : JSON.stringify(body), headers),
     patch: (path, body) => call('PATCH', path, JSON.stringify(body)),
+    put: (path, body) => call('PUT', path, JSON.stringify(body)),
     delete: (path) => call('DELETE', path),
   };
 }

@@ -1,0 +1,50 @@
+import { expect } from '@jest/globals';
+import { unitsOf } from '@quittance/testkit/customer';
+import { eventually } from '@quittance/testkit/eventually';
+import type { Quittance } from '@quittance/testkit/quittance';
+import { fixture, LATE_MS, sale } from './money-scenarios.ts';
+
+const LINES = 200;
+const WRONG_LINE = 120;
+const AMOUNT = '0.001';
+
+/** 200 payouts of BTC in one request, of which one is wrong. Then a rule pays out what is left of the balance. */
+export async function batchAndAutomaticPayout(quittance: Quittance): Promise<void> {
+  const at = await fixture(quittance, 'BTC');
+  const { shop, customer } = at;
+  await sale(at, 'BTC', 100_000);
+  const to = await customer.newAddress();
+  const payouts = Array.from({ length: LINES }, (_, i) => ({
+    asset: 'BTC',
+    amount: AMOUNT,
+    address: i + 1 === WRONG_LINE ? `${to}x` : to,
+    external_id: `line-${i + 1}`,
+  }));
+  const { status, body } = await shop.post('/api/payout-batches', { mode: 'each', payouts });
+  expect([status, body.data.totals]).toEqual([
+    201,
+    { lines: LINES, created: LINES - 1, refused: 0, invalid: 1, unavailable: 0, undecided: 0 },
+  ]);
+  expect(body.data.lines[WRONG_LINE - 1]).toMatchObject({ line: WRONG_LINE, status: 'invalid' });
+  const mined = `/api/payouts?batch_id=${body.data.id}&status=mined&perPage=1`;
+  await eventually(
+    async () => expect((await shop.get(mined)).body.meta.total).toBe(LINES - 1),
+    LATE_MS,
+    1_000,
+  );
+  expect(await customer.balance('BTC', to)).toBe(BigInt(LINES - 1) * unitsOf('BTC', AMOUNT));
+
+  const rest = await customer.newAddress();
+  const rule = { address: rest, schedule: 'threshold', threshold: '0.01' };
+  expect((await shop.put('/api/automatic-payouts/BTC', rule)).status).toBe(200);
+  const id = await eventually(async () => {
+    const [{ last_payout_id: payout }] = (await shop.get('/api/automatic-payouts')).body.data;
+    expect(payout).toEqual(expect.any(Number));
+    return payout as number;
+  }, LATE_MS);
+  await at.mined(id);
+  const { body: paid } = await shop.get(`/api/payouts/${id}`);
+  expect(paid).toMatchObject({ automatic: true, to_address: rest });
+  await at.arrived(rest, unitsOf('BTC', paid.amount));
+  await at.has('0');
+}
