@@ -52,7 +52,7 @@ end $$;
 
 grant select on
   gateway.accounts,
-  invoices.invoices, invoices.deposits, invoices.mempool_payments, invoices.cursors, invoices.blocks, invoices.leases,
+  invoices.invoices, invoices.unchosen_invoices, invoices.deposits, invoices.mempool_payments, invoices.cursors, invoices.blocks, invoices.leases,
   invoices.rescans,
   payouts.payouts, payouts.payments, payouts.wallets, payouts.wallet_histories, payouts.utxos, payouts.leases,
   payouts.halted_assets,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { freePort } from '@quittance/engines/free-port';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import { choiceCases } from './shop/choices.ts';
 import { contractCases } from './shop/contract.ts';
 import { ethereumCases } from './shop/ethereum.ts';
 import { eventCases } from './shop/events.ts';
@@ -55,6 +56,7 @@ webhookCases(stack);
 eventCases(stack);
 mistakeCases(stack);
 ethereumCases(stack);
+choiceCases(stack);
 operatorCases(stack);
 haltCases(stack);
 contractCases(stack);

@@ -39,9 +39,11 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     refunds: 'iu',
     rescans: 'u',
     mempool_payments: 'iud',
+    payment_links: 'iu',
     // Its update is a lock on the row that is taken away next.
     address_pool: 'iud',
     spends: 'id',
+    unchosen_invoices: 'iud',
   },
   payouts: {
     ...everywhere,

@@ -4,6 +4,7 @@ import { formatUnits, units } from '@quittance/shared/money';
 import { accountName, amountOf, history } from './history.ts';
 import { withOperator } from './operator-database.ts';
 import type { SaidOutcome } from './outcome.ts';
+import { showUnchosenInvoice } from './show-unchosen-invoice.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 import { eventMoments, happened, inOrder, type Moment } from './timeline.ts';
 
@@ -53,7 +54,11 @@ export const showInvoice = (around: Surroundings, id: string): Promise<SaidOutco
        from invoices.invoices where id = $1`,
       [id],
     );
-    if (invoice === undefined) throw new CommandError(`There is no invoice ${JSON.stringify(id)}.`);
+    if (invoice === undefined) {
+      const unchosen = await showUnchosenInvoice(db, id);
+      if (unchosen === undefined) throw new CommandError(`There is no invoice ${JSON.stringify(id)}.`);
+      return unchosen;
+    }
     const { asset } = invoice;
     const moments = inOrder([
       { at: invoice.createdAt, where: 'invoices', what: 'makes the invoice' },

@@ -23,6 +23,8 @@ beforeAll(async () => {
     `insert into invoices.invoices (id, account_id, external_id, asset, chain, amount_fiat, usd_rate, quote, amount_due,
          min_confirmations, dust, created_at, address, derivation_index)
        values ('inv_1', 'acc_1', $1, 'ETH', 'ethereum', 500, 1, '{}', 1, 1, 0, now(), $1, 0)`,
+    `insert into invoices.unchosen_invoices (id, account_id, external_id, amount_fiat, assets, tolerance_bps, created_at)
+       values ('inv_2', 'acc_1', $1, 500, '{ETH}', 0, now())`,
     `insert into invoices.mempool_payments (chain, outpoint, invoice_id, asset, amount, first_seen_at, address, tx_hash, output_index)
        values ('ethereum', $1, 'inv_1', 'ETH', 1, now(), $1, $1, 0)`,
     `insert into invoices.outbox (id, kind, payload, request_id, sent_at)
@@ -70,6 +72,7 @@ const commands: readonly (readonly [string, string[]])[] = [
   ['a token with such a name', ['token', 'create', 'acc_1', '--name', HOSTILE]],
   ['a token that ends', ['token', 'revoke', 'tok_1']],
   ['an invoice', ['invoice', 'show', 'inv_1']],
+  ['an invoice before the choice of its asset', ['invoice', 'show', 'inv_2']],
   ['an invoice that is not there', ['invoice', 'show', HOSTILE]],
   ['a payout', ['payouts', 'show', '1']],
   ['a payout that is not there', ['payouts', 'show', HOSTILE]],

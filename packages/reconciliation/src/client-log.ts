@@ -56,7 +56,8 @@ export async function checkClientLog(db: Queryable, log: ClientLog): Promise<Dis
     [accounts],
   );
   const invoices = await db.rows<{ id: string; account_id: string; status: string }>(
-    'select id, account_id, status from invoices.invoices where account_id = any($1)',
+    `select id, account_id, status from invoices.invoices where account_id = any($1)
+     union all select id, account_id, status from invoices.unchosen_invoices where account_id = any($1)`,
     [accounts],
   );
   const discrepancies = new Map<string, string>();

@@ -50,6 +50,7 @@ const toWebhooks = { from: 'invoices', to: ['webhooks'], payload: told } as cons
 
 export const events = {
   'invoice.created': toWebhooks,
+  'invoice.asset_chosen': toWebhooks,
   'invoice.partially_paid': toWebhooks,
   'invoice.confirmed': toWebhooks,
   'invoice.paid': toWebhooks,

@@ -67,12 +67,14 @@ dd{margin:0;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
 .copy{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;user-select:all;-webkit-user-select:all}
 .button{display:block;margin-top:1.25rem;padding:.8rem 1rem;border-radius:10px;background:var(--accent);
 color:var(--card);text-align:center;text-decoration:none;font-weight:600}
-.button:focus-visible{outline:3px solid var(--ink);outline-offset:2px}
-form{margin-top:1.25rem}
-label{display:block;font-size:.85rem;color:var(--soft)}
-input{width:100%;margin-top:.3rem;padding:.7rem .8rem;border:1px solid var(--soft);border-radius:10px;
-background:var(--ground);color:var(--ink);font:inherit}
 button.button{width:100%;border:0;font:inherit;font-weight:600;cursor:pointer}
+.button small{display:block;font-weight:400}
+.button:focus-visible,input:focus-visible{outline:3px solid var(--ink);outline-offset:2px}
+form{margin-top:1.25rem}
+form>.button:first-child{margin-top:0}
+label{display:block;font-size:.85rem;color:var(--soft)}
+input{display:block;width:100%;margin-top:.3rem;padding:.7rem .8rem;border:1px solid var(--soft);border-radius:10px;
+background:var(--ground);color:var(--ink);font:inherit}
 ul{list-style:none;margin:.8rem 0 0;padding:0}
 li{display:flex;justify-content:space-between;gap:1rem;padding:.45rem 0;border-top:1px solid var(--line)}
 `;
@@ -87,6 +89,8 @@ const policyOf = (css: string, formAction: "'none'" | "'self'" = "'none'"): stri
     `form-action ${formAction}`,
     "frame-ancestors 'none'",
   ].join('; ');
+
+const policyOfForms = policyOf(style, "'self'");
 
 const pageHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
@@ -103,6 +107,12 @@ export function page(status: number, title: string, body: Html, refreshSeconds?:
     refreshSeconds === undefined ? undefined : html`<meta http-equiv="refresh" content="${refreshSeconds}">`;
   return { status, html: whole(title, body, style, refresh) };
 }
+
+/** A page with a form. */
+export const formPage = (...given: Parameters<typeof page>): HtmlPage => ({
+  ...page(...given),
+  hasForm: true,
+});
 
 /** A page with a style sheet of its own. */
 export const styledPage = (title: string, body: Html, css: string): HtmlPage => ({
@@ -130,11 +140,10 @@ ${body}
 </html>
 `.text;
 
-export function sendPage(res: ServerResponse, { status, html, style: own = style, hasForm }: HtmlPage): void {
+export function sendPage(res: ServerResponse, { status, html, style: own, hasForm }: HtmlPage): void {
   for (const [name, value] of Object.entries(pageHeaders)) res.setHeader(name, value);
-  if (own !== style || hasForm) {
-    res.setHeader('Content-Security-Policy', policyOf(own, hasForm && "'self'"));
-  }
+  if (own !== undefined) res.setHeader('Content-Security-Policy', policyOf(own));
+  else if (hasForm === true) res.setHeader('Content-Security-Policy', policyOfForms);
   res.setHeader('Content-Length', Buffer.byteLength(html));
   res.statusCode = status;
   res.end(res.req.method === 'HEAD' ? undefined : html);

@@ -51,12 +51,17 @@ export const configSchema = z.object({
   PAGES_PER_MINUTE: perMinute
     .default(120)
     .describe(
-      'How often a client address may load the payment page of one invoice, or public keys of webhook endpoints, in a minute. An open page reloads by itself.',
+      'How often a client address may load or use the page of one invoice or payment link, or public keys of webhook endpoints, in a minute. An open page reloads by itself.',
     ),
   UNKNOWN_PAGES_PER_MINUTE: perMinute
     .default(600)
     .describe(
-      'How often a client address may load payment pages of invoices that do not exist, in a minute.',
+      'How often a client address may load pages of invoices and payment links that do not exist, in a minute.',
+    ),
+  LINK_PAYMENTS_PER_MINUTE: perMinute
+    .default(10)
+    .describe(
+      'How many payments a client address may begin through payment links in a minute. Each creates an invoice.',
     ),
   GATEWAY_REPLICAS: wholeNumber(1, 1_000)
     .default(1)

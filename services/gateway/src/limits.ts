@@ -24,10 +24,12 @@ export type Limits = {
   failures: Limit;
   /** Those of them whose token had to be looked up in the database, by client. */
   unknownTokens: Limit;
-  /** Payment pages, by invoice and client. */
+  /** Payment pages and pages of links, by invoice or link and client. */
   pages: Limit;
   /** Payment pages of invoices that there are not, by client. */
   unknownPages: Limit;
+  /** Payments that are begun through payment links, by client: each is an invoice in the database. */
+  linkPayments: Limit;
   /** Limits are counted in memory although there is a Redis to count them in. */
   isRedisUp(): boolean;
   close(): void;
@@ -46,6 +48,7 @@ export const limitNames = [
   'unknown_token',
   'page',
   'unknown_page',
+  'link_payment',
   'connection',
 ] as const;
 export type LimitName = (typeof limitNames)[number];
@@ -74,6 +77,7 @@ export function openLimits(
     unknownTokens: limit('unknown_token', config.FAILED_AUTH_PER_MINUTE),
     pages: limit('page', config.PAGES_PER_MINUTE),
     unknownPages: limit('unknown_page', config.UNKNOWN_PAGES_PER_MINUTE),
+    linkPayments: limit('link_payment', config.LINK_PAYMENTS_PER_MINUTE),
     isRedisUp: () => redis === undefined || redis.status === 'ready',
     close: () => redis?.removeAllListeners('close').disconnect(),
   };

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import type { GatewayService } from '../src/service.ts';
 import { bytesOf, openGateways, type Raw, sendRaw } from './gateway-fixture.ts';
 
-const { start } = await openGateways();
+const { start, upstream } = await openGateways();
 let gateway: GatewayService | undefined;
 beforeEach(() => {
   gateway = undefined;
@@ -48,16 +48,22 @@ test('a customer who asked too often sees it too, and it asks again when it may'
   expect(answer.text).toContain(`It comes back by itself in ${seconds} seconds`);
 });
 
-test.each(['/pay', '/pay/', '/pay/inv_1/x', '/pay/%zz', '/pay?x'])(
-  '%s is a page that says so',
-  async (path) => {
-    const answer = await ask(path);
-    expect(answer.status).toBe(404);
-    expectStrictPage(answer);
-    expect(answer.text).toContain('There is no such payment');
-    expect(answer.text).not.toContain('refresh');
-  },
-);
+test.each([
+  '/pay',
+  '/pay/',
+  '/pay/inv_1/x',
+  '/pay/%zz',
+  '/pay?x',
+  '/link',
+  '/link/plink_1/x',
+  '/pay/inv_1/choose/x',
+])('%s is a page that says so', async (path) => {
+  const answer = await ask(path);
+  expect(answer.status).toBe(404);
+  expectStrictPage(answer);
+  expect(answer.text).toContain('There is no such payment');
+  expect(answer.text).not.toContain('refresh');
+});
 
 test('a request without a host gets a page as well', async () => {
   await ask('/pay/inv_1');
@@ -81,4 +87,57 @@ test('the public keys of an endpoint are read without a token, and limited like 
   for (let i = 0; i < 3; i++) answers.push(await ask(path, settings));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
   expect(answers.at(-1)?.body).toMatchObject({ message: 'Too Many Attempts.' });
+});
+
+test('a form of a page reaches the service without a token, and no larger than a form is', async () => {
+  gateway ??= await start({});
+  const type = 'Content-Type: application/x-www-form-urlencoded';
+  const post = (path: string, body: string) =>
+    sendRaw(gateway?.port ?? 0, bytesOf('POST', path, [type], body));
+  const before = upstream.asked.length;
+  expect((await post('/pay/inv_1/choose', 'asset=ETH')).status).toBe(200);
+  expect((await post('/link/plink_1', 'amount=5')).status).toBe(200);
+  expect(upstream.asked.slice(before)).toMatchObject([
+    {
+      method: 'POST',
+      path: '/pay/inv_1/choose',
+      body: 'asset=ETH',
+      headers: { 'content-type': type.slice(14) },
+    },
+    { method: 'POST', path: '/link/plink_1', body: 'amount=5' },
+  ]);
+  for (const path of ['/pay/inv_1/choose', '/link/plink_1']) {
+    const answer = await post(path, 'x'.repeat(4_097));
+    expect(answer.status).toBe(413);
+    expectStrictPage(answer);
+    expect(answer.text).toContain('This form cannot be read');
+  }
+  const refused = await post('/pay/inv_1', 'asset=ETH');
+  expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  expectStrictPage(refused);
+  expect(upstream.asked).toHaveLength(before + 2);
+});
+
+test('a client begins only so many payments of links a minute, and a choice counts as a page of its invoice', async () => {
+  const limited = await start({ LINK_PAYMENTS_PER_MINUTE: '2', PAGES_PER_MINUTE: '3' });
+  let made = 0;
+  upstream.answer((res, { method, path }) => {
+    res.statusCode = method === 'POST' ? 303 : 200;
+    if (path.startsWith('/link/') && method === 'POST')
+      res.setHeader('Location', `/pay/inv_of_link${++made}`);
+    res.end('{}');
+  });
+  const ask = async (method: string, path: string) =>
+    (await sendRaw(limited.port, bytesOf(method, path))).status;
+  const begun = [];
+  for (const link of ['plink_a', 'plink_b', 'plink_a', 'plink_c'])
+    begun.push(await ask('POST', `/link/${link}`));
+  expect(begun).toEqual([303, 303, 429, 429]);
+  expect(made).toBe(2);
+  // Loading a link begins nothing, and is not counted there.
+  expect(await ask('GET', '/link/plink_a')).toBe(200);
+  const choices = [];
+  for (const path of ['/pay/inv_x', '/pay/inv_x/choose', '/pay/inv_x/choose/', '/pay/inv_x/choose'])
+    choices.push(await ask('POST', path.endsWith('x') ? `${path}/choose` : path));
+  expect(choices).toEqual([303, 303, 303, 429]);
 });

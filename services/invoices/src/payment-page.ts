@@ -1,4 +1,5 @@
-import { assets } from '@quittance/shared/assets';
+import { assets, type Chain } from '@quittance/shared/assets';
+import type { Currency } from '@quittance/shared/currencies';
 import { type Html, type HtmlPage, html, page } from '@quittance/shared/html';
 import { formatFiat, formatUnits, type Units } from '@quittance/shared/money';
 import { assertNever } from '@quittance/shared/result';
@@ -106,13 +107,21 @@ ${backLink(pageState, invoice)}`;
 }
 
 /** The price in its currency, with the currency's name: "12.50 euros". Formatted from its text, so every digit is exact. */
-function priceOf({ currency, amountFiat }: Invoice): string {
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'name' });
-  return format.format(formatFiat(amountFiat) as Intl.StringNumericLiteral);
-}
+export const priceOf = ({ currency, amountFiat }: Pick<Invoice, 'currency' | 'amountFiat'>): string =>
+  namedFormat(currency).format(formatFiat(amountFiat) as Intl.StringNumericLiteral);
+
+/** The name of a currency for amounts of it: "euros". */
+export const nameOfCurrency = (currency: Currency): string =>
+  namedFormat(currency)
+    .formatToParts(2)
+    .flatMap(({ type, value }) => (type === 'currency' ? [value] : []))
+    .join('');
+
+const namedFormat = (currency: Currency) =>
+  new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'name' });
 
 /** What the shop says the payment is for. */
-const about = ({ description }: Invoice): Html | undefined =>
+export const about = ({ description }: Pick<Invoice, 'description'>): Html | undefined =>
   description === null ? undefined : html`<dt>Description</dt><dd dir="auto">${description}</dd>`;
 
 /** How soon the page reloads: quickly after a change, then less and less often. The page also reloads at the expiry. */
@@ -134,8 +143,11 @@ function refreshSeconds(
 /** States in which the customer has to ask the shop. */
 const backToShopAfter: readonly PageState[] = ['reversed', 'expired', 'cancelled', 'late', 'underpaid'];
 
+/** A chain as customers read it. */
+export const networkOf = (chain: Chain): string => chain.charAt(0).toUpperCase() + chain.slice(1);
+
 /** Customers know the token by its currency; the network is shown beside it. */
-const symbolOf = (symbol: string): string => symbol.split('_')[0] ?? symbol;
+export const symbolOf = (symbol: string): string => symbol.split('_')[0] ?? symbol;
 
 const titles = {
   waiting: 'Waiting for your payment',
@@ -208,18 +220,17 @@ function heading(pageState: PageState, { due, rest, come, reversed }: Amounts): 
 
 function toPay(invoice: Invoice, rest: Units, ports: Pick<Ports, 'chains'>, now: Date): Html {
   const { address, uri } = addressView(invoice, rest, ports);
-  const network = invoice.chain.charAt(0).toUpperCase() + invoice.chain.slice(1);
   return html`${code(uri)}
 <a class="button" href="${uri}">Open in a wallet</a>
 <dl>
 <dt>Amount</dt><dd class="copy">${formatUnits(rest, assets[invoice.asset].decimals)}</dd>
 <dt>Address</dt><dd class="copy">${address}</dd>
-<dt>Network</dt><dd>${network}</dd>
+<dt>Network</dt><dd>${networkOf(invoice.chain)}</dd>
 ${invoice.expiresAt === null ? undefined : timeLeft(invoice.expiresAt, now)}
 </dl>`;
 }
 
-function timeLeft(expiresAt: Date, now: Date): Html {
+export function timeLeft(expiresAt: Date, now: Date): Html {
   const seconds = Math.max(0, Math.ceil((expiresAt.getTime() - now.getTime()) / 1_000));
   const [number, unit] = seconds > 90 ? [Math.ceil(seconds / 60), 'minute'] : [seconds, 'second'];
   const left = `${number} ${unit}${number === 1 ? '' : 's'}`;

@@ -10,6 +10,8 @@ import type { InvoicesConfig } from './config.ts';
 import { handlers } from './handlers.ts';
 import { routeInvoiceSettings } from './http/invoice-settings.ts';
 import { routeInvoices } from './http/invoices.ts';
+import { routePages, sendPageOrJson } from './http/pages.ts';
+import { routePaymentLinks } from './http/payment-links.ts';
 import { invoicesMetrics } from './metrics.ts';
 import { compareKeys, loadKeyStatus } from './operations/compare-keys.ts';
 import { describeInvoice } from './operations/describe-invoice.ts';
@@ -103,7 +105,9 @@ export const startInvoices = (
       });
       routeInvoices(app, ports);
       routeInvoiceSettings(app, ports);
-      finishApp(app, parts.logger);
+      routePaymentLinks(app, ports);
+      routePages(app, ports);
+      finishApp(app, parts.logger, sendPageOrJson);
       return app;
     },
     async migrated({ db, chains }) {

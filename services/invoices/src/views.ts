@@ -41,7 +41,7 @@ function assetView(quote: Quote) {
   };
 }
 
-const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
+export const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
 
 /** An invoice in a list: exactly these fields. */
 export function listItemView(invoice: Invoice, { quotes }: Pick<ViewPorts, 'quotes'>) {
@@ -85,6 +85,7 @@ export function invoiceView(
     cancelled_at: iso(invoice.cancelledAt),
     description: invoice.description,
     metadata: invoice.metadata,
+    ...linkView(invoice),
     url: pageUrl(invoice, shown),
     asset,
     address: addressView(invoice, remaining, shown),
@@ -141,8 +142,13 @@ export function addressView(
   };
 }
 
+/** Only of an invoice that a payment link created. */
+export const linkView = ({ paymentLinkId }: Pick<Invoice, 'paymentLinkId'>) =>
+  paymentLinkId === null ? {} : { payment_link_id: paymentLinkId };
+
 /** The hosted payment page. */
-const pageUrl = ({ id }: Invoice, { settings }: ViewPorts): string => `${settings.publicUrl}/pay/${id}`;
+export const pageUrl = ({ id }: Pick<Invoice, 'id'>, { settings }: Pick<ViewPorts, 'settings'>): string =>
+  `${settings.publicUrl}/pay/${id}`;
 
 const amountView = ({ asset, amount }: Pick<Deposit, 'asset' | 'amount'>, invoice: Invoice) => ({
   amount: formatUnits(amount, assets[asset].decimals),

@@ -6,6 +6,7 @@ import { refillAddressPool } from './address-pool.ts';
 import { checkBalances } from './operations/check-balances.ts';
 import { compareKeys } from './operations/compare-keys.ts';
 import { expireInvoices } from './operations/expire-invoices.ts';
+import { expireUnchosen } from './operations/expire-unchosen.ts';
 import { recomputeOverdueInvoices } from './operations/recompute-invoices.ts';
 import { rescanChain } from './operations/rescan-chain.ts';
 import { resolveContradictions } from './operations/resolve-contradictions.ts';
@@ -103,6 +104,13 @@ export function startWorkers(ports: Ports): Stoppable {
   const workers = [
     start('old answers', PRUNE_EVERY_MS, () => pruneIdempotencyKeys(db, clock.now(), PRUNE_BATCH)),
   ];
+  workers.push(
+    start('expiry before a choice', scanEveryMs, async () => {
+      const expired = await expireUnchosen(ports);
+      if (expired > 0) ports.wakeRelay();
+      return expired;
+    }),
+  );
   const scanners: ReturnType<typeof createScanner>[] = [];
   for (const watched of ports.chains.values()) {
     const { chain, storedPool, keys } = watched;

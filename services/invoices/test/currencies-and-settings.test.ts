@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { expireUnchosen } from '../src/operations/expire-unchosen.ts';
 import { DUE, MINUTE, openFixture } from './fixture.ts';
 import { type Any, aFiatRate, api } from './replica.ts';
 
@@ -201,5 +202,89 @@ describe('an invoice that never expires', () => {
     fixture.pass(1_000);
     await pay(to, DUE);
     expect((await fixture.told(made.id)).at(-1)?.kind).toBe('invoice.late_payment');
+  });
+});
+
+const choose = (id: string) =>
+  api(fixture.service.port, 'POST', `/pay/${id}/choose`, { body: 'asset=ETH', now: fixture.clock.now() });
+
+describe('an invoice whose payer chooses the asset', () => {
+  it('has a price in euros, which becomes an amount at the rates of both at the choice', async () => {
+    const shop = fixture.merchant();
+    const order = { amount: 10, assets: 'all', currency: 'EUR' };
+    const made = (await shop.post('/api/invoices', order)).body.data;
+    const { id } = made;
+    const read = () => shop.read(id);
+    expect(made).toMatchObject({ amount_fiat: '10.00', currency: 'EUR', rate: null, amount: null });
+    // 10 × 1.0845 / 2500
+    const shown = await page(id);
+    expect(shown).toContain('<h1>10.00 euros</h1>');
+    expect(shown).toContain('<small>about 0.004338 ETH</small>');
+
+    const euro = fixture.fiatRates.get('EUR') as Any;
+    fixture.fiatRates.delete('EUR');
+    try {
+      expect(await choose(id)).toMatchObject({
+        status: 503,
+        body: expect.stringContaining('There is no exchange rate for this price at the moment.'),
+      });
+      expect(await page(id)).not.toContain('<form');
+      expect(await read()).toStrictEqual(made);
+      expect(await shop.post('/api/invoices', order)).toMatchObject({ status: 503 });
+      fixture.fiatRates.set('EUR', aFiatRate('EUR', '2', fixture.clock.at));
+      expect(await choose(id)).toMatchObject({ status: 303 });
+    } finally {
+      fixture.fiatRates.set('EUR', euro);
+    }
+    const chosen = await read();
+    expect(chosen).toMatchObject({
+      ...{ amount_fiat: '10.00', currency: 'EUR', usd_rate: '2500', amount: '0.008' },
+      rate: { currency: { code: 'EUR', usd_rate: '2' }, asset: { symbol: 'ETH', usd_rate: '2500' } },
+    });
+    expect((await fixture.told(id)).map(({ kind }) => kind)).toEqual([
+      'invoice.created',
+      'invoice.asset_chosen',
+    ]);
+    expect(await page(id)).toContain('10.00 euros, 0.008 ETH');
+    // The limits and decimals of the currency hold as of every invoice.
+    for (const [amount, currency, message] of [
+      [4.61, 'EUR', 'The amount must be at least 4.62.'],
+      [1000.5, 'JPY', 'The amount must not have more than 0 decimal places.'],
+    ]) {
+      const answer = await shop.post('/api/invoices', { assets: 'all', amount, currency });
+      expect([answer.status, answer.body.errors]).toEqual([422, { amount: [message] }]);
+    }
+    const yen = await shop.post('/api/invoices', { assets: 'all', amount: 1000, currency: 'JPY' });
+    expect(await page(yen.body.data.id)).toContain('<h1>1,000 Japanese yen</h1>');
+  });
+
+  it('has the settings of its account as they were when it was created, and may never expire', async () => {
+    const shop = fixture.merchant();
+    const settings = (body: object) => shop.patch('/api/invoice-settings', body);
+    await settings({ currency: 'EUR', expires_in: null, tolerance: 10 });
+    const order = { amount: 10, assets: 'all' };
+    const [open, other] = [
+      (await shop.post('/api/invoices', order)).body.data,
+      (await shop.post('/api/invoices', order)).body.data,
+    ];
+    expect(open).toMatchObject({ currency: 'EUR', expires_at: null, status: 'pending' });
+    await settings({ currency: 'USD', expires_in: 5, tolerance: 0 });
+    fixture.pass(90 * 24 * 60 * MINUTE);
+    await expireUnchosen(fixture.ports);
+    expect(await shop.read(open.id)).toStrictEqual(open);
+    expect(await page(open.id)).not.toContain('Time left');
+    expect(await choose(open.id)).toMatchObject({ status: 303 });
+    const chosen = await shop.read(open.id);
+    expect(chosen).toMatchObject({ currency: 'EUR', expires_at: null, amount: '0.004338' });
+    // A tenth too little is within the tolerance of the creation.
+    await pay(chosen.address.address.toLowerCase(), 3_904_200n * 10n ** 9n);
+    await settle();
+    expect(await shop.read(open.id)).toMatchObject({ status: 'paid', paid_amount: '0.0039042' });
+
+    const now = fixture.clock.at.toISOString();
+    expect(await shop.post(`/api/invoices/${other.id}/cancel`, {})).toMatchObject({
+      status: 200,
+      body: { data: { status: 'expired', cancelled_at: now, expires_at: now, asset: null } },
+    });
   });
 });

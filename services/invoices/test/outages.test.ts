@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { chooseAsset } from '../src/operations/choose-asset.ts';
 import { expireInvoices } from '../src/operations/expire-invoices.ts';
 import { outageLimits } from '../src/watch-chains.ts';
 import { later, MINUTE, openFixture } from './fixture.ts';
@@ -190,4 +191,15 @@ it('the time that the extension takes does not count as an outage', async () => 
   expect(isSlow).toBe(false);
   await fixture.scan();
   await invoice.expectShown({ expires_at: later(invoice.expiresAt, 5 * MINUTE) });
+});
+
+it('an outage extends an invoice by its part after the choice of the asset', async () => {
+  const shop = fixture.merchant();
+  const { body } = await shop.post('/api/invoices', { amount: 25, assets: ['ETH'], expires_in: 60 });
+  const { id, expires_at } = body.data;
+  away(20);
+  await chooseAsset(fixture.ports, { id, text: 'ETH', requestId: 'req_1' });
+  away(5);
+  await fixture.scan();
+  expect((await shop.read(id)).expires_at).toBe(later(new Date(expires_at), 5 * MINUTE));
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { DUE, ETHER, openFixture } from './fixture.ts';
+import { expireUnchosen } from '../src/operations/expire-unchosen.ts';
+import { DUE, ETHER, MINUTE, openFixture } from './fixture.ts';
 import { api } from './replica.ts';
 import { newTx } from './scripted-chain.ts';
 
@@ -194,5 +195,44 @@ describe('GET /api/invoices', () => {
     expect(await ids('created_from=0001-01-01&created_to=9999-12-31')).toHaveLength(3);
     expect(await ids('created_to=0001-01-01')).toEqual([]);
     expect((await merchant.get('/api/invoices?status=pending&perPage=1')).body.meta.total).toBe(2);
+  });
+
+  it('lists invoices before and after the choice together, newest first, with right totals', async () => {
+    const shop = fixture.merchant();
+    const ids: string[] = [];
+    for (const order of [{ asset: 'ETH' }, { assets: 'all' }, { asset: 'ETH' }, { assets: ['ETH'] }]) {
+      fixture.pass(1);
+      const { body } = await shop.post('/api/invoices', {
+        amount: 25,
+        external_id: `o${ids.length}`,
+        ...order,
+      });
+      ids.unshift(body.data.id);
+    }
+    const list = async (search: string) => {
+      const { status, body } = await shop.get(`/api/invoices?${search}`);
+      expect(status).toBe(200);
+      return { ids: body.data.map(({ id }: { id: string }) => id), total: body.meta.total, data: body.data };
+    };
+    const [newest = '', third = '', second = '', oldest = ''] = ids;
+    expect(await list('')).toMatchObject({ ids, total: 4 });
+    expect(await list('perPage=2')).toMatchObject({ ids: [newest, third], total: 4 });
+    expect(await list('perPage=2&page=2')).toMatchObject({ ids: [second, oldest], total: 4 });
+    expect(await list('status=pending&amount_fiat=25&external_id_prefix=o')).toMatchObject({ ids, total: 4 });
+    expect(await list('external_id=o1')).toMatchObject({ ids: [second], total: 1 });
+    for (const search of ['asset=ETH', 'asset=ETH&status=pending']) {
+      expect(await list(search)).toMatchObject({ ids: [third, oldest], total: 2 });
+    }
+    const { address } = (await shop.read(third)).address;
+    expect(await list(`address=${address}`)).toMatchObject({ ids: [third], total: 1 });
+    const item = (await list('external_id=o1')).data[0];
+    expect(Object.keys(item)).toEqual(Object.keys((await list('external_id=o2')).data[0]));
+    expect(item).toMatchObject({ usd_rate: null, amount: null, asset: null });
+    const whole = await Promise.all(ids.map((id) => shop.read(id)));
+    expect((await list('expand=payments')).data).toStrictEqual(whole);
+    await pass(61 * MINUTE);
+    await expireUnchosen(fixture.ports);
+    expect(await list('status=expired')).toMatchObject({ ids, total: 4 });
+    expect((await fixture.merchant().get('/api/invoices')).body.meta.total).toBe(0);
   });
 });

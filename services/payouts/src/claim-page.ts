@@ -1,6 +1,6 @@
 import { showAddress } from '@quittance/chains/registry';
 import { assets } from '@quittance/shared/assets';
-import { type Html, type HtmlPage, html, page } from '@quittance/shared/html';
+import { formPage, type Html, type HtmlPage, html, page } from '@quittance/shared/html';
 import { formatUnits, type Units } from '@quittance/shared/money';
 import { assertNever } from '@quittance/shared/result';
 import { ADDRESS_CHARACTERS_MAX } from './payout-order.ts';
@@ -55,7 +55,7 @@ ${paid(shown)}
 </dl>
 ${isOpen ? claimForm(shown, reply) : undefined}`;
   const seconds = state === 'pending' ? REFRESH_SECONDS : undefined;
-  return { ...page(status, titles[state], body, seconds), ...(isOpen && { hasForm: true as const }) };
+  return (isOpen ? formPage : page)(status, titles[state], body, seconds);
 }
 
 type State = ReturnType<typeof shownState>;

@@ -15,6 +15,9 @@ test.each([
   ['GET', '/api/refunds/ref_1', 'payouts'],
   ['POST', '/api/refunds/ref_1/cancel', 'payouts'],
   ['GET', '/claim/token', 'payouts'],
+  ['POST', '/pay/inv_1/choose', 'invoices'],
+  ['POST', '/link/plink_1', 'invoices'],
+  ['POST', '/api/payment-links/plink_1/deactivate', 'invoices'],
   ['POST', '/claim/token', 'payouts'],
   ['GET', '/api/payouts', 'payouts'],
   ['POST', '/api/payouts', 'payouts'],
@@ -98,12 +101,14 @@ test('only the pages of customers are open to anybody', () => {
     '/api/events',
     '/pay/inv_1',
     '/claim/x',
+    '/link/x',
+    '/api/payment-links/x',
   ];
   const open = paths.filter((path) => {
     const found = findRoute('GET', path);
     return found.kind === 'route' && found.route.auth === 'none';
   });
-  expect(open).toEqual(['/pay/inv_1', '/claim/x']);
+  expect(open).toEqual(['/pay/inv_1', '/claim/x', '/link/x']);
 });
 
 test('only the stream of events has an answer without an end', () => {

@@ -12,7 +12,14 @@ export type Route = {
   countedTogether?: true;
   /** Its answer goes on until somebody ends it. */
   endless?: true;
+  /** Bodies are larger elsewhere: see `BODY_BYTES_MAX`. */
+  bodyBytesMax?: number;
+  /** A POST creates an invoice for whoever sends it: it has a limit of its own. */
+  opensPayments?: true;
 };
+
+/** The fields of the forms of our pages are short. */
+const FORM_BYTES_MAX = 4_096;
 
 /** Everything that can be reached from outside, and who answers it. */
 const routes: readonly Route[] = [
@@ -57,8 +64,32 @@ const routes: readonly Route[] = [
   { methods: ['GET'], pattern: '/api/events', upstream: 'webhooks', auth: 'token' },
   { methods: ['GET'], pattern: '/api/events/stream', upstream: 'webhooks', auth: 'token', endless: true },
   { methods: ['GET'], pattern: '/api/events/:id', upstream: 'webhooks', auth: 'token' },
+  { methods: ['GET', 'POST'], pattern: '/api/payment-links', upstream: 'invoices', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/payment-links/:id', upstream: 'invoices', auth: 'token' },
+  { methods: ['POST'], pattern: '/api/payment-links/:id/deactivate', upstream: 'invoices', auth: 'token' },
   { methods: ['GET'], pattern: '/pay/:id', upstream: 'invoices', auth: 'none' },
-  { methods: ['GET', 'POST'], pattern: '/claim/:token', upstream: 'payouts', auth: 'none' },
+  {
+    methods: ['GET', 'POST'],
+    pattern: '/pay/:id/choose',
+    upstream: 'invoices',
+    auth: 'none',
+    bodyBytesMax: FORM_BYTES_MAX,
+  },
+  {
+    methods: ['GET', 'POST'],
+    pattern: '/link/:id',
+    upstream: 'invoices',
+    auth: 'none',
+    bodyBytesMax: FORM_BYTES_MAX,
+    opensPayments: true,
+  },
+  {
+    methods: ['GET', 'POST'],
+    pattern: '/claim/:token',
+    upstream: 'payouts',
+    auth: 'none',
+    bodyBytesMax: FORM_BYTES_MAX,
+  },
   {
     methods: ['GET'],
     pattern: '/.well-known/webhooks-public-keys/:id',

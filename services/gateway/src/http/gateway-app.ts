@@ -57,7 +57,7 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
     if (authorized === undefined || isOver(res)) return;
     const { caller } = authorized;
     res.locals['isReading'] = true;
-    const body = hasBody(req) ? await readBody(req) : undefined;
+    const body = hasBody(req) ? await readBody(req, found.route.bodyBytesMax ?? BODY_BYTES_MAX) : undefined;
     res.locals['isReading'] = false;
     if (body === 'broken_off' || isOver(res)) return;
     if (body === 'too_large') return tell(res, answers.tooLarge);
@@ -118,9 +118,14 @@ async function authorize(
 ): Promise<Authorized | undefined> {
   const clientKey = clientKeyOf(client);
   if (route.auth === 'none') {
+    if (route.opensPayments === true && req.method === 'POST') {
+      const opened = await ports.limits.linkPayments.hit(clientKey);
+      if (!opened.allowed) return refuse(res, opened, ports);
+    }
     const request = { invoice: route.countedTogether ? route.pattern : invoiceIn(path), clientKey };
     const rateLimit = await admitToPage(ports, request);
     if (!rateLimit.allowed) return refuse(res, rateLimit, ports);
+    if (route.opensPayments === true) noteInvoice(res, ports);
     res.once('close', () => {
       void notePage(ports, request, res.headersSent ? res.statusCode : undefined).finally(rateLimit.done);
     });
@@ -135,14 +140,17 @@ async function authorize(
       return refuse(res, authentication.rateLimit, ports);
     case 'caller':
       setHeaders(res, authentication.rateLimit, ports);
-      if (req.method === 'POST' && route.pattern === '/api/invoices') {
-        res.once('finish', () => {
-          const location = res.getHeader('location');
-          if (typeof location === 'string') noteCreated(ports, location);
-        });
-      }
+      if (req.method === 'POST' && route.pattern === '/api/invoices') noteInvoice(res, ports);
       return { caller: authentication.caller };
   }
+}
+
+/** Notes the invoice whose payment page the answer names. */
+function noteInvoice(res: Response, ports: Ports): void {
+  res.once('finish', () => {
+    const location = res.getHeader('location');
+    if (typeof location === 'string') noteCreated(ports, location);
+  });
 }
 
 /**
@@ -150,7 +158,7 @@ async function authorize(
  * to pay is a customer lost.
  */
 export function tell(res: ServerResponse, answer: Answer): void {
-  if (!/^\/(?:pay|claim)(?:[/?]|$)/.test(res.req.url ?? '')) {
+  if (!/^\/(?:pay|link|claim)(?:[/?]|$)/.test(res.req.url ?? '')) {
     send(res, answer);
     return;
   }
@@ -204,7 +212,7 @@ function hasBody({ headers }: Request): boolean {
  * Reads the whole body before anything is forwarded: an upload that is too large, too slow or cut off never
  * reaches a service.
  */
-function readBody(req: Request): Promise<Body> {
+function readBody(req: Request, bytesMax: number): Promise<Body> {
   return new Promise((resolve) => {
     let chunks: Buffer[] = [];
     let size = 0;
@@ -216,10 +224,10 @@ function readBody(req: Request): Promise<Body> {
       setTimeout(() => resolve('too_large'), LINGER_MS).unref();
     };
     // eslint-disable-next-line no-restricted-syntax -- a length; Node has refused every request where this header is none
-    if (Number.parseInt(req.headers['content-length'] ?? '0', 10) > BODY_BYTES_MAX) refuse();
+    if (Number.parseInt(req.headers['content-length'] ?? '0', 10) > bytesMax) refuse();
     req.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > BODY_BYTES_MAX) refuse();
+      if (size > bytesMax) refuse();
       if (!tooLarge) chunks.push(chunk);
     });
     req.on('end', () => resolve(tooLarge ? 'too_large' : Buffer.concat(chunks)));

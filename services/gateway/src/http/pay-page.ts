@@ -23,6 +23,10 @@ function pageOf(status: number, seconds: number): HtmlPage {
     const text = 'It asks again by itself. Money that was sent is safe.';
     return pageWith(status, 'This page is back in a moment', text, seconds);
   }
+  if (status === 413) {
+    const text = 'Too much was sent. Please go back and try again.';
+    return pageWith(status, 'This form cannot be read', text);
+  }
   const text = 'The address of this page may have been cut off. Please go back to the shop and try again.';
   return pageWith(status, 'There is no such payment', text);
 }

@@ -1,7 +1,7 @@
 import type { Begun } from '../limits.ts';
 import type { Ports } from '../ports.ts';
 
-/** A request for the payment page of an invoice, or in the same way for the page of a claim link, which its token names. */
+/** A request for the payment page of an invoice, or in the same way for that of a payment link or a claim link. */
 export type PageRequest = { invoice: string; clientKey: string };
 
 const keyOf = ({ invoice, clientKey }: PageRequest): string => `${invoice} ${clientKey}`;
@@ -28,8 +28,11 @@ export function noteCreated({ invoicesSeen }: Pick<Ports, 'invoicesSeen'>, locat
   invoicesSeen.set(invoiceIn(location), true);
 }
 
-/** The last part of a path, decoded: each way to write an id would have a count of its own. */
-export const invoiceIn = (path: string): string => decodeURIComponent(/([^/]*)\/?$/.exec(path)?.[1] ?? '');
+/**
+ * The id in the path of a page, decoded: each way to write it would have a count of its own. A choice counts as its page.
+ */
+export const invoiceIn = (path: string): string =>
+  decodeURIComponent(/([^/]*)(?:\/choose)?\/?$/.exec(path)?.[1] ?? '');
 
 /**
  * Learns from the answer whether there is such an invoice.

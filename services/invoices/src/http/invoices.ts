@@ -1,8 +1,6 @@
 import { assetSymbols } from '@quittance/shared/assets';
 import { type CsvExports, csvExports, partErrors, wantsCsv } from '@quittance/shared/csv-export';
-import { isDatabaseDown } from '@quittance/shared/db';
 import { form } from '@quittance/shared/form';
-import { type HtmlPage, sendPage } from '@quittance/shared/html';
 import {
   contextOf,
   merchantOnly,
@@ -19,8 +17,7 @@ import {
   send,
 } from '@quittance/shared/http-answers';
 import { isIdempotencyKey, readKey } from '@quittance/shared/idempotency';
-import type { AccountId, InvoiceId } from '@quittance/shared/ids';
-import { reason } from '@quittance/shared/logger';
+import type { AccountId } from '@quittance/shared/ids';
 import { type Cents, parseCents } from '@quittance/shared/money';
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
 import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
@@ -29,21 +26,23 @@ import type { Express, Request, Response } from 'express';
 import { z } from 'zod';
 import { invoicesTable } from '../csv-file.ts';
 import type { CancelRefusal } from '../domain/cancellation.ts';
-import { type Invoice, statuses } from '../domain/invoice.ts';
+import { type Invoice, isInvoiceId, statuses } from '../domain/invoice.ts';
+import type { UnchosenInvoice } from '../domain/unchosen-invoice.ts';
 import { cancelInvoice } from '../operations/cancel-invoice.ts';
 import { createInvoice } from '../operations/create-invoice.ts';
-import { paymentPage, unavailablePage, unknownPage } from '../payment-page.ts';
+import { findInvoice } from '../operations/find-invoice.ts';
 import type { Ports } from '../ports.ts';
 import {
   allInvoices,
-  type FullInvoice,
+  type FoundInvoice,
   findInvoices,
   type ListFilter,
   listInvoices,
 } from '../store/invoice-reads.ts';
+import { foundView, unchosenListItemView, unchosenView } from '../unchosen-views.ts';
 import { invoiceView, listItemView } from '../views.ts';
 
-/** What merchants ask, behind the gateway, and the hosted payment page, for whoever has its address. */
+/** What merchants ask about invoices, behind the gateway. */
 export function routeInvoices(app: Express, ports: Ports): void {
   const merchant = merchantOnly(ports.settings.identitySecret, ports.clock);
   const exports = csvExports(ports);
@@ -59,7 +58,6 @@ export function routeInvoices(app: Express, ports: Ports): void {
     if (answer.status === 200) ports.wakeRelay();
     send(res, answer);
   });
-  app.get('/pay/:id', async (req, res) => sendPage(res, await pay(ports, String(req.params['id']))));
 }
 
 /** More than any address or hash has. */
@@ -89,6 +87,7 @@ const listForm = form(
     address: rules.text(SEARCHED_CHARACTERS_MAX).optional,
     tx_hash: rules.text(SEARCHED_CHARACTERS_MAX).optional,
     amount_fiat: searchedAmount,
+    payment_link_id: rules.text(SEARCHED_CHARACTERS_MAX).optional,
     created_from: rules.date().optional,
     created_to: rules.date().optional,
     expand: rules.listOf(['payments']).optional,
@@ -123,27 +122,32 @@ async function listPage(
   { page, perPage, inFull, query }: WantedPage,
 ): Promise<Answer> {
   const { items, total } = await listInvoices(ports.db, account, filter, placeOf(page, perPage));
-  const data = inFull ? await allInFull(ports, items) : items.map((invoice) => listItemView(invoice, ports));
+  const data = inFull
+    ? await allInFull(ports, items)
+    : items.map((item) => (isUnchosen(item) ? unchosenListItemView(item) : listItemView(item, ports)));
   const path = `${ports.settings.publicUrl}/api/invoices`;
   return { status: 200, body: pageView({ data, total, page, perPage, path, query }) };
 }
 
+const isUnchosen = (item: Invoice | UnchosenInvoice): item is UnchosenInvoice => !('asset' in item);
+
 /** Items as GET of one invoice shows them. */
-async function allInFull(ports: Ports, items: readonly Invoice[]) {
-  const found = await findInvoices(
-    ports.db,
-    items.map(({ id }) => id),
-  );
-  return found.map((invoice) => {
-    invariant(invoice !== undefined, 'an invoice is never deleted');
-    return invoiceView(invoice, ports);
+async function allInFull(ports: Ports, items: readonly (Invoice | UnchosenInvoice)[]) {
+  const chosen = items.filter((item) => !isUnchosen(item));
+  const ids = chosen.map(({ id }) => id);
+  const found = new Map((await findInvoices(ports.db, ids)).map((full) => [full?.invoice.id, full]));
+  return items.map((item) => {
+    if (isUnchosen(item)) return unchosenView(item, ports);
+    const full = found.get(item.id);
+    invariant(full !== undefined, 'an invoice is never deleted');
+    return invoiceView(full, ports);
   });
 }
 
 async function show(ports: Ports, req: Request, res: Response): Promise<Answer> {
   const found = await findOwn(ports, req, res);
   if (!found.ok) return accessAnswers('Invoice')[found.refusal];
-  return unknownParameters(req) ?? { status: 200, body: invoiceView(found.value, ports) };
+  return unknownParameters(req) ?? { status: 200, body: foundView(found.value, ports) };
 }
 
 /** An invoice of the caller. */
@@ -151,12 +155,15 @@ async function findOwn(
   ports: Ports,
   req: Request,
   res: Response,
-): Promise<Result<FullInvoice, AccessRefusal>> {
+): Promise<Result<FoundInvoice, AccessRefusal>> {
   const id = String(req.params['id']);
-  const found = isInvoiceId(id) ? await ports.findInvoice(id) : undefined;
+  const found = isInvoiceId(id) ? await findInvoice(ports, id) : undefined;
   if (found === undefined) return refuse('not_found');
-  return found.invoice.account === contextOf(res).identity.account ? ok(found) : refuse('forbidden');
+  return termsOf(found).account === contextOf(res).identity.account ? ok(found) : refuse('forbidden');
 }
+
+/** What an invoice has before and after the choice of its asset. */
+const termsOf = (found: FoundInvoice) => ('invoice' in found ? found.invoice : found);
 
 const emptyForm = form({});
 
@@ -173,11 +180,11 @@ async function cancel(ports: Ports, req: Request, res: Response): Promise<Answer
   if (refused !== undefined) return refused;
   const given = emptyForm(contextOf(res).body);
   if (!given.ok) return answers.invalid(given.refusal);
-  const cancelled = await cancelInvoice(ports, found.value.invoice.id);
+  const cancelled = await cancelInvoice(ports, termsOf(found.value).id);
   if (!cancelled.ok) return cancelRefusals[cancelled.refusal];
-  const after = await ports.findInvoice(found.value.invoice.id);
+  const after = await findInvoice(ports, termsOf(found.value).id);
   invariant(after !== undefined, 'an invoice is never deleted');
-  return { status: 200, body: { data: invoiceView(after, ports) } };
+  return { status: 200, body: { data: foundView(after, ports) } };
 }
 
 async function create(ports: Ports, req: Request, res: Response): Promise<Answer> {
@@ -198,21 +205,3 @@ function locationOf(body: object): { Location?: string } {
   const created = createdBody.safeParse(body);
   return created.success ? { Location: created.data.data.url } : {};
 }
-
-/** A customer always gets a page. A page that can still change reloads itself. */
-async function pay(ports: Ports, id: string): Promise<HtmlPage> {
-  try {
-    const payment = isInvoiceId(id) ? await ports.findInvoice(id) : undefined;
-    return payment === undefined ? unknownPage : paymentPage(payment, ports, ports.clock.now());
-  } catch (error) {
-    if (!isDatabaseDown(error)) throw error;
-    ports.logger.warn(
-      { reason: reason(error) },
-      'a payment page cannot be shown: the database is unavailable',
-    );
-    return unavailablePage;
-  }
-}
-
-/** Any other text names no invoice: the database need not be asked. */
-const isInvoiceId = (text: string): text is InvoiceId => /^inv_[0-9a-z]{36}$/.test(text);

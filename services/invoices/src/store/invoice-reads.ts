@@ -6,11 +6,13 @@ import { countOf, type Place, pageOfFound } from '@quittance/shared/pages';
 import type { Deposit } from '../domain/deposit.ts';
 import type { Invoice, Status } from '../domain/invoice.ts';
 import { LARGEST_SHOWN, type MempoolPayment, SHOWN_MAX, shownOf } from '../domain/mempool-payment.ts';
+import type { UnchosenInvoice } from '../domain/unchosen-invoice.ts';
 import { depositJson, depositOrder, fromJson } from './deposits.ts';
 import { type InvoiceRow, invoiceColumns, toInvoice } from './invoices.ts';
 import { mempoolPaymentJson, mempoolPaymentOrder } from './mempool-payments.ts';
 import { sameOutpoint } from './payments.ts';
 import { type InvoiceRefund, refundedAmount, refundOf, shownRefunds } from './refunds.ts';
+import { type UnchosenJson, unchosenJson, unchosenOf } from './unchosen-invoices.ts';
 
 /** An invoice with the payments that are shown and the height of its chain: the input of the views. */
 export type FullInvoice = {
@@ -24,6 +26,9 @@ export type FullInvoice = {
   refundedAmount: Units;
   height: number;
 };
+
+/** An invoice, or one whose payer has not chosen the asset yet. */
+export type FoundInvoice = FullInvoice | UnchosenInvoice;
 
 /** What a new invoice has. */
 export const nothingPaid = {
@@ -119,6 +124,7 @@ export type ListFilter = {
   address: string | null;
   tx_hash: string | null;
   amount_fiat: Cents | null;
+  payment_link_id: string | null;
   created_from: Date | null;
   created_to: Date | null;
 };
@@ -152,6 +158,7 @@ function narrowed(account: AccountId, filter: ListFilter) {
   narrow('status', filter.status, (p) => `status = ${p}`);
   narrow('asset', filter.asset, (p) => `asset = ${p}`);
   narrow('external', filter.external_id, (p) => `external_id = ${p}`);
+  narrow('link', filter.payment_link_id, (p) => `payment_link_id = ${p}`);
   const { external_id_prefix: prefix, amount_fiat: amount, address, tx_hash: hash } = filter;
   narrow('prefix', prefix, (p) => `external_id ^@ ${p}`);
   narrow('amount', amount, (p) => `amount_fiat = ${p}`);
@@ -163,8 +170,19 @@ function narrowed(account: AccountId, filter: ListFilter) {
   narrow('from', createdFrom && lowestId(createdFrom.getTime()), (p) => `id >= ${p}`);
   narrow('to', createdTo && lowestId(createdTo.getTime() + 1), (p) => `id < ${p}`);
   const nameOf = (what: string) => (isSearch ? '' : `invoices_${what}_${names.join('_')}`);
-  return { values, where: conditions.join(' and '), nameOf };
+  // What only an asset has, no invoice has before the choice.
+  const isOfAsset = [filter.asset, address, hash].some((value) => value !== null);
+  const tables = isOfAsset ? ['invoices'] : ['invoices', 'unchosen_invoices'];
+  /** The ids that are found, with what follows the conditions in each table. */
+  const found = (rest = '') =>
+    tables
+      .map((table) => `(select id from ${table} where ${conditions.join(' and ')} ${rest})`)
+      .join(' union all ');
+  return { values, where: conditions.join(' and '), found, nameOf };
 }
+
+/** Columns of an invoice, all null where `unchosen` is not. */
+type ListedRow = InvoiceRow & { unchosen: UnchosenJson | null };
 
 /** The invoices of a page, newest first, and the list's total. */
 export async function listInvoices(
@@ -172,25 +190,33 @@ export async function listInvoices(
   account: AccountId,
   filter: ListFilter,
   place: Place,
-): Promise<{ items: Invoice[]; total: number }> {
-  const { values, where, nameOf } = narrowed(account, filter);
-  const n = values.length;
-  // The ids of the page come from the index alone, one more than shown. Only then are the rows read.
-  const page = query<InvoiceRow>(
+): Promise<{ items: (Invoice | UnchosenInvoice)[]; total: number }> {
+  const { values, found, nameOf } = narrowed(account, filter);
+  const limit = `$${values.length + 1}::bigint + 1`;
+  const offset = `$${values.length + 2}::bigint`;
+  // The ids of the page come from an index of each table alone, one more than shown. Only then are the rows read. Without a
+  // limit in each table Postgres reads and sorts all of both: measured with 120,000 invoices at 67 ms instead of 0.1 ms.
+  const page = query<ListedRow>(
     nameOf('page'),
     `with page as (
-       select id from invoices where ${where} order by id desc limit $${n + 1} + 1 offset $${n + 2})
-     select ${invoiceColumns} from page join invoices using (id) order by id desc`,
+       select id from (${found(`order by id desc limit ${limit} + ${offset}`)}) as found
+       order by id desc limit ${limit} offset ${offset})
+     select ${invoiceColumns},
+       case when address is null then (select ${unchosenJson} from unchosen_invoices u where u.id = page.id) end as unchosen
+     from page left join invoices using (id) order by id desc`,
   );
-  const counting = query<{ total: number }>(nameOf('total'), countOf(`invoices where ${where}`));
+  const counting = query<{ total: number }>(nameOf('total'), countOf(`(${found()}) as found`));
   const [rows, { total }] = await Promise.all([
     db.rows(page, [...values, place.limit, place.offset]),
     db.one(counting, values),
   ]);
-  return pageOfFound(total, place, rows.map(toInvoice));
+  const items = rows.map(({ unchosen, ...row }) =>
+    unchosen === null ? toInvoice(row) : unchosenOf(unchosen),
+  );
+  return pageOfFound(total, place, items);
 }
 
-/** All invoices that the filters match, newest first. */
+/** All invoices that the filters match, newest first. Nothing was asked for in an asset before the choice: those are left out. */
 export function allInvoices(account: AccountId, filter: ListFilter): Selection<InvoiceRow> {
   const { values, where } = narrowed(account, filter);
   return {

@@ -1,5 +1,6 @@
 import type { Chain } from '@quittance/shared/assets';
 import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import type { EventKind } from '@quittance/shared/events';
 import type { IdempotencyKey } from '@quittance/shared/idempotency';
 import type { EventId, InvoiceId } from '@quittance/shared/ids';
 import { formatRate, parseRate } from '@quittance/shared/money';
@@ -7,11 +8,12 @@ import { invariant } from '@quittance/shared/result';
 import type { Cancellation } from '../domain/cancellation.ts';
 import type { Invoice, Progress } from '../domain/invoice.ts';
 import { AWAITED_AFTER_DROP_MS } from '../domain/mempool-payment.ts';
+import { CHOSEN_VERSION } from '../domain/unchosen-invoice.ts';
 
 /** Columns that are stored as the invoice has them. */
 const plainColumns = `id, external_id, asset, chain, amount_fiat, quote, amount_due, tolerance_bps, min_confirmations,
   dust, created_at, expires_at, succeed_url, timeout_url, address, derivation_index, description, metadata,
-  currency, fiat_rate`;
+  currency, fiat_rate, payment_link_id`;
 
 export const invoiceColumns = `${plainColumns}, account_id as account, usd_rate::text as usd_rate, status,
   pending_amount, paid_amount, reversed_amount, paid_at, closed_at, cancelled_at, version, reported_events`;
@@ -31,6 +33,8 @@ export type NewInvoice = {
   event: { id: EventId; payload: object; requestId: string };
   /** Contracts may send native money to its address, so its balance is checked. */
   watchBalance: boolean;
+  /** When it was given its address. Default: when it was created. */
+  addressGivenAt?: Date;
 };
 
 const newInvoices = bulk({
@@ -56,25 +60,30 @@ const newInvoices = bulk({
   metadata: 'json',
   currency: 'text',
   fiatRate: 'jsonb',
+  paymentLinkId: 'text',
   balanceCheckAt: 'timestamptz',
   eventId: 'text',
   payload: 'jsonb',
   requestId: 'text',
 });
 
+/** How an invoice begins, as SQL. */
+type Beginning = { event: EventKind; version: number; extendedUntil: string };
+const atCreation: Beginning = { event: 'invoice.created', version: 1, extendedUntil: 'null' };
+
 /** Inserts invoices with their addresses and events in one statement, and what `beside` inserts. */
-const insertNew = (from: string, beside = ''): string => `
+const insertNew = (from: string, beside = '', { event, version, extendedUntil } = atCreation): string => `
   with given as (select * from ${from}),
   invoice as (
-    insert into invoices (account_id, usd_rate, ${plainColumns}, reported_events)
-    select account_id, usd_rate, ${plainColumns}, '{invoice.created}' from given),
+    insert into invoices (account_id, usd_rate, ${plainColumns}, reported_events, version, extended_until)
+    select account_id, usd_rate, ${plainColumns}, '{invoice.created}', ${version}, ${extendedUntil} from given),
   address as (
     insert into addresses (chain, address, invoice_id, derivation_index, given_height, balance_check_at)
     select chain, address, id, derivation_index,
       (select height from cursors where cursors.chain = given.chain), balance_check_at
     from given)${beside}
   insert into outbox (id, kind, payload, request_id)
-  select event_id, 'invoice.created', payload, request_id from given`;
+  select event_id, '${event}', payload, request_id from given`;
 
 const insertInvoice = statement('invoices_insert', insertNew(newInvoices.fromOne('given')));
 const insertInvoices = statement('invoices_insert_several', insertNew(newInvoices.from('given')));
@@ -89,14 +98,23 @@ const insertInvoiceWithKey = statement(
     select account_id, $${next}, $${next + 1}, id, $${next + 2}, $${next + 3} from given)`,
   ),
 );
+// Its expiry is extended by no outage from before it had an address.
+const insertChosen = statement(
+  'invoices_insert_chosen',
+  insertNew(newInvoices.fromOne('given'), '', {
+    event: 'invoice.asset_chosen',
+    version: CHOSEN_VERSION,
+    extendedUntil: `$${next}::timestamptz`,
+  }),
+);
 
-const rowOf = ({ invoice, event, watchBalance }: NewInvoice) => ({
+const rowOf = ({ invoice, event, watchBalance, addressGivenAt }: NewInvoice) => ({
   ...invoice,
   usdRate: formatRate(invoice.usdRate),
   quote: JSON.stringify(invoice.quote),
   metadata: JSON.stringify(invoice.metadata),
   fiatRate: invoice.fiatRate && JSON.stringify(invoice.fiatRate),
-  balanceCheckAt: watchBalance ? invoice.createdAt : null,
+  balanceCheckAt: watchBalance ? (addressGivenAt ?? invoice.createdAt) : null,
   eventId: event.id,
   payload: JSON.stringify(event.payload),
   requestId: event.requestId,
@@ -119,6 +137,15 @@ export async function saveAnsweredInvoice(
 ): Promise<void> {
   const answer = [key.key, key.bodyHash, status, JSON.stringify(body)];
   await db.rows(insertInvoiceWithKey, [...newInvoices.valuesOfOne(rowOf(given)), ...answer]);
+}
+
+/** Saves an invoice whose asset was chosen, with the event that says so. */
+export async function saveChosenInvoice(
+  trx: Trx,
+  chosen: NewInvoice & { addressGivenAt: Date },
+): Promise<void> {
+  invariant(chosen.invoice.version === CHOSEN_VERSION, 'a choice is the first change of an invoice');
+  await trx.rows(insertChosen, [...newInvoices.valuesOfOne(rowOf(chosen)), chosen.addressGivenAt]);
 }
 
 const lockInvoicesById = query<InvoiceRow>(

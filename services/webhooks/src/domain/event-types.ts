@@ -85,6 +85,12 @@ export const eventDescriptions: Record<WebhookEventType, EventDescription> = {
     remedy: 'Stop the delivery if you still can, and read the invoice.',
   },
 
+  'invoice.asset_chosen': {
+    isDefault: false,
+    when: 'The payer chose the asset of an invoice that was created with `assets`.',
+    meaning: 'The rate is locked, and the invoice has its amount due and its address.',
+    remedy: 'Nothing.',
+  },
   'invoice.partially_paid': {
     isDefault: false,
     when: 'A first payment was seen, and it is less than the amount due.',

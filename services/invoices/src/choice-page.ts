@@ -1,0 +1,105 @@
+import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import { formPage, type Html, type HtmlPage, html, page } from '@quittance/shared/html';
+import { formatUnits, type Rate } from '@quittance/shared/money';
+import { isChoosable, type UnchosenInvoice } from './domain/unchosen-invoice.ts';
+import { amountDueOf } from './operations/lock-asset.ts';
+import { isOffered } from './operations/offered-assets.ts';
+import { freshFiatRate } from './operations/read-price.ts';
+import { about, networkOf, priceOf, symbolOf, timeLeft } from './payment-page.ts';
+import type { Ports } from './ports.ts';
+
+/** How often the page reloads, for the choice in another window and for the rates. */
+const REFRESH_SECONDS = 30;
+const REFRESH_SECONDS_MIN = 5;
+
+/** Why a choice was not taken; the page says so and offers the assets again. */
+export type ChoiceProblem = 'unavailable' | 'not_offered';
+
+const problems = {
+  unavailable: {
+    status: 503,
+    text: 'This currency cannot be used at the moment. Please choose another one, or try again in a minute.',
+  },
+  not_offered: { status: 422, text: 'Please choose one of these currencies.' },
+} as const satisfies Record<ChoiceProblem, { status: number; text: string }>;
+
+/** The path of a page below PUBLIC_URL, which may have a path itself. */
+export const pathBelow = ({ publicUrl }: { publicUrl: string }, path: string): string =>
+  `${new URL(publicUrl).pathname.replace(/\/$/, '')}${path}`;
+
+/**
+ * The payment page of an invoice before the choice: a button for each asset. It shows nothing that concerns only the merchant.
+ * The form needs no token against cross-site requests: there is no session, and who knows the address may choose.
+ * @param problem why the choice before was not taken. That answer does not reload: it would be asked for by GET
+ */
+export function choicePage(
+  invoice: UnchosenInvoice,
+  ports: Pick<Ports, 'quotes' | 'fiatRates' | 'chains' | 'settings'>,
+  now: Date,
+  problem?: ChoiceProblem,
+): HtmlPage {
+  if (!isChoosable(invoice, now)) return overPage(invoice);
+  const { expiresAt } = invoice;
+  const fiat = freshFiatRate(ports, invoice.currency);
+  const { status, text } = problem === undefined ? { status: 200, text: undefined } : problems[problem];
+  const body = html`<p class="state" role="status">Waiting for your choice</p>
+<h1>${priceOf(invoice)}</h1>
+<p class="soft">Choose what you pay with. The exact amount is set when you choose.</p>
+${text === undefined || fiat === undefined ? undefined : html`<p class="warn" role="alert">${text}</p>`}
+${fiat === undefined ? noRate : choices(invoice, ports, fiat.rate)}
+<dl>
+${about(invoice)}
+${expiresAt === null ? undefined : timeLeft(expiresAt, now)}
+</dl>`;
+  const untilEnd =
+    expiresAt === null ? REFRESH_SECONDS : Math.ceil((expiresAt.getTime() - now.getTime()) / 1_000);
+  const refresh = Math.min(REFRESH_SECONDS, Math.max(REFRESH_SECONDS_MIN, untilEnd));
+  return formPage(status, 'Choose how to pay', body, problem === undefined ? refresh : undefined);
+}
+
+/** Without the rate of its currency nothing can be chosen. */
+const noRate = html`<p class="warn" role="alert">There is no exchange rate for this price at the moment. Please try again in a minute.</p>`;
+
+function choices(
+  invoice: UnchosenInvoice,
+  ports: Pick<Ports, 'quotes' | 'chains' | 'settings'>,
+  fiatRate: Rate,
+): Html {
+  const buttons = invoice.assets.flatMap((asset) => choice(asset, invoice, fiatRate, ports) ?? []);
+  if (buttons.length === 0) {
+    return html`<p class="warn">No currency can be used at the moment. Please try again in a minute.</p>`;
+  }
+  return html`<form method="post" action="${pathBelow(ports.settings, `/pay/${invoice.id}/choose`)}">
+${buttons}</form>`;
+}
+
+/** The button of an asset; undefined while it is switched off or has no fresh rate. */
+function choice(
+  asset: AssetSymbol,
+  { amountFiat }: UnchosenInvoice,
+  fiatRate: Rate,
+  ports: Pick<Ports, 'quotes' | 'chains'>,
+): Html | undefined {
+  const quote = isOffered(ports, asset) ? ports.quotes.fresh(asset) : undefined;
+  if (quote === undefined) return undefined;
+  const { symbol, chain, decimals } = assets[asset];
+  const amount = formatUnits(amountDueOf(asset, amountFiat, quote, fiatRate).amountDue, decimals);
+  const shown = symbolOf(symbol);
+  return html`<button class="button" name="asset" value="${asset}">${shown} on ${networkOf(chain)}<small>about ${amount} ${shown}</small></button>
+`;
+}
+
+function overPage({ cancelledAt, timeoutUrl }: UnchosenInvoice): HtmlPage {
+  const [title, text] =
+    cancelledAt === null
+      ? (['Expired', 'The time to pay is over. Please ask the shop for a new payment.'] as const)
+      : (['Cancelled', 'The shop has cancelled this payment.'] as const);
+  return page(
+    200,
+    title,
+    html`<p class="state warn" role="status">${title}</p>
+<h1>Nothing can be paid here any more</h1>
+<p class="soft">${text}</p>
+${timeoutUrl === null ? undefined : html`<a class="button" href="${timeoutUrl}" rel="noreferrer">Back to the shop</a>`}`,
+  );
+}

@@ -1,0 +1,54 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
+import type { Currency } from '@quittance/shared/currencies';
+import type { AccountId, PaymentLinkId } from '@quittance/shared/ids';
+import type { Metadata } from '@quittance/shared/metadata';
+import type { Cents } from '@quittance/shared/money';
+
+/** What a merchant offers to any number of payers. Each payment of it is an invoice of its own. */
+export type PaymentLink = {
+  id: PaymentLinkId;
+  account: AccountId;
+  /** What is paid. */
+  description: string;
+  /** Of each invoice. */
+  metadata: Metadata;
+  /** Of the amounts, and of each invoice. */
+  currency: Currency;
+  /** Null: the payer says how much, within the limits. */
+  amountFiat: Cents | null;
+  amountMin: Cents | null;
+  amountMax: Cents | null;
+  /** One asset, or those that the payer may choose from. Both null: all that are offered at the time. */
+  asset: AssetSymbol | null;
+  assets: readonly AssetSymbol[] | null;
+  /** Minutes, of each invoice; null: as the account has set it when the payment begins. */
+  expiresIn: number | null;
+  succeedUrl: string | null;
+  timeoutUrl: string | null;
+  validUntil: Date | null;
+  createdAt: Date;
+  deactivatedAt: Date | null;
+};
+
+export type LinkStatus = 'active' | 'expired' | 'deactivated';
+
+export function linkStatusOf(
+  { validUntil, deactivatedAt }: Pick<PaymentLink, 'validUntil' | 'deactivatedAt'>,
+  now: Date,
+): LinkStatus {
+  if (deactivatedAt !== null) return 'deactivated';
+  return validUntil !== null && validUntil <= now ? 'expired' : 'active';
+}
+
+/** The limit of an open amount that an amount breaks. */
+export function brokenLimit(
+  { amountMin, amountMax }: Pick<PaymentLink, 'amountMin' | 'amountMax'>,
+  amount: Cents,
+): { rule: 'atLeast' | 'atMost'; limit: Cents } | undefined {
+  if (amountMin !== null && amount < amountMin) return { rule: 'atLeast', limit: amountMin };
+  if (amountMax !== null && amount > amountMax) return { rule: 'atMost', limit: amountMax };
+  return undefined;
+}
+
+/** Any other text names no link: the database need not be asked. */
+export const isPaymentLinkId = (text: string): text is PaymentLinkId => /^plink_[0-9a-z]{36}$/.test(text);

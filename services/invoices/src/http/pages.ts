@@ -1,0 +1,198 @@
+import type { ServerResponse } from 'node:http';
+import { isDatabaseDown } from '@quittance/shared/db';
+import { form } from '@quittance/shared/form';
+import { type HtmlPage, html, page, sendPage } from '@quittance/shared/html';
+import { readQuery, Unavailable } from '@quittance/shared/http';
+import { type Answer, send } from '@quittance/shared/http-answers';
+import type { InvoiceId } from '@quittance/shared/ids';
+import { type Logger, reason } from '@quittance/shared/logger';
+import { type FieldErrors, messagesOf, rules } from '@quittance/shared/validation';
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
+import { choicePage, pathBelow } from '../choice-page.ts';
+import { isInvoiceId } from '../domain/invoice.ts';
+import { isPaymentLinkId, type PaymentLink } from '../domain/payment-link.ts';
+import { linkPage, nothingOffered } from '../link-page.ts';
+import { chooseAsset } from '../operations/choose-asset.ts';
+import { findInvoice } from '../operations/find-invoice.ts';
+import { payLink } from '../operations/pay-link.ts';
+import { paymentPage, unavailablePage, unknownPage } from '../payment-page.ts';
+import type { Ports } from '../ports.ts';
+import { findLink } from '../store/payment-links.ts';
+
+/** A page, or the path of another one, which is asked for by GET. */
+type Shown = HtmlPage | { seeOther: string };
+
+/** The hosted pages, for whoever has their address. A customer always gets a page, also when something fails. */
+export function routePages(app: Express, ports: Ports): void {
+  const handle =
+    (show: (req: Request, res: Response) => Promise<Shown>): RequestHandler =>
+    async (req, res) => {
+      const shown = await orUnavailable(ports.logger, () => show(req, res));
+      if (!('seeOther' in shown)) return sendPage(res, shown);
+      res.setHeader('Location', shown.seeOther);
+      res.statusCode = 303;
+      res.end();
+    };
+  app.get(
+    '/pay/:id',
+    handle((req) => pay(ports, idIn(req))),
+  );
+  // The page after a choice that failed has this address: who loads it again, gets the payment page.
+  app.get(
+    '/pay/:id/choose',
+    handle((req) => choosing(ports, idIn(req))),
+  );
+  const inFlight: ChoicesInFlight = new Map();
+  app.post(
+    '/pay/:id/choose',
+    readForm,
+    handle((req, res) => choose(ports, inFlight, req, res)),
+  );
+  app.get(
+    '/link/:id',
+    handle((req) => showLink(ports, idIn(req))),
+  );
+  app.post(
+    '/link/:id',
+    readForm,
+    handle((req, res) => openLink(ports, req, res)),
+  );
+}
+
+const idIn = (req: Request): string => String(req.params['id']);
+
+/** The fields of our forms are short. The gateway has the same limit. */
+const FORM_BYTES_MAX = 4_096;
+const readForm = express.raw({ type: () => true, limit: FORM_BYTES_MAX, inflate: false });
+const FIELD_CHARACTERS_MAX = 255;
+
+/** `application/x-www-form-urlencoded`, as browsers send it. */
+const fieldsOf = ({ body }: Request): Record<string, unknown> =>
+  readQuery(Buffer.isBuffer(body) ? body.toString('utf8') : '', []);
+
+const isPage = (res: ServerResponse): boolean => /^\/(?:pay|link)(?:[/?]|$)/.test(res.req.url ?? '');
+
+/** What a route threw, as a page where a customer sees it. */
+export function sendPageOrJson(res: ServerResponse, answer: Answer): void {
+  if (!isPage(res)) {
+    send(res, answer);
+    return;
+  }
+  for (const [name, value] of Object.entries(answer.headers ?? {})) res.setHeader(name, value);
+  sendPage(
+    res,
+    answer.status >= 500
+      ? { ...failedPage, status: answer.status }
+      : { ...unknownPage, status: answer.status },
+  );
+}
+
+const failedPage = page(
+  500,
+  'Something went wrong',
+  html`<h1>Something went wrong</h1>
+<p class="soft">Please load this page again in a moment. Money that was sent is safe.</p>`,
+);
+
+async function orUnavailable(logger: Logger, show: () => Promise<Shown>): Promise<Shown> {
+  try {
+    return await show();
+  } catch (error) {
+    if (!isDatabaseDown(error)) throw error;
+    logger.warn({ reason: reason(error) }, 'a page cannot be shown: the database is unavailable');
+    return unavailablePage;
+  }
+}
+
+async function pay(ports: Ports, id: string): Promise<HtmlPage> {
+  const found = isInvoiceId(id) ? await findInvoice(ports, id) : undefined;
+  if (found === undefined) return unknownPage;
+  const now = ports.clock.now();
+  return 'invoice' in found ? paymentPage(found, ports, now) : choicePage(found, ports, now);
+}
+
+const paymentPath = ({ settings }: Ports, id: string): string => pathBelow(settings, `/pay/${id}`);
+
+async function choosing(ports: Ports, id: string): Promise<Shown> {
+  const found = isInvoiceId(id) ? await findInvoice(ports, id) : undefined;
+  return found === undefined ? unknownPage : { seeOther: paymentPath(ports, id) };
+}
+
+/** Choices that have begun and not ended, by invoice. */
+type ChoicesInFlight = Map<InvoiceId, Promise<unknown>>;
+
+const choiceForm = form({ asset: rules.text(FIELD_CHARACTERS_MAX).required });
+
+/** Whatever was chosen, here or elsewhere before, the payment page shows it. */
+async function choose(ports: Ports, inFlight: ChoicesInFlight, req: Request, res: Response): Promise<Shown> {
+  const id = idIn(req);
+  const found = isInvoiceId(id) ? await findInvoice(ports, id) : undefined;
+  if (found === undefined || !isInvoiceId(id)) return unknownPage;
+  const seeOther = paymentPath(ports, id);
+  if ('invoice' in found) return { seeOther };
+  const given = choiceForm(fieldsOf(req));
+  const again = (problem: 'unavailable' | 'not_offered') =>
+    choicePage(found, ports, ports.clock.now(), problem);
+  if (!given.ok) return again('not_offered');
+  // Each choice takes an address, and one of them is used: whoever sends a thousand at once takes no more.
+  const other = inFlight.get(id);
+  if (other !== undefined) {
+    await other.catch(() => undefined);
+    return { seeOther };
+  }
+  const choice = chooseAsset(ports, { id, text: given.value.asset, requestId: requestIdOf(res) });
+  inFlight.set(id, choice);
+  try {
+    const chosen = await choice;
+    if (!chosen.ok) return chosen.refusal === 'expired' ? { seeOther } : again(chosen.refusal);
+    if (chosen.value) ports.wakeRelay();
+    return { seeOther };
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    ports.logger.warn({ invoice: id, reason: reason(error) }, 'an asset cannot be chosen now');
+    return again('unavailable');
+  } finally {
+    inFlight.delete(id);
+  }
+}
+
+const requestIdOf = (res: Response): string => String(res.getHeader('X-Request-Id'));
+
+async function showLink(ports: Ports, id: string): Promise<HtmlPage> {
+  const link = isPaymentLinkId(id) ? await findLink(ports.db, id) : undefined;
+  return link === undefined ? unknownPage : linkPage(link, ports.settings, ports.clock.now());
+}
+
+const linkForm = form({ amount: rules.text(FIELD_CHARACTERS_MAX).or('') });
+
+async function openLink(ports: Ports, req: Request, res: Response): Promise<Shown> {
+  const id = idIn(req);
+  const link = isPaymentLinkId(id) ? await findLink(ports.db, id) : undefined;
+  if (link === undefined) return unknownPage;
+  const given = linkForm(fieldsOf(req));
+  const typed = given.ok ? given.value.amount : '';
+  const again = (problem?: Parameters<typeof linkPage>[3]) =>
+    linkPage(link, ports.settings, ports.clock.now(), problem, typed);
+  if (!given.ok) return again({ status: 422, text: textOf(given.refusal) });
+  try {
+    const begun = await payLink(ports, link, { typed, requestId: requestIdOf(res) });
+    if (!begun.ok)
+      return again(begun.refusal === null ? undefined : problemOf(ports.logger, link, begun.refusal));
+    ports.wakeRelay();
+    return { seeOther: paymentPath(ports, begun.value) };
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    ports.logger.warn({ link: id, reason: reason(error) }, 'a payment of a link cannot begin now');
+    return again(nothingOffered);
+  }
+}
+
+/** Of the fields of the invoice the payer gave the amount alone, or nothing: another problem is one of the link. */
+function problemOf(logger: Logger, { id, amountFiat }: PaymentLink, errors: FieldErrors) {
+  if (errors['amount'] !== undefined && amountFiat === null)
+    return { status: 422, text: textOf({ amount: errors['amount'] }) } as const;
+  logger.warn({ link: id, reason: textOf(errors) }, 'a payment of a link cannot begin now');
+  return nothingOffered;
+}
+
+const textOf = (errors: FieldErrors): string => Object.values(messagesOf(errors)).flat().join(' ');

@@ -1,0 +1,64 @@
+import { formPage, type Html, type HtmlPage, html, page } from '@quittance/shared/html';
+import { formatCents } from '@quittance/shared/money';
+import { pathBelow } from './choice-page.ts';
+import { linkStatusOf, type PaymentLink } from './domain/payment-link.ts';
+import { nameOfCurrency, priceOf } from './payment-page.ts';
+import type { Settings } from './ports.ts';
+
+/** Why a payment of a link could not begin: what the payer typed, or a rate or an address that is missing for now. */
+export type LinkProblem = { status: 422 | 503; text: string };
+
+export const nothingOffered: LinkProblem = {
+  status: 503,
+  text: 'Payments cannot begin at the moment. Please try again in a minute.',
+};
+
+/**
+ * The page of a payment link. Loading it creates nothing; its form creates an invoice, and needs no token against cross-site
+ * requests: there is no session, and whoever has the address may pay.
+ */
+export function linkPage(
+  link: PaymentLink,
+  settings: Pick<Settings, 'publicUrl'>,
+  now: Date,
+  problem?: LinkProblem,
+  typed = '',
+): HtmlPage {
+  if (linkStatusOf(link, now) !== 'active') return endedPage(link, now);
+  const { amountFiat, currency } = link;
+  const title = amountFiat === null ? 'Choose the amount' : priceOf({ currency, amountFiat });
+  const body = html`<h1>${title}</h1>
+<dl>
+<dt>Description</dt><dd dir="auto">${link.description}</dd>
+</dl>
+<form method="post" action="${pathBelow(settings, `/link/${link.id}`)}">
+${amountFiat === null ? amountField(link, typed) : undefined}
+${problem === undefined ? undefined : html`<p class="warn" role="alert">${problem.text}</p>`}
+<button class="button">Pay</button>
+</form>`;
+  return formPage(problem?.status ?? 200, 'Payment', body);
+}
+
+function amountField({ currency, amountMin, amountMax }: PaymentLink, typed: string): Html {
+  const limits = [
+    ...(amountMin === null ? [] : [`at least ${formatCents(amountMin)}`]),
+    ...(amountMax === null ? [] : [`at most ${formatCents(amountMax)}`]),
+  ];
+  const hint = limits.length === 0 ? '' : `, ${limits.join(' and ')}`;
+  return html`<label>Amount in ${nameOfCurrency(currency)}${hint}
+<input name="amount" inputmode="decimal" autocomplete="off" maxlength="40" required value="${typed}"></label>`;
+}
+
+function endedPage(link: PaymentLink, now: Date): HtmlPage {
+  const text =
+    linkStatusOf(link, now) === 'expired'
+      ? 'Its time is over.'
+      : 'The shop does not take payments here any more.';
+  return page(
+    410,
+    'This link has ended',
+    html`<p class="state warn" role="status">Ended</p>
+<h1>This link has ended</h1>
+<p class="soft">${text} Please ask the shop for a new one. Payments that were begun before are not affected.</p>`,
+  );
+}
