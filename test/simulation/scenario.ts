@@ -1,3 +1,4 @@
+import { type Batch, repeatBatches, runBatchClient } from './batch-client.ts';
 import type { ReorgFate } from './chain.ts';
 import { runCustomer } from './customer.ts';
 import type { Environment } from './environment.ts';
@@ -8,6 +9,7 @@ import {
   PAYS_OUT,
   SEEN,
   UNBOOKED,
+  UNDECIDED,
   undelivered,
   WAITS_FOR_A_BLOCK,
   whatIsLeft,
@@ -19,11 +21,14 @@ const CLIENTS = [1, 1, 1, 2] as const;
 const STEPS = { least: 10, most: 12, each: 12 } as const;
 const ROUNDS_MAX = 40;
 const IDLE_LOOKS_PERCENT = 20;
+/** So many of the clients of payouts send a batch. */
+const BATCHES_PERCENT = 20;
 
 /** What happens in one seed: merchants and customers do what they do while all goes wrong; then all is well again. */
 export class Scenario {
   readonly #environment: Environment;
   readonly orders: Order[] = [];
+  readonly batches: Batch[] = [];
   readonly #clients: Promise<unknown>[] = [];
   #clientsLeft = 0;
   #isEngineWanted = true;
@@ -53,7 +58,9 @@ export class Scenario {
     this.#look();
     await this.#storm(customers + clients);
     const left = await this.#quiesce();
-    return left.length > 0 ? left : await repeatRequests(this.#environment, this.orders);
+    if (left.length > 0) return left;
+    const found = await repeatRequests(this.#environment, this.orders);
+    return [...found, ...(await repeatBatches(this.#environment, this.batches))];
   }
 
   #begin(work: () => Promise<void>): void {
@@ -141,6 +148,7 @@ export class Scenario {
     const isOpen = left.includes(WAITS_FOR_A_BLOCK);
     this.#isEngineWanted = this.#paysOut && (isOpen || left.some((what) => PAYS_OUT.test(what)));
     this.#isScanWanted = this.#paysIn && (isOpen || left.some((what) => PAYS_IN.test(what)));
+    this.#isVoidWanted ||= left.some((what) => UNDECIDED.test(what));
   }
 
   /** Who has something to do. */
@@ -199,24 +207,26 @@ export class Scenario {
   }
 
   async #client(): Promise<void> {
-    const { chain } = this.#environment;
+    const { chain, extras } = this.#environment;
     const newRecipient = () => {
       this.#recipients += 1;
       return chain.recipient(this.#recipients);
     };
-    await runClient(this.#environment, this.orders, newRecipient, {
+    const effects = {
       onPayout: () => {
         this.#isEngineWanted = true;
       },
-      onUndecided: () => this.#voidLater(),
-    });
+      onUndecided: (afterMs: number) => this.#voidLater(afterMs),
+    };
+    if (extras.percent(BATCHES_PERCENT)) await runBatchClient(this.#environment, this, newRecipient, effects);
+    else await runClient(this.#environment, this.orders, newRecipient, effects);
   }
 
   /** A request that nobody decided is given up after a while. */
-  #voidLater(): void {
+  #voidLater(afterMs: number): void {
     const environment = this.#environment;
     const again = async () => {
-      await environment.scheduler.sleep(environment.outside, 12_000);
+      await environment.scheduler.sleep(environment.outside, afterMs);
       this.#isVoidWanted = true;
     };
     void again();

@@ -117,7 +117,7 @@ export class Seeds {
       try {
         const ended = scenario.run();
         await environment.scheduler.run(ended);
-        violations = [...(await ended), ...outcome(environment, scenario.orders)];
+        violations = [...(await ended), ...outcome(environment, scenario)];
       } catch (error) {
         environment.assertUsable();
         if (!(error instanceof Stuck)) throw error;
@@ -195,7 +195,7 @@ async function tellPrologue(database: SimDatabase, kind: ChainKind): Promise<Pro
     prologue = { payments, paidAt, endsAt: scheduler.now };
   };
   await environment.scheduler.run(scenario());
-  const broken = outcome(environment, []);
+  const broken = outcome(environment, { orders: [], batches: [] });
   if (prologue === undefined || broken.length > 0)
     throw new Error(`the prologue ends badly: ${broken.join('; ')}`);
   return prologue;

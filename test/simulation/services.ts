@@ -13,7 +13,10 @@ import { handlers as ledgerHandlers } from '@quittance/ledger/handlers';
 import { catchUpReversals } from '@quittance/ledger/operations/deposits';
 import { holdBatcherOf, placeHold } from '@quittance/ledger/operations/place-hold';
 import { handlers as payoutsHandlers } from '@quittance/payouts/handlers';
+import { cancelPayout } from '@quittance/payouts/http/cancel-payout';
+import { addBatchRoutes } from '@quittance/payouts/http/payout-batches';
 import { deriveAddresses } from '@quittance/payouts/operations/derive-addresses';
+import { finishStaleBatches } from '@quittance/payouts/operations/finish-payout-batch';
 import { voidStaleRequests } from '@quittance/payouts/operations/request-payout';
 import { runChainWorker } from '@quittance/payouts/operations/run-chain-worker';
 import type { PayoutChain, Ports as PayoutsPorts } from '@quittance/payouts/ports';
@@ -22,6 +25,7 @@ import type { Bus } from '@quittance/shared/bus';
 import type { Clock } from '@quittance/shared/clock';
 import { commandSubject, commands } from '@quittance/shared/commands';
 import type { Db } from '@quittance/shared/db';
+import { send } from '@quittance/shared/http-answers';
 import { type Logger, throttledLog } from '@quittance/shared/logger';
 import { relayStep } from '@quittance/shared/outbox';
 import { type Handlers, processMessages } from '@quittance/shared/process-messages';
@@ -30,6 +34,7 @@ import { answerReconcilers, reconcileStep } from '@quittance/shared/reconcile';
 import { Secret } from '@quittance/shared/secret';
 import { handlers as webhooksHandlers } from '@quittance/webhooks/handlers';
 import type { Environment } from './environment.ts';
+import { type Route, routesOf } from './http-route.ts';
 import type { Steps } from './mutant.ts';
 import { askOf, clockOf, databaseOf, loggerOf } from './ports.ts';
 import type { Process, Replica } from './process.ts';
@@ -254,8 +259,21 @@ function startPayouts(common: Common): Replica {
   const engine = stepOf(environment, 'payouts.engine', process, runChainWorker);
   const voiding = stepOf(environment, 'payouts.void', process, voidStaleRequests);
   workers.set('engine', () => engine(ports, on));
-  workers.set('void', () => voiding(ports));
-  return { workers, payouts: ports };
+  workers.set('void', async () => {
+    const voided = await voiding(ports);
+    return environment.hasBatches ? voided + (await finishStaleBatches(ports)) : voided;
+  });
+  return { workers, payouts: ports, routes: payoutRoutes({ ...ports, quotes: quotesOf(environment) }) };
+}
+
+function payoutRoutes(ports: PayoutsPorts): Map<string, Route> {
+  const cancelling = { count: 0 };
+  return routesOf((app) => {
+    addBatchRoutes(app, ports, (_req, _res, next) => next());
+    app.post('/api/payouts/:id/cancel', async (req, res) =>
+      send(res, await cancelPayout(ports, cancelling, req, res)),
+    );
+  });
 }
 
 function startLedger(common: Common): Replica {

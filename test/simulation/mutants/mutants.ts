@@ -1,4 +1,6 @@
 import type { Mutant } from '../mutant.ts';
+import { batchMutants } from './batches.ts';
+import { cancelMutants } from './cancels.ts';
 import { depositMutants } from './deposits.ts';
 import { holdMutants } from './holds.ts';
 import { inboxMutants } from './inboxes.ts';
@@ -16,4 +18,6 @@ export const mutants: readonly Mutant[] = [
   ...storageMutants,
   ...theftMutants,
   ...inboxMutants,
+  ...cancelMutants,
+  ...batchMutants,
 ];
