@@ -3,6 +3,40 @@ import ts from 'typescript';
 /** A change of one place in a file that a test should notice. */
 export type Mutant = { line: number; from: string; to: string; start: number; end: number };
 
+/** Mutants that no test notices, by path and as `inWords` says them, and the reason why they are left. */
+export type Listed = { reason: string; survivors: Record<string, string[]> };
+
+/** The changed part between « and » in its line, and what stands there instead. No line number: others change above it. */
+export function inWords(text: string, { from, to, start, end }: Mutant): string {
+  const short = (part: string) => {
+    const line = part.replaceAll(/\s+/g, ' ');
+    return line.length > 120 ? `${line.slice(0, 80)} … ${line.slice(-40)}` : line;
+  };
+  const before = text.slice(text.lastIndexOf('\n', start - 1) + 1, start).trimStart();
+  const after = text.slice(end).split('\n', 1)[0] ?? '';
+  return `${before.slice(-80)}«${short(from)}»${after.slice(0, 60)} → ${to === '' ? 'nothing' : short(to)}`;
+}
+
+/** Compares what a run over `paths` found with the list: each listed line stands for one mutant. */
+export function compareWithList(
+  found: ReadonlyMap<string, readonly string[]>,
+  listed: readonly Listed[],
+  paths: readonly string[],
+): { unlisted: string[]; noLonger: string[] } {
+  const unlisted: string[] = [];
+  const noLonger: string[] = [];
+  for (const path of new Set([...paths, ...found.keys()])) {
+    const left = listed.flatMap(({ survivors }) => survivors[path] ?? []);
+    for (const one of found.get(path) ?? []) {
+      const at = left.indexOf(one);
+      if (at < 0) unlisted.push(`${path}: ${one}`);
+      else left.splice(at, 1);
+    }
+    noLonger.push(...left.map((one) => `${path}: ${one}`));
+  }
+  return { unlisted, noLonger };
+}
+
 const operators = new Map(
   Object.entries({
     ...{ '<': ['<=', '>='], '<=': ['<', '>'], '>': ['>=', '<='], '>=': ['>', '<'] },

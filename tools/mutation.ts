@@ -3,16 +3,19 @@ import { globSync, readFileSync } from 'node:fs';
 import { createRequire, registerHooks, stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Mutant, mutantsOf } from './mutants.ts';
+import { closingLine } from './closing-line.ts';
+import { compareWithList, inWords, type Listed, mutantsOf } from './mutants.ts';
 
 /**
  * npm run test:mutation [words of paths]
  *
  * Changes the pure decisions of the services in one place at a time, runs their pure tests, and names each change that no
- * test notices. Not all are gaps: some change nothing, and some do not compile. A child process runs the tests without
- * jest, so that a mutant takes milliseconds; a mutant that loops is ended with its process.
+ * test notices and that `test/mutation-survivors.json` does not list with a reason: these fail the run. Listed ones that
+ * are noticed now, or whose code is gone, are named too, and fail nothing. A child process runs the tests without jest, so
+ * that a mutant takes milliseconds; a mutant that loops is ended with its process.
  */
 const root = join(import.meta.dirname, '..');
+const LIST = 'test/mutation-survivors.json';
 const LIMIT_MS = 20_000;
 /** Modules that were loaded once are never unloaded. */
 const TASKS_PER_CHILD = 250;
@@ -54,9 +57,12 @@ async function mutateAll(words: readonly string[]): Promise<void> {
     if (failed !== undefined) process.stderr.write(`left out: ${test} (${failed})\n`);
     else for (const path of touched) covers.set(path, [...(covers.get(path) ?? []), test]);
   }
-  let [all, survivors] = [0, 0];
-  for (const path of globSync('services/*/src/domain/**/*.ts', { cwd: root }).sort()) {
-    if (path.endsWith('.test.ts') || !words.every((word) => path.includes(word))) continue;
+  const listed = JSON.parse(readFileSync(join(root, LIST), 'utf8')) as Listed[];
+  const isChosen = (path: string) => !path.endsWith('.test.ts') && words.every((word) => path.includes(word));
+  const sources = globSync('services/*/src/domain/**/*.ts', { cwd: root });
+  const survivors = new Map<string, string[]>();
+  let all = 0;
+  for (const path of sources.filter(isChosen).sort()) {
     const text = readFileSync(join(root, path), 'utf8');
     // The test beside the file notices most mutants.
     const first = (test: string) => (test === path.replace('.ts', '.test.ts') ? 0 : 1);
@@ -66,17 +72,24 @@ async function mutateAll(words: readonly string[]): Promise<void> {
       const { failed } = await run({ tests, mutated: { path, source } });
       all += 1;
       if (failed !== undefined) continue;
-      survivors += 1;
-      process.stdout.write(`${path}:${mutant.line}  ${shown(mutant)}\n`);
+      const described = inWords(text, mutant);
+      survivors.set(path, [...(survivors.get(path) ?? []), described]);
+      if (!listed.some((group) => group.survivors[path]?.includes(described)))
+        process.stdout.write(`${path}:${mutant.line}  ${described}\n`);
     }
   }
   child?.kill();
-  process.stdout.write(`${all} mutants, ${survivors} not noticed\n`);
-}
 
-function shown({ from, to }: Mutant): string {
-  const short = (text: string) => text.replaceAll(/\s+/g, ' ').slice(0, 80);
-  return `${short(from)} → ${to === '' ? 'nothing' : short(to)}`;
+  const ofList = listed.flatMap((group) => Object.keys(group.survivors)).filter(isChosen);
+  const { unlisted, noLonger } = compareWithList(survivors, listed, ofList);
+  const count = [...survivors.values()].flat().length;
+  process.stdout.write(`${all} mutants, ${count} not noticed, ${unlisted.length} of them not in ${LIST}\n`);
+  for (const one of unlisted) process.stdout.write(`not listed: ${one}\n`);
+  for (const one of noLonger) process.stdout.write(`listed, and does not survive: ${one}\n`);
+  process.stdout.write(
+    `${closingLine({ passed: all - unlisted.length, failed: unlisted.length, skipped: 0 })}\n`,
+  );
+  process.exitCode = unlisted.length === 0 ? 0 : 1;
 }
 
 /** Runs test files, in modules of their own for each task. */

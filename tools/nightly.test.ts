@@ -9,6 +9,7 @@ import {
   readLines,
   stateOf,
   table,
+  together,
 } from './nightly.ts';
 
 const part = (name: string, file = 'tools/test.ts'): Part => ({ name, file, args: ['usual'] });
@@ -61,6 +62,16 @@ describe('the nightly run', () => {
   it('reads a record whose last line was cut when the run was killed', () => {
     const text = `\n${JSON.stringify(ended('a', 0))}\n{"part":"b","com\n${JSON.stringify(begun('c'))}`;
     expect(readLines(text).map((line) => line.part)).toEqual(['a', 'c']);
+  });
+
+  it('continues what has ended in another checkout only with any commit, and believes the last outcome', () => {
+    const on = (line: RecordLine, day: number) => ({ ...line, began: `2026-03-0${day}T00:00:00.000Z` });
+    const elsewhere = [on(ended('a', 0, 'old'), 1), on(ended('b', 0, 'old'), 3)];
+    const here = [on(begun('b', 'abc'), 2), on(ended('b', 1, 'abc'), 2), on(begun('c', 'abc'), 4)];
+    const states = (anyCommit: boolean) =>
+      parts.map((one) => stateOf(together(elsewhere, here, 'abc', anyCommit), one));
+    expect(states(true)).toEqual(['passed', 'passed', 'stopped', 'not run']);
+    expect(states(false)).toEqual(['not run', 'failed', 'stopped', 'not run']);
   });
 
   it('shows each part’s state and counts, other commits, and the sum in the last line', () => {

@@ -9,6 +9,7 @@ import {
   readFileSync,
   statSync,
 } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
@@ -21,10 +22,12 @@ import { root, trackedFiles } from './tracked-files.ts';
  * Runs everything at full size, part by part, and ends with a table of all parts and `N passed, N failed`. `.nightly`
  * holds a record and the output of each part, by commit: a part that passed is not run again, a part that was stopped
  * is. `--failed` runs failed parts again, `--only` runs the parts whose name begins so, and `--list` runs nothing.
- * `--any-commit` continues the newest record, and the table names the other commits that it is of. The exit code is 0
- * only when all chosen parts have passed.
+ * `test/nightly.jsonl` holds a line for each part that has ended, on any commit; committed, it is there in every checkout.
+ * `--any-commit` continues that and the newest record in `.nightly`, and the table names the other commits that it is of.
+ * The exit code is 0 only when all chosen parts have passed.
  */
 const FOLDER = join(root, '.nightly');
+const ENDED = join(root, 'test/nightly.jsonl');
 const SEEDS = 200_000;
 const SEEDS_OF_PART = 5_000;
 /** Fresh seeds begin below this, as those of `npm run test:simulation` do. */
@@ -38,7 +41,7 @@ export type Part = { name: string; file: string; args: readonly string[] };
 
 /** A line is written when a part begins, and another when it ends; one that was stopped has no second line. */
 export type RecordLine = { part: string; commit: string; began: string; args: readonly string[] } & Partial<
-  Counts & { seconds: number; isGreen: boolean }
+  Counts & { seconds: number; isGreen: boolean; cores: number }
 >;
 export type State = 'not run' | 'stopped' | 'passed' | 'failed';
 
@@ -63,6 +66,7 @@ export function partsOf(files: readonly string[], commit: string): Part[] {
     { name: 'tests e2e', file: TESTS, args: ['e2e'] },
     ...suitesOf('chain-scenarios', /^test\/(chain-scenarios|simulation|interleavings)\/.*\.test\.ts$/),
     ...suitesOf('faults', /^test\/faults\/.*\.test\.ts$/),
+    { name: 'containers integration', file: CONTAINERS, args: ['integration'] },
     { name: 'containers few', file: CONTAINERS, args: ['few'] },
     { name: 'containers e2e', file: CONTAINERS, args: ['e2e', 'test/e2e/shop.test'] },
     { name: 'containers compose', file: CONTAINERS, args: ['compose'] },
@@ -112,6 +116,18 @@ export function readLines(text: string): RecordLine[] {
       return [];
     }
   });
+}
+
+/** The record and the lines of parts that have ended, the older ones first; of this commit alone unless `anyCommit`. */
+export function together(
+  ended: readonly RecordLine[],
+  record: readonly RecordLine[],
+  commit: string,
+  anyCommit: boolean,
+): RecordLine[] {
+  return [...ended, ...record]
+    .filter((line) => anyCommit || line.commit === commit)
+    .sort((a, b) => Date.parse(a.began) - Date.parse(b.began));
 }
 
 /** What the last line of a part's output says. Without one the part has failed. */
@@ -215,10 +231,12 @@ async function main(): Promise<void> {
   const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
   const parts = partsOf(trackedFiles(), commit).filter(({ name }) => name.startsWith(values.only ?? ''));
   if (parts.length === 0) throw new Error(`no part has a name that begins with ${values.only ?? ''}`);
-  const file = recordFile(commit, values['any-commit'] === true);
+  const anyCommit = values['any-commit'] === true;
+  const file = recordFile(commit, anyCommit);
   const logs = join(FOLDER, basename(file, '.jsonl'));
   mkdirSync(logs, { recursive: true });
-  const lines = existsSync(file) ? readLines(readFileSync(file, 'utf8')) : [];
+  const read = (path: string) => (existsSync(path) ? readLines(readFileSync(path, 'utf8')) : []);
+  const lines = together(read(ENDED), read(file), commit, anyCommit);
   const write = (line: RecordLine) => {
     lines.push(line);
     // A line that was cut when a run was killed must not take this one with it.
@@ -240,7 +258,10 @@ async function main(): Promise<void> {
     write(begun);
     const outcome = await run(part, join(logs, `${name.replaceAll(/[ /]/g, '-')}.log`));
     if (outcome === undefined) break;
-    write({ ...begun, ...outcome, seconds: Math.round((performance.now() - start) / 100) / 10 });
+    const seconds = Math.round((performance.now() - start) / 100) / 10;
+    const ended = { ...begun, seconds, ...outcome, cores: availableParallelism() };
+    write(ended);
+    appendFileSync(ENDED, `${JSON.stringify(ended)}\n`);
   }
   say(`\n${table(parts, lines, commit)}`);
   process.exitCode = parts.every((part) => stateOf(lines, part) === 'passed') ? 0 : 1;

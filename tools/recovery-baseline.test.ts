@@ -1,6 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { readRecoveryBaseline, slowRecoveries } from '../test/faults/recovery-baseline.ts';
-import type { FaultReport } from '../test/faults/table.ts';
+import {
+  kindsWithoutBaseline,
+  readRecoveryBaseline,
+  slowRecoveries,
+} from '../test/faults/recovery-baseline.ts';
+import { drawnLine, type FaultReport } from '../test/faults/table.ts';
 
 const report = (fault: string, seconds: number | undefined, group = 'redis'): FaultReport => ({
   group,
@@ -35,8 +39,20 @@ test('numbers in the name of a fault do not matter, and a median below a second 
   expect(slowRecoveries([report('18 cuts', 3.1, 'power')], baseline, 1)).toHaveLength(1);
 });
 
-test('a fault without a recovery or without a baseline is not compared', () => {
-  expect(slowRecoveries([report('Redis killed', undefined), report('new', 900)], baseline, 1)).toEqual([]);
+test('a fault without a recovery or without a baseline is not compared, and one without a baseline is named', () => {
+  const reports = [report('Redis killed', undefined), report('Redis killed', 2), report('new', 900)];
+  expect(slowRecoveries(reports, baseline, 1)).toEqual([]);
+  expect(kindsWithoutBaseline(reports, baseline)).toEqual(['redis: new']);
+});
+
+test('what the suites have drawn is added up in one line', () => {
+  expect(drawnLine([])).toBe('');
+  expect(
+    drawnLine([
+      { drawn: 30, of: 90 },
+      { drawn: 11, of: 23 },
+    ]),
+  ).toBe('drawn 41 of 113 kinds\n');
 });
 
 test('each committed baseline has samples', () => {

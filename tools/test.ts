@@ -4,8 +4,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readRecoveryBaseline, recordRecoveries, slowRecoveries } from '../test/faults/recovery-baseline.ts';
-import { faultsTable, readFaults } from '../test/faults/table.ts';
+import {
+  kindsWithoutBaseline,
+  readRecoveryBaseline,
+  recordRecoveries,
+  slowRecoveries,
+} from '../test/faults/recovery-baseline.ts';
+import { drawnLine, faultsTable, readFaults } from '../test/faults/table.ts';
 import { needless, notAllowed } from './allowed-skips.ts';
 import { type Counts, closingLine, type Run } from './closing-line.ts';
 import { recordTimings, slowestSuites } from './timings.ts';
@@ -184,14 +189,18 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 try {
   const { chosen, jestArguments } = parse(process.argv.slice(2));
   await runJest(chosen, jestArguments);
-  const faults = readFaults(faultsFile);
-  process.stdout.write(faultsTable(faults));
+  const { reports: faults, draws } = readFaults(faultsFile);
+  process.stdout.write(faultsTable(faults) + drawnLine(draws));
   if (process.env['FAULTS_RECORD'] === '1') recordRecoveries(faults);
-  else
-    for (const slow of slowRecoveries(faults, readRecoveryBaseline(), patience)) {
+  else {
+    const baseline = readRecoveryBaseline();
+    for (const kind of kindsWithoutBaseline(faults, baseline))
+      process.stdout.write(`${kind}: has no baseline, its recovery is not compared\n`);
+    for (const slow of slowRecoveries(faults, baseline, patience)) {
       total.failed += 1;
       process.stdout.write(`${slow}\n`);
     }
+  }
 } catch (error) {
   total.failed += 1;
   process.stdout.write(`the tests could not be run: ${String(error)}\n`);

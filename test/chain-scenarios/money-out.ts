@@ -4,7 +4,8 @@ import { type PayoutsService, startPayouts } from '@quittance/payouts/service';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { connectBus } from '@quittance/shared/bus';
 import { loadConfig } from '@quittance/shared/config';
-import { type AccountId, newAccountId, newDepositId, newEventId } from '@quittance/shared/ids';
+import { type AccountId, newAccountId } from '@quittance/shared/ids';
+import { anEventOf, aSettledDeposit } from '@quittance/testkit/builders';
 import { eventually } from '@quittance/testkit/eventually';
 import { logger, SEED, startFixture, type Terms } from './fixture.ts';
 
@@ -46,27 +47,20 @@ export async function startMoneyOut(terms: Terms, settings: Record<string, strin
   async function credit(account: AccountId, deposit: Deposit): Promise<void> {
     const { asset, amount, address, index, outpoint, height, blockHash } = deposit;
     const { chain } = assets[asset];
-    const id = newEventId(new Date());
-    const envelope = {
-      id,
-      kind: 'deposit.settled',
-      created_at: new Date().toISOString(),
-      request_id: null,
-      payload: {
-        deposit_id: newDepositId(new Date()),
-        account_id: account,
-        invoice_id: 'inv_of_a_proof',
-        asset,
-        amount: amount.toString(),
-        address,
-        derivation_index: index,
-        outpoint,
-        tx_hash: outpoint.split(':')[0],
-        block_height: height,
-        block_hash: blockHash,
-        disposition: 'credit',
-      },
-    };
+    const payload = aSettledDeposit({
+      account_id: account,
+      invoice_id: 'inv_of_a_proof',
+      asset,
+      amount: amount.toString(),
+      address,
+      derivation_index: index,
+      outpoint,
+      tx_hash: outpoint.split(':')[0] ?? null,
+      block_height: height,
+      block_hash: blockHash,
+    });
+    const envelope = anEventOf('deposit.settled', payload);
+    const { id } = envelope;
     await eventually(async () => {
       const [stored] = await invoices.publish([
         { kind: 'deposit.settled', dedupe: id, body: JSON.stringify(envelope) },

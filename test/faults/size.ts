@@ -1,4 +1,5 @@
 import { seeded } from '@quittance/testkit/seeded';
+import { reportDraw } from './table.ts';
 
 /** `FAULTS=full` runs every fault as often as is claimed for it; without it few enough for every day. */
 export const isFull = process.env['FAULTS'] === 'full';
@@ -20,5 +21,8 @@ export function drawSome<T>(all: readonly T[], random: () => number, share: numb
 const SHARE_OF_A_DAY = 1 / 3;
 
 /** All faults of a suite at full size; else a third of them, which the seed draws. */
-export const faultsOfTheDay = <T>(faults: readonly T[]): T[] =>
-  isFull ? [...faults] : drawSome(faults, seeded(FAULTS_SEED), SHARE_OF_A_DAY);
+export function faultsOfTheDay<T>(faults: readonly T[]): T[] {
+  const today = isFull ? [...faults] : drawSome(faults, seeded(FAULTS_SEED), SHARE_OF_A_DAY);
+  reportDraw({ drawn: today.length, of: faults.length });
+  return today;
+}

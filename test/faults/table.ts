@@ -22,12 +22,35 @@ export function reportFault(report: FaultReport): void {
   if (file !== undefined) appendFileSync(file, `${JSON.stringify(report)}\n`);
 }
 
-export function readFaults(file: string): FaultReport[] {
-  if (!existsSync(file)) return [];
-  return readFileSync(file, 'utf8')
+/** How many kinds of faults a suite runs today, of how many that it has. */
+export type Draw = { drawn: number; of: number };
+
+/** Counts towards the line under the table. */
+export function reportDraw(draw: Draw): void {
+  const file = process.env['FAULTS_FILE'];
+  if (file !== undefined) appendFileSync(file, `${JSON.stringify(draw)}\n`);
+}
+
+const isDraw = (line: FaultReport | Draw): line is Draw => 'drawn' in line;
+
+export function readFaults(file: string): { reports: FaultReport[]; draws: Draw[] } {
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const lines = text
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as FaultReport);
+    .map((line) => JSON.parse(line) as FaultReport | Draw);
+  return {
+    reports: lines.filter((line): line is FaultReport => !isDraw(line)),
+    draws: lines.filter(isDraw),
+  };
+}
+
+/** `drawn 41 of 113 kinds`; empty when none was drawn from. */
+export function drawnLine(draws: readonly Draw[]): string {
+  const [drawn, of] = (['drawn', 'of'] as const).map((what) =>
+    draws.reduce((total, draw) => total + draw[what], 0),
+  );
+  return of === 0 ? '' : `drawn ${drawn} of ${of} kinds\n`;
 }
 
 /** One table of all faults, and their sum; empty when there were none. */

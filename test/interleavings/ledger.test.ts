@@ -5,9 +5,10 @@ import { systemClock } from '@quittance/shared/clock';
 import type { ReplyOf, RequestOf } from '@quittance/shared/commands';
 import { type Db, openDb } from '@quittance/shared/db';
 import { type EventKind, type EventOf, subjectOf } from '@quittance/shared/events';
-import { type AccountId, newEventId } from '@quittance/shared/ids';
+import type { AccountId } from '@quittance/shared/ids';
 import { throttledLog } from '@quittance/shared/logger';
 import { handleBatch, processMessages } from '@quittance/shared/process-messages';
+import { anEventOf } from '@quittance/testkit/builders';
 import { testDatabase } from '@quittance/testkit/engines';
 import { aMessage } from '../../packages/shared/test/delivered-message.ts';
 import {
@@ -36,12 +37,7 @@ afterAll(async () => {
 });
 
 const envelopeOf = (event: Sent) =>
-  ({
-    id: newEventId(new Date()),
-    created_at: new Date().toISOString(),
-    request_id: null,
-    ...event,
-  }) as EventOf<EventKind>;
+  ({ ...anEventOf(event.kind, event.payload), ...event }) as EventOf<EventKind>;
 
 /** Handles an event as the consumer does, as if it had never come before. */
 const handle = (on: Db, event: Sent) =>

@@ -7,12 +7,17 @@ import {
   LEASE_MS,
   takeBackDeliveries,
 } from '@quittance/webhooks/operations/claim-deliveries';
+import { recordEvents } from '@quittance/webhooks/operations/events';
 import type { Ports } from '@quittance/webhooks/ports';
-import { openFixture, ROOM } from '../../services/webhooks/test/fixture.ts';
+import { pruneEvents } from '@quittance/webhooks/store/pruning';
+import { anEvent, openFixture, ROOM } from '../../services/webhooks/test/fixture.ts';
 import { type Operation, openInterleaver, returned } from './interleave.ts';
 
 /** An endpoint that has never accepted a delivery has this many attempts in flight at once. */
 const CONCURRENCY = 2;
+
+/** Events are kept for 90 days. */
+const OLD_MS = 91 * 24 * 3_600_000;
 
 const sender: Ports['sender'] = {
   send: async () => ({ kind: 'answered', status: 200, retryAfter: undefined, excerpt: '' }),
@@ -170,5 +175,39 @@ it('gives a delivery to the newer claim when the results of an old one come afte
     expect(await inFlight(key)).toBe(claimed.length);
     if (claimed.length > 0) await recording(claimed).run(fixture.db);
     await expectDeliveredOnce(key);
+  });
+});
+
+it('numbers an event without a gap, and removes a batch once, when old events of its account are pruned meanwhile', async () => {
+  await replicas.inEveryOrder(async (interleave) => {
+    const { account, key } = await aShop('http://shop.example/');
+    const old = new Date(Date.now() - OLD_MS);
+    await fixture.receive(
+      ...[1, 2, 3].map((n) => anEvent({ account, resource: `inv_${n}`, version: n, at: old })),
+    );
+    await deliverAll();
+    const pruning: Operation<number> = {
+      pausesBefore: ['events_prune', 'commit'],
+      run: (db) => pruneEvents(db, account, 2),
+    };
+    const event = anEvent({ account });
+    const { a, b } = await interleave(pruning, {
+      pausesBefore: ['events_insert', 'commit'],
+      run: (db) => db.transaction((trx) => recordEvents(trx, [event], on(db))),
+    });
+    expect(returned(a)).toBe(2);
+    returned(b);
+    const log = () =>
+      fixture.db.rows(
+        `select array_agg(e.sequence::int order by e.sequence) as sequences, a.pruned_through::int, a.last_sequence::int
+         from accounts a left join events e using (account_id) where a.account_id = $1
+         group by a.pruned_through, a.last_sequence`,
+        [account],
+      );
+    expect(await log()).toEqual([{ sequences: [3, 4], pruned_through: 2, last_sequence: 4 }]);
+    await deliverAll();
+    expect((await deliveriesOf(key)).map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+    expect(await pruneEvents(fixture.db, account, 2)).toBe(1);
+    expect(await log()).toEqual([{ sequences: [4], pruned_through: 3, last_sequence: 4 }]);
   });
 });

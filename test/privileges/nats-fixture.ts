@@ -9,8 +9,8 @@ import { ADMIN, busConfiguration, busUsers } from '@quittance/shared/bus-permiss
 import { startProvisioner } from '@quittance/shared/bus-setup';
 import { type CommandName, commands } from '@quittance/shared/commands';
 import { type EventKind, events, kindsFor, type Service, services } from '@quittance/shared/events';
-import { newEventId } from '@quittance/shared/ids';
 import { createLogger, type Logger } from '@quittance/shared/logger';
+import { anEventOf, aSettledDeposit } from '@quittance/testkit/builders';
 import { connect, type NatsConnection } from 'nats';
 
 export const kinds = Object.keys(events) as EventKind[];
@@ -73,14 +73,5 @@ export function openNatsFixture(): NatsFixture {
 }
 
 /** As the ledger is told of one. */
-export const aDeposit = () => ({
-  id: newEventId(),
-  kind: 'deposit.settled',
-  created_at: new Date().toISOString(),
-  request_id: null,
-  payload: {
-    ...{ deposit_id: 'dep', account_id: 'acc', invoice_id: 'inv', asset: 'ETH', amount: '1', address: '0x1' },
-    ...{ derivation_index: 1, outpoint: 'o', tx_hash: null, block_height: 1, block_hash: '0x1' },
-    disposition: 'credit',
-  },
-});
+export const aDeposit = () =>
+  anEventOf('deposit.settled', aSettledDeposit({ account_id: 'acc', amount: '1', outpoint: 'o' }));

@@ -36,6 +36,7 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     invoice_settings: 'iu',
     invoices: 'iu',
     key_comparisons: 'iu',
+    refunds: 'iu',
     rescans: 'u',
     mempool_payments: 'iud',
     // Its update is a lock on the row that is taken away next.
@@ -53,6 +54,8 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     payout_batches: 'iu',
     payout_number_key: '',
     payouts: 'iu',
+    refunded_invoices: 'iu',
+    refunds: 'iu',
     transactions: 'iu',
     unswept_deposits: 'iu',
     utxos: 'iu',

@@ -7,7 +7,7 @@ import { busUrl, PROVISIONER } from '@quittance/shared/bus-connection';
 import { busUsers } from '@quittance/shared/bus-permissions';
 import { services } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
-import { quittanceIn, startQuittance } from './quittance-in.ts';
+import { quittanceIn, startCommand } from './quittance-in.ts';
 
 /** The operator's commands for NATS, and what Docker Compose gives nats-server. */
 
@@ -58,7 +58,7 @@ describe('nats provision', () => {
   test('creates everything again when NATS loses its data, until it is told to end', async () => {
     const stop = new AbortController();
     const args = ['nats', 'provision', '--watch'];
-    const { code, said } = startQuittance(folder, asProvisioner(), args, stop.signal);
+    const { code, said } = startCommand(folder, asProvisioner(), args, stop.signal);
     await nats.stop();
     rmSync(join(folder, 'nats', 'jetstream'), { recursive: true });
     await nats.restart();

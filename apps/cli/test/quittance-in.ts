@@ -9,14 +9,14 @@ import { run } from '../src/run.ts';
 
 /** The command as it is typed in a folder, with these settings and no others. */
 export async function quittanceIn(cwd: string, env: Record<string, string>, args: readonly string[]) {
-  const { code, said } = startQuittance(cwd, env, args);
+  const { code, said } = startCommand(cwd, env, args);
   const ended = await code;
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the command says and asserts on it
   return { code: ended, ...said, json: (): any => JSON.parse(said.out) };
 }
 
 /** One that goes on until it is told to stop; `said` is what it has said until now. */
-export function startQuittance(
+export function startCommand(
   cwd: string,
   env: Record<string, string>,
   args: readonly string[],

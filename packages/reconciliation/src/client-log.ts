@@ -40,7 +40,7 @@ type PayoutRow = {
   amount: string;
   status: string;
   tx_hash: string | null;
-  is_return: boolean;
+  is_refund: boolean;
 };
 
 /**
@@ -51,7 +51,7 @@ export async function checkClientLog(db: Queryable, log: ClientLog): Promise<Dis
   const accounts = [...new Set(log.map(({ account }) => account))];
   const payouts = await db.rows<PayoutRow>(
     `select id::text as id, account_id, asset, amount::text as amount, status, tx_hash,
-       returns_deposit is not null as is_return
+       returns_deposit is not null or refund_id is not null as is_refund
      from payouts.payouts where account_id = any($1) and status not in ('requested', 'refused', 'voided')`,
     [accounts],
   );
@@ -61,8 +61,8 @@ export async function checkClientLog(db: Queryable, log: ClientLog): Promise<Dis
   );
   const discrepancies = new Map<string, string>();
   const report = (subject: string, what: string) => discrepancies.set(subject, what);
-  // Unresolved money is paid back by another request than the one for a payout.
-  const asked = payouts.filter((row) => !row.is_return);
+  // Refunds and unresolved money are paid back by other requests than the one for a payout.
+  const asked = payouts.filter((row) => !row.is_refund);
   comparePayoutRequests(log, asked, report);
   compareInvoices(log, new Map(invoices.map((row) => [row.id, row])), report);
   compareShown(log, new Map(payouts.map((row) => [row.id, row])), report);

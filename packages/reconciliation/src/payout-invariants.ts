@@ -49,6 +49,27 @@ const payoutsAgree = (those: string, holds: string) => `
   where ${holds} and h.state in ('placed', 'settled')
     and not exists (select 1 from payouts.payouts p where p.id::text = h.payout_id)`;
 
+// What was reversed was paid when it was refunded.
+const refundsAgree = `
+  select 'the refunds of invoice ' || r.invoice_id || ' take ' || sum(r.share)::text || ', and ' ||
+      coalesce(i.paid_amount + i.reversed_amount, 0)::text || ' was paid' as what,
+    min(r.asset) as asset, 'invoice ' || r.invoice_id || ' refunds' as subject,
+    sum(r.share) - coalesce(i.paid_amount + i.reversed_amount, 0) as amount
+  from payouts.refunds r left join invoices.invoices i on i.id = r.invoice_id
+  where r.invoice_id is not null and r.state in ('claimable', 'pending', 'completed')
+  group by r.invoice_id, i.paid_amount, i.reversed_amount
+  having sum(r.share) > coalesce(i.paid_amount + i.reversed_amount, 0)
+  union all
+  select 'refund ' || p.refund_id || ' has ' || count(*)::text || ' payouts that have not failed', min(p.asset),
+    'refund ' || p.refund_id || ' payouts', null::numeric
+  from payouts.payouts p where p.refund_id is not null and p.status not in ('failed', 'refused', 'voided')
+  group by p.refund_id having count(*) > 1
+  union all
+  select 'refund ' || r.id || ' is completed, and payout ' || r.payout_id || ' is ' || coalesce(p.status, 'missing'), r.asset,
+    'refund ' || r.id || ' payout', null::numeric
+  from payouts.refunds r left join payouts.payouts p on p.id = r.payout_id and p.refund_id = r.id
+  where r.state = 'completed' and p.status is distinct from 'mined'`;
+
 export const payoutInvariants: readonly Invariant[] = [
   {
     number: 'I4',
@@ -61,5 +82,12 @@ export const payoutInvariants: readonly Invariant[] = [
         `p.id in (${recentPayouts(since)})`,
         `h.payout_id in (select id::text from (${recentPayouts(since)}) as recent)`,
       ),
+  },
+  {
+    number: 'I4',
+    name: 'refunds-within-payment',
+    meaning: 'the refunds of an invoice take at most what was paid, and each is paid by at most one payout',
+    pausesPayouts: true,
+    sql: refundsAgree,
   },
 ];

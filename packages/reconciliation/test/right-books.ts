@@ -10,7 +10,7 @@ const tables = [
     'unresolved',
     'write_offs',
   ].map((table) => `ledger.${table}`),
-  ...['inbox', 'outbox', 'payments', 'utxos', 'unswept_deposits', 'transactions', 'payouts'].map(
+  ...['inbox', 'outbox', 'payments', 'utxos', 'unswept_deposits', 'transactions', 'payouts', 'refunds'].map(
     (table) => `payouts.${table}`,
   ),
   ...['deposits', 'inbox', 'invoices', 'outbox'].map((table) => `invoices.${table}`),

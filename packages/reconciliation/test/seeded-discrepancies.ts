@@ -25,6 +25,16 @@ const seeds: Record<string, Record<string, string>> = {
     'a hold for a payout that does not exist': `
      insert into ledger.holds (payout_id, account_id, asset, amount, network_fee, state, ended_at)
        values ('8', 'acc_1', 'ETH', 1, 1, 'settled', now())`,
+    'refunds of more than was paid for their invoice': `
+     insert into payouts.refunds (id, account_id, invoice_id, asset, share, amount, requested, rate, state, claim_hash, expires_at,
+         created_at)
+       select 'ref_' || n, 'acc_1', 'inv_1', 'ETH', 60, 60, 'all', 'then', 'claimable', sha256(n::text::bytea), now(), now()
+       from generate_series(1, 2) as n;
+     update invoices.invoices set paid_amount = 119`,
+    'a completed refund whose payout is not mined': `
+     insert into payouts.refunds (id, account_id, invoice_id, asset, share, amount, requested, rate, state, payout_id, created_at)
+       values ('ref_1', 'acc_1', 'inv_1', 'ETH', 30, 30, 'all', 'then', 'completed', 7, now());
+     update payouts.payouts set refund_id = 'ref_1'; update invoices.invoices set paid_amount = 100`,
     'a transaction signed for more than its payouts': `
      ${aTransaction}; insert into payouts.payments (payout_id, replacement_group, address, amount) values (7, 1, '0x1', 30);
      update payouts.payouts set status = 'signed'; update payouts.transactions set amount = 31`,

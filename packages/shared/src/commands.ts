@@ -78,6 +78,30 @@ export const commands = {
     }),
     reply: z.object({ addresses: z.array(z.string()) }),
   },
+  /** What a refund of an invoice depends on, as it is now. Null when there is no such invoice. */
+  'invoice.describe': {
+    by: 'invoices',
+    askedBy: ['payouts'],
+    timeoutMs: 2_000,
+    request: z.object({ invoice_id: z.string().max(64) }),
+    reply: z.object({
+      invoice: z
+        .object({
+          account_id: z.string(),
+          asset: z.enum(assetSymbols),
+          status: z.string(),
+          amount_due: z.string().regex(/^\d{1,78}$/),
+          /** Final, and credited when the invoice is paid: without what the chain took back. */
+          paid_amount: z.string().regex(/^\d{1,78}$/),
+          /** US dollars for one whole asset, locked at the creation. */
+          usd_rate: z.string(),
+          currency: z.string(),
+          /** US dollars for one unit of the currency, locked at the creation. Left out for US dollars. */
+          fiat_rate: z.string().optional(),
+        })
+        .nullable(),
+    }),
+  },
 } as const satisfies Record<
   string,
   { by: Service; askedBy: readonly Service[]; timeoutMs: number; request: z.ZodType; reply: z.ZodType }

@@ -18,6 +18,16 @@ export const errorCodes = {
     meaning: 'It is too late to cancel the resource. Nothing was changed.',
     remedy: 'Read its state: what happened to it cannot be undone.',
   },
+  nothing_to_refund: {
+    status: 400,
+    meaning: 'Of what was paid for the invoice nothing is left to refund. Nothing was done.',
+    remedy: 'Read the invoice: it says what was paid and what was refunded.',
+  },
+  refund_too_large: {
+    status: 400,
+    meaning: 'The refund is more than what is left of the payment. Nothing was done.',
+    remedy: 'Lower the amount, or refund all that is left with the amount all.',
+  },
   unauthenticated: {
     status: 401,
     meaning:

@@ -74,6 +74,25 @@ export const events = {
     payload: z.object({ deposit_id: z.string(), invoice_id: z.string() }),
   },
 
+  /** A refund of an invoice has been created or has changed. A receiver drops what is older than it knows. */
+  'refund.updated': {
+    from: 'payouts',
+    to: ['invoices'],
+    payload: z.object({
+      refund_id: z.string(),
+      invoice_id: z.string(),
+      account_id: z.string(),
+      version: z.number().int(),
+      status: z.enum(['claimable', 'pending', 'completed', 'failed', 'expired', 'cancelled']),
+      asset,
+      /** What is paid, and what it takes of the invoice's `paid_amount`. They differ at another rate than the invoice's. */
+      amount: unitsText,
+      share: unitsText,
+      payout_id: z.string().nullable(),
+      created_at: z.iso.datetime(),
+    }),
+  },
+
   'payout.created': { from: 'payouts', to: ['webhooks'], payload: told },
   'payout.completed': { from: 'payouts', to: ['webhooks'], payload: told },
   'payout.failed': { from: 'payouts', to: ['webhooks'], payload: told },

@@ -38,6 +38,8 @@ export type HtmlPage = {
   html: string;
   /** Its own style sheet, where it has one. */
   style?: string;
+  /** It has a form, which goes to the origin of the page. */
+  hasForm?: true;
 };
 
 // Follows the light or dark mode of the reader. The QR code stays dark on white, which scanners expect.
@@ -66,18 +68,23 @@ dd{margin:0;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
 .button{display:block;margin-top:1.25rem;padding:.8rem 1rem;border-radius:10px;background:var(--accent);
 color:var(--card);text-align:center;text-decoration:none;font-weight:600}
 .button:focus-visible{outline:3px solid var(--ink);outline-offset:2px}
+form{margin-top:1.25rem}
+label{display:block;font-size:.85rem;color:var(--soft)}
+input{width:100%;margin-top:.3rem;padding:.7rem .8rem;border:1px solid var(--soft);border-radius:10px;
+background:var(--ground);color:var(--ink);font:inherit}
+button.button{width:100%;border:0;font:inherit;font-weight:600;cursor:pointer}
 ul{list-style:none;margin:.8rem 0 0;padding:0}
 li{display:flex;justify-content:space-between;gap:1rem;padding:.45rem 0;border-top:1px solid var(--line)}
 `;
 
 /** A page loads nothing, runs no script, cannot be framed, and sends no referrer. */
-const policyOf = (css: string): string =>
+const policyOf = (css: string, formAction: "'none'" | "'self'" = "'none'"): string =>
   [
     "default-src 'none'",
     `style-src 'sha256-${createHash('sha256').update(css).digest('base64')}'`,
     "img-src 'none'",
     "base-uri 'none'",
-    "form-action 'none'",
+    `form-action ${formAction}`,
     "frame-ancestors 'none'",
   ].join('; ');
 
@@ -123,9 +130,11 @@ ${body}
 </html>
 `.text;
 
-export function sendPage(res: ServerResponse, { status, html, style: own }: HtmlPage): void {
+export function sendPage(res: ServerResponse, { status, html, style: own = style, hasForm }: HtmlPage): void {
   for (const [name, value] of Object.entries(pageHeaders)) res.setHeader(name, value);
-  if (own !== undefined) res.setHeader('Content-Security-Policy', policyOf(own));
+  if (own !== style || hasForm) {
+    res.setHeader('Content-Security-Policy', policyOf(own, hasForm && "'self'"));
+  }
   res.setHeader('Content-Length', Buffer.byteLength(html));
   res.statusCode = status;
   res.end(res.req.method === 'HEAD' ? undefined : html);

@@ -44,6 +44,9 @@ export const answers = {
   expectation: said('expectation_failed', 'Only "100-continue" can be expected.'),
   insufficientBalance: (hint: string) => said('insufficient_balance', 'Insufficient balance', { hint }),
   notCancelable: (message: string) => said('not_cancelable', message),
+  nothingToRefund: (message: string, hint: string) => said('nothing_to_refund', message, { hint }),
+  refundTooLarge: (hint: string) =>
+    said('refund_too_large', 'The refund is greater than what is left to refund.', { hint }),
   stillRunning: said('request_in_progress', 'The first request with this Idempotency-Key is still running.', {
     headers: { 'Retry-After': '1' },
   }),

@@ -8,6 +8,7 @@ export type Brand<T, Name extends string> = T & { readonly [brand]: Name };
 export type AccountId = Brand<string, 'AccountId'>;
 export type TokenId = Brand<string, 'TokenId'>;
 export type InvoiceId = Brand<string, 'InvoiceId'>;
+export type RefundId = Brand<string, 'RefundId'>;
 export type DepositId = Brand<string, 'DepositId'>;
 export type EndpointId = Brand<string, 'EndpointId'>;
 /** Of payouts that were requested together. */
@@ -75,6 +76,7 @@ const make =
 export const newAccountId = make<AccountId>('acc');
 export const newTokenId = make<TokenId>('tok');
 export const newInvoiceId = make<InvoiceId>('inv');
+export const newRefundId = make<RefundId>('ref');
 export const newDepositId = make<DepositId>('dep');
 export const newEndpointId = make<EndpointId>('whe');
 export const newEventId = make<EventId>('evt');

@@ -214,10 +214,25 @@ export function roundUpToDigits(amount: Units, digits: number): Units {
 export type Priced = { rate: Rate; decimals: number };
 
 /** What `amount` of one asset is worth in another. */
-export function convertUnits(amount: Units, from: Priced, to: Priced, rounding: 'up'): Units {
-  invariant(rounding === 'up' && to.rate > 0n && amount >= 0n, 'what is converted needs a positive rate');
+export function convertUnits(amount: Units, from: Priced, to: Priced, rounding: 'up' | 'down'): Units {
+  invariant(to.rate > 0n && amount >= 0n, 'what is converted needs a positive rate');
   const worth = amount * from.rate * 10n ** BigInt(to.decimals);
-  return ceilDivide(worth, to.rate * 10n ** BigInt(from.decimals)) as Units;
+  const divisor = to.rate * 10n ** BigInt(from.decimals);
+  return (rounding === 'up' ? ceilDivide(worth, divisor) : worth / divisor) as Units;
+}
+
+/**
+ * The asset amount that `fiat` is worth, rounded down to a whole unit.
+ * @param fiatRate US dollars for one unit of the currency; `ONE_DOLLAR` for dollars
+ */
+export function unitsOfFiat(
+  fiat: Cents,
+  fiatRate: Rate,
+  { rate, decimals }: Priced,
+  rounding: 'down',
+): Units {
+  invariant(rounding === 'down' && rate > 0n && fiat >= 0n, 'what is converted needs a positive rate');
+  return ((fiat * fiatRate * 10n ** BigInt(decimals)) / (rate * 10n ** BigInt(CENT_DECIMALS))) as Units;
 }
 
 export const sum = (amounts: Iterable<Units>): Units => {

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
+import { anEventOf } from '@quittance/testkit/builders';
 import { eventually } from '@quittance/testkit/eventually';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
 import type { Bus } from '../src/bus.ts';
 import type { Trx } from '../src/db.ts';
-import { newEventId } from '../src/ids.ts';
 import { missingFromInbox } from '../src/inbox.ts';
 import { createLogger, throttledLog } from '../src/logger.ts';
 import { startConsumer } from '../src/messenger.ts';
@@ -18,13 +18,8 @@ const db = database.openAs('invoices');
 /** Removes what the service's own role must keep. */
 const admin = database.openAsAdmin('invoices');
 
-const anEvent = (payload: object = { deposit_id: 'dep_1', invoice_id: 'inv_1' }) => ({
-  id: newEventId(new Date()),
-  kind: 'credit.recorded',
-  created_at: new Date().toISOString(),
-  request_id: null,
-  payload,
-});
+const anEvent = (payload: object = { deposit_id: 'dep_1', invoice_id: 'inv_1' }) =>
+  anEventOf('credit.recorded', payload);
 
 const SUBJECT = 'evt.ledger.invoices.credit.recorded';
 type Handle = NonNullable<Handlers['credit.recorded']>;

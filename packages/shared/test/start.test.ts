@@ -192,24 +192,33 @@ test('a full disk under the log is said once, and the service goes on without', 
 
 const SERVICE = fileURLToPath(new URL('./lifecycle-process.ts', import.meta.url));
 const DRAIN_MS = 10_000 / TIMES_AS_FAST;
+/** Ten seconds become more than a test may take. */
+const ENDLESSLY_SLOW = 0.01;
 
-async function stubborn() {
-  const child = spawn(process.execPath, [SERVICE], { stdio: ['ignore', 'pipe', 'inherit'] });
-  await once(child.stdout, 'data');
-  return { child, ended: once(child, 'exit') };
+/** It has been told to end. */
+async function stubborn(timesAsFast: number) {
+  const child = spawn(process.execPath, [SERVICE, String(timesAsFast)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  expect(String(await once(child.stdout, 'data'))).toBe('runs\n');
+  const toldAt = performance.now();
+  child.kill('SIGTERM');
+  expect(String(await once(child.stdout, 'data'))).toBe('stops\n');
+  return { child, ended, toldAt };
 }
 
 test('what does not end when it is told to is ended after ten seconds, and at once when it is told again', async () => {
-  const [toldOnce, toldTwice] = await Promise.all([stubborn(), stubborn()]);
-  const toldAt = performance.now();
-  toldOnce.child.kill('SIGTERM');
-  toldTwice.child.kill('SIGTERM');
-  await new Promise((resolve) => setTimeout(resolve, DRAIN_MS / 5));
-  expect([toldOnce.child.exitCode, toldTwice.child.exitCode]).toEqual([null, null]);
-  toldTwice.child.kill('SIGTERM');
-  expect(await toldTwice.ended).toEqual([1, null]);
-  expect(toldOnce.child.exitCode).toBeNull();
-  expect(await toldOnce.ended).toEqual([1, null]);
-  expect(performance.now() - toldAt).toBeGreaterThan(DRAIN_MS - 10);
-  expect(performance.now() - toldAt).toBeLessThan(patient(DRAIN_MS + 2_000));
-});
+  const [toldOnce, toldTwice] = await Promise.all([stubborn(TIMES_AS_FAST), stubborn(ENDLESSLY_SLOW)]);
+  try {
+    toldTwice.child.kill('SIGTERM');
+    expect(await toldTwice.ended).toEqual([1, null]);
+    expect(await toldOnce.ended).toEqual([1, null]);
+    const took = performance.now() - toldOnce.toldAt;
+    expect(took).toBeGreaterThan(DRAIN_MS - 10);
+    // As much again and more for a busy machine, and less than twice the limit where nothing else runs.
+    expect(took).toBeLessThan(patient(2 * DRAIN_MS));
+  } finally {
+    for (const { child } of [toldOnce, toldTwice]) child.kill('SIGKILL');
+  }
+}, 30_000);

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { createLogger, type Logger } from '@quittance/shared/logger';
@@ -129,13 +130,19 @@ describe('a request that does not arrive is ended with 408', () => {
     gateway = await start(settings);
     const { token } = await newToken(url);
     upstream.asked.length = 0;
-    // Its answer takes longer than a request may take to arrive.
-    upstream.answer((res) => setTimeout(() => res.end('{"ok":true}'), 2_000));
-    const answer = await sendRaw(
+    const held = Promise.withResolvers<ServerResponse>();
+    upstream.answer((res) => held.resolve(res));
+    const answer = sendRaw(
       gateway.port,
       bytesOf('POST', '/api/payouts', [`Authorization: Bearer ${token}`], '{}'),
     );
-    expect(answer.status).toBe(200);
+    const asked = await held.promise;
+    // Its answer takes longer than a request may take to arrive: one that began after it is ended meanwhile.
+    const unfinished = await open();
+    unfinished.socket.write('GET /healthz HTTP/1.1\r\n');
+    await eventually(() => expect(unfinished.said()).toMatch(/^HTTP\/1\.1 408 /));
+    asked.end('{"ok":true}');
+    expect((await answer).status).toBe(200);
   });
 });
 

@@ -262,6 +262,22 @@ describe('payment pages', () => {
     expect(await pages(gateway, ['inv_e', 'inv_f', 'inv_g'])).toEqual([503, 503, 429]);
   });
 
+  test('of claim links are counted like those of invoices, with the addresses that are sent to them', async () => {
+    const gateway = await start({ PAGES_PER_MINUTE: '3', UNKNOWN_PAGES_PER_MINUTE: '2' });
+    upstream.answer((res, { path }) => {
+      res.statusCode = path.startsWith('/claim/none') ? 404 : 303;
+      res.end();
+    });
+    const claim = async (token: string, method: string) =>
+      (await sendRaw(gateway.port, bytesOf(method, `/claim/${token}`, [], 'address=x'))).status;
+    const statuses = [];
+    for (const method of ['POST', 'GET', 'POST', 'POST']) statuses.push(await claim('known', method));
+    for (const token of ['none1', 'none2', 'none3']) statuses.push(await claim(token, 'POST'));
+    expect(statuses).toEqual([303, 303, 303, 429, 404, 404, 429]);
+    const refused = await sendRaw(gateway.port, bytesOf('GET', '/claim/none4'));
+    expect(refused.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  });
+
   test('of an invoice that was made through the gateway are shown though its client has asked for too many others', async () => {
     const gateway = await start({ UNKNOWN_PAGES_PER_MINUTE: '1' });
     const { token } = await newToken(url);

@@ -20,6 +20,11 @@ const REQUEST_TIMEOUT_MS = 700;
 
 const at = await openGatewayPerTest({}, { workers: true });
 const { url, shop, ask, startedBeside } = at;
+/** Longer than an answer may take: a request that was begun now has waited in vain for all of that time. */
+const longerThanAnyAnswer = async ({ port }: { port: number }) => {
+  at.upstream.answer(() => undefined);
+  expect((await ask('GET', '/api/webhooks', [], '', port)).status).toBe(503);
+};
 const hasty = () => startedBeside({ REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS) });
 /** The service's ends of the streams that were asked for. */
 let streams: ServerResponse[];
@@ -45,7 +50,8 @@ const open = (
   });
 
 test('a stream comes as it is written, longer than any answer may take, and costs one request', async () => {
-  const reading = await open('GET', { 'Last-Event-ID': '41', 'Accept-Encoding': 'gzip' }, await hasty());
+  const gateway = await hasty();
+  const reading = await open('GET', { 'Last-Event-ID': '41', 'Accept-Encoding': 'gzip' }, gateway);
   expect(reading.answer.statusCode).toBe(200);
   expect(reading.answer.headers).toMatchObject({
     'content-type': 'text/event-stream',
@@ -55,7 +61,7 @@ test('a stream comes as it is written, longer than any answer may take, and cost
   expect(reading.answer.headers['content-encoding']).toBeUndefined();
   expect(at.upstream.asked[0]?.headers['last-event-id']).toBe('41');
   await eventually(() => expect(reading.text()).toBe(':\n\n'));
-  await sleep(2 * REQUEST_TIMEOUT_MS);
+  await longerThanAnyAnswer(gateway);
   streams[0]?.write('data: é\n\n');
   await eventually(() => expect(reading.text()).toBe(':\n\ndata: é\n\n'));
   streams[0]?.end();
@@ -187,7 +193,7 @@ test('a file is passed on as it comes, and one that breaks off is never taken fo
   const readings = await Promise.all([0, 1].map(() => open('GET', {}, gateway, '/api/balance-transactions')));
   await eventually(() => expect(readings.map((one) => one.text())).toEqual(['a,b\r\n', 'a,b\r\n']));
   expect(readings[0]?.answer.headers['content-disposition']).toBe('attachment');
-  await sleep(2 * REQUEST_TIMEOUT_MS);
+  await longerThanAnyAnswer(gateway);
   files[0]?.end('1,2\r\n');
   files[1]?.destroy();
   const ends = await Promise.all(readings.map((one) => one.ended));

@@ -6,6 +6,7 @@ import { recomputeInvoices } from './operations/recompute-invoices.ts';
 import type { Ports } from './ports.ts';
 import { markCredited } from './store/deposits.ts';
 import { lockInvoices } from './store/invoices.ts';
+import { saveRefunds } from './store/refunds.ts';
 import type { ViewPorts } from './views.ts';
 
 /** What invoices does with events. */
@@ -20,4 +21,10 @@ export const handlers: HandlersOf<'invoices', Pick<Ports, 'clock'> & ViewPorts> 
     failpoint('invoices.credited');
     await recomputeInvoices(trx, invoices, ports);
   },
+  /** A refund changes what an invoice shows, and not its status. */
+  'refund.updated': (trx, events) =>
+    saveRefunds(
+      trx,
+      events.map(({ payload }) => payload),
+    ),
 };

@@ -12,6 +12,7 @@ import { routeInvoiceSettings } from './http/invoice-settings.ts';
 import { routeInvoices } from './http/invoices.ts';
 import { invoicesMetrics } from './metrics.ts';
 import { compareKeys, loadKeyStatus } from './operations/compare-keys.ts';
+import { describeInvoice } from './operations/describe-invoice.ts';
 import type { Ports } from './ports.ts';
 import { openContradictions } from './store/contradictions.ts';
 import { findInvoices } from './store/invoice-reads.ts';
@@ -125,6 +126,7 @@ export const startInvoices = (
         }),
       );
     },
+    responders: { 'invoice.describe': describeInvoice },
     handlers,
     workers: workers ? startWorkers : undefined,
   });

@@ -62,7 +62,7 @@ export function listItemView(invoice: Invoice, { quotes }: Pick<ViewPorts, 'quot
 
 /** An invoice in full, with its newest and its largest payments (see store/invoice-reads.ts). */
 export function invoiceView(
-  { invoice, height, deposits, mempoolPayments, paymentsTotal }: FullInvoice,
+  { invoice, height, deposits, mempoolPayments, paymentsTotal, refunds, refundedAmount }: FullInvoice,
   shown: ViewPorts,
 ) {
   const { decimals } = assets[invoice.asset];
@@ -81,6 +81,7 @@ export function invoiceView(
     paid_amount: formatUnits(invoice.paidAmount, decimals),
     reversed_amount: formatUnits(invoice.reversedAmount, decimals),
     amount_remaining: formatUnits(remaining, decimals),
+    refunded_amount: formatUnits(refundedAmount, decimals),
     cancelled_at: iso(invoice.cancelledAt),
     description: invoice.description,
     metadata: invoice.metadata,
@@ -92,6 +93,14 @@ export function invoiceView(
       explorer_url: payment.txHash === null ? null : (explorer?.explorerUrl?.(payment.txHash) ?? null),
     })),
     ...(paymentsTotal > payments.length ? { payments_total: paymentsTotal } : {}),
+    refunds: refunds.map(({ id, status, amount, payoutId, createdAt }) => ({
+      id,
+      amount: formatUnits(amount, decimals),
+      status,
+      // eslint-disable-next-line no-restricted-syntax -- an id below 2^53
+      payout_id: payoutId === null ? null : Number(payoutId),
+      created_at: createdAt.toISOString(),
+    })),
   };
 }
 

@@ -62,6 +62,8 @@ describe('POST /api/invoices', () => {
       paid_amount: '0',
       reversed_amount: '0',
       amount_remaining: '0.004',
+      refunded_amount: '0',
+      refunds: [],
       cancelled_at: null,
       description: 'Two tickets',
       metadata: { order: ' 7 ', a: '' },

@@ -1,50 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
-import { type Db, openDb } from '@quittance/shared/db';
+import type { Db } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
-import { createLogger } from '@quittance/shared/logger';
-import { migrateService, serviceUrl } from '@quittance/shared/migrate';
-import { databaseUrl, onServer, TEST_PASSWORD } from '@quittance/testkit/databases';
 import { eventually } from '@quittance/testkit/eventually';
+import { formerRelease } from '@quittance/testkit/former-release';
 import { paymentTotals } from '../src/store/payments.ts';
-
-const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
-
-/** A folder with the migrations up to a number. */
-function upTo(number: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'quittance-migrations-'));
-  for (const name of readdirSync(MIGRATIONS)) {
-    if (name.slice(0, 4) <= number) cpSync(join(MIGRATIONS, name), join(folder, name));
-  }
-  return folder;
-}
-
-/** An installation of a former release with its tables. */
-async function installed() {
-  const server = process.env['TEST_POSTGRES_URL'];
-  if (server === undefined) throw new Error('no TEST_POSTGRES_URL');
-  const name = `t_${randomBytes(8).toString('hex')}`;
-  await onServer(server, `create database ${name}`);
-  const target = { adminUrl: databaseUrl(server, name), service: 'invoices', password: TEST_PASSWORD };
-  const before = upTo('1012');
-  const logger = createLogger('test', 'silent');
-  const url = serviceUrl(target.adminUrl, 'invoices', TEST_PASSWORD);
-  const db = openDb({ url, schema: 'invoices', pool: 2, logger });
-  await migrateService({ ...target, folder: before });
-  return {
-    db,
-    upgrade: () => migrateService({ ...target, folder: MIGRATIONS }),
-    async drop() {
-      await db.close();
-      await onServer(server, `drop database ${name} with (force)`);
-      rmSync(before, { recursive: true });
-    },
-  };
-}
 
 const insertInvoice = (db: Db, id: string, told: readonly string[], time: string) =>
   db.rows(
@@ -55,7 +14,7 @@ const insertInvoice = (db: Db, id: string, told: readonly string[], time: string
   );
 
 it('an upgrade keeps which payments were reported and which were reversed', async () => {
-  const { db, upgrade, drop } = await installed();
+  const { db, upgrade, drop } = await formerRelease('invoices', '1012');
   try {
     const time = '2026-03-01T12:00:00.123Z';
     const reported = [
@@ -128,7 +87,7 @@ it('an upgrade keeps which payments were reported and which were reversed', asyn
 });
 
 it('an upgrade neither breaks nor blocks a transaction of the former release beside it', async () => {
-  const { db, upgrade, drop } = await installed();
+  const { db, upgrade, drop } = await formerRelease('invoices', '1012');
   try {
     await insertInvoice(db, 'inv_1', [], '2026-03-01T12:00:00Z');
     let upgraded: Promise<unknown> | undefined;

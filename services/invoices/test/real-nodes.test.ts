@@ -20,7 +20,7 @@ type Asset = 'BTC' | 'SOL' | 'USDC_SOL';
 const WITHIN_MS = 60_000;
 /** Fast, but a payment is visible for some seconds before its block is final. */
 const SLOT_MS = 150;
-const OUTAGE_MS = 2_000;
+const OUTAGE_MS = 500;
 const HANG_MS = 2 * OUTAGE_MS;
 
 let database: TestDatabase;
@@ -170,15 +170,15 @@ it('extends an invoice whose nodes are stopped over its expiry for longer than a
   for (const watched of service.ports.chains.values()) watched.outageMs = OUTAGE_MS;
   const invoices = await Promise.all([anInvoice('BTC'), anInvoice('SOL')]);
   const ids = invoices.map(({ id }) => id);
-  const endsAt = new Date(Date.now() + OUTAGE_MS / 2);
-  await service.ports.db.rows('update invoices set expires_at = $2 where id = any($1::text[])', [
-    ids,
-    endsAt,
-  ]);
-  const stoppedAt = Date.now();
   const engines = [bitcoin, solana];
   for (const engine of engines) engine.pause();
+  const stoppedAt = Date.now();
+  const endsAt = new Date(stoppedAt + OUTAGE_MS / 2);
   try {
+    await service.ports.db.rows('update invoices set expires_at = $2 where id = any($1::text[])', [
+      ids,
+      endsAt,
+    ]);
     await sleep(HANG_MS);
   } finally {
     for (const engine of engines) engine.resume();

@@ -1,4 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { newInvoiceId } from '@quittance/shared/ids';
+import { eventually } from '@quittance/testkit/eventually';
+import { describeInvoice } from '../src/operations/describe-invoice.ts';
 import { DUE, type Fixture, MINUTE, openFixture } from './fixture.ts';
 import { api } from './replica.ts';
 
@@ -237,5 +240,52 @@ describe('POST /api/invoices/{id}/cancel', () => {
     expect(await shop.get(`/api/invoices/${id}?expand=payments`)).toMatchObject(wrong);
     expect(await shop.post(`/api/invoices/${id}/cancel?expand=payments`, {})).toMatchObject(wrong);
     expect(await shop.post('/api/invoices?expand=payments', {})).toMatchObject(wrong);
+  });
+});
+
+describe('refunds of an invoice', () => {
+  it('are shown as payouts told of them last, and change neither its status nor its version', async () => {
+    const { id, to, read } = await anInvoice();
+    const { ports } = fixture;
+    await pay(to, 3n * DUE);
+    await settle();
+    const before = await read();
+    expect(before).toMatchObject({ status: 'paid', refunds: [], refunded_amount: '0' });
+    const described = await describeInvoice(ports, { invoice_id: id });
+    const amounts = { amount_due: DUE.toString(), paid_amount: (3n * DUE).toString() };
+    expect(described.invoice).toMatchObject({ asset: 'ETH', status: 'paid', usd_rate: '2500', ...amounts });
+    expect(await describeInvoice(ports, { invoice_id: newInvoiceId() })).toEqual({ invoice: null });
+
+    const refund = (n: number, version: number, status: 'claimable' | 'pending' | 'completed' | 'expired') =>
+      fixture.tell('refund.updated', {
+        refund_id: `ref_${n}_${id}`,
+        invoice_id: id,
+        account_id: 'acc_1',
+        version,
+        status,
+        asset: 'ETH',
+        amount: (DUE / 2n).toString(),
+        share: DUE.toString(),
+        payout_id: status === 'claimable' ? null : '7',
+        created_at: `2026-03-02T12:00:0${n}.000Z`,
+      });
+    await refund(2, 1, 'claimable');
+    await refund(1, 3, 'completed');
+    await eventually(async () => expect((await read()).refunds).toHaveLength(2));
+    await refund(1, 2, 'pending');
+    await refund(3, 1, 'expired');
+    await eventually(async () => expect((await read()).refunds).toHaveLength(3));
+    const shown = (n: number, status: string, payout_id: number | null) => ({
+      id: `ref_${n}_${id}`,
+      amount: '0.005',
+      status,
+      payout_id,
+      created_at: `2026-03-02T12:00:0${n}.000Z`,
+    });
+    expect(await read()).toEqual({
+      ...before,
+      refunded_amount: '0.02',
+      refunds: [shown(1, 'completed', 7), shown(2, 'claimable', null), shown(3, 'expired', 7)],
+    });
   });
 });

@@ -6,17 +6,12 @@ import { commandSubject, commands, type ReplyOf, type RequestOf } from '@quittan
 import { openDb } from '@quittance/shared/db';
 import type { EventKind, EventOf, PayloadOf } from '@quittance/shared/events';
 import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
-import {
-  type AccountId,
-  type DepositId,
-  newAccountId,
-  newDepositId,
-  newEventId,
-} from '@quittance/shared/ids';
+import { type AccountId, type DepositId, newAccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { handleBatch } from '@quittance/shared/process-messages';
 import { Secret } from '@quittance/shared/secret';
+import { anEventOf, aSettledDeposit } from '@quittance/testkit/builders';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
 import { request } from 'undici';
 import type { LedgerConfig } from '../src/config.ts';
@@ -162,12 +157,7 @@ export async function askHttp(
   return { status: answer.statusCode, headers: answer.headers, text, body };
 }
 
-const envelopeOf = (event: Sent) => ({
-  id: newEventId(new Date()),
-  created_at: new Date().toISOString(),
-  request_id: null,
-  ...event,
-});
+const envelopeOf = (event: Sent) => ({ ...anEventOf(event.kind, event.payload), ...event });
 
 export const anAccount = (): AccountId => newAccountId(new Date());
 
@@ -179,21 +169,8 @@ export function aDeposit(
   amount: bigint | string,
   other: Partial<PayloadOf<'deposit.settled'>> = {},
 ): PayloadOf<'deposit.settled'> {
-  return {
-    deposit_id: newDepositId(new Date()),
-    account_id: account,
-    invoice_id: 'inv_1',
-    asset: 'ETH',
-    amount: amount.toString(),
-    address: '0x0000000000000000000000000000000000000001',
-    derivation_index: 1,
-    outpoint: `0x${randomBytes(8).toString('hex')}:0`,
-    tx_hash: null,
-    block_height: 1,
-    block_hash: '0x01',
-    disposition: 'credit',
-    ...other,
-  };
+  const outpoint = `0x${randomBytes(8).toString('hex')}:0`;
+  return aSettledDeposit({ account_id: account, amount: amount.toString(), outpoint, ...other });
 }
 
 /** The same deposit, as it is told when the chain took it back. */

@@ -154,6 +154,8 @@ const notesOf = ({ external_id: externalId, metadata }: GivenNotes): PayoutNotes
   metadata,
 });
 
+const returnHints = { claim: 'Give "claim": true without an address to get a claim link.' };
+
 /**
  * Reads the recipient of a refund. Throws Unavailable when the body is valid and the fee, or the chain, is not known now.
  */
@@ -168,10 +170,8 @@ export function readReturnOrder(
   if (on?.assets.includes(asset) !== true) throw new Unavailable(`${asset} cannot be paid out`);
 
   const errors: FieldErrors = {};
-  const given = fields.address(body);
-  const address = given.ok ? checkRecipient(on, given.value.address) : undefined;
-  if (!given.ok) Object.assign(errors, given.refusal);
-  else if (address === undefined) errors['address'] = [wrongAddress(on, given.value.address)];
+  const address = readRecipient(body, on);
+  if (!address.ok) Object.assign(errors, address.refusal);
   if (latest !== undefined) {
     const dust = units(latest.dust);
     const least = units(units(latest.network_fee) + (dust > 0n ? dust : 1n));
@@ -183,28 +183,36 @@ export function readReturnOrder(
   }
   const notes = readNotes(body);
   if (!notes.ok) Object.assign(errors, notes.refusal);
-  const problems = { ...errors, ...unknownFields(body, ['address', ...noteNames]) };
-  if (Object.keys(problems).length > 0 || address === undefined || !notes.ok) return refuse(problems);
+  const problems = { ...errors, ...unknownFields(body, ['address', ...noteNames], returnHints) };
+  if (Object.keys(problems).length > 0 || !address.ok || !notes.ok) return refuse(problems);
 
   const terms = termsOf(freshQuote({ quotes }, asset));
   return ok({
     asset,
     amount: units(amount - terms.networkFee),
     takesAll: false,
-    address,
+    address: address.value,
     ...terms,
     ...notesOf(notes.value),
   });
 }
 
+/** Reads the field `address`: the canonical address of a recipient, or which rule it breaks. */
+export function readRecipient(body: unknown, on: PayableChain): Result<string, FieldErrors> {
+  const given = fields.address(body);
+  if (!given.ok) return given;
+  const address = checkRecipient(on, given.value.address);
+  return address === undefined ? refuse({ address: [wrongAddress(on, given.value.address)] }) : ok(address);
+}
+
 /** The quote of this moment. Throws Unavailable when there is no fresh one. */
-function freshQuote({ quotes }: Pick<OrderPorts, 'quotes'>, asset: AssetSymbol): Quote {
+export function freshQuote({ quotes }: Pick<OrderPorts, 'quotes'>, asset: AssetSymbol): Quote {
   const quote = quotes.fresh(asset);
   if (quote === undefined) throw new Unavailable(`there is no fresh quote of ${asset}`);
   return quote;
 }
 
-const termsOf = (quote: Quote) => ({
+export const termsOf = (quote: Quote) => ({
   networkFee: units(quote.network_fee),
   minConfirmations: quote.min_confirmations,
   usdRate: quote.usd_rate,

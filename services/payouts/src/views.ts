@@ -43,6 +43,8 @@ export function payoutView(payout: Payout) {
     deposit_id: payout.returnsDeposit,
     batch_id: payout.batchId,
     automatic: payout.isAutomatic,
+    refund_id: payout.refundId,
+    invoice_id: payout.invoiceId,
   };
 }
 

@@ -4,6 +4,7 @@ import { reason } from '@quittance/shared/logger';
 import { publishFeeEstimates } from '@quittance/shared/quotes';
 import type { Stoppable } from '@quittance/shared/start-service';
 import { startWorker } from '@quittance/shared/worker';
+import { endRefunds } from './operations/claim-refund.ts';
 import { finishStaleBatches } from './operations/finish-payout-batch.ts';
 import { publishFees } from './operations/publish-fees.ts';
 import { voidStaleRequests } from './operations/request-payout.ts';
@@ -17,6 +18,7 @@ import { walletsWithOpenTransactions } from './store/replacement-groups.ts';
 
 const VOID_EVERY_MS = 500;
 const AUTOMATIC_EVERY_MS = 5_000;
+const REFUNDS_EVERY_MS = 5_000;
 const FEES_EVERY_MS = 15_000;
 /** Another replica publishes fees before the last ones expire in the ledger. */
 const FEES_LEASE_MS = 2 * FEES_EVERY_MS + 5_000;
@@ -26,8 +28,8 @@ const STALLED_EVERY_MS = 15_000;
 
 /**
  * Each chain has a chain worker and a worker that publishes its fees, so that a node that is down delays only its own
- * chain. One worker voids undecided requests, one finds payouts without
- * progress, one runs automatic payouts.
+ * chain. One worker voids undecided requests, one ends claim links, one runs automatic payouts, and one finds payouts without
+ * progress.
  */
 export function startWorkers(ports: Ports): Stoppable {
   const { logger, settings } = ports;
@@ -50,6 +52,7 @@ export function startWorkers(ports: Ports): Stoppable {
       await finishStaleBatches(ports);
       return voided;
     }),
+    start('refunds', REFUNDS_EVERY_MS, () => endRefunds(ports)),
     start('automatic-payouts', AUTOMATIC_EVERY_MS, () => runAutomaticPayouts(ports)),
     start(
       'stalled',

@@ -1,7 +1,7 @@
-import { newDepositId } from '@quittance/shared/ids';
-import type { recordDeposits } from '../src/handlers.ts';
+import type { PayloadOf } from '@quittance/shared/events';
+import { aSettledDeposit } from '@quittance/testkit/builders';
 
-export type DepositPayload = Parameters<typeof recordDeposits>[1][number]['payload'];
+export type DepositPayload = PayloadOf<'deposit.settled'>;
 
 /** What invoices publishes about a settled deposit. */
 export const aDeposit = ({
@@ -9,14 +9,11 @@ export const aDeposit = ({
   index,
   ...given
 }: Pick<DepositPayload, 'account_id' | 'asset' | 'address' | 'outpoint'> &
-  Partial<Pick<DepositPayload, 'disposition'>> & { amount: bigint; index: number }): DepositPayload => ({
-  deposit_id: newDepositId(new Date()),
-  invoice_id: 'inv_test',
-  amount: amount.toString(),
-  derivation_index: index,
-  tx_hash: given.outpoint.split(':')[0] ?? null,
-  block_height: 1,
-  block_hash: 'block',
-  disposition: 'credit',
-  ...given,
-});
+  Partial<Pick<DepositPayload, 'disposition'>> & { amount: bigint; index: number }): DepositPayload =>
+  aSettledDeposit({
+    invoice_id: 'inv_test',
+    amount: amount.toString(),
+    derivation_index: index,
+    tx_hash: given.outpoint.split(':')[0] ?? null,
+    ...given,
+  });

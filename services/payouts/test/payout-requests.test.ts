@@ -172,6 +172,8 @@ describe('POST /api/payouts', () => {
     const terms = {
       minConfirmations: 3,
       returnsDeposit: null,
+      refundId: null,
+      invoiceId: null,
       takesAll: false,
       usdRate: null,
       externalId: null,

@@ -1,46 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
-import { openDb } from '@quittance/shared/db';
-import { createLogger } from '@quittance/shared/logger';
-import { migrateService, serviceUrl } from '@quittance/shared/migrate';
-import { databaseUrl, onServer, TEST_CONNECTIONS_MAX, TEST_PASSWORD } from '@quittance/testkit/databases';
-
-const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
-
-/** A folder with the migrations up to a number, as an earlier installation has them. */
-function upTo(number: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'quittance-migrations-'));
-  for (const name of readdirSync(MIGRATIONS)) {
-    if (name.slice(0, 4) <= number) cpSync(join(MIGRATIONS, name), join(folder, name));
-  }
-  return folder;
-}
+import { formerRelease } from '@quittance/testkit/former-release';
 
 it('payouts and sweeps in flight keep their transactions', async () => {
-  const server = process.env['TEST_POSTGRES_URL'];
-  if (server === undefined) throw new Error('no TEST_POSTGRES_URL');
-  const name = `t_${randomBytes(8).toString('hex')}`;
-  await onServer(server, `create database ${name}`);
-  const target = {
-    adminUrl: databaseUrl(server, name),
-    service: 'payouts',
-    password: TEST_PASSWORD,
-    connectionsMax: TEST_CONNECTIONS_MAX,
-  };
-  const before = upTo('1005');
-  const logger = createLogger('test', 'silent');
-  const db = openDb({
-    url: serviceUrl(target.adminUrl, 'payouts', TEST_PASSWORD),
-    schema: 'payouts',
-    pool: 1,
-    logger,
-  });
+  const { db, upgrade, drop } = await formerRelease('payouts', '1005');
   try {
-    await migrateService({ ...target, folder: before });
     await db.rows(
       `insert into payouts (seq, id, account_id, asset, amount, network_fee, address, min_confirmations, status)
        values (1, 77, 'acc_1', 'ETH', 5, 1, '0xto', 3, 'broadcast')`,
@@ -51,7 +14,7 @@ it('payouts and sweeps in flight keep their transactions', async () => {
        values ('ethereum', '0xhot', 0, 'sweep', null, '0xdep', 'ETH', 9, 1, 3, '0x01', '0x1', 'broadcast', 1),
          ('ethereum', '0xhot', 1, 'payout', 77, null, 'ETH', 5, 1, 3, '0x02', '0x2', 'broadcast', 1)`,
     );
-    await migrateService({ ...target, folder: MIGRATIONS });
+    await upgrade();
     const transactions = await db.rows(
       `select id, replacement_group, attempt, nonce from transactions order by id`,
     );
@@ -76,8 +39,6 @@ it('payouts and sweeps in flight keep their transactions', async () => {
     const mined = `update transactions set state = 'mined', block_height = 1, block_hash = '0xb' where replacement_group = 2`;
     await expect(db.rows(mined)).rejects.toThrow('transactions_one_mined_of_group');
   } finally {
-    await db.close();
-    await onServer(server, `drop database if exists ${name} with (force)`);
-    rmSync(before, { recursive: true, force: true });
+    await drop();
   }
 });

@@ -35,6 +35,7 @@ async function openFixture() {
     board,
     db,
     newClient,
+    replicas: (): readonly PayoutsService[] => services,
     stopReplicas,
     /** A merchant that has no payouts when a test begins. */
     shop,

@@ -1,17 +1,15 @@
-import { spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
+import { freePort } from '@quittance/engines/free-port';
+import { eventually } from '@quittance/testkit/eventually';
+import { runServiceMain } from '@quittance/testkit/service-main';
 import { environment, SEED } from './service-client.ts';
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const right = environment('postgres://nobody@127.0.0.1:1/none', 'nats://127.0.0.1:1');
 
 async function run(env: Record<string, string>): Promise<{ code: number | null; said: string }> {
-  const child = spawn(process.execPath, [MAIN], { stdio: ['ignore', 'pipe', 'pipe'], env });
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const said = await Promise.all([text(child.stdout), text(child.stderr)]);
-  return { code: await ended, said: said.join('') };
+  const { said, ended } = runServiceMain('payouts', env);
+  const { code } = await ended;
+  return { code, said: said.out + said.err };
 }
 
 it('refuses to start with wrong settings, and names all of them without their values', async () => {
@@ -49,15 +47,14 @@ it('refuses to start without a chain', async () => {
 });
 
 it('waits for the database and logs that', async () => {
-  const child = spawn(process.execPath, [MAIN], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...right, PORT: String(21_000 + Math.floor(Math.random() * 9_000)), LOG_LEVEL: 'warn' },
+  const { said, kill } = runServiceMain('payouts', {
+    ...right,
+    PORT: String(await freePort()),
+    LOG_LEVEL: 'warn',
   });
-  let said = '';
-  for await (const chunk of child.stdout) {
-    said += String(chunk);
-    if (/waiting for the database/.test(said)) break;
+  try {
+    await eventually(() => expect(said.out).toMatch(/waiting for the database.*asking again every second/));
+  } finally {
+    kill('SIGKILL');
   }
-  child.kill('SIGKILL');
-  expect(said).toMatch('asking again every second');
 });

@@ -44,9 +44,11 @@ export type DeliveryWorker = {
 /**
  * Claims, sends and records deliveries, each at its own pace, so that a receiver that hangs delays neither the next claim
  * nor the recording of other attempts. A crash loses no delivery: claims expire, and another process sends it again.
+ * @param claimEveryMs how long a due delivery of which nobody has told this process may wait
  */
 export function startDeliveryWorker(
   ports: Pick<Ports, 'db' | 'clock' | 'random' | 'logger' | 'encryption' | 'sender' | 'attempted'>,
+  claimEveryMs = CLAIM_EVERY_MS,
 ): DeliveryWorker {
   const { logger, sender } = ports;
   /** The deliveries that this process has claimed and not recorded yet, and when their attempts began. */
@@ -80,7 +82,7 @@ export function startDeliveryWorker(
   const claiming = (pool: Pool): Worker =>
     startWorker({
       name: `claim for the ${pool} pool`,
-      everyMs: CLAIM_EVERY_MS,
+      everyMs: claimEveryMs,
       step: () => withBatchPause(claim(pool), (count) => count === 0 || count >= AT_ONCE_FROM),
       logger,
     });

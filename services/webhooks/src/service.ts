@@ -16,12 +16,14 @@ export type WebhooksService = RunningService<Ports>;
 export type WebhooksOptions = Partial<Ports> & {
   /** False in tests that step the workers themselves. */
   workers?: boolean;
+  /** How often it looks for due deliveries of which nobody has told it. */
+  claimEveryMs?: number;
 };
 
 /** Starts a webhooks replica, in the order that `startService` gives. */
 export const startWebhooks = (
   config: WebhooksConfig,
-  { workers = true, ...given }: WebhooksOptions = {},
+  { workers = true, claimEveryMs, ...given }: WebhooksOptions = {},
 ): Promise<WebhooksService> =>
   startService({
     name: 'webhooks',
@@ -60,7 +62,7 @@ export const startWebhooks = (
     },
     http: createHttp,
     handlers,
-    workers: workers ? startWorkers : undefined,
+    workers: workers ? (ports) => startWorkers(ports, claimEveryMs) : undefined,
     committed(ports, delivering) {
       delivering?.wake();
       ports.streams.wake();

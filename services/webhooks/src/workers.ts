@@ -10,8 +10,8 @@ const CANCEL_EVERY_MS = 1_000;
 const PRUNE_EVERY_MS = 3_600_000;
 const PRUNE_SECRETS_EVERY_MS = 60_000;
 
-export function startWorkers(ports: Ports): DeliveryWorker {
-  const delivering = startDeliveryWorker(ports);
+export function startWorkers(ports: Ports, claimEveryMs?: number): DeliveryWorker {
+  const delivering = startDeliveryWorker(ports, claimEveryMs);
   const others = [
     { name: 'take back deliveries', everyMs: TAKE_BACK_EVERY_MS, step: () => takeBackDeliveries(ports) },
     {

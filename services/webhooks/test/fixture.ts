@@ -4,15 +4,10 @@ import type { Db, Statement, Trx } from '@quittance/shared/db';
 import type { EventKind, EventOf } from '@quittance/shared/events';
 import { listen } from '@quittance/shared/http-server';
 import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
-import {
-  type AccountId,
-  type EndpointId,
-  newAccountId,
-  newEndpointId,
-  newEventId,
-} from '@quittance/shared/ids';
+import { type AccountId, type EndpointId, newAccountId, newEndpointId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { Secret } from '@quittance/shared/secret';
+import { anEventOf } from '@quittance/testkit/builders';
 import { startReceiver } from '@quittance/testkit/receiver';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
 import { defaultEventTypes } from '../src/domain/event-types.ts';
@@ -71,13 +66,8 @@ export function anEvent({
   data?: Record<string, unknown>;
   at?: Date;
 } = {}): MerchantEvent {
-  return {
-    id: newEventId(new Date()),
-    kind,
-    created_at: at.toISOString(),
-    request_id: null,
-    payload: { account_id: account, resource_id: resource, version, data },
-  } as EventOf<EventKind> as MerchantEvent;
+  const payload = { account_id: account, resource_id: resource, version, data };
+  return anEventOf(kind, payload, at) as EventOf<EventKind> as MerchantEvent;
 }
 
 /** The same database, which calls `before` ahead of each query outside of a transaction. */

@@ -85,4 +85,24 @@ export const ethereumCases = (stack: OnStack): void =>
       await quittance.ethereum.mine(CONFIRMATIONS);
       await becomes(id, { status: 'paid', paid_amount: amount });
     });
+
+    test('a paid invoice is refunded by a claim link, to the address that its payer sends', async () => {
+      const { id, amount, address } = await invoice({ asset: 'ETH', amount: 40 });
+      await quittance.ethereum.pay('ETH', address.address, amount);
+      await quittance.ethereum.mine(CONFIRMATIONS);
+      await becomes(id, { status: 'paid' });
+      const { status, body } = await shop.post(`/api/invoices/${id}/refunds`, { amount: 25 });
+      expect([status, body.data]).toMatchObject([201, { amount: '0.01', status: 'claimable' }]);
+
+      const link: string = body.data.claim_url;
+      const form = new URLSearchParams({ address: `0x${'c1'.repeat(20)}` });
+      const sent = await fetch(link, { method: 'POST', redirect: 'manual', body: form });
+      expect([sent.status, sent.headers.get('location')]).toEqual([303, link]);
+      await eventually(async () => {
+        await quittance.ethereum.mine();
+        await becomes(id, { refunds: [{ id: body.data.id, status: 'completed' }] }, 2_000);
+      }, 60_000);
+      await becomes(id, { status: 'paid', refunded_amount: '0.01' });
+      expect(await (await fetch(link)).text()).toContain('Your refund is paid');
+    });
   });

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { sleep } from '@quittance/shared/clock';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
@@ -62,7 +61,20 @@ export const eventCases = (stack: OnStack): void =>
             expect((await shop.get(`/api/invoices/${invoice.id}`)).body.paid_amount).toBe(invoice.amount),
           LATE_MS,
         );
-        await sleep(3_000);
+        // And all of it that is told to others has come to them.
+        await eventually(async () => {
+          const underway = await quittance.db.rows(
+            `select o.kind from invoices.outbox o
+             where (o.payload->>'invoice_id' = $1 and not exists (select from payouts.inbox where event_id = o.id))
+               or (o.payload->>'resource_id' = $1 and not exists (select from webhooks.inbox where event_id = o.id))`,
+            [invoice.id],
+          );
+          expect(underway).toEqual([]);
+        }, LATE_MS);
+        expect((await logOf(shop)).map(({ event }) => event)).toEqual([
+          'invoice.created',
+          'invoice.confirmed',
+        ]);
         expect((await shop.get(`/api/invoices/${invoice.id}`)).body.status).toBe('confirmed');
         expect(kinds).not.toContain('invoice.paid');
       } finally {

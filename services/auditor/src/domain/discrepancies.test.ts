@@ -140,6 +140,8 @@ describe('the next check', () => {
 
   it.each<[string, Partial<LastChecks>, string | undefined]>([
     ['of a new installation covers every row', { ageMs: null, wholeAgeMs: null }, 'whole'],
+    ['covers every row where nothing is known of the last one', { ageMs: null }, 'whole'],
+    ['covers every row where that was never done', { ageMs: 0, wholeAgeMs: null }, 'whole'],
     ['covers new rows, every minute', {}, 'recent'],
     ['waits for its minute', { ageMs: 59_999 }, undefined],
     ['does not follow at once', { ageMs: 0 }, undefined],

@@ -67,3 +67,7 @@ test.each([
 ])('%s is of %s: %s', (address, network, expected) => {
   expect(isTrusted(address, networks(network))).toBe(expected);
 });
+
+test.each([undefined, 'unknown'])('%p is no address, and is not believed', (address) => {
+  expect(isTrusted(address, networks('10.0.0.0/8'))).toBe(false);
+});

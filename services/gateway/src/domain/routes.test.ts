@@ -10,6 +10,12 @@ test.each([
   ['POST', '/api/invoices/inv_1/cancel', 'invoices'],
   ['GET', '/api/invoice-settings', 'invoices'],
   ['PATCH', '/api/invoice-settings', 'invoices'],
+  ['POST', '/api/invoices/inv_1/refunds', 'payouts'],
+  ['GET', '/api/refunds', 'payouts'],
+  ['GET', '/api/refunds/ref_1', 'payouts'],
+  ['POST', '/api/refunds/ref_1/cancel', 'payouts'],
+  ['GET', '/claim/token', 'payouts'],
+  ['POST', '/claim/token', 'payouts'],
   ['GET', '/api/payouts', 'payouts'],
   ['POST', '/api/payouts', 'payouts'],
   ['GET', '/api/payouts/7', 'payouts'],
@@ -53,6 +59,7 @@ test.each([
   ['POST', '/api/unresolved', ['GET', 'HEAD']],
   ['GET', '/api/unresolved/dep_1/accept', ['POST']],
   ['POST', '/pay/inv_1', ['GET', 'HEAD']],
+  ['DELETE', '/claim/token', ['GET', 'HEAD', 'POST']],
   ['PUT', '/api/webhooks/whe_1', ['GET', 'HEAD', 'PATCH', 'DELETE']],
 ])('%s %s is a wrong verb', (method, path, allowed) => {
   expect(findRoute(method, path)).toEqual({ kind: 'wrong_verb', allowed });
@@ -83,12 +90,20 @@ test.each([
   expect(findRoute('GET', path)).toEqual({ kind: 'unknown' });
 });
 
-test('only the payment page is open to anybody', () => {
-  const open = ['/api/invoices', '/api/payouts/1', '/api/events', '/pay/inv_1'].filter((path) => {
+test('only the pages of customers are open to anybody', () => {
+  const paths = [
+    '/api/invoices',
+    '/api/payouts/1',
+    '/api/refunds/1',
+    '/api/events',
+    '/pay/inv_1',
+    '/claim/x',
+  ];
+  const open = paths.filter((path) => {
     const found = findRoute('GET', path);
     return found.kind === 'route' && found.route.auth === 'none';
   });
-  expect(open).toEqual(['/pay/inv_1']);
+  expect(open).toEqual(['/pay/inv_1', '/claim/x']);
 });
 
 test('only the stream of events has an answer without an end', () => {

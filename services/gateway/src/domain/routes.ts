@@ -8,6 +8,8 @@ export type Route = {
   upstream: Upstream;
   /** What it takes to be let through: an API token, or nothing at all. */
   auth: 'token' | 'none';
+  /** Without a token: any path of it exists, so a client's requests for all of them are counted together. */
+  countedTogether?: true;
   /** Its answer goes on until somebody ends it. */
   endless?: true;
 };
@@ -18,6 +20,10 @@ const routes: readonly Route[] = [
   { methods: ['GET'], pattern: '/api/invoices/:id', upstream: 'invoices', auth: 'token' },
   { methods: ['POST'], pattern: '/api/invoices/:id/cancel', upstream: 'invoices', auth: 'token' },
   { methods: ['GET', 'PATCH'], pattern: '/api/invoice-settings', upstream: 'invoices', auth: 'token' },
+  { methods: ['POST'], pattern: '/api/invoices/:id/refunds', upstream: 'payouts', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/refunds', upstream: 'payouts', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/refunds/:id', upstream: 'payouts', auth: 'token' },
+  { methods: ['POST'], pattern: '/api/refunds/:id/cancel', upstream: 'payouts', auth: 'token' },
   { methods: ['GET', 'POST'], pattern: '/api/payouts', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/payouts/quote', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/payouts/:id', upstream: 'payouts', auth: 'token' },
@@ -52,11 +58,13 @@ const routes: readonly Route[] = [
   { methods: ['GET'], pattern: '/api/events/stream', upstream: 'webhooks', auth: 'token', endless: true },
   { methods: ['GET'], pattern: '/api/events/:id', upstream: 'webhooks', auth: 'token' },
   { methods: ['GET'], pattern: '/pay/:id', upstream: 'invoices', auth: 'none' },
+  { methods: ['GET', 'POST'], pattern: '/claim/:token', upstream: 'payouts', auth: 'none' },
   {
     methods: ['GET'],
     pattern: '/.well-known/webhooks-public-keys/:id',
     upstream: 'webhooks',
     auth: 'none',
+    countedTogether: true,
   },
 ];
 

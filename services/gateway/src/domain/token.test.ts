@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { bearerToken, hintOf, isToken, makeToken, readName, tokenState } from './token.ts';
+import { bearerToken, hasAuthorization, hintOf, isToken, makeToken, readName, tokenState } from './token.ts';
 
 test('a token is a prefix, 256 bits of letters and digits, and a checksum', () => {
   const token = makeToken(randomBytes);
@@ -108,4 +108,9 @@ test.each([
   ['\ud800', undefined],
 ])('the name %j is read as %j', (text, name) => {
   expect(readName(text)).toBe(name);
+});
+
+test('a request says who it is from by one header of any scheme', () => {
+  expect(hasAuthorization(['Host', 'Authorization'])).toBe(false);
+  expect(hasAuthorization(['authorization', 'Basic x'])).toBe(true);
 });

@@ -19,7 +19,7 @@ import type { Caller } from '../store/tokens.ts';
 import { errorsPage } from './errors-page.ts';
 import { sendPayPage } from './pay-page.ts';
 
-/** A request that is let through. Without a caller it is for a payment page or public keys, which whoever has the link may see. */
+/** A request that is let through. Without a caller it is for a page of a customer or public keys, which whoever has the link may see. */
 type Authorized = { caller: Caller | undefined };
 
 /** For Prometheus, on a port of its own: what the gateway tells of itself is no client's business. */
@@ -118,8 +118,7 @@ async function authorize(
 ): Promise<Authorized | undefined> {
   const clientKey = clientKeyOf(client);
   if (route.auth === 'none') {
-    // Any id has public keys: a client's requests for them are counted together.
-    const request = { invoice: route.upstream === 'invoices' ? invoiceIn(path) : route.pattern, clientKey };
+    const request = { invoice: route.countedTogether ? route.pattern : invoiceIn(path), clientKey };
     const rateLimit = await admitToPage(ports, request);
     if (!rateLimit.allowed) return refuse(res, rateLimit, ports);
     res.once('close', () => {
@@ -151,7 +150,7 @@ async function authorize(
  * to pay is a customer lost.
  */
 export function tell(res: ServerResponse, answer: Answer): void {
-  if (!/^\/pay(?:[/?]|$)/.test(res.req.url ?? '')) {
+  if (!/^\/(?:pay|claim)(?:[/?]|$)/.test(res.req.url ?? '')) {
     send(res, answer);
     return;
   }

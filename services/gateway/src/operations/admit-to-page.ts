@@ -1,7 +1,7 @@
 import type { Begun } from '../limits.ts';
 import type { Ports } from '../ports.ts';
 
-/** A request for the payment page of an invoice. */
+/** A request for the payment page of an invoice, or in the same way for the page of a claim link, which its token names. */
 export type PageRequest = { invoice: string; clientKey: string };
 
 const keyOf = ({ invoice, clientKey }: PageRequest): string => `${invoice} ${clientKey}`;

@@ -34,11 +34,31 @@ test.each([
   expect(decided).toEqual({ ok: true, value: { cancelledAt: now, expiresAt: expected } });
 });
 
+const one = 1n as Units;
+
 test.each([
-  ['in the mempool', { timelyWaiting: 1n as Units }],
-  ['late in a block', { latePending: 1n as Units }],
+  ['in the mempool', { timelyWaiting: one }],
+  ['in a block', { timelyPending: one }],
+  ['final', { timelyFinal: one }],
+  ['late in the mempool', { lateWaiting: one }],
+  ['late in a block', { latePending: one }],
+  ['late and final', { lateFinal: one }],
   ['dropped, and may come back', { isAwaited: true }],
 ])('an invoice is not cancelled while a payment is %s', (_, seen) => {
   const decided = decideCancellation(pending, { ...nothing, ...seen }, now);
   expect(decided).toEqual({ ok: false, refusal: 'payment_seen' });
+});
+
+test.each(['paid', 'expired'] as const)('an invoice that is %s is not cancelled', (status) => {
+  expect(decideCancellation({ ...pending, status }, nothing, now)).toEqual({ ok: false, refusal: status });
+});
+
+test('an invoice whose payment was reversed is not cancelled', () => {
+  const decided = decideCancellation({ ...pending, status: 'partially_paid' }, nothing, now);
+  expect(decided).toEqual({ ok: false, refusal: 'payment_seen' });
+});
+
+test('an invoice that was cancelled before, and expired by that, stays as it is', () => {
+  const cancelled = { status: 'expired', expiresAt: before, cancelledAt: before } as const;
+  expect(decideCancellation(cancelled, nothing, now)).toEqual({ ok: true, value: undefined });
 });

@@ -26,6 +26,7 @@ describe('an outage gives an invoice', () => {
     ['as much time as it took', { from: at(10), until: at(30) }, {}, 20],
     ['no more than it lived through', { from: at(-30), until: at(30) }, {}, 30],
     ['all of it, when its time was over meanwhile', { from: at(50), until: at(90) }, {}, 40],
+    ['all of it, when its time was over as it began', { from: at(60), until: at(90) }, {}, 30],
     ['nothing, when its time was over before', { from: at(61), until: at(90) }, {}, 0],
     ['its whole life, when the chain was never seen', { from: null, until: at(45) }, {}, 45],
     ['nothing twice', { from: at(10), until: at(30) }, { extendedUntil: at(25), expiresAt: at(75) }, 5],

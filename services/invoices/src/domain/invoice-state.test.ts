@@ -284,3 +284,7 @@ it('a new invoice has no payments, and was reported as created', () => {
   expect(events).toEqual([]);
   expect(unpaid.reportedEvents).toEqual(['invoice.created']);
 });
+
+it('a cancelled invoice is expired at once, also while nothing is known of its chain', () => {
+  expect(stateOf({ cancelledAt: NOW }, {}, null)).toMatchObject({ status: 'expired', closedAt: NOW });
+});

@@ -20,6 +20,7 @@ import {
 } from '../domain/invoice-settings.ts';
 import { type Problem, priceLimits, readPrice } from '../domain/price.ts';
 import { type Ports, watched } from '../ports.ts';
+import { nothingPaid } from '../store/invoice-reads.ts';
 import { type NewInvoice, saveAnsweredInvoice } from '../store/invoices.ts';
 import { invoiceView } from '../views.ts';
 
@@ -92,10 +93,7 @@ export async function createInvoice(
   if (fiat === undefined) throw noFiatRate(currency);
 
   const invoice = await draw(ports, request.account, { ...wanted.value, fiat }, settings, quote);
-  const data = invoiceView(
-    { invoice, deposits: [], mempoolPayments: [], paymentsTotal: 0, height: 0 },
-    ports,
-  );
+  const data = invoiceView({ invoice, ...nothingPaid, height: 0 }, ports);
   const answer = { status: 201, body: { message: 'Invoice created successfully.', data } };
   const payload = { account_id: invoice.account, resource_id: invoice.id, version: invoice.version, data };
   const created: NewInvoice = {

@@ -1,7 +1,7 @@
 import { type AssetSymbol, chains } from '@quittance/shared/assets';
 import { type Queryable, query, type Selection } from '@quittance/shared/db';
 import { type AccountId, type InvoiceId, newInvoiceId } from '@quittance/shared/ids';
-import type { Cents } from '@quittance/shared/money';
+import { type Cents, type Units, units } from '@quittance/shared/money';
 import { countOf, type Place, pageOfFound } from '@quittance/shared/pages';
 import type { Deposit } from '../domain/deposit.ts';
 import type { Invoice, Status } from '../domain/invoice.ts';
@@ -10,6 +10,7 @@ import { depositJson, depositOrder, fromJson } from './deposits.ts';
 import { type InvoiceRow, invoiceColumns, toInvoice } from './invoices.ts';
 import { mempoolPaymentJson, mempoolPaymentOrder } from './mempool-payments.ts';
 import { sameOutpoint } from './payments.ts';
+import { type InvoiceRefund, refundedAmount, refundOf, shownRefunds } from './refunds.ts';
 
 /** An invoice with the payments that are shown and the height of its chain: the input of the views. */
 export type FullInvoice = {
@@ -18,8 +19,20 @@ export type FullInvoice = {
   mempoolPayments: readonly MempoolPayment[];
   /** How many payments there are, counted up to the limit of lists. */
   paymentsTotal: number;
+  refunds: readonly InvoiceRefund[];
+  /** What they take of the paid amount. */
+  refundedAmount: Units;
   height: number;
 };
+
+/** What a new invoice has. */
+export const nothingPaid = {
+  deposits: [],
+  mempoolPayments: [],
+  paymentsTotal: 0,
+  refunds: [],
+  refundedAmount: units(0n),
+} as const satisfies Partial<FullInvoice>;
 
 const readDeposit = fromJson<Deposit>({ firstSeenAt: true, confirmedAt: true, creditedAt: true });
 const readMempoolPayment = fromJson<MempoolPayment>({ firstSeenAt: true, droppedAt: true });
@@ -60,11 +73,15 @@ type FullRow = InvoiceRow & {
   deposits: object[] | null;
   mempoolPayments: object[] | null;
   paymentsTotal: number;
+  refunds: object[] | null;
+  refundedAmount: Units;
 };
 const fullColumns = `${invoiceColumns}, coalesce(c.height, 0) as height,
      (${shownDeposits}) as deposits,
      (${shownMempoolPayments}) as mempool_payments,
-     (${countOf(`(${allShown}) as shown`)}) as payments_total
+     (${countOf(`(${allShown}) as shown`)}) as payments_total,
+     (${shownRefunds}) as refunds,
+     (${refundedAmount}) as refunded_amount
    from invoices i left join cursors c using (chain)`;
 const selectFull = query<FullRow>('invoices_full', `select ${fullColumns} where i.id = $1`);
 const selectSeveral = query<FullRow>(
@@ -80,12 +97,14 @@ export async function findInvoices(
   const [only] = ids;
   const rows = ids.length === 1 ? await db.rows(selectFull, [only]) : await db.rows(selectSeveral, [ids]);
   const found = new Map(
-    rows.map(({ deposits, mempoolPayments, paymentsTotal, height, ...row }): [InvoiceId, FullInvoice] => {
+    rows.map(({ deposits, mempoolPayments, refunds, ...others }): [InvoiceId, FullInvoice] => {
+      const { paymentsTotal, refundedAmount, height, ...row } = others;
       const seen = {
         deposits: (deposits ?? []).map(readDeposit),
         mempoolPayments: (mempoolPayments ?? []).map(readMempoolPayment),
       };
-      return [row.id, { invoice: toInvoice(row), ...shownOf(seen, row.asset), paymentsTotal, height }];
+      const shown = { ...shownOf(seen, row.asset), paymentsTotal, refunds: (refunds ?? []).map(refundOf) };
+      return [row.id, { invoice: toInvoice(row), ...shown, refundedAmount, height }];
     }),
   );
   return ids.map((id) => found.get(id));

@@ -3,6 +3,7 @@ import { units } from '@quittance/shared/money';
 import {
   movementsOf,
   opOf,
+  parseSource,
   partsOf,
   sourceOf,
   transactionIdOf,
@@ -13,6 +14,7 @@ import { parseMonth, statementOf } from './statement.ts';
 
 it.each(transactionTypes)('the movements of the type %s have this type', (type) => {
   const { kind, reasons } = movementsOf(type);
+  expect(reasons).not.toEqual([]);
   for (const detail of reasons ?? ['whatever']) expect(typeOf({ kind, detail })).toBe(type);
 });
 
@@ -59,4 +61,39 @@ it('a statement is counted back from the balance, over what came after its month
     { ...movement, later: true, net: units(20n) },
   ]);
   expect([opening, closing, lines.length]).toEqual([75n, 80n, 1]);
+});
+
+it.each([
+  ['17', { type: 'payout', id: '17' }],
+  ['1'.repeat(16), { type: 'payout', id: '1'.repeat(16) }],
+  ['1'.repeat(17), undefined],
+  ['inv_a1', { type: 'invoice', id: 'inv_a1' }],
+  ['dep_a1', { type: 'deposit', id: 'dep_a1' }],
+  ['acc_a1', undefined],
+  ['inv_', undefined],
+])('the source of a transaction that is written as %s is %p', (text, source) => {
+  expect(parseSource(text)).toEqual(source);
+});
+
+it('a statement counts the movements of each type and of all, and leaves later ones out of the closing balance', () => {
+  const sums = { later: false, networkFee: units(0n) };
+  const statement = statementOf(units(100n), [
+    { ...sums, kind: 'deposit', detail: 'credit', count: 2, net: units(40n) },
+    { ...sums, kind: 'hold', detail: '', count: 1, net: units(-12n), networkFee: units(2n) },
+    { ...sums, kind: 'hold', detail: '', count: 3, net: units(-6n) },
+    { ...sums, kind: 'deposit', detail: 'credit', count: 5, net: units(30n), later: true },
+  ]);
+  expect(statement).toMatchObject({
+    opening: 48n,
+    lines: [
+      { count: 2, amount: 40n, fee: 0n, net: 40n },
+      { type: 'payout', count: 4, amount: -16n, fee: 2n, net: -18n },
+    ],
+    total: { count: 6, net: 22n },
+    closing: 70n,
+  });
+});
+
+it.each(['hold', 'release'])('the source of a %s is its payout', (kind) => {
+  expect(sourceOf(kind, `${kind}:17`, null)).toEqual({ type: 'payout', id: '17' });
 });

@@ -48,8 +48,12 @@ export async function payOnce(
     // The other request took the key a moment ago. If it has freed the key again, the client may repeat its request.
     return (await answeredBefore(ports, key)) ?? answers.stillRunning;
   }
-  return typeof made.refusal === 'string' ? refusals[made.refusal] : made.refusal.insufficientBalance;
+  return refusalAnswer(made.refusal);
 }
+
+/** What is answered when no payout was created. */
+export const refusalAnswer = (refusal: PayoutRefusal): Answer =>
+  typeof refusal === 'string' ? refusals[refusal] : refusal.insufficientBalance;
 
 /** The answer to an earlier request with this key; undefined when there was none. */
 export async function answeredBefore(
@@ -82,6 +86,7 @@ const refusals = {
   used_for_recovery: refusedView.used_for_recovery,
   already_returned: answers.alreadyResolved('returned'),
   key_taken: answers.stillRunning,
+  not_taken: answers.conflict('Another refund of this invoice came first. Send the request again.'),
   unavailable: answers.unavailable,
   halted: haltedAnswer,
 } as const satisfies Record<Extract<PayoutRefusal, string>, Answer>;

@@ -27,14 +27,17 @@ import {
   readReturnOrder,
 } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
+import { asksForClaim } from '../refund-order.ts';
 import { allPayouts, type PayoutFilter, payoutPage } from '../store/payout-list.ts';
 import { findUnresolved, type UnresolvedDeposit } from '../store/unswept-deposits.ts';
 import { payoutView, quoteView } from '../views.ts';
 import { addAutomaticRoutes } from './automatic-payouts.ts';
 import { cancelPayout } from './cancel-payout.ts';
+import { routeClaims } from './claims.ts';
 import { findOwnPayout } from './own-payout.ts';
 import { type PayoutCall, payOnce } from './pay-once.ts';
 import { addBatchRoutes } from './payout-batches.ts';
+import { claimDeposit, routeRefunds } from './refunds.ts';
 
 /** The service's HTTP interface, behind the gateway. */
 export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpParts, 'without'>): Express {
@@ -58,6 +61,8 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
   app.post('/api/unresolved/:id/return', merchant, ...readBody, async (req, res) =>
     send(res, await returnDeposit(ports, waiting, req, res)),
   );
+  routeRefunds(app, ports);
+  routeClaims(app, ports);
   finishApp(app, parts.logger);
   return app;
 }
@@ -74,6 +79,8 @@ const listForm = form(
     created_from: rules.date().optional,
     created_to: rules.date().optional,
     external_id: rules.text(EXTERNAL_ID_CHARACTERS_MAX).optional,
+    refund_id: rules.text(TX_HASH_CHARACTERS_MAX).optional,
+    invoice_id: rules.text(TX_HASH_CHARACTERS_MAX).optional,
     tx_hash: rules.text(TX_HASH_CHARACTERS_MAX).optional,
     batch_id: rules.text(BATCH_ID_CHARACTERS_MAX).optional,
     to_address: rules.text(ADDRESS_CHARACTERS_MAX).optional,
@@ -87,30 +94,21 @@ async function listPayouts(ports: Ports, exports: CsvExports, req: Request, res:
   const { query } = req;
   const parsed = listForm(query);
   if (!parsed.ok) return send(res, answers.invalid(parsed.refusal));
-  const {
-    perPage,
-    format,
-    status,
-    asset,
-    created_from,
-    created_to,
-    external_id,
-    tx_hash,
-    batch_id,
-    to_address,
-  } = parsed.value;
+  const { perPage, format, tx_hash: hash, to_address: address, ...given } = parsed.value;
   const { account } = contextOf(res).identity;
   const filter: PayoutFilter = {
     account,
-    statuses: status && statusesShownAs(status),
-    asset,
-    createdFrom: created_from,
-    createdTo: created_to,
-    externalId: external_id,
+    statuses: given.status && statusesShownAs(given.status),
+    asset: given.asset,
+    createdFrom: given.created_from,
+    createdTo: given.created_to,
+    externalId: given.external_id,
+    refundId: given.refund_id,
+    invoiceId: given.invoice_id,
     // Hashes of hexadecimal digits are stored in small letters; those of Solana differ in their case.
-    txHash: tx_hash !== null && /^(0x)?[0-9a-f]{64}$/i.test(tx_hash) ? tx_hash.toLowerCase() : tx_hash,
-    batchId: batch_id,
-    addresses: to_address === null ? null : canonicalForms(ports.chains, to_address),
+    txHash: hash !== null && /^(0x)?[0-9a-f]{64}$/i.test(hash) ? hash.toLowerCase() : hash,
+    batchId: given.batch_id,
+    addresses: address === null ? null : canonicalForms(ports.chains, address),
   };
   if (!wantsCsv(req, format)) {
     const page = pageOf(query);
@@ -179,6 +177,7 @@ async function returnDeposit(
   if (refused !== undefined) return refused;
   // The body does not name the deposit, so the same key for another deposit is another request.
   const asked = Buffer.concat([Buffer.from(`return ${depositId}\n`), rawBody]);
+  if (asksForClaim(body)) return claimDeposit(ports, req, res, { id: depositId, asked, deposit });
   return payOnce(ports, callOf(req, res, asked, depositId), () =>
     // After the key: a repeated request gets its first answer, also when the deposit was reversed since.
     deposit.isReversed ? answers.alreadyResolved('reversed') : readReturnOrder(body, deposit, ports),

@@ -23,6 +23,7 @@ import {
 } from '../store/payouts.ts';
 import { AssetHalted } from '../store/transactions.ts';
 import { createdView, eventView, insufficientBalance, refusedView } from '../views.ts';
+import { RefundNotTaken, type RefundToPay, reserveForRefund, takeRefund } from './refund-to-pay.ts';
 
 /** Shorter than the timeout of clients, and than the time after which undecided requests are voided. */
 const RESERVE_FOR_MS = 3_000;
@@ -38,6 +39,8 @@ export type PayoutRequest = PayoutOrder & {
   returnsDeposit?: string | null;
   /** Whether a rule requests it. */
   isAutomatic?: boolean;
+  /** The refund that it pays. */
+  refund?: RefundToPay | undefined;
   requestId: string;
   key: IdempotencyKey | undefined;
 };
@@ -50,6 +53,7 @@ export type PayoutRequest = PayoutOrder & {
  * | `key_taken` | Another request with this idempotency key came first. |
  * | `unavailable` | It is unknown whether the ledger has placed the hold, so this request is never paid. |
  * | `halted` | Payouts of the asset are halted. Nothing was done. |
+ * | `not_taken` | The refund is not there to be paid any more. Nothing was done. |
  * | `already_returned` | Another payout that has not failed refunds the deposit. |
  * | `already_accepted` | The deposit was accepted into the balance. |
  * | `used_for_recovery` | A part of the deposit was used for a recovery. |
@@ -58,6 +62,7 @@ export type PayoutRefusal =
   | 'halted'
   | 'key_taken'
   | 'unavailable'
+  | 'not_taken'
   | 'already_returned'
   | keyof typeof refusedView
   | InsufficientBalance;
@@ -91,7 +96,7 @@ export async function requestPayout(
   failpoint('payouts.held');
   switch (outcome) {
     case 'placed':
-      return (await reserve(ports, { ...payout, amount: held }, request.requestId))
+      return (await reserve(ports, { ...payout, amount: held }, request))
         ? ok(payout.id)
         : refuse('unavailable');
     case 'refused':
@@ -119,20 +124,24 @@ async function writeRequest(
   { db, random }: Pick<RequestPorts, 'db' | 'random'>,
   request: PayoutRequest,
   draws = 1,
-): Promise<Result<Payout, 'halted' | 'key_taken' | 'already_returned'>> {
-  const { key, returnsDeposit = null } = request;
-  const payout = { ...request, returnsDeposit, id: newPayoutId(random) };
+): Promise<Result<Payout, 'halted' | 'key_taken' | 'not_taken' | 'already_returned'>> {
+  const { key, refund, returnsDeposit = null } = request;
+  const ofRefund = { refundId: refund?.id ?? null, invoiceId: refund?.invoiceId ?? null };
+  const payout = { ...request, ...ofRefund, returnsDeposit, id: newPayoutId(random) };
   try {
-    if (key === undefined) return ok(await insertUnlessHalted(db, payout));
+    if (key === undefined && refund === undefined) return ok(await insertUnlessHalted(db, payout));
     const written = await db.transaction(async (trx) => {
-      await takeKey(trx, key, payout.id, null);
+      if (key !== undefined) await takeKey(trx, key, payout.id, null);
+      if (refund !== undefined) await takeRefund(trx, refund, payout.id);
       return insertUnlessHalted(trx, payout);
     });
     return ok(written);
   } catch (error) {
     if (error instanceof AssetHalted) return refuse('halted');
+    if (error instanceof RefundNotTaken) return refuse('not_taken');
     const broken = brokenConstraint(error);
     if (broken === 'idempotency_keys_once') return refuse('key_taken');
+    if (broken === 'payouts_one_of_refund') return refuse('not_taken');
     if (broken === 'payouts_one_return_of_deposit') return refuse('already_returned');
     if (broken === 'payouts_id_unique' && draws < ID_DRAWS_MAX) {
       return writeRequest({ db, random }, request, draws + 1);
@@ -168,16 +177,29 @@ function whyRefused(
  * A commit whose answer is lost may have succeeded, and a client that gets 503 must never be paid. So this repeats until
  * the result is known. If it is not known in time, it throws, and the client gets a 500, which promises nothing.
  */
-async function reserve(ports: RequestPorts, requested: Payout, requestId: string): Promise<boolean> {
+async function reserve(
+  ports: RequestPorts,
+  requested: Payout,
+  { requestId, refund }: Pick<PayoutRequest, 'requestId' | 'refund'>,
+): Promise<boolean> {
   const { db, clock, logger } = ports;
   const { id, amount } = requested;
   const reserved: Payout = { ...requested, status: 'reserved', version: requested.version + 1 };
-  const reservation = { id, amount, created: eventView(reserved), answer: createdView(id), requestId };
+  const reservation = {
+    id,
+    amount,
+    created: eventView(reserved),
+    answer: refund?.answer?.() ?? createdView(id),
+    requestId,
+  };
   const deadline = clock.now().getTime() + RESERVE_FOR_MS;
   let moved: boolean | undefined;
   for (let tries = 1; moved === undefined; tries++) {
     try {
-      const isMine = await reserveRequested(db, reservation, clock.now());
+      const isMine =
+        refund === undefined
+          ? await reserveRequested(db, reservation, clock.now())
+          : await db.transaction((trx) => reserveForRefund(trx, reservation, refund.id, clock.now()));
       // An earlier try, whose answer was lost, may have moved it.
       moved = isMine || (tries > 1 && (await findPayout(db, id))?.status !== 'voided');
     } catch (error) {

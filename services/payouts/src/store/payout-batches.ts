@@ -87,7 +87,10 @@ const insertRequests = query<Payout & { batchLine: number }>(
    order by batch_line returning ${payoutColumns()}, batch_line`,
 );
 
-export type NewBatchPayout = Omit<NewPayout, 'takesAll' | 'returnsDeposit' | 'isAutomatic'> & {
+export type NewBatchPayout = Omit<
+  NewPayout,
+  'takesAll' | 'returnsDeposit' | 'isAutomatic' | 'refundId' | 'invoiceId'
+> & {
   batchId: BatchId;
   batchLine: number;
 };

@@ -13,6 +13,8 @@ export type PayoutFilter = {
   createdFrom: Date | null;
   createdTo: Date | null;
   externalId: string | null;
+  refundId: string | null;
+  invoiceId: string | null;
   txHash: string | null;
   batchId: string | null;
   /** The canonical forms that a recipient's address may have. */
@@ -26,6 +28,8 @@ const conditions = {
   createdFrom: 'created_at >= ?',
   createdTo: 'created_at <= ?',
   externalId: 'external_id = ?',
+  refundId: 'refund_id = ?',
+  invoiceId: 'invoice_id = ?',
   txHash: 'tx_hash = ?',
   batchId: 'batch_id = ?',
   addresses: 'address = any(?)',

@@ -1,11 +1,18 @@
 import { type AssetSymbol, assetSymbols, assets, type Chain } from '@quittance/shared/assets';
-import { bulk, type Db, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
-import { type AccountId, newEventId, type PayoutId } from '@quittance/shared/ids';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import {
+  type AccountId,
+  type InvoiceId,
+  newEventId,
+  type PayoutId,
+  type RefundId,
+} from '@quittance/shared/ids';
 import type { Metadata } from '@quittance/shared/metadata';
 import type { Units } from '@quittance/shared/money';
 import { stalledAfterSeconds } from '@quittance/shared/stalled-payouts';
 import { assertMoves, type PayoutStatus, paidStatuses, payoutMoves } from '../domain/states.ts';
 import { isHalted } from './halts.ts';
+import { followPayouts } from './refunds.ts';
 import { isIn } from './transactions.ts';
 
 export type Payout = {
@@ -20,6 +27,9 @@ export type Payout = {
   minConfirmations: number;
   /** The deposit that a refund pays back; null when it pays from the balance. */
   returnsDeposit: string | null;
+  /** The refund that it pays, and the refund's invoice; null when it pays none. */
+  refundId: RefundId | null;
+  invoiceId: InvoiceId | null;
   /** The merchant's own reference, and its own notes. */
   externalId: string | null;
   metadata: Metadata;
@@ -46,6 +56,8 @@ const isPaid = (column: string): string => `${column} in (${sqlList(paidStatuses
 export const payoutColumns = (of = 'payouts') =>
   ['seq', 'id', 'asset', 'amount', 'network_fee', 'address', 'min_confirmations', 'status', 'returns_deposit']
     .concat([
+      'refund_id',
+      'invoice_id',
       'external_id',
       'metadata',
       'usd_rate::text as usd_rate',
@@ -76,6 +88,8 @@ const requests = bulk({
   address: 'text',
   minConfirmations: 'int',
   returnsDeposit: 'text',
+  refundId: 'text',
+  invoiceId: 'text',
   externalId: 'text',
   metadata: 'json',
   usdRate: 'numeric',
@@ -98,6 +112,8 @@ export type NewPayout = Pick<
   | 'address'
   | 'minConfirmations'
   | 'returnsDeposit'
+  | 'refundId'
+  | 'invoiceId'
   | 'externalId'
   | 'metadata'
   | 'usdRate'
@@ -129,7 +145,7 @@ const reserveRequest = query<{ moved: number }>(
    select count(*)::int as moved from moved`,
 );
 
-type Reservation = {
+export type Reservation = {
   id: PayoutId;
   /** What the ledger holds without the fee. */
   amount: Units;
@@ -141,7 +157,7 @@ type Reservation = {
 };
 
 /** Marks a payout as reserved after the ledger has placed its hold. False when it is not `requested` any more. */
-export async function reserveRequested(db: Db, reservation: Reservation, now: Date): Promise<boolean> {
+export async function reserveRequested(db: Queryable, reservation: Reservation, now: Date): Promise<boolean> {
   assertMoves(payoutMoves, ['requested'], 'reserved');
   const { moved } = await db.one(reserveRequest, [
     reservation.id,
@@ -169,9 +185,9 @@ const move = query<Payout>(
 
 /**
  * Changes the status of a payout that has one of the statuses `from`; undefined when it has none of them. A payout that shall
- * be cancelled is not signed.
+ * be cancelled is not signed. When a payout ends, the refund that it pays follows.
  */
-export function movePayout(
+export async function movePayout(
   trx: Trx,
   id: PayoutId,
   from: readonly PayoutStatus[],
@@ -179,7 +195,9 @@ export function movePayout(
   { txHash, failedReason }: { txHash?: string; failedReason?: string } = {},
 ): Promise<Payout | undefined> {
   assertMoves(payoutMoves, from, to);
-  return trx.maybe(move, [id, from, to, txHash, failedReason]);
+  const moved = await trx.maybe(move, [id, from, to, txHash, failedReason]);
+  if (moved !== undefined && moved.refundId !== null) await followPayouts(trx, id);
+  return moved;
 }
 
 const showSent = statement(

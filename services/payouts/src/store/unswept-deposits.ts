@@ -215,3 +215,12 @@ const postpone = statement(
 export async function postponeDeposits(db: Queryable, depositIds: string[], retryAt: Date): Promise<void> {
   await db.rows(postpone, [depositIds, retryAt]);
 }
+
+const selectLiveReturn = query<{ id: string }>(
+  'unswept_deposits_live_return',
+  `select id from payouts where returns_deposit = $1 and status not in ('failed', 'refused', 'voided')`,
+);
+
+/** Whether a payout that has not failed pays a deposit back. */
+export const hasLiveReturn = async (db: Queryable, depositId: string): Promise<boolean> =>
+  (await db.maybe(selectLiveReturn, [depositId])) !== undefined;

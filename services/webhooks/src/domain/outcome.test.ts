@@ -63,6 +63,10 @@ test('a delivery whose attempt was stopped is due at once', () => {
   expect(deliveryAfter({ ...delivery, attempts: 5 }, stopped, now)).toEqual({ state: 'waiting', dueAt: now });
 });
 
+test('a delivery that fails at the former URL is due at once, with all its attempts', () => {
+  expect(deliveryAfter(renewed, failed, now)).toEqual({ state: 'waiting', dueAt: now, startsNewCycle: true });
+});
+
 const asking = (status: number, retryAfter = '3600'): SendResult => ({ ...answered(status), retryAfter });
 
 test.each([

@@ -193,3 +193,8 @@ it('every next attempt is high enough for nodes, within the limits, and the atte
     ),
   );
 });
+
+it('fees are not raised when only the maximum may still grow', () => {
+  const newest = fees(200n, 100n);
+  expect(bumpedFees(aStuck({ newest }), fees(300n, 10n))).toBeUndefined();
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it } from '@jest/globals';
+import { cents, convertUnits, ONE_DOLLAR, parseRate, type Rate, units } from '@quittance/shared/money';
+import fc from 'fast-check';
+import {
+  limitOf,
+  type PaidInvoice,
+  refundAmounts,
+  refundMoves,
+  stateAfterPayout,
+  type WantedRefund,
+} from './refund.ts';
+
+function rate(text: string): Rate {
+  const parsed = parseRate(text);
+  if (!parsed.ok) throw new Error(`no rate: ${text}`);
+  return parsed.value;
+}
+
+/** 100 dollars at 2,500 dollars for an ether: 0.04 due; 0.05 paid. */
+const FINNEY = 10n ** 15n;
+const invoice: PaidInvoice = {
+  due: units(40n * FINNEY),
+  paid: units(50n * FINNEY),
+  decimals: 18,
+  rate: rate('2500'),
+  fiatRate: ONE_DOLLAR,
+};
+
+describe('how much is refunded', () => {
+  it.each([
+    ['all that was paid', 'all', 0n, null, { share: 50n, amount: 50n }],
+    ['all that former refunds have left', 'all', 20n, null, { share: 30n, amount: 30n }],
+    ['the overpayment', 'surplus', 0n, null, { share: 10n, amount: 10n }],
+    ['what former refunds have left of the overpayment', 'surplus', 4n, null, { share: 6n, amount: 6n }],
+    ['an amount of dollars at the rate of the invoice', cents(2_500n), 0n, null, { share: 10n, amount: 10n }],
+    ['the value of all at twice the rate', 'all', 0n, '5000', { share: 50n, amount: 25n }],
+    ['an amount of dollars at half the rate', cents(2_500n), 0n, '1250', { share: 10n, amount: 20n }],
+  ] as const)('is %s', (_, wanted, refunded, now, { share, amount }) => {
+    const given = units(refunded * FINNEY);
+    expect(refundAmounts(invoice, given, wanted as WantedRefund, now === null ? null : rate(now))).toEqual({
+      ok: true,
+      value: { share: share * FINNEY, amount: amount * FINNEY },
+    });
+  });
+
+  it.each([
+    ['all was refunded before', 'all', 50n, 'nothing_left'],
+    ['the chain took back more than is left', 'all', 60n, 'nothing_left'],
+    ['the overpayment was refunded before', 'surplus', 10n, 'nothing_left'],
+    ['it is a cent more than is left', cents(12_501n), 0n, 'too_large'],
+    ['it is a cent more than former refunds have left', cents(2_501n), 40n, 'too_large'],
+  ] as const)('is refused when %s', (_, wanted, refunded, problem) => {
+    const given = units(refunded * FINNEY);
+    expect(refundAmounts(invoice, given, wanted as WantedRefund, null)).toEqual({
+      ok: false,
+      refusal: problem,
+    });
+  });
+
+  it('is an amount in euros at the rate of the euro that the invoice has', () => {
+    const inEuros = { ...invoice, fiatRate: rate('1.25') };
+    expect(refundAmounts(inEuros, units(0n), cents(2_000n), null)).toEqual({
+      ok: true,
+      value: { share: 10n * FINNEY, amount: 10n * FINNEY },
+    });
+  });
+
+  it('is never more than is left or than it is worth, and at most one unit less', () => {
+    const rates = fc.bigInt(1n, 10n ** 24n).map((value) => value as Rate);
+    const amounts = fc.bigInt(1n, 10n ** 27n).map(units);
+    const wanted = fc.oneof(
+      fc.constantFrom<WantedRefund>('all', 'surplus'),
+      fc.bigInt(1n, 10n ** 14n).map(cents),
+    );
+    fc.assert(
+      fc.property(
+        fc.record({
+          due: amounts,
+          paid: amounts,
+          decimals: fc.integer({ min: 0, max: 18 }),
+          rate: rates,
+          fiatRate: rates,
+        }),
+        amounts,
+        wanted,
+        fc.option(rates),
+        (paid, refunded, asked, now) => {
+          const found = refundAmounts(paid, refunded, asked, now);
+          if (!found.ok) return;
+          const { share, amount } = found.value;
+          expect(share + refunded).toBeLessThanOrEqual(limitOf(paid, asked));
+          expect(limitOf(paid, asked)).toBeLessThanOrEqual(paid.paid);
+          // Worth, in dollars times 10^18 times 10^decimals: of the request, and of what is paid.
+          const one = 10n ** BigInt(paid.decimals);
+          const requested =
+            typeof asked === 'bigint' ? (asked * paid.fiatRate * one) / 100n : share * paid.rate;
+          const at = now ?? paid.rate;
+          expect(amount * at).toBeLessThanOrEqual(requested);
+          expect((amount + 1n) * at).toBeGreaterThan(
+            requested - (asked === 'all' || asked === 'surplus' ? 0n : 1n),
+          );
+          if (now === null) expect(amount).toBe(share);
+        },
+      ),
+    );
+    expect(
+      convertUnits(units(3n), { rate: rate('1'), decimals: 0 }, { rate: rate('2'), decimals: 0 }, 'down'),
+    ).toBe(1n);
+  });
+});
+
+describe('a pending refund', () => {
+  const now = new Date('2026-01-01T00:00:00Z');
+  const later = new Date('2026-01-02T00:00:00Z');
+  it.each([
+    ['mined', later, 'completed'],
+    ['mined', null, 'completed'],
+    ['failed', later, 'claimable'],
+    ['refused', later, 'claimable'],
+    ['voided', later, 'claimable'],
+    ['failed', now, 'expired'],
+    ['failed', null, 'failed'],
+    ['refused', null, 'voided'],
+    ['voided', null, 'voided'],
+  ] as const)('whose payout is %s, with a link until %p, is %s', (end, expiresAt, state) => {
+    expect(stateAfterPayout(end, expiresAt, now)).toBe(state);
+    expect(refundMoves.pending).toContain(state);
+  });
+});

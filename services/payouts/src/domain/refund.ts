@@ -1,0 +1,115 @@
+import { type Cents, convertUnits, type Rate, type Units, units, unitsOfFiat } from '@quittance/shared/money';
+import { ok, type Result, refuse } from '@quittance/shared/result';
+
+/**
+ * The states of a refund. With a claim link it is claimable until its payer names an address, and again when the payout
+ * failed. A refund to an address that the ledger did not cover is voided: it never came to exist.
+ */
+export const refundMoves = {
+  claimable: ['pending', 'expired', 'cancelled'],
+  pending: ['completed', 'failed', 'claimable', 'expired', 'voided'],
+  completed: [],
+  failed: [],
+  expired: [],
+  cancelled: [],
+  voided: [],
+} as const satisfies Record<string, readonly string[]>;
+
+export type RefundState = keyof typeof refundMoves;
+/** The states that merchants see. */
+export const shownRefundStates = [
+  'claimable',
+  'pending',
+  'completed',
+  'failed',
+  'expired',
+  'cancelled',
+] as const;
+
+/** A refund in one of these states takes its share of what was paid. */
+export const countedStates = ['claimable', 'pending', 'completed'] as const satisfies readonly RefundState[];
+
+/** How a payout ends, by its status. */
+export const endedPayouts = ['mined', 'failed', 'refused', 'voided'] as const;
+export type PayoutEnd = (typeof endedPayouts)[number];
+
+/**
+ * The state of a pending refund whose payout has ended.
+ * @param expiresAt of its claim link; null when the merchant gave the address
+ */
+export function stateAfterPayout(end: PayoutEnd, expiresAt: Date | null, now: Date): RefundState {
+  if (end === 'mined') return 'completed';
+  if (expiresAt !== null) return expiresAt > now ? 'claimable' : 'expired';
+  return end === 'failed' ? 'failed' : 'voided';
+}
+
+/** What was paid for an invoice, in units of its asset. */
+export type PaidInvoice = {
+  due: Units;
+  /** Final and credited. */
+  paid: Units;
+  decimals: number;
+  /** US dollars for one whole asset, as locked in the invoice. */
+  rate: Rate;
+  /** US dollars for one unit of the invoice's currency, as locked in it. */
+  fiatRate: Rate;
+};
+
+/** All that is left, what is left of an overpayment, or an amount in the invoice's currency. */
+export type WantedRefund = 'all' | 'surplus' | Cents;
+
+/** The most that the refunds of an invoice may take together, when this one is among them. */
+export const limitOf = ({ due, paid }: Pick<PaidInvoice, 'due' | 'paid'>, wanted: WantedRefund): Units =>
+  wanted === 'surplus' ? units(paid > due ? paid - due : 0n) : paid;
+
+export type RefundAmounts = {
+  /** What it takes of what was paid. */
+  share: Units;
+  /** What is paid. */
+  amount: Units;
+};
+
+/**
+ * - `nothing_left`: the former refunds have taken all.
+ * - `too_large`: less than this is left.
+ * - `too_small`: it is worth less than one unit.
+ */
+export type RefundProblem = 'nothing_left' | 'too_large' | 'too_small';
+
+/**
+ * How much a refund pays, and how much of what was paid it takes. Both are rounded down to a whole unit, once, so that the
+ * merchant never pays more than the amount is worth.
+ * @param refunded what former refunds have taken
+ * @param rateNow US dollars for one whole asset now, to pay the same value as then; null to pay at the rate of the invoice
+ */
+export function refundAmounts(
+  invoice: PaidInvoice,
+  refunded: Units,
+  wanted: WantedRefund,
+  rateNow: Rate | null,
+): Result<RefundAmounts, RefundProblem> {
+  const { decimals, rate, fiatRate } = invoice;
+  const left = units(limitOf(invoice, wanted) - refunded);
+  if (left <= 0n) return refuse('nothing_left');
+  const share = shareOf(wanted, left, invoice);
+  if (share > left) return refuse('too_large');
+  const amount = amountAt(rateNow);
+  return share > 0n && amount > 0n ? ok({ share, amount }) : refuse('too_small');
+
+  function amountAt(now: Rate | null): Units {
+    if (now === null) return share;
+    // Not of the share, which is rounded already.
+    if (typeof wanted === 'bigint') return unitsOfFiat(wanted, fiatRate, { rate: now, decimals }, 'down');
+    return convertUnits(share, { rate, decimals }, { rate: now, decimals }, 'down');
+  }
+}
+
+function shareOf(wanted: WantedRefund, left: Units, { rate, fiatRate, decimals }: PaidInvoice): Units {
+  switch (wanted) {
+    case 'all':
+    case 'surplus':
+      return left;
+    default:
+      return unitsOfFiat(wanted, fiatRate, { rate, decimals }, 'down');
+  }
+}

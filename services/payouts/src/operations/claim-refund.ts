@@ -1,0 +1,123 @@
+import { failpoint } from '@quittance/shared/failpoint';
+import type { RefundId } from '@quittance/shared/ids';
+import { type Units, units } from '@quittance/shared/money';
+import { assertNever, ok, type Result, refuse } from '@quittance/shared/result';
+import type { FieldErrors } from '@quittance/shared/validation';
+import { freshQuote, type PayoutOrder, readRecipient, termsOf } from '../payout-order.ts';
+import type { Ports } from '../ports.ts';
+import { payableChain } from '../refund-order.ts';
+import {
+  cancelRefund,
+  claimRefund,
+  expireRefunds,
+  followPayouts,
+  type StoredRefund,
+} from '../store/refunds.ts';
+import { findUnresolved } from '../store/unswept-deposits.ts';
+import { requestPayout } from './request-payout.ts';
+
+/**
+ * Why a claim is not paid.
+ *
+ * | refusal | meaning |
+ * |---|---|
+ * | `{ address }` | The address is not valid. |
+ * | `not_claimable` | The refund was claimed, cancelled or has expired a moment ago. |
+ * | `balance` | The shop's balance does not cover it. The refund stays claimable. |
+ * | `resolved` | The shop has decided otherwise about the deposit, or the chain took it back. |
+ * | `fee` | What is left after the network fee is too little to be paid. |
+ * | `unavailable` | It is unknown whether the ledger has placed the hold, so this claim is never paid: it may be repeated. |
+ */
+export type ClaimRefusal = FieldErrors | 'not_claimable' | 'balance' | 'resolved' | 'fee' | 'unavailable';
+
+/**
+ * Pays a refund to the address that its payer gives. However often it is called at once, one payout is created: the refund
+ * becomes pending in the transaction that stores the payout, and claimable again when the payout comes to nothing. Throws
+ * Unavailable without a fresh quote.
+ */
+export async function payClaim(
+  ports: Ports,
+  refund: StoredRefund,
+  body: { address: unknown },
+  requestId: string,
+): Promise<Result<void, ClaimRefusal>> {
+  const { id, account, asset, invoiceId, depositId, externalId, metadata } = refund;
+  const address = readRecipient(body, payableChain(asset, ports.chains));
+  if (!address.ok) return address;
+  const quote = freshQuote(ports, asset);
+  const terms = termsOf(quote);
+  const dust = units(quote.dust);
+  const amount = await amountOf(ports, refund, terms);
+  if (amount === undefined) return refuse('resolved');
+  if (amount <= 0n || amount < dust) return refuse('fee');
+
+  const made = await requestPayout(ports, {
+    account,
+    asset,
+    amount,
+    takesAll: false,
+    address: address.value,
+    ...terms,
+    externalId,
+    metadata,
+    returnsDeposit: depositId,
+    refund: { id, invoiceId, take: (trx, payoutId) => claimRefund(trx, id, payoutId) },
+    requestId,
+    key: undefined,
+  });
+  failpoint('refunds.claimed');
+  if (made.ok) return ok(undefined);
+  const { refusal } = made;
+  if (typeof refusal === 'object') return refuse('balance');
+  switch (refusal) {
+    case 'not_taken':
+      return refuse('not_claimable');
+    case 'already_accepted':
+    case 'already_returned':
+    case 'used_for_recovery':
+      return refuse('resolved');
+    case 'halted':
+    case 'key_taken':
+    case 'unavailable':
+      return refuse('unavailable');
+    default:
+      return assertNever(refusal);
+  }
+}
+
+/** What is paid: of a deposit all that is left of it less the network fee. Undefined when the chain took the deposit back. */
+async function amountOf(
+  { db }: Pick<Ports, 'db'>,
+  { depositId, amount }: StoredRefund,
+  { networkFee }: Pick<PayoutOrder, 'networkFee'>,
+): Promise<Units | undefined> {
+  if (depositId === null) return amount;
+  const deposit = await findUnresolved(db, depositId);
+  if (deposit === undefined || deposit.isReversed) return undefined;
+  return (deposit.amount - networkFee) as Units;
+}
+
+/** Cancels a claim link. False when it is not claimable. */
+export async function cancelClaim(
+  { db, wakeRelay }: Pick<Ports, 'db' | 'wakeRelay'>,
+  id: RefundId,
+): Promise<boolean> {
+  const cancelled = await db.transaction((trx) => cancelRefund(trx, id));
+  if (cancelled !== undefined) wakeRelay();
+  return cancelled !== undefined;
+}
+
+const REFUNDS_PER_STEP_MAX = 100;
+
+/**
+ * Ends claim links whose time is over, and follows payouts that a replica of an older release has ended.
+ * @returns how many refunds have changed
+ */
+export async function endRefunds({ db, wakeRelay }: Pick<Ports, 'db' | 'wakeRelay'>): Promise<number> {
+  const ended = await db.transaction(async (trx) => {
+    const expired = await expireRefunds(trx, REFUNDS_PER_STEP_MAX);
+    return expired + (await followPayouts(trx, null, REFUNDS_PER_STEP_MAX));
+  });
+  if (ended > 0) wakeRelay();
+  return ended;
+}

@@ -1,0 +1,42 @@
+import { assets } from '@quittance/shared/assets';
+import { formatUnits } from '@quittance/shared/money';
+import type { RefundState } from './domain/refund.ts';
+import type { StoredRefund } from './store/refunds.ts';
+
+/** The state that is shown: a link whose time is over has expired, also before a worker has stored it. */
+export const shownState = (
+  { state, expiresAt }: Pick<StoredRefund, 'state' | 'expiresAt'>,
+  now: Date,
+): RefundState => (state === 'claimable' && expiresAt !== null && expiresAt <= now ? 'expired' : state);
+
+/** A refund as the list and a single read show it. */
+export function refundView(refund: Omit<StoredRefund, 'version'>, now: Date) {
+  const { id, symbol, name, decimals } = assets[refund.asset];
+  return {
+    id: refund.id,
+    status: shownState(refund, now),
+    invoice_id: refund.invoiceId,
+    deposit_id: refund.depositId,
+    requested: refund.requested,
+    rate: refund.rate,
+    amount: formatUnits(refund.amount, decimals),
+    share: formatUnits(refund.share, decimals),
+    asset: { id, symbol, name, decimals },
+    // eslint-disable-next-line no-restricted-syntax -- an id below 2^53
+    payout_id: refund.payoutId === null ? null : Number(refund.payoutId),
+    external_id: refund.externalId,
+    metadata: refund.metadata,
+    expires_at: refund.expiresAt?.toISOString() ?? null,
+    created_at: refund.createdAt.toISOString(),
+  };
+}
+
+/**
+ * The body of the 201.
+ * @param claimUrl the claim link; null where there is none, and in the answer to a repeated request: only the hash of its
+ *   token is stored
+ */
+export const createdRefundView = (refund: Omit<StoredRefund, 'version'>, claimUrl: string | null) => ({
+  message: 'Refund created successfully.',
+  data: { ...refundView(refund, refund.createdAt), claim_url: claimUrl },
+});

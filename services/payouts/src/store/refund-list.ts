@@ -1,0 +1,62 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
+import { type Queryable, query } from '@quittance/shared/db';
+import type { AccountId } from '@quittance/shared/ids';
+import { countOf, type Place, pageOfFound } from '@quittance/shared/pages';
+import type { RefundState } from '../domain/refund.ts';
+import { refundColumns, type StoredRefund } from './refunds.ts';
+
+/** What is null is not asked about. */
+type RefundFilter = {
+  account: AccountId;
+  status: RefundState | null;
+  asset: AssetSymbol | null;
+  invoiceId: string | null;
+  depositId: string | null;
+  externalId: string | null;
+  createdFrom: Date | null;
+  createdTo: Date | null;
+};
+
+const shownState = `case when state = 'claimable' and expires_at <= now() then 'expired' else state end`;
+
+const conditions = {
+  account: 'account_id = ?',
+  status: `${shownState} = ?`,
+  asset: 'asset = ?',
+  invoiceId: 'invoice_id = ?',
+  depositId: 'deposit_id = ?',
+  externalId: 'external_id = ?',
+  createdFrom: 'created_at >= ?',
+  createdTo: 'created_at <= ?',
+} as const satisfies Record<keyof RefundFilter, string>;
+
+/** Not while the ledger has not decided about the payout of a refund to an address: it may never come to exist. */
+const isShown = `state <> 'voided' and (state <> 'pending' or claim_hash is not null or not exists (
+  select from payouts p where p.id = refunds.payout_id and p.status in ('requested', 'refused', 'voided')))`;
+
+/** One page of a merchant's refunds, newest first, and the list's total. The statements have no name, as those of payouts. */
+export async function refundPage(
+  db: Queryable,
+  filter: RefundFilter,
+  place: Place,
+): Promise<{ items: StoredRefund[]; total: number }> {
+  const asked = Object.entries(conditions).filter(([name]) => filter[name as keyof RefundFilter] !== null);
+  const values = asked.map(([name]) => filter[name as keyof RefundFilter]);
+  const where = [isShown, ...asked.map(([, sql], i) => sql.replace('?', `$${i + 1}`))].join(' and ');
+  const { total } = await db.one(query<{ total: number }>('', countOf(`refunds where ${where}`)), values);
+  const [limit, offset] = [values.length + 1, values.length + 2];
+  const selectPage = query<StoredRefund>(
+    '',
+    `select ${refundColumns()} from refunds where ${where} order by created_at desc, id desc
+     limit $${limit} + 1 offset $${offset}`,
+  );
+  return pageOfFound(total, place, await db.rows(selectPage, [...values, place.limit, place.offset]));
+}
+
+const selectShown = query<StoredRefund>(
+  'refunds_shown',
+  `select ${refundColumns()} from refunds where id = $1 and ${isShown}`,
+);
+
+/** A refund that merchants see. */
+export const findShownRefund = (db: Queryable, id: string) => db.maybe(selectShown, [id]);

@@ -1,0 +1,253 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
+import { bulk, type Queryable, query, type Trx } from '@quittance/shared/db';
+import type { AccountId, InvoiceId, PayoutId, RefundId } from '@quittance/shared/ids';
+import type { Metadata } from '@quittance/shared/metadata';
+import type { Units } from '@quittance/shared/money';
+import { appendToOutbox } from '@quittance/shared/outbox';
+import { invariant } from '@quittance/shared/result';
+import {
+  countedStates,
+  endedPayouts,
+  type PayoutEnd,
+  type RefundState,
+  refundMoves,
+  stateAfterPayout,
+} from '../domain/refund.ts';
+import { assertMoves } from '../domain/states.ts';
+
+export type StoredRefund = {
+  id: RefundId;
+  account: AccountId;
+  /** What is refunded: an invoice, or an unresolved deposit. */
+  invoiceId: InvoiceId | null;
+  depositId: string | null;
+  asset: AssetSymbol;
+  share: Units;
+  amount: Units;
+  /** As the merchant asked: `all`, `surplus`, an amount in the invoice's currency, or `deposit`. */
+  requested: string;
+  rate: 'then' | 'now';
+  state: RefundState;
+  /** Of its claim link; null when the merchant gave the address. */
+  expiresAt: Date | null;
+  payoutId: PayoutId | null;
+  externalId: string | null;
+  metadata: Metadata;
+  version: number;
+  createdAt: Date;
+};
+
+/** `claimHash`: the SHA-256 of the token of its claim link. */
+export type NewRefund = Omit<StoredRefund, 'version'> & { claimHash: Buffer | null };
+
+const sqlList = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(', ');
+const isCounted = (of: string): string => `${of}.state in (${sqlList(countedStates)})`;
+
+const names = [
+  'id',
+  'account_id as account',
+  'invoice_id',
+  'deposit_id',
+  'asset',
+  'share',
+  'amount',
+  'requested',
+].concat(['rate', 'state', 'expires_at', 'payout_id', 'external_id', 'metadata', 'version', 'created_at']);
+/** The columns of a refund, of the relation `of`. */
+export const refundColumns = (of = 'refunds'): string => names.map((name) => `${of}.${name}`).join(', ');
+
+const lockInvoice = query<{ invoiceId: string }>(
+  'refunds_lock_invoice',
+  `insert into refunded_invoices (invoice_id, account_id, asset, paid_amount) values ($1, $2, $3, $4)
+   on conflict (invoice_id) do update set paid_amount = excluded.paid_amount, updated_at = now()
+   returning invoice_id`,
+);
+
+const expireOfInvoice = query<StoredRefund>(
+  'refunds_expire_of_invoice',
+  `update refunds set state = 'expired', version = version + 1, updated_at = now()
+   where invoice_id = $1 and state = 'claimable' and expires_at <= now()
+   returning ${refundColumns()}`,
+);
+
+const rows = bulk({
+  id: 'text',
+  account: 'account_id text',
+  invoiceId: 'text',
+  depositId: 'text',
+  asset: 'text',
+  share: 'numeric',
+  amount: 'numeric',
+  requested: 'text',
+  rate: 'text',
+  state: 'text',
+  claimHash: 'bytea',
+  expiresAt: 'timestamptz',
+  payoutId: 'bigint',
+  externalId: 'text',
+  metadata: 'json',
+  createdAt: 'timestamptz',
+});
+const limitParameter = `$${rows.columns.split(', ').length + 1}`;
+
+// The sum is read after the lock of the invoice's row, so it has every refund that was committed before.
+const insertWithin = query<StoredRefund>(
+  'refunds_insert_within',
+  `${rows.insertInto('refunds')}
+   where given.share + (
+     select coalesce(sum(former.share), 0) from refunds former
+     where former.invoice_id = given.invoice_id and ${isCounted('former')}) <= ${limitParameter}::numeric
+   returning ${refundColumns()}`,
+);
+const insertOfDeposit = query<StoredRefund>(
+  'refunds_insert_of_deposit',
+  `${rows.insertInto('refunds')} returning ${refundColumns()}`,
+);
+
+const valuesOf = (refund: NewRefund): unknown[] =>
+  rows.values([{ ...refund, metadata: JSON.stringify(refund.metadata) }]);
+
+/**
+ * Stores a refund of an invoice, unless the shares of all its refunds would be more than `limit`. Holds a lock on the
+ * invoice's row until the end of the transaction: one refund of an invoice is decided after the other.
+ * @param paid what was paid for the invoice, as invoices has just said
+ */
+export async function insertRefundWithin(
+  trx: Trx,
+  refund: NewRefund,
+  { limit, paid }: { limit: Units; paid: Units },
+): Promise<StoredRefund | undefined> {
+  invariant(limit <= paid, 'refunds never take more than was paid');
+  await trx.one(lockInvoice, [refund.invoiceId, refund.account, refund.asset, paid]);
+  // Waits for a claim of one of these that is being committed.
+  await tellRefunds(trx, await trx.rows(expireOfInvoice, [refund.invoiceId]));
+  return trx.maybe(insertWithin, [...valuesOf(refund), limit]);
+}
+
+/** Stores a refund of a deposit. Breaks `refunds_one_of_deposit` when the deposit has one already. */
+export const insertRefundOfDeposit = (trx: Trx, refund: NewRefund): Promise<StoredRefund> =>
+  trx.one(insertOfDeposit, valuesOf(refund));
+
+const sumOfInvoice = query<{ share: Units }>(
+  'refunds_sum',
+  `select coalesce(sum(share), 0) as share from refunds
+   where invoice_id = $1 and ${isCounted('refunds')} and (state <> 'claimable' or expires_at > now())`,
+);
+
+/** What the refunds of an invoice take of what was paid. */
+export const refundedShare = async (db: Queryable, invoiceId: InvoiceId): Promise<Units> =>
+  (await db.one(sumOfInvoice, [invoiceId])).share;
+
+const selectOne = query<StoredRefund>('refunds_one', `select ${refundColumns()} from refunds where id = $1`);
+export const findRefund = (db: Queryable, id: RefundId) => db.maybe(selectOne, [id]);
+
+const selectClaimed = query<StoredRefund>(
+  'refunds_by_claim',
+  `select ${refundColumns()} from refunds where claim_hash = $1`,
+);
+/** The refund of a claim link, by the SHA-256 of its token. */
+export const findRefundByClaim = (db: Queryable, claimHash: Buffer) => db.maybe(selectClaimed, [claimHash]);
+
+const claim = query<StoredRefund>(
+  'refunds_claim',
+  `update refunds set state = 'pending', payout_id = $2, version = version + 1, updated_at = now()
+   where id = $1 and state = 'claimable' and expires_at > now()
+   returning ${refundColumns()}`,
+);
+
+/** Assigns a payout to a claimable refund; undefined when it is not claimable any more. */
+export function claimRefund(trx: Trx, id: RefundId, payoutId: PayoutId): Promise<StoredRefund | undefined> {
+  assertMoves(refundMoves, ['claimable'], 'pending');
+  return trx.maybe(claim, [id, payoutId]);
+}
+
+const cancel = query<StoredRefund>(
+  'refunds_cancel',
+  `update refunds set state = 'cancelled', version = version + 1, updated_at = now()
+   where id = $1 and state = 'claimable' and expires_at > now()
+   returning ${refundColumns()}`,
+);
+
+/** Cancels a claim link that nobody has used; undefined when it is not claimable. */
+export async function cancelRefund(trx: Trx, id: RefundId): Promise<StoredRefund | undefined> {
+  assertMoves(refundMoves, ['claimable'], 'cancelled');
+  const cancelled = await trx.maybe(cancel, [id]);
+  if (cancelled !== undefined) await tellRefunds(trx, [cancelled]);
+  return cancelled;
+}
+
+const expire = query<StoredRefund>(
+  'refunds_expire',
+  `update refunds set state = 'expired', version = version + 1, updated_at = now()
+   where id in (
+     select id from refunds where state = 'claimable' and expires_at <= now()
+     order by expires_at limit $1 for update skip locked)
+   returning ${refundColumns()}`,
+);
+
+/** Ends claim links whose time is over. @returns how many. */
+export async function expireRefunds(trx: Trx, atMost: number): Promise<number> {
+  assertMoves(refundMoves, ['claimable'], 'expired');
+  const expired = await trx.rows(expire, [atMost]);
+  await tellRefunds(trx, expired);
+  return expired.length;
+}
+
+const lockPending = query<{ id: RefundId; end: PayoutEnd; expiresAt: Date | null; now: Date }>(
+  'refunds_lock_pending',
+  `select r.id, p.status as end, r.expires_at, now() as now
+   from refunds r join payouts p on p.id = r.payout_id
+   where r.state = 'pending' and p.status in (${sqlList(endedPayouts)}) and ($1::bigint is null or r.payout_id = $1)
+   order by r.id limit $2 for update of r skip locked`,
+);
+
+const move = query<StoredRefund>(
+  'refunds_move',
+  `update refunds set state = $2, payout_id = case when $3 then payout_id end, version = version + 1, updated_at = now()
+   where id = $1 returning ${refundColumns()}`,
+);
+
+/**
+ * Moves pending refunds whose payout has ended: those of `payoutId`, or, for null, any that a replica of an older release
+ * has left behind.
+ * @returns how many
+ */
+export async function followPayouts(trx: Trx, payoutId: PayoutId | null, atMost = 1): Promise<number> {
+  const ended = await trx.rows(lockPending, [payoutId, atMost]);
+  for (const { id, end, expiresAt, now } of ended) {
+    const state = stateAfterPayout(end, expiresAt, now);
+    assertMoves(refundMoves, ['pending'], state);
+    // A request that never became a payout is not shown.
+    const wasPayout = end === 'mined' || end === 'failed';
+    await tellRefunds(trx, [await trx.one(move, [id, state, wasPayout])]);
+  }
+  return ended.length;
+}
+
+/** Tells invoices about refunds of its invoices. One that never came to exist is not told of. */
+export async function tellRefunds(
+  trx: Trx,
+  refunds: readonly StoredRefund[],
+  requestId: string | null = null,
+): Promise<void> {
+  const events = refunds.flatMap((refund) => {
+    const { invoiceId, state } = refund;
+    if (invoiceId === null || state === 'voided') return [];
+    return {
+      kind: 'refund.updated' as const,
+      payload: {
+        refund_id: refund.id,
+        invoice_id: invoiceId,
+        account_id: refund.account,
+        version: refund.version,
+        status: state,
+        asset: refund.asset,
+        amount: refund.amount.toString(),
+        share: refund.share.toString(),
+        payout_id: refund.payoutId,
+        created_at: refund.createdAt.toISOString(),
+      },
+    };
+  });
+  await appendToOutbox(trx, events, requestId);
+}

@@ -1,0 +1,204 @@
+import { describe, expect, it } from '@jest/globals';
+import type { PayoutId } from '@quittance/shared/ids';
+import { recordDeposits } from '../src/handlers.ts';
+import { endRefunds, payClaim } from '../src/operations/claim-refund.ts';
+import { movePayout } from '../src/store/payouts.ts';
+import { findRefund, type StoredRefund } from '../src/store/refunds.ts';
+import { aDeposit } from './deposit-event.ts';
+import { FINNEY, refundsSuite } from './refunds-fixture.ts';
+import { PUBLIC_URL } from './service-client.ts';
+import { recipient as address } from './service-fixture.ts';
+
+/** Claim links, opened and raced on two replicas. */
+const at = refundsSuite();
+const { shown, cancel, aLink, page, payoutsOf, fail, expireLink, told } = at;
+
+describe('a claim link', () => {
+  it('shows what is paid back, and takes an address once in two tabs on two replicas', async () => {
+    const { refundId, invoice, token } = await aLink({
+      amount: 'all',
+      external_id: 'rma',
+      expires_in_days: 1,
+    });
+    const open = await page(token);
+    expect(open.status).toBe(200);
+    for (const text of ['0.05 ETH', 'Ethereum', 'Valid until', '<form method="post">'])
+      expect(open.text).toContain(text);
+    for (const text of [invoice, 'rma', '<script']) expect(open.text).not.toContain(text);
+    expect(open.headers.get('content-security-policy')).toMatch(/default-src 'none'.*form-action 'self'/);
+
+    const others = '0x00000000000000000000000000000000000ABcDe';
+    const sent = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => page(token, i % 2 === 0 ? address : others.toLowerCase())),
+    );
+    for (const { status, headers } of sent) {
+      expect([status, headers.get('location')]).toEqual([303, `${PUBLIC_URL}/claim/${token}`]);
+    }
+    const [payout, ...more] = await payoutsOf(refundId);
+    expect([payout?.status, BigInt(payout?.amount ?? 0), more]).toEqual(['reserved', 50n * FINNEY, []]);
+    const after = await page(token);
+    expect(after.text.toLowerCase()).toContain(payout?.address ?? 'none');
+    expect(after.text).toContain('It is on its way');
+    expect(after.text).not.toContain('<form');
+    expect(await shown(refundId)).toMatchObject({ status: 'pending', payout_id: expect.any(Number) });
+    await at.fixture.db.transaction(async (trx) => {
+      await movePayout(trx, payout?.id as PayoutId, ['reserved'], 'signed');
+      await movePayout(trx, payout?.id as PayoutId, ['signed'], 'mined', { txHash: '0xfeed' });
+    });
+    expect((await page(token)).text).toMatch(/is paid[\s\S]*0xfeed/);
+    expect((await page(token, address)).status).toBe(303);
+    expect(await payoutsOf(refundId)).toHaveLength(1);
+    expect(await told(refundId)).toEqual(['claimable', 'pending', 'completed']);
+  });
+
+  it('says which rule an address breaks, and shows what was typed as text', async () => {
+    const { refundId, token } = await aLink();
+    const typed = '"><script>alert(1)</script>';
+    const { status, text } = await page(token, typed);
+    expect(status).toBe(422);
+    expect(text).toContain('value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"');
+    expect(text).not.toContain('<script');
+    expect((await page(token, 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq')).text).toContain(
+      'This is an address of Bitcoin',
+    );
+    expect((await page(token, '')).text).toContain('The address field is required.');
+    expect(await payoutsOf(refundId)).toEqual([]);
+  });
+
+  it('stays claimable when the balance is too low, or when the hold is void, and pays later once', async () => {
+    const { refundId, token } = await aLink();
+    at.fixture.ledger.reply = () => ({ outcome: 'refused' });
+    const poor = await page(token, address);
+    expect(poor.status).toBe(409);
+    expect(poor.text).toContain('the shop has to act');
+    at.fixture.ledger.reply = () => ({ outcome: 'voided' });
+    const silent = await page(token, address);
+    expect(silent.status).toBe(503);
+    expect(silent.text).toMatch(/Nothing was paid: please try again[\s\S]*value="0x5290/);
+    expect(await shown(refundId)).toMatchObject({ status: 'claimable', payout_id: null });
+    at.fixture.ledger.reply = () => ({ outcome: 'placed' });
+    expect((await page(token, address)).status).toBe(303);
+    expect((await payoutsOf(refundId)).map(({ status }) => status)).toEqual([
+      'refused',
+      'voided',
+      'reserved',
+    ]);
+  });
+
+  it('is claimable again when its payout has failed, and fails with its time', async () => {
+    const { refundId, token } = await aLink();
+    await page(token, address);
+    const [first] = await payoutsOf(refundId);
+    await fail(first?.id as PayoutId);
+    expect((await page(token)).text).toContain('The payment to the address that you gave has failed');
+    expect((await page(token, address)).status).toBe(303);
+    const [, second] = await payoutsOf(refundId);
+    await expireLink(refundId);
+    await fail(second?.id as PayoutId);
+    expect(await shown(refundId)).toMatchObject({ status: 'expired' });
+    expect(await told(refundId)).toEqual(['claimable', 'pending', 'claimable', 'pending', 'expired']);
+  });
+
+  it('that expired, was cancelled or is guessed pays nothing', async () => {
+    const [late, cancelled] = [await aLink(), await aLink()];
+    await expireLink(late.refundId);
+    await cancel(cancelled.refundId);
+    expect((await page(late.token)).text).toContain('The time to claim it is over');
+    expect((await page(cancelled.token)).text).toContain('The shop has cancelled this link');
+    for (const { refundId, token } of [late, cancelled]) {
+      expect((await page(token, address)).status).toBe(303);
+      expect(await payoutsOf(refundId)).toEqual([]);
+    }
+    for (const token of ['x', 'A'.repeat(27), '%00']) {
+      for (const typed of [undefined, address]) expect((await page(token, typed)).status).toBe(404);
+    }
+    expect(await endRefunds(at.fixture.service.ports)).toBe(1);
+    expect(await told(late.refundId)).toEqual(['claimable', 'expired']);
+    const refused = await cancel(late.refundId);
+    expect([refused.status, refused.body.code]).toEqual([400, 'not_cancelable']);
+  });
+
+  it('pays nothing when it is cancelled or expires while an address is being sent', async () => {
+    const { ports } = at.fixture.service;
+    for (const end of [cancel, expireLink]) {
+      const { refundId } = await aLink();
+      const stale = await findRefund(ports.db, refundId);
+      await end(refundId);
+      const paid = await payClaim(ports, stale as StoredRefund, { address }, 'req_1');
+      expect(paid).toEqual({ ok: false, refusal: 'not_claimable' });
+      expect(await payoutsOf(refundId)).toEqual([]);
+    }
+    await endRefunds(ports);
+  });
+
+  it('whose payout was ended by an older release follows it', async () => {
+    const { refundId, token } = await aLink();
+    await page(token, address);
+    await at.fixture.db.rows(
+      `update payouts set status = 'failed', failed_reason = 'x' where refund_id = $1`,
+      [refundId],
+    );
+    expect(await endRefunds(at.fixture.service.ports)).toBe(1);
+    expect(await shown(refundId)).toMatchObject({ status: 'claimable' });
+  });
+});
+
+describe('POST /api/unresolved/{deposit}/return with a claim link', () => {
+  let made = 0;
+  async function aDepositToReturn() {
+    made += 1;
+    const place = {
+      address: `0x${made.toString(16).padStart(40, 'e')}`,
+      index: made,
+      outpoint: `0xc${made}:0`,
+    };
+    const given = { account_id: at.fixture.shop.account, asset: 'ETH', disposition: 'unresolved' } as const;
+    const payload = aDeposit({ ...given, amount: 10n * FINNEY, ...place });
+    await at.fixture.db.transaction((trx) => recordDeposits(trx, [{ payload }]));
+    return payload.deposit_id;
+  }
+  const giveBack = (id: string, body: object, headers = {}) =>
+    at.fixture.shop.post(body, headers, `/api/unresolved/${id}/return`);
+
+  it('pays the deposit back less the network fee, once', async () => {
+    const id = await aDepositToReturn();
+    const { status, body } = await giveBack(id, { claim: true, external_id: 'late' });
+    expect([status, body.data]).toMatchObject([
+      201,
+      { status: 'claimable', deposit_id: id, invoice_id: null, amount: '0.01', requested: 'deposit' },
+    ]);
+    expect((await giveBack(id, { claim: true })).status).toBe(409);
+    const token = body.data.claim_url.split('/').at(-1);
+    expect((await page(token)).text).toMatch(/Network fee, which is taken from it[\s\S]*0\.0005 ETH/);
+    await Promise.all([page(token, address), page(token, address)]);
+    expect(at.fixture.ledger.asked).toMatchObject([
+      { deposit_id: id, amount: ((95n * FINNEY) / 10n).toString() },
+    ]);
+    expect(await payoutsOf(body.data.id)).toHaveLength(1);
+    expect((await giveBack(id, { address })).status).toBe(409);
+  });
+
+  it('pays nothing when the shop has returned or accepted the deposit since', async () => {
+    const id = await aDepositToReturn();
+    const { body } = await giveBack(id, { claim: true });
+    const token = body.data.claim_url.split('/').at(-1);
+    at.fixture.ledger.reply = () => ({ outcome: 'refused' });
+    expect([(await page(token, address)).status, await shown(body.data.id)]).toMatchObject([
+      409,
+      { status: 'claimable' },
+    ]);
+    at.fixture.ledger.reply = () => ({ outcome: 'placed' });
+    expect((await giveBack(id, { address })).status).toBe(201);
+    const { status, text } = await page(token, address);
+    expect([status, text]).toEqual([409, expect.stringContaining('The shop has decided otherwise')]);
+  });
+
+  it.each([
+    [{ claim: true, address }, { address: ['The address field is not known.'] }],
+    [{ claim: true, expires_in_days: 0 }, { expires_in_days: ['The expires in days must be at least 1.'] }],
+    [{ claim: false }, { address: ['The address field is required.'] }],
+  ])('refuses %j', async (body, errors) => {
+    const answer = await giveBack(await aDepositToReturn(), body);
+    expect([answer.status, answer.body]).toMatchObject([422, { errors }]);
+  });
+});

@@ -1,0 +1,170 @@
+import { describe, expect, it } from '@jest/globals';
+import { newInvoiceId, type PayoutId } from '@quittance/shared/ids';
+import { claimHashOf } from '../src/operations/create-refund.ts';
+import { FINNEY, refundsSuite } from './refunds-fixture.ts';
+import { recipient as address } from './service-fixture.ts';
+
+const at = refundsSuite();
+const { anInvoice, refund, shown, cancel, aLink, fail, expireLink, told } = at;
+
+describe('POST /api/invoices/{id}/refunds', () => {
+  it.each([
+    ['all that was paid', { amount: 'all' }, '0.05', '0.05'],
+    ['the overpayment', { amount: 'surplus' }, '0.01', '0.01'],
+    ['an amount of dollars', { amount: 12.5 }, '0.005', '0.005'],
+    ['all at the rate of now', { amount: 'all', rate: 'now' }, '0.05', '0.025'],
+    ['an amount of dollars at the rate of now', { amount: '12.50', rate: 'now' }, '0.005', '0.0025'],
+  ])('pays %s to an address', async (_, body, share, amount) => {
+    at.fixture.board.set('ETH', { usd_rate: '5000' });
+    const invoice = anInvoice();
+    const notes = { external_id: 'return 7', metadata: { by: 'ada' } };
+    const answer = await refund(invoice, { ...body, ...notes, address });
+    expect([answer.status, answer.body.data]).toMatchObject([
+      201,
+      { status: 'pending', invoice_id: invoice, deposit_id: null, share, amount, claim_url: null, ...notes },
+    ]);
+    const { id, payout_id } = answer.body.data;
+    const payout = (await at.fixture.shop.get(`/api/payouts/${payout_id}`)).body;
+    expect(payout).toMatchObject({ amount, network_fee: '0.0005', to_address: address, ...notes });
+    expect(payout).toMatchObject({ refund_id: id, invoice_id: invoice, deposit_id: null });
+    expect((await at.fixture.shop.get(`/api/payouts?refund_id=${id}`)).body.data).toEqual([payout]);
+    expect((await at.fixture.shop.get(`/api/payouts?invoice_id=${invoice}`)).body.data).toEqual([payout]);
+    expect(at.fixture.ledger.asked).toMatchObject([{ payout_id: String(payout_id), deposit_id: null }]);
+    expect(await told(id)).toEqual(['pending']);
+  });
+
+  it('refunds never more than was paid when many requests arrive at once', async () => {
+    const invoice = anInvoice();
+    const links = Array.from({ length: 8 }, () => refund(invoice, { amount: 25 }));
+    const payouts = Array.from({ length: 8 }, () => refund(invoice, { amount: 25, address }));
+    const answers = await Promise.all([...links, ...payouts]);
+    // 125 dollars were paid.
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(5);
+    for (const { status, body } of answers.filter((one) => one.status !== 201)) {
+      expect([status, body]).toMatchObject([400, { code: 'nothing_to_refund' }]);
+    }
+    const { sum } = await at.fixture.db.one<{ sum: string }>(
+      `select sum(share) from refunds where invoice_id = $1 and state in ('claimable', 'pending')`,
+      [invoice],
+    );
+    expect(BigInt(sum)).toBe(50n * FINNEY);
+  });
+
+  it('says how much was refunded when nothing or too little is left', async () => {
+    const invoice = anInvoice();
+    expect((await refund(invoice, { amount: 100 })).status).toBe(201);
+    const hint = '0.05 ETH was paid, 0.04 ETH of it was refunded';
+    const tooLarge = await refund(invoice, { amount: 25.01 });
+    expect([tooLarge.status, tooLarge.body]).toMatchObject([
+      400,
+      { code: 'refund_too_large', hint: `${hint}: at most 0.01 ETH is left.` },
+    ]);
+    const surplus = await refund(invoice, { amount: 'surplus' });
+    expect([surplus.status, surplus.body]).toMatchObject([
+      400,
+      { code: 'nothing_to_refund', hint: `${hint}, and 0.04 ETH was due.` },
+    ]);
+    expect((await refund(invoice, { amount: 'all', address })).status).toBe(201);
+    expect((await refund(invoice, { amount: 'all' })).body).toMatchObject({
+      code: 'nothing_to_refund',
+      hint: '0.05 ETH was paid, 0.05 ETH of it was refunded.',
+    });
+  });
+
+  it('counts no refund that was refused, has failed, has expired or was cancelled', async () => {
+    const invoice = anInvoice();
+    at.fixture.ledger.reply = () => ({ outcome: 'refused' });
+    for (const replayed of [null, 'true']) {
+      const poor = await refund(
+        invoice,
+        { amount: 'all', address },
+        { 'idempotency-key': `${invoice} poor` },
+      );
+      expect([poor.status, poor.body]).toMatchObject([400, { code: 'insufficient_balance' }]);
+      expect(poor.headers.get('idempotent-replayed')).toBe(replayed);
+    }
+    at.fixture.ledger.reply = () => ({ outcome: 'voided' });
+    expect((await refund(invoice, { amount: 'all', address })).status).toBe(503);
+    at.fixture.ledger.reply = () => ({ outcome: 'placed' });
+    expect((await at.fixture.shop.get('/api/refunds')).body.data).toEqual([]);
+
+    const failed = (await refund(invoice, { amount: 'all', address })).body.data;
+    await fail(String(failed.payout_id) as PayoutId);
+    expect(await shown(failed.id)).toMatchObject({ status: 'failed', payout_id: failed.payout_id });
+    const late = await aLink({ amount: 'all' }, invoice);
+    await expireLink(late.refundId);
+    expect(await shown(late.refundId)).toMatchObject({ status: 'expired' });
+    const cancelled = await aLink({ amount: 'all' }, invoice);
+    expect(await told(late.refundId)).toEqual(['claimable', 'expired']);
+    const done = await cancel(cancelled.refundId);
+    expect([done.status, done.body.data]).toMatchObject([200, { status: 'cancelled' }]);
+    expect((await refund(invoice, { amount: 'all', address })).status).toBe(201);
+    const listed = (await at.fixture.shop.get(`/api/refunds?invoice_id=${invoice}&status=expired`)).body;
+    expect(listed.data).toMatchObject([{ id: late.refundId }]);
+  });
+
+  it('answers a repeated key alike, and shows the claim link once', async () => {
+    const invoice = anInvoice();
+    for (const body of [{ amount: 25 }, { amount: 25, address }]) {
+      const key = { 'idempotency-key': `${invoice} ${JSON.stringify(body)}` };
+      const both = await Promise.all([refund(invoice, body, key), refund(invoice, body, key)]);
+      const first = both.find(
+        ({ status, headers }) => status === 201 && headers.get('idempotent-replayed') === null,
+      );
+      const again = await refund(invoice, body, key);
+      expect([again.status, again.body.data]).toEqual([201, { ...first?.body.data, claim_url: null }]);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      const other = await refund(invoice, { ...body, amount: 26 }, key);
+      expect(other.status).toBe(422);
+    }
+    expect((await at.fixture.shop.get(`/api/refunds?invoice_id=${invoice}`)).body.data).toHaveLength(2);
+  });
+
+  it('stores the hash of the token alone', async () => {
+    const { refundId, token } = await aLink();
+    const row = await at.fixture.db.one<{ hash: Buffer; text: string }>(
+      `select claim_hash as hash, (select string_agg(r::text, '') from refunds r) || (select coalesce(string_agg(k::text, ''), '')
+         from idempotency_keys k) as text from refunds where id = $1`,
+      [refundId],
+    );
+    expect(row.hash).toEqual(claimHashOf(token));
+    expect(row.text).not.toContain(token);
+  });
+
+  it('refuses what is not there, of another account, not paid, or not valid, in this order', async () => {
+    const body = { amount: 'all', address };
+    const none = await refund(newInvoiceId(), body);
+    expect([none.status, none.body.message]).toEqual([404, 'No query results for model [Invoice].']);
+    expect((await refund('%00', body)).status).toBe(404);
+    const invoice = anInvoice();
+    expect((await refund(invoice, { amount: 0 }, {}, at.fixture.newClient())).status).toBe(403);
+    const open = await refund(anInvoice({ status: 'partially_paid' }), body);
+    expect([open.status, open.body]).toMatchObject([400, { code: 'nothing_to_refund' }]);
+    at.invoices.isSilent = true;
+    expect((await refund(invoice, body)).status).toBe(503);
+    expect(at.fixture.ledger.asked).toEqual([]);
+  });
+
+  it.each([
+    [{}, { amount: ['The amount field is required.'] }],
+    [{ amount: 'half' }, { amount: ['The amount must be a number.'] }],
+    [{ amount: 0 }, { amount: ['The amount must be at least 0.01.'] }],
+    [{ amount: 1.001 }, { amount: ['The amount must not have more than 2 decimal places.'] }],
+    [{ amount: 0.02 }, { amount: ['The selected amount is invalid.'] }],
+    [{ amount: 'all', rate: 'later' }, { rate: ['The selected rate is invalid.'] }],
+    [{ amount: 'all', address: 'x' }, { address: ['The selected address is invalid.'] }],
+    [
+      { amount: 'all', address, expires_in_days: 3 },
+      { expires_in_days: ['The expires in days field is for claim links only.'] },
+    ],
+    [
+      { amount: 'all', expires_in_days: 91 },
+      { expires_in_days: ['The expires in days must not be greater than 90.'] },
+    ],
+    [{ amount: 'all', to: address }, { to: ['The to field is not known.'] }],
+    [{ amount: 'all', insufficientBalance: 1 }, { insufficientBalance: [expect.any(String)] }],
+  ])('refuses %j', async (body, errors) => {
+    const { status, body: answered } = await refund(anInvoice(), body);
+    expect([status, answered]).toMatchObject([422, { errors }]);
+  });
+});

@@ -1,0 +1,28 @@
+import { commandSubject, commands, type ReplyOf } from '@quittance/shared/commands';
+import { connect, type Msg } from 'nats';
+
+type Described = NonNullable<ReplyOf<'invoice.describe'>['invoice']>;
+
+/** Invoices as a test has them. While it is silent, `invoice.describe` has no valid answer. */
+export type ScriptedInvoices = {
+  invoices: Map<string, Described>;
+  isSilent: boolean;
+  close(): Promise<void>;
+};
+
+export async function scriptedInvoices(url: string): Promise<ScriptedInvoices> {
+  const nats = await connect({ servers: url });
+  const scripted: ScriptedInvoices = { invoices: new Map(), isSilent: false, close: () => nats.close() };
+  nats.subscribe(commandSubject('invoice.describe'), {
+    queue: 'invoices',
+    callback: (error: Error | null, message: Msg) => {
+      if (error !== null) throw error;
+      const { invoice_id } = commands['invoice.describe'].request.parse(message.json());
+      // No answer that can be read is no answer, without the wait for one.
+      if (scripted.isSilent) return void message.respond('null');
+      message.respond(JSON.stringify({ invoice: scripted.invoices.get(invoice_id) ?? null }));
+    },
+  });
+  await nats.flush();
+  return scripted;
+}
