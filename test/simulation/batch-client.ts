@@ -102,11 +102,14 @@ function note(environment: Environment, { mode, lines, badLine }: Batch, answer:
   switch (answer?.status) {
     case undefined:
     case 409:
-      return all('unheard');
+      all('unheard');
+      return;
     case 503:
-      return all('unavailable');
+      all('unavailable');
+      return;
     case 400:
-      return all('refused');
+      all('refused');
+      return;
     case 201:
       for (const { line, status, payout_id: id } of created.parse(answer.body).data.lines) {
         const order = lines.get(line);
@@ -121,7 +124,7 @@ function note(environment: Environment, { mode, lines, badLine }: Batch, answer:
     default:
       if (answer?.status !== 422 || mode !== 'all_or_nothing' || badLine === undefined)
         environment.defects.push(`${PATH} is answered with ${answer?.status}`);
-      return all('refused');
+      all('refused');
   }
 }
 

@@ -9,10 +9,13 @@ const CANCELS_PERCENT = 25;
 const TWICE_PERCENT = 30;
 const TRIES_MAX = 3;
 
+/** What a merchant was told of. */
+export type Cancellable = Pick<Order, 'account' | 'recipient' | 'payoutIds' | 'cancels'>;
+
 /** A merchant cancels a payout that he was told of, now and then in two tabs at once, until he knows what became of it. */
 export async function cancelSometimes(
   environment: Environment,
-  order: Order,
+  order: Cancellable,
   onRequested: () => void,
 ): Promise<void> {
   const { chance, extras, scheduler, outside } = environment;
@@ -32,7 +35,7 @@ export async function cancelSometimes(
 
 async function cancelOnce(
   environment: Environment,
-  { account, recipient }: Order,
+  { account, recipient }: Cancellable,
   id: string,
   onRequested: () => void,
 ): Promise<CancelAnswer> {

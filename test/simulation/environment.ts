@@ -68,8 +68,9 @@ export class Environment {
    * before there was such a thing, and seeds that were found then show the same.
    */
   readonly extras: Chance;
-  /** Somebody has sent a batch. */
+  /** Somebody has sent a batch, or asked for a refund. */
   hasBatches = false;
+  hasRefunds = false;
   /** Payouts sweeps deposits before anybody needs them. */
   sweepsAhead = false;
   open: { process: Process; close: () => void; closed: Promise<void> } | undefined;

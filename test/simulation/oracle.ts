@@ -1,9 +1,13 @@
 import { CANCELLED } from '@quittance/payouts/domain/states';
 import { invariants } from '@quittance/reconciliation/invariants';
 import { type Batch, madeOf } from './batch-client.ts';
+import type { Cancellable } from './cancel-client.ts';
 import type { TruePayment } from './chain.ts';
 import type { Environment } from './environment.ts';
+import type { Asked } from './merchant.ts';
 import type { Order } from './payout-client.ts';
+import type { Refund } from './refund-client.ts';
+import { brokenRefunds } from './refund-oracle.ts';
 
 type Payout = { id: string; status: string; address: string; failed_reason: string | null };
 type Deposit = { id: string; outpoint: string; amount: string; credits: number; reversals: number };
@@ -12,10 +16,7 @@ type Deposit = { id: string; outpoint: string; amount: string; credits: number; 
 export const HOT_UNITS = 60n;
 
 /** What is wrong in the end: nothing, whatever happened. */
-export function outcome(
-  environment: Environment,
-  { orders, batches }: { orders: readonly Order[]; batches: readonly Batch[] },
-): string[] {
+export function outcome(environment: Environment, { orders, batches, refunds }: Asked): string[] {
   const truth = environment.chain.truth();
   const payouts = environment.database.run(
     'payouts',
@@ -27,10 +28,11 @@ export function outcome(
     ...environment.defects,
     ...brokenBooks(environment),
     ...brokenPayouts(payouts, orders, truth),
-    ...brokenCancels(payouts, orders, truth),
+    ...brokenCancels(payouts, [...orders, ...refunds.flatMap(cancelled)], truth),
     ...brokenBatches(payouts, batches),
     ...brokenDeposits(environment, truth),
-    ...brokenReserves(environment, orders, truth),
+    ...brokenRefunds(environment, refunds, truth),
+    ...brokenReserves(environment, [...orders, ...refunds], truth),
   ];
 }
 
@@ -95,10 +97,13 @@ function brokenPayouts(
 /** Its client was told of it, or may be. */
 const stands = ({ status }: Pick<Payout, 'status'>): boolean => !['refused', 'voided'].includes(status);
 
+const cancelled = ({ recipient, ...refund }: Refund): Cancellable[] =>
+  recipient === undefined ? [] : [{ ...refund, recipient }];
+
 /** What was answered as cancelled has failed and is never paid; what was answered as too late is not cancelled. */
 function brokenCancels(
   payouts: readonly Payout[],
-  orders: readonly Order[],
+  orders: readonly Cancellable[],
   truth: readonly TruePayment[],
 ): string[] {
   const found: string[] = [];
@@ -171,12 +176,14 @@ function brokenDeposits(environment: Environment, all: readonly TruePayment[]): 
 /** What our keys have signed goes to who was to be paid, or stays ours; and all that was not paid is still there. */
 function brokenReserves(
   environment: Environment,
-  orders: readonly Order[],
+  orders: readonly (Order | Refund)[],
   truth: readonly TruePayment[],
 ): string[] {
   const { database, chain } = environment;
   const found: string[] = [];
-  const recipients = new Set(orders.map(({ recipient }) => recipient));
+  const recipients = new Set(
+    orders.flatMap((order) => ('recipients' in order ? order.recipients : [order.recipient])),
+  );
   const places = new Set([chain.hotAddress]);
   const paidIn = new Map<string, bigint>();
   const paidOut = new Map<string, bigint>();

@@ -1,8 +1,7 @@
-import { type Batch, repeatBatches, runBatchClient } from './batch-client.ts';
 import type { ReorgFate } from './chain.ts';
 import { runCustomer } from './customer.ts';
 import type { Environment } from './environment.ts';
-import { type Order, repeatRequests, runClient } from './payout-client.ts';
+import { nothingAsked, repeatAll, runMerchant } from './merchant.ts';
 import type { Process, SimService } from './process.ts';
 import {
   PAYS_IN,
@@ -21,14 +20,11 @@ const CLIENTS = [1, 1, 1, 2] as const;
 const STEPS = { least: 10, most: 12, each: 12 } as const;
 const ROUNDS_MAX = 40;
 const IDLE_LOOKS_PERCENT = 20;
-/** So many of the clients of payouts send a batch. */
-const BATCHES_PERCENT = 20;
 
 /** What happens in one seed: merchants and customers do what they do while all goes wrong; then all is well again. */
 export class Scenario {
   readonly #environment: Environment;
-  readonly orders: Order[] = [];
-  readonly batches: Batch[] = [];
+  readonly asked = nothingAsked();
   readonly #clients: Promise<unknown>[] = [];
   #clientsLeft = 0;
   #isEngineWanted = true;
@@ -58,9 +54,7 @@ export class Scenario {
     this.#look();
     await this.#storm(customers + clients);
     const left = await this.#quiesce();
-    if (left.length > 0) return left;
-    const found = await repeatRequests(this.#environment, this.orders);
-    return [...found, ...(await repeatBatches(this.#environment, this.batches))];
+    return left.length > 0 ? left : await repeatAll(this.#environment, this.asked);
   }
 
   #begin(work: () => Promise<void>): void {
@@ -207,7 +201,7 @@ export class Scenario {
   }
 
   async #client(): Promise<void> {
-    const { chain, extras } = this.#environment;
+    const { chain } = this.#environment;
     const newRecipient = () => {
       this.#recipients += 1;
       return chain.recipient(this.#recipients);
@@ -218,8 +212,7 @@ export class Scenario {
       },
       onUndecided: (afterMs: number) => this.#voidLater(afterMs),
     };
-    if (extras.percent(BATCHES_PERCENT)) await runBatchClient(this.#environment, this, newRecipient, effects);
-    else await runClient(this.#environment, this.orders, newRecipient, effects);
+    await runMerchant(this.#environment, this.asked, newRecipient, effects);
   }
 
   /** A request that nobody decided is given up after a while. */

@@ -3,6 +3,7 @@ import type { SenderOf } from '@quittance/chains/registry';
 import { derivedAddressPool, refillAddressPool, storedAddressPool } from '@quittance/invoices/address-pool';
 import { defaultSettings } from '@quittance/invoices/domain/invoice-settings';
 import { handlers as invoicesHandlers } from '@quittance/invoices/handlers';
+import { describeInvoice } from '@quittance/invoices/operations/describe-invoice';
 import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
 import type { Ports as InvoicesPorts, WatchedChain } from '@quittance/invoices/ports';
 import { nextAddressBlock } from '@quittance/invoices/store/addresses';
@@ -13,8 +14,7 @@ import { handlers as ledgerHandlers } from '@quittance/ledger/handlers';
 import { catchUpReversals } from '@quittance/ledger/operations/deposits';
 import { holdBatcherOf, placeHold } from '@quittance/ledger/operations/place-hold';
 import { handlers as payoutsHandlers } from '@quittance/payouts/handlers';
-import { cancelPayout } from '@quittance/payouts/http/cancel-payout';
-import { addBatchRoutes } from '@quittance/payouts/http/payout-batches';
+import { endRefunds } from '@quittance/payouts/operations/claim-refund';
 import { deriveAddresses } from '@quittance/payouts/operations/derive-addresses';
 import { finishStaleBatches } from '@quittance/payouts/operations/finish-payout-batch';
 import { voidStaleRequests } from '@quittance/payouts/operations/request-payout';
@@ -25,7 +25,6 @@ import type { Bus } from '@quittance/shared/bus';
 import type { Clock } from '@quittance/shared/clock';
 import { commandSubject, commands } from '@quittance/shared/commands';
 import type { Db } from '@quittance/shared/db';
-import { send } from '@quittance/shared/http-answers';
 import { type Logger, throttledLog } from '@quittance/shared/logger';
 import { relayStep } from '@quittance/shared/outbox';
 import { type Handlers, processMessages } from '@quittance/shared/process-messages';
@@ -34,8 +33,8 @@ import { answerReconcilers, reconcileStep } from '@quittance/shared/reconcile';
 import { Secret } from '@quittance/shared/secret';
 import { handlers as webhooksHandlers } from '@quittance/webhooks/handlers';
 import type { Environment } from './environment.ts';
-import { type Route, routesOf } from './http-route.ts';
 import type { Steps } from './mutant.ts';
+import { payoutRoutes } from './payout-routes.ts';
 import { askOf, clockOf, databaseOf, loggerOf } from './ports.ts';
 import type { Process, Replica } from './process.ts';
 import { BEGINNING } from './scheduler.ts';
@@ -209,6 +208,9 @@ function startInvoices(common: Common): Replica {
     },
     wakeRelay: () => {},
   };
+  bus.answer(commandSubject('invoice.describe'), (body) =>
+    describeInvoice(ports, commands['invoice.describe'].request.parse(body)),
+  );
   const scanner = createScanner(ports, watched);
   const workers = messengerOf(common, invoicesHandlers, ports);
   workers.set('scan', scanner.step);
@@ -260,20 +262,12 @@ function startPayouts(common: Common): Replica {
   const voiding = stepOf(environment, 'payouts.void', process, voidStaleRequests);
   workers.set('engine', () => engine(ports, on));
   workers.set('void', async () => {
-    const voided = await voiding(ports);
-    return environment.hasBatches ? voided + (await finishStaleBatches(ports)) : voided;
+    let done = await voiding(ports);
+    if (environment.hasBatches) done += await finishStaleBatches(ports);
+    if (environment.hasRefunds) done += await endRefunds(ports);
+    return done;
   });
   return { workers, payouts: ports, routes: payoutRoutes({ ...ports, quotes: quotesOf(environment) }) };
-}
-
-function payoutRoutes(ports: PayoutsPorts): Map<string, Route> {
-  const cancelling = { count: 0 };
-  return routesOf((app) => {
-    addBatchRoutes(app, ports, (_req, _res, next) => next());
-    app.post('/api/payouts/:id/cancel', async (req, res) =>
-      send(res, await cancelPayout(ports, cancelling, req, res)),
-    );
-  });
 }
 
 function startLedger(common: Common): Replica {

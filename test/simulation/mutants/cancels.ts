@@ -7,6 +7,8 @@ import { appendToOutbox } from '@quittance/shared/outbox';
 import type { Mutant } from '../mutant.ts';
 import { hookedDb, rewrite } from './statements.ts';
 
+const STEPS_BETWEEN = 12;
+
 /** Does `instead` where a request to cancel is stored. */
 const atTheRequest =
   (instead: (db: Db, id: PayoutId) => Promise<void>) =>
@@ -25,7 +27,10 @@ export const cancelMutants: readonly Mutant[] = [
     shows: /^cancelled, and paid/,
     apply(wiring) {
       wiring.db.payouts = atTheRequest(async (db, id) => {
-        if ((await findPayout(db, id))?.status !== 'reserved') return;
+        const read = await findPayout(db, id);
+        // Something else that the request does in between.
+        for (let i = 0; i < STEPS_BETWEEN; i++) await findPayout(db, id);
+        if (read?.status !== 'reserved') return;
         const failure = { failedReason: CANCELLED, feeKept: false };
         await db.transaction((trx) => failPayout(trx, id, ['reserved', ...paidStatuses], failure));
       });

@@ -5,6 +5,7 @@ import { depositMutants } from './deposits.ts';
 import { holdMutants } from './holds.ts';
 import { inboxMutants } from './inboxes.ts';
 import { messageMutants } from './messages.ts';
+import { refundMutants } from './refunds.ts';
 import { signingMutants } from './signing.ts';
 import { storageMutants } from './storage.ts';
 import { theftMutants } from './thefts.ts';
@@ -20,4 +21,5 @@ export const mutants: readonly Mutant[] = [
   ...inboxMutants,
   ...cancelMutants,
   ...batchMutants,
+  ...refundMutants,
 ];
