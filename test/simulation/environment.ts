@@ -63,6 +63,14 @@ export class Environment {
   readonly never = new Promise<never>(() => {});
   readonly isTold: boolean;
   chance: Chance;
+  /**
+   * Decides who cancels, sends batches or refunds. It is drawn from apart, so that where nobody does, all goes as it went
+   * before there was such a thing, and seeds that were found then show the same.
+   */
+  readonly extras: Chance;
+  /** Somebody has sent a batch, or asked for a refund. */
+  hasBatches = false;
+  hasRefunds = false;
   /** Payouts sweeps deposits before anybody needs them. */
   sweepsAhead = false;
   open: { process: Process; close: () => void; closed: Promise<void> } | undefined;
@@ -82,6 +90,7 @@ export class Environment {
     this.chance = new Chance(PROLOGUE_SEED);
     this.#chainsChance = new Chance(PROLOGUE_SEED);
     const chance = new Chance(seed);
+    this.extras = new Chance(~seed);
     this.scheduler = new Scheduler(chance, BEGINNING, (who, what) => this.#note(who, what));
     this.faults = new FaultInjector(chance, isFair);
     this.bus = new SimBus(this);

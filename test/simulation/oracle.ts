@@ -1,23 +1,38 @@
+import { CANCELLED } from '@quittance/payouts/domain/states';
 import { invariants } from '@quittance/reconciliation/invariants';
+import { type Batch, madeOf } from './batch-client.ts';
+import type { Cancellable } from './cancel-client.ts';
 import type { TruePayment } from './chain.ts';
 import type { Environment } from './environment.ts';
+import type { Asked } from './merchant.ts';
 import type { Order } from './payout-client.ts';
+import type { Refund } from './refund-client.ts';
+import { brokenRefunds } from './refund-oracle.ts';
 
-type Payout = { id: string; status: string; address: string; asset: string; amount: string };
+type Payout = { id: string; status: string; address: string; failed_reason: string | null };
 type Deposit = { id: string; outpoint: string; amount: string; credits: number; reversals: number };
 
 /** What the operator has put into the hot wallet of each asset before every scenario. */
 export const HOT_UNITS = 60n;
 
 /** What is wrong in the end: nothing, whatever happened. */
-export function outcome(environment: Environment, orders: readonly Order[]): string[] {
+export function outcome(environment: Environment, { orders, batches, refunds }: Asked): string[] {
   const truth = environment.chain.truth();
+  const payouts = environment.database.run(
+    'payouts',
+    'select id, status, address, failed_reason from payouts',
+    [],
+    false,
+  ) as Payout[];
   return [
     ...environment.defects,
     ...brokenBooks(environment),
-    ...brokenPayouts(environment, orders, truth),
+    ...brokenPayouts(payouts, orders, truth),
+    ...brokenCancels(payouts, [...orders, ...refunds.flatMap(cancelled)], truth),
+    ...brokenBatches(payouts, batches),
     ...brokenDeposits(environment, truth),
-    ...brokenReserves(environment, orders, truth),
+    ...brokenRefunds(environment, refunds, truth),
+    ...brokenReserves(environment, [...orders, ...refunds], truth),
   ];
 }
 
@@ -49,17 +64,11 @@ function brokenBooks({ database }: Environment): string[] {
 
 /** The chain's truth against what the merchant was told. */
 function brokenPayouts(
-  { database }: Environment,
+  payouts: readonly Payout[],
   orders: readonly Order[],
   truth: readonly TruePayment[],
 ): string[] {
   const found: string[] = [];
-  const payouts = database.run(
-    'payouts',
-    'select id, status, address, asset, amount from payouts',
-    [],
-    false,
-  ) as Payout[];
   for (const order of orders) {
     const { recipient, answers, payoutIds } = order;
     const paid = truth.filter(({ to }) => to === recipient);
@@ -68,7 +77,7 @@ function brokenPayouts(
     if (paid.length > 1) said(`paid ${paid.length} times`);
     const wrong = paid.some(({ asset, amount }) => asset !== order.asset || amount !== order.amount);
     if (wrong) said('paid another amount');
-    const standing = made.filter(({ status }) => !['refused', 'voided'].includes(status));
+    const standing = made.filter(stands);
     if (standing.length > 1) said(`${standing.length} payouts for one order`);
     if (answers.includes('accepted') && standing.length !== 1) said('accepted, and there is no payout');
     for (const id of payoutIds) {
@@ -83,6 +92,40 @@ function brokenPayouts(
       said(`paid, and its payout is ${made.map(({ status }) => status).join()}`);
   }
   return found;
+}
+
+/** Its client was told of it, or may be. */
+const stands = ({ status }: Pick<Payout, 'status'>): boolean => !['refused', 'voided'].includes(status);
+
+const cancelled = ({ recipient, ...refund }: Refund): Cancellable[] =>
+  recipient === undefined ? [] : [{ ...refund, recipient }];
+
+/** What was answered as cancelled has failed and is never paid; what was answered as too late is not cancelled. */
+function brokenCancels(
+  payouts: readonly Payout[],
+  orders: readonly Cancellable[],
+  truth: readonly TruePayment[],
+): string[] {
+  const found: string[] = [];
+  for (const { recipient, cancels, payoutIds } of orders.filter(({ cancels: { length } }) => length > 0)) {
+    const payout = payouts.find(({ id }) => payoutIds.has(id));
+    const isCancelled = payout?.status === 'failed' && payout.failed_reason === CANCELLED;
+    const said = (what: string) => found.push(`${what}: ${recipient} (${cancels.join(', ')})`);
+    if (cancels.includes('cancelled') && !isCancelled)
+      said(`answered as cancelled, and its payout is ${payout?.status}`);
+    if (cancels.includes('too_late') && isCancelled) said('answered as too late, and it was cancelled');
+    if (isCancelled && truth.some(({ to }) => to === recipient)) said('cancelled, and paid');
+  }
+  return found;
+}
+
+/** A batch of all or nothing is paid whole, or no line of it. */
+function brokenBatches(payouts: readonly Payout[], batches: readonly Batch[]): string[] {
+  return batches.flatMap((batch) => {
+    const paid = madeOf(batch, payouts).filter(stands).length;
+    if (batch.mode === 'each' || paid === 0 || paid >= batch.lines.size) return [];
+    return [`${paid} of ${batch.lines.size} lines of a batch of all or nothing have a payout`];
+  });
 }
 
 /** How often it is credited, after all that was taken back. */
@@ -133,12 +176,14 @@ function brokenDeposits(environment: Environment, all: readonly TruePayment[]): 
 /** What our keys have signed goes to who was to be paid, or stays ours; and all that was not paid is still there. */
 function brokenReserves(
   environment: Environment,
-  orders: readonly Order[],
+  orders: readonly (Order | Refund)[],
   truth: readonly TruePayment[],
 ): string[] {
   const { database, chain } = environment;
   const found: string[] = [];
-  const recipients = new Set(orders.map(({ recipient }) => recipient));
+  const recipients = new Set(
+    orders.flatMap((order) => ('recipients' in order ? order.recipients : [order.recipient])),
+  );
   const places = new Set([chain.hotAddress]);
   const paidIn = new Map<string, bigint>();
   const paidOut = new Map<string, bigint>();

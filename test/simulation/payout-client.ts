@@ -6,6 +6,7 @@ import type { AccountId } from '@quittance/shared/ids';
 import { formatUnits, units } from '@quittance/shared/money';
 import { z } from 'zod';
 import { ACCOUNTS } from './accounts.ts';
+import { type CancelAnswer, cancelSometimes } from './cancel-client.ts';
 import type { Environment } from './environment.ts';
 import { callOverHttp } from './http-call.ts';
 import { quotesOf } from './services.ts';
@@ -22,41 +23,65 @@ export type Order = {
   /** The payouts he was told of. */
   payoutIds: Set<string>;
   key: string | undefined;
+  /** What he was answered when he cancelled it. */
+  cancels: CancelAnswer[];
 };
+
+/** What a client of payouts causes: a payout may be signed, and an undecided request is voided after so long. */
+export type PayoutEffects = { onPayout: () => void; onUndecided: (afterMs: number) => void };
+
+/** Longer than a request is left undecided. */
+const VOIDED_AFTER_MS = 12_000;
 
 /** A client that asks for one payout, and again when it was not answered. */
 export async function runClient(
   environment: Environment,
   orders: Order[],
   newRecipient: () => string,
-  { onPayout, onUndecided }: { onPayout: () => void; onUndecided: () => void },
+  { onPayout, onUndecided }: PayoutEffects,
 ): Promise<void> {
-  const { chance, scheduler, chain } = environment;
+  const { chance, scheduler } = environment;
   // Often two at once.
   await scheduler.sleep(environment.outside, chance.percent(40) ? 0 : chance.below(5_000));
-  const asset = chance.percent(70) ? (chain.assets[0] as AssetSymbol) : chance.oneOf(chain.assets);
-  const order: Order = {
-    account: chance.oneOf(ACCOUNTS),
-    asset,
-    // The second account has three units: some of it is beyond its balance.
-    amount: chain.unit(asset) * BigInt(chance.between(1, 2)) + BigInt(chance.below(1_000)),
-    recipient: newRecipient(),
-    answers: [],
-    payoutIds: new Set(),
-    key: undefined,
-  };
+  const order = newOrder(environment, newRecipient());
   orders.push(order);
-  if (chance.percent(6)) chain.refuseAt(order.recipient);
   if (chance.percent(60)) order.key = `key ${orders.length}`;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const answer = await requestOnce(environment, order, onPayout);
     order.answers.push(answer);
     environment.tell(environment.outside, `the client of ${order.recipient} hears: ${answer}`);
-    if (answer === 'unavailable' || answer === 'unheard') onUndecided();
+    if (answer === 'unavailable' || answer === 'unheard') onUndecided(VOIDED_AFTER_MS);
+    if (answer === 'accepted') await cancelSometimes(environment, order, onPayout);
     if (answer === 'accepted' || answer === 'refused' || order.key === undefined) return;
     await scheduler.sleep(environment.outside, chance.below(8_000));
   }
 }
+
+/** Something to pay to somebody who gets nothing else. */
+export function newOrder(environment: Environment, recipient: string, account?: AccountId): Order {
+  const { chance, chain } = environment;
+  const asset = chance.percent(70) ? (chain.assets[0] as AssetSymbol) : chance.oneOf(chain.assets);
+  const order: Order = {
+    account: account ?? chance.oneOf(ACCOUNTS),
+    asset,
+    // The second account has three units: some of it is beyond its balance.
+    amount: chain.unit(asset) * BigInt(chance.between(1, 2)) + BigInt(chance.below(1_000)),
+    recipient,
+    answers: [],
+    payoutIds: new Set(),
+    key: undefined,
+    cancels: [],
+  };
+  if (chance.percent(6)) chain.refuseAt(recipient);
+  return order;
+}
+
+/** The body of a request, or a line of a batch. */
+export const bodyOf = ({ asset, amount, recipient }: Pick<Order, 'asset' | 'amount' | 'recipient'>) => ({
+  asset,
+  amount: formatUnits(units(amount), assets[asset].decimals),
+  address: recipient,
+});
 
 async function requestOnce(
   environment: Environment,
@@ -84,10 +109,11 @@ async function requestOnce(
 /** POST /api/payouts as the service answers it. Undefined when the client hears nothing, or a 500. */
 async function postPayout(
   environment: Environment,
-  { account, asset, recipient, key }: Order,
+  order: Order,
   { amount, onPayout }: { amount: bigint; onPayout?: () => void },
 ): Promise<Answer | undefined> {
-  const body = { asset, amount: formatUnits(units(amount), assets[asset].decimals), address: recipient };
+  const { account, recipient, key } = order;
+  const body = bodyOf({ ...order, amount });
   const call: PayoutCall = {
     account,
     requestId: `req_${recipient}`,
@@ -106,7 +132,7 @@ async function postPayout(
   return heard === undefined || 'error' in heard ? undefined : heard.value;
 }
 
-const isReplayed = ({ headers }: Answer): boolean => headers?.['Idempotent-Replayed'] !== undefined;
+export const isReplayed = ({ headers }: Answer): boolean => headers?.['Idempotent-Replayed'] !== undefined;
 
 const created = z.object({ data: z.object({ id: z.number() }) });
 const payoutIdIn = ({ body }: Answer): string => String(created.parse(body).data.id);

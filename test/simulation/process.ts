@@ -1,6 +1,7 @@
 import type { Ports as InvoicesPorts } from '@quittance/invoices/ports';
 import type { Ports as PayoutsPorts } from '@quittance/payouts/ports';
 import type { Service } from '@quittance/shared/events';
+import type { Route } from './http-route.ts';
 import type { Owner } from './scheduler.ts';
 
 /** Two replicas of whom two could be in each other's way. */
@@ -15,6 +16,8 @@ export type Replica = {
   workers: ReadonlyMap<string, () => Promise<number>>;
   invoices?: InvoicesPorts;
   payouts?: PayoutsPorts;
+  /** What payouts answers over HTTP besides POST /api/payouts, by method and path. */
+  routes?: ReadonlyMap<string, Route>;
 };
 
 /** A process of a service: what it has in memory is gone when it is killed. */

@@ -1,13 +1,14 @@
 import type { ReorgFate } from './chain.ts';
 import { runCustomer } from './customer.ts';
 import type { Environment } from './environment.ts';
-import { type Order, repeatRequests, runClient } from './payout-client.ts';
+import { nothingAsked, repeatAll, runMerchant } from './merchant.ts';
 import type { Process, SimService } from './process.ts';
 import {
   PAYS_IN,
   PAYS_OUT,
   SEEN,
   UNBOOKED,
+  UNDECIDED,
   undelivered,
   WAITS_FOR_A_BLOCK,
   whatIsLeft,
@@ -23,7 +24,7 @@ const IDLE_LOOKS_PERCENT = 20;
 /** What happens in one seed: merchants and customers do what they do while all goes wrong; then all is well again. */
 export class Scenario {
   readonly #environment: Environment;
-  readonly orders: Order[] = [];
+  readonly asked = nothingAsked();
   readonly #clients: Promise<unknown>[] = [];
   #clientsLeft = 0;
   #isEngineWanted = true;
@@ -53,7 +54,7 @@ export class Scenario {
     this.#look();
     await this.#storm(customers + clients);
     const left = await this.#quiesce();
-    return left.length > 0 ? left : await repeatRequests(this.#environment, this.orders);
+    return left.length > 0 ? left : await repeatAll(this.#environment, this.asked);
   }
 
   #begin(work: () => Promise<void>): void {
@@ -141,6 +142,7 @@ export class Scenario {
     const isOpen = left.includes(WAITS_FOR_A_BLOCK);
     this.#isEngineWanted = this.#paysOut && (isOpen || left.some((what) => PAYS_OUT.test(what)));
     this.#isScanWanted = this.#paysIn && (isOpen || left.some((what) => PAYS_IN.test(what)));
+    this.#isVoidWanted ||= left.some((what) => UNDECIDED.test(what));
   }
 
   /** Who has something to do. */
@@ -204,19 +206,20 @@ export class Scenario {
       this.#recipients += 1;
       return chain.recipient(this.#recipients);
     };
-    await runClient(this.#environment, this.orders, newRecipient, {
+    const effects = {
       onPayout: () => {
         this.#isEngineWanted = true;
       },
-      onUndecided: () => this.#voidLater(),
-    });
+      onUndecided: (afterMs: number) => this.#voidLater(afterMs),
+    };
+    await runMerchant(this.#environment, this.asked, newRecipient, effects);
   }
 
   /** A request that nobody decided is given up after a while. */
-  #voidLater(): void {
+  #voidLater(afterMs: number): void {
     const environment = this.#environment;
     const again = async () => {
-      await environment.scheduler.sleep(environment.outside, 12_000);
+      await environment.scheduler.sleep(environment.outside, afterMs);
       this.#isVoidWanted = true;
     };
     void again();

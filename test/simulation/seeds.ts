@@ -6,6 +6,7 @@ import { createInvoiceOf, dueOf } from './customer.ts';
 import { RunAgain, SimDatabase } from './database.ts';
 import { Environment } from './environment.ts';
 import type { Fault } from './faults.ts';
+import { nothingAsked } from './merchant.ts';
 import { emptyWiring, type Wiring } from './mutant.ts';
 import { HOT_UNITS, outcome } from './oracle.ts';
 import { databaseOf } from './ports.ts';
@@ -117,7 +118,7 @@ export class Seeds {
       try {
         const ended = scenario.run();
         await environment.scheduler.run(ended);
-        violations = [...(await ended), ...outcome(environment, scenario.orders)];
+        violations = [...(await ended), ...outcome(environment, scenario.asked)];
       } catch (error) {
         environment.assertUsable();
         if (!(error instanceof Stuck)) throw error;
@@ -195,7 +196,7 @@ async function tellPrologue(database: SimDatabase, kind: ChainKind): Promise<Pro
     prologue = { payments, paidAt, endsAt: scheduler.now };
   };
   await environment.scheduler.run(scenario());
-  const broken = outcome(environment, []);
+  const broken = outcome(environment, nothingAsked());
   if (prologue === undefined || broken.length > 0)
     throw new Error(`the prologue ends badly: ${broken.join('; ')}`);
   return prologue;

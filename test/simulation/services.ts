@@ -3,6 +3,7 @@ import type { SenderOf } from '@quittance/chains/registry';
 import { derivedAddressPool, refillAddressPool, storedAddressPool } from '@quittance/invoices/address-pool';
 import { defaultSettings } from '@quittance/invoices/domain/invoice-settings';
 import { handlers as invoicesHandlers } from '@quittance/invoices/handlers';
+import { describeInvoice } from '@quittance/invoices/operations/describe-invoice';
 import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
 import type { Ports as InvoicesPorts, WatchedChain } from '@quittance/invoices/ports';
 import { nextAddressBlock } from '@quittance/invoices/store/addresses';
@@ -13,7 +14,9 @@ import { handlers as ledgerHandlers } from '@quittance/ledger/handlers';
 import { catchUpReversals } from '@quittance/ledger/operations/deposits';
 import { holdBatcherOf, placeHold } from '@quittance/ledger/operations/place-hold';
 import { handlers as payoutsHandlers } from '@quittance/payouts/handlers';
+import { endRefunds } from '@quittance/payouts/operations/claim-refund';
 import { deriveAddresses } from '@quittance/payouts/operations/derive-addresses';
+import { finishStaleBatches } from '@quittance/payouts/operations/finish-payout-batch';
 import { voidStaleRequests } from '@quittance/payouts/operations/request-payout';
 import { runChainWorker } from '@quittance/payouts/operations/run-chain-worker';
 import type { PayoutChain, Ports as PayoutsPorts } from '@quittance/payouts/ports';
@@ -31,6 +34,7 @@ import { Secret } from '@quittance/shared/secret';
 import { handlers as webhooksHandlers } from '@quittance/webhooks/handlers';
 import type { Environment } from './environment.ts';
 import type { Steps } from './mutant.ts';
+import { payoutRoutes } from './payout-routes.ts';
 import { askOf, clockOf, databaseOf, loggerOf } from './ports.ts';
 import type { Process, Replica } from './process.ts';
 import { BEGINNING } from './scheduler.ts';
@@ -204,6 +208,9 @@ function startInvoices(common: Common): Replica {
     },
     wakeRelay: () => {},
   };
+  bus.answer(commandSubject('invoice.describe'), (body) =>
+    describeInvoice(ports, commands['invoice.describe'].request.parse(body)),
+  );
   const scanner = createScanner(ports, watched);
   const workers = messengerOf(common, invoicesHandlers, ports);
   workers.set('scan', scanner.step);
@@ -254,8 +261,13 @@ function startPayouts(common: Common): Replica {
   const engine = stepOf(environment, 'payouts.engine', process, runChainWorker);
   const voiding = stepOf(environment, 'payouts.void', process, voidStaleRequests);
   workers.set('engine', () => engine(ports, on));
-  workers.set('void', () => voiding(ports));
-  return { workers, payouts: ports };
+  workers.set('void', async () => {
+    let done = await voiding(ports);
+    if (environment.hasBatches) done += await finishStaleBatches(ports);
+    if (environment.hasRefunds) done += await endRefunds(ports);
+    return done;
+  });
+  return { workers, payouts: ports, routes: payoutRoutes({ ...ports, quotes: quotesOf(environment) }) };
 }
 
 function startLedger(common: Common): Replica {

@@ -5,6 +5,8 @@ export const SEEN = 'a deposit is seen';
 export const WAITS_FOR_A_BLOCK = 'a transaction waits for a block';
 export const PAYS_OUT = /^(a|the settled) (payout|sweep|bump)/;
 export const PAYS_IN = /^(a deposit|the payment)/;
+/** The voider decides them: an undecided request, a batch whose process has died, a link whose time is over. */
+export const UNDECIDED = /^a (payout is requested|batch is not finished|refund is)/;
 /** It came before its deposit: a worker of its own books it. */
 export const UNBOOKED = 'a reversal is not booked';
 
@@ -13,6 +15,9 @@ const LEFT = `
   union all select 'events wait in the outbox of payouts' from payouts.outbox where sent_at is null
   union all select 'events wait in the outbox of the ledger' from ledger.outbox where sent_at is null
   union all select 'a payout is ' || status from payouts.payouts where status in ('requested', 'reserved', 'signed', 'broadcast')
+  union all select 'a batch is not finished' from payouts.payout_batches where finished_at is null
+  union all select 'a refund is ' || state from payouts.refunds
+    where state = 'pending' or (state = 'claimable' and expires_at <= now())
   union all select 'a ' || purpose || ' is ' || state from payouts.transactions where state in ('signed', 'broadcast')
   union all select 'a deposit is ' || state from invoices.deposits
     where state in ('seen', 'missing') or (state = 'settled' and credited_at is null)

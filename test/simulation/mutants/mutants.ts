@@ -1,8 +1,11 @@
 import type { Mutant } from '../mutant.ts';
+import { batchMutants } from './batches.ts';
+import { cancelMutants } from './cancels.ts';
 import { depositMutants } from './deposits.ts';
 import { holdMutants } from './holds.ts';
 import { inboxMutants } from './inboxes.ts';
 import { messageMutants } from './messages.ts';
+import { refundMutants } from './refunds.ts';
 import { signingMutants } from './signing.ts';
 import { storageMutants } from './storage.ts';
 import { theftMutants } from './thefts.ts';
@@ -16,4 +19,7 @@ export const mutants: readonly Mutant[] = [
   ...storageMutants,
   ...theftMutants,
   ...inboxMutants,
+  ...cancelMutants,
+  ...batchMutants,
+  ...refundMutants,
 ];

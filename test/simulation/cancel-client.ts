@@ -1,0 +1,63 @@
+import type { Environment } from './environment.ts';
+import { callOverHttp } from './http-call.ts';
+import type { Order } from './payout-client.ts';
+
+/** `requested`: the chain worker has not decided. `too_late`: it is signed or has ended. `unheard`: a 500, or nothing. */
+export type CancelAnswer = 'cancelled' | 'requested' | 'too_late' | 'unheard';
+
+const CANCELS_PERCENT = 25;
+const TWICE_PERCENT = 30;
+const TRIES_MAX = 3;
+
+/** What a merchant was told of. */
+export type Cancellable = Pick<Order, 'account' | 'recipient' | 'payoutIds' | 'cancels'>;
+
+/** A merchant cancels a payout that he was told of, now and then in two tabs at once, until he knows what became of it. */
+export async function cancelSometimes(
+  environment: Environment,
+  order: Cancellable,
+  onRequested: () => void,
+): Promise<void> {
+  const { chance, extras, scheduler, outside } = environment;
+  const [id] = order.payoutIds;
+  if (id === undefined || !extras.percent(CANCELS_PERCENT)) return;
+  await scheduler.sleep(outside, chance.percent(60) ? 0 : chance.below(4_000));
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const tabs = chance.percent(TWICE_PERCENT) ? 2 : 1;
+    const once = () => cancelOnce(environment, order, id, onRequested);
+    const answers = await Promise.all(Array.from({ length: tabs }, once));
+    order.cancels.push(...answers);
+    environment.tell(outside, `the client of ${order.recipient} cancels, and hears: ${answers.join(', ')}`);
+    if (answers.every((answer) => answer === 'cancelled' || answer === 'too_late')) return;
+    await scheduler.sleep(outside, chance.below(8_000));
+  }
+}
+
+async function cancelOnce(
+  environment: Environment,
+  { account, recipient }: Cancellable,
+  id: string,
+  onRequested: () => void,
+): Promise<CancelAnswer> {
+  const path = 'POST /api/payouts/:id/cancel';
+  const heard = await callOverHttp(environment, 'payouts', path, async ({ replica }) => {
+    const route = replica.routes?.get(path);
+    if (route === undefined) throw new Error('payouts cancels payouts');
+    onRequested();
+    const requestId = `req_cancel_${recipient}`;
+    return await route({ account, requestId, params: { id }, rawBody: Buffer.from('{}'), body: {} });
+  });
+  if (heard === undefined || 'error' in heard) return 'unheard';
+  const { status } = heard.value;
+  switch (status) {
+    case 200:
+      return 'cancelled';
+    case 202:
+      return 'requested';
+    case 400:
+      return 'too_late';
+    default:
+      environment.defects.push(`a cancel is answered with ${status}: ${recipient}`);
+      return 'unheard';
+  }
+}

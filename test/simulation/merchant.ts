@@ -1,0 +1,32 @@
+import { type Batch, repeatBatches, runBatchClient } from './batch-client.ts';
+import type { Environment } from './environment.ts';
+import { type Order, type PayoutEffects, repeatRequests, runClient } from './payout-client.ts';
+import { type Refund, runRefundClient } from './refund-client.ts';
+
+/** All that merchants have asked for. The lines of batches are among the orders. */
+export type Asked = { orders: Order[]; batches: Batch[]; refunds: Refund[] };
+
+export const nothingAsked = (): Asked => ({ orders: [], batches: [], refunds: [] });
+
+const BATCHES_PERCENT = 20;
+const REFUNDS_PERCENT = 18;
+
+/** A merchant who pays somebody, several at once in a batch, or an invoice back. */
+export async function runMerchant(
+  environment: Environment,
+  asked: Asked,
+  newRecipient: () => string,
+  effects: PayoutEffects,
+): Promise<void> {
+  const roll = environment.extras.below(100);
+  if (roll < BATCHES_PERCENT) await runBatchClient(environment, asked, newRecipient, effects);
+  else if (roll < BATCHES_PERCENT + REFUNDS_PERCENT)
+    await runRefundClient(environment, { refunds: asked.refunds, newRecipient, effects });
+  else await runClient(environment, asked.orders, newRecipient, effects);
+}
+
+/** Repeats the requests of merchants when all is decided. @returns what is answered otherwise than at first. */
+export async function repeatAll(environment: Environment, { orders, batches }: Asked): Promise<string[]> {
+  const found = await repeatRequests(environment, orders);
+  return [...found, ...(await repeatBatches(environment, batches))];
+}

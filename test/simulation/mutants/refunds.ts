@@ -1,0 +1,44 @@
+import type { Mutant } from '../mutant.ts';
+import { rewrite } from './statements.ts';
+
+/** How an invoice is paid back. */
+export const refundMutants: readonly Mutant[] = [
+  {
+    name: 'refund-decided-before-the-lock',
+    what: 'what is left of an invoice is read before its lock is taken, and not once more behind it',
+    shows: /^I4: the refunds of invoice/,
+    apply: (wiring) =>
+      rewrite(wiring, 'payouts.refunds_insert_within', [
+        /<= (\$\d+)::numeric/,
+        '<= greatest($17::numeric, 1e40)',
+      ]),
+  },
+  {
+    name: 'claimed-in-each-tab',
+    what: 'a claim does not look whether another one came first, and nothing else keeps a refund from having two payouts',
+    shows: /^a refund is paid 2 times/,
+    apply(wiring) {
+      rewrite(wiring, 'payouts.refunds_claim', [
+        `state = 'claimable'`,
+        `state in ('claimable', 'pending', 'completed')`,
+      ]);
+      rewrite(wiring, 'payouts.payouts_insert', [/refund_id(?=, invoice_id[^()]* from)/, 'null::text']);
+    },
+  },
+  {
+    name: 'failed-refund-stays-pending',
+    what: 'a refund whose payout has failed stays as it is, and cannot be claimed or asked for again',
+    shows: /^does not end: a refund is pending/,
+    apply: (wiring) =>
+      rewrite(wiring, 'payouts.refunds_lock_pending', [
+        'where r.state',
+        `where p.status <> 'failed' and r.state`,
+      ]),
+  },
+  {
+    name: 'claimed-after-its-end',
+    what: 'whether a claim link has expired is looked at when the request comes, and not when it is stored',
+    shows: /^claimed after its end/,
+    apply: (wiring) => rewrite(wiring, 'payouts.refunds_claim', ['and expires_at > now()', '']),
+  },
+];

@@ -1,0 +1,229 @@
+import type { Answer } from '@quittance/shared/http-answers';
+import type { AccountId } from '@quittance/shared/ids';
+import { z } from 'zod';
+import { type CancelAnswer, cancelSometimes } from './cancel-client.ts';
+import type { Environment } from './environment.ts';
+import { callOverHttp } from './http-call.ts';
+import type { RouteCall } from './http-route.ts';
+import { isReplayed, type PayoutEffects } from './payout-client.ts';
+
+const TRIES_MAX = 3;
+const VOIDED_AFTER_MS = 12_000;
+/** Of the links, so many are near their end when they are given away. */
+const OLD_LINKS_PERCENT = 35;
+const CREATE = 'POST /api/invoices/:id/refunds';
+const CANCEL = 'POST /api/refunds/:id/cancel';
+const CLAIM = 'POST /claim/:token';
+
+/** A merchant's wish to pay back a part of an invoice, and all that he was answered. */
+export type Refund = {
+  account: AccountId;
+  invoice: string;
+  /** Stored with the refund: no other wish has it. */
+  externalId: string;
+  key: string | undefined;
+  answers: ('accepted' | 'refused' | 'unavailable' | 'unheard')[];
+  /** The addresses that the merchant or those with the link gave. */
+  recipients: string[];
+  /** The recipient of a refund without a link. */
+  recipient: string | undefined;
+  payoutIds: Set<string>;
+  /** What was answered when its payout was cancelled, and when its link was. */
+  cancels: CancelAnswer[];
+  linkIsCancelled: boolean;
+};
+
+type PaidInvoice = { id: string; account: AccountId; dollars: bigint };
+
+const created = z.object({
+  data: z.object({ id: z.string(), payout_id: z.number().nullable(), claim_url: z.string().nullable() }),
+});
+const shown = z.object({ data: z.object({ status: z.string() }) });
+
+type Steps = {
+  refunds: Refund[];
+  newRecipient: () => string;
+  effects: PayoutEffects;
+};
+
+/** A merchant refunds a paid invoice: by one request, or by two at once that are too much together. */
+export async function runRefundClient(environment: Environment, steps: Steps): Promise<void> {
+  const { chance, scheduler, outside } = environment;
+  environment.hasRefunds = true;
+  await scheduler.sleep(outside, chance.percent(40) ? 0 : chance.below(5_000));
+  const invoices = paidInvoices(environment);
+  if (invoices.length === 0) return;
+  const invoice = chance.oneOf(invoices);
+  const isMuch = chance.percent(60);
+  const wishes = Array.from({ length: isMuch ? 2 : 1 }, () => {
+    const share = isMuch ? 60n : chance.oneOf([20n, 50n]);
+    const amount = chance.percent(20) ? chance.oneOf(['all', 'surplus']) : (invoice.dollars * share) / 100n;
+    return refundOnce(environment, steps, invoice, `${amount}`);
+  });
+  await Promise.all(wishes);
+}
+
+function paidInvoices({ database, chain }: Environment): PaidInvoice[] {
+  const sql = `select id, account_id, asset, amount_due from invoices where status = 'paid' order by created_at, id`;
+  return database.run('invoices', sql, [], false).map((row) => {
+    const asset = chain.assets.find((symbol) => symbol === row['asset']);
+    const unit = asset === undefined ? 1n : chain.unit(asset);
+    const dollars = (BigInt(row['amount_due'] as string) * 10n) / unit;
+    return { id: row['id'] as string, account: row['account_id'] as AccountId, dollars };
+  });
+}
+
+async function refundOnce(
+  environment: Environment,
+  { refunds, newRecipient, effects }: Steps,
+  invoice: PaidInvoice,
+  amount: string,
+): Promise<void> {
+  const { chance, scheduler, outside } = environment;
+  const recipient = chance.percent(50) ? newRecipient() : undefined;
+  const refund: Refund = {
+    account: invoice.account,
+    invoice: invoice.id,
+    externalId: `refund ${refunds.length + 1}`,
+    key: undefined,
+    answers: [],
+    recipients: recipient === undefined ? [] : [recipient],
+    recipient,
+    payoutIds: new Set(),
+    cancels: [],
+    linkIsCancelled: false,
+  };
+  refunds.push(refund);
+  if (chance.percent(60)) refund.key = refund.externalId;
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const answer = await postRefund(environment, refund, amount, effects);
+    const said = saidOf(environment, answer);
+    refund.answers.push(said);
+    environment.tell(outside, `the client of ${refund.externalId} hears: ${said}`);
+    if (said === 'accepted') return await afterwards(environment, refund, answer, { newRecipient, effects });
+    if (said === 'refused') return;
+    effects.onUndecided(VOIDED_AFTER_MS);
+    if (refund.key === undefined) return;
+    await scheduler.sleep(outside, chance.below(8_000));
+  }
+}
+
+const postRefund = (
+  environment: Environment,
+  { account, invoice, externalId, key, recipient: address }: Refund,
+  amount: string,
+  { onPayout }: PayoutEffects,
+): Promise<Answer | undefined> =>
+  callPayouts(environment, CREATE, onPayout, {
+    ...jsonCall({ amount, external_id: externalId, ...(address !== undefined && { address }) }),
+    account,
+    requestId: `req ${externalId}`,
+    params: { id: invoice },
+    key,
+  });
+
+const jsonCall = (body: object): Pick<RouteCall, 'rawBody' | 'body'> => ({
+  rawBody: Buffer.from(JSON.stringify(body)),
+  body,
+});
+
+async function callPayouts(
+  environment: Environment,
+  path: string,
+  onPayout: () => void,
+  call: RouteCall,
+): Promise<Answer | undefined> {
+  const heard = await callOverHttp(environment, 'payouts', path, async ({ replica }) => {
+    const route = replica.routes?.get(path);
+    if (route === undefined) throw new Error(`payouts answers ${path}`);
+    const answer = await route(call);
+    if (answer.status < 400 && !isReplayed(answer)) onPayout();
+    return answer;
+  });
+  return heard === undefined || 'error' in heard ? undefined : heard.value;
+}
+
+function saidOf({ defects }: Environment, answer: Answer | undefined): Refund['answers'][number] {
+  switch (answer?.status) {
+    case undefined:
+    case 409:
+      return 'unheard';
+    case 201:
+      return 'accepted';
+    case 503:
+      return 'unavailable';
+    case 400:
+    case 422:
+      return 'refused';
+    default:
+      defects.push(`${CREATE} is answered with ${answer?.status}`);
+      return 'refused';
+  }
+}
+
+/** What becomes of a refund that its merchant was told of. */
+async function afterwards(
+  environment: Environment,
+  refund: Refund,
+  answer: Answer | undefined,
+  steps: Pick<Steps, 'newRecipient' | 'effects'>,
+): Promise<void> {
+  const { data } = created.parse(answer?.body);
+  if (data.payout_id !== null) refund.payoutIds.add(String(data.payout_id));
+  if (refund.recipient !== undefined)
+    return await cancelSometimes(
+      environment,
+      { ...refund, recipient: refund.recipient },
+      steps.effects.onPayout,
+    );
+  // A repeated answer has no link.
+  const token = data.claim_url?.split('/').at(-1);
+  if (token !== undefined) await useLink(environment, refund, { id: data.id, token }, steps);
+}
+
+/** Those with the link open it in several tabs, again when they hear nothing, while the merchant may cancel it. */
+async function useLink(
+  environment: Environment,
+  refund: Refund,
+  { id, token }: { id: string; token: string },
+  { newRecipient, effects }: Pick<Steps, 'newRecipient' | 'effects'>,
+): Promise<void> {
+  const { chance, scheduler, outside } = environment;
+  if (chance.percent(OLD_LINKS_PERCENT)) endSoon(environment, id);
+  const tabs = Array.from({ length: chance.oneOf([0, 1, 2, 2]) }, async () => {
+    const address = newRecipient();
+    refund.recipients.push(address);
+    for (let tries = 0; tries < 2; tries++) {
+      await scheduler.sleep(outside, chance.percent(50) ? 0 : chance.below(5_000));
+      const heard = await callPayouts(environment, CLAIM, effects.onPayout, {
+        requestId: `req_claim_${address}`,
+        params: { token },
+        rawBody: Buffer.from(new URLSearchParams({ address }).toString()),
+        body: undefined,
+      });
+      environment.tell(outside, `a claim of ${refund.externalId} by ${address} hears ${heard?.status}`);
+      if (heard !== undefined && ![303, 409, 422, 503].includes(heard.status))
+        environment.defects.push(`${CLAIM} is answered with ${heard.status}`);
+      if (heard?.status === 303) return;
+      effects.onUndecided(VOIDED_AFTER_MS);
+    }
+  });
+  const cancelling = async () => {
+    if (!chance.percent(20)) return;
+    await scheduler.sleep(outside, chance.below(3_000));
+    const call = { ...jsonCall({}), account: refund.account, requestId: 'req_cancel', params: { id } };
+    const heard = await callPayouts(environment, CANCEL, () => {}, call);
+    if (heard?.status !== 200) return;
+    // A claim that came to nothing in between makes it claimable again.
+    if (shown.parse(heard.body).data.status === 'cancelled') refund.linkIsCancelled = true;
+  };
+  await Promise.all([...tabs, cancelling()]);
+}
+
+/** A link that was made long ago: nobody waits for days here. */
+function endSoon({ chance, database, open, scheduler }: Environment, id: string): void {
+  // What is written while somebody's transaction is open would be part of it.
+  if (open !== undefined) return;
+  const endsAt = new Date(scheduler.now + chance.below(4_000)).toISOString();
+  database.run('payouts', 'update refunds set expires_at = $2 where id = $1', [id, endsAt], false);
+}
