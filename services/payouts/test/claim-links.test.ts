@@ -85,6 +85,26 @@ describe('a claim link', () => {
     ]);
   });
 
+  it('pays nothing while the network has taken the payment back, and pays when it is final again', async () => {
+    const { refundId, invoice, token } = await aLink({ amount: 100 });
+    const described = at.invoices.invoices.get(invoice);
+    if (described === undefined) throw new Error('the invoice is there');
+    for (const paid_amount of ['0', (40n * FINNEY - 1n).toString()]) {
+      at.invoices.invoices.set(invoice, { ...described, paid_amount });
+      const reversed = await page(token, address);
+      expect(reversed.status).toBe(409);
+      expect(reversed.text).toMatch(/<form[\s\S]*The payment is not final on the network any more/);
+    }
+    at.invoices.isSilent = true;
+    expect((await page(token, address)).status).toBe(503);
+    at.invoices.isSilent = false;
+    expect([await payoutsOf(refundId), at.fixture.ledger.asked]).toEqual([[], []]);
+    expect(await shown(refundId)).toMatchObject({ status: 'claimable', payout_id: null });
+    at.invoices.invoices.set(invoice, { ...described, paid_amount: (40n * FINNEY).toString() });
+    expect((await page(token, address)).status).toBe(303);
+    expect(await payoutsOf(refundId)).toMatchObject([{ status: 'reserved' }]);
+  });
+
   it('is claimable again when its payout has failed, and fails with its time', async () => {
     const { refundId, token } = await aLink();
     await page(token, address);
