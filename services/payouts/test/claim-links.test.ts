@@ -7,7 +7,7 @@ import { findRefund, type StoredRefund } from '../src/store/refunds.ts';
 import { aDeposit } from './deposit-event.ts';
 import { FINNEY, refundsSuite } from './refunds-fixture.ts';
 import { PUBLIC_URL } from './service-client.ts';
-import { recipient as address } from './service-fixture.ts';
+import { recipient as address, storeReverted } from './service-fixture.ts';
 
 /** Claim links, opened and raced on two replicas. */
 const at = refundsSuite();
@@ -117,6 +117,23 @@ describe('a claim link', () => {
     await fail(second?.id as PayoutId);
     expect(await shown(refundId)).toMatchObject({ status: 'expired' });
     expect(await told(refundId)).toEqual(['claimable', 'pending', 'claimable', 'pending', 'expired']);
+  });
+
+  it('fails for good when its payout was mined and reverted, because the network fee is spent', async () => {
+    const { refundId, token } = await aLink();
+    await page(token, address);
+    const [payout] = await payoutsOf(refundId);
+    const { db } = at.fixture;
+    await storeReverted(db, payout?.id as PayoutId);
+    await db.transaction((trx) => movePayout(trx, payout?.id as PayoutId, ['reserved'], 'signed'));
+    await db.transaction((trx) =>
+      movePayout(trx, payout?.id as PayoutId, ['signed'], 'failed', { failedReason: 'reverted' }),
+    );
+    expect((await page(token)).text).toMatch(/The refund has failed[\s\S]*Please ask the shop/);
+    expect((await page(token, address)).status).toBe(303);
+    expect(await payoutsOf(refundId)).toHaveLength(1);
+    expect(await shown(refundId)).toMatchObject({ status: 'failed', payout_id: expect.any(Number) });
+    expect(await told(refundId)).toEqual(['claimable', 'pending', 'failed']);
   });
 
   it('that expired, was cancelled or is guessed pays nothing', async () => {

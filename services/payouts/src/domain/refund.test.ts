@@ -123,7 +123,14 @@ describe('a pending refund', () => {
     ['refused', null, 'voided'],
     ['voided', null, 'voided'],
   ] as const)('whose payout is %s, with a link until %p, is %s', (end, expiresAt, state) => {
-    expect(stateAfterPayout(end, expiresAt, now)).toBe(state);
+    expect(stateAfterPayout({ status: end, isReverted: false }, expiresAt, now)).toBe(state);
     expect(refundMoves.pending).toContain(state);
   });
+
+  it.each([later, now, null])(
+    'whose payout has cost its fee, with a link until %p, has failed',
+    (expiresAt) => {
+      expect(stateAfterPayout({ status: 'failed', isReverted: true }, expiresAt, now)).toBe('failed');
+    },
+  );
 });

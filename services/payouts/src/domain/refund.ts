@@ -3,7 +3,7 @@ import { ok, type Result, refuse } from '@quittance/shared/result';
 
 /**
  * The states of a refund. With a claim link it is claimable until its payer names an address, and again when the payout
- * failed. A refund to an address that the ledger did not cover is voided: it never came to exist.
+ * failed without a cost. A refund to an address that the ledger did not cover is voided: it never came to exist.
  */
 export const refundMoves = {
   claimable: ['pending', 'expired', 'cancelled'],
@@ -31,16 +31,28 @@ export const countedStates = ['claimable', 'pending', 'completed'] as const sati
 
 /** How a payout ends, by its status. */
 export const endedPayouts = ['mined', 'failed', 'refused', 'voided'] as const;
-export type PayoutEnd = (typeof endedPayouts)[number];
+
+/** A payout that has ended. */
+export type PayoutEnd = {
+  status: (typeof endedPayouts)[number];
+  /** Its transaction was mined and reverted, so that its network fee was spent. */
+  isReverted: boolean;
+};
 
 /**
- * The state of a pending refund whose payout has ended.
+ * The state of a pending refund whose payout has ended. A link whose payout has cost a fee ends: whoever has the link could
+ * spend the merchant's balance on fees.
  * @param expiresAt of its claim link; null when the merchant gave the address
  */
-export function stateAfterPayout(end: PayoutEnd, expiresAt: Date | null, now: Date): RefundState {
-  if (end === 'mined') return 'completed';
-  if (expiresAt !== null) return expiresAt > now ? 'claimable' : 'expired';
-  return end === 'failed' ? 'failed' : 'voided';
+export function stateAfterPayout(
+  { status, isReverted }: PayoutEnd,
+  expiresAt: Date | null,
+  now: Date,
+): RefundState {
+  if (status === 'mined') return 'completed';
+  if (expiresAt === null) return status === 'failed' ? 'failed' : 'voided';
+  if (isReverted) return 'failed';
+  return expiresAt > now ? 'claimable' : 'expired';
 }
 
 /** What was paid for an invoice, in units of its asset. */
