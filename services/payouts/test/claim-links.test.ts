@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PayoutId } from '@quittance/shared/ids';
+import { CANCELLED } from '../src/domain/states.ts';
 import { recordDeposits } from '../src/handlers.ts';
 import { endRefunds, payClaim } from '../src/operations/claim-refund.ts';
 import { movePayout } from '../src/store/payouts.ts';
@@ -134,6 +135,18 @@ describe('a claim link', () => {
     expect(await payoutsOf(refundId)).toHaveLength(1);
     expect(await shown(refundId)).toMatchObject({ status: 'failed', payout_id: expect.any(Number) });
     expect(await told(refundId)).toEqual(['claimable', 'pending', 'failed']);
+  });
+
+  it('is cancelled when the merchant has cancelled its payout', async () => {
+    const { refundId, token } = await aLink();
+    await page(token, address);
+    const [payout] = await payoutsOf(refundId);
+    await fail(payout?.id as PayoutId, CANCELLED);
+    expect((await page(token)).text).toContain('The shop has cancelled this link');
+    expect((await page(token, address)).status).toBe(303);
+    expect(await payoutsOf(refundId)).toHaveLength(1);
+    expect((await cancel(refundId)).body.data).toMatchObject({ status: 'cancelled' });
+    expect(await told(refundId)).toEqual(['claimable', 'pending', 'cancelled']);
   });
 
   it('that expired, was cancelled or is guessed pays nothing', async () => {

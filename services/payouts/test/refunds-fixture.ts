@@ -68,10 +68,8 @@ export function refundsSuite() {
         'select id, status, amount, address from payouts where refund_id = $1 order by seq',
         [refundId],
       ),
-    fail: (id: PayoutId) =>
-      at.fixture.db.transaction((trx) =>
-        movePayout(trx, id, ['reserved'], 'failed', { failedReason: 'refused' }),
-      ),
+    fail: (id: PayoutId, failedReason = 'refused') =>
+      at.fixture.db.transaction((trx) => movePayout(trx, id, ['reserved'], 'failed', { failedReason })),
     /** Lets the time of a link be over. */
     expireLink: (id: string) =>
       at.fixture.db.rows(`update refunds set expires_at = now() - interval '1 second' where id = $1`, [id]),

@@ -9,6 +9,7 @@ import {
   stateAfterPayout,
   type WantedRefund,
 } from './refund.ts';
+import { CANCELLED } from './states.ts';
 
 function rate(text: string): Rate {
   const parsed = parseRate(text);
@@ -123,14 +124,26 @@ describe('a pending refund', () => {
     ['refused', null, 'voided'],
     ['voided', null, 'voided'],
   ] as const)('whose payout is %s, with a link until %p, is %s', (end, expiresAt, state) => {
-    expect(stateAfterPayout({ status: end, isReverted: false }, expiresAt, now)).toBe(state);
+    const payout = { status: end, isReverted: false, failedReason: end === 'failed' ? 'refused' : null };
+    expect(stateAfterPayout(payout, expiresAt, now)).toBe(state);
     expect(refundMoves.pending).toContain(state);
   });
 
   it.each([later, now, null])(
     'whose payout has cost its fee, with a link until %p, has failed',
     (expiresAt) => {
-      expect(stateAfterPayout({ status: 'failed', isReverted: true }, expiresAt, now)).toBe('failed');
+      const payout = { status: 'failed', isReverted: true, failedReason: 'reverted' } as const;
+      expect(stateAfterPayout(payout, expiresAt, now)).toBe('failed');
     },
   );
+
+  it.each([
+    [later, 'cancelled'],
+    [now, 'cancelled'],
+    [null, 'failed'],
+  ] as const)('whose payout its merchant cancelled, with a link until %p, is %s', (expiresAt, state) => {
+    const payout = { status: 'failed', isReverted: false, failedReason: CANCELLED } as const;
+    expect(stateAfterPayout(payout, expiresAt, now)).toBe(state);
+    expect(refundMoves.pending).toContain(state);
+  });
 });

@@ -1,5 +1,6 @@
 import { type Cents, convertUnits, type Rate, type Units, units, unitsOfFiat } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
+import { CANCELLED } from './states.ts';
 
 /**
  * The states of a refund. With a claim link it is claimable until its payer names an address, and again when the payout
@@ -7,7 +8,7 @@ import { ok, type Result, refuse } from '@quittance/shared/result';
  */
 export const refundMoves = {
   claimable: ['pending', 'expired', 'cancelled'],
-  pending: ['completed', 'failed', 'claimable', 'expired', 'voided'],
+  pending: ['completed', 'failed', 'claimable', 'expired', 'cancelled', 'voided'],
   completed: [],
   failed: [],
   expired: [],
@@ -37,21 +38,24 @@ export type PayoutEnd = {
   status: (typeof endedPayouts)[number];
   /** Its transaction was mined and reverted, so that its network fee was spent. */
   isReverted: boolean;
+  /** Why it failed. */
+  failedReason: string | null;
 };
 
 /**
  * The state of a pending refund whose payout has ended. A link whose payout has cost a fee ends: whoever has the link could
- * spend the merchant's balance on fees.
+ * spend the merchant's balance on fees. A merchant that cancels the payout cancels the link.
  * @param expiresAt of its claim link; null when the merchant gave the address
  */
 export function stateAfterPayout(
-  { status, isReverted }: PayoutEnd,
+  { status, isReverted, failedReason }: PayoutEnd,
   expiresAt: Date | null,
   now: Date,
 ): RefundState {
   if (status === 'mined') return 'completed';
   if (expiresAt === null) return status === 'failed' ? 'failed' : 'voided';
   if (isReverted) return 'failed';
+  if (status === 'failed' && failedReason === CANCELLED) return 'cancelled';
   return expiresAt > now ? 'claimable' : 'expired';
 }
 

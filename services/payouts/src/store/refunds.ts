@@ -196,7 +196,7 @@ export async function expireRefunds(trx: Trx, atMost: number): Promise<number> {
 
 const lockPending = query<PayoutEnd & { id: RefundId; expiresAt: Date | null; now: Date }>(
   'refunds_lock_pending',
-  `select r.id, p.status, ${isReverted('p')} as is_reverted, r.expires_at, now() as now
+  `select r.id, p.status, ${isReverted('p')} as is_reverted, p.failed_reason, r.expires_at, now() as now
    from refunds r join payouts p on p.id = r.payout_id
    where r.state = 'pending' and p.status in (${sqlList(endedPayouts)}) and ($1::bigint is null or r.payout_id = $1)
    order by r.id limit $2 for update of r skip locked`,
