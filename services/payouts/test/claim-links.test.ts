@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PayoutId } from '@quittance/shared/ids';
+import { LINK_VERSION_MAX } from '../src/domain/refund.ts';
 import { CANCELLED } from '../src/domain/states.ts';
 import { recordDeposits } from '../src/handlers.ts';
 import { endRefunds, payClaim } from '../src/operations/claim-refund.ts';
@@ -84,6 +85,36 @@ describe('a claim link', () => {
       'voided',
       'reserved',
     ]);
+  });
+
+  it('stores nothing of a claim that the balance does not cover', async () => {
+    const { refundId, token } = await aLink();
+    // A half of a finney is the network fee.
+    at.fixture.ledger.available = (50n * FINNEY + FINNEY / 2n - 1n).toString();
+    for (let tries = 0; tries < 3; tries++) {
+      const poor = await page(token, address);
+      expect([poor.status, poor.text]).toEqual([409, expect.stringContaining('the shop has to act')]);
+    }
+    expect([await payoutsOf(refundId), await told(refundId)]).toEqual([[], ['claimable']]);
+    at.fixture.ledger.available = (50n * FINNEY + FINNEY / 2n).toString();
+    expect((await page(token, address)).status).toBe(303);
+    expect(await payoutsOf(refundId)).toHaveLength(1);
+  });
+
+  it('ends when its payouts have come to nothing too often', async () => {
+    const { refundId, token } = await aLink();
+    await at.fixture.db.rows('update refunds set version = $2 where id = $1', [
+      refundId,
+      LINK_VERSION_MAX - 2,
+    ]);
+    at.fixture.ledger.reply = () => ({ outcome: 'refused' });
+    for (const status of ['claimable', 'expired']) {
+      expect((await page(token, address)).status).toBe(409);
+      expect(await shown(refundId)).toMatchObject({ status });
+    }
+    expect((await page(token)).text).toContain('It cannot be claimed any more');
+    expect((await page(token, address)).status).toBe(303);
+    expect(await payoutsOf(refundId)).toHaveLength(2);
   });
 
   it('pays nothing while the network has taken the payment back, and pays when it is final again', async () => {
@@ -228,19 +259,23 @@ describe('POST /api/unresolved/{deposit}/return with a claim link', () => {
     expect((await giveBack(id, { address })).status).toBe(409);
   });
 
-  it('pays nothing when the shop has returned or accepted the deposit since', async () => {
+  it('pays nothing while the shop returns the deposit, and ends when the shop has accepted it', async () => {
     const id = await aDepositToReturn();
     const { body } = await giveBack(id, { claim: true });
     const token = body.data.claim_url.split('/').at(-1);
-    at.fixture.ledger.reply = () => ({ outcome: 'refused' });
-    expect([(await page(token, address)).status, await shown(body.data.id)]).toMatchObject([
-      409,
-      { status: 'claimable' },
-    ]);
-    at.fixture.ledger.reply = () => ({ outcome: 'placed' });
-    expect((await giveBack(id, { address })).status).toBe(201);
-    const { status, text } = await page(token, address);
-    expect([status, text]).toEqual([409, expect.stringContaining('The shop has decided otherwise')]);
+    const returned = (await giveBack(id, { address })).body.data;
+    for (const status of ['claimable', 'expired']) {
+      const resolved = await page(token, address);
+      const decided = expect.stringContaining('The shop has decided otherwise');
+      expect([resolved.status, resolved.text]).toEqual([409, decided]);
+      expect(await shown(body.data.id)).toMatchObject({ status });
+      if (status === 'expired') break;
+      // The return fails, and then the shop accepts the deposit.
+      await fail(String(returned.id) as PayoutId);
+      at.fixture.ledger.reply = () => ({ outcome: 'refused' });
+    }
+    expect((await page(token, address)).status).toBe(303);
+    expect(await payoutsOf(body.data.id)).toHaveLength(1);
   });
 
   it.each([

@@ -21,6 +21,7 @@ export function refundsSuite() {
     }
     at.invoices.isSilent = false;
     at.fixture.board.set('ETH', {});
+    at.fixture.ledger.available = (1_000n * FINNEY).toString();
   });
 
   /** 100 dollars at 2,500 dollars for an ether: 0.04 are due, and 0.05 were paid. */

@@ -42,21 +42,30 @@ export type PayoutEnd = {
   failedReason: string | null;
 };
 
+/** The claim link of a refund. `version`: how often the refund has changed. */
+export type RefundLink = { expiresAt: Date; version: number; ofDeposit: boolean };
+
+/** Each attempt to pay changes a refund twice: a link ends after 50 attempts that came to nothing. */
+export const LINK_VERSION_MAX = 100;
+
 /**
  * The state of a pending refund whose payout has ended. A link whose payout has cost a fee ends: whoever has the link could
- * spend the merchant's balance on fees. A merchant that cancels the payout cancels the link.
- * @param expiresAt of its claim link; null when the merchant gave the address
+ * spend the merchant's balance on fees. A merchant that cancels the payout cancels the link. What the ledger has refused of
+ * a deposit it refuses for ever.
+ * @param link null when the merchant gave the address
  */
 export function stateAfterPayout(
   { status, isReverted, failedReason }: PayoutEnd,
-  expiresAt: Date | null,
+  link: RefundLink | null,
   now: Date,
 ): RefundState {
   if (status === 'mined') return 'completed';
-  if (expiresAt === null) return status === 'failed' ? 'failed' : 'voided';
+  if (link === null) return status === 'failed' ? 'failed' : 'voided';
   if (isReverted) return 'failed';
   if (status === 'failed' && failedReason === CANCELLED) return 'cancelled';
-  return expiresAt > now ? 'claimable' : 'expired';
+  const isRefusedForEver = status === 'refused' && link.ofDeposit;
+  const isOver = link.expiresAt <= now || link.version >= LINK_VERSION_MAX;
+  return isRefusedForEver || isOver ? 'expired' : 'claimable';
 }
 
 /** What was paid for an invoice, in units of its asset. */

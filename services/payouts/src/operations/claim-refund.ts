@@ -61,6 +61,12 @@ export async function payClaim(
   const amount = await amountOf(ports, refund, terms);
   if (amount === undefined) return refuse('resolved');
   if (amount <= 0n || amount < dust) return refuse('fee');
+  if (depositId === null) {
+    // So that a claim leaves no refused payout each time that it is sent while the balance is too low.
+    const asked = await ports.bus.ask('balance.read', { account_id: account, asset });
+    if (!asked.known) return refuse('unavailable');
+    if (units(asked.reply.available) < amount + terms.networkFee) return refuse('balance');
+  }
 
   const made = await requestPayout(ports, {
     account,
