@@ -65,12 +65,12 @@ const titles = {
   pending: 'Your refund is being paid',
   completed: 'Your refund is paid',
   failed: 'The refund has failed',
-  expired: 'The link has expired',
+  expired: 'The link is not valid any more',
   cancelled: 'The link was cancelled',
   voided: 'The link is not valid',
 } as const satisfies Record<State, string>;
 
-function heading({ refund, payout }: ShownClaim, state: State): Html {
+function heading({ refund, payout, now }: ShownClaim, state: State): Html {
   const top = (tone: string, title: string, text: string) =>
     html`<p class="state ${tone}" role="status">${titles[state]}</p>
 <h1>${title}</h1>
@@ -97,8 +97,11 @@ function heading({ refund, payout }: ShownClaim, state: State): Html {
     case 'failed':
     case 'voided':
       return top('warn', amount, `It could not be paid. ${askShop}`);
-    case 'expired':
-      return top('warn', amount, `The time to claim it is over. ${askShop}`);
+    case 'expired': {
+      const isLate = refund.expiresAt !== null && refund.expiresAt <= now;
+      const why = isLate ? 'The time to claim it is over.' : 'It cannot be claimed any more.';
+      return top('warn', amount, `${why} ${askShop}`);
+    }
     case 'cancelled':
       return top('warn', amount, `The shop has cancelled this link. ${askShop}`);
     default:

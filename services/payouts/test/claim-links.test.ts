@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PayoutId } from '@quittance/shared/ids';
+import { LINK_VERSION_MAX } from '../src/domain/refund.ts';
+import { CANCELLED } from '../src/domain/states.ts';
 import { recordDeposits } from '../src/handlers.ts';
 import { endRefunds, payClaim } from '../src/operations/claim-refund.ts';
 import { movePayout } from '../src/store/payouts.ts';
@@ -7,7 +9,7 @@ import { findRefund, type StoredRefund } from '../src/store/refunds.ts';
 import { aDeposit } from './deposit-event.ts';
 import { FINNEY, refundsSuite } from './refunds-fixture.ts';
 import { PUBLIC_URL } from './service-client.ts';
-import { recipient as address } from './service-fixture.ts';
+import { recipient as address, storeReverted } from './service-fixture.ts';
 
 /** Claim links, opened and raced on two replicas. */
 const at = refundsSuite();
@@ -85,6 +87,56 @@ describe('a claim link', () => {
     ]);
   });
 
+  it('stores nothing of a claim that the balance does not cover', async () => {
+    const { refundId, token } = await aLink();
+    // A half of a finney is the network fee.
+    at.fixture.ledger.available = (50n * FINNEY + FINNEY / 2n - 1n).toString();
+    for (let tries = 0; tries < 3; tries++) {
+      const poor = await page(token, address);
+      expect([poor.status, poor.text]).toEqual([409, expect.stringContaining('the shop has to act')]);
+    }
+    expect([await payoutsOf(refundId), await told(refundId)]).toEqual([[], ['claimable']]);
+    at.fixture.ledger.available = (50n * FINNEY + FINNEY / 2n).toString();
+    expect((await page(token, address)).status).toBe(303);
+    expect(await payoutsOf(refundId)).toHaveLength(1);
+  });
+
+  it('ends when its payouts have come to nothing too often', async () => {
+    const { refundId, token } = await aLink();
+    await at.fixture.db.rows('update refunds set version = $2 where id = $1', [
+      refundId,
+      LINK_VERSION_MAX - 2,
+    ]);
+    at.fixture.ledger.reply = () => ({ outcome: 'refused' });
+    for (const status of ['claimable', 'expired']) {
+      expect((await page(token, address)).status).toBe(409);
+      expect(await shown(refundId)).toMatchObject({ status });
+    }
+    expect((await page(token)).text).toContain('It cannot be claimed any more');
+    expect((await page(token, address)).status).toBe(303);
+    expect(await payoutsOf(refundId)).toHaveLength(2);
+  });
+
+  it('pays nothing while the network has taken the payment back, and pays when it is final again', async () => {
+    const { refundId, invoice, token } = await aLink({ amount: 100 });
+    const described = at.invoices.invoices.get(invoice);
+    if (described === undefined) throw new Error('the invoice is there');
+    for (const paid_amount of ['0', (40n * FINNEY - 1n).toString()]) {
+      at.invoices.invoices.set(invoice, { ...described, paid_amount });
+      const reversed = await page(token, address);
+      expect(reversed.status).toBe(409);
+      expect(reversed.text).toMatch(/<form[\s\S]*The payment is not final on the network any more/);
+    }
+    at.invoices.isSilent = true;
+    expect((await page(token, address)).status).toBe(503);
+    at.invoices.isSilent = false;
+    expect([await payoutsOf(refundId), at.fixture.ledger.asked]).toEqual([[], []]);
+    expect(await shown(refundId)).toMatchObject({ status: 'claimable', payout_id: null });
+    at.invoices.invoices.set(invoice, { ...described, paid_amount: (40n * FINNEY).toString() });
+    expect((await page(token, address)).status).toBe(303);
+    expect(await payoutsOf(refundId)).toMatchObject([{ status: 'reserved' }]);
+  });
+
   it('is claimable again when its payout has failed, and fails with its time', async () => {
     const { refundId, token } = await aLink();
     await page(token, address);
@@ -97,6 +149,35 @@ describe('a claim link', () => {
     await fail(second?.id as PayoutId);
     expect(await shown(refundId)).toMatchObject({ status: 'expired' });
     expect(await told(refundId)).toEqual(['claimable', 'pending', 'claimable', 'pending', 'expired']);
+  });
+
+  it('fails for good when its payout was mined and reverted, because the network fee is spent', async () => {
+    const { refundId, token } = await aLink();
+    await page(token, address);
+    const [payout] = await payoutsOf(refundId);
+    const { db } = at.fixture;
+    await storeReverted(db, payout?.id as PayoutId);
+    await db.transaction((trx) => movePayout(trx, payout?.id as PayoutId, ['reserved'], 'signed'));
+    await db.transaction((trx) =>
+      movePayout(trx, payout?.id as PayoutId, ['signed'], 'failed', { failedReason: 'reverted' }),
+    );
+    expect((await page(token)).text).toMatch(/The refund has failed[\s\S]*Please ask the shop/);
+    expect((await page(token, address)).status).toBe(303);
+    expect(await payoutsOf(refundId)).toHaveLength(1);
+    expect(await shown(refundId)).toMatchObject({ status: 'failed', payout_id: expect.any(Number) });
+    expect(await told(refundId)).toEqual(['claimable', 'pending', 'failed']);
+  });
+
+  it('is cancelled when the merchant has cancelled its payout', async () => {
+    const { refundId, token } = await aLink();
+    await page(token, address);
+    const [payout] = await payoutsOf(refundId);
+    await fail(payout?.id as PayoutId, CANCELLED);
+    expect((await page(token)).text).toContain('The shop has cancelled this link');
+    expect((await page(token, address)).status).toBe(303);
+    expect(await payoutsOf(refundId)).toHaveLength(1);
+    expect((await cancel(refundId)).body.data).toMatchObject({ status: 'cancelled' });
+    expect(await told(refundId)).toEqual(['claimable', 'pending', 'cancelled']);
   });
 
   it('that expired, was cancelled or is guessed pays nothing', async () => {
@@ -178,19 +259,23 @@ describe('POST /api/unresolved/{deposit}/return with a claim link', () => {
     expect((await giveBack(id, { address })).status).toBe(409);
   });
 
-  it('pays nothing when the shop has returned or accepted the deposit since', async () => {
+  it('pays nothing while the shop returns the deposit, and ends when the shop has accepted it', async () => {
     const id = await aDepositToReturn();
     const { body } = await giveBack(id, { claim: true });
     const token = body.data.claim_url.split('/').at(-1);
-    at.fixture.ledger.reply = () => ({ outcome: 'refused' });
-    expect([(await page(token, address)).status, await shown(body.data.id)]).toMatchObject([
-      409,
-      { status: 'claimable' },
-    ]);
-    at.fixture.ledger.reply = () => ({ outcome: 'placed' });
-    expect((await giveBack(id, { address })).status).toBe(201);
-    const { status, text } = await page(token, address);
-    expect([status, text]).toEqual([409, expect.stringContaining('The shop has decided otherwise')]);
+    const returned = (await giveBack(id, { address })).body.data;
+    for (const status of ['claimable', 'expired']) {
+      const resolved = await page(token, address);
+      const decided = expect.stringContaining('The shop has decided otherwise');
+      expect([resolved.status, resolved.text]).toEqual([409, decided]);
+      expect(await shown(body.data.id)).toMatchObject({ status });
+      if (status === 'expired') break;
+      // The return fails, and then the shop accepts the deposit.
+      await fail(String(returned.id) as PayoutId);
+      at.fixture.ledger.reply = () => ({ outcome: 'refused' });
+    }
+    expect((await page(token, address)).status).toBe(303);
+    expect(await payoutsOf(body.data.id)).toHaveLength(1);
   });
 
   it.each([

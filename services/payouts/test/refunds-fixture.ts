@@ -21,6 +21,7 @@ export function refundsSuite() {
     }
     at.invoices.isSilent = false;
     at.fixture.board.set('ETH', {});
+    at.fixture.ledger.available = (1_000n * FINNEY).toString();
   });
 
   /** 100 dollars at 2,500 dollars for an ether: 0.04 are due, and 0.05 were paid. */
@@ -68,10 +69,8 @@ export function refundsSuite() {
         'select id, status, amount, address from payouts where refund_id = $1 order by seq',
         [refundId],
       ),
-    fail: (id: PayoutId) =>
-      at.fixture.db.transaction((trx) =>
-        movePayout(trx, id, ['reserved'], 'failed', { failedReason: 'refused' }),
-      ),
+    fail: (id: PayoutId, failedReason = 'refused') =>
+      at.fixture.db.transaction((trx) => movePayout(trx, id, ['reserved'], 'failed', { failedReason })),
     /** Lets the time of a link be over. */
     expireLink: (id: string) =>
       at.fixture.db.rows(`update refunds set expires_at = now() - interval '1 second' where id = $1`, [id]),

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { cents, convertUnits, ONE_DOLLAR, parseRate, type Rate, units } from '@quittance/shared/money';
 import fc from 'fast-check';
 import {
+  LINK_VERSION_MAX,
   limitOf,
   type PaidInvoice,
   refundAmounts,
@@ -9,6 +10,7 @@ import {
   stateAfterPayout,
   type WantedRefund,
 } from './refund.ts';
+import { CANCELLED } from './states.ts';
 
 function rate(text: string): Rate {
   const parsed = parseRate(text);
@@ -112,6 +114,8 @@ describe('how much is refunded', () => {
 describe('a pending refund', () => {
   const now = new Date('2026-01-01T00:00:00Z');
   const later = new Date('2026-01-02T00:00:00Z');
+  const until = (expiresAt: Date | null) =>
+    expiresAt === null ? null : { expiresAt, version: 2, ofDeposit: false };
   it.each([
     ['mined', later, 'completed'],
     ['mined', null, 'completed'],
@@ -123,7 +127,41 @@ describe('a pending refund', () => {
     ['refused', null, 'voided'],
     ['voided', null, 'voided'],
   ] as const)('whose payout is %s, with a link until %p, is %s', (end, expiresAt, state) => {
-    expect(stateAfterPayout(end, expiresAt, now)).toBe(state);
+    const payout = { status: end, isReverted: false, failedReason: end === 'failed' ? 'refused' : null };
+    expect(stateAfterPayout(payout, until(expiresAt), now)).toBe(state);
     expect(refundMoves.pending).toContain(state);
   });
+
+  it.each([later, now, null])(
+    'whose payout has cost its fee, with a link until %p, has failed',
+    (expiresAt) => {
+      const payout = { status: 'failed', isReverted: true, failedReason: 'reverted' } as const;
+      expect(stateAfterPayout(payout, until(expiresAt), now)).toBe('failed');
+    },
+  );
+
+  it.each([
+    [later, 'cancelled'],
+    [now, 'cancelled'],
+    [null, 'failed'],
+  ] as const)('whose payout its merchant cancelled, with a link until %p, is %s', (expiresAt, state) => {
+    const payout = { status: 'failed', isReverted: false, failedReason: CANCELLED } as const;
+    expect(stateAfterPayout(payout, until(expiresAt), now)).toBe(state);
+    expect(refundMoves.pending).toContain(state);
+  });
+
+  it.each([
+    ['refused', LINK_VERSION_MAX - 1, false, 'claimable'],
+    ['refused', LINK_VERSION_MAX, false, 'expired'],
+    ['failed', LINK_VERSION_MAX, true, 'expired'],
+    ['refused', 2, true, 'expired'],
+    ['failed', 2, true, 'claimable'],
+    ['voided', 2, true, 'claimable'],
+  ] as const)(
+    'whose payout is %s, in its version %p, of a deposit: %p, is %s',
+    (status, version, ofDeposit, state) => {
+      const payout = { status, isReverted: false, failedReason: null };
+      expect(stateAfterPayout(payout, { expiresAt: later, version, ofDeposit }, now)).toBe(state);
+    },
+  );
 });

@@ -1,13 +1,14 @@
 import { type Cents, convertUnits, type Rate, type Units, units, unitsOfFiat } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
+import { CANCELLED } from './states.ts';
 
 /**
  * The states of a refund. With a claim link it is claimable until its payer names an address, and again when the payout
- * failed. A refund to an address that the ledger did not cover is voided: it never came to exist.
+ * failed without a cost. A refund to an address that the ledger did not cover is voided: it never came to exist.
  */
 export const refundMoves = {
   claimable: ['pending', 'expired', 'cancelled'],
-  pending: ['completed', 'failed', 'claimable', 'expired', 'voided'],
+  pending: ['completed', 'failed', 'claimable', 'expired', 'cancelled', 'voided'],
   completed: [],
   failed: [],
   expired: [],
@@ -31,16 +32,40 @@ export const countedStates = ['claimable', 'pending', 'completed'] as const sati
 
 /** How a payout ends, by its status. */
 export const endedPayouts = ['mined', 'failed', 'refused', 'voided'] as const;
-export type PayoutEnd = (typeof endedPayouts)[number];
+
+/** A payout that has ended. */
+export type PayoutEnd = {
+  status: (typeof endedPayouts)[number];
+  /** Its transaction was mined and reverted, so that its network fee was spent. */
+  isReverted: boolean;
+  /** Why it failed. */
+  failedReason: string | null;
+};
+
+/** The claim link of a refund. `version`: how often the refund has changed. */
+export type RefundLink = { expiresAt: Date; version: number; ofDeposit: boolean };
+
+/** Each attempt to pay changes a refund twice: a link ends after 50 attempts that came to nothing. */
+export const LINK_VERSION_MAX = 100;
 
 /**
- * The state of a pending refund whose payout has ended.
- * @param expiresAt of its claim link; null when the merchant gave the address
+ * The state of a pending refund whose payout has ended. A link whose payout has cost a fee ends: whoever has the link could
+ * spend the merchant's balance on fees. A merchant that cancels the payout cancels the link. What the ledger has refused of
+ * a deposit it refuses for ever.
+ * @param link null when the merchant gave the address
  */
-export function stateAfterPayout(end: PayoutEnd, expiresAt: Date | null, now: Date): RefundState {
-  if (end === 'mined') return 'completed';
-  if (expiresAt !== null) return expiresAt > now ? 'claimable' : 'expired';
-  return end === 'failed' ? 'failed' : 'voided';
+export function stateAfterPayout(
+  { status, isReverted, failedReason }: PayoutEnd,
+  link: RefundLink | null,
+  now: Date,
+): RefundState {
+  if (status === 'mined') return 'completed';
+  if (link === null) return status === 'failed' ? 'failed' : 'voided';
+  if (isReverted) return 'failed';
+  if (status === 'failed' && failedReason === CANCELLED) return 'cancelled';
+  const isRefusedForEver = status === 'refused' && link.ofDeposit;
+  const isOver = link.expiresAt <= now || link.version >= LINK_VERSION_MAX;
+  return isRefusedForEver || isOver ? 'expired' : 'claimable';
 }
 
 /** What was paid for an invoice, in units of its asset. */

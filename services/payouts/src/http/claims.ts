@@ -120,6 +120,11 @@ async function refusedPage(
         409,
         `The shop cannot pay it at the moment: the shop has to act. ${ASK_SHOP} This link stays valid.`,
       );
+    case 'reversed':
+      return again(
+        409,
+        'The payment is not final on the network any more. Nothing was paid. This link stays valid: please try again later, or ask the shop.',
+      );
     case 'resolved':
       return again(409, `The shop has decided otherwise about this money: the shop has to act. ${ASK_SHOP}`);
     case 'fee':

@@ -1,5 +1,5 @@
 import { failpoint } from '@quittance/shared/failpoint';
-import type { RefundId } from '@quittance/shared/ids';
+import type { InvoiceId, RefundId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
 import { assertNever, ok, type Result, refuse } from '@quittance/shared/result';
 import type { FieldErrors } from '@quittance/shared/validation';
@@ -11,9 +11,11 @@ import {
   claimRefund,
   expireRefunds,
   followPayouts,
+  refundedShare,
   type StoredRefund,
 } from '../store/refunds.ts';
 import { findUnresolved } from '../store/unswept-deposits.ts';
+import { describeInvoice } from './create-refund.ts';
 import { requestPayout } from './request-payout.ts';
 
 /**
@@ -24,16 +26,24 @@ import { requestPayout } from './request-payout.ts';
  * | `{ address }` | The address is not valid. |
  * | `not_claimable` | The refund was claimed, cancelled or has expired a moment ago. |
  * | `balance` | The shop's balance does not cover it. The refund stays claimable. |
+ * | `reversed` | The chain took back so much of what was paid for the invoice that its refunds are not covered. The refund stays claimable. |
  * | `resolved` | The shop has decided otherwise about the deposit, or the chain took it back. |
  * | `fee` | What is left after the network fee is too little to be paid. |
  * | `unavailable` | It is unknown whether the ledger has placed the hold, so this claim is never paid: it may be repeated. |
  */
-export type ClaimRefusal = FieldErrors | 'not_claimable' | 'balance' | 'resolved' | 'fee' | 'unavailable';
+export type ClaimRefusal =
+  | FieldErrors
+  | 'not_claimable'
+  | 'balance'
+  | 'reversed'
+  | 'resolved'
+  | 'fee'
+  | 'unavailable';
 
 /**
  * Pays a refund to the address that its payer gives. However often it is called at once, one payout is created: the refund
  * becomes pending in the transaction that stores the payout, and claimable again when the payout comes to nothing. Throws
- * Unavailable without a fresh quote.
+ * Unavailable without a fresh quote or a description of the invoice: nothing was done.
  */
 export async function payClaim(
   ports: Ports,
@@ -44,12 +54,19 @@ export async function payClaim(
   const { id, account, asset, invoiceId, depositId, externalId, metadata } = refund;
   const address = readRecipient(body, payableChain(asset, ports.chains));
   if (!address.ok) return address;
+  if (invoiceId !== null && !(await isCovered(ports, invoiceId))) return refuse('reversed');
   const quote = freshQuote(ports, asset);
   const terms = termsOf(quote);
   const dust = units(quote.dust);
   const amount = await amountOf(ports, refund, terms);
   if (amount === undefined) return refuse('resolved');
   if (amount <= 0n || amount < dust) return refuse('fee');
+  if (depositId === null) {
+    // So that a claim leaves no refused payout each time that it is sent while the balance is too low.
+    const asked = await ports.bus.ask('balance.read', { account_id: account, asset });
+    if (!asked.known) return refuse('unavailable');
+    if (units(asked.reply.available) < amount + terms.networkFee) return refuse('balance');
+  }
 
   const made = await requestPayout(ports, {
     account,
@@ -83,6 +100,15 @@ export async function payClaim(
     default:
       return assertNever(refusal);
   }
+}
+
+/**
+ * Whether what is paid for the invoice now covers all its refunds. A refund that is stored after this is bounded by what is
+ * paid then, and every other change makes the sum smaller.
+ */
+async function isCovered(ports: Pick<Ports, 'bus' | 'db'>, invoiceId: InvoiceId): Promise<boolean> {
+  const invoice = await describeInvoice(ports, invoiceId);
+  return invoice !== null && (await refundedShare(ports.db, invoiceId)) <= invoice.paid;
 }
 
 /** What is paid: of a deposit all that is left of it less the network fee. Undefined when the chain took the deposit back. */

@@ -3,7 +3,8 @@ import { type Queryable, query, type Selection } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { countOf, type Place, pageOfFound, TOTAL_EXACT_MAX } from '@quittance/shared/pages';
 import { type PayoutStatus, payoutStatuses, shownAs } from '../domain/states.ts';
-import { isReverted, type Payout, payoutColumns } from './payouts.ts';
+import { type Payout, payoutColumns } from './payouts.ts';
+import { isReverted } from './transactions.ts';
 
 /** What is null is not asked about. */
 export type PayoutFilter = {

@@ -74,11 +74,6 @@ export const payoutColumns = (of = 'payouts') =>
     .map((column) => `${of}.${column}`)
     .join(', ');
 
-/** A condition: the payout's transaction was mined and reverted, so that its network fee was spent. `of` is its relation. */
-export const isReverted = (of: string): string => `(${of}.status = 'failed' and exists (
-  select from payments m join transactions t on t.replacement_group = m.replacement_group
-  where m.payout_id = ${of}.id and t.state = 'reverted'))`;
-
 const requests = bulk({
   id: 'bigint',
   account: 'account_id text',

@@ -14,6 +14,7 @@ import {
   stateAfterPayout,
 } from '../domain/refund.ts';
 import { assertMoves } from '../domain/states.ts';
+import { isReverted } from './transactions.ts';
 
 export type StoredRefund = {
   id: RefundId;
@@ -193,9 +194,12 @@ export async function expireRefunds(trx: Trx, atMost: number): Promise<number> {
   return expired.length;
 }
 
-const lockPending = query<{ id: RefundId; end: PayoutEnd; expiresAt: Date | null; now: Date }>(
+type Followed = PayoutEnd & Pick<StoredRefund, 'id' | 'depositId' | 'expiresAt' | 'version'> & { now: Date };
+
+const lockPending = query<Followed>(
   'refunds_lock_pending',
-  `select r.id, p.status as end, r.expires_at, now() as now
+  `select r.id, r.deposit_id, r.expires_at, r.version, now() as now,
+     p.status, p.failed_reason, ${isReverted('p')} as is_reverted
    from refunds r join payouts p on p.id = r.payout_id
    where r.state = 'pending' and p.status in (${sqlList(endedPayouts)}) and ($1::bigint is null or r.payout_id = $1)
    order by r.id limit $2 for update of r skip locked`,
@@ -214,11 +218,12 @@ const move = query<StoredRefund>(
  */
 export async function followPayouts(trx: Trx, payoutId: PayoutId | null, atMost = 1): Promise<number> {
   const ended = await trx.rows(lockPending, [payoutId, atMost]);
-  for (const { id, end, expiresAt, now } of ended) {
-    const state = stateAfterPayout(end, expiresAt, now);
+  for (const { id, depositId, expiresAt, version, now, ...end } of ended) {
+    const link = expiresAt === null ? null : { expiresAt, version, ofDeposit: depositId !== null };
+    const state = stateAfterPayout(end, link, now);
     assertMoves(refundMoves, ['pending'], state);
     // A request that never became a payout is not shown.
-    const wasPayout = end === 'mined' || end === 'failed';
+    const wasPayout = end.status === 'mined' || end.status === 'failed';
     await tellRefunds(trx, [await trx.one(move, [id, state, wasPayout])]);
   }
   return ended.length;

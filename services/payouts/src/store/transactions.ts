@@ -17,6 +17,11 @@ import { isHalted } from './halts.ts';
 export const isIn = (phase: TransactionPhase, column = 'state'): string =>
   `${column} in (${transactionPhases[phase].map((state) => `'${state}'`).join(', ')})`;
 
+/** A condition: the payout's transaction was mined and reverted, so that its network fee was spent. `of` is its relation. */
+export const isReverted = (of: string): string => `(${of}.status = 'failed' and exists (
+  select from payments m join transactions t on t.replacement_group = m.replacement_group
+  where m.payout_id = ${of}.id and t.state = 'reverted'))`;
+
 const maySet = (mark: PhaseColumn): string => isIn(columnPhases[mark]);
 
 /** Signed bytes and what is known of them: one attempt of a group. At most one attempt of a group is ever mined. */

@@ -3,8 +3,7 @@ import { bulk, type Queryable, query, statement, type Trx } from '@quittance/sha
 import type { PayloadOf } from '@quittance/shared/events';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
-import { isReverted } from './payouts.ts';
-import { isIn } from './transactions.ts';
+import { isIn, isReverted } from './transactions.ts';
 
 export type SettledDeposit = {
   depositId: string;
