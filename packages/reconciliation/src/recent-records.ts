@@ -1,7 +1,7 @@
 import { onTheWay } from './events-on-the-way.ts';
 import type { Watermarks } from './watermarks.ts';
 
-/** Which payouts and deposits a check of what is new must read. */
+/** Which payouts, refunds and deposits a check of what is new must read. */
 
 /** Payouts that have not ended, or whose end the ledger has not processed. */
 export const openPayouts = `
@@ -17,6 +17,12 @@ export const openPayouts = `
 export const recentPayouts = ({ transfers }: Watermarks): string => `${openPayouts}
   union select substr(op, strpos(op, ':') + 1)::bigint from ledger.transfers
     where seq > ${transfers} and kind in ('hold', 'settle', 'release')`;
+
+/** Refunds that have not ended, and those of recent payouts. */
+export const recentRefunds = (since: Watermarks): string => `
+  select id from payouts.refunds where state = 'claimable'
+  union select id from payouts.refunds where state = 'pending'
+  union select refund_id from payouts.payouts where refund_id is not null and id in (${recentPayouts(since)})`;
 
 /** Deposits that were reported, booked or reversed since the watermarks. */
 export const recentDeposits = ({ transfers, deposits }: Watermarks): string => `

@@ -28,8 +28,6 @@ const leftToWholeChecks = new Set([
   'an account all of whose events are gone',
   'an event that was pruned and is there',
   'write-offs that are not booked',
-  'refunds of more than was paid for their invoice',
-  'a completed refund whose payout is not mined',
 ]);
 
 /** What a check of these rows finds, with nothing on its way. */

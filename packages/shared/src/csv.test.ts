@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { csvLine } from './csv.ts';
 
-it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx'])(
+it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', '\nx', '＝1+1', '＋1', '－1', '＠SUM(A1)'])(
   'csvLine puts an apostrophe before a text that a spreadsheet would run: %j',
   (text) => expect(csvLine([text]).replaceAll('"', '')).toBe(`'${text}\r\n`),
 );

@@ -28,8 +28,8 @@ export function csvTable<R, V>(
   };
 }
 
-/** A spreadsheet takes such a text for a formula, and runs it. */
-const FORMULA = /^[=+\-@\t\r]/;
+/** A spreadsheet takes such a text for a formula, and runs it: also in full-width letters, or after a line feed. */
+const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/;
 
 /**
  * A line of CSV (RFC 4180). A text that a spreadsheet would run gets an apostrophe before it; numbers stay numbers, so that

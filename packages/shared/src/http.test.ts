@@ -3,7 +3,16 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from './clock.ts';
-import { contextOf, createApp, finishApp, merchantOnly, readBody, readQuery } from './http.ts';
+import {
+  contextOf,
+  createApp,
+  finishApp,
+  merchantOnly,
+  nameRoute,
+  readBody,
+  readQuery,
+  Unavailable,
+} from './http.ts';
 import { send } from './http-answers.ts';
 import { type Listening, listen } from './http-server.ts';
 import { readKey } from './idempotency.ts';
@@ -221,6 +230,31 @@ describe('one that closes', () => {
     expect(closed).toEqual(['without a connection', 'with a connection that is kept']);
     agent.destroy();
   });
+});
+
+test('a request that failed is logged with its path, and one whose path has a token with its route', async () => {
+  const lines: string[] = [];
+  const logger = createLogger('test', 'info', { write: (line) => void lines.push(line) });
+  const app = createApp({ logger, clock: systemClock, waitsFor: async () => [] });
+  const fails = () => {
+    throw new Error('out of luck');
+  };
+  app.get('/api/things/:id', fails);
+  app.get('/claim/:token', fails);
+  app.use('/pages', (_req, res, next) => {
+    nameRoute(res, '/pages/:token');
+    next(new Unavailable('it is away'));
+  });
+  app.use('/others', fails);
+  finishApp(app, logger);
+  const listening = await listen(app, '127.0.0.1', 0);
+  for (const path of ['api/things/7', 'claim/secret', 'pages/secret', 'others/secret']) {
+    expect((await fetch(`http://127.0.0.1:${listening.port}/${path}`)).status).toBeGreaterThanOrEqual(500);
+  }
+  await listening.close(0);
+  const logged = lines.map((line) => JSON.parse(line).path);
+  expect(logged).toEqual(['/api/things/7', '/claim/:token', '/pages/:token', 'none']);
+  expect(lines.join('')).not.toContain('secret');
 });
 
 async function noLongerListens(port: number): Promise<void> {

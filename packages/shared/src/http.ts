@@ -160,8 +160,7 @@ function noteRequest(
 ): void {
   const beganMs = performance.now();
   res.on('close', () => {
-    const found = context(res).route ?? (req.route as { path?: unknown } | undefined)?.path;
-    const route = typeof found === 'string' ? found : NONE;
+    const route = routeOf(req, res);
     const ms = performance.now() - beganMs;
     const labels = {
       route,
@@ -174,6 +173,11 @@ function noteRequest(
     const fields = { request_id: context(res).requestId, method: req.method, route };
     logger.debug({ ...fields, status: res.statusCode, ms: Math.round(ms) }, 'answered a request');
   });
+}
+
+function routeOf(req: Request, res: Response): string {
+  const found = context(res).route ?? (req.route as { path?: unknown } | undefined)?.path;
+  return typeof found === 'string' ? found : NONE;
 }
 
 /** Lets a merchant's request through: one whose identity the gateway has signed. */
@@ -246,12 +250,19 @@ export function finishApp(app: Express, logger: Logger, tell: Tell = send): void
     const answer = answerTo(error, req);
     if (answer.status >= 500) {
       const { requestId } = context(res);
-      const line = { request_id: requestId, method: req.method, path: req.path, reason: reason(error) };
+      const of = { request_id: requestId, method: req.method, path: loggedPath(req, res) };
+      const line = { ...of, reason: reason(error) };
       if (answer.status === 503) logger.warn(line, 'refused a request: something needed is away');
       else logger.error({ ...line, err: error }, 'a request failed');
     }
     tell(res, answer);
   });
+}
+
+/** Whoever has a path with a token may use it: of those, and of what is no known route, the pattern. */
+function loggedPath(req: Request, res: Response): string {
+  const route = routeOf(req, res);
+  return route === NONE || route.includes(':token') ? route : req.path;
 }
 
 function answerTo(error: unknown, req: Request): Answer {

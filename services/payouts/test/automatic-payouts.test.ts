@@ -96,6 +96,32 @@ describe('the worker of automatic payouts', () => {
     expect(rule.next_run_at).toMatch(/T00:00:00\.000Z$/);
   });
 
+  const other = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';
+  it.each<[string, () => Promise<unknown>]>([
+    ['given another address', () => put({ ...whenEnough, address: other })],
+    ['replaced by the same rule', () => put(whenEnough)],
+    ['disabled', () => put({ ...whenEnough, enabled: false })],
+    ['deleted', () => fixture.shop.delete(`${PATH}/ETH`)],
+  ])('stores no payout of a rule that is %s while it runs', async (_, change) => {
+    await put(whenEnough);
+    let changed: unknown;
+    fixture.ledger.beforeAvailable = async () => (changed ??= await change());
+    try {
+      expect(await step(3n * ETHER)).toBe(1);
+    } finally {
+      fixture.ledger.beforeAvailable = async () => {};
+    }
+    expect(changed).toMatchObject({ status: 200 });
+    expect([await fixture.rowsOf(fixture.shop), fixture.ledger.asked]).toEqual([[], []]);
+    // A rule that is enabled is due as it is now.
+    const [rule] = await shown();
+    await step(3n * ETHER);
+    const { data } = (await fixture.shop.get('/api/payouts')).body;
+    expect(data).toMatchObject(rule?.enabled ? [{ to_address: rule.address }] : []);
+    expect(data).toHaveLength(rule?.enabled ? 1 : 0);
+    expect((await shown())[0]?.last_error ?? null).toBeNull();
+  });
+
   it('does not run a rule that is disabled or deleted', async () => {
     await put({ ...whenEnough, enabled: false });
     expect(await shown()).toMatchObject([{ enabled: false, next_run_at: null }]);

@@ -3,8 +3,10 @@ import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { openWallet } from '@quittance/chains/evm/wallet';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
 import { type Bus, connectBus } from '@quittance/shared/bus';
+import type { RequestOf } from '@quittance/shared/commands';
 import { ConfigError } from '@quittance/shared/config';
 import { createLogger } from '@quittance/shared/logger';
+import { eventually } from '@quittance/testkit/eventually';
 import { SEED } from './service-client.ts';
 import { type ServiceFixture, serviceSuite } from './service-fixture.ts';
 
@@ -33,14 +35,22 @@ const firstOf = (seed: string) => ({
 });
 const chains = ['bitcoin', 'ethereum'] as const;
 
+/** Asks until there is an answer: a replica that has started may not be listening yet. */
+const derived = (request: RequestOf<'addresses.derive'>) =>
+  eventually(async () => {
+    const answer = await invoices.ask('addresses.derive', request);
+    if (!answer.known) throw new Error(`no addresses were derived: ${answer.reason}`);
+    return answer.reply;
+  });
+
 /** Derives addresses for invoices from this recovery phrase. `expected` may be addresses of another one. */
 async function compared(seed: string, publicKeysOf: string): Promise<void> {
   await start(seed);
   try {
     for (const chain of chains) {
       const expected = [firstOf(publicKeysOf)[chain]];
-      const answer = await invoices.ask('addresses.derive', { chain, from: 0, count: 1, expected });
-      expect(answer).toEqual({ known: true, reply: { addresses: [firstOf(seed)[chain]] } });
+      const reply = await derived({ chain, from: 0, count: 1, expected });
+      expect(reply).toEqual({ addresses: [firstOf(seed)[chain]] });
     }
   } finally {
     await fixture.stopReplicas();
@@ -73,9 +83,9 @@ it('derives addresses of Solana for invoices, and none of a chain that is not co
   });
   try {
     const count = 3;
-    const answer = await invoices.ask('addresses.derive', { chain: 'solana', from: 5, count });
+    const reply = await derived({ chain: 'solana', from: 5, count });
     const addresses = Array.from({ length: count }, (_, i) => depositAddress(5 + i));
-    expect(answer).toEqual({ known: true, reply: { addresses } });
+    expect(reply).toEqual({ addresses });
     const unknown = await invoices.ask('addresses.derive', { chain: 'polygon', from: 0, count: 1 });
     expect(unknown).toMatchObject({ known: false });
   } finally {

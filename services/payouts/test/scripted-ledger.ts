@@ -29,6 +29,8 @@ export type ScriptedLedger = {
   reply: (hold: Hold) => Reply;
   /** The answer to `balance.read`; none when undefined. */
   available: string | undefined;
+  /** Runs before that answer. */
+  beforeAvailable: () => Promise<unknown>;
   close(): Promise<void>;
 };
 
@@ -42,6 +44,7 @@ export async function scriptedLedger(url: string): Promise<ScriptedLedger> {
     asked: [],
     reply: () => ({ outcome: 'placed' }),
     available: undefined,
+    beforeAvailable: async () => {},
     close: () => nats.close(),
   };
   const answer = async (message: Msg): Promise<void> => {
@@ -51,6 +54,11 @@ export async function scriptedLedger(url: string): Promise<ScriptedLedger> {
     await before?.();
     if (outcome === undefined) return;
     for (let i = 0; i < times; i++) message.respond(JSON.stringify({ outcome, because, available, amount }));
+  };
+  const answerBalance = async (message: Msg): Promise<void> => {
+    await ledger.beforeAvailable();
+    const { available } = ledger;
+    if (available !== undefined) message.respond(JSON.stringify({ available }));
   };
   nats.subscribe(commandSubject('hold.place'), {
     queue: 'ledger',
@@ -63,8 +71,7 @@ export async function scriptedLedger(url: string): Promise<ScriptedLedger> {
     queue: 'ledger',
     callback: (error, message) => {
       if (error !== null) throw error;
-      const { available } = ledger;
-      if (available !== undefined) message.respond(JSON.stringify({ available }));
+      void answerBalance(message);
     },
   });
   await nats.flush();

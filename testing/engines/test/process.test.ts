@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from '@jest/globals';
@@ -83,9 +83,11 @@ test('an engine is in a session of its own, and its orderly end leaves no proces
 test('an end that nobody asked for is told, with the last lines; one that was asked for is not', async () => {
   const ends: string[] = [];
   const onUnexpectedExit = (error: Error) => ends.push(error.message);
-  const crashing = await startEngine(
-    shell('echo up; sleep 0.1; echo out of luck >&2; exit 3', { onUnexpectedExit }),
-  );
+  // It ends once the test has written this file: not before its start is over.
+  const end = path.join(scratch.folder, 'end');
+  const script = `echo up; until [ -e ${end} ]; do sleep 0.05; done; echo out of luck >&2; exit 3`;
+  const crashing = await startEngine(shell(script, { onUnexpectedExit }));
+  writeFileSync(end, '');
   await until(() => ends.length > 0, 10_000);
   expect(ends).toEqual(['the engine ended (exit code 3). It said:\nup\nout of luck']);
   await crashing.stop();

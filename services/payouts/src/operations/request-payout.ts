@@ -39,6 +39,8 @@ export type PayoutRequest = PayoutOrder & {
   returnsDeposit?: string | null;
   /** Whether a rule requests it. */
   isAutomatic?: boolean;
+  /** Asked in the transaction that stores the payout: false stores none. */
+  isStillWanted?: (trx: Trx) => Promise<boolean>;
   /** The refund that it pays. */
   refund?: RefundToPay | undefined;
   requestId: string;
@@ -53,7 +55,7 @@ export type PayoutRequest = PayoutOrder & {
  * | `key_taken` | Another request with this idempotency key came first. |
  * | `unavailable` | It is unknown whether the ledger has placed the hold, so this request is never paid. |
  * | `halted` | Payouts of the asset are halted. Nothing was done. |
- * | `not_taken` | The refund is not there to be paid any more. Nothing was done. |
+ * | `not_taken` | The refund is not there to be paid any more, or the payout is not wanted any more. Nothing was done. |
  * | `already_returned` | Another payout that has not failed refunds the deposit. |
  * | `already_accepted` | The deposit was accepted into the balance. |
  * | `used_for_recovery` | A part of the deposit was used for a recovery. |
@@ -119,18 +121,25 @@ function outcomeOf(asked: Asked<ReplyOf<'hold.place'>>, { takesAll }: Pick<Payou
   return takesAll && outcome === 'placed' && amount === undefined ? 'unknown' : outcome;
 }
 
+/** Thrown, so that nothing is stored. */
+class NotWanted extends Error {
+  override name = 'NotWanted';
+}
+
 /** Stores the request. Draws another id when a payout has the drawn one already. */
 async function writeRequest(
   { db, random }: Pick<RequestPorts, 'db' | 'random'>,
   request: PayoutRequest,
   draws = 1,
 ): Promise<Result<Payout, 'halted' | 'key_taken' | 'not_taken' | 'already_returned'>> {
-  const { key, refund, returnsDeposit = null } = request;
+  const { key, refund, isStillWanted, returnsDeposit = null } = request;
   const ofRefund = { refundId: refund?.id ?? null, invoiceId: refund?.invoiceId ?? null };
   const payout = { ...request, ...ofRefund, returnsDeposit, id: newPayoutId(random) };
   try {
-    if (key === undefined && refund === undefined) return ok(await insertUnlessHalted(db, payout));
+    if (key === undefined && refund === undefined && isStillWanted === undefined)
+      return ok(await insertUnlessHalted(db, payout));
     const written = await db.transaction(async (trx) => {
+      if ((await isStillWanted?.(trx)) === false) throw new NotWanted();
       if (key !== undefined) await takeKey(trx, key, payout.id, null);
       if (refund !== undefined) await takeRefund(trx, refund, payout.id);
       return insertUnlessHalted(trx, payout);
@@ -138,7 +147,7 @@ async function writeRequest(
     return ok(written);
   } catch (error) {
     if (error instanceof AssetHalted) return refuse('halted');
-    if (error instanceof RefundNotTaken) return refuse('not_taken');
+    if (error instanceof RefundNotTaken || error instanceof NotWanted) return refuse('not_taken');
     const broken = brokenConstraint(error);
     if (broken === 'idempotency_keys_once') return refuse('key_taken');
     if (broken === 'payouts_one_of_refund') return refuse('not_taken');

@@ -6,7 +6,13 @@ import pMap from 'p-map';
 import { nextRun, RETRY_AFTER_MS } from '../domain/automatic.ts';
 import { readPayoutOrder } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
-import { type AutomaticPayout, claimDue, noteRun, type RunError } from '../store/automatic-payouts.ts';
+import {
+  type AutomaticPayout,
+  claimDue,
+  lockClaimed,
+  noteRun,
+  type RunError,
+} from '../store/automatic-payouts.ts';
 import { requestPayout } from './request-payout.ts';
 
 const RULES_PER_STEP = 20;
@@ -63,7 +69,8 @@ async function runAndNote(ports: RunPorts, rule: AutomaticPayout, now: Date): Pr
 }
 
 /** Reads the balance first, so that a rule whose balance is too low leaves no refused payouts. */
-async function run(ports: RunPorts, { account, asset, address, threshold }: AutomaticPayout): Promise<Run> {
+async function run(ports: RunPorts, rule: AutomaticPayout): Promise<Run> {
+  const { account, asset, address, threshold } = rule;
   const order = orderOf(ports, { asset, address });
   if (typeof order === 'string') return { payoutId: null, error: order };
   const amount = threshold !== null && threshold > order.amount ? threshold : order.amount;
@@ -74,8 +81,11 @@ async function run(ports: RunPorts, { account, asset, address, threshold }: Auto
   const made = await requestPayout(ports, {
     ...{ ...order, amount, account, requestId, key: undefined },
     isAutomatic: true,
+    isStillWanted: (trx) => lockClaimed(trx, rule),
   });
   if (made.ok) return { payoutId: made.value, error: null };
+  // Its merchant has replaced, disabled or deleted the rule in between: what there is now runs when it is due.
+  if (made.refusal === 'not_taken') return { payoutId: null, error: null };
   // The ledger refuses a payout when its money was held in between.
   const isRefused = typeof made.refusal !== 'string';
   return { payoutId: null, error: isRefused ? 'insufficient_balance' : 'unavailable' };

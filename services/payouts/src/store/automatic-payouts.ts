@@ -1,5 +1,5 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { type Queryable, query, statement } from '@quittance/shared/db';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import type { Schedule } from '../domain/automatic.ts';
@@ -84,6 +84,26 @@ const claim = query<AutomaticPayout>(
 /** Takes rules that are due. Until `until` no other replica runs them. */
 export const claimDue = (db: Queryable, now: Date, until: Date, limit: number) =>
   db.rows(claim, [now, until, limit]);
+
+const lock = query<{ asset: string }>(
+  'automatic_payouts_lock_claimed',
+  `select asset from automatic_payouts
+   where account_id = $1 and asset = $2 and next_run_at = $3 and address = $4 and enabled for share`,
+);
+
+/**
+ * Whether a claimed rule is as it was claimed. Until the end of the transaction it stays so: a merchant whose change has
+ * been answered gets no payout of the former rule afterwards.
+ */
+export const lockClaimed = async (
+  trx: Trx,
+  {
+    account,
+    asset,
+    nextRunAt,
+    address,
+  }: Pick<AutomaticPayout, 'account' | 'asset' | 'nextRunAt' | 'address'>,
+): Promise<boolean> => (await trx.maybe(lock, [account, asset, nextRunAt, address])) !== undefined;
 
 const note = statement(
   'automatic_payouts_note_run',
