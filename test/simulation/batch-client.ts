@@ -40,7 +40,6 @@ export async function runBatchClient(
   { onPayout, onUndecided }: PayoutEffects,
 ): Promise<void> {
   const { chance, scheduler, outside } = environment;
-  environment.hasBatches = true;
   await scheduler.sleep(outside, chance.percent(40) ? 0 : chance.below(5_000));
   const account = chance.oneOf(ACCOUNTS);
   const lines = new Map<number, Order>();

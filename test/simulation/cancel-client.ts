@@ -5,7 +5,8 @@ import type { Order } from './payout-client.ts';
 /** `requested`: the chain worker has not decided. `too_late`: it is signed or has ended. `unheard`: a 500, or nothing. */
 export type CancelAnswer = 'cancelled' | 'requested' | 'too_late' | 'unheard';
 
-const CANCELS_PERCENT = 25;
+const CANCELS_PERCENT = 60;
+const TURNS_MAX = 60;
 const TWICE_PERCENT = 30;
 const TRIES_MAX = 3;
 
@@ -18,10 +19,12 @@ export async function cancelSometimes(
   order: Cancellable,
   onRequested: () => void,
 ): Promise<void> {
-  const { chance, extras, scheduler, outside } = environment;
+  const { chance, scheduler, outside } = environment;
   const [id] = order.payoutIds;
-  if (id === undefined || !extras.percent(CANCELS_PERCENT)) return;
-  await scheduler.sleep(outside, chance.percent(60) ? 0 : chance.below(4_000));
+  if (!environment.hasExtras || id === undefined || !chance.percent(CANCELS_PERCENT)) return;
+  // Often while the chain worker is in the middle of a round.
+  if (chance.percent(30)) await scheduler.sleep(outside, chance.below(4_000));
+  for (let turns = chance.below(TURNS_MAX); turns > 0; turns--) await scheduler.turn(outside);
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const tabs = chance.percent(TWICE_PERCENT) ? 2 : 1;
     const once = () => cancelOnce(environment, order, id, onRequested);

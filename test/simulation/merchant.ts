@@ -8,8 +8,9 @@ export type Asked = { orders: Order[]; batches: Batch[]; refunds: Refund[] };
 
 export const nothingAsked = (): Asked => ({ orders: [], batches: [], refunds: [] });
 
-const BATCHES_PERCENT = 20;
-const REFUNDS_PERCENT = 18;
+/** Of the merchants in a seed with extras. */
+const BATCHES_PERCENT = 35;
+const REFUNDS_PERCENT = 35;
 
 /** A merchant who pays somebody, several at once in a batch, or an invoice back. */
 export async function runMerchant(
@@ -18,7 +19,7 @@ export async function runMerchant(
   newRecipient: () => string,
   effects: PayoutEffects,
 ): Promise<void> {
-  const roll = environment.extras.below(100);
+  const roll = environment.hasExtras ? environment.chance.below(100) : 100;
   if (roll < BATCHES_PERCENT) await runBatchClient(environment, asked, newRecipient, effects);
   else if (roll < BATCHES_PERCENT + REFUNDS_PERCENT)
     await runRefundClient(environment, { refunds: asked.refunds, newRecipient, effects });

@@ -49,14 +49,13 @@ type Steps = {
 /** A merchant refunds a paid invoice: by one request, or by two at once that are too much together. */
 export async function runRefundClient(environment: Environment, steps: Steps): Promise<void> {
   const { chance, scheduler, outside } = environment;
-  environment.hasRefunds = true;
   await scheduler.sleep(outside, chance.percent(40) ? 0 : chance.below(5_000));
   const invoices = paidInvoices(environment);
   if (invoices.length === 0) return;
   const invoice = chance.oneOf(invoices);
-  const isMuch = chance.percent(60);
+  const isMuch = chance.percent(55);
   const wishes = Array.from({ length: isMuch ? 2 : 1 }, () => {
-    const share = isMuch ? 60n : chance.oneOf([20n, 50n]);
+    const share = isMuch ? 60n : chance.oneOf([10n, 20n, 30n]);
     const amount = chance.percent(20) ? chance.oneOf(['all', 'surplus']) : (invoice.dollars * share) / 100n;
     return refundOnce(environment, steps, invoice, `${amount}`);
   });
@@ -80,7 +79,7 @@ async function refundOnce(
   amount: string,
 ): Promise<void> {
   const { chance, scheduler, outside } = environment;
-  const recipient = chance.percent(50) ? newRecipient() : undefined;
+  const recipient = chance.percent(35) ? newRecipient() : undefined;
   const refund: Refund = {
     account: invoice.account,
     invoice: invoice.id,
@@ -190,11 +189,11 @@ async function useLink(
 ): Promise<void> {
   const { chance, scheduler, outside } = environment;
   if (chance.percent(OLD_LINKS_PERCENT)) endSoon(environment, id);
-  const tabs = Array.from({ length: chance.oneOf([0, 1, 2, 2]) }, async () => {
+  const tabs = Array.from({ length: chance.oneOf([0, 1, 2, 2, 2]) }, async () => {
     const address = newRecipient();
     refund.recipients.push(address);
     for (let tries = 0; tries < 2; tries++) {
-      await scheduler.sleep(outside, chance.percent(50) ? 0 : chance.below(5_000));
+      await scheduler.sleep(outside, chance.percent(75) ? 0 : chance.below(5_000));
       const heard = await callPayouts(environment, CLAIM, effects.onPayout, {
         requestId: `req_claim_${address}`,
         params: { token },

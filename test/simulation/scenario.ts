@@ -44,7 +44,8 @@ export class Scenario {
   async run(): Promise<string[]> {
     const { chance } = this.#environment;
     // Most scenarios are small: what goes wrong between many shows between two, and a small scenario is read in a minute.
-    const flow = chance.oneOf(flows);
+    const drawn = chance.oneOf(flows);
+    const flow = this.#environment.hasExtras && drawn === 'in' ? 'out' : drawn;
     const customers = flow === 'out' ? 0 : chance.oneOf(CUSTOMERS);
     const clients = flow === 'in' ? 0 : chance.oneOf(CLIENTS);
     for (let n = customers; n > 0; n--) this.#begin(() => runCustomer(this.#environment));

@@ -262,10 +262,9 @@ function startPayouts(common: Common): Replica {
   const voiding = stepOf(environment, 'payouts.void', process, voidStaleRequests);
   workers.set('engine', () => engine(ports, on));
   workers.set('void', async () => {
-    let done = await voiding(ports);
-    if (environment.hasBatches) done += await finishStaleBatches(ports);
-    if (environment.hasRefunds) done += await endRefunds(ports);
-    return done;
+    const voided = await voiding(ports);
+    if (!environment.hasExtras) return voided;
+    return voided + (await finishStaleBatches(ports)) + (await endRefunds(ports));
   });
   return { workers, payouts: ports, routes: payoutRoutes({ ...ports, quotes: quotesOf(environment) }) };
 }

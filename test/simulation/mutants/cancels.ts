@@ -1,13 +1,15 @@
 import { CANCELLED, paidStatuses } from '@quittance/payouts/domain/states';
 import { failPayout } from '@quittance/payouts/operations/transactions';
 import { findPayout } from '@quittance/payouts/store/payouts';
+import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
 import type { PayoutId } from '@quittance/shared/ids';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import type { Mutant } from '../mutant.ts';
 import { hookedDb, rewrite } from './statements.ts';
 
-const STEPS_BETWEEN = 12;
+/** Between reading a payout and cancelling it. */
+const DECIDES_AFTER_MS = 300;
 
 /** Does `instead` where a request to cancel is stored. */
 const atTheRequest =
@@ -26,14 +28,25 @@ export const cancelMutants: readonly Mutant[] = [
     what: 'the request cancels what it has read as not signed, and does not leave that to the chain worker',
     shows: /^cancelled, and paid/,
     apply(wiring) {
-      wiring.db.payouts = atTheRequest(async (db, id) => {
-        const read = await findPayout(db, id);
-        // Something else that the request does in between.
-        for (let i = 0; i < STEPS_BETWEEN; i++) await findPayout(db, id);
-        if (read?.status !== 'reserved') return;
-        const failure = { failedReason: CANCELLED, feeKept: false };
-        await db.transaction((trx) => failPayout(trx, id, ['reserved', ...paidStatuses], failure));
-      });
+      // A process gets its database just before its clock.
+      let newest: { clock?: Clock } = {};
+      wiring.clock.payouts = (clock) => {
+        newest.clock = clock;
+        return clock;
+      };
+      wiring.db.payouts = (given) => {
+        const own: { clock?: Clock } = {};
+        newest = own;
+        return cancelling(given, own);
+      };
+      const cancelling = (given: Db, own: { clock?: Clock }) =>
+        atTheRequest(async (db, id) => {
+          const read = await findPayout(db, id);
+          await own.clock?.sleep?.(DECIDES_AFTER_MS);
+          if (read?.status !== 'reserved') return;
+          const failure = { failedReason: CANCELLED, feeKept: false };
+          await db.transaction((trx) => failPayout(trx, id, ['reserved', ...paidStatuses], failure));
+        })(given);
     },
   },
   {
@@ -52,14 +65,13 @@ export const cancelMutants: readonly Mutant[] = [
   },
   {
     name: 'returned-at-the-request',
-    what: 'the money goes back when a cancellation is requested, and what a round has read before is signed all the same',
+    what: 'the money goes back when a cancellation is requested, and the chain worker signs what it finds all the same',
     shows: /the ledger has a dead letter: hold\.settle/,
     apply(wiring) {
       wiring.db.payouts = atTheRequest(async (db, id) => {
         await db.transaction(async (trx) => {
           const payout = await findPayout(trx, id);
           if (payout?.status !== 'reserved') return;
-          await trx.rows('update payouts set cancel_requested_at = now() where id = $1', [id]);
           const { account, asset, amount, networkFee } = payout;
           const payload = {
             payout_id: id,
@@ -73,7 +85,6 @@ export const cancelMutants: readonly Mutant[] = [
           await appendToOutbox(trx, [{ kind: 'hold.release', payload }]);
         });
       });
-      rewrite(wiring, 'payouts.payouts_move', [`($3 <> 'signed' or cancel_requested_at is null)`, 'true']);
     },
   },
 ];

@@ -9,7 +9,7 @@ export const refundMutants: readonly Mutant[] = [
     shows: /^I4: the refunds of invoice/,
     apply: (wiring) =>
       rewrite(wiring, 'payouts.refunds_insert_within', [
-        /<= (\$\d+)::numeric/,
+        '<= $17::numeric',
         '<= greatest($17::numeric, 1e40)',
       ]),
   },
@@ -21,6 +21,10 @@ export const refundMutants: readonly Mutant[] = [
       rewrite(wiring, 'payouts.refunds_claim', [
         `state = 'claimable'`,
         `state in ('claimable', 'pending', 'completed')`,
+      ]);
+      rewrite(wiring, 'payouts.refunds_by_claim', [
+        'refunds.state',
+        `case refunds.state when 'pending' then 'claimable' else refunds.state end as state`,
       ]);
       rewrite(wiring, 'payouts.payouts_insert', [/refund_id(?=, invoice_id[^()]* from)/, 'null::text']);
     },
