@@ -120,6 +120,27 @@ describe('POST /api/invoices/{id}/refunds', () => {
     expect((await at.fixture.shop.get(`/api/refunds?invoice_id=${invoice}`)).body.data).toHaveLength(2);
   });
 
+  it('does not promise that nothing was done when the answer to the commit of a link is lost', async () => {
+    const invoice = anInvoice();
+    const replicas = at.fixture.replicas().map(({ ports }) => ({ ports, db: ports.db }));
+    for (const { ports, db } of replicas) {
+      const lossy: typeof db.transaction = async (run) => {
+        await db.transaction(run);
+        throw new Error('Connection terminated unexpectedly');
+      };
+      ports.db = { ...db, transaction: lossy };
+    }
+    const { status } = await refund(invoice, { amount: 'all' });
+    for (const { ports, db } of replicas) {
+      ports.db = db;
+      ports.wakeRelay();
+    }
+    expect(status).toBe(500);
+    expect((await at.fixture.shop.get(`/api/refunds?invoice_id=${invoice}`)).body.data).toMatchObject([
+      { status: 'claimable' },
+    ]);
+  });
+
   it('stores the hash of the token alone', async () => {
     const { refundId, token } = await aLink();
     const row = await at.fixture.db.one<{ hash: Buffer; text: string }>(
