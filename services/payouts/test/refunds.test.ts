@@ -141,6 +141,17 @@ describe('POST /api/invoices/{id}/refunds', () => {
     ]);
   });
 
+  it('refunds nothing of an invoice in euros that has no rate of the euro', async () => {
+    const invoice = anInvoice();
+    const described = at.invoices.invoices.get(invoice);
+    if (described === undefined) throw new Error('the invoice is there');
+    at.invoices.invoices.set(invoice, { ...described, currency: 'EUR' });
+    expect((await refund(invoice, { amount: 10, address })).status).toBe(500);
+    expect(at.fixture.ledger.asked).toEqual([]);
+    at.invoices.invoices.set(invoice, { ...described, currency: 'EUR', fiat_rate: '1.25' });
+    expect((await refund(invoice, { amount: 10, address })).body.data).toMatchObject({ amount: '0.005' });
+  });
+
   it('stores the hash of the token alone', async () => {
     const { refundId, token } = await aLink();
     const row = await at.fixture.db.one<{ hash: Buffer; text: string }>(

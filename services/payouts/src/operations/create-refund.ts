@@ -58,6 +58,7 @@ export async function describeInvoice(
   const { invoice } = asked.reply;
   if (invoice === null) return null;
   const { account_id, asset, status, currency, fiat_rate } = invoice;
+  invariant(fiat_rate !== undefined || currency === 'USD', `invoice ${id} has the rate of its currency`);
   return {
     id,
     account: account_id as AccountId,
