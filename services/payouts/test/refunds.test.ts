@@ -152,6 +152,13 @@ describe('POST /api/invoices/{id}/refunds', () => {
     expect((await refund(invoice, { amount: 10, address })).body.data).toMatchObject({ amount: '0.005' });
   });
 
+  it('adds no payout without a refund to the index of one payout for each refund', async () => {
+    const { text } = await at.fixture.db.one<{ text: string }>(
+      `select indexdef as text from pg_indexes where indexname = 'payouts_one_of_refund'`,
+    );
+    expect(text).toContain('refund_id IS NOT NULL');
+  });
+
   it('stores the hash of the token alone', async () => {
     const { refundId, token } = await aLink();
     const row = await at.fixture.db.one<{ hash: Buffer; text: string }>(
