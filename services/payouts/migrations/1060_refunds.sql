@@ -51,7 +51,8 @@ create table refunded_invoices (
 -- The refund that a payout pays, and the refund's invoice.
 alter table payouts add column refund_id text, add column invoice_id text;
 -- Whatever happens, at most one payout of a refund is not proved to have failed.
-create unique index payouts_one_of_refund on payouts (refund_id) where status not in ('failed', 'refused', 'voided');
+create unique index payouts_one_of_refund on payouts (refund_id)
+  where refund_id is not null and status not in ('failed', 'refused', 'voided');
 create index payouts_refund on payouts (account_id, refund_id) where refund_id is not null;
 create index payouts_invoice on payouts (account_id, invoice_id) where invoice_id is not null;
 

@@ -8,7 +8,6 @@ import { movePayout } from '../src/store/payouts.ts';
 import { findRefund, type StoredRefund } from '../src/store/refunds.ts';
 import { aDeposit } from './deposit-event.ts';
 import { FINNEY, refundsSuite } from './refunds-fixture.ts';
-import { PUBLIC_URL } from './service-client.ts';
 import { recipient as address, storeReverted } from './service-fixture.ts';
 
 /** Claim links, opened and raced on two replicas. */
@@ -34,7 +33,7 @@ describe('a claim link', () => {
       Array.from({ length: 10 }, (_, i) => page(token, i % 2 === 0 ? address : others.toLowerCase())),
     );
     for (const { status, headers } of sent) {
-      expect([status, headers.get('location')]).toEqual([303, `${PUBLIC_URL}/claim/${token}`]);
+      expect([status, headers.get('location')]).toEqual([303, token]);
     }
     const [payout, ...more] = await payoutsOf(refundId);
     expect([payout?.status, BigInt(payout?.amount ?? 0), more]).toEqual(['reserved', 50n * FINNEY, []]);
@@ -48,7 +47,7 @@ describe('a claim link', () => {
       await movePayout(trx, payout?.id as PayoutId, ['signed'], 'mined', { txHash: '0xfeed' });
     });
     expect((await page(token)).text).toMatch(/is paid[\s\S]*0xfeed/);
-    expect((await page(token, address)).status).toBe(303);
+    expect((await page(`${token}/`, address)).headers.get('location')).toBe(`../${token}`);
     expect(await payoutsOf(refundId)).toHaveLength(1);
     expect(await told(refundId)).toEqual(['claimable', 'pending', 'completed']);
   });
@@ -99,6 +98,16 @@ describe('a claim link', () => {
     at.fixture.ledger.available = (50n * FINNEY + FINNEY / 2n).toString();
     expect((await page(token, address)).status).toBe(303);
     expect(await payoutsOf(refundId)).toHaveLength(1);
+  });
+
+  it('is pending without a payout until the ledger has placed the hold', async () => {
+    const { refundId, token } = await aLink();
+    const during: unknown[] = [];
+    const before = async () => during.push(await shown(refundId));
+    at.fixture.ledger.reply = () => ({ outcome: 'placed', before });
+    await page(token, address);
+    expect(during).toMatchObject([{ status: 'pending', payout_id: null }]);
+    expect(await shown(refundId)).toMatchObject({ status: 'pending', payout_id: expect.any(Number) });
   });
 
   it('ends when its payouts have come to nothing too often', async () => {

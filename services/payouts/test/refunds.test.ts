@@ -120,6 +120,45 @@ describe('POST /api/invoices/{id}/refunds', () => {
     expect((await at.fixture.shop.get(`/api/refunds?invoice_id=${invoice}`)).body.data).toHaveLength(2);
   });
 
+  it('does not promise that nothing was done when the answer to the commit of a link is lost', async () => {
+    const invoice = anInvoice();
+    const replicas = at.fixture.replicas().map(({ ports }) => ({ ports, db: ports.db }));
+    for (const { ports, db } of replicas) {
+      const lossy: typeof db.transaction = async (run) => {
+        await db.transaction(run);
+        throw new Error('Connection terminated unexpectedly');
+      };
+      ports.db = { ...db, transaction: lossy };
+    }
+    const { status } = await refund(invoice, { amount: 'all' });
+    for (const { ports, db } of replicas) {
+      ports.db = db;
+      ports.wakeRelay();
+    }
+    expect(status).toBe(500);
+    expect((await at.fixture.shop.get(`/api/refunds?invoice_id=${invoice}`)).body.data).toMatchObject([
+      { status: 'claimable' },
+    ]);
+  });
+
+  it('refunds nothing of an invoice in euros that has no rate of the euro', async () => {
+    const invoice = anInvoice();
+    const described = at.invoices.invoices.get(invoice);
+    if (described === undefined) throw new Error('the invoice is there');
+    at.invoices.invoices.set(invoice, { ...described, currency: 'EUR' });
+    expect((await refund(invoice, { amount: 10, address })).status).toBe(500);
+    expect(at.fixture.ledger.asked).toEqual([]);
+    at.invoices.invoices.set(invoice, { ...described, currency: 'EUR', fiat_rate: '1.25' });
+    expect((await refund(invoice, { amount: 10, address })).body.data).toMatchObject({ amount: '0.005' });
+  });
+
+  it('adds no payout without a refund to the index of one payout for each refund', async () => {
+    const { text } = await at.fixture.db.one<{ text: string }>(
+      `select indexdef as text from pg_indexes where indexname = 'payouts_one_of_refund'`,
+    );
+    expect(text).toContain('refund_id IS NOT NULL');
+  });
+
   it('stores the hash of the token alone', async () => {
     const { refundId, token } = await aLink();
     const row = await at.fixture.db.one<{ hash: Buffer; text: string }>(

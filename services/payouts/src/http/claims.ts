@@ -43,7 +43,8 @@ async function answer(
   const token = String(req.params['token']);
   const outcome = await outcomeOf(ports, token, run);
   if (outcome !== 'see_page') return sendPage(res, outcome);
-  res.setHeader('Location', `${ports.settings.publicUrl}/claim/${token}`);
+  // Relative, so that the customer stays on the host where the link was opened. A path may end with a slash.
+  res.setHeader('Location', req.path.endsWith('/') ? `../${token}` : token);
   res.statusCode = 303;
   res.end();
 }

@@ -58,6 +58,7 @@ export async function describeInvoice(
   const { invoice } = asked.reply;
   if (invoice === null) return null;
   const { account_id, asset, status, currency, fiat_rate } = invoice;
+  invariant(fiat_rate !== undefined || currency === 'USD', `invoice ${id} has the rate of its currency`);
   return {
     id,
     account: account_id as AccountId,
@@ -200,6 +201,7 @@ async function storeLink(
     claimHash: claimHashOf(token),
     expiresAt: new Date(clock.now().getTime() + expiresInDays * DAY_MS),
   };
+  let isWritten = false;
   try {
     await db.transaction(async (trx) => {
       if (key !== undefined)
@@ -207,8 +209,11 @@ async function storeLink(
       const stored = await insert(trx, link);
       if (stored === undefined) throw new RefundNotTaken();
       await tellRefunds(trx, [stored], requestId);
+      isWritten = true;
     });
   } catch (error) {
+    // A commit whose answer is lost may have succeeded, and a 503 would promise that nothing was done.
+    if (isWritten) throw new Error('it is not known whether the claim link was stored', { cause: error });
     if (error instanceof RefundNotTaken) return refuse('not_taken');
     const broken = brokenConstraint(error);
     if (broken === 'idempotency_keys_once') return refuse('key_taken');

@@ -30,9 +30,14 @@ const conditions = {
   createdTo: 'created_at <= ?',
 } as const satisfies Record<keyof RefundFilter, string>;
 
+/** A request that the ledger has not placed a hold for is no payout that merchants see, and may never be one. */
+const hasNoPayout = `exists (
+  select from payouts p where p.id = refunds.payout_id and p.status in ('requested', 'refused', 'voided'))`;
+
 /** Not while the ledger has not decided about the payout of a refund to an address: it may never come to exist. */
-const isShown = `state <> 'voided' and (state <> 'pending' or claim_hash is not null or not exists (
-  select from payouts p where p.id = refunds.payout_id and p.status in ('requested', 'refused', 'voided')))`;
+const isShown = `state <> 'voided' and (state <> 'pending' or claim_hash is not null or not ${hasNoPayout})`;
+
+const shownColumns = refundColumns('refunds', `case when not ${hasNoPayout} then refunds.payout_id end`);
 
 /** One page of a merchant's refunds, newest first, and the list's total. The statements have no name, as those of payouts. */
 export async function refundPage(
@@ -47,7 +52,7 @@ export async function refundPage(
   const [limit, offset] = [values.length + 1, values.length + 2];
   const selectPage = query<StoredRefund>(
     '',
-    `select ${refundColumns()} from refunds where ${where} order by created_at desc, id desc
+    `select ${shownColumns} from refunds where ${where} order by created_at desc, id desc
      limit $${limit} + 1 offset $${offset}`,
   );
   return pageOfFound(total, place, await db.rows(selectPage, [...values, place.limit, place.offset]));
@@ -55,7 +60,7 @@ export async function refundPage(
 
 const selectShown = query<StoredRefund>(
   'refunds_shown',
-  `select ${refundColumns()} from refunds where id = $1 and ${isShown}`,
+  `select ${shownColumns} from refunds where id = $1 and ${isShown}`,
 );
 
 /** A refund that merchants see. */

@@ -54,8 +54,9 @@ const names = [
   'amount',
   'requested',
 ].concat(['rate', 'state', 'expires_at', 'payout_id', 'external_id', 'metadata', 'version', 'created_at']);
-/** The columns of a refund, of the relation `of`. */
-export const refundColumns = (of = 'refunds'): string => names.map((name) => `${of}.${name}`).join(', ');
+/** The columns of a refund, of the relation `of`. `payoutId`: what stands for the column of that name. */
+export const refundColumns = (of = 'refunds', payoutId = `${of}.payout_id`): string =>
+  names.map((name) => (name === 'payout_id' ? `${payoutId} as payout_id` : `${of}.${name}`)).join(', ');
 
 const lockInvoice = query<{ invoiceId: string }>(
   'refunds_lock_invoice',
