@@ -72,7 +72,7 @@ const refundsAgree = (those: string) => `
   select 'refund ' || p.refund_id || ' has ' || count(*)::text || ' payouts that have not failed', min(p.asset),
     'refund ' || p.refund_id || ' payouts', null::numeric
   from payouts.payouts p
-  where p.refund_id in (select r.id from payouts.refunds r where ${those}) and p.status not in ('failed', 'refused', 'voided')
+  where ${those.replaceAll('r.id', 'p.refund_id')} and p.refund_id is not null and p.status not in ('failed', 'refused', 'voided')
   group by p.refund_id having count(*) > 1
   union all
   select 'refund ' || r.id || ' is completed, and payout ' || r.payout_id || ' is ' || coalesce(p.status, 'missing'), r.asset,

@@ -92,8 +92,8 @@ const lock = query<{ asset: string }>(
 );
 
 /**
- * Whether a claimed rule is as it was claimed. Until the end of the transaction it stays so: a merchant whose change has
- * been answered gets no payout of the former rule afterwards.
+ * Whether a claimed rule is as it was claimed. It stays so until the end of the transaction: after a merchant's change no
+ * payout of the former rule is stored.
  */
 export const lockClaimed = async (
   trx: Trx,
