@@ -119,14 +119,16 @@ const networkOf = ({ asset }: StoredRefund): string => {
 };
 
 function amounts({ refund, payout, networkFee, now }: ShownClaim): Html {
-  const isOpen = shownState(refund, now) === 'claimable';
+  const state = shownState(refund, now);
+  const isOpen = state === 'claimable';
+  const isPaid = state === 'pending' || state === 'completed';
   const { asset, depositId, expiresAt } = refund;
   const less =
     depositId !== null && isOpen && networkFee !== null
       ? html`<dt>Network fee, which is taken from it</dt><dd>${amountText(refund, networkFee)}</dd>\n`
       : undefined;
   const sent =
-    depositId !== null && !isOpen && payout !== undefined
+    depositId !== null && isPaid && payout !== undefined
       ? html`<dt>Sent after the network fee</dt><dd>${amountText(refund, payout.amount)}</dd>\n`
       : undefined;
   const until =

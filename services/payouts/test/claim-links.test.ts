@@ -166,10 +166,7 @@ describe('a claim link', () => {
     const [payout] = await payoutsOf(refundId);
     const { db } = at.fixture;
     await storeReverted(db, payout?.id as PayoutId);
-    await db.transaction((trx) => movePayout(trx, payout?.id as PayoutId, ['reserved'], 'signed'));
-    await db.transaction((trx) =>
-      movePayout(trx, payout?.id as PayoutId, ['signed'], 'failed', { failedReason: 'reverted' }),
-    );
+    await fail(payout?.id as PayoutId, 'reverted');
     expect((await page(token)).text).toMatch(/The refund has failed[\s\S]*Please ask the shop/);
     expect((await page(token, address)).status).toBe(303);
     expect(await payoutsOf(refundId)).toHaveLength(1);
@@ -264,8 +261,12 @@ describe('POST /api/unresolved/{deposit}/return with a claim link', () => {
     expect(at.fixture.ledger.asked).toMatchObject([
       { deposit_id: id, amount: ((95n * FINNEY) / 10n).toString() },
     ]);
-    expect(await payoutsOf(body.data.id)).toHaveLength(1);
+    const [payout, ...more] = await payoutsOf(body.data.id);
+    expect(more).toEqual([]);
     expect((await giveBack(id, { address })).status).toBe(409);
+    expect((await page(token)).text).toMatch(/Sent after the network fee[\s\S]*0\.0095 ETH/);
+    await fail(payout?.id as PayoutId, CANCELLED);
+    expect((await page(token)).text).not.toContain('Sent after');
   });
 
   it('pays nothing while the shop returns the deposit, and ends when the shop has accepted it', async () => {

@@ -67,6 +67,17 @@ describe('how much is refunded', () => {
     });
   });
 
+  it('is at the rate of now what the euros of the invoice were worth in dollars', () => {
+    const inEuros = { ...invoice, fiatRate: rate('1.25') };
+    for (const wanted of [cents(2_000n), 'all'] as const) {
+      const refunded = units(wanted === 'all' ? 40n * FINNEY : 0n);
+      expect(refundAmounts(inEuros, refunded, wanted, rate('5000'))).toEqual({
+        ok: true,
+        value: { share: 10n * FINNEY, amount: 5n * FINNEY },
+      });
+    }
+  });
+
   it('is never more than is left or than it is worth, and at most one unit less', () => {
     const rates = fc.bigInt(1n, 10n ** 24n).map((value) => value as Rate);
     const amounts = fc.bigInt(1n, 10n ** 27n).map(units);

@@ -105,7 +105,8 @@ export type RefundProblem = 'nothing_left' | 'too_large' | 'too_small';
  * How much a refund pays, and how much of what was paid it takes. Both are rounded down to a whole unit, once, so that the
  * merchant never pays more than the amount is worth.
  * @param refunded what former refunds have taken
- * @param rateNow US dollars for one whole asset now, to pay the same value as then; null to pay at the rate of the invoice
+ * @param rateNow US dollars for one whole asset now, to pay the same value in US dollars as then, also of an invoice in another
+ *   currency; null to pay at the rate of the invoice
  */
 export function refundAmounts(
   invoice: PaidInvoice,
