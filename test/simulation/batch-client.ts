@@ -5,7 +5,7 @@ import { ACCOUNTS } from './accounts.ts';
 import { cancelSometimes } from './cancel-client.ts';
 import type { Environment } from './environment.ts';
 import { callOverHttp } from './http-call.ts';
-import { bodyOf, isReplayed, newOrder, type Order, type PayoutEffects } from './payout-client.ts';
+import { bodyOf, isReplayed, newOrder, type Order, type PayoutListeners } from './payout-client.ts';
 
 const TRIES_MAX = 3;
 const MODES = ['each', 'all_or_nothing'] as const;
@@ -37,7 +37,7 @@ export async function runBatchClient(
   environment: Environment,
   { orders, batches }: { orders: Order[]; batches: Batch[] },
   newRecipient: () => string,
-  { onPayout, onUndecided }: PayoutEffects,
+  { onPayout, onUndecided }: PayoutListeners,
 ): Promise<void> {
   const { chance, scheduler, outside } = environment;
   await scheduler.sleep(outside, chance.percent(40) ? 0 : chance.below(5_000));

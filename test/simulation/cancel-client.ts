@@ -1,6 +1,6 @@
+import type { AccountId } from '@quittance/shared/ids';
 import type { Environment } from './environment.ts';
 import { callOverHttp } from './http-call.ts';
-import type { Order } from './payout-client.ts';
 
 /** `requested`: the chain worker has not decided. `too_late`: it is signed or has ended. `unheard`: a 500, or nothing. */
 export type CancelAnswer = 'cancelled' | 'requested' | 'too_late' | 'unheard';
@@ -11,7 +11,12 @@ const TWICE_PERCENT = 30;
 const TRIES_MAX = 3;
 
 /** What a merchant was told of. */
-export type Cancellable = Pick<Order, 'account' | 'recipient' | 'payoutIds' | 'cancels'>;
+export type Cancellable = {
+  account: AccountId;
+  recipient: string;
+  payoutIds: ReadonlySet<string>;
+  cancels: CancelAnswer[];
+};
 
 /** A merchant cancels a payout that he was told of, now and then in two tabs at once, until he knows what became of it. */
 export async function cancelSometimes(

@@ -1,6 +1,6 @@
 import { type Batch, repeatBatches, runBatchClient } from './batch-client.ts';
 import type { Environment } from './environment.ts';
-import { type Order, type PayoutEffects, repeatRequests, runClient } from './payout-client.ts';
+import { type Order, type PayoutListeners, repeatRequests, runClient } from './payout-client.ts';
 import { type Refund, runRefundClient } from './refund-client.ts';
 
 /** All that merchants have asked for. The lines of batches are among the orders. */
@@ -17,13 +17,13 @@ export async function runMerchant(
   environment: Environment,
   asked: Asked,
   newRecipient: () => string,
-  effects: PayoutEffects,
+  listeners: PayoutListeners,
 ): Promise<void> {
   const roll = environment.hasExtras ? environment.chance.below(100) : 100;
-  if (roll < BATCHES_PERCENT) await runBatchClient(environment, asked, newRecipient, effects);
+  if (roll < BATCHES_PERCENT) await runBatchClient(environment, asked, newRecipient, listeners);
   else if (roll < BATCHES_PERCENT + REFUNDS_PERCENT)
-    await runRefundClient(environment, { refunds: asked.refunds, newRecipient, effects });
-  else await runClient(environment, asked.orders, newRecipient, effects);
+    await runRefundClient(environment, { refunds: asked.refunds, newRecipient, listeners });
+  else await runClient(environment, asked.orders, newRecipient, listeners);
 }
 
 /** Repeats the requests of merchants when all is decided. @returns what is answered otherwise than at first. */

@@ -28,7 +28,7 @@ export type Order = {
 };
 
 /** What a client of payouts causes: a payout may be signed, and an undecided request is voided after so long. */
-export type PayoutEffects = { onPayout: () => void; onUndecided: (afterMs: number) => void };
+export type PayoutListeners = { onPayout: () => void; onUndecided: (afterMs: number) => void };
 
 /** Longer than a request is left undecided. */
 const VOIDED_AFTER_MS = 12_000;
@@ -38,7 +38,7 @@ export async function runClient(
   environment: Environment,
   orders: Order[],
   newRecipient: () => string,
-  { onPayout, onUndecided }: PayoutEffects,
+  { onPayout, onUndecided }: PayoutListeners,
 ): Promise<void> {
   const { chance, scheduler } = environment;
   // Often two at once.

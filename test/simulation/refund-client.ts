@@ -5,7 +5,7 @@ import { type CancelAnswer, cancelSometimes } from './cancel-client.ts';
 import type { Environment } from './environment.ts';
 import { callOverHttp } from './http-call.ts';
 import type { RouteCall } from './http-route.ts';
-import { isReplayed, type PayoutEffects } from './payout-client.ts';
+import { isReplayed, type PayoutListeners } from './payout-client.ts';
 
 const TRIES_MAX = 3;
 const VOIDED_AFTER_MS = 12_000;
@@ -43,7 +43,7 @@ const shown = z.object({ data: z.object({ status: z.string() }) });
 type Steps = {
   refunds: Refund[];
   newRecipient: () => string;
-  effects: PayoutEffects;
+  listeners: PayoutListeners;
 };
 
 /** A merchant refunds a paid invoice: by one request, or by two at once that are too much together. */
@@ -74,7 +74,7 @@ function paidInvoices({ database, chain }: Environment): PaidInvoice[] {
 
 async function refundOnce(
   environment: Environment,
-  { refunds, newRecipient, effects }: Steps,
+  { refunds, newRecipient, listeners }: Steps,
   invoice: PaidInvoice,
   amount: string,
 ): Promise<void> {
@@ -95,13 +95,14 @@ async function refundOnce(
   refunds.push(refund);
   if (chance.percent(60)) refund.key = refund.externalId;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const answer = await postRefund(environment, refund, amount, effects);
+    const answer = await postRefund(environment, refund, amount, listeners);
     const said = saidOf(environment, answer);
     refund.answers.push(said);
     environment.tell(outside, `the client of ${refund.externalId} hears: ${said}`);
-    if (said === 'accepted') return await afterwards(environment, refund, answer, { newRecipient, effects });
+    if (said === 'accepted')
+      return await afterwards(environment, refund, answer, { newRecipient, listeners });
     if (said === 'refused') return;
-    effects.onUndecided(VOIDED_AFTER_MS);
+    listeners.onUndecided(VOIDED_AFTER_MS);
     if (refund.key === undefined) return;
     await scheduler.sleep(outside, chance.below(8_000));
   }
@@ -111,7 +112,7 @@ const postRefund = (
   environment: Environment,
   { account, invoice, externalId, key, recipient: address }: Refund,
   amount: string,
-  { onPayout }: PayoutEffects,
+  { onPayout }: PayoutListeners,
 ): Promise<Answer | undefined> =>
   callPayouts(environment, CREATE, onPayout, {
     ...jsonCall({ amount, external_id: externalId, ...(address !== undefined && { address }) }),
@@ -165,7 +166,7 @@ async function afterwards(
   environment: Environment,
   refund: Refund,
   answer: Answer | undefined,
-  steps: Pick<Steps, 'newRecipient' | 'effects'>,
+  steps: Pick<Steps, 'newRecipient' | 'listeners'>,
 ): Promise<void> {
   const { data } = created.parse(answer?.body);
   if (data.payout_id !== null) refund.payoutIds.add(String(data.payout_id));
@@ -173,7 +174,7 @@ async function afterwards(
     return await cancelSometimes(
       environment,
       { ...refund, recipient: refund.recipient },
-      steps.effects.onPayout,
+      steps.listeners.onPayout,
     );
   // A repeated answer has no link.
   const token = data.claim_url?.split('/').at(-1);
@@ -185,7 +186,7 @@ async function useLink(
   environment: Environment,
   refund: Refund,
   { id, token }: { id: string; token: string },
-  { newRecipient, effects }: Pick<Steps, 'newRecipient' | 'effects'>,
+  { newRecipient, listeners }: Pick<Steps, 'newRecipient' | 'listeners'>,
 ): Promise<void> {
   const { chance, scheduler, outside } = environment;
   if (chance.percent(OLD_LINKS_PERCENT)) endSoon(environment, id);
@@ -194,7 +195,7 @@ async function useLink(
     refund.recipients.push(address);
     for (let tries = 0; tries < 2; tries++) {
       await scheduler.sleep(outside, chance.percent(75) ? 0 : chance.below(5_000));
-      const heard = await callPayouts(environment, CLAIM, effects.onPayout, {
+      const heard = await callPayouts(environment, CLAIM, listeners.onPayout, {
         requestId: `req_claim_${address}`,
         params: { token },
         rawBody: Buffer.from(new URLSearchParams({ address }).toString()),
@@ -204,7 +205,7 @@ async function useLink(
       if (heard !== undefined && ![303, 409, 422, 503].includes(heard.status))
         environment.defects.push(`${CLAIM} is answered with ${heard.status}`);
       if (heard?.status === 303) return;
-      effects.onUndecided(VOIDED_AFTER_MS);
+      listeners.onUndecided(VOIDED_AFTER_MS);
     }
   });
   const cancelling = async () => {

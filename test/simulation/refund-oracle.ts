@@ -23,7 +23,7 @@ const PAID = `
 
 /**
  * Each wish is one refund at most, which is paid once at most, what was answered, and no more than was paid for its
- * invoice. That the shares of all that may still be paid fit as well is an invariant of the books.
+ * invoice. That the shares of all that may still be paid fit as well is an invariant of the ledger and its records.
  */
 export function brokenRefunds(
   { database }: Environment,

@@ -207,13 +207,13 @@ export class Scenario {
       this.#recipients += 1;
       return chain.recipient(this.#recipients);
     };
-    const effects = {
+    const listeners = {
       onPayout: () => {
         this.#isEngineWanted = true;
       },
       onUndecided: (afterMs: number) => this.#voidLater(afterMs),
     };
-    await runMerchant(this.#environment, this.asked, newRecipient, effects);
+    await runMerchant(this.#environment, this.asked, newRecipient, listeners);
   }
 
   /** A request that nobody decided is given up after a while. */
