@@ -47,4 +47,33 @@ export async function batchAndAutomaticPayout(quittance: Quittance): Promise<voi
   expect(paid).toMatchObject({ automatic: true, to_address: rest });
   await at.arrived(rest, unitsOf('BTC', paid.amount));
   await at.has('0');
+  await expectSameInFiles(quittance.url, shop.token);
+}
+
+/** What a bookkeeper adds up: the files of invoices and payouts come to the same as the statement of the month. */
+async function expectSameInFiles(url: string, token: string): Promise<void> {
+  const get = async (path: string) => {
+    const answer = await fetch(`${url}/api/${path}`, { headers: { authorization: `Bearer ${token}` } });
+    expect(answer.status).toBe(200);
+    return await answer.text();
+  };
+  const sumOf = async (path: string, column: string) => {
+    const [head = '', ...lines] = (await get(path)).trimEnd().split('\r\n');
+    const at = head.split(',').indexOf(column);
+    return lines.reduce((sum, line) => sum + unitsOf('BTC', line.split(',')[at] ?? ''), 0n);
+  };
+  const credited = await sumOf('invoices?format=csv', 'credited_amount');
+  const paid = await sumOf('payouts?format=csv', 'amount_paid');
+  const fees = await sumOf('payouts?format=csv', 'fee_paid');
+  const month = new Date().toISOString().slice(0, 7);
+  const statement = JSON.parse(await get(`statements?month=${month}&asset=BTC`));
+  const entry = (type: string, what: string) =>
+    unitsOf('BTC', statement.entries.find((one: { type: string }) => one.type === type)[what]);
+  expect([credited, paid, fees]).toEqual([
+    entry('payment', 'net'),
+    -entry('payout', 'amount'),
+    entry('payout', 'fee'),
+  ]);
+  expect(credited).toBe(paid + fees);
+  expect(statement).toMatchObject({ opening_balance: '0', closing_balance: '0' });
 }

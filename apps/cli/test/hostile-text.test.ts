@@ -23,8 +23,8 @@ beforeAll(async () => {
     `insert into invoices.invoices (id, account_id, external_id, asset, chain, amount_fiat, usd_rate, quote, amount_due,
          min_confirmations, dust, created_at, address, derivation_index)
        values ('inv_1', 'acc_1', $1, 'ETH', 'ethereum', 500, 1, '{}', 1, 1, 0, now(), $1, 0)`,
-    `insert into invoices.unchosen_invoices (id, account_id, external_id, amount_fiat, assets, tolerance_bps, created_at)
-       values ('inv_2', 'acc_1', $1, 500, '{ETH}', 0, now())`,
+    `insert into invoices.unchosen_invoices (id, account_id, external_id, currency, amount_fiat, assets, tolerance_bps, created_at)
+       values ('inv_2', 'acc_1', $1, 'USD', 500, '{ETH}', 0, now())`,
     `insert into invoices.mempool_payments (chain, outpoint, invoice_id, asset, amount, first_seen_at, address, tx_hash, output_index)
        values ('ethereum', $1, 'inv_1', 'ETH', 1, now(), $1, $1, 0)`,
     `insert into invoices.outbox (id, kind, payload, request_id, sent_at)

@@ -132,6 +132,18 @@ describe('a payment link', () => {
     expect((await open(free.link.id, 'amount=4.99')).body).toContain('The amount must be at least 5.');
   });
 
+  it('offers the others of its assets when one is switched off', async () => {
+    const { link, shop } = await aLink({ amount: 25, assets: ['ETH', 'USDC_ERC20'] });
+    const quote = fixture.quotes.get('ETH') as Any;
+    fixture.quotes.set('ETH', { ...quote, active: false });
+    try {
+      const made = await shop.read(invoiceOf(await open(link.id)));
+      expect(made.assets).toEqual(['USDC_ERC20']);
+    } finally {
+      fixture.quotes.set('ETH', quote);
+    }
+  });
+
   it('has the currency of its account unless it names one, and each payment the rate of its moment', async () => {
     const shop = fixture.merchant();
     await shop.patch('/api/invoice-settings', { currency: 'EUR', expires_in: null });
@@ -139,8 +151,10 @@ describe('a payment link', () => {
     expect(link).toMatchObject({ currency: 'EUR', amount_fiat: '10.00', expires_in: null });
     expect((await page(`/link/${link.id}`)).body).toContain('<h1>10.00 euros</h1>');
     // 10 × 1.0845 / 2500; the settings are those of the moment that the payment begins.
-    const first = { currency: 'EUR', amount_fiat: '10.00', amount: '0.004338', expires_at: null };
-    expect(await shop.read(invoiceOf(await open(link.id)))).toMatchObject(first);
+    const first = await shop.read(invoiceOf(await open(link.id)));
+    expect(first).toMatchObject({ currency: 'EUR', amount_fiat: '10.00', amount: '0.004338' });
+    // Anybody may begin a payment: its rate is not locked for ever, as that of the shop's own invoices is.
+    expect(Date.parse(first.expires_at) - Date.parse(first.created_at)).toBe(120 * MINUTE);
     await shop.patch('/api/invoice-settings', { currency: 'USD', expires_in: 5 });
 
     const euro = fixture.fiatRates.get('EUR') as Any;

@@ -157,7 +157,9 @@ function termsOf(
   settings: InvoiceSettings,
 ) {
   const now = clock.now();
-  const expiresIn = wanted.expires_in ?? settings.expiresIn;
+  // Anybody may begin a payment of a link: none of them keeps its rate for ever.
+  const longest = paymentLinkId === null ? null : EXPIRES_IN_MAX;
+  const expiresIn = wanted.expires_in ?? settings.expiresIn ?? longest;
   return {
     id: newInvoiceId(now, random),
     account,

@@ -5,7 +5,7 @@ import { type FieldErrors, messages } from '@quittance/shared/validation';
 import { z } from 'zod';
 import { brokenLimit, linkStatusOf, type PaymentLink } from '../domain/payment-link.ts';
 import { type CreatePorts, createInvoice } from './create-invoice.ts';
-import { ALL } from './offered-assets.ts';
+import { ALL, isOffered } from './offered-assets.ts';
 
 const createdBody = z.object({ data: z.object({ id: z.string() }) });
 
@@ -24,12 +24,13 @@ export async function payLink(
   const amount = link.amountFiat === null ? typed : formatFiat(link.amountFiat);
   const limit = link.amountFiat === null ? limitProblem(link, typed) : undefined;
   if (limit !== undefined) return refuse({ amount: [limit] });
+  // What is switched off is left out. When nothing else is left, the invoice is refused as it would be.
+  const offered = link.assets?.filter((symbol) => isOffered(ports, symbol));
+  const assets = offered === undefined || offered.length === 0 ? link.assets : offered;
   const body: ExactJson = {
     amount,
     currency: link.currency,
-    ...(link.asset === null
-      ? { assets: link.assets === null ? ALL : [...link.assets] }
-      : { asset: link.asset }),
+    ...(link.asset === null ? { assets: assets === null ? ALL : [...assets] } : { asset: link.asset }),
     description: link.description,
     metadata: { ...link.metadata },
     expires_in: link.expiresIn === null ? null : String(link.expiresIn),
