@@ -20,18 +20,24 @@ export async function answerTo(
 }
 
 /**
- * Saves what a request creates, together with its key where it has one.
+ * Saves what a request creates, together with its key where it has one. Throws an error that promises nothing when the
+ * answer to the commit was lost: Unavailable would promise that nothing was done.
+ * @param save calls `written` after the last statement of its transaction
  * @returns `answer`, or that of a concurrent request with the same key, which was faster
  */
 export async function answerOnce(
   ports: Pick<Ports, 'db'>,
   key: IdempotencyKey | undefined,
   answer: Omit<Created, 'replayed'>,
-  save: () => Promise<void>,
+  save: (written: () => void) => Promise<void>,
 ): Promise<Result<Created, FieldErrors>> {
+  let isWritten = false;
   try {
-    await save();
+    await save(() => {
+      isWritten = true;
+    });
   } catch (error) {
+    if (isWritten) throw new Error('it is not known whether the request was carried out', { cause: error });
     if (key === undefined || brokenConstraint(error) !== 'idempotency_keys_once') throw error;
     const winner = await answerTo(ports, key);
     invariant(winner !== undefined, 'an idempotency key that conflicts is stored');

@@ -53,10 +53,11 @@ export async function createPaymentLink(
   const link = { id: newPaymentLinkId(now, ports.random), account, ...wanted.value };
   const data = linkView(link, ports.settings, now);
   const answer = { status: 201, body: { message: 'Payment link created successfully.', data } };
-  return await answerOnce(ports, key, answer, () =>
+  return await answerOnce(ports, key, answer, (written) =>
     ports.db.transaction(async (trx) => {
       await insertLink(trx, link);
       if (key !== undefined) await takeKey(trx, key, link.id, answer);
+      written();
     }),
   );
 }

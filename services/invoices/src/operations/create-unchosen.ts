@@ -17,11 +17,12 @@ export async function createUnchosen(
   const invoice: UnchosenInvoice = { ...terms, status: 'pending' };
   const payload = payloadOf(invoice, ports);
   const answer = { status: 201, body: { message: 'Invoice created successfully.', data: payload.data } };
-  return await answerOnce(ports, key, answer, () =>
+  return await answerOnce(ports, key, answer, (written) =>
     ports.db.transaction(async (trx) => {
       await insertUnchosen(trx, invoice);
       await appendToOutbox(trx, [{ kind: 'invoice.created', payload }], requestId, invoice.createdAt);
       if (key !== undefined) await takeKey(trx, key, invoice.id, answer);
+      written();
     }),
   );
 }
