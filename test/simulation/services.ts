@@ -13,6 +13,7 @@ import { createScanner } from '@quittance/invoices/workers';
 import { handlers as ledgerHandlers } from '@quittance/ledger/handlers';
 import { catchUpReversals } from '@quittance/ledger/operations/deposits';
 import { holdBatcherOf, placeHold } from '@quittance/ledger/operations/place-hold';
+import { readBalance } from '@quittance/ledger/operations/read-balance';
 import { handlers as payoutsHandlers } from '@quittance/payouts/handlers';
 import { endRefunds } from '@quittance/payouts/operations/claim-refund';
 import { deriveAddresses } from '@quittance/payouts/operations/derive-addresses';
@@ -275,6 +276,9 @@ function startLedger(common: Common): Replica {
   const place = stepOf(environment, 'ledger.hold', process, placeHold);
   bus.answer(commandSubject('hold.place'), (body) =>
     place({ holds, logger }, commands['hold.place'].request.parse(body)),
+  );
+  bus.answer(commandSubject('balance.read'), (body) =>
+    readBalance({ db }, commands['balance.read'].request.parse(body)),
   );
   const workers = messengerOf(common, ledgerHandlers, { logger });
   workers.set('reversals', () => catchUpReversals({ db, logger }));

@@ -1,4 +1,3 @@
-import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { CANCELLED } from '../domain/states.ts';
@@ -40,12 +39,9 @@ export async function cancelRequested(
       await assertLease(trx, lease);
       if ((await haltedAssets(trx)).has(asset)) return false;
       const failure = { failedReason: CANCELLED, feeKept: false };
-      const failed = await failPayout(trx, id, ['reserved'], failure);
-      if (failed) failpoint('payouts.failing');
-      return failed;
+      return await failPayout(trx, id, ['reserved'], failure);
     });
     if (!isCancelled) continue;
-    failpoint('payouts.failed');
     wakeRelay();
     cancelled += 1;
     logger.info({ payout: id }, 'a payout was cancelled by its merchant');

@@ -1,4 +1,3 @@
-import { failpoint } from '@quittance/shared/failpoint';
 import type { InvoiceId, RefundId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
 import { assertNever, ok, type Result, refuse } from '@quittance/shared/result';
@@ -82,7 +81,6 @@ export async function payClaim(
     requestId,
     key: undefined,
   });
-  failpoint('refunds.claimed');
   if (made.ok) return ok(undefined);
   const { refusal } = made;
   if (typeof refusal === 'object') return refuse('balance');

@@ -1,7 +1,6 @@
 import type { Asked } from '@quittance/shared/bus';
 import type { ReplyOf } from '@quittance/shared/commands';
 import { brokenConstraint, type Trx } from '@quittance/shared/db';
-import { failpoint } from '@quittance/shared/failpoint';
 import { forgetKey, type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
 import { type AccountId, newBatchId, newPayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
@@ -70,7 +69,6 @@ export async function createPayoutBatch(
   const written = await writeBatch(ports, request);
   if (!written.ok) return written;
   const { batch, payouts } = written.value;
-  failpoint('payouts.requested');
   try {
     const isAll = request.mode === 'all_or_nothing';
     const refusal = isAll ? await reserveAll(ports, request, batch, payouts) : undefined;
@@ -159,7 +157,6 @@ async function askHolds(
       return { payout, outcome: asked.reply.outcome, available: asked.reply.available };
     }),
   );
-  failpoint('payouts.held');
   return decided;
 }
 
@@ -187,7 +184,6 @@ async function reserveEach(
       const others = chunk.filter(({ id }) => !placed.includes(id) && !refused.includes(id));
       await voidAll(trx, others, requestId);
     });
-    failpoint('payouts.reserved');
     wakeRelay();
   }
 }
@@ -225,7 +221,6 @@ async function reserveAll(
     if (!(error instanceof NotAll)) throw error;
     return giveUp(ports, batch, payouts, requestId);
   }
-  failpoint('payouts.reserved');
   return undefined;
 }
 
@@ -270,7 +265,6 @@ async function refuseAll(
     await markFinished(trx, batch.id);
     return true;
   });
-  failpoint('payouts.refused');
   return isMine ? { insufficientBalance: body } : 'unavailable';
 }
 
@@ -287,6 +281,5 @@ async function giveUp(
     await forgetKey(trx, batch.id);
     await markFinished(trx, batch.id);
   });
-  failpoint('payouts.voided');
   return 'unavailable';
 }
