@@ -192,11 +192,11 @@ export function merchantOnly(secret: Secret, clock: Clock): RequestHandler {
   };
 }
 
-const noParameters = form({});
+const noFields = form({});
 
 /** The answer to query parameters where a route takes none. It comes after 404 and 403, and before anything is done. */
 export function unknownParameters({ query }: Pick<Request, 'query'>): Answer | undefined {
-  const read = noParameters(query);
+  const read = noFields(query);
   return read.ok ? undefined : answers.invalid(read.refusal);
 }
 
@@ -206,6 +206,17 @@ export const takesNoParameters: RequestHandler = (req, res, next) => {
   if (refused === undefined) next();
   else send(res, refused);
 };
+
+/**
+ * The answer to query parameters, or to fields in the body, where a route takes neither. It comes after 404 and 403, and before
+ * anything is done. The body is read by `readBody` before.
+ */
+export function unknownInput(req: Pick<Request, 'query'>, res: Response): Answer | undefined {
+  const refused = unknownParameters(req);
+  if (refused !== undefined) return refused;
+  const read = noFields(contextOf(res).body);
+  return read.ok ? undefined : answers.invalid(read.refusal);
+}
 
 /** Reads the body of a request whatever its content type says, at most 64 kB, numbers exact. */
 export const readBody: RequestHandler[] = [

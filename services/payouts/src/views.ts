@@ -1,5 +1,6 @@
 import { showAddress } from '@quittance/chains/registry';
 import { assets } from '@quittance/shared/assets';
+import type { RequestOf } from '@quittance/shared/commands';
 import type { PayloadOf } from '@quittance/shared/events';
 import { type Answer, answers } from '@quittance/shared/http-answers';
 import type { PayoutId } from '@quittance/shared/ids';
@@ -106,6 +107,21 @@ export const eventView = (payout: Payout): PayloadOf<'payout.created'> => ({
   version: payout.version,
   data: payoutView(payout),
 });
+
+/** What the ledger is asked to hold for a payout; one that takes all says so beside it. */
+export const holdRequest = (payout: Payout, requestId: string): RequestOf<'hold.place'> => ({
+  request_id: requestId,
+  payout_id: payout.id,
+  account_id: payout.account,
+  asset: payout.asset,
+  amount: payout.amount.toString(),
+  network_fee: payout.networkFee.toString(),
+  deposit_id: payout.returnsDeposit,
+});
+
+/** The event for the ledger that undoes the hold of a request. */
+export const voidEvent = ({ id, account, asset }: Pick<Payout, 'id' | 'account' | 'asset'>) =>
+  ({ kind: 'hold.void', payload: { payout_id: id, account_id: account, asset } }) as const;
 
 /** A payout's end in the events for the ledger. */
 export const outcomeView = (payout: Payout): PayloadOf<'hold.settle'> => ({

@@ -148,7 +148,7 @@ export const signingMutants: readonly Mutant[] = [
     kinds: ['evm', 'bitcoin'],
     apply(wiring) {
       rewrite(wiring, 'payouts.payouts_insert', [
-        /min_confirmations(?=, returns_deposit[^()]* from)/,
+        /min_confirmations(?=, external_id[^()]* from)/,
         'least(min_confirmations, 1)',
       ]);
       rewrite(wiring, 'payouts.transactions_not_final', ['where chain = $1', 'where false and chain = $1']);

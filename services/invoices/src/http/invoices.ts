@@ -6,6 +6,7 @@ import {
   merchantOnly,
   readBody,
   takesNoParameters,
+  unknownInput,
   unknownParameters,
   withList,
 } from '@quittance/shared/http';
@@ -165,8 +166,6 @@ async function findOwn(
 /** What an invoice has before and after the choice of its asset. */
 const termsOf = (found: FoundInvoice) => ('invoice' in found ? found.invoice : found);
 
-const emptyForm = form({});
-
 const cancelRefusals = {
   payment_seen: answers.notCancelable('A payment of the invoice was seen, so it cannot be cancelled.'),
   paid: answers.notCancelable('The invoice is paid, so it cannot be cancelled.'),
@@ -176,10 +175,8 @@ const cancelRefusals = {
 async function cancel(ports: Ports, req: Request, res: Response): Promise<Answer> {
   const found = await findOwn(ports, req, res);
   if (!found.ok) return accessAnswers('Invoice')[found.refusal];
-  const refused = unknownParameters(req);
+  const refused = unknownInput(req, res);
   if (refused !== undefined) return refused;
-  const given = emptyForm(contextOf(res).body);
-  if (!given.ok) return answers.invalid(given.refusal);
   const cancelled = await cancelInvoice(ports, termsOf(found.value).id);
   if (!cancelled.ok) return cancelRefusals[cancelled.refusal];
   const after = await findInvoice(ports, termsOf(found.value).id);

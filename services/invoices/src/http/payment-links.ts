@@ -1,9 +1,9 @@
-import { form } from '@quittance/shared/form';
 import {
   contextOf,
   merchantOnly,
   readBody,
   takesNoParameters,
+  unknownInput,
   unknownParameters,
 } from '@quittance/shared/http';
 import {
@@ -82,15 +82,11 @@ async function create(ports: Ports, req: Request, res: Response): Promise<Answer
   return { ...answer, headers: replayed ? { 'Idempotent-Replayed': 'true' } : {} };
 }
 
-const emptyForm = form({});
-
 async function deactivate(ports: Ports, req: Request, res: Response): Promise<Answer> {
   const found = await findOwn(ports, req, res);
   if (!found.ok) return accessAnswers('PaymentLink')[found.refusal];
-  const refused = unknownParameters(req);
+  const refused = unknownInput(req, res);
   if (refused !== undefined) return refused;
-  const given = emptyForm(contextOf(res).body);
-  if (!given.ok) return answers.invalid(given.refusal);
   const ended = await deactivateLink(ports.db, found.value.id, ports.clock.now());
   return { status: 200, body: { data: shown(ports, ended) } };
 }

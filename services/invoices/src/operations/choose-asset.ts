@@ -15,10 +15,10 @@ import { freshFiatRate, noFiatRate } from './read-price.ts';
 type ChoosePorts = Pick<Ports, 'db' | 'clock' | 'random' | 'quotes' | 'fiatRates' | 'chains' | 'settings'>;
 
 /**
- * Gives an invoice the asset that its payer chose: the rates of the asset and the currency are locked now, and an address is taken. The row moves from one
- * table to the other in one transaction, so of several choices, an expiry and a cancellation exactly one takes place; where
- * another one was faster, this changes nothing. Throws Unavailable when one of the rates is not fresh or there is no address: nothing is
- * written then.
+ * Gives an invoice the asset that its payer chose: the rates of the asset and the currency are locked now, and an address is
+ * taken. The row moves from one table to the other in one transaction, so of several choices, an expiry and a cancellation
+ * exactly one takes place; where another one was faster, this changes nothing. Throws Unavailable when one of the rates is not
+ * fresh or there is no address: nothing is written then.
  * @param text the asset as the payer sent it
  * @returns whether it was this choice that took place
  */

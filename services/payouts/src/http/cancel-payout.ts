@@ -1,13 +1,10 @@
-import { form } from '@quittance/shared/form';
-import { contextOf, unknownParameters } from '@quittance/shared/http';
+import { contextOf, unknownInput } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers } from '@quittance/shared/http-answers';
 import type { Request, Response } from 'express';
 import { requestCancellation, type WaitingCancellations } from '../operations/request-cancellation.ts';
 import type { Ports } from '../ports.ts';
 import { payoutView } from '../views.ts';
 import { findOwnPayout } from './own-payout.ts';
-
-const emptyForm = form({});
 
 /** `POST /api/payouts/{id}/cancel`: 200 when it is cancelled, 202 while the chain worker has not decided. */
 export async function cancelPayout(
@@ -16,13 +13,11 @@ export async function cancelPayout(
   req: Request,
   res: Response,
 ): Promise<Answer> {
-  const { identity, body } = contextOf(res);
+  const { identity } = contextOf(res);
   const found = await findOwnPayout(ports, identity.account, String(req.params['id']));
   if (!found.ok) return accessAnswers('Payout')[found.refusal];
-  const refused = unknownParameters(req);
+  const refused = unknownInput(req, res);
   if (refused !== undefined) return refused;
-  const given = emptyForm(body);
-  if (!given.ok) return answers.invalid(given.refusal);
   const { outcome, payout } = await requestCancellation(ports, waiting, found.value);
   switch (outcome) {
     case 'cancelled':

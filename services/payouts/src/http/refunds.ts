@@ -1,6 +1,6 @@
 import { assetSymbols, assets } from '@quittance/shared/assets';
 import { form } from '@quittance/shared/form';
-import { contextOf, merchantOnly, readBody, unknownParameters } from '@quittance/shared/http';
+import { contextOf, merchantOnly, readBody, unknownInput, unknownParameters } from '@quittance/shared/http';
 import {
   type AccessRefusal,
   type Answer,
@@ -103,15 +103,11 @@ async function findOwn(
   return refund.account === contextOf(res).identity.account ? ok(refund) : refuse('forbidden');
 }
 
-const emptyForm = form({});
-
 async function cancel(ports: Ports, req: Request, res: Response): Promise<Answer> {
   const found = await findOwn(ports, req, res);
   if (!found.ok) return accessAnswers('Refund')[found.refusal];
-  const refused = unknownParameters(req);
+  const refused = unknownInput(req, res);
   if (refused !== undefined) return refused;
-  const given = emptyForm(contextOf(res).body);
-  if (!given.ok) return answers.invalid(given.refusal);
   await cancelClaim(ports, found.value.id);
   const after = await findOwn(ports, req, res);
   if (!after.ok) return accessAnswers('Refund')[after.refusal];

@@ -1,5 +1,3 @@
-import type { Asked } from '@quittance/shared/bus';
-import type { ReplyOf } from '@quittance/shared/commands';
 import { brokenConstraint, type Trx } from '@quittance/shared/db';
 import { forgetKey, type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
 import { type AccountId, newBatchId, newPayoutId } from '@quittance/shared/ids';
@@ -23,7 +21,7 @@ import {
 } from '../store/payout-batches.ts';
 import type { Payout } from '../store/payouts.ts';
 import { AssetHalted } from '../store/transactions.ts';
-import { eventView, insufficientBalance } from '../views.ts';
+import { eventView, holdRequest, insufficientBalance, voidEvent } from '../views.ts';
 import { finishBatch } from './finish-payout-batch.ts';
 
 /** The ledger decides 64 holds of one balance in one statement. */
@@ -142,22 +140,13 @@ async function askHolds(
   payouts: Written['payouts'],
   requestId: string,
 ): Promise<Decision[]> {
-  const decided = await Promise.all(
+  return await Promise.all(
     payouts.map(async (payout): Promise<Decision> => {
-      const asked: Asked<ReplyOf<'hold.place'>> = await bus.ask('hold.place', {
-        request_id: requestId,
-        payout_id: payout.id,
-        account_id: payout.account,
-        asset: payout.asset,
-        amount: payout.amount.toString(),
-        network_fee: payout.networkFee.toString(),
-        deposit_id: null,
-      });
+      const asked = await bus.ask('hold.place', holdRequest(payout, requestId));
       if (!asked.known) return { payout, outcome: 'unknown', available: undefined };
       return { payout, outcome: asked.reply.outcome, available: asked.reply.available };
     }),
   );
-  return decided;
 }
 
 function* chunksOf<T>(all: readonly T[]): Generator<T[]> {
@@ -240,11 +229,7 @@ async function voidAll(trx: Trx, payouts: readonly Payout[], requestId: string |
     payouts.map(({ id }) => id),
     'voided',
   );
-  const events = voided.map(({ id, account, asset }) => {
-    const payload = { payout_id: id, account_id: account, asset };
-    return { kind: 'hold.void', payload } as const;
-  });
-  await appendToOutbox(trx, events, requestId);
+  await appendToOutbox(trx, voided.map(voidEvent), requestId);
 }
 
 /** Ends an all_or_nothing batch of which the ledger refused a line. The other holds are voided. */

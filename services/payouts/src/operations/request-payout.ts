@@ -22,7 +22,14 @@ import {
   staleRequests,
 } from '../store/payouts.ts';
 import { AssetHalted } from '../store/transactions.ts';
-import { createdView, eventView, insufficientBalance, refusedView } from '../views.ts';
+import {
+  createdView,
+  eventView,
+  holdRequest,
+  insufficientBalance,
+  refusedView,
+  voidEvent,
+} from '../views.ts';
 import { RefundNotTaken, type RefundToPay, reserveForRefund, takeRefund } from './refund-to-pay.ts';
 
 /** Shorter than the timeout of clients, and than the time after which undecided requests are voided. */
@@ -84,13 +91,7 @@ export async function requestPayout(
   failpoint('payouts.requested');
 
   const asked = await ports.bus.ask('hold.place', {
-    request_id: request.requestId,
-    payout_id: payout.id,
-    account_id: payout.account,
-    asset: payout.asset,
-    amount: payout.amount.toString(),
-    network_fee: payout.networkFee.toString(),
-    deposit_id: payout.returnsDeposit,
+    ...holdRequest(payout, request.requestId),
     ...(request.takesAll && { takes_all: true }),
   });
   const outcome = outcomeOf(asked, request);
@@ -274,6 +275,5 @@ async function voidRequest(trx: Trx, id: PayoutId, requestId: string | null): Pr
   const voided = await movePayout(trx, id, ['requested'], 'voided');
   if (voided === undefined) return;
   await forgetKey(trx, id);
-  const payload = { payout_id: id, account_id: voided.account, asset: voided.asset };
-  await appendToOutbox(trx, [{ kind: 'hold.void', payload }], requestId);
+  await appendToOutbox(trx, [voidEvent(voided)], requestId);
 }

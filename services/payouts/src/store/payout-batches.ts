@@ -5,7 +5,7 @@ import type { Units } from '@quittance/shared/money';
 import type { BatchMode } from '../batch-order.ts';
 import { assertMoves, type PayoutStatus, payoutMoves } from '../domain/states.ts';
 import { isHalted } from './halts.ts';
-import { type NewPayout, type Payout, payoutColumns } from './payouts.ts';
+import { type NewPayout, type Payout, payoutColumns, requestColumns } from './payouts.ts';
 
 /** A line without a payout. `errors` by field, in the form of a 422; none of a line that could not be paid then. */
 export type UnpaidLine = { line: number; errors?: Record<string, string[]>; hint?: string | undefined };
@@ -66,20 +66,7 @@ const selectStale = query<{ id: BatchId }>(
 /** Batches that are not finished after that long. Their process has died. */
 export const staleBatches = (db: Queryable, olderThanMs: number) => db.rows(selectStale, [olderThanMs]);
 
-const requests = bulk({
-  id: 'bigint',
-  account: 'account_id text',
-  asset: 'text',
-  amount: 'numeric',
-  networkFee: 'numeric',
-  address: 'text',
-  minConfirmations: 'int',
-  externalId: 'text',
-  metadata: 'json',
-  usdRate: 'numeric',
-  batchId: 'text',
-  batchLine: 'int',
-});
+const requests = bulk({ ...requestColumns, batchId: 'text', batchLine: 'int' });
 
 const insertRequests = query<Payout & { batchLine: number }>(
   'payout_batches_insert_payouts',

@@ -74,7 +74,8 @@ export const payoutColumns = (of = 'payouts') =>
     .map((column) => `${of}.${column}`)
     .join(', ');
 
-const requests = bulk({
+/** The columns that every request for a payout has. */
+export const requestColumns = {
   id: 'bigint',
   account: 'account_id text',
   asset: 'text',
@@ -82,12 +83,16 @@ const requests = bulk({
   networkFee: 'numeric',
   address: 'text',
   minConfirmations: 'int',
-  returnsDeposit: 'text',
-  refundId: 'text',
-  invoiceId: 'text',
   externalId: 'text',
   metadata: 'json',
   usdRate: 'numeric',
+} as const;
+
+const requests = bulk({
+  ...requestColumns,
+  returnsDeposit: 'text',
+  refundId: 'text',
+  invoiceId: 'text',
   takesAll: 'bool',
   isAutomatic: 'automatic bool',
 });
