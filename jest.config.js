@@ -11,21 +11,9 @@ const shared = {
   testEnvironment: 'node',
   // Tests import what they use from @jest/globals, as TypeScript sees it.
   injectGlobals: false,
-  extensionsToTreatAsEsm: ['.ts'],
-  // Types are taken away and nothing is rewritten, so that tests run what Node runs. Workspace packages are
-  // links into the checkout: jest sees their real path, which is not under node_modules, and transforms them too.
-  transform: {
-    '\\.ts$': [
-      '@swc/jest',
-      {
-        jsc: {
-          target: 'esnext',
-          parser: { syntax: 'typescript' },
-          transform: { verbatimModuleSyntax: true },
-        },
-      },
-    ],
-  },
+  // Suites are loaded by Node itself, which takes their types away: nothing is rewritten.
+  runner: '<rootDir>/tools/runner/runner.ts',
+  transform: {},
   // Engines and their data are many files that no test imports.
   modulePathIgnorePatterns: [
     '<rootDir>/.engines/',

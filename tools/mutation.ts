@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
-import { createRequire, registerHooks, stripTypeScriptTypes } from 'node:module';
+import { registerHooks, stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { resetState, run } from 'jest-circus';
 import { closingLine } from './closing-line.ts';
 import { compareWithList, inWords, type Listed, mutantsOf } from './mutants.ts';
 
@@ -11,10 +12,11 @@ import { compareWithList, inWords, type Listed, mutantsOf } from './mutants.ts';
  *
  * Changes the pure decisions of the services in one place at a time, runs their pure tests, and names each change that no
  * test notices and that `test/mutation-survivors.json` does not list with a reason: these fail the run. Listed ones that
- * are noticed now, or whose code is gone, are named too, and fail nothing. A child process runs the tests without jest, so
- * that a mutant takes milliseconds; a mutant that loops is ended with its process.
+ * are noticed now, or whose code is gone, are named too, and fail nothing. A child process runs the tests without jest's
+ * own runner, so that a mutant takes milliseconds; a mutant that loops is ended with its process.
  */
 const root = join(import.meta.dirname, '..');
+const JEST_GLOBALS = new URL('runner/globals.ts', import.meta.url).href;
 const LIST = 'test/mutation-survivors.json';
 const LIMIT_MS = 20_000;
 /** Modules that were loaded once are never unloaded. */
@@ -97,16 +99,14 @@ function serve(): void {
   let task: Task = { id: 0, tests: [] };
   const touched = new Set<string>();
   const top = `${pathToFileURL(root).href}/`;
-  const globals = collectTests();
   registerHooks({
     resolve(specifier, context, next) {
-      if (specifier === '@jest/globals') return { url: 'mutation:globals', shortCircuit: true };
+      if (specifier === '@jest/globals') return { url: JEST_GLOBALS, shortCircuit: true };
       const found = next(specifier, context);
       const isOurs = found.url.startsWith(`${top}services/`) && !found.url.includes('?');
       return isOurs ? { ...found, url: `${found.url}?${task.id}` } : found;
     },
     load(url, context, next) {
-      if (url === 'mutation:globals') return { format: 'module', source: globals.source, shortCircuit: true };
       const [path = '', id] = url.split('?');
       if (id === undefined || !path.startsWith(top)) return next(url, context);
       const name = path.slice(top.length);
@@ -115,54 +115,24 @@ function serve(): void {
       return { format: 'module', source: stripTypeScriptTypes(text), shortCircuit: true };
     },
   });
-  const run = async (given: Task) => {
+  const runTask = async (given: Task) => {
     task = given;
     touched.clear();
     let failed: string | undefined;
     try {
       for (const test of task.tests) {
+        resetState();
         await import(`${top}${test}?${task.id}`);
-        await globals.run();
+        const { testResults, unhandledErrors } = await run();
+        const [error] = [...unhandledErrors, ...testResults.flatMap(({ errors }) => errors)];
+        if (error === undefined) continue;
+        failed = error.slice(0, 200);
+        break;
       }
     } catch (error) {
       failed = String(error).slice(0, 200);
     }
-    globals.clear();
     process.send?.({ failed, touched: [...touched] } satisfies Outcome);
   };
-  process.on('message', (given: Task) => void run(given));
-}
-
-type Step = (...row: unknown[]) => unknown;
-
-/** The part of jest's globals that pure tests use. */
-function collectTests() {
-  const tests: Step[] = [];
-  const test = (_: string, fn: Step) => tests.push(fn);
-  const each = (rows: readonly unknown[]) => (name: string, fn: Step) => {
-    for (const row of rows) test(name, () => (Array.isArray(row) ? fn(...row) : fn(row)));
-  };
-  // A test that needs these is no pure one. It fails, and is left out.
-  const refuse = () => {
-    throw new Error('needs a fixture');
-  };
-  // `@jest/globals` itself works inside jest only; what it takes `expect` from is found where it is.
-  const ofGlobals = createRequire(createRequire(import.meta.url).resolve('@jest/globals'));
-  const module = '@jest/expect';
-  const { jestExpect: expect } = ofGlobals(module) as { jestExpect: unknown };
-  const all = {
-    expect,
-    test: Object.assign(test, { each }),
-    it: test,
-    describe: (_: string, fn: Step) => fn(),
-    ...{ beforeAll: refuse, afterAll: refuse, beforeEach: refuse, afterEach: refuse, jest: undefined },
-  };
-  Object.assign(globalThis, { mutationGlobals: all });
-  return {
-    source: `export const { ${Object.keys(all).join(', ')} } = globalThis.mutationGlobals;`,
-    clear: () => tests.splice(0),
-    run: async () => {
-      for (const one of tests.splice(0)) await one();
-    },
-  };
+  process.on('message', (given: Task) => void runTask(given));
 }

@@ -87,7 +87,6 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
   const child = spawn(
     process.execPath,
     [
-      '--experimental-vm-modules',
       '--disable-warning=ExperimentalWarning',
       fileURLToPath(import.meta.resolve('jest/bin/jest')),
       '--selectProjects',
@@ -101,6 +100,8 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
       // The shim that starts Node sets NODE_PATH, and jest would find packages through it that nobody declared.
       env: {
         TEST_PATIENCE: String(PATIENCE),
+        // What one worker has compiled the others need not.
+        NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
         ...process.env,
         COUNTS_FILE: countsFile,
         FAULTS_FILE: faultsFile,

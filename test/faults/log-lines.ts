@@ -15,8 +15,11 @@ type Line = {
 export type LogLines = {
   /** From now on: what was written before belongs to another fault. */
   mark(): void;
-  /** Waits until a service has said something like this since the mark; throws with what it said instead. */
-  said(service: Service, what: RegExp): Promise<void>;
+  /**
+   * Waits until a service has said something like this since the mark; throws with what it said instead. What it said
+   * before and has not taken back by saying `over` counts as well: it does not say the same twice.
+   */
+  said(service: Service, what: RegExp, over?: RegExp): Promise<void>;
   /** The last that a service has said of this kind, since the beginning. */
   last(service: Service, what: RegExp): string | undefined;
   /**
@@ -46,25 +49,30 @@ export function logLines({ stack }: Pick<Quittance, 'stack'>): LogLines {
       .split('\n')
       .filter((line) => line !== '');
 
+  const last = (service: Service, what: RegExp): string | undefined =>
+    readFileSync(fileOf(service), 'utf8')
+      .split('\n')
+      .findLast((line) => what.test(line));
+
   return {
     mark() {
       for (const service of services) positions.set(service, statSync(fileOf(service)).size);
     },
-    said: (service, what) =>
+    said: (service, what, over) =>
       eventually(() => {
         const lines = linesOf(service);
         if (lines.some((line) => what.test(line))) return;
+        if (over !== undefined && what.test(last(service, either(what, over)) ?? '')) return;
         const worth = lines.filter((line) => !/"level":"(?:debug|info)"/.test(line));
         throw new Error(`${service} did not say ${what}, but:\n${worth.slice(-20).join('\n')}`);
       }, WRITTEN_WITHIN_MS),
-    last: (service, what) =>
-      readFileSync(fileOf(service), 'utf8')
-        .split('\n')
-        .findLast((line) => what.test(line)),
+    last,
     unusable: (strikes = 0) =>
       services.flatMap((service) => unusableIn(service, linesOf(service), TIMES_MAX + strikes)),
   };
 }
+
+const either = (one: RegExp, other: RegExp): RegExp => new RegExp(`${one.source}|${other.source}`);
 
 function unusableIn(service: Service, lines: readonly string[], timesMax: number): string[] {
   const found: string[] = [];

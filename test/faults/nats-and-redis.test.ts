@@ -172,7 +172,7 @@ describe('Redis', () => {
   const TURNS_MAX = sized(4, 1);
   const COUNTED_AGAIN_WITHIN_MS = 10_000;
   const AWAY = /Redis is away, limits are counted in memory/;
-  const BACK_OR_AWAY = /Redis is (?:back|away), limits are counted/;
+  const BACK = /Redis is back, limits are counted there again/;
   const server = engine('redis');
   const met = ['gateway'] as const;
   let redis: Redis;
@@ -225,6 +225,7 @@ describe('Redis', () => {
     const during: Looks = await goThrough(on, [found], one, {
       lastsMs: FAULT_MS,
       says: AWAY,
+      over: BACK,
       async during() {
         const again = await order();
         if (again.status !== 201 || again.body.data.id !== before.body.data.id)
@@ -250,7 +251,7 @@ describe('Redis', () => {
    */
   async function countsAgain(): Promise<void> {
     await eventually(() => {
-      const last = on.logs.last('gateway', BACK_OR_AWAY);
+      const last = on.logs.last('gateway', /Redis is (?:back|away), limits are counted/);
       if (last !== undefined && AWAY.test(last)) throw new Error('the gateway has not come back to Redis');
     }, COUNTED_AGAIN_WITHIN_MS);
     await redis.flushall();

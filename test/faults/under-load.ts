@@ -79,6 +79,8 @@ export type Going = {
   /** How long a fault lasts that does not say so itself. */
   lastsMs: number;
   says?: RegExp;
+  /** What they say when it is over, where they say `says` once only. */
+  over?: RegExp;
   /** What is done while it lasts. */
   during?(lasts: AbortSignal): Promise<void>;
   /** What a reader may be answered meanwhile. */
@@ -104,7 +106,7 @@ export async function goThrough<T>(
       const lasting = async () => {
         await sleep(ms ?? lastsMs);
         // Until those who are sure to meet it have: a service may have had nothing to ask so far.
-        await Promise.all(met.map((service) => logs.said(service, says ?? usual.says ?? /./)));
+        await Promise.all(met.map((service) => logs.said(service, says ?? usual.says ?? /./, usual.over)));
       };
       await Promise.all([lasting().finally(() => lasts.abort()), during?.(lasts.signal)]);
       for (const [i, times] of [await fired()].flat().entries()) if (found[i]) found[i].fired += times;
