@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { ChainKind } from '@quittance/shared/assets';
 import type { Mutant } from './mutant.ts';
-import { runTasks, type Task } from './runner.ts';
+import type { Task, Workers } from './runner.ts';
 
 /** The first scenario that shows a mutant, or that could not be run with it, and the violation that says so. */
 export type Finding = { kind: ChainKind; seed: number; violation: string };
 
 export type Search = {
-  workers: number;
+  workers: Workers;
   kinds: readonly ChainKind[];
   /** The first seed, and how many there are to try. */
   from: number;
@@ -38,8 +38,7 @@ export async function findMutants(
 ): Promise<Map<string, Finding>> {
   const found = new Map<string, Finding>();
   const run = async (tasks: Task[]): Promise<void> =>
-    await runTasks(
-      workers,
+    await workers.run(
       () => tasks.shift(),
       ({ task, found: [first] }) => {
         if (first === undefined || task.mutant === undefined) return;

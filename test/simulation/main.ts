@@ -9,7 +9,7 @@ import { emptyWiring, type Mutant } from './mutant.ts';
 import { isNotRun } from './mutant-result.ts';
 import { mutants } from './mutants/mutants.ts';
 import { type Hashes, repeatSeeds } from './repeat-seeds.ts';
-import { type Report, runTasks, type Task } from './runner.ts';
+import { type Report, type Task, Workers } from './runner.ts';
 import { Seeds } from './seeds.ts';
 
 /**
@@ -55,7 +55,7 @@ const chosen = given.chain === undefined ? Object.keys(kinds) : [given.chain];
 const unknown = chosen.find((chain) => kinds[chain] === undefined);
 if (unknown !== undefined) throw new Error(`no chain ${unknown}: one of ${Object.keys(kinds).join(', ')}`);
 const isOnlyFresh = given['only-fresh'] === true;
-const workers = whole(given.workers, availableParallelism());
+const workers = new Workers(whole(given.workers, availableParallelism()));
 let passed = 0;
 let failed = 0;
 
@@ -64,6 +64,7 @@ else {
   if (given.mutant === undefined) await runSeeds();
   if (!isOnlyFresh) await runMutants();
 }
+workers.end();
 say(`\n${closingLine({ passed, failed, skipped: 0 })}`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
@@ -112,19 +113,21 @@ async function runSeeds(): Promise<void> {
       for (const violation of violations) say(`    ${violation}`);
     }
   };
-  for (const [, places] of Map.groupBy(fixed, ({ kind }) => kind)) {
-    const tasks = places.map(({ kind, seed }): Task => ({ kind, from: seed, count: 1 }));
-    await runTasks(workers, () => tasks.shift(), take);
-  }
+  // One kind after the other: a process has the database of one.
   for (const [i, chain] of chosen.entries()) {
+    const kind = kinds[chain] as ChainKind;
+    const tasks = fixed
+      .filter((place) => place.kind === kind)
+      .map(({ seed }): Task => ({ kind, from: seed, count: 1 }));
     const count = Math.floor(all / chosen.length) + (i < all % chosen.length ? 1 : 0);
-    await runTasks(workers, inChunks(kinds[chain] as ChainKind, from, count), take);
+    const fresh = inChunks(kind, from, count);
+    await workers.run(() => tasks.shift() ?? fresh(), take);
   }
   addFailed(failures);
   const seconds = (performance.now() - begun) / 1_000;
   const run = passed + failed;
   say(
-    `\n${run} seeds in ${seconds.toFixed(0)} s: ${(run / seconds).toFixed(0)} a second with ${workers} processes, ${(cpuMs / run).toFixed(1)} ms of CPU each`,
+    `\n${run} seeds in ${seconds.toFixed(0)} s: ${(run / seconds).toFixed(0)} a second with ${workers.count} processes, ${(cpuMs / run).toFixed(1)} ms of CPU each`,
   );
   const strikes = [...struck.values()].reduce((sum, times) => sum + times, 0);
   say(
@@ -140,7 +143,7 @@ async function runSeeds(): Promise<void> {
 }
 
 async function expectSameSteps(first: ReadonlyMap<ChainKind, Hashes>): Promise<void> {
-  for (const [, differing] of await repeatSeeds(workers, first)) {
+  for (const [, differing] of await repeatSeeds(workers.count, first)) {
     for (const line of differing) say(line);
     if (differing.length === 0) passed += 1;
     else failed += 1;
@@ -157,7 +160,8 @@ async function runMutants(): Promise<void> {
   if (wanted.length === 0) throw new Error(`no mutant ${given.mutant ?? ''} for ${chosen.join(', ')}`);
   const found = await findMutants(wanted, {
     workers,
-    kinds: chosen.map((chain) => kinds[chain] as ChainKind),
+    // The last kind first: its databases are there.
+    kinds: chosen.map((chain) => kinds[chain] as ChainKind).reverse(),
     from: whole(given.from, 1),
     count: whole(given.mutant === undefined ? undefined : given.seeds, MUTANT_SEEDS_MAX),
     known: given.search === true ? new Map() : knownFindings(),

@@ -1,17 +1,17 @@
 import type { ChainKind } from '@quittance/shared/assets';
-import { type Report, runTasks, type Task } from './runner.ts';
+import { type Report, type Task, Workers } from './runner.ts';
 
 /** All that happened in each seed of a kind of chain, in a number. */
 export type Hashes = ReadonlyMap<number, number>;
 
-const ALONE = 2;
+const ALONE = 1;
 
 type Repetition = Task & { how: string };
 
 /**
  * Runs seeds again and expects that they take the same steps: backward, with a database that is asked what it is known to
  * answer, because what comes before a seed in its process (rows that are left behind, plans, statistics) is no part of its
- * scenario; and a few of them each in a process of its own. Two seeds that take the same steps are wrong too.
+ * scenario; and one of them in a process of its own. Two seeds that take the same steps are wrong too.
  * @returns what differs of each kind of chain, a line each
  */
 export async function repeatSeeds(
@@ -55,10 +55,14 @@ async function runEach(
   for (let task = next(); task !== undefined; task = next()) {
     const now = task;
     const only = [now];
-    await runTasks(
-      1,
-      () => only.shift(),
-      (report) => compare(now, report),
-    );
+    const alone = new Workers(1);
+    try {
+      await alone.run(
+        () => only.shift(),
+        (report) => compare(now, report),
+      );
+    } finally {
+      alone.end();
+    }
   }
 }

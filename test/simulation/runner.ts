@@ -35,29 +35,37 @@ export type Report = {
 const HOT = ['--wasm-tiering-budget=20000', '--disable-warning=ExperimentalWarning'];
 const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
 
-/**
- * Runs tasks in processes of their own, one after the other in each; a process that dies takes its task with it, which
- * counts as found. `next` gives the tasks of one process, until there are none.
- */
-export async function runTasks(
-  workers: number,
-  next: () => Task | undefined,
-  done: (report: Report) => void,
-): Promise<void> {
-  await Promise.all(Array.from({ length: workers }, () => oneWorker(next, done)));
-}
+/** Processes that run tasks. Each is started when there is a task for it, which takes as long as a hundred seeds, and kept. */
+export class Workers {
+  readonly count: number;
+  readonly #children: (ChildProcess | undefined)[];
 
-async function oneWorker(next: () => Task | undefined, done: (report: Report) => void): Promise<void> {
-  let child: ChildProcess | undefined;
-  try {
+  constructor(count: number) {
+    this.count = count;
+    this.#children = Array.from({ length: count }, () => undefined);
+  }
+
+  /**
+   * Runs tasks one after the other in each process; a process that dies takes its task with it, which counts as found.
+   * `next` gives the tasks of one process, until there are none.
+   */
+  async run(next: () => Task | undefined, done: (report: Report) => void): Promise<void> {
+    await Promise.all(this.#children.map((_, i) => this.#runIn(i, next, done)));
+  }
+
+  async #runIn(i: number, next: () => Task | undefined, done: (report: Report) => void): Promise<void> {
     for (let task = next(); task !== undefined; task = next()) {
-      child ??= fork(WORKER, [], { execArgv: HOT, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-      const report = await give(child, task);
-      done(report);
-      if (child.exitCode !== null || child.signalCode !== null) child = undefined;
+      const child =
+        this.#children[i] ??
+        fork(WORKER, [], { execArgv: HOT, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+      this.#children[i] = child;
+      done(await give(child, task));
+      if (child.exitCode !== null || child.signalCode !== null) this.#children[i] = undefined;
     }
-  } finally {
-    child?.kill();
+  }
+
+  end(): void {
+    for (const child of this.#children) child?.kill();
   }
 }
 
