@@ -16,7 +16,7 @@ import { createSolanaChain } from './solana-chain.ts';
 
 const RESTART_MS = 4_000;
 /** A little longer than `outbox_claim` says. */
-const CLAIM_MS = 6_100;
+export const CLAIM_MS = 6_100;
 const STOPPED_MAX_MS = 120_000;
 /**
  * Which seeds have extras: among so many these. No seed that showed a mutant before there were extras is one of them, so it

@@ -33,7 +33,7 @@ import type { Quote } from '@quittance/shared/quotes';
 import { answerReconcilers, reconcileStep } from '@quittance/shared/reconcile';
 import { Secret } from '@quittance/shared/secret';
 import { handlers as webhooksHandlers } from '@quittance/webhooks/handlers';
-import type { Environment } from './environment.ts';
+import { CLAIM_MS, type Environment } from './environment.ts';
 import type { Steps } from './mutant.ts';
 import { payoutRoutes } from './payout-routes.ts';
 import { askOf, clockOf, databaseOf, loggerOf } from './ports.ts';
@@ -121,8 +121,18 @@ function messengerOf<P>(common: Common, handlers: Handlers<P>, ports: P): Worker
       'relay',
       async () => {
         environment.isToRelay.delete(service);
+        const begunAt = environment.scheduler.now;
+        let isUnheard = false;
+        const publish: Bus['publish'] = async (messages) => {
+          const stored = await bus.publish(messages);
+          isUnheard = stored.includes(false);
+          return stored;
+        };
         try {
-          return await relay(db, bus, logger);
+          const done = await relay(db, { ...bus, publish }, logger);
+          // It was stopped before it gave them back: others have looked for them in vain.
+          if (isUnheard && environment.scheduler.now - begunAt >= CLAIM_MS) environment.relayLater(service);
+          return done;
         } catch (error) {
           environment.relayLater(service);
           throw error;
