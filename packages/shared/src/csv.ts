@@ -28,8 +28,11 @@ export function csvTable<R, V>(
   };
 }
 
-/** A spreadsheet takes such a text for a formula, and runs it: also in full-width letters, or after a line feed. */
-const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/;
+/**
+ * A spreadsheet takes such a text for a formula, and runs it: also in full-width letters. Where it splits cells at semicolons
+ * or tabs too, as it does in many countries, what follows one of these begins a cell.
+ */
+const FORMULA = /(?<=^|[;,\t\r\n]\s*"?)(?=[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;
 
 /**
  * A line of CSV (RFC 4180). A text that a spreadsheet would run gets an apostrophe before it; numbers stay numbers, so that
@@ -43,6 +46,6 @@ function cellOf(cell: CsvCell): string {
     invariant(/^-?\d+(?:\.\d+)?$/.test(cell.number), 'a number of a CSV file is plain decimal text');
     return cell.number;
   }
-  const safe = FORMULA.test(cell) ? `'${cell}` : cell;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const safe = cell.replace(FORMULA, "'");
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
