@@ -72,6 +72,17 @@ describe('with Redis', () => {
     return gateway;
   };
 
+  test('the address of a page is not in Redis: that of a claim link is a secret', async () => {
+    const gateway = await connected(await start(settings()));
+    const before = await watching.keys('limit:page:*');
+    for (let i = 0; i < 2; i++)
+      expect((await sendRaw(gateway.port, bytesOf('GET', '/claim/a-secret-token'))).status).toBe(200);
+    await eventually(async () =>
+      expect((await watching.keys('limit:page:*')).length).toBe(before.length + 1),
+    );
+    expect((await watching.keys('*')).join()).not.toContain('a-secret-token');
+  });
+
   test('two gateways let 30 a minute through together, whoever is asked', async () => {
     const { logger, said } = keepingLogger();
     const starting = [1, 2].map(() => start(settings(), { logger }).then(connected));

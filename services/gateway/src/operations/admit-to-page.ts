@@ -1,10 +1,12 @@
+import { hash } from 'node:crypto';
 import type { Begun } from '../limits.ts';
 import type { Ports } from '../ports.ts';
 
 /** A request for the payment page of an invoice, or in the same way for that of a payment link or a claim link. */
 export type PageRequest = { invoice: string; clientKey: string };
 
-const keyOf = ({ invoice, clientKey }: PageRequest): string => `${invoice} ${clientKey}`;
+/** The address of a claim link is a secret, and the key of a count is read by whoever reads Redis: it has a hash of it. */
+const keyOf = ({ invoice, clientKey }: PageRequest): string => `${hash('sha256', invoice)} ${clientKey}`;
 
 /**
  * Whether a page may be asked for. Many customers can come from one address, as from a proxy that is not trusted: each
