@@ -229,6 +229,16 @@ export const readBody: RequestHandler[] = [
   },
 ];
 
+/** Before a handler that takes neither, of what is known to be there, or to be the caller's. */
+export const takesNothing: RequestHandler[] = [
+  ...readBody,
+  (req, res, next) => {
+    const refused = unknownInput(req, res);
+    if (refused === undefined) next();
+    else send(res, refused);
+  },
+];
+
 /**
  * Reads a query as PHP does: given twice, the last one counts; `name[]` and `name[key]` make `name` an array,
  * so that a filter that takes none says so instead of being ignored. Those in `lists` may be given several times.

@@ -178,15 +178,20 @@ it('the CSV of the list has all that match, also for a client that accepts CSV a
   expect(head).toBe(
     'id,created_at,type,asset,amount,fee,net,balance_after,usd_rate,usd_value,source_type,source_id',
   );
-  expect(lines).toEqual(
-    all.map((item) => {
-      const { symbol } = item['asset'] as { symbol: string };
-      const { type: of, id } = item['source'] as { type: string; id: string };
-      const { amount, fee, net, balance_after, usd_rate, usd_value } = item;
-      const numbers = [amount, fee, net, balance_after, usd_rate, usd_value].map((one) => one ?? '');
-      return [item.id, item['created_at'], item['type'], symbol, ...numbers, of, id].join(',');
-    }),
-  );
+  const lineOf = (item: Item) => {
+    const { symbol } = item['asset'] as { symbol: string };
+    const { type: of, id } = item['source'] as { type: string; id: string };
+    const { amount, fee, net, balance_after, usd_rate, usd_value } = item;
+    const numbers = [amount, fee, net, balance_after, usd_rate, usd_value].map((one) => one ?? '');
+    return [item.id, item['created_at'], item['type'], symbol, ...numbers, of, id].join(',');
+  };
+  expect(lines).toEqual(all.map(lineOf));
+  // What comes before and after the dates is not in the file, and changes none of its balances.
+  const [from, to] = [String(all.at(-3)?.['created_at']), String(all[2]?.['created_at'])];
+  const between = await ask(`balance-transactions?format=csv&created_from=${from}&created_to=${to}`, account);
+  const within = all.filter((item) => String(item['created_at']) >= from && String(item['created_at']) < to);
+  expect(within.length).toBeGreaterThan(2);
+  expect(between.text.trimEnd().split('\r\n').slice(1)).toEqual(within.map(lineOf));
   const filtered = await ask('balance-transactions?format=csv&type=payout_failed', account);
   expect(filtered.text.trimEnd().split('\r\n')).toHaveLength(3);
 });

@@ -197,6 +197,10 @@ describe('GET /api/unresolved', () => {
     const account = deposit.account_id as AccountId;
     const path = `/api/unresolved/${deposit.deposit_id}/accept`;
     expect(await ask(`${path}?now=1`, account, 'POST')).toMatchObject({ status: 422 });
+    expect(await ask(path, account, 'POST', undefined, { amount: 5 })).toMatchObject({
+      status: 422,
+      body: { errors: { amount: ['The amount field is not known.'] } },
+    });
     expect(await ask(`${path}?now=1`, anAccount(), 'POST')).toMatchObject({
       status: 403,
       text: '{"message":"This action is unauthorized."}',

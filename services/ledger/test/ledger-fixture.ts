@@ -147,10 +147,15 @@ export async function askHttp(
   account?: AccountId,
   method: 'GET' | 'HEAD' | 'POST' = 'GET',
   secret = IDENTITY_SECRET,
+  fields?: object,
 ) {
   const identity = account && signIdentity(secret, { account }, new Date());
   const headers = identity === undefined ? {} : { [IDENTITY_HEADER]: identity };
-  const answer = await request(`http://127.0.0.1:${port}${path}`, { method, headers });
+  const answer = await request(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers,
+    body: fields === undefined ? null : JSON.stringify(fields),
+  });
   const text = await answer.body.text();
   const isJson = text !== '' && String(answer.headers['content-type']).includes('json');
   const body = isJson ? JSON.parse(text) : undefined;

@@ -46,12 +46,14 @@ describe('PATCH', () => {
     }
   });
 
-  test('an endpoint and its actions take no query parameters, and say so to their merchant alone', async () => {
+  test('an endpoint and its actions take no query parameters and no fields, and say so to their merchant alone', async () => {
     const { post, shown } = await aShop(url);
     const before = await shown();
     const { id } = before;
     const unknown = invalid({ now: ['The now field is not known.'] });
     expect(await post('/disable?now=1')).toEqual(unknown);
+    for (const action of ['/disable', '/enable', '/test'])
+      expect(await post(action, { now: true })).toEqual(unknown);
     expect(await call('POST', `/api/webhooks/${id}/disable?now=1`, anAccount())).toEqual(forbidden);
     expect(await shown()).toEqual(before);
   });

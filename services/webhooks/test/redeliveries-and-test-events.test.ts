@@ -90,6 +90,7 @@ describe('a redelivery', () => {
     });
     // Two requests before it is sent send it once.
     expect(await call('POST', `${path}/redeliver`, account)).toEqual(asked);
+    expect(await call('POST', `${path}/redeliver`, account, { now: true })).toMatchObject({ status: 422 });
     await deliverAll();
     expect(arrivedAt('/anew')).toHaveLength(11);
     const second = (await call('GET', path, account)).body;

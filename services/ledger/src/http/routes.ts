@@ -5,8 +5,9 @@ import {
   createApp,
   finishApp,
   merchantOnly,
+  readBody,
   takesNoParameters,
-  unknownParameters,
+  unknownInput,
 } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
@@ -52,13 +53,13 @@ export function createHttp(ports: HttpPorts, parts: ServiceHttpParts): Express {
     send(res, await listUnresolved(ports, contextOf(res).identity.account, req)),
   );
 
-  app.post('/api/unresolved/:id/accept', merchant, async (req, res) => {
+  app.post('/api/unresolved/:id/accept', merchant, ...readBody, async (req, res) => {
     const id = String(req.params['id']);
     const { account } = contextOf(res).identity;
     const item = isDepositId(id) ? await findSuspense(db, id) : undefined;
     if (item === undefined) return send(res, refusals.not_found);
     if (item.account !== account) return send(res, refusals.forbidden);
-    const refused = unknownParameters(req);
+    const refused = unknownInput(req, res);
     if (refused !== undefined) return send(res, refused);
     const accepted = await acceptDeposit({ db }, account, id as DepositId);
     send(res, accepted.ok ? { status: 200, body: acceptedView(accepted.value) } : refusals[accepted.refusal]);

@@ -1,5 +1,11 @@
 import { form } from '@quittance/shared/form';
-import { contextOf, readBody, takesNoParameters, unknownParameters } from '@quittance/shared/http';
+import {
+  contextOf,
+  readBody,
+  takesNoParameters,
+  unknownInput,
+  unknownParameters,
+} from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import { refuse } from '@quittance/shared/result';
 import { rules } from '@quittance/shared/validation';
@@ -93,10 +99,10 @@ export function routeDeliveries(app: Express, merchant: RequestHandler, ports: P
     send(res, unknownParameters(req) ?? { status: 200, body: deliveryView(found.value) });
   });
 
-  app.post('/api/deliveries/:id/redeliver', merchant, async (req, res) => {
+  app.post('/api/deliveries/:id/redeliver', merchant, ...readBody, async (req, res) => {
     const found = await readDelivery(ports, ...ownerAndId(req, res));
     if (!found.ok) return send(res, refusals.delivery[found.refusal]);
-    const refused = unknownParameters(req);
+    const refused = unknownInput(req, res);
     if (refused !== undefined) return send(res, refused);
     const begun = await redeliver(ports, ...ownerAndId(req, res));
     if (!begun.ok) return send(res, refusals.redelivery[begun.refusal]);

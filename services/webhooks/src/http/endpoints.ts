@@ -1,5 +1,11 @@
 import { form } from '@quittance/shared/form';
-import { contextOf, readBody, takesNoParameters, unknownParameters } from '@quittance/shared/http';
+import {
+  contextOf,
+  readBody,
+  takesNoParameters,
+  takesNothing,
+  unknownParameters,
+} from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import type { AccountId } from '@quittance/shared/ids';
 import { pageForm, pageOf, pageView } from '@quittance/shared/pages';
@@ -109,11 +115,11 @@ export function routeEndpoints(app: Express, merchant: RequestHandler, ports: Po
     await change(req, res, events === undefined ? others : { ...others, eventTypes: events }, 'updated');
   });
 
-  app.post('/api/webhooks/:id/enable', merchant, own, takesNoParameters, (req, res) =>
+  app.post('/api/webhooks/:id/enable', merchant, own, ...takesNothing, (req, res) =>
     change(req, res, { enabled: true }, 'enabled'),
   );
 
-  app.post('/api/webhooks/:id/disable', merchant, own, takesNoParameters, (req, res) =>
+  app.post('/api/webhooks/:id/disable', merchant, own, ...takesNothing, (req, res) =>
     change(req, res, { enabled: false }, 'disabled'),
   );
 
@@ -127,7 +133,7 @@ export function routeEndpoints(app: Express, merchant: RequestHandler, ports: Po
     send(res, { status: 200, body: { message: 'Webhook secret rotated successfully.', data } });
   });
 
-  app.post('/api/webhooks/:id/test', merchant, own, takesNoParameters, async (req, res) => {
+  app.post('/api/webhooks/:id/test', merchant, own, ...takesNothing, async (req, res) => {
     const tested = await testEndpoint(ports, ...ownerAndId(req, res));
     if (!tested.ok) return send(res, refusals.test[tested.refusal]);
     const data = { delivery_id: tested.value.deliveryId, event: eventView(tested.value.event) };
