@@ -192,6 +192,15 @@ export function unitsToUsd(amount: Units, rate: Rate, decimals: number, rounding
   return ((amount * rate) / 10n ** BigInt(decimals + RATE_DECIMALS - CENT_DECIMALS)) as Cents;
 }
 
+/**
+ * What a movement is worth in a currency, rounded towards zero, so that a payment and its reversal are worth the same; in
+ * hundredths. `fiatRate` is that of the currency, in dollars.
+ */
+export function worthOfUnits(amount: Units, rate: Rate, fiatRate: Rate, decimals: number): Cents {
+  invariant(fiatRate > 0n, 'a conversion needs a positive rate');
+  return ((amount * rate * 100n) / (fiatRate * 10n ** BigInt(decimals))) as Cents;
+}
+
 /** An amount without trailing zeros: the form of `usd_value`. */
 export const formatCents = (value: Cents): string => formatFixed(value, CENT_DECIMALS);
 

@@ -1,32 +1,46 @@
 import { type CsvCell, csvLine, csvTable, number, numberOrNothing } from '@quittance/shared/csv';
+import type { Currency } from '@quittance/shared/currencies';
 import { balanceTransactionView, type StatementView } from './views.ts';
 
 /** The balance transactions of an account. */
-export const transactionsTable = csvTable(balanceTransactionView, {
-  id: ({ id }) => id,
-  created_at: ({ created_at }) => created_at,
-  type: ({ type }) => type,
-  asset: ({ asset }) => asset.symbol,
-  amount: ({ amount }) => number(amount),
-  fee: ({ fee }) => number(fee),
-  net: ({ net }) => number(net),
-  balance_after: ({ balance_after }) => number(balance_after),
-  usd_rate: ({ usd_rate }) => numberOrNothing(usd_rate),
-  usd_value: ({ usd_value }) => numberOrNothing(usd_value),
-  source_type: ({ source }) => source.type,
-  source_id: ({ source }) => String(source.id),
-});
+export const transactionsTable = (currency: Currency) =>
+  csvTable(balanceTransactionView(currency), {
+    id: ({ id }) => id,
+    created_at: ({ created_at }) => created_at,
+    type: ({ type }) => type,
+    asset: ({ asset }) => asset.symbol,
+    amount: ({ amount }) => number(amount),
+    fee: ({ fee }) => number(fee),
+    net: ({ net }) => number(net),
+    balance_after: ({ balance_after }) => number(balance_after),
+    usd_rate: ({ usd_rate }) => numberOrNothing(usd_rate),
+    usd_value: ({ usd_value }) => numberOrNothing(usd_value),
+    currency: ({ currency }) => currency,
+    currency_usd_rate: ({ currency_usd_rate }) => numberOrNothing(currency_usd_rate),
+    value: ({ value }) => numberOrNothing(value),
+    source_type: ({ source }) => source.type,
+    source_id: ({ source }) => String(source.id),
+  });
 
 /** The balances have a column of their own: those of amounts, fees and nets can be summed. */
 export function statementCsv(statement: StatementView): string {
-  const { month, asset, opening_balance: opening, closing_balance: closing, entries } = statement;
+  const { month, asset, currency, opening_balance: opening, closing_balance: closing, entries } = statement;
   const line = (name: string, ...cells: CsvCell[]) => csvLine([month, asset.symbol, name, ...cells]);
   return [
-    csvLine(['month', 'asset', 'entry', 'count', 'amount', 'fee', 'net', 'balance']),
-    line('opening_balance', null, null, null, null, number(opening)),
-    ...entries.map(({ type, count, amount, fee, net }) =>
-      line(type, number(String(count)), number(amount), number(fee), number(net), null),
+    csvLine(['month', 'asset', 'entry', 'count', 'amount', 'fee', 'net', 'balance', 'currency', 'value']),
+    line('opening_balance', null, null, null, null, number(opening), null, null),
+    ...entries.map(({ type, count, amount, fee, net, value }) =>
+      line(
+        type,
+        number(String(count)),
+        number(amount),
+        number(fee),
+        number(net),
+        null,
+        currency,
+        number(value),
+      ),
     ),
-    line('closing_balance', null, null, null, null, number(closing)),
+    line('closing_balance', null, null, null, null, number(closing), null, null),
   ].join('');
 }

@@ -17,18 +17,21 @@ tfoot th,tfoot td,.balance th,.balance td{font-weight:600}
 @media print{body{padding:0;font-size:11pt}main{max-width:none}tr{break-inside:avoid}thead{display:table-header-group}}
 `;
 
+const day = (time: string): string => time.slice(0, 10);
+
 /** A statement to be printed. */
 export function statementPage(statement: StatementView): HtmlPage {
-  const { month, asset, from, to, entries, total, generated_at: generatedAt } = statement;
+  const { month, asset, currency, from, to, entries, total, generated_at: generatedAt } = statement;
   const balance = (name: string, amount: string) =>
-    html`<tr class="balance"><th scope="row">${name}</th><td colspan="3"></td><td>${amount}</td></tr>`;
-  const row = (name: string, { count, amount, fee, net }: StatementView['total']) =>
-    html`<tr><th scope="row">${name}</th><td>${count}</td><td>${amount}</td><td>${fee}</td><td>${net}</td></tr>`;
+    html`<tr class="balance"><th scope="row">${name}</th><td colspan="3"></td><td>${amount}</td><td></td></tr>`;
+  const row = (name: string, { count, amount, fee, net, value }: StatementView['total']) =>
+    html`<tr><th scope="row">${name}</th><td>${count}</td><td>${amount}</td><td>${fee}</td><td>${net}</td><td>${value}</td></tr>`;
   const body = html`<h1>Statement ${month}, ${asset.name} (${asset.symbol})</h1>
-<p>From ${from} until ${to}${statement.complete ? '' : ' (not over yet)'}. Generated at ${generatedAt}.</p>
+<p>From ${day(from)} to ${day(to)} (UTC, not included)${statement.complete ? '' : ', which is not over yet'}. Generated on
+${day(generatedAt)} at ${generatedAt.slice(11, 16)} UTC.</p>
 <table>
 <thead><tr><th scope="col">Entry</th><th scope="col">Count</th><th scope="col">Amount</th><th scope="col">Fee</th>
-<th scope="col">Net</th></tr></thead>
+<th scope="col">Net</th><th scope="col">Net in ${currency}</th></tr></thead>
 <tbody>
 ${balance('Opening balance', statement.opening_balance)}
 ${entries.map((entry) => row(entry.type.replaceAll('_', ' '), entry))}
@@ -37,6 +40,7 @@ ${entries.map((entry) => row(entry.type.replaceAll('_', ' '), entry))}
 ${row('Total', total)}
 ${balance('Closing balance', statement.closing_balance)}
 </tfoot>
-</table>`;
+</table>
+${total.without_value === 0 ? '' : html`<p>${total.without_value} of these have no value in ${currency}: no rate was known then.</p>`}`;
   return styledPage(`Statement ${month} ${asset.symbol}`, body, style);
 }

@@ -1,14 +1,14 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import type { Currency } from '@quittance/shared/currencies';
 import {
-  type Cents,
-  cents,
   formatCents,
   formatRate,
   formatUnits,
+  ONE_DOLLAR,
   type Rate,
   type Units,
-  units,
   unitsToUsd,
+  worthOfUnits,
 } from '@quittance/shared/money';
 import type { FiatRate, Quote } from '@quittance/shared/quotes';
 import { partsOf, sourceOf, transactionIdOf, typeOf } from './domain/balance-transaction.ts';
@@ -90,13 +90,17 @@ export const acceptedView = (item: SuspenseItem) => ({
 export const byAssetId = (a: AssetCardRow, b: AssetCardRow): number =>
   assets[a.symbol].id - assets[b.symbol].id;
 
-/** A movement of an available balance. */
-export function balanceTransactionView(transaction: BalanceTransaction) {
-  const { op, kind, net, usdRate } = transaction;
+/** A movement of an available balance, and what it was worth in a currency then. */
+export const balanceTransactionView = (currency: Currency) => (transaction: BalanceTransaction) => {
+  const { op, kind, net, usdRate, currencyRate } = transaction;
   const asset = reducedAsset(transaction.asset);
   const { amount, fee } = partsOf(transaction, net, transaction.networkFee);
   const show = (value: Units) => formatUnits(value, asset.decimals);
   const rate = usdRate === null ? null : storedRate(usdRate);
+  const fiatRate = currencyRate === null ? null : storedRate(currencyRate);
+  const worth = (fiat: Rate | null) => rate && fiat && worthOfUnits(net, rate, fiat, asset.decimals);
+  const value = worth(fiatRate);
+  const dollars = worth(ONE_DOLLAR);
   const source = sourceOf(kind, op, transaction.invoice);
   return {
     id: transactionIdOf(op),
@@ -107,17 +111,14 @@ export function balanceTransactionView(transaction: BalanceTransaction) {
     net: show(net),
     balance_after: show(transaction.balanceAfter),
     usd_rate: rate && formatRate(rate),
-    usd_value: rate && formatCents(worthOf(net, rate, asset.decimals)),
+    usd_value: dollars === null ? null : formatCents(dollars),
+    currency,
+    currency_usd_rate: fiatRate && formatRate(fiatRate),
+    value: value === null ? null : formatCents(value),
     source: source.type === 'payout' ? { ...source, id: payoutNumber(source.id) } : source,
     created_at: transaction.createdAt.toISOString(),
   };
-}
-
-/** Rounded towards zero, so that a payment and its reversal are worth the same. */
-function worthOf(net: Units, rate: Rate, decimals: number): Cents {
-  if (net >= 0n) return unitsToUsd(net, rate, decimals, 'down');
-  return cents(-unitsToUsd(units(-net), rate, decimals, 'down'));
-}
+};
 
 /** Longer than any transaction that books. */
 const COMMITTED_WITHIN_MS = 60_000;
@@ -126,22 +127,25 @@ export type StatementView = ReturnType<typeof statementView>;
 
 /** The statement of an asset and month; `now` tells whether the month is over. */
 export function statementView(
-  symbol: AssetSymbol,
+  { asset: symbol, currency }: { asset: AssetSymbol; currency: Currency },
   { name, from, to }: Month,
   statement: MonthStatement,
   now: Date,
 ) {
   const asset = reducedAsset(symbol);
   const show = (value: Units) => formatUnits(value, asset.decimals);
-  const shown = ({ count, amount, fee, net }: MonthStatement['total']) => ({
+  const shown = ({ count, amount, fee, net, value, withoutValue }: MonthStatement['total']) => ({
     count,
     amount: show(amount),
     fee: show(fee),
     net: show(net),
+    value: formatCents(value),
+    without_value: withoutValue,
   });
   return {
     month: name,
     asset,
+    currency,
     from: from.toISOString(),
     to: to.toISOString(),
     // What was booked before midnight may be committed a moment after it.

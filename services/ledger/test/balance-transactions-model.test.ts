@@ -110,10 +110,16 @@ type Step =
   | 'charge'
   | 'give up';
 
-type Line = { id: string; month: string; type: string; asset: string } & Record<
+type Line = { id: string; month: string; type: string; asset: string; value: bigint | undefined } & Record<
   'amount' | 'fee' | 'net' | 'balance_after',
   bigint
 >;
+
+function hundredths(text: string): bigint {
+  const parsed = parseUnits(text, 2);
+  if (!parsed.ok) throw new Error(`${text} is no value`);
+  return parsed.value;
+}
 
 /** Reads a file of balance transactions as a bookkeeper's program would, by the names of its columns. */
 function linesOf(csv: string): Line[] {
@@ -130,7 +136,8 @@ function linesOf(csv: string): Line[] {
     };
     const [amount, fee, net, balance_after] = ['amount', 'fee', 'net', 'balance_after'].map(number);
     const text = { id: cell('id'), month: cell('created_at').slice(0, 7), type: cell('type'), asset };
-    return { ...text, amount, fee, net, balance_after } as Line;
+    const value = cell('value') === '' ? undefined : hundredths(cell('value'));
+    return { ...text, value, amount, fee, net, balance_after } as Line;
   });
 }
 
@@ -153,7 +160,11 @@ async function expectClosedMonths(
   expect([show(total(lines, 'net')), show(after[0] ?? 0n)]).toEqual([balance, balance]);
   let opening = '0';
   for (const month of ['2026-01', '2026-02', '2026-03', '2026-04']) {
-    const { body } = await askHttp(one, `/api/statements?month=${month}&asset=${asset}`, account);
+    const { body } = await askHttp(
+      one,
+      `/api/statements?month=${month}&asset=${asset}&currency=EUR`,
+      account,
+    );
     const ofMonth = lines.filter((line) => line.month === month);
     const sums = (some: readonly Line[]) => ({
       count: some.length,
@@ -161,6 +172,8 @@ async function expectClosedMonths(
         amount: show(total(some, 'amount')),
         fee: show(total(some, 'fee')),
         net: show(total(some, 'net')),
+        value: formatUnits(units(some.reduce((sum, { value }) => sum + (value ?? 0n), 0n)), 2),
+        without_value: some.filter(({ value }) => value === undefined).length,
       },
     });
     const types = transactionTypes.filter((type) => ofMonth.some((line) => line.type === type));
@@ -175,10 +188,15 @@ async function expectClosedMonths(
   expect(opening).toBe(balance);
 }
 
-it('after any history the export, the list, the statements of all months and the balances agree to the unit', async () => {
+it('after any history the export, the list, the statements of all months and the balances agree to the unit, and values to the cent', async () => {
   const aHistory = fc.array(
     fc.tuple(fc.constantFrom(...steps), fc.nat(200), fc.constantFrom('ETH', 'ETH', 'ETH', 'USDC_ERC20')),
     { minLength: 6, maxLength: 24 },
+  );
+  // A rate a day, but for one week.
+  await fixture.admin.rows(
+    `insert into currency_rates select 'EUR', timestamptz '2026-01-01' + n * interval '1 day', 1.07 + n / 777.0
+     from generate_series(0, 90) as n where n not between 31 and 37`,
   );
   const property = fc.asyncProperty(aHistory, async (history) => {
     const account = anAccount();
@@ -188,14 +206,15 @@ it('after any history the export, the list, the statements of all months and the
     }
     // Booked now: spread over three months in the order of their booking.
     await fixture.admin.rows(
-      `update transfers t set created_at = timestamptz '2026-01-01' + n * interval '90 days' / ($2 + 1)
+      `update transfers t set created_at = timestamptz '2026-01-01' + n * interval '90 days' / ($2 + 1),
+         usd_rate = case when n % 7 < 6 then 1234.56789 / (n + 1) end
        from (select seq, row_number() over (order by seq) - 1 as n from transfers where account_id = $1) as o
        where o.seq = t.seq`,
       [account, history.length * 2],
     );
     const [file, list, balances] = await Promise.all(
-      ['balance-transactions?format=csv', 'balance-transactions?limit=100', 'balances'].map((path) =>
-        askHttp(one, `/api/${path}`, account),
+      ['balance-transactions?format=csv&currency=EUR', 'balance-transactions?limit=100', 'balances'].map(
+        (path) => askHttp(one, `/api/${path}`, account),
       ),
     );
     const lines = linesOf(file?.text ?? '');

@@ -95,6 +95,9 @@ it('GET /api/balance-transactions shows each movement with its parts, the balanc
     balance_after: after,
     usd_rate: usd && '0.9999',
     usd_value: usd,
+    currency: 'USD',
+    currency_usd_rate: '1',
+    value: usd,
     source,
     created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
   });
@@ -155,7 +158,7 @@ it.each([
   ['source=nonsense', 'source'],
   ['type=refund', 'type'],
   ['format=csv&limit=5', 'limit'],
-  ['currency=EUR', 'currency'],
+  ['currency=XYZ', 'currency'],
 ])('GET /api/balance-transactions?%s is a 422 about it', async (query, field) => {
   const { status, body } = await ask(`balance-transactions?${query}`, account);
   expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
@@ -176,20 +179,31 @@ it('the CSV of the list has all that match, also for a client that accepts CSV a
   expect(type).toBe('text/csv; charset=utf-8');
   const [head, ...lines] = text.trimEnd().split('\r\n');
   expect(head).toBe(
-    'id,created_at,type,asset,amount,fee,net,balance_after,usd_rate,usd_value,source_type,source_id',
+    'id,created_at,type,asset,amount,fee,net,balance_after,usd_rate,usd_value,currency,currency_usd_rate,value,source_type,source_id',
   );
   const lineOf = (item: Item) => {
     const { symbol } = item['asset'] as { symbol: string };
     const { type: of, id } = item['source'] as { type: string; id: string };
     const { amount, fee, net, balance_after, usd_rate, usd_value } = item;
     const numbers = [amount, fee, net, balance_after, usd_rate, usd_value].map((one) => one ?? '');
-    return [item.id, item['created_at'], item['type'], symbol, ...numbers, of, id].join(',');
+    return [
+      item.id,
+      item['created_at'],
+      item['type'],
+      symbol,
+      ...numbers,
+      'USD',
+      '1',
+      item['value'] ?? '',
+      of,
+      id,
+    ].join(',');
   };
   expect(lines).toEqual(all.map(lineOf));
   // What comes before and after the dates is not in the file, and changes none of its balances.
   const [from, to] = [String(all.at(-3)?.['created_at']), String(all[2]?.['created_at'])];
   const between = await ask(`balance-transactions?format=csv&created_from=${from}&created_to=${to}`, account);
-  const within = all.filter((item) => String(item['created_at']) >= from && String(item['created_at']) < to);
+  const within = all.filter((item) => String(item['created_at']) >= from && String(item['created_at']) <= to);
   expect(within.length).toBeGreaterThan(2);
   expect(between.text.trimEnd().split('\r\n').slice(1)).toEqual(within.map(lineOf));
   const filtered = await ask('balance-transactions?format=csv&type=payout_failed', account);
@@ -203,13 +217,37 @@ it('GET /api/statements sums up a month by type, from its opening to its closing
   const { body } = await ask(statement, account);
   expect(body).toMatchObject({ month, complete: false, opening_balance: '0', closing_balance: '5' });
   expect(body.entries).toEqual([
-    { type: 'payment', count: 1, amount: '10', fee: '0', net: '10' },
-    { type: 'payment_reversal', count: 1, amount: '-10', fee: '0', net: '-10' },
-    { type: 'unresolved_accepted', count: 1, amount: '7', fee: '0', net: '7' },
-    { type: 'payout', count: 3, amount: '-6', fee: '1.5', net: '-7.5' },
-    { type: 'payout_failed', count: 2, amount: '5', fee: '-0.5', net: '5.5' },
+    { type: 'payment', count: 1, amount: '10', fee: '0', net: '10', value: '0', without_value: 1 },
+    {
+      type: 'payment_reversal',
+      count: 1,
+      amount: '-10',
+      fee: '0',
+      net: '-10',
+      value: '-9.99',
+      without_value: 0,
+    },
+    {
+      type: 'unresolved_accepted',
+      count: 1,
+      amount: '7',
+      fee: '0',
+      net: '7',
+      value: '6.99',
+      without_value: 0,
+    },
+    { type: 'payout', count: 3, amount: '-6', fee: '1.5', net: '-7.5', value: '-7.47', without_value: 0 },
+    {
+      type: 'payout_failed',
+      count: 2,
+      amount: '5',
+      fee: '-0.5',
+      net: '5.5',
+      value: '5.48',
+      without_value: 0,
+    },
   ]);
-  expect(body.total).toEqual({ count: 8, amount: '6', fee: '1', net: '5' });
+  expect(body.total).toEqual({ count: 8, amount: '6', fee: '1', net: '5', value: '-4.99', without_value: 1 });
   const past = await ask('statements?month=2020-02&asset=USDC_ERC20', account);
   expect(past.body).toMatchObject({
     from: '2020-02-01T00:00:00.000Z',
@@ -224,9 +262,9 @@ it('GET /api/statements sums up a month by type, from its opening to its closing
 it('a statement is also CSV, and a page without scripts that can be printed', async () => {
   const csv = await ask(`${statement}&format=csv`, account, { accept: 'application/json' });
   expect(csv.text.split('\r\n').slice(0, 3)).toEqual([
-    'month,asset,entry,count,amount,fee,net,balance',
-    `${month},USDC_ERC20,opening_balance,,,,,0`,
-    `${month},USDC_ERC20,payment,1,10,0,10,`,
+    'month,asset,entry,count,amount,fee,net,balance,currency,value',
+    `${month},USDC_ERC20,opening_balance,,,,,0,,`,
+    `${month},USDC_ERC20,payment,1,10,0,10,,USD,0`,
   ]);
   const page = await ask(`${statement}&format=html`, account);
   expect(page.type).toBe('text/html; charset=utf-8');

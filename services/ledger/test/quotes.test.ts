@@ -154,6 +154,13 @@ describe('quotes', () => {
     expect(await latestOf('JPY')).toMatchObject({ usd_rate: '0.0066', as_of: old.toISOString() });
     expect(fiatBoard.fresh('JPY')).toBeUndefined();
     expect(fiatBoard.fresh('GBP')).toBeUndefined();
+    // What movements of the past are valued at: the first rate of an hour.
+    expect(
+      await fixture.admin.rows('select currency, usd_rate::float from currency_rates order by 1'),
+    ).toEqual([
+      { currency: 'EUR', usd_rate: 1.08 },
+      { currency: 'JPY', usd_rate: 0.0066 },
+    ]);
   });
 
   it('of a publisher that was replaced are not kept', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { units } from '@quittance/shared/money';
+import { cents, units } from '@quittance/shared/money';
 import {
   movementsOf,
   opOf,
@@ -55,7 +55,15 @@ it('a month begins and ends in UTC, and a year may end with it', () => {
 });
 
 it('a statement is counted back from the balance, over what came after its month', () => {
-  const movement = { kind: 'deposit', detail: '', count: 1, net: units(5n), networkFee: units(0n) };
+  const movement = {
+    kind: 'deposit',
+    detail: '',
+    count: 1,
+    net: units(5n),
+    networkFee: units(0n),
+    value: cents(7n),
+    withoutValue: 1,
+  };
   const { opening, closing, lines } = statementOf(units(100n), [
     { ...movement, later: false },
     { ...movement, later: true, net: units(20n) },
@@ -76,7 +84,7 @@ it.each([
 });
 
 it('a statement counts the movements of each type and of all, and leaves later ones out of the closing balance', () => {
-  const sums = { later: false, networkFee: units(0n) };
+  const sums = { later: false, networkFee: units(0n), value: cents(3n), withoutValue: 1 };
   const statement = statementOf(units(100n), [
     { ...sums, kind: 'deposit', detail: 'credit', count: 2, net: units(40n) },
     { ...sums, kind: 'hold', detail: '', count: 1, net: units(-12n), networkFee: units(2n) },
@@ -87,9 +95,9 @@ it('a statement counts the movements of each type and of all, and leaves later o
     opening: 48n,
     lines: [
       { count: 2, amount: 40n, fee: 0n, net: 40n },
-      { type: 'payout', count: 4, amount: -16n, fee: 2n, net: -18n },
+      { type: 'payout', count: 4, amount: -16n, fee: 2n, net: -18n, value: 6n, withoutValue: 2 },
     ],
-    total: { count: 6, net: 22n },
+    total: { count: 6, net: 22n, value: 9n, withoutValue: 3 },
     closing: 70n,
   });
 });

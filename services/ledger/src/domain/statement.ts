@@ -1,4 +1,4 @@
-import { sum, type Units, units } from '@quittance/shared/money';
+import { type Cents, cents, sum, type Units, units } from '@quittance/shared/money';
 import {
   partsOf,
   type TransactionType,
@@ -20,9 +20,18 @@ export function parseMonth(name: string): Month | undefined {
 }
 
 /** Transfers of one kind and reason, summed up: those of the month, or of the time after it. */
-export type MovementSum = TransferKind & { later: boolean; count: number; net: Units; networkFee: Units };
+export type MovementSum = TransferKind & {
+  later: boolean;
+  count: number;
+  net: Units;
+  networkFee: Units;
+  /** Of the transfers that have one, in hundredths of the wanted currency. */
+  value: Cents;
+  /** How many transfers have no rate. */
+  withoutValue: number;
+};
 
-type Sums = { count: number; amount: Units; fee: Units; net: Units };
+type Sums = Pick<MovementSum, 'count' | 'net' | 'value' | 'withoutValue'> & { amount: Units; fee: Units };
 export type StatementLine = Sums & { type: TransactionType };
 export type MonthStatement = { opening: Units; lines: StatementLine[]; total: Sums; closing: Units };
 
@@ -39,12 +48,14 @@ export function statementOf(available: Units, movements: readonly MovementSum[])
 }
 
 const sumsOf = (movement: MovementSum): Sums => {
-  const { count, net, networkFee } = movement;
-  return { count, net, ...partsOf(movement, net, networkFee) };
+  const { count, net, networkFee, value, withoutValue } = movement;
+  return { count, net, value, withoutValue, ...partsOf(movement, net, networkFee) };
 };
 
 const addUp = (all: readonly Sums[]): Sums => ({
   count: all.reduce((count, one) => count + one.count, 0),
+  value: cents(all.reduce((value, one) => value + one.value, 0n)),
+  withoutValue: all.reduce((count, one) => count + one.withoutValue, 0),
   amount: sum(all.map(({ amount }) => amount)),
   fee: sum(all.map(({ fee }) => fee)),
   net: sum(all.map(({ net }) => net)),

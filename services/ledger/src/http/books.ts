@@ -1,5 +1,6 @@
 import { assetSymbols } from '@quittance/shared/assets';
 import { csvExports, partErrors, sendCsvHead, wantsCsv } from '@quittance/shared/csv-export';
+import { currencyCodes } from '@quittance/shared/currencies';
 import { form } from '@quittance/shared/form';
 import { sendPage } from '@quittance/shared/html';
 import { contextOf } from '@quittance/shared/http';
@@ -31,12 +32,14 @@ const listForm = form({
   source: rules.text(CURSOR_CHARACTERS_MAX).optional,
   created_from: rules.date().optional,
   created_to: rules.date().optional,
+  currency: rules.oneOf(currencyCodes).or('USD' as const),
   format: rules.oneOf(['json', 'csv']).optional,
 });
 
 const statementForm = form({
   month: rules.text(CURSOR_CHARACTERS_MAX).required,
   asset: rules.oneOf(assetSymbols).required,
+  currency: rules.oneOf(currencyCodes).or('USD' as const),
   format: rules.oneOf(['json', 'csv', 'html']).optional,
 });
 
@@ -61,12 +64,13 @@ export function addBooks(app: Express, merchant: RequestHandler, ports: BooksPor
       errors['ending_before'] = [messages.invalid('ending_before', 'Give it without starting_after.')];
     }
     if (given === undefined || Object.keys(errors).length > 0) return send(res, answers.invalid(errors));
-    const { asset, type } = rest;
+    const { asset, type, currency } = rest;
     const dates = { createdFrom: created_from, createdTo: created_to };
-    const wanted = { account, asset, type, source: given, ...dates };
+    const wanted = { account, asset, type, source: given, currency, ...dates };
     if (isCsv) {
       const select = selectBalanceTransactions(wanted);
-      return exports.send(res, { account, name: 'balance-transactions', table: transactionsTable, select });
+      const table = transactionsTable(currency);
+      return exports.send(res, { account, name: 'balance-transactions', table, select });
     }
     const cursors = { startingAfter: starting_after, endingBefore: ending_before };
     const page = await listBalanceTransactions(ports, wanted, cursors, limit ?? LIMIT_DEFAULT);
@@ -76,7 +80,10 @@ export function addBooks(app: Express, merchant: RequestHandler, ports: BooksPor
       return send(res, answers.invalid({ [name]: [problem] }));
     }
     const { items, hasMore } = page.value;
-    send(res, { status: 200, body: { data: items.map(balanceTransactionView), has_more: hasMore } });
+    send(res, {
+      status: 200,
+      body: { data: items.map(balanceTransactionView(currency)), has_more: hasMore },
+    });
   });
 
   app.get('/api/statements', merchant, async (req, res) => {
@@ -84,14 +91,14 @@ export function addBooks(app: Express, merchant: RequestHandler, ports: BooksPor
     const now = ports.clock.now();
     const wanted = statementForm(req.query);
     if (!wanted.ok) return send(res, answers.invalid(wanted.refusal));
-    const { asset, format } = wanted.value;
+    const { asset, format, currency } = wanted.value;
     const month = parseMonth(wanted.value.month);
     if (month === undefined || month.from > now) {
       const hint = `Give a month that has begun, such as ${now.toISOString().slice(0, 7)}.`;
       return send(res, answers.invalid({ month: [messages.invalid('month', hint)] }));
     }
-    const { available, movements } = await movementSums(ports.db, { account, asset, ...month });
-    const view = statementView(asset, month, statementOf(available, movements), now);
+    const { available, movements } = await movementSums(ports.db, { account, asset, currency, ...month });
+    const view = statementView({ asset, currency }, month, statementOf(available, movements), now);
     if (format === 'html') return sendPage(res, statementPage(view));
     if (!wantsCsv(req, format)) return send(res, { status: 200, body: view });
     sendCsvHead(res, `statement-${month.name}-${asset}`);

@@ -1,4 +1,5 @@
 import { type AssetSymbol, assetSymbols } from '@quittance/shared/assets';
+import type { Currency } from '@quittance/shared/currencies';
 import type { Queryable, Selection, Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
@@ -23,6 +24,7 @@ export type WantedTransactions = {
   createdFrom: Date | null;
   /** Included. */
   createdTo: Date | null;
+  currency: Currency;
 };
 
 /** The ids of transactions that a page is beside. At most one is given. */
@@ -47,13 +49,14 @@ export const selectBalanceTransactions =
     allTransactions(await filterOf(trx, wanted));
 
 async function filterOf(db: Queryable, wanted: WantedTransactions): Promise<TransactionFilter> {
-  const { account, asset, type, source, createdFrom, createdTo } = wanted;
+  const { account, asset, type, source, createdFrom, createdTo, currency } = wanted;
   return {
     account,
     assets: asset === null ? assetSymbols : [asset],
     ...(type === null ? { kind: null, reasons: null } : movementsOf(type)),
     seqs: source === null ? null : await transfersOfSource(db, account, source),
     createdFrom,
+    currency,
     // A millisecond has many times of Postgres.
     createdBefore: createdTo && new Date(createdTo.getTime() + 1),
   };

@@ -1,4 +1,5 @@
-import type { AssetSymbol } from '@quittance/shared/assets';
+import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import type { Currency } from '@quittance/shared/currencies';
 import { type Queryable, query, type Selection } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
@@ -18,6 +19,8 @@ export type BalanceTransaction = {
   balanceAfter: Units;
   /** Decimal text: see `storedRate`. Null of old transfers. */
   usdRate: string | null;
+  /** US dollars for one unit of the wanted currency, in the same form. Null where none was told on that day. */
+  currencyRate: string | null;
   invoice: string | null;
   createdAt: Date;
 };
@@ -33,12 +36,23 @@ export type TransactionFilter = {
   createdFrom: Date | null;
   /** Not included. */
   createdBefore: Date | null;
+  /** What the transactions are valued in. */
+  currency: Currency;
 };
 
-const valuesOf = ({ account, assets, kind, reasons, seqs, createdFrom, createdBefore }: TransactionFilter) =>
-  [account, assets, kind, reasons, seqs, createdFrom, createdBefore] as const;
+const valuesOf = ({
+  account,
+  assets,
+  kind,
+  reasons,
+  seqs,
+  createdFrom,
+  createdBefore,
+  currency,
+}: TransactionFilter) =>
+  [account, assets, kind, reasons, seqs, createdFrom, createdBefore, currency] as const;
 
-/* The conditions of a filter, whose values are the first seven. Without a name statements are planned for the values that are given. */
+/* The conditions of a filter, whose values are the first eight. Without a name statements are planned for the values that are given. */
 const matches = `($3::text is null or t.kind = $3)
   and ($4::text[] is null or t.detail = any($4))
   and ($5::bigint[] is null or t.seq = any($5))
@@ -51,10 +65,16 @@ const shown = `t.seq, t.op, t.kind, t.detail, t.asset, t.network_fee, t.usd_rate
 const itsInvoice = `(select d.invoice_id from deposits d
   where t.kind in ('deposit', 'reversal', 'recovery') and d.deposit_id = split_part(t.op, ':', 2)) as invoice`;
 
+/* The newest rate of a currency before a transfer, which is kept about once an hour. */
+const rateOfCurrency = (currency: `$${number}`) => `case when ${currency} = 'USD' then 1 else (
+  select k.usd_rate from currency_rates k
+  where k.currency = ${currency} and k.as_of <= t.created_at and k.as_of > t.created_at - interval '1 day'
+  order by k.as_of desc limit 1) end`;
+
 const LAST = '9223372036854775807';
 
 /*
- * A page of transactions before ($8) and after ($9) a place, and their running balances. A balance is booked while its row is
+ * A page of transactions before ($9) and after ($10) a place, and their running balances. A balance is booked while its row is
  * locked, and a transfer gets its seq then: within an account and asset, seq is the order in which the balance changed. So the
  * balance after a transaction is what there is now, less all that came later. Each row adds up what lies between it and the
  * next newer row of its asset, so that together they read each entry once.
@@ -66,16 +86,16 @@ const pageOf = (order: 'asc' | 'desc') =>
        select x.* from unnest($2::text[]) as a (asset) cross join lateral (
          select ${shown}, e.amount as net from entries e join transfers t on t.seq = e.transfer_seq
          where e.account_id = $1 and e.asset = a.asset and e.bucket = 'available'
-           and e.transfer_seq < $8::bigint and e.transfer_seq > $9::bigint and ${matches}
-         order by e.transfer_seq ${order} limit $10) x
-       order by seq ${order} limit $10),
+           and e.transfer_seq < $9::bigint and e.transfer_seq > $10::bigint and ${matches}
+         order by e.transfer_seq ${order} limit $11) x
+       order by seq ${order} limit $11),
      neighbours as (
        select *, lag(seq, 1, ${LAST}) over (partition by asset order by seq desc) as newer from picked),
      steps as (
        select n.*, coalesce((select sum(e.amount) from entries e
          where e.account_id = $1 and e.asset = n.asset and e.bucket = 'available'
            and e.transfer_seq > n.seq and e.transfer_seq <= n.newer), 0) as later from neighbours n)
-     select ${shown}, t.net, ${itsInvoice},
+     select ${shown}, t.net, ${itsInvoice}, ${rateOfCurrency('$8')} as currency_rate,
        b.available - sum(t.later) over (partition by t.asset order by t.seq desc) as balance_after
      from steps t join balances b on b.account_id = $1 and b.asset = t.asset
      order by t.seq desc`,
@@ -157,7 +177,7 @@ export async function transfersOfSource(
  */
 const selectAll = query<BalanceTransaction>(
   '',
-  `select t.*, ${itsInvoice}
+  `select t.*, ${itsInvoice}, ${rateOfCurrency('$8')} as currency_rate
   from (
     select ${shown}, e.amount as net, b.available - l.later - coalesce(sum(e.amount) over (
       partition by b.asset order by t.seq desc
@@ -166,9 +186,9 @@ const selectAll = query<BalanceTransaction>(
     cross join lateral (
       select coalesce(sum(e.amount), 0) as later
       from transfers t join entries e on e.transfer_seq = t.seq and e.account_id = $1 and e.bucket = 'available'
-      where t.account_id = $1 and t.asset = b.asset and t.created_at >= $7) l
+      where t.account_id = $1 and t.asset = b.asset and t.created_at >= $7::timestamptz) l
     join transfers t on t.account_id = $1 and t.asset = b.asset
-      and t.created_at >= coalesce($6, '-infinity') and t.created_at < coalesce($7, 'infinity')
+      and t.created_at >= coalesce($6::timestamptz, '-infinity') and t.created_at < coalesce($7::timestamptz, 'infinity')
     join entries e on e.transfer_seq = t.seq and e.account_id = $1 and e.bucket = 'available'
     where b.account_id = $1 and b.asset = any($2)) t
   where ${matches}
@@ -185,8 +205,11 @@ const selectSums = query<Partial<MovementSum> & { available: Units }>(
   '',
   `with moved as (
      select t.kind, case t.kind when 'release' then t.detail else '' end as detail, t.created_at >= $4 as later,
-       count(*)::int as count, sum(e.amount) as net, sum(t.network_fee) as network_fee
+       count(*)::int as count, sum(e.amount) as net, sum(t.network_fee) as network_fee,
+       coalesce(sum(div(e.amount * t.usd_rate * 100, c.rate * $6::numeric)), 0) as value,
+       (count(*) filter (where t.usd_rate is null or c.rate is null))::int as without_value
      from transfers t join entries e on e.transfer_seq = t.seq and e.account_id = $1 and e.bucket = 'available'
+     cross join lateral (select ${rateOfCurrency('$5')} as rate) c
      where t.account_id = $1 and t.asset = $2 and t.created_at >= $3
      group by 1, 2, 3)
    select available, moved.* from (
@@ -197,9 +220,16 @@ const selectSums = query<Partial<MovementSum> & { available: Units }>(
 /** What a balance has, and the sums of its movements from a time on, with those of a later time apart. */
 export async function movementSums(
   db: Queryable,
-  { account, asset, from, to }: { account: AccountId; asset: AssetSymbol; from: Date; to: Date },
+  {
+    account,
+    asset,
+    from,
+    to,
+    currency,
+  }: { account: AccountId; asset: AssetSymbol; from: Date; to: Date; currency: Currency },
 ): Promise<{ available: Units; movements: MovementSum[] }> {
-  const rows = await db.rows(selectSums, [account, asset, from, to]);
+  const whole = 10n ** BigInt(assets[asset].decimals);
+  const rows = await db.rows(selectSums, [account, asset, from, to, currency, whole]);
   const movements = rows.filter((row): row is MovementSum & { available: Units } => row.kind !== null);
   return { available: rows[0]?.available ?? (0n as Units), movements };
 }

@@ -1,5 +1,5 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { type ForeignCurrency, foreignCurrencies } from '@quittance/shared/currencies';
+import { type ForeignCurrency, foreignCurrencies, isForeignCurrency } from '@quittance/shared/currencies';
 import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { formatRate, parseRate, type Rate, type Units } from '@quittance/shared/money';
@@ -42,6 +42,16 @@ const upsert = statement(
    where quotes.as_of <= excluded.as_of`,
 );
 
+const kept = bulk({ symbol: 'currency text', usdRate: 'numeric', asOf: 'timestamptz' });
+
+const keepRates = statement(
+  'currency_rates_keep',
+  `insert into currency_rates (currency, usd_rate, as_of)
+   select currency, usd_rate, as_of from ${kept.from('given')}
+   where not exists (select from currency_rates k
+     where k.currency = given.currency and k.as_of > given.as_of - interval '1 hour')`,
+);
+
 /** Keeps the rates that sources agreed on now; what has none keeps its old rate with its old time. */
 export async function saveRates(trx: Trx, rates: readonly AgreedRate[]): Promise<void> {
   if (rates.length === 0) return;
@@ -59,6 +69,8 @@ export async function saveRates(trx: Trx, rates: readonly AgreedRate[]): Promise
     asOf,
   }));
   await trx.rows(upsert, quotes.values(rows));
+  const ofCurrencies = rows.filter(({ symbol }) => isForeignCurrency(symbol));
+  if (ofCurrencies.length > 0) await trx.rows(keepRates, kept.values(ofCurrencies));
 }
 
 type SourceRates = { name: string; usd_rate: string; read_at: string }[];
