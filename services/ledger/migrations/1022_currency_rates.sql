@@ -5,3 +5,6 @@ create table currency_rates (
   usd_rate numeric(96, 18) not null constraint currency_rates_positive check (usd_rate > 0),
   primary key (currency, as_of)
 );
+
+-- What a currency was worth stays.
+revoke update, delete on currency_rates from quittance_ledger;
