@@ -14,7 +14,7 @@ export type Route = {
   endless?: true;
   /** Bodies are larger elsewhere: see `BODY_BYTES_MAX`. */
   bodyBytesMax?: number;
-  /** A POST creates an invoice for whoever sends it: it has a limit of its own. */
+  /** A POST creates an invoice for whoever sends it: it has limits of its own. */
   opensPayments?: true;
 };
 
