@@ -5,12 +5,17 @@ import { linkStatusOf, type PaymentLink } from './domain/payment-link.ts';
 import { nameOfCurrency, priceOf } from './payment-page.ts';
 import type { Settings } from './ports.ts';
 
-/** Why a payment of a link could not begin: what the payer typed, or a rate or an address that is missing for now. */
+/** Why a payment of a link could not begin: what the payer typed, or what is missing or too many for now. */
 export type LinkProblem = { status: 422 | 503; text: string };
 
 export const nothingOffered: LinkProblem = {
   status: 503,
   text: 'Payments cannot begin at the moment. Please try again in a minute.',
+};
+
+export const tooManyOpen: LinkProblem = {
+  status: 503,
+  text: 'Too many payments of this link are open at the moment. No payment was begun. Please try again in a few minutes.',
 };
 
 /**

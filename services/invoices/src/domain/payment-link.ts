@@ -3,6 +3,7 @@ import type { Currency } from '@quittance/shared/currencies';
 import type { AccountId, PaymentLinkId } from '@quittance/shared/ids';
 import type { Metadata } from '@quittance/shared/metadata';
 import type { Cents } from '@quittance/shared/money';
+import { ok, type Result, refuse } from '@quittance/shared/result';
 
 /** What a merchant offers to any number of payers. Each payment of it is an invoice of its own. */
 export type PaymentLink = {
@@ -26,9 +27,17 @@ export type PaymentLink = {
   succeedUrl: string | null;
   timeoutUrl: string | null;
   validUntil: Date | null;
+  /** How many of its invoices may be open at a time. */
+  maxOpen: number;
   createdAt: Date;
   deactivatedAt: Date | null;
 };
+
+/** A link with the number of its invoices that are not paid and not expired. */
+export type CountedLink = PaymentLink & { openInvoices: number };
+
+export const MAX_OPEN_DEFAULT = 100;
+export const MAX_OPEN_MAX = 10_000;
 
 export type LinkStatus = 'active' | 'expired' | 'deactivated';
 
@@ -38,6 +47,15 @@ export function linkStatusOf(
 ): LinkStatus {
   if (deactivatedAt !== null) return 'deactivated';
   return validUntil !== null && validUntil <= now ? 'expired' : 'active';
+}
+
+/** Why no payment of a link may begin now. */
+export type LinkRefusal = 'ended' | 'full';
+
+/** Whether one more payment of a link may begin. */
+export function decidePayment(link: CountedLink, now: Date): Result<undefined, LinkRefusal> {
+  if (linkStatusOf(link, now) !== 'active') return refuse('ended');
+  return link.openInvoices < link.maxOpen ? ok(undefined) : refuse('full');
 }
 
 /** The limit of an open amount that an amount breaks. */

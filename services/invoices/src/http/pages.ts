@@ -10,8 +10,8 @@ import { type FieldErrors, messagesOf, rules } from '@quittance/shared/validatio
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import { choicePage, pathBelow } from '../choice-page.ts';
 import { isInvoiceId } from '../domain/invoice.ts';
-import { isPaymentLinkId, type PaymentLink } from '../domain/payment-link.ts';
-import { linkPage, nothingOffered } from '../link-page.ts';
+import { type CountedLink, isPaymentLinkId } from '../domain/payment-link.ts';
+import { type LinkProblem, linkPage, nothingOffered, tooManyOpen } from '../link-page.ts';
 import { chooseAsset } from '../operations/choose-asset.ts';
 import { findInvoice } from '../operations/find-invoice.ts';
 import { payLink } from '../operations/pay-link.ts';
@@ -177,7 +177,9 @@ async function openLink(ports: Ports, req: Request, res: Response): Promise<Show
   try {
     const begun = await payLink(ports, link, { typed, requestId: requestIdOf(res) });
     if (!begun.ok)
-      return again(begun.refusal === null ? undefined : problemOf(ports.logger, link, begun.refusal));
+      return begun.refusal === 'ended'
+        ? await showLink(ports, id)
+        : again(problemOf(ports.logger, res, link, begun.refusal));
     ports.wakeRelay();
     return { seeOther: paymentPath(ports, begun.value) };
   } catch (error) {
@@ -187,8 +189,20 @@ async function openLink(ports: Ports, req: Request, res: Response): Promise<Show
   }
 }
 
+const FULL_RETRY_SECONDS = 60;
+
 /** Of the fields of the invoice the payer gave the amount alone, or nothing: another problem is one of the link. */
-function problemOf(logger: Logger, { id, amountFiat }: PaymentLink, errors: FieldErrors) {
+function problemOf(
+  logger: Logger,
+  res: Response,
+  { id, amountFiat, maxOpen }: CountedLink,
+  errors: 'full' | FieldErrors,
+): LinkProblem {
+  if (errors === 'full') {
+    logger.warn({ link: id, max_open: maxOpen }, 'a payment of a link cannot begin: too many are open');
+    res.setHeader('Retry-After', String(FULL_RETRY_SECONDS));
+    return tooManyOpen;
+  }
   if (errors['amount'] !== undefined && amountFiat === null)
     return { status: 422, text: textOf({ amount: errors['amount'] }) } as const;
   logger.warn({ link: id, reason: textOf(errors) }, 'a payment of a link cannot begin now');

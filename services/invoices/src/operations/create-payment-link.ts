@@ -7,7 +7,7 @@ import type { Cents, Rate } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, rules } from '@quittance/shared/validation';
 import { EXPIRES_IN_MAX, EXPIRES_IN_MIN } from '../domain/invoice-settings.ts';
-import type { PaymentLink } from '../domain/payment-link.ts';
+import { MAX_OPEN_DEFAULT, MAX_OPEN_MAX, type PaymentLink } from '../domain/payment-link.ts';
 import { linkView } from '../link-view.ts';
 import type { Ports } from '../ports.ts';
 import { insertLink } from '../store/payment-links.ts';
@@ -29,6 +29,7 @@ const fields = {
   expires_in: rules.integer(EXPIRES_IN_MIN, EXPIRES_IN_MAX).optional,
   valid_until: rules.date().optional,
   valid_days: rules.integer(1, 365).optional,
+  max_open: rules.integer(1, MAX_OPEN_MAX).or(MAX_OPEN_DEFAULT),
 };
 const linkForm = form(fields, { alsoKnown: ['asset', 'assets', 'currency'] });
 
@@ -51,7 +52,7 @@ export async function createPaymentLink(
   const wanted = read(ports, body, stored.currency, now);
   if (!wanted.ok) return wanted;
   const link = { id: newPaymentLinkId(now, ports.random), account, ...wanted.value };
-  const data = linkView(link, ports.settings, now);
+  const data = linkView({ ...link, openInvoices: 0 }, ports.settings, now);
   const answer = { status: 201, body: { message: 'Payment link created successfully.', data } };
   return await answerOnce(ports, key, answer, (written) =>
     ports.db.transaction(async (trx) => {
@@ -101,6 +102,7 @@ function read(
     timeoutUrl: value.timeout_url,
     validUntil:
       value.valid_days === null ? value.valid_until : new Date(now.getTime() + value.valid_days * DAY_MS),
+    maxOpen: value.max_open,
     createdAt: now,
     deactivatedAt: null,
   });

@@ -1,4 +1,4 @@
-import { type IdempotencyKey, takeKey } from '@quittance/shared/idempotency';
+import { takeKey } from '@quittance/shared/idempotency';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import type { Result } from '@quittance/shared/result';
 import type { FieldErrors } from '@quittance/shared/validation';
@@ -7,11 +7,12 @@ import type { Ports } from '../ports.ts';
 import { insertUnchosen } from '../store/unchosen-invoices.ts';
 import { payloadOf } from '../unchosen-views.ts';
 import { answerOnce, type Created } from './answered-request.ts';
+import type { CreateRequest } from './create-invoice.ts';
 
 /** Creates an invoice whose payer chooses the asset: no rate is locked and no address is taken yet. */
 export async function createUnchosen(
   ports: Pick<Ports, 'db' | 'settings'>,
-  { key, requestId }: { key: IdempotencyKey | undefined; requestId: string },
+  { key, requestId, admit }: Pick<CreateRequest, 'key' | 'requestId' | 'admit'>,
   terms: Omit<UnchosenInvoice, 'status'>,
 ): Promise<Result<Created, FieldErrors>> {
   const invoice: UnchosenInvoice = { ...terms, status: 'pending' };
@@ -19,6 +20,7 @@ export async function createUnchosen(
   const answer = { status: 201, body: { message: 'Invoice created successfully.', data: payload.data } };
   return await answerOnce(ports, key, answer, (written) =>
     ports.db.transaction(async (trx) => {
+      await admit?.(trx);
       await insertUnchosen(trx, invoice);
       await appendToOutbox(trx, [{ kind: 'invoice.created', payload }], requestId, invoice.createdAt);
       if (key !== undefined) await takeKey(trx, key, invoice.id, answer);

@@ -1,26 +1,30 @@
+import type { Trx } from '@quittance/shared/db';
 import type { ExactJson } from '@quittance/shared/exact-json';
 import { formatCents, formatFiat, parseCents, plainDecimal } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, messages } from '@quittance/shared/validation';
 import { z } from 'zod';
-import { brokenLimit, linkStatusOf, type PaymentLink } from '../domain/payment-link.ts';
+import { brokenLimit, type CountedLink, decidePayment, type LinkRefusal } from '../domain/payment-link.ts';
+import { lockLink } from '../store/payment-links.ts';
 import { type CreatePorts, createInvoice } from './create-invoice.ts';
 import { ALL, isOffered } from './offered-assets.ts';
 
 const createdBody = z.object({ data: z.object({ id: z.string() }) });
 
 /**
- * Begins a payment of a link: creates an invoice of its account, by the rules of every invoice. Throws Unavailable as
- * `createInvoice` does.
+ * Begins a payment of a link: creates an invoice of its account, by the rules of every invoice. The lock of the link makes the
+ * count of its open invoices exact. Throws Unavailable as `createInvoice` does.
  * @param typed the amount that the payer typed; of a link with a fixed amount it is not read
- * @returns the id of the invoice. Refused with `null` when the link has ended, else with what is wrong, by field
+ * @returns the id of the invoice. Refused with why none may begin now, or with what is wrong, by field
  */
 export async function payLink(
   ports: CreatePorts,
-  link: PaymentLink,
+  link: CountedLink,
   { typed, requestId }: { typed: string; requestId: string },
-): Promise<Result<string, FieldErrors | null>> {
-  if (linkStatusOf(link, ports.clock.now()) !== 'active') return refuse(null);
+): Promise<Result<string, LinkRefusal | FieldErrors>> {
+  // Before an address is taken; it is decided once more under the lock.
+  const begun = decidePayment(link, ports.clock.now());
+  if (!begun.ok) return begun;
   const amount = link.amountFiat === null ? typed : formatFiat(link.amountFiat);
   const limit = link.amountFiat === null ? limitProblem(link, typed) : undefined;
   if (limit !== undefined) return refuse({ amount: [limit] });
@@ -38,12 +42,32 @@ export async function payLink(
     timeout_url: link.timeoutUrl,
   };
   const { account, id: paymentLinkId } = link;
-  const created = await createInvoice(ports, { account, body, key: undefined, requestId, paymentLinkId });
-  return created.ok ? ok(createdBody.parse(created.value.body).data.id) : created;
+  const admit = async (trx: Trx) => {
+    const decided = decidePayment(await lockLink(trx, paymentLinkId), ports.clock.now());
+    if (!decided.ok) throw new NotAdmitted(decided.refusal);
+  };
+  try {
+    const request = { account, body, key: undefined, requestId, paymentLinkId, admit };
+    const created = await createInvoice(ports, request);
+    return created.ok ? ok(createdBody.parse(created.value.body).data.id) : created;
+  } catch (error) {
+    if (error instanceof NotAdmitted) return refuse(error.refusal);
+    throw error;
+  }
+}
+
+/** Rolls the transaction of a payment back. */
+class NotAdmitted extends Error {
+  readonly refusal: LinkRefusal;
+
+  constructor(refusal: LinkRefusal) {
+    super(`no payment of the link may begin: ${refusal}`);
+    this.refusal = refusal;
+  }
 }
 
 /** What no amount is, and what breaks the limits of every invoice, is refused with the invoice. */
-function limitProblem(link: PaymentLink, typed: string) {
+function limitProblem(link: CountedLink, typed: string) {
   const plain = plainDecimal(typed.trim());
   const amount = plain === undefined ? undefined : parseCents(plain);
   const broken = amount?.ok === true ? brokenLimit(link, amount.value) : undefined;
