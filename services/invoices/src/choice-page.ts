@@ -89,6 +89,19 @@ function choice(
 `;
 }
 
+/**
+ * After a choice whose commit was not answered.
+ * @param path of the payment page, which shows whether it was made
+ */
+export const unknownChoicePage = (path: string): HtmlPage =>
+  page(
+    500,
+    'Please look again',
+    html`<h1>Please look again</h1>
+<p class="soft">It is not known whether your choice was stored. The payment page shows it. If nothing is chosen there, please choose again.</p>
+<a class="button" href="${path}">Show the payment</a>`,
+  );
+
 function overPage({ cancelledAt, timeoutUrl }: UnchosenInvoice): HtmlPage {
   const [title, text] =
     cancelledAt === null

@@ -6,7 +6,7 @@ import { nameOfCurrency, priceOf } from './payment-page.ts';
 import type { Settings } from './ports.ts';
 
 /** Why a payment of a link could not begin: what the payer typed, or what is missing or too many for now. */
-export type LinkProblem = { status: 422 | 503; text: string };
+export type LinkProblem = { status: 422 | 500 | 503; text: string };
 
 export const nothingOffered: LinkProblem = {
   status: 503,
@@ -18,6 +18,25 @@ export const tooManyOpen: LinkProblem = {
   text: 'Too many payments of this link are open at the moment. No payment was begun. Please try again in a few minutes.',
 };
 
+export const unknownPayment: LinkProblem = {
+  status: 500,
+  text: 'It is not known whether the payment was begun. Please press Pay again: no second payment is begun.',
+};
+
+export const otherAmount: LinkProblem = {
+  status: 422,
+  text: 'A payment of another amount was begun here before. Please press Pay again to begin one of this amount.',
+};
+
+/** What the page shows beside the link. */
+export type LinkForm = {
+  /** Of this form: sending it twice begins one payment. */
+  attempt: string;
+  problem?: LinkProblem | undefined;
+  /** The amount that the payer typed. */
+  typed?: string;
+};
+
 /**
  * The page of a payment link. Loading it creates nothing; its form creates an invoice, and needs no token against cross-site
  * requests: there is no session, and whoever has the address may pay.
@@ -26,8 +45,7 @@ export function linkPage(
   link: PaymentLink,
   settings: Pick<Settings, 'publicUrl'>,
   now: Date,
-  problem?: LinkProblem,
-  typed = '',
+  { attempt, problem, typed = '' }: LinkForm,
 ): HtmlPage {
   if (linkStatusOf(link, now) !== 'active') return endedPage(link, now);
   const { amountFiat, currency } = link;
@@ -37,6 +55,7 @@ export function linkPage(
 <dt>Description</dt><dd dir="auto">${link.description}</dd>
 </dl>
 <form method="post" action="${pathBelow(settings, `/link/${link.id}`)}">
+<input type="hidden" name="attempt" value="${attempt}">
 ${amountFiat === null ? amountField(link, typed) : undefined}
 ${problem === undefined ? undefined : html`<p class="warn" role="alert">${problem.text}</p>`}
 <button class="button">Pay</button>

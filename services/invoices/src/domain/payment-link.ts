@@ -1,6 +1,6 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Currency } from '@quittance/shared/currencies';
-import type { AccountId, PaymentLinkId } from '@quittance/shared/ids';
+import type { AccountId, PaymentLinkId, Random } from '@quittance/shared/ids';
 import type { Metadata } from '@quittance/shared/metadata';
 import type { Cents } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
@@ -67,6 +67,11 @@ export function brokenLimit(
   if (amountMax !== null && amount > amountMax) return { rule: 'atMost', limit: amountMax };
   return undefined;
 }
+
+/** Names one filled-in form of a link, so that sending it twice creates one invoice. */
+export const newAttempt = (random: Random): string => Buffer.from(random(16)).toString('base64url');
+
+export const isAttempt = (text: string): boolean => /^[\w-]{22}$/.test(text);
 
 /** Any other text names no link: the database need not be asked. */
 export const isPaymentLinkId = (text: string): text is PaymentLinkId => /^plink_[0-9a-z]{36}$/.test(text);

@@ -8,13 +8,21 @@ import type { InvoiceId } from '@quittance/shared/ids';
 import { type Logger, reason } from '@quittance/shared/logger';
 import { type FieldErrors, messagesOf, rules } from '@quittance/shared/validation';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
-import { choicePage, pathBelow } from '../choice-page.ts';
+import { choicePage, pathBelow, unknownChoicePage } from '../choice-page.ts';
 import { isInvoiceId } from '../domain/invoice.ts';
-import { type CountedLink, isPaymentLinkId } from '../domain/payment-link.ts';
-import { type LinkProblem, linkPage, nothingOffered, tooManyOpen } from '../link-page.ts';
+import { type CountedLink, isAttempt, isPaymentLinkId, newAttempt } from '../domain/payment-link.ts';
+import {
+  type LinkProblem,
+  linkPage,
+  nothingOffered,
+  otherAmount,
+  tooManyOpen,
+  unknownPayment,
+} from '../link-page.ts';
+import { UnknownOutcome } from '../operations/answered-request.ts';
 import { chooseAsset } from '../operations/choose-asset.ts';
 import { findInvoice } from '../operations/find-invoice.ts';
-import { payLink } from '../operations/pay-link.ts';
+import { type PayRefusal, payLink } from '../operations/pay-link.ts';
 import { paymentPage, unavailablePage, unknownPage } from '../payment-page.ts';
 import type { Ports } from '../ports.ts';
 import { findLink } from '../store/payment-links.ts';
@@ -148,6 +156,10 @@ async function choose(ports: Ports, inFlight: ChoicesInFlight, req: Request, res
     if (chosen.value) ports.wakeRelay();
     return { seeOther };
   } catch (error) {
+    if (error instanceof UnknownOutcome) {
+      ports.logger.error({ invoice: id, reason: reason(error.cause) }, error.message);
+      return unknownChoicePage(seeOther);
+    }
     if (!(error instanceof Unavailable)) throw error;
     ports.logger.warn({ invoice: id, reason: reason(error) }, 'an asset cannot be chosen now');
     return again('unavailable');
@@ -160,22 +172,32 @@ const requestIdOf = (res: Response): string => String(res.getHeader('X-Request-I
 
 async function showLink(ports: Ports, id: string): Promise<HtmlPage> {
   const link = isPaymentLinkId(id) ? await findLink(ports.db, id) : undefined;
-  return link === undefined ? unknownPage : linkPage(link, ports.settings, ports.clock.now());
+  return link === undefined
+    ? unknownPage
+    : linkPage(link, ports.settings, ports.clock.now(), { attempt: newAttempt(ports.random) });
 }
 
-const linkForm = form({ amount: rules.text(FIELD_CHARACTERS_MAX).or('') });
+const linkForm = form({
+  amount: rules.text(FIELD_CHARACTERS_MAX).or(''),
+  attempt: rules.text(FIELD_CHARACTERS_MAX).or(''),
+});
 
 async function openLink(ports: Ports, req: Request, res: Response): Promise<Shown> {
   const id = idIn(req);
   const link = isPaymentLinkId(id) ? await findLink(ports.db, id) : undefined;
   if (link === undefined) return unknownPage;
   const given = linkForm(fieldsOf(req));
-  const typed = given.ok ? given.value.amount : '';
-  const again = (problem?: Parameters<typeof linkPage>[3]) =>
-    linkPage(link, ports.settings, ports.clock.now(), problem, typed);
+  const { amount: typed, attempt: sent } = given.ok ? given.value : { amount: '', attempt: '' };
+  const attempt = isAttempt(sent) ? sent : undefined;
+  const again = (problem: LinkProblem) => {
+    // Another amount is another payment. Without a name of its own, a form that is sent again may be a second payment.
+    const next = problem === otherAmount ? undefined : attempt;
+    const shown = { attempt: next ?? newAttempt(ports.random), problem, typed };
+    return linkPage(link, ports.settings, ports.clock.now(), shown);
+  };
   if (!given.ok) return again({ status: 422, text: textOf(given.refusal) });
   try {
-    const begun = await payLink(ports, link, { typed, requestId: requestIdOf(res) });
+    const begun = await payLink(ports, link, { typed, attempt, requestId: requestIdOf(res) });
     if (!begun.ok)
       return begun.refusal === 'ended'
         ? await showLink(ports, id)
@@ -183,6 +205,10 @@ async function openLink(ports: Ports, req: Request, res: Response): Promise<Show
     ports.wakeRelay();
     return { seeOther: paymentPath(ports, begun.value) };
   } catch (error) {
+    if (error instanceof UnknownOutcome && attempt !== undefined) {
+      ports.logger.error({ link: id, reason: reason(error.cause) }, error.message);
+      return again(unknownPayment);
+    }
     if (!(error instanceof Unavailable)) throw error;
     ports.logger.warn({ link: id, reason: reason(error) }, 'a payment of a link cannot begin now');
     return again(nothingOffered);
@@ -196,8 +222,9 @@ function problemOf(
   logger: Logger,
   res: Response,
   { id, amountFiat, maxOpen }: CountedLink,
-  errors: 'full' | FieldErrors,
+  errors: Exclude<PayRefusal, 'ended'>,
 ): LinkProblem {
+  if (errors === 'other_amount') return otherAmount;
   if (errors === 'full') {
     logger.warn({ link: id, max_open: maxOpen }, 'a payment of a link cannot begin: too many are open');
     res.setHeader('Retry-After', String(FULL_RETRY_SECONDS));

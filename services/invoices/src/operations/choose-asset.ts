@@ -8,6 +8,7 @@ import { nothingPaid } from '../store/invoice-reads.ts';
 import { saveChosenInvoice } from '../store/invoices.ts';
 import { findUnchosen, takeUnchosen } from '../store/unchosen-invoices.ts';
 import { invoiceView } from '../views.ts';
+import { orUnknown } from './answered-request.ts';
 import { lockAsset } from './lock-asset.ts';
 import { isOffered } from './offered-assets.ts';
 import { freshFiatRate, noFiatRate } from './read-price.ts';
@@ -18,7 +19,8 @@ type ChoosePorts = Pick<Ports, 'db' | 'clock' | 'random' | 'quotes' | 'fiatRates
  * Gives an invoice the asset that its payer chose: the rates of the asset and the currency are locked now, and an address is
  * taken. The row moves from one table to the other in one transaction, so of several choices, an expiry and a cancellation
  * exactly one takes place; where another one was faster, this changes nothing. Throws Unavailable when one of the rates is not
- * fresh or there is no address: nothing is written then.
+ * fresh or there is no address: nothing is written then. Throws UnknownOutcome when the answer to the commit was lost: reading
+ * the invoice shows what became of it, and repeating the choice chooses once.
  * @param text the asset as the payer sent it
  * @returns whether it was this choice that took place
  */
@@ -43,14 +45,17 @@ export async function chooseAsset(
   const invoice = { ...terms, ...locked, ...unpaid, version: CHOSEN_VERSION };
   const data = invoiceView({ invoice, ...nothingPaid, height: 0 }, ports);
   const payload = { account_id: invoice.account, resource_id: id, version: invoice.version, data };
-  return await ports.db.transaction(async (trx) => {
-    if (!(await takeUnchosen(trx, id, now))) return ok(false);
-    await saveChosenInvoice(trx, {
-      invoice,
-      event: { id: newEventId(now, ports.random), payload, requestId },
-      watchBalance: watched(ports.chains, invoice.chain).reader.balances !== undefined,
-      addressGivenAt: now,
-    });
-    return ok(true);
-  });
+  return await orUnknown((written) =>
+    ports.db.transaction(async (trx) => {
+      if (!(await takeUnchosen(trx, id, now))) return ok(false);
+      await saveChosenInvoice(trx, {
+        invoice,
+        event: { id: newEventId(now, ports.random), payload, requestId },
+        watchBalance: watched(ports.chains, invoice.chain).reader.balances !== undefined,
+        addressGivenAt: now,
+      });
+      written();
+      return ok(true);
+    }),
+  );
 }
