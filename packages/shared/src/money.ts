@@ -186,6 +186,19 @@ export function usdToFiat(usd: Cents, fiatRate: Rate, decimals: number, rounding
   return (ceilDivide(usd * ONE_DOLLAR, fiatRate * unit) * unit) as Cents;
 }
 
+/** What `amount` of an asset is worth in a currency, rounded up to the smallest unit of its `decimals`; in hundredths. */
+export function unitsToFiat(
+  amount: Units,
+  { rate, decimals }: Priced,
+  currency: { rate: Rate; decimals: number },
+  rounding: 'up',
+): Cents {
+  invariant(rounding === 'up' && currency.rate > 0n && amount >= 0n, 'a conversion needs a positive rate');
+  const unit = smallestUnit(currency.decimals);
+  const worth = amount * rate * 10n ** BigInt(CENT_DECIMALS);
+  return (ceilDivide(worth, 10n ** BigInt(decimals) * currency.rate * unit) * unit) as Cents;
+}
+
 /** What `amount` is worth, rounded down to the cent. */
 export function unitsToUsd(amount: Units, rate: Rate, decimals: number, rounding: 'down'): Cents {
   invariant(rounding === 'down' && amount >= 0n, 'only what is there has a worth');

@@ -4,6 +4,7 @@ import { formatUnits, type Rate } from '@quittance/shared/money';
 import { isChoosable, type UnchosenInvoice } from './domain/unchosen-invoice.ts';
 import { amountDueOf } from './operations/lock-asset.ts';
 import { isOffered } from './operations/offered-assets.ts';
+import { isPayable, unpayableProblem } from './operations/payable-price.ts';
 import { freshFiatRate } from './operations/read-price.ts';
 import { about, networkOf, priceOf, symbolOf, timeLeft } from './payment-page.ts';
 import type { Ports } from './ports.ts';
@@ -13,13 +14,14 @@ const REFRESH_SECONDS = 30;
 const REFRESH_SECONDS_MIN = 5;
 
 /** Why a choice was not taken; the page says so and offers the assets again. */
-export type ChoiceProblem = 'unavailable' | 'not_offered';
+export type ChoiceProblem = 'unavailable' | 'not_offered' | 'too_small';
 
 const problems = {
   unavailable: {
     status: 503,
     text: 'This currency cannot be used at the moment. Please choose another one, or try again in a minute.',
   },
+  too_small: { status: 422, text: 'This price is too small to be paid in this currency.' },
   not_offered: { status: 422, text: 'Please choose one of these currencies.' },
 } as const satisfies Record<ChoiceProblem, { status: number; text: string }>;
 
@@ -66,6 +68,10 @@ function choices(
   fiatRate: Rate,
 ): Html {
   const buttons = invoice.assets.flatMap((asset) => choice(asset, invoice, fiatRate, ports) ?? []);
+  const at = { currency: invoice.currency, rate: fiatRate };
+  if (unpayableProblem(ports, 'amount', invoice.amountFiat, invoice.assets, at) !== undefined) {
+    return html`<p class="warn">This price is too small to be paid in any of the currencies that the shop offers for it. Please ask the shop for another payment.</p>`;
+  }
   if (buttons.length === 0) {
     return html`<p class="warn">No currency can be used at the moment. Please try again in a minute.</p>`;
   }
@@ -73,7 +79,7 @@ function choices(
 ${buttons}</form>`;
 }
 
-/** The button of an asset; undefined while it is switched off or has no fresh rate. */
+/** The button of an asset; undefined while it is switched off or has no fresh rate, and when the price is too small for it. */
 function choice(
   asset: AssetSymbol,
   { amountFiat }: UnchosenInvoice,
@@ -81,7 +87,7 @@ function choice(
   ports: Pick<Ports, 'quotes' | 'chains'>,
 ): Html | undefined {
   const quote = isOffered(ports, asset) ? ports.quotes.fresh(asset) : undefined;
-  if (quote === undefined) return undefined;
+  if (quote === undefined || !isPayable(asset, amountFiat, quote, fiatRate)) return undefined;
   const { symbol, chain, decimals } = assets[asset];
   const amount = formatUnits(amountDueOf(asset, amountFiat, quote, fiatRate).amountDue, decimals);
   const shown = symbolOf(symbol);

@@ -142,10 +142,17 @@ describe('a payment link', () => {
       const second = await shop.read(invoiceOf(await open(link.id)));
       expect(second).toMatchObject({ currency: 'EUR', amount: '0.008', payment_link_id: link.id });
       expect(Date.parse(second.expires_at) - Date.parse(second.created_at)).toBe(5 * MINUTE);
-      // The price is below the least amount of now: that is no fault of the payer.
+      // The price is below the least amount of now: that is no fault of the payer, and trying again does not help.
       fixture.fiatRates.set('EUR', aFiatRate('EUR', '0.4', fixture.clock.at));
+      const low = await open(link.id);
+      expect(low).toMatchObject({
+        status: 422,
+        body: expect.stringContaining(
+          'The amount of this link cannot be paid. The amount must be at least 12.5. Please ask the shop for another link.',
+        ),
+      });
+      expect(low.body).not.toContain('try again');
       const unavailable = { status: 503, body: expect.stringContaining('Payments cannot begin') };
-      expect(await open(link.id)).toMatchObject(unavailable);
       fixture.fiatRates.delete('EUR');
       expect(await open(link.id)).toMatchObject(unavailable);
       const order = { description: 'Tea', currency: 'EUR' };

@@ -37,14 +37,14 @@ export const isChoosable = (
   now: Date,
 ): boolean => status === 'pending' && (expiresAt === null || expiresAt > now);
 
-export type ChoiceRefusal = 'expired' | 'not_offered';
+export type ChoiceRefusal = 'expired' | 'not_offered' | 'too_small';
 
 /** Whether the payer may choose this asset. `text` is what the payer sent. */
 export function decideChoice(
   invoice: Pick<UnchosenInvoice, 'status' | 'expiresAt' | 'assets'>,
   text: string,
   now: Date,
-): Result<AssetSymbol, ChoiceRefusal> {
+): Result<AssetSymbol, Exclude<ChoiceRefusal, 'too_small'>> {
   if (!isChoosable(invoice, now)) return refuse('expired');
   const asset = invoice.assets.find((one) => one === text);
   return asset === undefined ? refuse('not_offered') : ok(asset);

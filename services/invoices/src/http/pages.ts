@@ -8,7 +8,7 @@ import type { InvoiceId } from '@quittance/shared/ids';
 import { type Logger, reason } from '@quittance/shared/logger';
 import { type FieldErrors, messagesOf, rules } from '@quittance/shared/validation';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
-import { choicePage, pathBelow, unknownChoicePage } from '../choice-page.ts';
+import { type ChoiceProblem, choicePage, pathBelow, unknownChoicePage } from '../choice-page.ts';
 import { isInvoiceId } from '../domain/invoice.ts';
 import { type CountedLink, isAttempt, isPaymentLinkId, newAttempt } from '../domain/payment-link.ts';
 import {
@@ -139,8 +139,7 @@ async function choose(ports: Ports, inFlight: ChoicesInFlight, req: Request, res
   const seeOther = paymentPath(ports, id);
   if ('invoice' in found) return { seeOther };
   const given = choiceForm(fieldsOf(req));
-  const again = (problem: 'unavailable' | 'not_offered') =>
-    choicePage(found, ports, ports.clock.now(), problem);
+  const again = (problem: ChoiceProblem) => choicePage(found, ports, ports.clock.now(), problem);
   if (!given.ok) return again('not_offered');
   // Each choice takes an address, and one of them is used: whoever sends a thousand at once takes no more.
   const other = inFlight.get(id);
@@ -230,8 +229,15 @@ function problemOf(
     res.setHeader('Retry-After', String(FULL_RETRY_SECONDS));
     return tooManyOpen;
   }
-  if (errors['amount'] !== undefined && amountFiat === null)
-    return { status: 422, text: textOf({ amount: errors['amount'] }) } as const;
+  if (errors['amount'] !== undefined) {
+    const text = textOf({ amount: errors['amount'] });
+    if (amountFiat === null) return { status: 422, text };
+    logger.warn({ link: id, reason: text }, 'the amount of a payment link cannot be paid');
+    return {
+      status: 422,
+      text: `The amount of this link cannot be paid. ${text} Please ask the shop for another link.`,
+    };
+  }
   logger.warn({ link: id, reason: textOf(errors) }, 'a payment of a link cannot begin now');
   return nothingOffered;
 }

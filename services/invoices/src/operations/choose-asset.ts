@@ -11,6 +11,7 @@ import { invoiceView } from '../views.ts';
 import { orUnknown } from './answered-request.ts';
 import { lockAsset } from './lock-asset.ts';
 import { isOffered } from './offered-assets.ts';
+import { isPayable } from './payable-price.ts';
 import { freshFiatRate, noFiatRate } from './read-price.ts';
 
 type ChoosePorts = Pick<Ports, 'db' | 'clock' | 'random' | 'quotes' | 'fiatRates' | 'chains' | 'settings'>;
@@ -38,6 +39,9 @@ export async function chooseAsset(
 
   const fiat = freshFiatRate(ports, unchosen.currency);
   if (fiat === undefined) throw noFiatRate(unchosen.currency);
+
+  // No payment of the amount due would be credited.
+  if (!isPayable(asset, unchosen.amountFiat, quote, fiat.rate)) return refuse('too_small');
 
   const locked = await lockAsset(ports, { asset, amountFiat: unchosen.amountFiat, quote, fiat });
   const now = ports.clock.now();

@@ -26,6 +26,7 @@ import { answerOnce, answerTo, type Created } from './answered-request.ts';
 import { createUnchosen } from './create-unchosen.ts';
 import { lockAsset } from './lock-asset.ts';
 import { type Offer, readOffer } from './offered-assets.ts';
+import { unpayableProblem } from './payable-price.ts';
 import {
   freshFiatRate,
   type LockedFiatRate,
@@ -149,6 +150,14 @@ function read(
   const amount = readAmount(currency, fiat?.rate, body);
   const rest = restForm(body);
   const unknown = unknownFields(body, knownFields);
+  const unpayable =
+    offer.ok && amount.ok && currency.ok && fiat !== undefined
+      ? unpayableProblem(ports, 'amount', amount.value, offer.value.assets ?? [offer.value.asset], {
+          currency: currency.value,
+          rate: fiat.rate,
+        })
+      : undefined;
+  if (unpayable) Object.assign(unknown, unpayable);
   if (offer.ok && amount.ok && currency.ok && rest.ok && Object.keys(unknown).length === 0) {
     const terms = { ...rest.value, currency: currency.value, amount: amount.value, fiat };
     return ok({ ...offer.value, ...terms });

@@ -1,3 +1,4 @@
+import { assetSymbols } from '@quittance/shared/assets';
 import type { Currency } from '@quittance/shared/currencies';
 import type { RequestBody } from '@quittance/shared/exact-json';
 import { type FormValues, form } from '@quittance/shared/form';
@@ -13,7 +14,8 @@ import type { Ports } from '../ports.ts';
 import { insertLink } from '../store/payment-links.ts';
 import { answerOnce, answerTo, type Created } from './answered-request.ts';
 import { DESCRIPTION_CHARACTERS_MAX, URL_CHARACTERS_MAX } from './create-invoice.ts';
-import { ALL, isGiven, readOffer } from './offered-assets.ts';
+import { ALL, isGiven, isOffered, readOffer } from './offered-assets.ts';
+import { unpayableProblem } from './payable-price.ts';
 import { freshFiatRate, noFiatRate, readCurrency, readPriceField } from './read-price.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -32,6 +34,8 @@ const fields = {
   max_open: rules.integer(1, MAX_OPEN_MAX).or(MAX_OPEN_DEFAULT),
 };
 const linkForm = form(fields, { alsoKnown: ['asset', 'assets', 'currency'] });
+
+type LinkOffer = Pick<PaymentLink, 'asset' | 'assets'>;
 
 /** In the currency of the link; null: not given. */
 type Prices = Record<(typeof priceNames)[number], Cents | null>;
@@ -71,16 +75,23 @@ function read(
   now: Date,
 ): Result<Omit<PaymentLink, 'id' | 'account'>, FieldErrors> {
   const isOpen = !isGiven(body, 'asset') && !isGiven(body, 'assets');
-  const offer = isOpen ? ok({ asset: null, assets: null }) : readOffer(ports, body);
+  const offer: Result<LinkOffer, FieldErrors> = isOpen
+    ? ok({ asset: null, assets: null })
+    : readOffer(ports, body);
   const currency = readCurrency(body, usual);
   const given = linkForm(body);
   const fiat = currency.ok ? freshFiatRate(ports, currency.value) : undefined;
   const prices =
     given.ok && currency.ok ? readPrices(given.value, currency.value, fiat?.rate) : ok(undefined);
+  const unpayable =
+    offer.ok && currency.ok && prices.ok && fiat !== undefined
+      ? unpayablePrices(ports, offer.value, prices.value, { currency: currency.value, rate: fiat.rate })
+      : {};
   const value = given.ok && prices.ok && prices.value ? { ...given.value, ...prices.value } : undefined;
   const errors: FieldErrors = Object.assign(
     {},
     ...[offer, currency, given, prices].map((part) => (part.ok ? {} : part.refusal)),
+    unpayable,
     value && beside(value, now),
   );
   if (!offer.ok || !currency.ok || value === undefined || Object.keys(errors).length > 0)
@@ -124,6 +135,22 @@ function readPrices(
     else Object.assign(errors, price.refusal);
   }
   return Object.keys(errors).length === 0 ? ok(prices) : refuse(errors);
+}
+
+/** A price, or the highest one, that can be paid in none of the assets: no payment of the link could begin. */
+function unpayablePrices(
+  ports: Pick<Ports, 'quotes' | 'chains'>,
+  { asset, assets }: LinkOffer,
+  prices: Prices | undefined,
+  currency: { currency: Currency; rate: Rate },
+): FieldErrors {
+  const offered = asset === null ? (assets ?? assetSymbols.filter((one) => isOffered(ports, one))) : [asset];
+  const errors: FieldErrors = {};
+  for (const name of ['amount', 'amount_max'] as const) {
+    const price = prices?.[name] ?? null;
+    if (price !== null) Object.assign(errors, unpayableProblem(ports, name, price, offered, currency));
+  }
+  return errors;
 }
 
 /** What is wrong between fields that are valid by themselves. */
