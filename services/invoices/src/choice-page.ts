@@ -1,7 +1,7 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { formPage, type Html, type HtmlPage, html, page } from '@quittance/shared/html';
 import { formatUnits, type Rate } from '@quittance/shared/money';
-import { isChoosable, type UnchosenInvoice } from './domain/unchosen-invoice.ts';
+import { choiceEndsAt, choiceTimeOf, type UnchosenInvoice } from './domain/unchosen-invoice.ts';
 import { amountDueOf } from './operations/lock-asset.ts';
 import { isOffered } from './operations/offered-assets.ts';
 import { isPayable, unpayableProblem } from './operations/payable-price.ts';
@@ -40,8 +40,11 @@ export function choicePage(
   now: Date,
   problem?: ChoiceProblem,
 ): HtmlPage {
-  if (!isChoosable(invoice, now)) return overPage(invoice);
+  const time = choiceTimeOf(invoice, now);
+  if (time === 'expired') return overPage(invoice);
+  if (time === 'too_late') return tooLatePage(invoice);
   const { expiresAt } = invoice;
+  const lastChoice = choiceEndsAt(invoice);
   const fiat = freshFiatRate(ports, invoice.currency);
   const { status, text } = problem === undefined ? { status: 200, text: undefined } : problems[problem];
   const body = html`<p class="state" role="status">Waiting for your choice</p>
@@ -52,9 +55,10 @@ ${fiat === undefined ? noRate : choices(invoice, ports, fiat.rate)}
 <dl>
 ${about(invoice)}
 ${expiresAt === null ? undefined : timeLeft(expiresAt, now)}
+${lastChoice === null ? undefined : timeLeft(lastChoice, now, 'Time left to choose')}
 </dl>`;
   const untilEnd =
-    expiresAt === null ? REFRESH_SECONDS : Math.ceil((expiresAt.getTime() - now.getTime()) / 1_000);
+    lastChoice === null ? REFRESH_SECONDS : Math.ceil((lastChoice.getTime() - now.getTime()) / 1_000);
   const refresh = Math.min(REFRESH_SECONDS, Math.max(REFRESH_SECONDS_MIN, untilEnd));
   return formPage(status, 'Choose how to pay', body, problem === undefined ? refresh : undefined);
 }
@@ -108,6 +112,21 @@ export const unknownChoicePage = (path: string): HtmlPage =>
 <a class="button" href="${path}">Show the payment</a>`,
   );
 
+/** Shortly before the end: an address that was given out now would end before it is paid. */
+const tooLatePage = ({ timeoutUrl }: UnchosenInvoice): HtmlPage =>
+  page(
+    200,
+    'Too late to choose',
+    html`<p class="state warn" role="status">Too late to choose</p>
+<h1>Nothing can be chosen here any more</h1>
+<p class="soft">This payment ends in less than a minute, which is too short to pay it. Please ask the shop for a new payment.</p>
+${backToShop(timeoutUrl)}`,
+    REFRESH_SECONDS,
+  );
+
+const backToShop = (url: string | null): Html | undefined =>
+  url === null ? undefined : html`<a class="button" href="${url}" rel="noreferrer">Back to the shop</a>`;
+
 function overPage({ cancelledAt, timeoutUrl }: UnchosenInvoice): HtmlPage {
   const [title, text] =
     cancelledAt === null
@@ -119,6 +138,6 @@ function overPage({ cancelledAt, timeoutUrl }: UnchosenInvoice): HtmlPage {
     html`<p class="state warn" role="status">${title}</p>
 <h1>Nothing can be paid here any more</h1>
 <p class="soft">${text}</p>
-${timeoutUrl === null ? undefined : html`<a class="button" href="${timeoutUrl}" rel="noreferrer">Back to the shop</a>`}`,
+${backToShop(timeoutUrl)}`,
   );
 }

@@ -151,7 +151,11 @@ async function choose(ports: Ports, inFlight: ChoicesInFlight, req: Request, res
   inFlight.set(id, choice);
   try {
     const chosen = await choice;
-    if (!chosen.ok) return chosen.refusal === 'expired' ? { seeOther } : again(chosen.refusal);
+    if (!chosen.ok) {
+      if (chosen.refusal === 'expired') return { seeOther };
+      if (chosen.refusal !== 'too_late') return again(chosen.refusal);
+      return { ...choicePage(found, ports, ports.clock.now()), status: 409 };
+    }
     if (chosen.value) ports.wakeRelay();
     return { seeOther };
   } catch (error) {

@@ -2,7 +2,12 @@ import { Unavailable } from '@quittance/shared/http';
 import { type InvoiceId, newEventId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { unpaid } from '../domain/invoice.ts';
-import { CHOSEN_VERSION, type ChoiceRefusal, decideChoice } from '../domain/unchosen-invoice.ts';
+import {
+  CHOSEN_VERSION,
+  type ChoiceRefusal,
+  choiceMarginMs,
+  decideChoice,
+} from '../domain/unchosen-invoice.ts';
 import { type Ports, watched } from '../ports.ts';
 import { nothingPaid } from '../store/invoice-reads.ts';
 import { saveChosenInvoice } from '../store/invoices.ts';
@@ -45,13 +50,15 @@ export async function chooseAsset(
 
   const locked = await lockAsset(ports, { asset, amountFiat: unchosen.amountFiat, quote, fiat });
   const now = ports.clock.now();
+  // Taking the address may have lasted into the last minute.
+  const endsAfter = new Date(now.getTime() + choiceMarginMs(unchosen));
   const { assets: _, ...terms } = unchosen;
   const invoice = { ...terms, ...locked, ...unpaid, version: CHOSEN_VERSION };
   const data = invoiceView({ invoice, ...nothingPaid, height: 0 }, ports);
   const payload = { account_id: invoice.account, resource_id: id, version: invoice.version, data };
   return await orUnknown((written) =>
     ports.db.transaction(async (trx) => {
-      if (!(await takeUnchosen(trx, id, now))) return ok(false);
+      if (!(await takeUnchosen(trx, id, endsAfter))) return ok(false);
       await saveChosenInvoice(trx, {
         invoice,
         event: { id: newEventId(now, ports.random), payload, requestId },

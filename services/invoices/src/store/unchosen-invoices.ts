@@ -59,9 +59,9 @@ const deleteChoosable = statement(
    where id = $1 and status = 'pending' and (expires_at is null or expires_at > $2) returning 1`,
 );
 
-/** Removes an invoice that may still be chosen at this time, for the transaction that saves what was chosen. */
-export const takeUnchosen = async (trx: Trx, id: InvoiceId, now: Date): Promise<boolean> =>
-  (await trx.maybe(deleteChoosable, [id, now])) !== undefined;
+/** Removes an invoice that is pending and ends after this time, for the transaction that saves what was chosen. */
+export const takeUnchosen = async (trx: Trx, id: InvoiceId, time: Date): Promise<boolean> =>
+  (await trx.maybe(deleteChoosable, [id, time])) !== undefined;
 
 const expireDue = query<UnchosenInvoice>(
   'unchosen_invoices_expire',
