@@ -28,6 +28,7 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     ...everywhere,
     address_series: 'iu',
     addresses: 'iu',
+    asset_choices: 'i',
     blocks: 'id',
     contradictions: 'iu',
     cursors: 'iu',

@@ -16,7 +16,7 @@ const CENT_DECIMALS = 2;
 /** numeric(78,0) in Postgres, and 2^256 on an EVM chain: no amount is longer. */
 const AMOUNT_DIGITS_MAX = 78;
 /** The amount a customer is asked for has at most as many decimals as wallets let people type. */
-const DUE_DECIMALS_MAX = 8;
+export const DUE_DECIMALS_MAX = 8;
 
 export const units = (value: bigint | string): Units => BigInt(value) as Units;
 export const cents = (value: bigint | string): Cents => BigInt(value) as Cents;

@@ -5,15 +5,14 @@ import { describeInvoice } from '../src/operations/describe-invoice.ts';
 import { expireUnchosen } from '../src/operations/expire-unchosen.ts';
 import type { Ports } from '../src/ports.ts';
 import { DUE, MINUTE, openFixture } from './fixture.ts';
+import { linksOf } from './link-fixture.ts';
 import { type Any, api } from './replica.ts';
 
 const { fixture, pay, settle } = await openFixture();
 const { ports } = fixture;
-
-const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
-const choose = (id: string, body = 'asset=ETH', port = fixture.service.port) =>
-  api(port, 'POST', `/pay/${id}/choose`, { body, headers: FORM, now: fixture.clock.now() });
-const page = (id: string) => api(fixture.service.port, 'GET', `/pay/${id}`, { now: fixture.clock.now() });
+const links = linksOf(fixture);
+const { choose } = links;
+const page = (id: string) => links.page(`/pay/${id}`);
 
 /** An invoice before the choice, of a new merchant. */
 async function unchosen(order: object = {}) {
@@ -79,6 +78,9 @@ describe('an invoice whose payer chooses the asset', () => {
       kind: 'invoice.asset_chosen',
       payload: { version: 2, data: { ...chosen, asset: { symbol: 'ETH', usd_rate: '1250' } } },
     });
+    expect(
+      await fixture.rows('select asset, amount_fiat from asset_choices where invoice_id = $1', [id]),
+    ).toEqual([{ asset: 'ETH', amount_fiat: '2500' }]);
     // A second choice changes nothing.
     expect(await choose(made.id, 'asset=USDC_ERC20')).toMatchObject({ status: 303 });
     expect(await read()).toStrictEqual(chosen);

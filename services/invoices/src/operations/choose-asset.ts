@@ -58,7 +58,7 @@ export async function chooseAsset(
   const payload = { account_id: invoice.account, resource_id: id, version: invoice.version, data };
   return await orUnknown((written) =>
     ports.db.transaction(async (trx) => {
-      if (!(await takeUnchosen(trx, id, endsAfter))) return ok(false);
+      if (!(await takeUnchosen(trx, id, { endsAfter, asset, now }))) return ok(false);
       await saveChosenInvoice(trx, {
         invoice,
         event: { id: newEventId(now, ports.random), payload, requestId },
