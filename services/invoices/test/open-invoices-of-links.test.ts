@@ -67,7 +67,7 @@ describe('a payment link with a limit of open invoices', () => {
     const found = await findLink(fixture.ports.db, link.id as PaymentLinkId);
     if (found === undefined) throw new Error('the link is there');
     await shop.post(`/api/payment-links/${link.id}/deactivate`, {});
-    const begun = await payLink(fixture.ports, found, { typed: '', attempt: undefined, requestId: 'req_1' });
+    const begun = await payLink(fixture.ports, found, { typed: '', requestId: 'req_1' });
     expect(begun).toEqual({ ok: false, refusal: 'ended' });
     expect(await totalOf(shop)).toBe(0);
   });

@@ -10,9 +10,8 @@ import { type Any, api } from './replica.ts';
 
 const { fixture, pay, settle } = await openFixture();
 const { ports } = fixture;
-const links = linksOf(fixture);
-const { choose } = links;
-const page = (id: string) => links.page(`/pay/${id}`);
+const { choose, page: pageAt } = linksOf(fixture);
+const page = (id: string) => pageAt(`/pay/${id}`);
 
 /** An invoice before the choice, of a new merchant. */
 async function unchosen(order: object = {}) {

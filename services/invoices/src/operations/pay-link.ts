@@ -27,7 +27,7 @@ const createdBody = z.object({ data: z.object({ id: z.string() }) });
 export async function payLink(
   ports: CreatePorts,
   link: CountedLink,
-  { typed, attempt, requestId }: { typed: string; attempt: string | undefined; requestId: string },
+  { typed, attempt, requestId }: { typed: string; attempt?: string | undefined; requestId: string },
 ): Promise<Result<string, PayRefusal>> {
   const amount = link.amountFiat === null ? typed.trim() : formatFiat(link.amountFiat);
   const key = attempt === undefined ? undefined : keyOf(link, attempt, amount);
