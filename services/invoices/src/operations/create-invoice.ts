@@ -115,14 +115,14 @@ export async function createInvoice(
     watchBalance: watched(ports.chains, invoice.chain).reader.balances !== undefined,
   };
   return await answerOnce(ports, request.key, answer, async (written) => {
-    if (request.admit !== undefined) await saveAdmitted(ports, request, { created, answer, written });
+    if (request.admit !== undefined) await saveIfAllowed(ports, request, { created, answer, written });
     else if (request.key === undefined) await ports.saveInvoice(created);
     else await saveAnsweredInvoice(ports.db, created, request.key, answer);
     failpoint('invoices.created');
   });
 }
 
-const saveAdmitted = (
+const saveIfAllowed = (
   { db }: Pick<Ports, 'db'>,
   { key, admit }: Pick<CreateRequest, 'key' | 'admit'>,
   {

@@ -1,4 +1,5 @@
-import { takeKey } from '@quittance/shared/idempotency';
+import type { Trx } from '@quittance/shared/db';
+import { type IdempotencyKey, takeKey } from '@quittance/shared/idempotency';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import type { Result } from '@quittance/shared/result';
 import type { FieldErrors } from '@quittance/shared/validation';
@@ -7,12 +8,19 @@ import type { Ports } from '../ports.ts';
 import { insertUnchosen } from '../store/unchosen-invoices.ts';
 import { payloadOf } from '../unchosen-views.ts';
 import { answerOnce, type Created } from './answered-request.ts';
-import type { CreateRequest } from './create-invoice.ts';
 
 /** Creates an invoice whose payer chooses the asset: no rate is locked and no address is taken yet. */
 export async function createUnchosen(
   ports: Pick<Ports, 'db' | 'settings'>,
-  { key, requestId, admit }: Pick<CreateRequest, 'key' | 'requestId' | 'admit'>,
+  {
+    key,
+    requestId,
+    admit,
+  }: {
+    key: IdempotencyKey | undefined;
+    requestId: string;
+    admit?: (trx: Trx) => Promise<void>;
+  },
   terms: Omit<UnchosenInvoice, 'status'>,
 ): Promise<Result<Created, FieldErrors>> {
   const invoice: UnchosenInvoice = { ...terms, status: 'pending' };

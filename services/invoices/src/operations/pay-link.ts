@@ -54,13 +54,13 @@ export async function payLink(
   const { account, id: paymentLinkId } = link;
   const admit = async (trx: Trx) => {
     const decided = decidePayment(await lockLink(trx, paymentLinkId), ports.clock.now());
-    if (!decided.ok) throw new NotAdmitted(decided.refusal);
+    if (!decided.ok) throw new PaymentRefused(decided.refusal);
   };
   try {
     const request = { account, body, key, requestId, paymentLinkId, admit };
     return idIn(await createInvoice(ports, request));
   } catch (error) {
-    if (!(error instanceof NotAdmitted)) throw error;
+    if (!(error instanceof PaymentRefused)) throw error;
     // The same form, sent at the same moment, may have taken the last place.
     const winner = key && (await answerTo(ports, key));
     return winner === undefined ? refuse(error.refusal) : idIn(winner);
@@ -80,7 +80,7 @@ const keyOf = ({ account, id }: CountedLink, attempt: string, amount: string): I
 });
 
 /** Rolls the transaction of a payment back. */
-class NotAdmitted extends Error {
+class PaymentRefused extends Error {
   readonly refusal: LinkRefusal;
 
   constructor(refusal: LinkRefusal) {
