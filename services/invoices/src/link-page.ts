@@ -29,7 +29,7 @@ export const otherAmount: LinkProblem = {
 };
 
 /** What the page shows beside the link. */
-export type LinkForm = {
+type LinkForm = {
   /** Of this form: sending it twice begins one payment. */
   attempt: string;
   problem?: LinkProblem | undefined;

@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import type { Fixture } from './fixture.ts';
 import { type Any, type ApiAnswer, api } from './replica.ts';
 
-export const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 export type Shop = ReturnType<Fixture['merchant']>;
 

@@ -44,7 +44,7 @@ export const choiceMarginMs = ({ createdAt, expiresAt }: Pick<UnchosenInvoice, '
 export const choiceEndsAt = (invoice: Pick<UnchosenInvoice, 'createdAt' | 'expiresAt'>): Date | null =>
   invoice.expiresAt && new Date(invoice.expiresAt.getTime() - choiceMarginMs(invoice));
 
-export type ChoiceTime = 'open' | 'too_late' | 'expired';
+type ChoiceTime = 'open' | 'too_late' | 'expired';
 
 /** Whether the payer may still choose. */
 export function choiceTimeOf(

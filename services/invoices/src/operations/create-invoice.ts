@@ -25,7 +25,7 @@ import { invoiceView } from '../views.ts';
 import { answerOnce, answerTo, type Created } from './answered-request.ts';
 import { createUnchosen } from './create-unchosen.ts';
 import { lockAsset } from './lock-asset.ts';
-import { type Offer, readOffer } from './offered-assets.ts';
+import { type Offer, readOffer, symbolsOf } from './offered-assets.ts';
 import { unpayableProblem } from './payable-price.ts';
 import {
   freshFiatRate,
@@ -152,7 +152,7 @@ function read(
   const unknown = unknownFields(body, knownFields);
   const unpayable =
     offer.ok && amount.ok && currency.ok && fiat !== undefined
-      ? unpayableProblem(ports, 'amount', amount.value, offer.value.assets ?? [offer.value.asset], {
+      ? unpayableProblem(ports, 'amount', amount.value, symbolsOf(offer.value), {
           currency: currency.value,
           rate: fiat.rate,
         })
