@@ -1,3 +1,4 @@
+import { choiceInvariants } from './choice-invariants.ts';
 import { depositInvariants } from './deposit-invariants.ts';
 import type { Invariant } from './invariant.ts';
 import { ledgerInvariants } from './ledger-invariants.ts';
@@ -10,6 +11,7 @@ export const invariants: readonly Invariant[] = [
   ...ledgerInvariants,
   ...payoutInvariants,
   ...depositInvariants,
+  ...choiceInvariants,
   ...progressInvariants,
   ...webhookInvariants,
 ];

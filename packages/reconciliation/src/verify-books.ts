@@ -25,6 +25,10 @@ export type BooksReport = {
     balances: number;
     payouts: number;
     deposits: number;
+    /** Choices of an asset. */
+    choices: number;
+    /** Invoices whose asset is not chosen. */
+    unchosen: number;
   };
 };
 
@@ -74,13 +78,17 @@ export async function verifyBooks(options: BooksOptions): Promise<BooksReport> {
       balances = 0,
       payouts = 0,
       deposits = 0,
+      choices = 0,
+      unchosen = 0,
     } = await snapshot((trx) =>
       trx.one<Record<string, number>>(
         `select (select count(*) from ledger.transfers)::int as transfers,
                 (select count(*) from ledger.entries)::int as entries,
                 (select count(*) from ledger.balances)::int as balances,
                 (select count(*) from payouts.payouts)::int as payouts,
-                (select count(*) from invoices.deposits)::int as deposits`,
+                (select count(*) from invoices.deposits)::int as deposits,
+                (select count(*) from invoices.asset_choices)::int as choices,
+                (select count(*) from invoices.unchosen_invoices)::int as unchosen`,
       ),
     );
     for (const chain of chains) {
@@ -100,6 +108,8 @@ export async function verifyBooks(options: BooksOptions): Promise<BooksReport> {
         balances,
         payouts,
         deposits,
+        choices,
+        unchosen,
       },
     };
   } finally {

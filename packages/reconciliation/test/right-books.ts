@@ -13,7 +13,9 @@ const tables = [
   ...['inbox', 'outbox', 'payments', 'utxos', 'unswept_deposits', 'transactions', 'payouts', 'refunds'].map(
     (table) => `payouts.${table}`,
   ),
-  ...['deposits', 'inbox', 'invoices', 'outbox'].map((table) => `invoices.${table}`),
+  ...['asset_choices', 'deposits', 'inbox', 'invoices', 'outbox', 'unchosen_invoices'].map(
+    (table) => `invoices.${table}`,
+  ),
   ...['deliveries', 'endpoint_queues', 'endpoints', 'events', 'accounts'].map((table) => `webhooks.${table}`),
 ];
 
@@ -66,5 +68,21 @@ export const itsCredit = `insert into ledger.transfers (op, kind, account_id, as
 export const itsEvent = `insert into invoices.outbox (id, kind, payload)
     values ('evt_10', 'deposit.settled', '{"deposit_id":"dep_2","asset":"ETH"}');
   insert into payouts.inbox (event_id) values ('evt_10') on conflict do nothing`;
+/** A payer chose ETH for 10 euros: 10 × 1.0845 / 2500, rounded up at 8 decimals. */
+export const aChoice = `insert into invoices.asset_choices (invoice_id, account_id, asset, assets, currency, amount_fiat, chosen_at)
+    values ('inv_2', 'acc_1', 'ETH', '{ETH,USDC_ERC20}', 'EUR', 1000, now());
+  insert into invoices.invoices (id, account_id, asset, chain, currency, amount_fiat, fiat_rate, usd_rate, quote, amount_due,
+      min_confirmations, dust, status, created_at, expires_at, address, derivation_index, version)
+    values ('inv_2', 'acc_1', 'ETH', 'ethereum', 'EUR', 1000, '{"usd_rate":"1.0845"}', 2500, '{}', 4338000000000000,
+      3, 1, 'pending', now(), now() + interval '1 hour', '0xb', 1, 2);
+  insert into invoices.outbox (id, kind, payload) values ('evt_13', 'invoice.asset_chosen', '{"resource_id":"inv_2"}');
+  insert into webhooks.inbox (event_id) values ('evt_13') on conflict do nothing`;
+const unchosenOf = (
+  id: string,
+) => `insert into invoices.unchosen_invoices (id, account_id, currency, amount_fiat, assets,
+    tolerance_bps, created_at, expires_at)
+  values ('${id}', 'acc_1', 'EUR', 1000, '{ETH}', 0, now(), now() + interval '1 hour')`;
+export const itsUnchosen = unchosenOf('inv_2');
+export const anUnchosen = unchosenOf('inv_3');
 export const anEndpoint = `insert into webhooks.endpoints (key, id, account_id, url, event_types, created_at) overriding system value
   values (9, 'whe_9', 'acc_1', 'https://x', '{}', now())`;

@@ -1,4 +1,12 @@
-import { anEndpoint, aSecondDeposit, aTransaction, itsCredit, itsEvent } from './right-books.ts';
+import {
+  aChoice,
+  anEndpoint,
+  aSecondDeposit,
+  aTransaction,
+  itsCredit,
+  itsEvent,
+  itsUnchosen,
+} from './right-books.ts';
 
 /** By the invariants that must name it: what is seeded. */
 const seeds: Record<string, Record<string, string>> = {
@@ -87,6 +95,24 @@ const seeds: Record<string, Record<string, string>> = {
        values (9, 1, 'sending', now(), gen_random_uuid(), now() - interval '10 minutes')`,
     'an event without a delivery': `
      ${anEndpoint}; update webhooks.endpoints set created_at = now() - interval '1 day', event_types = '{invoice.paid}'`,
+  },
+  I13: {
+    'a choice without its invoice': `${aChoice}; delete from invoices.invoices where id = 'inv_2'`,
+    'a choice whose invoice still waits for it': `${aChoice}; ${itsUnchosen}`,
+    'an invoice that waits for the choice of its asset, and has one': `
+     ${aChoice}; ${itsUnchosen}; delete from invoices.asset_choices`,
+    'a choice of another asset than its invoice': `
+     ${aChoice}; update invoices.asset_choices set asset = 'USDC_ERC20'`,
+    'an invoice of another price than its choice': `
+     ${aChoice}; update invoices.asset_choices set amount_fiat = 1001`,
+    'an invoice of another account than its choice': `
+     ${aChoice}; update invoices.asset_choices set account_id = 'acc_2'`,
+    'a chosen invoice that asks for less than its price': `
+     ${aChoice}; update invoices.invoices set amount_due = amount_due - 10000000000 where id = 'inv_2'`,
+    'a chosen invoice that asks for more than its price': `
+     ${aChoice}; update invoices.invoices set amount_due = amount_due + 10000000000 where id = 'inv_2'`,
+    'a chosen invoice whose amount no wallet can type': `
+     ${aChoice}; update invoices.invoices set amount_due = amount_due + 1 where id = 'inv_2'`,
   },
   'I1 I2 I2': {
     'an entry of another account': `update ledger.entries set account_id = 'acc_2' where bucket = 'held'`,

@@ -4,7 +4,15 @@ import { checkInvariants } from '../src/check-invariants.ts';
 import { invariants } from '../src/invariants.ts';
 import { snapshotOf } from '../src/snapshot.ts';
 import { verifyBooks } from '../src/verify-books.ts';
-import { anEndpoint, aSecondDeposit, aTransaction, itsEvent, rightBooks } from './right-books.ts';
+import {
+  aChoice,
+  anEndpoint,
+  anUnchosen,
+  aSecondDeposit,
+  aTransaction,
+  itsEvent,
+  rightBooks,
+} from './right-books.ts';
 import { seededDiscrepancies } from './seeded-discrepancies.ts';
 
 /** A small set of right books, then one thing wrong at a time: each must be named, and nothing else. */
@@ -40,6 +48,15 @@ test('right books have no discrepancy', async () => {
   const report = await verifyBooks({ databaseUrl: database.adminUrl, gracePeriodSeconds: 0 });
   expect(report.discrepancies).toEqual([]);
   expect(report.checked).toMatchObject({ transfers: 2, entries: 4, balances: 1, payouts: 1, deposits: 1 });
+});
+
+test('a choice that made its invoice has no discrepancy, and neither has an invoice that waits for the choice', async () => {
+  await run(`${aChoice}; ${anUnchosen}`);
+  const report = await verifyBooks({ databaseUrl: database.adminUrl, gracePeriodSeconds: 0 });
+  expect(report.discrepancies).toEqual([]);
+  expect(report.checked).toMatchObject({ choices: 1, unchosen: 1, deposits: 1 });
+  expect(report.checked.invariants).toContain('I13');
+  expect(await check(recent)).toEqual([]);
 });
 
 test('whoever is named by a discrepancy has an asset, unless it is of no matter for money', async () => {

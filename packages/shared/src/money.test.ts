@@ -24,6 +24,7 @@ import {
   roundUpToDigits,
   spreadBasisPoints,
   units,
+  unitsToFiat,
   unitsToUsd,
   usdToFiat,
 } from './money.ts';
@@ -175,6 +176,29 @@ describe('rates', () => {
     expect(usdToFiat(cents(500n), rate('1.0845'), 2, 'up')).toBe(462n);
     expect(usdToFiat(cents(500n), rate('0.006666666666666667'), 0, 'up')).toBe(75_000n);
     expect(usdToFiat(cents(500n), ONE_DOLLAR, 2, 'up')).toBe(500n);
+  });
+
+  test('the least price of an amount of an asset is worth it, and one unit of the currency less is not', () => {
+    const someRate = fc.bigInt({ min: 1n, max: 10n ** 26n }).map((value) => value as Rate);
+    const asset = fc.record({ rate: someRate, decimals: fc.integer({ min: 0, max: 18 }) });
+    const currency = fc.record({ rate: someRate, decimals: fc.integer({ min: 0, max: 2 }) });
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: 10n ** 30n }).map(units), asset, currency, (amount, of, at) => {
+        const price = unitsToFiat(amount, of, at, 'up');
+        const unit = 10n ** BigInt(2 - at.decimals);
+        const worth = amount * of.rate * 100n;
+        const worthOf = (fiat: bigint) => fiat * at.rate * 10n ** BigInt(of.decimals);
+        expect(price % unit).toBe(0n);
+        expect(worthOf(price) >= worth).toBe(true);
+        expect(worthOf(price - unit) < worth).toBe(true);
+        if (price < 10n ** 30n)
+          expect(fiatToUnits(price, at.rate, of.rate, of.decimals, 'up') >= amount).toBe(true);
+      }),
+    );
+    // 0.00001 BTC at 50000 dollars is half a dollar; at 1.0845 dollars for a euro that is 0.4610… euros.
+    const bitcoin = { rate: rate('50000'), decimals: 8 };
+    expect(unitsToFiat(units(1_000n), bitcoin, { rate: ONE_DOLLAR, decimals: 2 }, 'up')).toBe(50n);
+    expect(unitsToFiat(units(1_000n), bitcoin, { rate: rate('1.0845'), decimals: 2 }, 'up')).toBe(47n);
   });
 
   test('a price of a dollar is inverted to the nearest of 18 decimals', () => {

@@ -16,7 +16,7 @@ const CENT_DECIMALS = 2;
 /** numeric(78,0) in Postgres, and 2^256 on an EVM chain: no amount is longer. */
 const AMOUNT_DIGITS_MAX = 78;
 /** The amount a customer is asked for has at most as many decimals as wallets let people type. */
-const DUE_DECIMALS_MAX = 8;
+export const DUE_DECIMALS_MAX = 8;
 
 export const units = (value: bigint | string): Units => BigInt(value) as Units;
 export const cents = (value: bigint | string): Cents => BigInt(value) as Cents;
@@ -184,6 +184,19 @@ export function usdToFiat(usd: Cents, fiatRate: Rate, decimals: number, rounding
   invariant(rounding === 'up' && fiatRate > 0n && usd >= 0n, 'a conversion needs a positive rate');
   const unit = smallestUnit(decimals);
   return (ceilDivide(usd * ONE_DOLLAR, fiatRate * unit) * unit) as Cents;
+}
+
+/** What `amount` of an asset is worth in a currency, rounded up to the smallest unit of its `decimals`; in hundredths. */
+export function unitsToFiat(
+  amount: Units,
+  { rate, decimals }: Priced,
+  currency: { rate: Rate; decimals: number },
+  rounding: 'up',
+): Cents {
+  invariant(rounding === 'up' && currency.rate > 0n && amount >= 0n, 'a conversion needs a positive rate');
+  const unit = smallestUnit(currency.decimals);
+  const worth = amount * rate * 10n ** BigInt(CENT_DECIMALS);
+  return (ceilDivide(worth, 10n ** BigInt(decimals) * currency.rate * unit) * unit) as Cents;
 }
 
 /** What `amount` is worth, rounded down to the cent. */

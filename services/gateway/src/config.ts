@@ -61,8 +61,11 @@ export const configSchema = z.object({
   LINK_PAYMENTS_PER_MINUTE: perMinute
     .default(10)
     .describe(
-      'How many payments a client address may begin through payment links in a minute. Each creates an invoice.',
+      'How many payments a client address may begin through one payment link in a minute. Each creates an invoice.',
     ),
+  LINK_PAYMENTS_TOTAL_PER_MINUTE: perMinute
+    .default(60)
+    .describe('How many payments all clients together may begin through one payment link in a minute.'),
   GATEWAY_REPLICAS: wholeNumber(1, 1_000)
     .default(1)
     .describe(

@@ -28,8 +28,10 @@ export type Limits = {
   pages: Limit;
   /** Payment pages of invoices that there are not, by client. */
   unknownPages: Limit;
-  /** Payments that are begun through payment links, by client: each is an invoice in the database. */
+  /** Payments that are begun through payment links, by link and client: each is an invoice in the database. */
   linkPayments: Limit;
+  /** The same of all clients together, by link. */
+  linkPaymentsTotal: Limit;
   /** Limits are counted in memory although there is a Redis to count them in. */
   isRedisUp(): boolean;
   close(): void;
@@ -49,6 +51,7 @@ export const limitNames = [
   'page',
   'unknown_page',
   'link_payment',
+  'link_payment_total',
   'connection',
 ] as const;
 export type LimitName = (typeof limitNames)[number];
@@ -78,6 +81,7 @@ export function openLimits(
     pages: limit('page', config.PAGES_PER_MINUTE),
     unknownPages: limit('unknown_page', config.UNKNOWN_PAGES_PER_MINUTE),
     linkPayments: limit('link_payment', config.LINK_PAYMENTS_PER_MINUTE),
+    linkPaymentsTotal: limit('link_payment_total', config.LINK_PAYMENTS_TOTAL_PER_MINUTE),
     isRedisUp: () => redis === undefined || redis.status === 'ready',
     close: () => redis?.removeAllListeners('close').disconnect(),
   };

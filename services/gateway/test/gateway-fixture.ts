@@ -93,6 +93,7 @@ function testConfig(databaseUrl: string, upstream: string, settings: Record<stri
     PAGES_PER_MINUTE: '100000',
     UNKNOWN_PAGES_PER_MINUTE: '100000',
     LINK_PAYMENTS_PER_MINUTE: '100000',
+    LINK_PAYMENTS_TOTAL_PER_MINUTE: '100000',
     ...settings,
   });
   // Any free port: what no operator may ask for.

@@ -118,26 +118,71 @@ test('a form of a page reaches the service without a token, and no larger than a
   expect(upstream.asked).toHaveLength(before + 2);
 });
 
-test('a client begins only so many payments of links a minute, and a choice counts as a page of its invoice', async () => {
-  const limited = await start({ LINK_PAYMENTS_PER_MINUTE: '2', PAGES_PER_MINUTE: '3' });
-  let made = 0;
+/** A gateway whose service creates an invoice for each payment of a link, and what one client after the other asks it. */
+async function linkGateway(settings: Record<string, string>) {
+  const limited = await start({ TRUSTED_PROXIES: 'loopback', ...settings });
+  const made: string[] = [];
   upstream.answer((res, { method, path }) => {
     res.statusCode = method === 'POST' ? 303 : 200;
     if (path.startsWith('/link/') && method === 'POST')
-      res.setHeader('Location', `/pay/inv_of_link${++made}`);
+      res.setHeader('Location', `/pay/inv_of_link${made.push(path)}`);
     res.end('{}');
   });
-  const ask = async (method: string, path: string) =>
-    (await sendRaw(limited.port, bytesOf(method, path))).status;
+  const ask = (method: string, path: string, client = '203.0.113.1') =>
+    sendRaw(limited.port, bytesOf(method, path, [`X-Forwarded-For: ${client}`]));
+  const begin = async (link: string, client?: string) => (await ask('POST', `/link/${link}`, client)).status;
+  return { made, ask, begin };
+}
+
+test('a client begins only so many payments of one link a minute, and takes none of another link away', async () => {
+  const { made, ask, begin } = await linkGateway({ LINK_PAYMENTS_PER_MINUTE: '2' });
   const begun = [];
-  for (const link of ['plink_a', 'plink_b', 'plink_a', 'plink_c'])
-    begun.push(await ask('POST', `/link/${link}`));
-  expect(begun).toEqual([303, 303, 429, 429]);
-  expect(made).toBe(2);
+  for (const link of ['plink_a', 'plink_a', 'plink_a', '%70link_a', 'plink_b']) begun.push(await begin(link));
+  expect(begun).toEqual([303, 303, 429, 429, 303]);
+  expect(await begin('plink_a', '203.0.113.2')).toBe(303);
+  expect(made).toEqual(['/link/plink_a', '/link/plink_a', '/link/plink_b', '/link/plink_a']);
   // Loading a link begins nothing, and is not counted there.
-  expect(await ask('GET', '/link/plink_a')).toBe(200);
+  expect((await ask('GET', '/link/plink_a')).status).toBe(200);
+
+  const refused = await ask('POST', '/link/plink_a');
+  expect(refused.status).toBe(429);
+  expectStrictPage(refused);
+  const seconds = refused.headers.get('retry-after');
+  expect(refused.text).toContain('Too many payments were begun here');
+  expect(refused.text).toContain(`No payment was begun. The form comes back in ${seconds} seconds`);
+  expect(refused.headers.get('ratelimit')).toBe(`"default";r=0;t=${seconds}`);
+  expect(refused.headers.get('ratelimit-policy')).toBe('"default";q=2;w=60');
+  expect(refused.headers.get('x-ratelimit-remaining')).toBe('0');
+});
+
+test('all clients together begin only so many payments of one link a minute, and no client uses them up alone', async () => {
+  const { made, begin } = await linkGateway({
+    LINK_PAYMENTS_PER_MINUTE: '2',
+    LINK_PAYMENTS_TOTAL_PER_MINUTE: '3',
+  });
+  const begun = [];
+  for (let i = 0; i < 5; i++) begun.push(await begin('plink_a', '203.0.113.1'));
+  begun.push(await begin('plink_a', '203.0.113.2'), await begin('plink_a', '203.0.113.3'));
+  expect(begun).toEqual([303, 303, 429, 429, 429, 303, 429]);
+  expect(await begin('plink_b', '203.0.113.3')).toBe(303);
+  expect(made).toHaveLength(4);
+});
+
+test('a payment that is refused keeps no place among the unknown pages of its client', async () => {
+  const { begin } = await linkGateway({ LINK_PAYMENTS_TOTAL_PER_MINUTE: '1', UNKNOWN_PAGES_PER_MINUTE: '1' });
+  upstream.answer((res) => {
+    res.statusCode = 404;
+    res.end('{}');
+  });
+  expect(await begin('plink_none', '203.0.113.1')).toBe(404);
+  for (let i = 0; i < 3; i++) expect(await begin('plink_none', '203.0.113.2')).toBe(429);
+  expect(await begin('plink_other', '203.0.113.2')).toBe(404);
+});
+
+test('a choice counts as a page of its invoice', async () => {
+  const { ask } = await linkGateway({ PAGES_PER_MINUTE: '3' });
   const choices = [];
-  for (const path of ['/pay/inv_x', '/pay/inv_x/choose', '/pay/inv_x/choose/', '/pay/inv_x/choose'])
-    choices.push(await ask('POST', path.endsWith('x') ? `${path}/choose` : path));
+  for (const path of ['choose', 'choose', 'choose/', 'choose'])
+    choices.push((await ask('POST', `/pay/inv_x/${path}`)).status);
   expect(choices).toEqual([303, 303, 303, 429]);
 });

@@ -1,9 +1,10 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { formPage, type Html, type HtmlPage, html, page } from '@quittance/shared/html';
 import { formatUnits, type Rate } from '@quittance/shared/money';
-import { isChoosable, type UnchosenInvoice } from './domain/unchosen-invoice.ts';
+import { choiceEndsAt, choiceTimeOf, type UnchosenInvoice } from './domain/unchosen-invoice.ts';
 import { amountDueOf } from './operations/lock-asset.ts';
 import { isOffered } from './operations/offered-assets.ts';
+import { isPayable, unpayableProblem } from './operations/payable-price.ts';
 import { freshFiatRate } from './operations/read-price.ts';
 import { about, networkOf, priceOf, symbolOf, timeLeft } from './payment-page.ts';
 import type { Ports } from './ports.ts';
@@ -13,13 +14,14 @@ const REFRESH_SECONDS = 30;
 const REFRESH_SECONDS_MIN = 5;
 
 /** Why a choice was not taken; the page says so and offers the assets again. */
-export type ChoiceProblem = 'unavailable' | 'not_offered';
+export type ChoiceProblem = 'unavailable' | 'not_offered' | 'too_small';
 
 const problems = {
   unavailable: {
     status: 503,
     text: 'This currency cannot be used at the moment. Please choose another one, or try again in a minute.',
   },
+  too_small: { status: 422, text: 'This price is too small to be paid in this currency.' },
   not_offered: { status: 422, text: 'Please choose one of these currencies.' },
 } as const satisfies Record<ChoiceProblem, { status: number; text: string }>;
 
@@ -38,8 +40,11 @@ export function choicePage(
   now: Date,
   problem?: ChoiceProblem,
 ): HtmlPage {
-  if (!isChoosable(invoice, now)) return overPage(invoice);
+  const time = choiceTimeOf(invoice, now);
+  if (time === 'expired') return overPage(invoice);
+  if (time === 'too_late') return tooLatePage(invoice);
   const { expiresAt } = invoice;
+  const lastChoice = choiceEndsAt(invoice);
   const fiat = freshFiatRate(ports, invoice.currency);
   const { status, text } = problem === undefined ? { status: 200, text: undefined } : problems[problem];
   const body = html`<p class="state" role="status">Waiting for your choice</p>
@@ -50,9 +55,10 @@ ${fiat === undefined ? noRate : choices(invoice, ports, fiat.rate)}
 <dl>
 ${about(invoice)}
 ${expiresAt === null ? undefined : timeLeft(expiresAt, now)}
+${lastChoice === null ? undefined : timeLeft(lastChoice, now, 'Time left to choose')}
 </dl>`;
   const untilEnd =
-    expiresAt === null ? REFRESH_SECONDS : Math.ceil((expiresAt.getTime() - now.getTime()) / 1_000);
+    lastChoice === null ? REFRESH_SECONDS : Math.ceil((lastChoice.getTime() - now.getTime()) / 1_000);
   const refresh = Math.min(REFRESH_SECONDS, Math.max(REFRESH_SECONDS_MIN, untilEnd));
   return formPage(status, 'Choose how to pay', body, problem === undefined ? refresh : undefined);
 }
@@ -66,6 +72,10 @@ function choices(
   fiatRate: Rate,
 ): Html {
   const buttons = invoice.assets.flatMap((asset) => choice(asset, invoice, fiatRate, ports) ?? []);
+  const at = { currency: invoice.currency, rate: fiatRate };
+  if (unpayableProblem(ports, 'amount', invoice.amountFiat, invoice.assets, at) !== undefined) {
+    return html`<p class="warn">This price is too small to be paid in any of the currencies that the shop offers for it. Please ask the shop for another payment.</p>`;
+  }
   if (buttons.length === 0) {
     return html`<p class="warn">No currency can be used at the moment. Please try again in a minute.</p>`;
   }
@@ -73,7 +83,7 @@ function choices(
 ${buttons}</form>`;
 }
 
-/** The button of an asset; undefined while it is switched off or has no fresh rate. */
+/** The button of an asset; undefined while it is switched off or has no fresh rate, and when the price is too small for it. */
 function choice(
   asset: AssetSymbol,
   { amountFiat }: UnchosenInvoice,
@@ -81,13 +91,41 @@ function choice(
   ports: Pick<Ports, 'quotes' | 'chains'>,
 ): Html | undefined {
   const quote = isOffered(ports, asset) ? ports.quotes.fresh(asset) : undefined;
-  if (quote === undefined) return undefined;
+  if (quote === undefined || !isPayable(asset, amountFiat, quote, fiatRate)) return undefined;
   const { symbol, chain, decimals } = assets[asset];
   const amount = formatUnits(amountDueOf(asset, amountFiat, quote, fiatRate).amountDue, decimals);
   const shown = symbolOf(symbol);
   return html`<button class="button" name="asset" value="${asset}">${shown} on ${networkOf(chain)}<small>about ${amount} ${shown}</small></button>
 `;
 }
+
+/**
+ * After a choice whose commit was not answered.
+ * @param path of the payment page, which shows whether it was made
+ */
+export const unknownChoicePage = (path: string): HtmlPage =>
+  page(
+    500,
+    'Please look again',
+    html`<h1>Please look again</h1>
+<p class="soft">It is not known whether your choice was stored. The payment page shows it. If nothing is chosen there, please choose again.</p>
+<a class="button" href="${path}">Show the payment</a>`,
+  );
+
+/** Shortly before the end: an address that was given out now would end before it is paid. */
+const tooLatePage = ({ timeoutUrl }: UnchosenInvoice): HtmlPage =>
+  page(
+    200,
+    'Too late to choose',
+    html`<p class="state warn" role="status">Too late to choose</p>
+<h1>Nothing can be chosen here any more</h1>
+<p class="soft">This payment ends in less than a minute, which is too short to pay it. Please ask the shop for a new payment.</p>
+${backToShop(timeoutUrl)}`,
+    REFRESH_SECONDS,
+  );
+
+const backToShop = (url: string | null): Html | undefined =>
+  url === null ? undefined : html`<a class="button" href="${url}" rel="noreferrer">Back to the shop</a>`;
 
 function overPage({ cancelledAt, timeoutUrl }: UnchosenInvoice): HtmlPage {
   const [title, text] =
@@ -100,6 +138,6 @@ function overPage({ cancelledAt, timeoutUrl }: UnchosenInvoice): HtmlPage {
     html`<p class="state warn" role="status">${title}</p>
 <h1>Nothing can be paid here any more</h1>
 <p class="soft">${text}</p>
-${timeoutUrl === null ? undefined : html`<a class="button" href="${timeoutUrl}" rel="noreferrer">Back to the shop</a>`}`,
+${backToShop(timeoutUrl)}`,
   );
 }

@@ -5,12 +5,36 @@ import { linkStatusOf, type PaymentLink } from './domain/payment-link.ts';
 import { nameOfCurrency, priceOf } from './payment-page.ts';
 import type { Settings } from './ports.ts';
 
-/** Why a payment of a link could not begin: what the payer typed, or a rate or an address that is missing for now. */
-export type LinkProblem = { status: 422 | 503; text: string };
+/** Why a payment of a link could not begin: what the payer typed, or what is missing or too many for now. */
+export type LinkProblem = { status: 422 | 500 | 503; text: string };
 
 export const nothingOffered: LinkProblem = {
   status: 503,
   text: 'Payments cannot begin at the moment. Please try again in a minute.',
+};
+
+export const tooManyOpen: LinkProblem = {
+  status: 503,
+  text: 'Too many payments of this link are open at the moment. No payment was begun. Please try again in a few minutes.',
+};
+
+export const unknownPayment: LinkProblem = {
+  status: 500,
+  text: 'It is not known whether the payment was begun. Please press Pay again: no second payment is begun.',
+};
+
+export const otherAmount: LinkProblem = {
+  status: 422,
+  text: 'A payment of another amount was begun here before. Please press Pay again to begin one of this amount.',
+};
+
+/** What the page shows beside the link. */
+type LinkForm = {
+  /** Of this form: sending it twice begins one payment. */
+  attempt: string;
+  problem?: LinkProblem | undefined;
+  /** The amount that the payer typed. */
+  typed?: string;
 };
 
 /**
@@ -21,8 +45,7 @@ export function linkPage(
   link: PaymentLink,
   settings: Pick<Settings, 'publicUrl'>,
   now: Date,
-  problem?: LinkProblem,
-  typed = '',
+  { attempt, problem, typed = '' }: LinkForm,
 ): HtmlPage {
   if (linkStatusOf(link, now) !== 'active') return endedPage(link, now);
   const { amountFiat, currency } = link;
@@ -32,6 +55,7 @@ export function linkPage(
 <dt>Description</dt><dd dir="auto">${link.description}</dd>
 </dl>
 <form method="post" action="${pathBelow(settings, `/link/${link.id}`)}">
+<input type="hidden" name="attempt" value="${attempt}">
 ${amountFiat === null ? amountField(link, typed) : undefined}
 ${problem === undefined ? undefined : html`<p class="warn" role="alert">${problem.text}</p>`}
 <button class="button">Pay</button>

@@ -1,14 +1,14 @@
 import { formatFiat } from '@quittance/shared/money';
-import { linkStatusOf, type PaymentLink } from './domain/payment-link.ts';
+import { type CountedLink, linkStatusOf } from './domain/payment-link.ts';
 import { ALL } from './operations/offered-assets.ts';
 import type { Settings } from './ports.ts';
 import { iso } from './views.ts';
 
-const fiat = (amount: PaymentLink['amountFiat']): string | null =>
+const fiat = (amount: CountedLink['amountFiat']): string | null =>
   amount === null ? null : formatFiat(amount);
 
 /** A payment link of the API. */
-export const linkView = (link: PaymentLink, { publicUrl }: Pick<Settings, 'publicUrl'>, now: Date) => ({
+export const linkView = (link: CountedLink, { publicUrl }: Pick<Settings, 'publicUrl'>, now: Date) => ({
   id: link.id,
   url: `${publicUrl}/link/${link.id}`,
   status: linkStatusOf(link, now),
@@ -24,6 +24,8 @@ export const linkView = (link: PaymentLink, { publicUrl }: Pick<Settings, 'publi
   succeed_url: link.succeedUrl,
   timeout_url: link.timeoutUrl,
   valid_until: iso(link.validUntil),
+  max_open: link.maxOpen,
+  open_invoices: link.openInvoices,
   created_at: link.createdAt.toISOString(),
   deactivated_at: iso(link.deactivatedAt),
 });

@@ -230,11 +230,11 @@ ${invoice.expiresAt === null ? undefined : timeLeft(invoice.expiresAt, now)}
 </dl>`;
 }
 
-export function timeLeft(expiresAt: Date, now: Date): Html {
+export function timeLeft(expiresAt: Date, now: Date, label = 'Time left'): Html {
   const seconds = Math.max(0, Math.ceil((expiresAt.getTime() - now.getTime()) / 1_000));
   const [number, unit] = seconds > 90 ? [Math.ceil(seconds / 60), 'minute'] : [seconds, 'second'];
   const left = `${number} ${unit}${number === 1 ? '' : 's'}`;
-  return html`<dt>Time left</dt><dd><time datetime="${expiresAt.toISOString()}">${left}</time></dd>`;
+  return html`<dt>${label}</dt><dd><time datetime="${expiresAt.toISOString()}">${left}</time></dd>`;
 }
 
 /** A QR code as one SVG path: sharp at every size, and nothing to load. */

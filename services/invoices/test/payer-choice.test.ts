@@ -5,15 +5,13 @@ import { describeInvoice } from '../src/operations/describe-invoice.ts';
 import { expireUnchosen } from '../src/operations/expire-unchosen.ts';
 import type { Ports } from '../src/ports.ts';
 import { DUE, MINUTE, openFixture } from './fixture.ts';
+import { linksOf } from './link-fixture.ts';
 import { type Any, api } from './replica.ts';
 
 const { fixture, pay, settle } = await openFixture();
 const { ports } = fixture;
-
-const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
-const choose = (id: string, body = 'asset=ETH', port = fixture.service.port) =>
-  api(port, 'POST', `/pay/${id}/choose`, { body, headers: FORM, now: fixture.clock.now() });
-const page = (id: string) => api(fixture.service.port, 'GET', `/pay/${id}`, { now: fixture.clock.now() });
+const { choose, page: pageAt } = linksOf(fixture);
+const page = (id: string) => pageAt(`/pay/${id}`);
 
 /** An invoice before the choice, of a new merchant. */
 async function unchosen(order: object = {}) {
@@ -79,6 +77,9 @@ describe('an invoice whose payer chooses the asset', () => {
       kind: 'invoice.asset_chosen',
       payload: { version: 2, data: { ...chosen, asset: { symbol: 'ETH', usd_rate: '1250' } } },
     });
+    expect(
+      await fixture.rows('select asset, amount_fiat from asset_choices where invoice_id = $1', [id]),
+    ).toEqual([{ asset: 'ETH', amount_fiat: '2500' }]);
     // A second choice changes nothing.
     expect(await choose(made.id, 'asset=USDC_ERC20')).toMatchObject({ status: 303 });
     expect(await read()).toStrictEqual(chosen);
@@ -242,8 +243,8 @@ describe('an invoice whose payer chooses the asset', () => {
 
   it('is chosen or expired when both happen at the same moment, never both', async () => {
     const made = await Promise.all(Array.from({ length: 10 }, () => unchosen({ expires_in: 1 })));
-    fixture.pass(MINUTE - 1);
-    // Every choice read the clock before the end, the worker afterwards.
+    fixture.pass(MINUTE / 2 - 1);
+    // Every choice read the clock in time, the worker after the end.
     const before = {
       ...ports,
       clock: {
@@ -253,7 +254,7 @@ describe('an invoice whose payer chooses the asset', () => {
         )(fixture.clock.now()),
       },
     };
-    fixture.pass(1);
+    fixture.pass(MINUTE / 2 + 1);
     await Promise.all([
       ...made.map(({ id }) => chooseAsset(before, { id, text: 'ETH', requestId: 'req_1' })),
       expireUnchosen(ports),

@@ -1,30 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { DUE, type Fixture, MINUTE, openFixture } from './fixture.ts';
-import { type Any, aFiatRate, api } from './replica.ts';
+import { DUE, MINUTE, openFixture } from './fixture.ts';
+import { invoiceOf, linksOf } from './link-fixture.ts';
+import { type Any, aFiatRate } from './replica.ts';
 
 const { fixture, pay, settle } = await openFixture();
 
-const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
-const open = (id: string, body = '') =>
-  api(fixture.service.port, 'POST', `/link/${id}`, { body, headers: FORM, now: fixture.clock.now() });
-const page = (path: string) => api(fixture.service.port, 'GET', path, { now: fixture.clock.now() });
-
-type Shop = ReturnType<Fixture['merchant']>;
-
-async function aLink(
-  order: object = {},
-  shop: Shop = fixture.merchant(),
-): Promise<{ shop: Shop; link: Any }> {
-  const { status, body } = await shop.post('/api/payment-links', { description: 'Tea', ...order });
-  if (status !== 201) throw new Error(`POST /api/payment-links answers ${JSON.stringify(body)}`);
-  return { shop, link: body.data };
-}
-
-/** The id of the invoice that an answer leads to. */
-function invoiceOf({ status, headers }: Any): string {
-  expect(status).toBe(303);
-  return /^\/pay\/(inv_[0-9a-z]{36})$/.exec(headers.location)?.[1] ?? '';
-}
+const { open, choose, page, aLink } = linksOf(fixture);
 
 describe('a payment link', () => {
   it('is paid three times as three invoices, and loading its page creates none', async () => {
@@ -45,7 +26,7 @@ describe('a payment link', () => {
       },
       ...{ amount_fiat: '25.00', amount_min: null, amount_max: null, expires_in: 15, timeout_url: null },
       ...{ succeed_url: 'https://shop.example/thanks', valid_until: null, deactivated_at: null },
-      created_at: fixture.clock.at.toISOString(),
+      ...{ max_open: 100, open_invoices: 0, created_at: fixture.clock.at.toISOString() },
     });
     const shown = await page(`/link/${link.id}`);
     expect(shown).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } });
@@ -90,9 +71,7 @@ describe('a payment link', () => {
     const before = await shop.read(id);
     expect(before).toMatchObject({ asset: null, assets: ['ETH', 'USDC_ERC20'], payment_link_id: link.id });
     expect((await shop.get(`/api/invoices?payment_link_id=${link.id}`)).body.data).toMatchObject([{ id }]);
-    await api(fixture.service.port, 'POST', `/pay/${id}/choose`, {
-      ...{ body: 'asset=USDC_ERC20', headers: FORM, now: fixture.clock.now() },
-    });
+    await choose(id, 'asset=USDC_ERC20');
     expect(await shop.read(id)).toMatchObject({ asset: { symbol: 'USDC_ERC20' }, payment_link_id: link.id });
     expect((await shop.get(`/api/invoices?payment_link_id=${link.id}`)).body.data).toMatchObject([{ id }]);
     const some = await aLink({ amount: 25, assets: ['USDC_ERC20'] }, shop);
@@ -163,10 +142,17 @@ describe('a payment link', () => {
       const second = await shop.read(invoiceOf(await open(link.id)));
       expect(second).toMatchObject({ currency: 'EUR', amount: '0.008', payment_link_id: link.id });
       expect(Date.parse(second.expires_at) - Date.parse(second.created_at)).toBe(5 * MINUTE);
-      // The price is below the least amount of now: that is no fault of the payer.
+      // The price is below the least amount of now: that is no fault of the payer, and trying again does not help.
       fixture.fiatRates.set('EUR', aFiatRate('EUR', '0.4', fixture.clock.at));
+      const low = await open(link.id);
+      expect(low).toMatchObject({
+        status: 422,
+        body: expect.stringContaining(
+          'The amount of this link cannot be paid. The amount must be at least 12.5. Please ask the shop for another link.',
+        ),
+      });
+      expect(low.body).not.toContain('try again');
       const unavailable = { status: 503, body: expect.stringContaining('Payments cannot begin') };
-      expect(await open(link.id)).toMatchObject(unavailable);
       fixture.fiatRates.delete('EUR');
       expect(await open(link.id)).toMatchObject(unavailable);
       const order = { description: 'Tea', currency: 'EUR' };
@@ -280,6 +266,8 @@ describe('a payment link', () => {
       'valid_days',
       'The valid days field cannot be given together with valid_until.',
     ],
+    [{ max_open: 0 }, 'max_open', 'The max open must be at least 1.'],
+    [{ max_open: 10_001 }, 'max_open', 'The max open must not be greater than 10000.'],
     [{ external_id: 'x' }, 'external_id', 'The external id field is not known.'],
   ])('422: %j', async (order, field, message) => {
     const { status, body } = await fixture

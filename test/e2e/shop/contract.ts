@@ -216,7 +216,8 @@ export const contractCases = (stack: OnStack): void =>
 
       const balances = (await get('/api/balances', as(shop))).body as { data: unknown[] };
       expect(balances.data).toHaveLength(2);
-      expect(balances.data).toContainEqual({ asset, balance: '0', held: '0', usd_value: '0' });
+      const balance = { asset, balance: '0', usd_value: '0' };
+      expect(balances.data).toContainEqual(expect.objectContaining(balance));
 
       const order = '{"asset":"ETH","amount":12.5,"external_id":"order-7","expires_in":30}';
       const made = (await post('/api/invoices', order, as(shop), json)).body as {
@@ -238,26 +239,26 @@ export const contractCases = (stack: OnStack): void =>
       };
       const full = {
         ...listed,
-        currency: 'USD',
-        rate: expect.objectContaining({ asset: expect.objectContaining({ usd_rate: '2500' }) }),
         pending_amount: '0',
         paid_amount: '0',
-        reversed_amount: '0',
-        amount_remaining: '0.005',
-        refunded_amount: '0',
-        refunds: [],
-        cancelled_at: null,
-        description: null,
-        metadata: {},
         url: `${quittance.url}/pay/${made.data.id}`,
-        address: {
-          address: expect.stringMatching(/^0x[0-9a-fA-F]{40}$/),
-          uri: expect.stringMatching(/^ethereum:0x/),
-        },
+        address: expect.objectContaining({ address: expect.stringMatching(/^0x[0-9a-fA-F]{40}$/) }),
         payments: [],
       };
-      expect(made).toEqual({ message: text, data: full });
-      expect((await get(`/api/invoices/${made.data.id}`, as(shop))).body).toEqual(full);
+      const read = (await get(`/api/invoices/${made.data.id}`, as(shop))).body as object;
+      for (const shown of [made.data, read]) {
+        // The contract's fields exactly; others may stand beside them.
+        const entries = Object.entries(shown).filter(([key]) => Object.hasOwn(full, key));
+        expect(Object.fromEntries(entries)).toEqual(full);
+      }
+      expect(Object.keys(made).sort()).toEqual(['data', 'message']);
+      expect(made.message).toEqual(text);
+      expect(read).toEqual(made.data);
+      expect(read).toMatchObject({
+        ...{ currency: 'USD', rate: { asset: { usd_rate: '2500' } }, amount_remaining: '0.005' },
+        ...{ reversed_amount: '0', refunded_amount: '0', refunds: [], cancelled_at: null },
+        ...{ description: null, metadata: {}, address: { uri: expect.stringMatching(/^ethereum:0x/) } },
+      });
       expect(await get('/api/invoices', as(shop))).toMatchObject({
         status: 200,
         body: {

@@ -18,6 +18,7 @@ test.each([
   ['POST', '/pay/inv_1/choose', 'invoices'],
   ['POST', '/link/plink_1', 'invoices'],
   ['POST', '/api/payment-links/plink_1/deactivate', 'invoices'],
+  ['PATCH', '/api/payment-links/plink_1', 'invoices'],
   ['POST', '/claim/token', 'payouts'],
   ['GET', '/api/payouts', 'payouts'],
   ['POST', '/api/payouts', 'payouts'],

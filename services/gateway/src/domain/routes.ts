@@ -14,7 +14,7 @@ export type Route = {
   endless?: true;
   /** Bodies are larger elsewhere: see `BODY_BYTES_MAX`. */
   bodyBytesMax?: number;
-  /** A POST creates an invoice for whoever sends it: it has a limit of its own. */
+  /** A POST creates an invoice for whoever sends it: it has limits of its own. */
   opensPayments?: true;
 };
 
@@ -65,7 +65,7 @@ const routes: readonly Route[] = [
   { methods: ['GET'], pattern: '/api/events/stream', upstream: 'webhooks', auth: 'token', endless: true },
   { methods: ['GET'], pattern: '/api/events/:id', upstream: 'webhooks', auth: 'token' },
   { methods: ['GET', 'POST'], pattern: '/api/payment-links', upstream: 'invoices', auth: 'token' },
-  { methods: ['GET'], pattern: '/api/payment-links/:id', upstream: 'invoices', auth: 'token' },
+  { methods: ['GET', 'PATCH'], pattern: '/api/payment-links/:id', upstream: 'invoices', auth: 'token' },
   { methods: ['POST'], pattern: '/api/payment-links/:id/deactivate', upstream: 'invoices', auth: 'token' },
   { methods: ['GET'], pattern: '/pay/:id', upstream: 'invoices', auth: 'none' },
   {

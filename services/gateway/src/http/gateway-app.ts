@@ -11,7 +11,13 @@ import { clientKeyOf } from '../domain/client-address.ts';
 import { forwardedHeaders } from '../domain/forwarded.ts';
 import { type RateLimitResult, rateLimitHeaders } from '../domain/rate-limit.ts';
 import { findRoute, type Route } from '../domain/routes.ts';
-import { admitToPage, invoiceIn, noteCreated, notePage } from '../operations/admit-to-page.ts';
+import {
+  admitToPage,
+  admitToPayment,
+  invoiceIn,
+  noteCreated,
+  notePage,
+} from '../operations/admit-to-page.ts';
 import { authenticate, type TokenProblem } from '../operations/authenticate.ts';
 import type { Ports } from '../ports.ts';
 import { answerWithoutResponse, isOver, onlyReads, proxyContextOf } from '../proxy/proxy-response.ts';
@@ -118,14 +124,17 @@ async function authorize(
 ): Promise<Authorized | undefined> {
   const clientKey = clientKeyOf(client);
   if (route.auth === 'none') {
-    if (route.opensPayments === true && req.method === 'POST') {
-      const opened = await ports.limits.linkPayments.hit(clientKey);
-      if (!opened.allowed) return refuse(res, opened, ports);
-    }
     const request = { invoice: route.countedTogether ? route.pattern : invoiceIn(path), clientKey };
     const rateLimit = await admitToPage(ports, request);
     if (!rateLimit.allowed) return refuse(res, rateLimit, ports);
-    if (route.opensPayments === true) noteInvoice(res, ports);
+    if (route.opensPayments === true && req.method === 'POST') {
+      const begun = await admitToPayment(ports, request);
+      if (!begun.allowed) {
+        rateLimit.done();
+        return refuse(res, begun, ports);
+      }
+      noteInvoice(res, ports);
+    }
     res.once('close', () => {
       void notePage(ports, request, res.headersSent ? res.statusCode : undefined).finally(rateLimit.done);
     });

@@ -1,11 +1,26 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type HtmlPage, html, page, sendPage } from '@quittance/shared/html';
 
 const REFRESH_SECONDS = 5;
 
 /** The page that a customer sees instead of an error in JSON. */
 export const sendPayPage = (res: ServerResponse, status: number): void =>
-  sendPage(res, pageOf(status, waitOf(res)));
+  sendPage(
+    res,
+    status === 429 && isPayment(res.req) ? tooManyPayments(waitOf(res)) : pageOf(status, waitOf(res)),
+  );
+
+/** The form of a payment link. */
+const isPayment = ({ method, url = '' }: IncomingMessage): boolean =>
+  method === 'POST' && url.startsWith('/link/');
+
+const tooManyPayments = (seconds: number): HtmlPage =>
+  pageWith(
+    429,
+    'Too many payments were begun here',
+    `No payment was begun. The form comes back in ${seconds} seconds: please try again then.`,
+    seconds,
+  );
 
 /** As long as the client was told to wait. */
 function waitOf(res: ServerResponse): number {

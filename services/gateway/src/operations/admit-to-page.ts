@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { RateLimitResult } from '../domain/rate-limit.ts';
 import type { Begun } from '../limits.ts';
 import type { Ports } from '../ports.ts';
 
@@ -20,6 +21,18 @@ export async function admitToPage(
   return invoicesSeen.get(request.invoice) === undefined
     ? limits.unknownPages.begin(request.clientKey)
     : { ...(await limits.pages.hit(keyOf(request))), done: () => undefined };
+}
+
+/**
+ * Whether a payment of a link may be begun. Each link has counts of its own, so whoever begins many of one takes none away from
+ * another, also behind a shared address. What is refused for its client does not count for the link: no client uses that up alone.
+ */
+export async function admitToPayment(
+  { limits }: Pick<Ports, 'limits'>,
+  request: PageRequest,
+): Promise<RateLimitResult> {
+  const ofClient = await limits.linkPayments.hit(keyOf(request));
+  return ofClient.allowed ? await limits.linkPaymentsTotal.hit(request.invoice) : ofClient;
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Currency } from '@quittance/shared/currencies';
-import type { AccountId, PaymentLinkId } from '@quittance/shared/ids';
+import type { AccountId, PaymentLinkId, Random } from '@quittance/shared/ids';
 import type { Metadata } from '@quittance/shared/metadata';
 import type { Cents } from '@quittance/shared/money';
+import { ok, type Result, refuse } from '@quittance/shared/result';
 
 /** What a merchant offers to any number of payers. Each payment of it is an invoice of its own. */
 export type PaymentLink = {
@@ -26,9 +27,17 @@ export type PaymentLink = {
   succeedUrl: string | null;
   timeoutUrl: string | null;
   validUntil: Date | null;
+  /** How many of its invoices may be open at a time. */
+  maxOpen: number;
   createdAt: Date;
   deactivatedAt: Date | null;
 };
+
+/** A link with the number of its invoices that are not paid and not expired. */
+export type CountedLink = PaymentLink & { openInvoices: number };
+
+export const MAX_OPEN_DEFAULT = 100;
+export const MAX_OPEN_MAX = 10_000;
 
 export type LinkStatus = 'active' | 'expired' | 'deactivated';
 
@@ -40,6 +49,15 @@ export function linkStatusOf(
   return validUntil !== null && validUntil <= now ? 'expired' : 'active';
 }
 
+/** Why no payment of a link may begin now. */
+export type LinkRefusal = 'ended' | 'full';
+
+/** Whether one more payment of a link may begin. */
+export function decidePayment(link: CountedLink, now: Date): Result<undefined, LinkRefusal> {
+  if (linkStatusOf(link, now) !== 'active') return refuse('ended');
+  return link.openInvoices < link.maxOpen ? ok(undefined) : refuse('full');
+}
+
 /** The limit of an open amount that an amount breaks. */
 export function brokenLimit(
   { amountMin, amountMax }: Pick<PaymentLink, 'amountMin' | 'amountMax'>,
@@ -49,6 +67,11 @@ export function brokenLimit(
   if (amountMax !== null && amount > amountMax) return { rule: 'atMost', limit: amountMax };
   return undefined;
 }
+
+/** Names one filled-in form of a link, so that sending it twice creates one invoice. */
+export const newAttempt = (random: Random): string => Buffer.from(random(16)).toString('base64url');
+
+export const isAttempt = (text: string): boolean => /^[\w-]{22}$/.test(text);
 
 /** Any other text names no link: the database need not be asked. */
 export const isPaymentLinkId = (text: string): text is PaymentLinkId => /^plink_[0-9a-z]{36}$/.test(text);

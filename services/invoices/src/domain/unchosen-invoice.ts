@@ -31,21 +31,42 @@ export type UnchosenInvoice = Pick<
 /** The version of every invoice right after the choice: nothing but its end changes it before. */
 export const CHOSEN_VERSION = 2;
 
-/** Whether the payer may still choose. */
-export const isChoosable = (
-  { status, expiresAt }: Pick<UnchosenInvoice, 'status' | 'expiresAt'>,
-  now: Date,
-): boolean => status === 'pending' && (expiresAt === null || expiresAt > now);
+/** An address that is given out later than this before the end of an invoice would end while its payer looks at it. */
+const LAST_CHOICE_BEFORE_END_MS = 60_000;
 
-export type ChoiceRefusal = 'expired' | 'not_offered';
+/** How long before its end nothing can be chosen any more: a minute, and half the time of an invoice of less than two. */
+export const choiceMarginMs = ({ createdAt, expiresAt }: Pick<UnchosenInvoice, 'createdAt' | 'expiresAt'>) =>
+  expiresAt === null
+    ? 0
+    : Math.min(LAST_CHOICE_BEFORE_END_MS, Math.ceil((expiresAt.getTime() - createdAt.getTime()) / 2));
+
+/** Null: never. */
+export const choiceEndsAt = (invoice: Pick<UnchosenInvoice, 'createdAt' | 'expiresAt'>): Date | null =>
+  invoice.expiresAt && new Date(invoice.expiresAt.getTime() - choiceMarginMs(invoice));
+
+type ChoiceTime = 'open' | 'too_late' | 'expired';
+
+/** Whether the payer may still choose. */
+export function choiceTimeOf(
+  invoice: Pick<UnchosenInvoice, 'status' | 'createdAt' | 'expiresAt'>,
+  now: Date,
+): ChoiceTime {
+  const { status, expiresAt } = invoice;
+  if (status !== 'pending' || (expiresAt !== null && expiresAt <= now)) return 'expired';
+  const last = choiceEndsAt(invoice);
+  return last !== null && last <= now ? 'too_late' : 'open';
+}
+
+export type ChoiceRefusal = Exclude<ChoiceTime, 'open'> | 'not_offered' | 'too_small';
 
 /** Whether the payer may choose this asset. `text` is what the payer sent. */
 export function decideChoice(
-  invoice: Pick<UnchosenInvoice, 'status' | 'expiresAt' | 'assets'>,
+  invoice: Pick<UnchosenInvoice, 'status' | 'createdAt' | 'expiresAt' | 'assets'>,
   text: string,
   now: Date,
-): Result<AssetSymbol, ChoiceRefusal> {
-  if (!isChoosable(invoice, now)) return refuse('expired');
+): Result<AssetSymbol, Exclude<ChoiceRefusal, 'too_small'>> {
+  const time = choiceTimeOf(invoice, now);
+  if (time !== 'open') return refuse(time);
   const asset = invoice.assets.find((one) => one === text);
   return asset === undefined ? refuse('not_offered') : ok(asset);
 }

@@ -8,13 +8,21 @@ import type { InvoiceId } from '@quittance/shared/ids';
 import { type Logger, reason } from '@quittance/shared/logger';
 import { type FieldErrors, messagesOf, rules } from '@quittance/shared/validation';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
-import { choicePage, pathBelow } from '../choice-page.ts';
+import { type ChoiceProblem, choicePage, pathBelow, unknownChoicePage } from '../choice-page.ts';
 import { isInvoiceId } from '../domain/invoice.ts';
-import { isPaymentLinkId, type PaymentLink } from '../domain/payment-link.ts';
-import { linkPage, nothingOffered } from '../link-page.ts';
+import { type CountedLink, isAttempt, isPaymentLinkId, newAttempt } from '../domain/payment-link.ts';
+import {
+  type LinkProblem,
+  linkPage,
+  nothingOffered,
+  otherAmount,
+  tooManyOpen,
+  unknownPayment,
+} from '../link-page.ts';
+import { UnknownOutcome } from '../operations/answered-request.ts';
 import { chooseAsset } from '../operations/choose-asset.ts';
 import { findInvoice } from '../operations/find-invoice.ts';
-import { payLink } from '../operations/pay-link.ts';
+import { type PayRefusal, payLink } from '../operations/pay-link.ts';
 import { paymentPage, unavailablePage, unknownPage } from '../payment-page.ts';
 import type { Ports } from '../ports.ts';
 import { findLink } from '../store/payment-links.ts';
@@ -131,8 +139,7 @@ async function choose(ports: Ports, inFlight: ChoicesInFlight, req: Request, res
   const seeOther = paymentPath(ports, id);
   if ('invoice' in found) return { seeOther };
   const given = choiceForm(fieldsOf(req));
-  const again = (problem: 'unavailable' | 'not_offered') =>
-    choicePage(found, ports, ports.clock.now(), problem);
+  const again = (problem: ChoiceProblem) => choicePage(found, ports, ports.clock.now(), problem);
   if (!given.ok) return again('not_offered');
   // Each choice takes an address, and one of them is used: whoever sends a thousand at once takes no more.
   const other = inFlight.get(id);
@@ -144,10 +151,18 @@ async function choose(ports: Ports, inFlight: ChoicesInFlight, req: Request, res
   inFlight.set(id, choice);
   try {
     const chosen = await choice;
-    if (!chosen.ok) return chosen.refusal === 'expired' ? { seeOther } : again(chosen.refusal);
+    if (!chosen.ok) {
+      if (chosen.refusal === 'expired') return { seeOther };
+      if (chosen.refusal !== 'too_late') return again(chosen.refusal);
+      return { ...choicePage(found, ports, ports.clock.now()), status: 409 };
+    }
     if (chosen.value) ports.wakeRelay();
     return { seeOther };
   } catch (error) {
+    if (error instanceof UnknownOutcome) {
+      ports.logger.error({ invoice: id, reason: reason(error.cause) }, error.message);
+      return unknownChoicePage(seeOther);
+    }
     if (!(error instanceof Unavailable)) throw error;
     ports.logger.warn({ invoice: id, reason: reason(error) }, 'an asset cannot be chosen now');
     return again('unavailable');
@@ -160,37 +175,73 @@ const requestIdOf = (res: Response): string => String(res.getHeader('X-Request-I
 
 async function showLink(ports: Ports, id: string): Promise<HtmlPage> {
   const link = isPaymentLinkId(id) ? await findLink(ports.db, id) : undefined;
-  return link === undefined ? unknownPage : linkPage(link, ports.settings, ports.clock.now());
+  return link === undefined
+    ? unknownPage
+    : linkPage(link, ports.settings, ports.clock.now(), { attempt: newAttempt(ports.random) });
 }
 
-const linkForm = form({ amount: rules.text(FIELD_CHARACTERS_MAX).or('') });
+const linkForm = form({
+  amount: rules.text(FIELD_CHARACTERS_MAX).or(''),
+  attempt: rules.text(FIELD_CHARACTERS_MAX).or(''),
+});
 
 async function openLink(ports: Ports, req: Request, res: Response): Promise<Shown> {
   const id = idIn(req);
   const link = isPaymentLinkId(id) ? await findLink(ports.db, id) : undefined;
   if (link === undefined) return unknownPage;
   const given = linkForm(fieldsOf(req));
-  const typed = given.ok ? given.value.amount : '';
-  const again = (problem?: Parameters<typeof linkPage>[3]) =>
-    linkPage(link, ports.settings, ports.clock.now(), problem, typed);
+  const { amount: typed, attempt: sent } = given.ok ? given.value : { amount: '', attempt: '' };
+  const attempt = isAttempt(sent) ? sent : undefined;
+  const again = (problem: LinkProblem) => {
+    // Another amount is another payment. Without a name of its own, a form that is sent again may be a second payment.
+    const next = problem === otherAmount ? undefined : attempt;
+    const shown = { attempt: next ?? newAttempt(ports.random), problem, typed };
+    return linkPage(link, ports.settings, ports.clock.now(), shown);
+  };
   if (!given.ok) return again({ status: 422, text: textOf(given.refusal) });
   try {
-    const begun = await payLink(ports, link, { typed, requestId: requestIdOf(res) });
+    const begun = await payLink(ports, link, { typed, attempt, requestId: requestIdOf(res) });
     if (!begun.ok)
-      return again(begun.refusal === null ? undefined : problemOf(ports.logger, link, begun.refusal));
+      return begun.refusal === 'ended'
+        ? await showLink(ports, id)
+        : again(problemOf(ports.logger, res, link, begun.refusal));
     ports.wakeRelay();
     return { seeOther: paymentPath(ports, begun.value) };
   } catch (error) {
+    if (error instanceof UnknownOutcome && attempt !== undefined) {
+      ports.logger.error({ link: id, reason: reason(error.cause) }, error.message);
+      return again(unknownPayment);
+    }
     if (!(error instanceof Unavailable)) throw error;
     ports.logger.warn({ link: id, reason: reason(error) }, 'a payment of a link cannot begin now');
     return again(nothingOffered);
   }
 }
 
+const FULL_RETRY_SECONDS = 60;
+
 /** Of the fields of the invoice the payer gave the amount alone, or nothing: another problem is one of the link. */
-function problemOf(logger: Logger, { id, amountFiat }: PaymentLink, errors: FieldErrors) {
-  if (errors['amount'] !== undefined && amountFiat === null)
-    return { status: 422, text: textOf({ amount: errors['amount'] }) } as const;
+function problemOf(
+  logger: Logger,
+  res: Response,
+  { id, amountFiat, maxOpen }: CountedLink,
+  errors: Exclude<PayRefusal, 'ended'>,
+): LinkProblem {
+  if (errors === 'other_amount') return otherAmount;
+  if (errors === 'full') {
+    logger.warn({ link: id, max_open: maxOpen }, 'a payment of a link cannot begin: too many are open');
+    res.setHeader('Retry-After', String(FULL_RETRY_SECONDS));
+    return tooManyOpen;
+  }
+  if (errors['amount'] !== undefined) {
+    const text = textOf({ amount: errors['amount'] });
+    if (amountFiat === null) return { status: 422, text };
+    logger.warn({ link: id, reason: text }, 'the amount of a payment link cannot be paid');
+    return {
+      status: 422,
+      text: `The amount of this link cannot be paid. ${text} Please ask the shop for another link.`,
+    };
+  }
   logger.warn({ link: id, reason: textOf(errors) }, 'a payment of a link cannot begin now');
   return nothingOffered;
 }

@@ -1,3 +1,4 @@
+import { form } from '@quittance/shared/form';
 import {
   contextOf,
   merchantOnly,
@@ -16,12 +17,13 @@ import {
 import { isIdempotencyKey, readKey } from '@quittance/shared/idempotency';
 import { pageForm, pageOf, pageView, placeOf } from '@quittance/shared/pages';
 import { ok, type Result, refuse } from '@quittance/shared/result';
+import { rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
-import { isPaymentLinkId, type PaymentLink } from '../domain/payment-link.ts';
+import { type CountedLink, isPaymentLinkId, MAX_OPEN_MAX } from '../domain/payment-link.ts';
 import { linkView } from '../link-view.ts';
 import { createPaymentLink } from '../operations/create-payment-link.ts';
 import type { Ports } from '../ports.ts';
-import { deactivateLink, findLink, listLinks } from '../store/payment-links.ts';
+import { deactivateLink, findLink, listLinks, saveMaxOpen } from '../store/payment-links.ts';
 
 /** What merchants ask about payment links. */
 export function routePaymentLinks(app: Express, ports: Ports): void {
@@ -30,6 +32,9 @@ export function routePaymentLinks(app: Express, ports: Ports): void {
   app.get('/api/payment-links/:id', merchant, async (req, res) => send(res, await show(ports, req, res)));
   app.post('/api/payment-links', merchant, takesNoParameters, ...readBody, async (req, res) =>
     send(res, await create(ports, req, res)),
+  );
+  app.patch('/api/payment-links/:id', merchant, takesNoParameters, ...readBody, async (req, res) =>
+    send(res, await change(ports, req, res)),
   );
   app.post('/api/payment-links/:id/deactivate', merchant, ...readBody, async (req, res) =>
     send(res, await deactivate(ports, req, res)),
@@ -48,14 +53,14 @@ async function list(ports: Ports, { query }: Request, res: Response): Promise<An
   return { status: 200, body: pageView({ data, total, page, perPage, path, query }) };
 }
 
-const shown = ({ settings, clock }: Ports, link: PaymentLink) => linkView(link, settings, clock.now());
+const shown = ({ settings, clock }: Ports, link: CountedLink) => linkView(link, settings, clock.now());
 
 /** A link of the caller. */
 async function findOwn(
   ports: Ports,
   req: Request,
   res: Response,
-): Promise<Result<PaymentLink, AccessRefusal>> {
+): Promise<Result<CountedLink, AccessRefusal>> {
   const id = String(req.params['id']);
   const found = isPaymentLinkId(id) ? await findLink(ports.db, id) : undefined;
   if (found === undefined) return refuse('not_found');
@@ -80,6 +85,18 @@ async function create(ports: Ports, req: Request, res: Response): Promise<Answer
   if (!created.ok) return answers.invalid(created.refusal);
   const { replayed, ...answer } = created.value;
   return { ...answer, headers: replayed ? { 'Idempotent-Replayed': 'true' } : {} };
+}
+
+const changeForm = form({ max_open: rules.integer(1, MAX_OPEN_MAX).required });
+
+async function change(ports: Ports, req: Request, res: Response): Promise<Answer> {
+  const found = await findOwn(ports, req, res);
+  if (!found.ok) return accessAnswers('PaymentLink')[found.refusal];
+  const wanted = changeForm(contextOf(res).body);
+  if (!wanted.ok) return answers.invalid(wanted.refusal);
+  const changed = await saveMaxOpen(ports.db, found.value.id, wanted.value.max_open);
+  const data = shown(ports, changed);
+  return { status: 200, body: { message: 'Payment link updated successfully.', data } };
 }
 
 async function deactivate(ports: Ports, req: Request, res: Response): Promise<Answer> {

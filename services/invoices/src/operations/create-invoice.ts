@@ -1,5 +1,6 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Currency } from '@quittance/shared/currencies';
+import type { Trx } from '@quittance/shared/db';
 import type { RequestBody } from '@quittance/shared/exact-json';
 import { failpoint } from '@quittance/shared/failpoint';
 import { type Form, type FormValues, formPart, unknownFields } from '@quittance/shared/form';
@@ -19,12 +20,13 @@ import {
 } from '../domain/invoice-settings.ts';
 import { type Ports, watched } from '../ports.ts';
 import { nothingPaid } from '../store/invoice-reads.ts';
-import { type NewInvoice, saveAnsweredInvoice } from '../store/invoices.ts';
+import { type NewInvoice, saveAnsweredInvoice, saveNewInvoices } from '../store/invoices.ts';
 import { invoiceView } from '../views.ts';
 import { answerOnce, answerTo, type Created } from './answered-request.ts';
 import { createUnchosen } from './create-unchosen.ts';
 import { lockAsset } from './lock-asset.ts';
-import { type Offer, readOffer } from './offered-assets.ts';
+import { type Offer, readOffer, symbolsOf } from './offered-assets.ts';
+import { unpayableProblem } from './payable-price.ts';
 import {
   freshFiatRate,
   type LockedFiatRate,
@@ -68,6 +70,8 @@ export type CreateRequest = {
   requestId: string;
   /** The link that the payer opened. */
   paymentLinkId?: PaymentLinkId | null;
+  /** Comes first in the transaction that saves the invoice, and throws when it may not be saved. */
+  admit?: (trx: Trx) => Promise<void>;
 };
 
 export type CreatePorts = Pick<
@@ -110,12 +114,29 @@ export async function createInvoice(
     event: { id: newEventId(invoice.createdAt, ports.random), payload, requestId: request.requestId },
     watchBalance: watched(ports.chains, invoice.chain).reader.balances !== undefined,
   };
-  return await answerOnce(ports, request.key, answer, async () => {
-    if (request.key === undefined) await ports.saveInvoice(created);
+  return await answerOnce(ports, request.key, answer, async (written) => {
+    if (request.admit !== undefined) await saveIfAllowed(ports, request, { created, answer, written });
+    else if (request.key === undefined) await ports.saveInvoice(created);
     else await saveAnsweredInvoice(ports.db, created, request.key, answer);
     failpoint('invoices.created');
   });
 }
+
+const saveIfAllowed = (
+  { db }: Pick<Ports, 'db'>,
+  { key, admit }: Pick<CreateRequest, 'key' | 'admit'>,
+  {
+    created,
+    answer,
+    written,
+  }: { created: NewInvoice; answer: Omit<Created, 'replayed'>; written: () => void },
+): Promise<void> =>
+  db.transaction(async (trx) => {
+    await admit?.(trx);
+    if (key === undefined) await saveNewInvoices(trx, [created]);
+    else await saveAnsweredInvoice(trx, created, key, answer);
+    written();
+  });
 
 /** Parses the request, or lists all its problems. What it does not say is as the account has set it. */
 function read(
@@ -129,6 +150,14 @@ function read(
   const amount = readAmount(currency, fiat?.rate, body);
   const rest = restForm(body);
   const unknown = unknownFields(body, knownFields);
+  const unpayable =
+    offer.ok && amount.ok && currency.ok && fiat !== undefined
+      ? unpayableProblem(ports, 'amount', amount.value, symbolsOf(offer.value), {
+          currency: currency.value,
+          rate: fiat.rate,
+        })
+      : undefined;
+  if (unpayable) Object.assign(unknown, unpayable);
   if (offer.ok && amount.ok && currency.ok && rest.ok && Object.keys(unknown).length === 0) {
     const terms = { ...rest.value, currency: currency.value, amount: amount.value, fiat };
     return ok({ ...offer.value, ...terms });

@@ -1,3 +1,4 @@
+import { assetSymbols } from '@quittance/shared/assets';
 import type { Currency } from '@quittance/shared/currencies';
 import type { RequestBody } from '@quittance/shared/exact-json';
 import { type FormValues, form } from '@quittance/shared/form';
@@ -7,13 +8,14 @@ import type { Cents, Rate } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, rules } from '@quittance/shared/validation';
 import { EXPIRES_IN_MAX, EXPIRES_IN_MIN } from '../domain/invoice-settings.ts';
-import type { PaymentLink } from '../domain/payment-link.ts';
+import { MAX_OPEN_DEFAULT, MAX_OPEN_MAX, type PaymentLink } from '../domain/payment-link.ts';
 import { linkView } from '../link-view.ts';
 import type { Ports } from '../ports.ts';
 import { insertLink } from '../store/payment-links.ts';
 import { answerOnce, answerTo, type Created } from './answered-request.ts';
 import { DESCRIPTION_CHARACTERS_MAX, URL_CHARACTERS_MAX } from './create-invoice.ts';
-import { ALL, isGiven, readOffer } from './offered-assets.ts';
+import { ALL, isGiven, isOffered, readOffer } from './offered-assets.ts';
+import { unpayableProblem } from './payable-price.ts';
 import { freshFiatRate, noFiatRate, readCurrency, readPriceField } from './read-price.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -29,8 +31,11 @@ const fields = {
   expires_in: rules.integer(EXPIRES_IN_MIN, EXPIRES_IN_MAX).optional,
   valid_until: rules.date().optional,
   valid_days: rules.integer(1, 365).optional,
+  max_open: rules.integer(1, MAX_OPEN_MAX).or(MAX_OPEN_DEFAULT),
 };
 const linkForm = form(fields, { alsoKnown: ['asset', 'assets', 'currency'] });
+
+type LinkOffer = Pick<PaymentLink, 'asset' | 'assets'>;
 
 /** In the currency of the link; null: not given. */
 type Prices = Record<(typeof priceNames)[number], Cents | null>;
@@ -51,7 +56,7 @@ export async function createPaymentLink(
   const wanted = read(ports, body, stored.currency, now);
   if (!wanted.ok) return wanted;
   const link = { id: newPaymentLinkId(now, ports.random), account, ...wanted.value };
-  const data = linkView(link, ports.settings, now);
+  const data = linkView({ ...link, openInvoices: 0 }, ports.settings, now);
   const answer = { status: 201, body: { message: 'Payment link created successfully.', data } };
   return await answerOnce(ports, key, answer, (written) =>
     ports.db.transaction(async (trx) => {
@@ -70,16 +75,23 @@ function read(
   now: Date,
 ): Result<Omit<PaymentLink, 'id' | 'account'>, FieldErrors> {
   const isOpen = !isGiven(body, 'asset') && !isGiven(body, 'assets');
-  const offer = isOpen ? ok({ asset: null, assets: null }) : readOffer(ports, body);
+  const offer: Result<LinkOffer, FieldErrors> = isOpen
+    ? ok({ asset: null, assets: null })
+    : readOffer(ports, body);
   const currency = readCurrency(body, usual);
   const given = linkForm(body);
   const fiat = currency.ok ? freshFiatRate(ports, currency.value) : undefined;
   const prices =
     given.ok && currency.ok ? readPrices(given.value, currency.value, fiat?.rate) : ok(undefined);
+  const unpayable =
+    offer.ok && currency.ok && prices.ok && fiat !== undefined
+      ? unpayablePrices(ports, offer.value, prices.value, { currency: currency.value, rate: fiat.rate })
+      : {};
   const value = given.ok && prices.ok && prices.value ? { ...given.value, ...prices.value } : undefined;
   const errors: FieldErrors = Object.assign(
     {},
     ...[offer, currency, given, prices].map((part) => (part.ok ? {} : part.refusal)),
+    unpayable,
     value && beside(value, now),
   );
   if (!offer.ok || !currency.ok || value === undefined || Object.keys(errors).length > 0)
@@ -101,6 +113,7 @@ function read(
     timeoutUrl: value.timeout_url,
     validUntil:
       value.valid_days === null ? value.valid_until : new Date(now.getTime() + value.valid_days * DAY_MS),
+    maxOpen: value.max_open,
     createdAt: now,
     deactivatedAt: null,
   });
@@ -122,6 +135,22 @@ function readPrices(
     else Object.assign(errors, price.refusal);
   }
   return Object.keys(errors).length === 0 ? ok(prices) : refuse(errors);
+}
+
+/** A price, or the highest one, that can be paid in none of the assets: no payment of the link could begin. */
+function unpayablePrices(
+  ports: Pick<Ports, 'quotes' | 'chains'>,
+  { asset, assets }: LinkOffer,
+  prices: Prices | undefined,
+  currency: { currency: Currency; rate: Rate },
+): FieldErrors {
+  const offered = asset === null ? (assets ?? assetSymbols.filter((one) => isOffered(ports, one))) : [asset];
+  const errors: FieldErrors = {};
+  for (const name of ['amount', 'amount_max'] as const) {
+    const price = prices?.[name] ?? null;
+    if (price !== null) Object.assign(errors, unpayableProblem(ports, name, price, offered, currency));
+  }
+  return errors;
 }
 
 /** What is wrong between fields that are valid by themselves. */

@@ -1,3 +1,4 @@
+import type { Trx } from '@quittance/shared/db';
 import { type IdempotencyKey, takeKey } from '@quittance/shared/idempotency';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import type { Result } from '@quittance/shared/result';
@@ -11,7 +12,15 @@ import { answerOnce, type Created } from './answered-request.ts';
 /** Creates an invoice whose payer chooses the asset: no rate is locked and no address is taken yet. */
 export async function createUnchosen(
   ports: Pick<Ports, 'db' | 'settings'>,
-  { key, requestId }: { key: IdempotencyKey | undefined; requestId: string },
+  {
+    key,
+    requestId,
+    admit,
+  }: {
+    key: IdempotencyKey | undefined;
+    requestId: string;
+    admit?: (trx: Trx) => Promise<void>;
+  },
   terms: Omit<UnchosenInvoice, 'status'>,
 ): Promise<Result<Created, FieldErrors>> {
   const invoice: UnchosenInvoice = { ...terms, status: 'pending' };
@@ -19,6 +28,7 @@ export async function createUnchosen(
   const answer = { status: 201, body: { message: 'Invoice created successfully.', data: payload.data } };
   return await answerOnce(ports, key, answer, (written) =>
     ports.db.transaction(async (trx) => {
+      await admit?.(trx);
       await insertUnchosen(trx, invoice);
       await appendToOutbox(trx, [{ kind: 'invoice.created', payload }], requestId, invoice.createdAt);
       if (key !== undefined) await takeKey(trx, key, invoice.id, answer);

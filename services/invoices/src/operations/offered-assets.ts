@@ -11,6 +11,9 @@ export const ALL = 'all';
 /** What an invoice may be paid in: one asset, or those that the payer may choose from. */
 export type Offer = { asset: AssetSymbol; assets: null } | { asset: null; assets: readonly AssetSymbol[] };
 
+export const symbolsOf = (offer: Offer): readonly AssetSymbol[] =>
+  offer.assets === null ? [offer.asset] : offer.assets;
+
 type OfferPorts = Pick<Ports, 'quotes' | 'chains'>;
 
 /** An asset that is switched off or not configured is not offered. One without a quote is: that is no error of the merchant. */

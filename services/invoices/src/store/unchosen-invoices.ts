@@ -1,3 +1,4 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
 import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { cents } from '@quittance/shared/money';
@@ -55,13 +56,23 @@ export const lockUnchosen = (trx: Trx, id: InvoiceId): Promise<UnchosenInvoice |
 // Another transaction may have ended or moved the invoice: then this one waits for it, and finds no row.
 const deleteChoosable = statement(
   'unchosen_invoices_take',
-  `delete from unchosen_invoices
-   where id = $1 and status = 'pending' and (expires_at is null or expires_at > $2) returning 1`,
+  `with taken as (
+     delete from unchosen_invoices
+     where id = $1 and status = 'pending' and (expires_at is null or expires_at > $2)
+     returning id, account_id, assets, currency, amount_fiat)
+   insert into asset_choices (invoice_id, account_id, asset, assets, currency, amount_fiat, chosen_at)
+   select id, account_id, $3, assets, currency, amount_fiat, $4 from taken returning 1`,
 );
 
-/** Removes an invoice that may still be chosen at this time, for the transaction that saves what was chosen. */
-export const takeUnchosen = async (trx: Trx, id: InvoiceId, now: Date): Promise<boolean> =>
-  (await trx.maybe(deleteChoosable, [id, now])) !== undefined;
+/**
+ * Removes an invoice that is pending and ends after a time, for the transaction that saves what was chosen, and records its terms
+ * with the choice.
+ */
+export const takeUnchosen = async (
+  trx: Trx,
+  id: InvoiceId,
+  { endsAfter, asset, now }: { endsAfter: Date; asset: AssetSymbol; now: Date },
+): Promise<boolean> => (await trx.maybe(deleteChoosable, [id, endsAfter, asset, now])) !== undefined;
 
 const expireDue = query<UnchosenInvoice>(
   'unchosen_invoices_expire',

@@ -1,0 +1,38 @@
+import { expect, it } from '@jest/globals';
+import { choiceEndsAt, choiceTimeOf, decideChoice } from './unchosen-invoice.ts';
+
+const createdAt = new Date('2026-03-01T12:00:00.000Z');
+const after = (seconds: number) => new Date(createdAt.getTime() + seconds * 1_000);
+const invoice = (seconds: number | null, status: 'pending' | 'expired' = 'pending') => ({
+  ...{ status, createdAt, assets: ['ETH'] as const },
+  expiresAt: seconds === null ? null : after(seconds),
+});
+
+it.each([
+  [3_600, 3_540],
+  [120, 60],
+  // Of a shorter time half is left to pay.
+  [90, 45],
+  [60, 30],
+  [null, null],
+])('of an invoice of %p seconds the asset may be chosen for %p', (seconds, last) => {
+  expect(choiceEndsAt(invoice(seconds))).toEqual(last === null ? null : after(last));
+});
+
+it.each([
+  [0, 'open'],
+  [3_539.999, 'open'],
+  [3_540, 'too_late'],
+  [3_599.999, 'too_late'],
+  [3_600, 'expired'],
+] as const)('of an invoice of an hour a choice after %p seconds is %s', (seconds, time) => {
+  expect(choiceTimeOf(invoice(3_600), after(seconds))).toBe(time);
+  expect(choiceTimeOf(invoice(3_600, 'expired'), after(seconds))).toBe('expired');
+  expect(decideChoice(invoice(3_600), 'ETH', after(seconds))).toEqual(
+    time === 'open' ? { ok: true, value: 'ETH' } : { ok: false, refusal: time },
+  );
+});
+
+it('an invoice that never expires can be chosen for ever', () => {
+  expect(choiceTimeOf(invoice(null), after(1e9))).toBe('open');
+});

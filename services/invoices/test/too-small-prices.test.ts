@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { openFixture } from './fixture.ts';
+import { invoiceOf, linksOf } from './link-fixture.ts';
+import { type Any, aFiatRate } from './replica.ts';
+
+const { fixture } = await openFixture();
+const { open, choose, page, aLink } = linksOf(fixture);
+
+const quotes = () => ({
+  eth: fixture.quotes.get('ETH') as Any,
+  usdc: fixture.quotes.get('USDC_ERC20') as Any,
+});
+const before = quotes();
+/** A payment counts from 0.01 ETH, 25 dollars, and from 20 USDC on. */
+beforeEach(() => {
+  fixture.quotes.set('ETH', { ...before.eth, dust: '10000000000000000' });
+  fixture.quotes.set('USDC_ERC20', { ...before.usdc, dust: '20000000' });
+});
+afterEach(() => {
+  fixture.quotes.set('ETH', before.eth);
+  fixture.quotes.set('USDC_ERC20', before.usdc);
+});
+
+const dustless = (): void => {
+  fixture.quotes.set('ETH', before.eth);
+  fixture.quotes.set('USDC_ERC20', before.usdc);
+};
+
+describe('a price below the smallest payment that is credited', () => {
+  it.each([
+    [{ asset: 'ETH', amount: 24.99 }, '25'],
+    [{ assets: ['ETH'], amount: 24.99 }, '25'],
+    [{ assets: 'all', amount: 19.99 }, '20'],
+    // 20 / 1.0845 = 18.4416…
+    [{ assets: 'all', amount: 18.44, currency: 'EUR' }, '18.45'],
+  ])('is refused when an invoice is created: %j', async (order, least) => {
+    const shop = fixture.merchant();
+    const { status, body } = await shop.post('/api/invoices', order);
+    expect([status, body.errors]).toEqual([422, { amount: [`The amount must be at least ${least}.`] }]);
+    expect(body.hint).toContain('or offer another asset.');
+    expect((await shop.post('/api/invoices', { ...order, amount: least })).status).toBe(201);
+  });
+
+  it.each([
+    [{ asset: 'ETH', amount: 24.99 }, 'amount', '25'],
+    [{ amount: 19.99 }, 'amount', '20'],
+    [{ assets: ['ETH'], amount_min: 5, amount_max: 24 }, 'amount_max', '25'],
+  ])('is refused when a link is created: %j', async (order, field, least) => {
+    const shop = fixture.merchant();
+    const { status, body } = await shop.post('/api/payment-links', { description: 'Tea', ...order });
+    const message = `The ${field.replace('_', ' ')} must be at least ${least}.`;
+    expect([status, body.errors]).toEqual([422, { [field]: [message] }]);
+    await aLink({ ...order, [field]: least }, shop);
+    // Whoever pays an open amount may type more.
+    await aLink({ assets: ['ETH'], amount_min: 5 }, shop);
+  });
+
+  it('is not refused while one of its assets has no fresh rate: it may be paid in that one', async () => {
+    const eth = fixture.quotes.get('ETH') as Any;
+    fixture.quotes.delete('ETH');
+    const shop = fixture.merchant();
+    expect((await shop.post('/api/invoices', { assets: 'all', amount: 10 })).status).toBe(201);
+    await aLink({ amount: 10 }, shop);
+    fixture.quotes.set('ETH', eth);
+  });
+
+  it('is said to whoever pays a link, and nothing is created', async () => {
+    dustless();
+    const { shop, link } = await aLink({ amount: 10 });
+    const free = await aLink({ asset: 'ETH' }, shop);
+    fixture.quotes.set('ETH', { ...before.eth, dust: '10000000000000000' });
+    fixture.quotes.set('USDC_ERC20', { ...before.usdc, dust: '20000000' });
+    const fixed = await open(link.id);
+    expect(fixed.status).toBe(422);
+    expect(fixed.body).toContain(
+      'The amount of this link cannot be paid. The amount must be at least 20. Please ask the shop for another link.',
+    );
+    expect(fixed.body).not.toContain('try again');
+    const typed = await open(free.link.id, 'amount=24.99');
+    expect(typed).toMatchObject({
+      status: 422,
+      body: expect.stringContaining('The amount must be at least 25.'),
+    });
+    expect(typed.body).not.toContain('cannot be paid');
+    expect((await shop.get('/api/invoices')).body.meta.total).toBe(0);
+    invoiceOf(await open(free.link.id, 'amount=25'));
+  });
+
+  it('is not chosen in an asset that it is too small for, and the page offers the others', async () => {
+    const shop = fixture.merchant();
+    const { id } = (await shop.post('/api/invoices', { assets: 'all', amount: 22 })).body.data;
+    const shown = await page(`/pay/${id}`);
+    expect(shown.body).toContain('value="USDC_ERC20"');
+    expect(shown.body).not.toContain('value="ETH"');
+    expect(await choose(id, 'asset=ETH')).toMatchObject({
+      status: 422,
+      body: expect.stringContaining('This price is too small to be paid in this currency.'),
+    });
+    expect(await shop.read(id)).toMatchObject({ asset: null, status: 'pending' });
+    // The rates change: now it is too small for all of them.
+    fixture.quotes.set('USDC_ERC20', { ...before.usdc, dust: '23000000' });
+    const none = await page(`/pay/${id}`);
+    expect(none.body).toContain('This price is too small to be paid in any of the currencies');
+    expect(none.body).not.toContain('try again');
+    fixture.quotes.set('USDC_ERC20', { ...before.usdc, dust: '22000000' });
+    expect((await choose(id, 'asset=USDC_ERC20')).status).toBe(303);
+    expect(await shop.read(id)).toMatchObject({ asset: { symbol: 'USDC_ERC20' }, amount: '22' });
+  });
+
+  it('follows the rate of its currency', async () => {
+    const euro = fixture.fiatRates.get('EUR') as Any;
+    const { link } = await aLink({ amount: 25, currency: 'EUR', asset: 'ETH' });
+    fixture.fiatRates.set('EUR', aFiatRate('EUR', '0.8', fixture.clock.at));
+    try {
+      expect((await open(link.id)).body).toContain('The amount must be at least 31.25.');
+    } finally {
+      fixture.fiatRates.set('EUR', euro);
+    }
+  });
+});
