@@ -19,6 +19,7 @@ export function refundView(refund: Omit<StoredRefund, 'version'>, now: Date) {
     deposit_id: refund.depositId,
     requested: refund.requested,
     rate: refund.rate,
+    rates_now: refund.ratesNow,
     amount: formatUnits(refund.amount, decimals),
     share: formatUnits(refund.share, decimals),
     asset: { id, symbol, name, decimals },

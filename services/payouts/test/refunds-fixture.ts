@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect } from '@jest/globals';
 import { newInvoiceId, type PayoutId, type RefundId } from '@quittance/shared/ids';
 import { movePayout } from '../src/store/payouts.ts';
-import { type ScriptedInvoices, scriptedInvoices } from './scripted-invoices.ts';
+import { type Described, type ScriptedInvoices, scriptedInvoices } from './scripted-invoices.ts';
 import { type RequestsFixture, requestsSuite } from './service-fixture.ts';
 
 export const FINNEY = 10n ** 15n;
@@ -21,11 +21,12 @@ export function refundsSuite() {
     }
     at.invoices.isSilent = false;
     at.fixture.board.set('ETH', {});
+    at.fixture.board.fiatRates.clear();
     at.fixture.ledger.available = (1_000n * FINNEY).toString();
   });
 
   /** 100 dollars at 2,500 dollars for an ether: 0.04 are due, and 0.05 were paid. */
-  function anInvoice({ status = 'paid' } = {}): string {
+  function anInvoice({ status = 'paid', ...others }: Partial<Described> = {}): string {
     const id = newInvoiceId();
     at.invoices.invoices.set(id, {
       account_id: at.fixture.shop.account,
@@ -35,6 +36,7 @@ export function refundsSuite() {
       paid_amount: (50n * FINNEY).toString(),
       usd_rate: '2500',
       currency: 'USD',
+      ...others,
     });
     return id;
   }

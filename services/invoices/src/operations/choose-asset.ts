@@ -1,3 +1,4 @@
+import { freshFiatRate, noFiatRate } from '@quittance/shared/fiat-rate';
 import { Unavailable } from '@quittance/shared/http';
 import { type InvoiceId, newEventId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
@@ -10,7 +11,6 @@ import { findUnchosen, takeUnchosen } from '../store/unchosen-invoices.ts';
 import { invoiceView } from '../views.ts';
 import { lockAsset } from './lock-asset.ts';
 import { isOffered } from './offered-assets.ts';
-import { freshFiatRate, noFiatRate } from './read-price.ts';
 
 type ChoosePorts = Pick<Ports, 'db' | 'clock' | 'random' | 'quotes' | 'fiatRates' | 'chains' | 'settings'>;
 

@@ -1,5 +1,6 @@
 import type { Currency } from '@quittance/shared/currencies';
 import type { RequestBody } from '@quittance/shared/exact-json';
+import { freshFiatRate, noFiatRate } from '@quittance/shared/fiat-rate';
 import { type FormValues, form } from '@quittance/shared/form';
 import { type IdempotencyKey, takeKey } from '@quittance/shared/idempotency';
 import { type AccountId, newPaymentLinkId } from '@quittance/shared/ids';
@@ -14,7 +15,7 @@ import { insertLink } from '../store/payment-links.ts';
 import { answerOnce, answerTo, type Created } from './answered-request.ts';
 import { DESCRIPTION_CHARACTERS_MAX, URL_CHARACTERS_MAX } from './create-invoice.ts';
 import { ALL, isGiven, readOffer } from './offered-assets.ts';
-import { freshFiatRate, noFiatRate, readCurrency, readPriceField } from './read-price.ts';
+import { readCurrency, readPriceField } from './read-price.ts';
 
 const DAY_MS = 24 * 3_600_000;
 

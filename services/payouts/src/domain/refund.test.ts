@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { cents, convertUnits, ONE_DOLLAR, parseRate, type Rate, units } from '@quittance/shared/money';
+import { cents, ONE_DOLLAR, parseRate, type Rate, type RatePair, units } from '@quittance/shared/money';
 import fc from 'fast-check';
 import {
   LINK_VERSION_MAX,
@@ -17,6 +17,9 @@ function rate(text: string): Rate {
   if (!parsed.ok) throw new Error(`no rate: ${text}`);
   return parsed.value;
 }
+
+/** Rates of now for an invoice in dollars. */
+const inDollars = (text: string): RatePair => ({ rate: rate(text), fiatRate: ONE_DOLLAR });
 
 /** 100 dollars at 2,500 dollars for an ether: 0.04 due; 0.05 paid. */
 const FINNEY = 10n ** 15n;
@@ -39,7 +42,9 @@ describe('how much is refunded', () => {
     ['an amount of dollars at half the rate', cents(2_500n), 0n, '1250', { share: 10n, amount: 20n }],
   ] as const)('is %s', (_, wanted, refunded, now, { share, amount }) => {
     const given = units(refunded * FINNEY);
-    expect(refundAmounts(invoice, given, wanted as WantedRefund, now === null ? null : rate(now))).toEqual({
+    expect(
+      refundAmounts(invoice, given, wanted as WantedRefund, now === null ? null : inDollars(now)),
+    ).toEqual({
       ok: true,
       value: { share: share * FINNEY, amount: amount * FINNEY },
     });
@@ -67,13 +72,14 @@ describe('how much is refunded', () => {
     });
   });
 
-  it('is at the rate of now what the euros of the invoice were worth in dollars', () => {
+  it('is at the rates of now worth as many euros as then', () => {
     const inEuros = { ...invoice, fiatRate: rate('1.25') };
     for (const wanted of [cents(2_000n), 'all'] as const) {
       const refunded = units(wanted === 'all' ? 40n * FINNEY : 0n);
-      expect(refundAmounts(inEuros, refunded, wanted, rate('5000'))).toEqual({
+      const now = { rate: rate('5000'), fiatRate: rate('1.5') };
+      expect(refundAmounts(inEuros, refunded, wanted, now)).toEqual({
         ok: true,
-        value: { share: 10n * FINNEY, amount: 5n * FINNEY },
+        value: { share: 10n * FINNEY, amount: 6n * FINNEY },
       });
     }
   });
@@ -96,29 +102,26 @@ describe('how much is refunded', () => {
         }),
         amounts,
         wanted,
-        fc.option(rates),
+        fc.option(fc.record({ rate: rates, fiatRate: rates })),
         (paid, refunded, asked, now) => {
           const found = refundAmounts(paid, refunded, asked, now);
           if (!found.ok) return;
           const { share, amount } = found.value;
           expect(share + refunded).toBeLessThanOrEqual(limitOf(paid, asked));
           expect(limitOf(paid, asked)).toBeLessThanOrEqual(paid.paid);
-          // Worth, in dollars times 10^18 times 10^decimals: of the request, and of what is paid.
-          const one = 10n ** BigInt(paid.decimals);
+          // Worth in the currency, of the request and of what is paid: both times the same.
+          const at = now ?? paid;
+          const hundredths = 100n * at.rate * paid.fiatRate;
           const requested =
-            typeof asked === 'bigint' ? (asked * paid.fiatRate * one) / 100n : share * paid.rate;
-          const at = now ?? paid.rate;
-          expect(amount * at).toBeLessThanOrEqual(requested);
-          expect((amount + 1n) * at).toBeGreaterThan(
-            requested - (asked === 'all' || asked === 'surplus' ? 0n : 1n),
-          );
+            typeof asked === 'bigint'
+              ? asked * 10n ** BigInt(paid.decimals) * at.fiatRate * paid.fiatRate
+              : 100n * share * paid.rate * at.fiatRate;
+          expect(amount * hundredths).toBeLessThanOrEqual(requested);
+          expect((amount + 1n) * hundredths).toBeGreaterThan(requested);
           if (now === null) expect(amount).toBe(share);
         },
       ),
     );
-    expect(
-      convertUnits(units(3n), { rate: rate('1'), decimals: 0 }, { rate: rate('2'), decimals: 0 }, 'down'),
-    ).toBe(1n);
   });
 });
 

@@ -1,9 +1,11 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
+import type { Currency } from '@quittance/shared/currencies';
 import { bulk, type Queryable, query, type Trx } from '@quittance/shared/db';
 import type { AccountId, InvoiceId, PayoutId, RefundId } from '@quittance/shared/ids';
 import type { Metadata } from '@quittance/shared/metadata';
 import type { Units } from '@quittance/shared/money';
 import { appendToOutbox } from '@quittance/shared/outbox';
+import type { FiatRate, Quote } from '@quittance/shared/quotes';
 import { invariant } from '@quittance/shared/result';
 import {
   countedStates,
@@ -15,6 +17,12 @@ import {
 } from '../domain/refund.ts';
 import { assertMoves } from '../domain/states.ts';
 import { isReverted } from './transactions.ts';
+
+/** Rates in US dollars with their sources, in the form of an invoice's locked rates. */
+export type RatesNow = {
+  currency: Pick<FiatRate, 'usd_rate' | 'sources'> & { code: Currency; as_of: string | null };
+  asset: Pick<Quote, 'usd_rate' | 'as_of' | 'sources'> & { symbol: AssetSymbol };
+};
 
 export type StoredRefund = {
   id: RefundId;
@@ -28,6 +36,8 @@ export type StoredRefund = {
   /** As the merchant asked: `all`, `surplus`, an amount in the invoice's currency, or `deposit`. */
   requested: string;
   rate: 'then' | 'now';
+  /** What it was computed with at the rate `now`; null at the rate `then`, and of refunds of older releases. */
+  ratesNow: RatesNow | null;
   state: RefundState;
   /** Of its claim link; null when the merchant gave the address. */
   expiresAt: Date | null;
@@ -53,7 +63,17 @@ const names = [
   'share',
   'amount',
   'requested',
-].concat(['rate', 'state', 'expires_at', 'payout_id', 'external_id', 'metadata', 'version', 'created_at']);
+].concat([
+  'rate',
+  'rates_now',
+  'state',
+  'expires_at',
+  'payout_id',
+  'external_id',
+  'metadata',
+  'version',
+  'created_at',
+]);
 /** The columns of a refund, of the relation `of`. `payoutId`: what stands for the column of that name. */
 export const refundColumns = (of = 'refunds', payoutId = `${of}.payout_id`): string =>
   names.map((name) => (name === 'payout_id' ? `${payoutId} as payout_id` : `${of}.${name}`)).join(', ');
@@ -82,6 +102,7 @@ const rows = bulk({
   amount: 'numeric',
   requested: 'text',
   rate: 'text',
+  ratesNow: 'json',
   state: 'text',
   claimHash: 'bytea',
   expiresAt: 'timestamptz',
@@ -107,7 +128,13 @@ const insertOfDeposit = query<StoredRefund>(
 );
 
 const valuesOf = (refund: NewRefund): unknown[] =>
-  rows.values([{ ...refund, metadata: JSON.stringify(refund.metadata) }]);
+  rows.values([
+    {
+      ...refund,
+      metadata: JSON.stringify(refund.metadata),
+      ratesNow: refund.ratesNow && JSON.stringify(refund.ratesNow),
+    },
+  ]);
 
 /**
  * Stores a refund of an invoice, unless the shares of all its refunds would be more than `limit`. Holds a lock on the
