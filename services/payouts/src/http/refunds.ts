@@ -30,7 +30,7 @@ import type { Ports } from '../ports.ts';
 import { type RefundOrder, readDepositClaim, readRefundOrder } from '../refund-order.ts';
 import { refundView, shownState } from '../refund-views.ts';
 import { findShownRefund, refundPage } from '../store/refund-list.ts';
-import type { StoredRefund } from '../store/refunds.ts';
+import type { StoredRefund } from '../store/refund-rows.ts';
 import type { UnresolvedDeposit } from '../store/unswept-deposits.ts';
 import { answeredBefore, refusalAnswer } from './pay-once.ts';
 

@@ -5,13 +5,14 @@ import type { FieldErrors } from '@quittance/shared/validation';
 import { freshQuote, type PayoutOrder, readRecipient, termsOf } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import { payableChain } from '../refund-order.ts';
+import type { StoredRefund } from '../store/refund-rows.ts';
 import {
   cancelRefund,
   claimRefund,
   expireRefunds,
   followPayouts,
+  noteUnfunded,
   refundedShare,
-  type StoredRefund,
 } from '../store/refunds.ts';
 import { findUnresolved } from '../store/unswept-deposits.ts';
 import { describeInvoice } from './create-refund.ts';
@@ -64,7 +65,7 @@ export async function payClaim(
     // So that a claim leaves no refused payout each time that it is sent while the balance is too low.
     const asked = await ports.bus.ask('balance.read', { account_id: account, asset });
     if (!asked.known) return refuse('unavailable');
-    if (units(asked.reply.available) < amount + terms.networkFee) return refuse('balance');
+    if (units(asked.reply.available) < amount + terms.networkFee) return refuseUnfunded();
   }
 
   const made = await requestPayout(ports, {
@@ -83,7 +84,7 @@ export async function payClaim(
   });
   if (made.ok) return ok(undefined);
   const { refusal } = made;
-  if (typeof refusal === 'object') return refuse('balance');
+  if (typeof refusal === 'object') return refuseUnfunded();
   switch (refusal) {
     case 'not_taken':
       return refuse('not_claimable');
@@ -97,6 +98,11 @@ export async function payClaim(
       return refuse('unavailable');
     default:
       return assertNever(refusal);
+  }
+
+  async function refuseUnfunded() {
+    if (await ports.db.transaction((trx) => noteUnfunded(trx, id, requestId))) ports.wakeRelay();
+    return refuse('balance' as const);
   }
 }
 

@@ -22,15 +22,9 @@ import { freshQuote, termsOf } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import type { DepositClaimOrder, RefundOrder } from '../refund-order.ts';
 import { createdRefundView } from '../refund-views.ts';
-import {
-  insertRefundOfDeposit,
-  insertRefundWithin,
-  type NewRefund,
-  type RatesNow,
-  refundedShare,
-  type StoredRefund,
-  tellRefunds,
-} from '../store/refunds.ts';
+import { tellRefunds } from '../store/refund-events.ts';
+import type { NewRefund, RatesNow, StoredRefund } from '../store/refund-rows.ts';
+import { insertRefundOfDeposit, insertRefundWithin, refundedShare } from '../store/refunds.ts';
 import { hasLiveReturn } from '../store/unswept-deposits.ts';
 import { RefundNotTaken } from './refund-to-pay.ts';
 import { type PayoutRefusal, requestPayout } from './request-payout.ts';
