@@ -1,5 +1,5 @@
 import type { InvoiceId, RefundId } from '@quittance/shared/ids';
-import { type Units, units } from '@quittance/shared/money';
+import { units } from '@quittance/shared/money';
 import { assertNever, ok, type Result, refuse } from '@quittance/shared/result';
 import type { FieldErrors } from '@quittance/shared/validation';
 import { freshQuote, type PayoutOrder, readRecipient, termsOf } from '../payout-order.ts';
@@ -58,8 +58,9 @@ export async function payClaim(
   const quote = freshQuote(ports, asset);
   const terms = termsOf(quote);
   const dust = units(quote.dust);
-  const amount = await amountOf(ports, refund, terms);
-  if (amount === undefined) return refuse('resolved');
+  const pays = await paymentOf(ports, refund, terms);
+  if (pays === undefined) return refuse('resolved');
+  const { amount } = pays;
   if (amount <= 0n || amount < dust) return refuse('fee');
   if (depositId === null) {
     // So that a claim leaves no refused payout each time that it is sent while the balance is too low.
@@ -71,7 +72,7 @@ export async function payClaim(
   const made = await requestPayout(ports, {
     account,
     asset,
-    amount,
+    ...pays,
     takesAll: false,
     address: address.value,
     ...terms,
@@ -90,6 +91,7 @@ export async function payClaim(
       return refuse('not_claimable');
     case 'already_accepted':
     case 'already_returned':
+    case 'too_large':
     case 'used_for_recovery':
       return refuse('resolved');
     case 'halted':
@@ -115,16 +117,22 @@ async function isCovered(ports: Pick<Ports, 'bus' | 'db'>, invoiceId: InvoiceId)
   return invoice !== null && (await refundedShare(ports.db, invoiceId)) <= invoice.paid;
 }
 
-/** What is paid: of a deposit all that is left of it less the network fee. Undefined when the chain took the deposit back. */
-async function amountOf(
+/**
+ * What is paid: of a deposit its share less the network fee. Undefined when the chain took the deposit back, or other returns
+ * have taken too much of it. A refund of all of a deposit takes what they have left.
+ */
+async function paymentOf(
   { db }: Pick<Ports, 'db'>,
-  { depositId, amount }: StoredRefund,
+  { depositId, amount, share, requested }: StoredRefund,
   { networkFee }: Pick<PayoutOrder, 'networkFee'>,
-): Promise<Units | undefined> {
-  if (depositId === null) return amount;
+): Promise<Pick<PayoutOrder, 'amount' | 'isPart'> | undefined> {
+  if (depositId === null) return { amount };
   const deposit = await findUnresolved(db, depositId);
-  if (deposit === undefined || deposit.isReversed) return undefined;
-  return (deposit.amount - networkFee) as Units;
+  if (deposit === undefined || deposit.isReversed || deposit.left <= 0n) return undefined;
+  const isShort = deposit.left < share;
+  if (isShort && requested !== 'deposit') return undefined;
+  const takes = isShort ? deposit.left : share;
+  return { amount: units(takes - networkFee), isPart: takes < deposit.amount };
 }
 
 /** Cancels a claim link. False when it is not claimable. */

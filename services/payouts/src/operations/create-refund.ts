@@ -22,10 +22,11 @@ import { freshQuote, termsOf } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import type { DepositClaimOrder, RefundOrder } from '../refund-order.ts';
 import { createdRefundView } from '../refund-views.ts';
+import type { ReturnedPart } from '../returned-part.ts';
 import { tellRefunds } from '../store/refund-events.ts';
 import type { NewRefund, RatesNow, StoredRefund } from '../store/refund-rows.ts';
 import { insertRefundOfDeposit, insertRefundWithin, refundedShare } from '../store/refunds.ts';
-import { hasLiveReturn } from '../store/unswept-deposits.ts';
+import { DepositTaken, takeOfDeposit } from '../store/returns.ts';
 import { RefundNotTaken } from './refund-to-pay.ts';
 import { type PayoutRefusal, requestPayout } from './request-payout.ts';
 
@@ -245,9 +246,8 @@ async function storeLink(
     // A commit whose answer is lost may have succeeded, and a 503 would promise that nothing was done.
     if (isWritten) throw new Error('it is not known whether the claim link was stored', { cause: error });
     if (error instanceof RefundNotTaken) return refuse('not_taken');
-    const broken = brokenConstraint(error);
-    if (broken === 'idempotency_keys_once') return refuse('key_taken');
-    if (broken === 'refunds_one_of_deposit') return refuse('already_returned');
+    if (error instanceof DepositTaken) return refuse(error.left > 0n ? 'too_large' : 'already_returned');
+    if (brokenConstraint(error) === 'idempotency_keys_once') return refuse('key_taken');
     throw error;
   }
   wakeRelay();
@@ -256,17 +256,20 @@ async function storeLink(
 
 export const claimHashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-type ClaimedDeposit = { id: string; account: AccountId; asset: AssetSymbol; amount: Units };
+type ClaimedDeposit = { id: string; account: AccountId; asset: AssetSymbol };
 
-/** Makes a claim link by which an unresolved deposit is paid back. The ledger decides about the deposit when it is claimed. */
+/** Makes a claim link by which an unresolved deposit, or a part of it, is paid back. The ledger decides about the deposit when it is claimed. */
 export async function createDepositClaim(
   ports: Ports,
-  { id, amount, ...deposit }: ClaimedDeposit,
+  { id, ...deposit }: ClaimedDeposit,
+  { takes, requested }: ReturnedPart,
   { expiresInDays, externalId, metadata }: DepositClaimOrder,
   asked: Asked,
 ): Promise<Created> {
-  const begun = newRefund(ports, deposit, { requested: 'deposit', rate: 'then', externalId, metadata });
-  const refund = { ...begun, share: amount, amount, ratesNow: null, invoiceId: null, depositId: id };
-  if (await hasLiveReturn(ports.db, id)) return refuse('already_returned');
-  return storeLink(ports, refund, asked, expiresInDays, insertRefundOfDeposit);
+  const begun = newRefund(ports, deposit, { requested, rate: 'then', externalId, metadata });
+  const refund = { ...begun, share: takes, amount: takes, ratesNow: null, invoiceId: null, depositId: id };
+  return storeLink(ports, refund, asked, expiresInDays, async (trx, link) => {
+    await takeOfDeposit(trx, id, takes, 'link');
+    return insertRefundOfDeposit(trx, link);
+  });
 }

@@ -21,7 +21,8 @@ export type StoredRefund = {
   asset: AssetSymbol;
   share: Units;
   amount: Units;
-  /** As the merchant asked: `all`, `surplus`, an amount in the invoice's currency, or `deposit`. */
+  /** As the merchant asked: `all`, `surplus`, an amount in the invoice's currency; of a deposit `deposit`, or an
+   * amount of its asset. */
   requested: string;
   rate: 'then' | 'now';
   /** What it was computed with at the rate `now`; null at the rate `then`, and of refunds of older releases. */

@@ -92,7 +92,7 @@ export async function insertRefundWithin(
   return trx.maybe(insertWithin, [...valuesOf(refund), limit]);
 }
 
-/** Stores a refund of a deposit. Breaks `refunds_one_of_deposit` when the deposit has one already. */
+/** Stores a refund of a deposit. */
 export const insertRefundOfDeposit = (trx: Trx, refund: NewRefund): Promise<StoredRefund> =>
   trx.one(insertOfDeposit, valuesOf(refund));
 
