@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { nextRun, toldAfter } from './automatic.ts';
+import { nextRun, RETRY_AFTER_MS, schedules, toldAfter } from './automatic.ts';
 
 test.each([
   ['daily', '2026-02-28T23:59:59.999Z', '2026-03-01T00:00:00.000Z'],
@@ -22,3 +22,7 @@ test.each([
     expect(toldAfter(error, before)).toBe(after);
   },
 );
+
+test('a rule runs daily or from a threshold on, and again ten minutes after a run that could not be carried out', () => {
+  expect([schedules, RETRY_AFTER_MS]).toEqual([['daily', 'threshold'], 600_000]);
+});

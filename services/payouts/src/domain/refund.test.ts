@@ -2,11 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { cents, ONE_DOLLAR, parseRate, type Rate, type RatePair, units } from '@quittance/shared/money';
 import fc from 'fast-check';
 import {
+  countedStates,
+  endedPayouts,
   LINK_VERSION_MAX,
   limitOf,
   type PaidInvoice,
   refundAmounts,
   refundMoves,
+  shownRefundStates,
   stateAfterPayout,
   type WantedRefund,
 } from './refund.ts';
@@ -62,6 +65,43 @@ describe('how much is refunded', () => {
       ok: false,
       refusal: problem,
     });
+  });
+
+  it.each([
+    ['is all that is left when one unit is', 'all', 50n * FINNEY - 1n, null, { share: 1n, amount: 1n }],
+    [
+      'is one unit when it is worth two at half the rate',
+      'all',
+      50n * FINNEY - 2n,
+      '5000',
+      { share: 2n, amount: 1n },
+    ],
+    ['is too small when it is worth less than a unit now', 'all', 50n * FINNEY - 1n, '5000', 'too_small'],
+  ] as const)('%s', (_, wanted, refunded, now, expected) => {
+    const found = refundAmounts(invoice, units(refunded), wanted, now === null ? null : inDollars(now));
+    expect(found.ok ? found.value : found.refusal).toEqual(expected);
+  });
+
+  it('is too small when it takes less than a unit of what was paid, whatever it is worth now', () => {
+    const dear = { ...invoice, decimals: 0, rate: rate('2'), due: units(5n), paid: units(5n) };
+    expect(refundAmounts(dear, units(0n), cents(199n), null)).toEqual({ ok: false, refusal: 'too_small' });
+    expect(refundAmounts(dear, units(0n), cents(199n), inDollars('1'))).toEqual({
+      ok: false,
+      refusal: 'too_small',
+    });
+    expect(refundAmounts(dear, units(0n), cents(200n), inDollars('2'))).toEqual({
+      ok: true,
+      value: { share: 1n, amount: 1n },
+    });
+  });
+
+  it.each([
+    [50n, 40n, 0n],
+    [50n, 50n, 0n],
+    [50n, 51n, 1n],
+  ])('of the overpayment is limited: %p was due and %p was paid, so %p', (due, paid, limit) => {
+    expect(limitOf({ due: units(due), paid: units(paid) }, 'surplus')).toBe(limit);
+    expect(limitOf({ due: units(due), paid: units(paid) }, 'all')).toBe(paid);
   });
 
   it('is an amount in euros at the rate of the euro that the invoice has', () => {
@@ -125,6 +165,17 @@ describe('how much is refunded', () => {
   });
 });
 
+it('a refund moves between these states alone', () => {
+  expect(refundMoves).toEqual({
+    claimable: ['pending', 'expired', 'cancelled'],
+    pending: ['completed', 'failed', 'claimable', 'expired', 'cancelled', 'voided'],
+    ...{ completed: [], failed: [], expired: [], cancelled: [], voided: [] },
+  });
+  expect(shownRefundStates).toEqual(Object.keys(refundMoves).filter((state) => state !== 'voided'));
+  expect(countedStates).toEqual(['claimable', 'pending', 'completed']);
+  expect(endedPayouts).toEqual(['mined', 'failed', 'refused', 'voided']);
+});
+
 describe('a pending refund', () => {
   const now = new Date('2026-01-01T00:00:00Z');
   const later = new Date('2026-01-02T00:00:00Z');
@@ -163,6 +214,18 @@ describe('a pending refund', () => {
     expect(stateAfterPayout(payout, until(expiresAt), now)).toBe(state);
     expect(refundMoves.pending).toContain(state);
   });
+
+  it('with a link ends after 50 attempts, each of which has changed it twice', () => {
+    expect(LINK_VERSION_MAX).toBe(2 * 50);
+  });
+
+  it.each(['refused', 'voided'] as const)(
+    'whose payout is %s was not cancelled by its merchant',
+    (status) => {
+      const payout = { status, isReverted: false, failedReason: CANCELLED };
+      expect(stateAfterPayout(payout, until(later), now)).toBe('claimable');
+    },
+  );
 
   it.each([
     ['refused', LINK_VERSION_MAX - 1, false, 'claimable'],
