@@ -42,11 +42,13 @@ const asked = bulk({
 });
 
 /*
- * Holds of refunds, decided like all others (holds.ts): once by payout id, and after the balances are locked, which is why
- * `waiting` counts them first. A deposit changes only while its balance is locked, so `state` stays true until this
- * statement commits. A refund of a part takes it, and the rest stays open; one of all that is left makes the deposit `returning`. A refusal is final, so it is given only where the deposit can never be open again, and where a part of
- * what the refund takes has recovered a write-off: that part never comes back. Of two refunds of one deposit in a statement
- * the first is decided. A deposit that is being refunded, is not here, or has less than the refund leaves its hold undecided.
+ * Holds of refunds, decided like all others (holds.ts): once by payout id, and after the balances are locked, which
+ * is why `waiting` counts them first. A deposit changes only while its balance is locked, so `state` stays true until
+ * this statement commits. A refund of a part takes it, and the rest stays open; one of all that is left makes the
+ * deposit `returning`. A refusal is final, so it is given only where the deposit can never be open again, and where a
+ * part of what the refund takes has recovered a write-off: that part never comes back. Of two refunds of one deposit
+ * in a statement the first is decided. A deposit that is being refunded, is not here, or has less than the refund
+ * leaves its hold undecided.
  */
 const decide = query<Hold>(
   'returns_decide',
