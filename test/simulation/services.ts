@@ -254,6 +254,7 @@ function startPayouts(common: Common): Replica {
     throttledLog: throttledLog(logger, () => clock.now().getTime()),
     quotes: quotesForPayouts(environment),
     chains: new Map([[chain.chain, on]]),
+    fiatRates: { fresh: () => undefined },
     stalled: new Map(),
     settings: {
       identitySecret: new Secret('x'.repeat(32)),

@@ -63,6 +63,29 @@ const heldIsHeldFor = (placed: string) => `
     where state = 'open' group by account_id, asset) u using (account_id, asset)
   where coalesce(b.unresolved, 0) <> coalesce(u.open, 0)`;
 
+const returnsWithinDeposits = (those: string) => `
+  with returned as (
+    select h.deposit_id, min(h.asset) as asset, sum(h.amount + h.network_fee) as total
+    from ledger.holds h
+    where h.state in ('placed', 'settled')
+      and h.deposit_id in (select deposit_id from ledger.holds where deposit_id is not null and ${those})
+    group by h.deposit_id)
+  select 'the returns of deposit ' || r.deposit_id || ' take ' || r.total::text || ', and ' ||
+    coalesce(t.amount, 0)::text || ' arrived' as what, r.asset, 'deposit ' || r.deposit_id || ' returns' as subject,
+    r.total - coalesce(t.amount, 0) as amount
+  from returned r left join ledger.transfers t on t.op = 'deposit:' || r.deposit_id
+  where r.total > coalesce(t.amount, 0)
+  union all
+  select 'deposit ' || u.deposit_id || ' shows ' || u.returning_amount::text || ' and ' || u.returned_amount::text ||
+    ' as parts that are returning and returned, its holds say ' || p.placed::text || ' and ' || p.settled::text, u.asset,
+    'deposit ' || u.deposit_id || ' parts', u.returning_amount + u.returned_amount - p.placed - p.settled
+  from ledger.unresolved u cross join lateral (
+    select coalesce(sum(h.amount + h.network_fee) filter (where h.state = 'placed'), 0) as placed,
+      coalesce(sum(h.amount + h.network_fee) filter (where h.state = 'settled'), 0) as settled
+    from ledger.holds h where h.deposit_id = u.deposit_id and h.payout_id is distinct from u.payout_id) p
+  where u.deposit_id in (select deposit_id from ledger.holds where deposit_id is not null and ${those})
+    and (u.returning_amount, u.returned_amount) <> (p.placed, p.settled)`;
+
 /** Write-offs that may still be recovered are part of those that were booked. */
 const writeOffsAreBooked = `
   select l.asset || ' has write-offs of ' || l.amount_left::text || ' left, ' || coalesce(b.lost, 0)::text ||
@@ -103,6 +126,16 @@ export const ledgerInvariants: readonly Invariant[] = [
     pausesPayouts: true,
     sql: heldIsHeldFor('true'),
     recent: () => heldIsHeldFor(`payout_id in (select id::text from (${openPayouts}) as open)`),
+  },
+  {
+    number: 'I3',
+    name: 'returns-within-deposits',
+    meaning:
+      'the returns of an unresolved deposit take at most what arrived, and its parts are those of its holds',
+    alone: true,
+    pausesPayouts: true,
+    sql: returnsWithinDeposits('true'),
+    recent: () => returnsWithinDeposits(`payout_id in (select id::text from (${openPayouts}) as open)`),
   },
   {
     number: 'I10',

@@ -28,11 +28,13 @@ export const commands = {
       /** True: all that the balance has after the network fee, and at least `amount`. An older ledger ignores it. */
       takes_all: z.boolean().optional(),
       /**
-       * Null: from the balance. Otherwise a refund of this unresolved deposit: amount and network fee must add up to all of
-       * it. `refused` when it was accepted or refunded before, and when a part of it has recovered a write-off, which
+       * Null: from the balance. Otherwise a refund of this unresolved deposit: amount and network fee must add up to all that
+       * is left of it, or to at most that with `is_part`. `refused` when it was accepted or refunded before, and when a part of it has recovered a write-off, which
        * `because` says.
        */
       deposit_id: z.string().nullable(),
+      /** An older ledger ignores it, and answers nothing when less than all is asked for. */
+      is_part: z.boolean().optional(),
     }),
     reply: z.object({
       outcome: z.enum(['placed', 'refused', 'voided']),

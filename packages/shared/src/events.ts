@@ -15,7 +15,7 @@ const haltNumber = z.string().regex(/^\d{1,18}$/);
 /** What a merchant is told: `data` is the resource as the API shows it, at the moment of the event. */
 const told = z.object({
   account_id: z.string(),
-  /** The invoice's or payout's id, and how often it had changed: a receiver can drop an older one. */
+  /** The invoice's, payout's or refund's id, or the rule's account and asset; and how often it had changed: a receiver can drop an older one. */
   resource_id: z.string(),
   version: z.number().int(),
   data: z.record(z.string(), z.unknown()),
@@ -94,6 +94,12 @@ export const events = {
     }),
   },
 
+  /** A claim link has ended without a payment. */
+  'refund.expired': { from: 'payouts', to: ['webhooks'], payload: told },
+  /** A claim has met too low a balance, for the first time since a claim of the refund was covered. */
+  'refund.unfunded': { from: 'payouts', to: ['webhooks'], payload: told },
+  /** A rule could not be carried out, for another reason than the time before. */
+  'automatic_payout.failed': { from: 'payouts', to: ['webhooks'], payload: told },
   'payout.created': { from: 'payouts', to: ['webhooks'], payload: told },
   'payout.completed': { from: 'payouts', to: ['webhooks'], payload: told },
   'payout.failed': { from: 'payouts', to: ['webhooks'], payload: told },

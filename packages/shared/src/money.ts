@@ -236,11 +236,11 @@ export function roundUpToDigits(amount: Units, digits: number): Units {
 export type Priced = { rate: Rate; decimals: number };
 
 /** What `amount` of one asset is worth in another. */
-export function convertUnits(amount: Units, from: Priced, to: Priced, rounding: 'up' | 'down'): Units {
-  invariant(to.rate > 0n && amount >= 0n, 'what is converted needs a positive rate');
+export function convertUnits(amount: Units, from: Priced, to: Priced, rounding: 'up'): Units {
+  invariant(rounding === 'up' && to.rate > 0n && amount >= 0n, 'what is converted needs a positive rate');
   const worth = amount * from.rate * 10n ** BigInt(to.decimals);
   const divisor = to.rate * 10n ** BigInt(from.decimals);
-  return (rounding === 'up' ? ceilDivide(worth, divisor) : worth / divisor) as Units;
+  return ceilDivide(worth, divisor) as Units;
 }
 
 /**
@@ -255,6 +255,16 @@ export function unitsOfFiat(
 ): Units {
   invariant(rounding === 'down' && rate > 0n && fiat >= 0n, 'what is converted needs a positive rate');
   return ((fiat * fiatRate * 10n ** BigInt(decimals)) / (rate * 10n ** BigInt(CENT_DECIMALS))) as Units;
+}
+
+/** Rates at one time: US dollars for one whole asset, and for one unit of a currency (`ONE_DOLLAR` for dollars). */
+export type RatePair = { rate: Rate; fiatRate: Rate };
+
+/** How much of an asset is worth now in a currency what `amount` of it was worth then, rounded down to a whole unit. */
+export function unitsOfSameValue(amount: Units, then: RatePair, now: RatePair, rounding: 'down'): Units {
+  const divisor = then.fiatRate * now.rate;
+  invariant(rounding === 'down' && divisor > 0n && amount >= 0n, 'what is converted needs positive rates');
+  return ((amount * then.rate * now.fiatRate) / divisor) as Units;
 }
 
 export const sum = (amounts: Iterable<Units>): Units => {

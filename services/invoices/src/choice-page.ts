@@ -1,11 +1,11 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import { freshFiatRate } from '@quittance/shared/fiat-rate';
 import { formPage, type Html, type HtmlPage, html, page } from '@quittance/shared/html';
 import { formatUnits, type Rate } from '@quittance/shared/money';
 import { choiceEndsAt, choiceTimeOf, type UnchosenInvoice } from './domain/unchosen-invoice.ts';
 import { amountDueOf } from './operations/lock-asset.ts';
 import { isOffered } from './operations/offered-assets.ts';
 import { isPayable, unpayableProblem } from './operations/payable-price.ts';
-import { freshFiatRate } from './operations/read-price.ts';
 import { about, networkOf, priceOf, symbolOf, timeLeft } from './payment-page.ts';
 import type { Ports } from './ports.ts';
 

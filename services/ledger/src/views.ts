@@ -71,6 +71,8 @@ export function unresolvedView(item: SuspenseItem) {
     id: item.id,
     status: item.state,
     amount: formatUnits(item.amount, asset.decimals),
+    returning_amount: formatUnits(item.returning, asset.decimals),
+    returned_amount: formatUnits(item.returned, asset.decimals),
     asset,
     invoice_id: item.invoice,
     tx_hash: item.txHash,

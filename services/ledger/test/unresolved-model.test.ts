@@ -4,6 +4,7 @@ import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import { catchUpReversals } from '../src/operations/deposits.ts';
 import { placeHold } from '../src/operations/place-hold.ts';
+import { DepositHistory, type Disposition, FEE, PART, SPENT } from './deposit-history.ts';
 import {
   aDeposit,
   aHold,
@@ -23,84 +24,6 @@ import {
 } from './ledger-fixture.ts';
 
 const { fixture, one, discrepancies, handle, accept, stateOf, platform } = openLedger({ replicas: 2 });
-
-type Disposition = LedgerDeposit['disposition'];
-const [FEE, SPENT] = [3n, 75n];
-
-/** A model of the ledger in as few lines as possible. `left` is what is left of the deposit. */
-class DepositHistory {
-  available = 50n;
-  held = 0n;
-  unresolved = 7n;
-  writtenOff = 0n;
-  fees = 0n;
-  left = 0n;
-  /** A deposit that is credited at once is accepted from the beginning. */
-  state: 'nothing' | 'open' | 'accepted' | 'returning' | 'returned' | 'reversed' = 'nothing';
-  hold: Hold | undefined;
-  heardReversal = false;
-  ends: Sent[] = [];
-  disposition: Disposition;
-
-  constructor(disposition: Disposition) {
-    this.disposition = disposition;
-  }
-  settle() {
-    if (this.state !== 'nothing') return;
-    this.left = 100n;
-    this.unresolved += 100n;
-    this.state = 'open';
-    if (this.disposition === 'credit') this.accept();
-  }
-  reverse() {
-    if (this.state === 'nothing' || this.state === 'reversed') return;
-    if (this.state === 'open') {
-      this.unresolved -= this.left;
-      this.writtenOff += 100n - this.left;
-    } else if (this.state === 'accepted') {
-      const back = [this.available, this.left].sort((a, b) => (a < b ? -1 : 1))[0] ?? 0n;
-      this.available -= back;
-      this.writtenOff += 100n - back;
-    } else {
-      this.writtenOff += 100n;
-    }
-    this.state = 'reversed';
-  }
-  accept() {
-    this.state = 'accepted';
-    this.unresolved -= this.left;
-    this.available += this.left;
-  }
-  place(hold: Hold) {
-    this.state = 'returning';
-    this.hold = hold;
-    this.unresolved -= this.left;
-    this.held += this.left;
-  }
-  mine() {
-    this.held -= this.left;
-    this.fees += FEE;
-    if (this.state === 'returning') this.state = 'returned';
-  }
-  free(kept: bigint) {
-    this.held -= this.left;
-    this.fees += kept;
-    if (this.state === 'reversed') {
-      this.writtenOff -= this.left - kept;
-      return;
-    }
-    this.left -= kept;
-    this.unresolved += this.left;
-    this.state = 'open';
-  }
-  spend() {
-    this.available -= SPENT;
-    this.held += SPENT;
-  }
-  books() {
-    return [this.available, this.held, this.unresolved, -this.writtenOff, this.fees].map(String);
-  }
-}
 
 const acceptAnswers = {
   nothing: 'not_found',
@@ -136,17 +59,39 @@ const told = {
   return: async (deposit: LedgerDeposit, history: DepositHistory) => {
     // Before the deposit is known there is no answer, and one that is worth no more than the fee is not asked for.
     if (history.left <= FEE || history.disposition === 'credit') return;
-    const hold = aReturn({ ...deposit, amount: history.left.toString() }, FEE);
+    const hold = aReturn({ ...deposit, amount: history.left.toString() }, FEE, isPartOf(history));
     if (history.state === 'returning') {
       await expect(placeHold(one.ports, hold)).rejects.toThrow('on its way back');
       return;
     }
-    if (history.state === 'open' && history.left < 100n)
-      await expect(placeHold(one.ports, aReturn(deposit, FEE))).rejects.toThrow('other contents');
+    if (history.state === 'open' && history.left < 100n) {
+      const isOnItsWay = history.parts.length > 0;
+      const problem = isOnItsWay ? 'on its way back' : 'other contents';
+      await expect(placeHold(one.ports, aReturn(deposit, FEE))).rejects.toThrow(problem);
+    }
     const outcome = history.state === 'open' ? 'placed' : 'refused';
     expect([await fixture.place(hold), await fixture.place(hold)]).toEqual([outcome, outcome]);
     if (outcome === 'placed') history.place(hold);
   },
+  part: async (deposit: LedgerDeposit, history: DepositHistory) => {
+    if (history.disposition === 'credit' || history.state !== 'open') return;
+    const isPlaced = history.left > PART;
+    const hold = aReturn({ ...deposit, amount: PART.toString() }, FEE, { is_part: true });
+    if (history.left === PART) return;
+    if (isPlaced) {
+      expect([await fixture.place(hold), await fixture.place(hold)]).toEqual(['placed', 'placed']);
+      return history.placePart(hold);
+    }
+    const problem = history.parts.length > 0 ? 'on its way back' : 'other contents';
+    await expect(placeHold(one.ports, hold)).rejects.toThrow(problem);
+  },
+  minePart: partEnded(settle, (history, hold) => history.minePart(hold)),
+  failPart: partEnded(release, (history, hold) => history.freePart(hold, 0n)),
+  chargePart: partEnded(
+    (hold) => release(hold, true),
+    (history, hold) => history.freePart(hold, FEE),
+  ),
+  giveUpPart: partEnded(giveUp, (history, hold) => history.freePart(hold, 0n)),
   spend: async (deposit: LedgerDeposit, history: DepositHistory) => {
     const outcome = await fixture.place(aHold(deposit.account_id as AccountId, SPENT));
     expect(outcome).toBe(history.available >= SPENT ? 'placed' : 'refused');
@@ -174,6 +119,20 @@ function ended(end: (hold: Hold) => Sent, follow: (history: DepositHistory) => v
     history.ends.push(end(hold));
     await handle(end(hold), end(hold));
     follow(history);
+  };
+}
+
+/** After a part the rest is a part too. */
+const isPartOf = ({ left }: DepositHistory) => (left < 100n ? { is_part: true } : {});
+
+/** Handles the end of the payout of the oldest part twice. */
+function partEnded(end: (hold: Hold) => Sent, follow: (history: DepositHistory, hold: Hold) => void) {
+  return async (_deposit: LedgerDeposit, history: DepositHistory) => {
+    const hold = history.parts.shift();
+    if (hold === undefined) return;
+    history.ends.push(end(hold));
+    await handle(end(hold), end(hold));
+    follow(history, hold);
   };
 }
 
@@ -242,6 +201,36 @@ it.each<[string, Disposition, Step[]]>([
     'returned is returned again only when the failure is booked',
     'unresolved',
     ['settle', 'return', 'return', 'fail', 'return'],
+  ],
+  [
+    'returned in parts is returned when all parts are',
+    'unresolved',
+    ['settle', 'part', 'part', 'return', 'minePart', 'minePart', 'mine', 'repeat', 'return', 'accept'],
+  ],
+  [
+    'returned in parts, of which one fails, is open with that part',
+    'unresolved',
+    ['settle', 'part', 'part', 'return', 'failPart', 'repeat', 'minePart', 'mine', 'minePart', 'return'],
+  ],
+  [
+    'returned in a part has that part back when its payout fails after the rest was returned',
+    'unresolved',
+    ['settle', 'part', 'return', 'mine', 'chargePart', 'repeat', 'accept'],
+  ],
+  [
+    'accepted with a part on its way gets the part when its payout fails',
+    'unresolved',
+    ['settle', 'part', 'accept', 'failPart', 'repeat', 'reverse'],
+  ],
+  [
+    'reversed with parts on their way is written off by them',
+    'unresolved',
+    ['settle', 'part', 'part', 'reverse', 'minePart', 'chargePart', 'repeat'],
+  ],
+  [
+    'given up in parts is open again',
+    'unresolved',
+    ['settle', 'part', 'part', 'giveUpPart', 'giveUpPart', 'return', 'mine'],
   ],
   ['reversed while it is returned is written off', 'unresolved', ['settle', 'return', 'reverse', 'mine']],
   [

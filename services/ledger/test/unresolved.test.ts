@@ -134,6 +134,7 @@ describe('unresolved money that goes back', () => {
       amount: units(hold.amount),
       networkFee: units(hold.network_fee),
       deposit: deposit.deposit_id as DepositId,
+      isPart: false,
     }));
     const decided = async () =>
       new Map((await decideRefunds(fixture.db, returns)).map(({ id, state }) => [id, state]));
@@ -145,6 +146,61 @@ describe('unresolved money that goes back', () => {
     expect(outcome).toEqual({ outcome: 'placed' });
     await handle(settled(aDeposit(account, 1n)), settle({ ...aReturn(deposit), payout_id: first?.id ?? '' }));
     expect(statesOf(await decided())).toEqual(['settled', 'refused', 'refused']);
+  });
+
+  it('in parts by many payouts and an accept at once is taken by as many as fit', async () => {
+    const account = anAccount();
+    const deposits = await Promise.all(Array.from({ length: 12 }, () => anUnresolved(account)));
+    const parts = deposits.map(() => 0n);
+    await Promise.all(
+      deposits.flatMap((deposit, d) => [
+        ...Array.from({ length: 6 }, async (_, i) => {
+          const { ports } = i % 2 === 0 ? one : other;
+          const part = aReturn({ ...deposit, amount: '30' }, 10n, { is_part: true });
+          const answer = await placeHold(ports, part).catch((error: Error) => error.name);
+          // The last tenth of a deposit is less than a part.
+          if (typeof answer === 'string') expect(answer).toBe('RefundInProgress');
+          else if (answer.outcome === 'placed') parts[d] = (parts[d] ?? 0n) + 30n;
+        }),
+        d % 2 === 0 ? accept(deposit, account, other) : Promise.resolve(),
+      ]),
+    );
+    let [available, held, unresolved] = [0n, 0n, 0n];
+    for (const [d, deposit] of deposits.entries()) {
+      const taken = parts[d] ?? 0n;
+      const rest = 100n - taken;
+      if (d % 2 === 0) available += rest;
+      else expect(taken).toBe(90n);
+      if (d % 2 !== 0) unresolved += rest;
+      held += taken;
+      expect(await stateOf(deposit)).toEqual([d % 2 === 0 ? 'accepted' : 'open', rest.toString()]);
+    }
+    expect(await fixture.balance(account)).toEqual([available, held, unresolved].map(String));
+  });
+
+  it('in the last part takes the whole rest, however many ask for it at once', async () => {
+    const deposit = await anUnresolved();
+    const part = () => aReturn({ ...deposit, amount: '50' }, 10n, { is_part: true });
+    const holds = Array.from({ length: 8 }, part);
+    const answers = await Promise.all(
+      holds.map((hold, i) =>
+        placeHold((i % 2 === 0 ? one : other).ports, hold).then(
+          ({ outcome }) => outcome,
+          (error: Error) => error.name,
+        ),
+      ),
+    );
+    expect(answers.filter((answer) => answer === 'placed')).toHaveLength(2);
+    expect(new Set(answers)).toEqual(new Set(['placed', 'RefundInProgress']));
+    expect(await stateOf(deposit)).toEqual(['returning', '50']);
+    expect(await balanceOf(deposit)).toEqual(['0', '100', '0']);
+  });
+
+  it('in a part of more than is left is never placed', async () => {
+    const deposit = await anUnresolved();
+    const more = aReturn({ ...deposit, amount: '101' }, 10n, { is_part: true });
+    await expect(placeHold(one.ports, more)).rejects.toThrow('other contents');
+    expect(await stateOf(deposit)).toEqual(['open', '100']);
   });
 
   it('given up while it is asked for: held and freed, or never held', async () => {

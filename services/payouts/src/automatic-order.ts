@@ -1,6 +1,7 @@
 import { addressHint } from '@quittance/chains/address-hint';
 import { showAddress } from '@quittance/chains/registry';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import type { PayloadOf } from '@quittance/shared/events';
 import { form } from '@quittance/shared/form';
 import { formatUnits, type Units, units } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
@@ -71,3 +72,11 @@ export function automaticPayoutView(rule: AutomaticPayout) {
     updated_at: rule.updatedAt.toISOString(),
   };
 }
+
+/** A rule in the events for webhooks. It has no id, and its runs are ordered by their times. */
+export const automaticPayoutEventView = (rule: AutomaticPayout): PayloadOf<'automatic_payout.failed'> => ({
+  account_id: rule.account,
+  resource_id: `${rule.account} ${rule.asset}`,
+  version: rule.lastRunAt?.getTime() ?? 0,
+  data: automaticPayoutView(rule),
+});

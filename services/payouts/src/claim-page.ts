@@ -6,7 +6,7 @@ import { assertNever } from '@quittance/shared/result';
 import { ADDRESS_CHARACTERS_MAX } from './payout-order.ts';
 import { shownState } from './refund-views.ts';
 import type { Payout } from './store/payouts.ts';
-import type { StoredRefund } from './store/refunds.ts';
+import type { StoredRefund } from './store/refund-rows.ts';
 
 /** How often a page reloads while the payout is pending. */
 const REFRESH_SECONDS = 15;

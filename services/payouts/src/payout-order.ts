@@ -21,6 +21,8 @@ export type PayoutOrder = {
   amount: Units;
   /** All that the balance has after the fee is paid, and at least `amount`. */
   takesAll: boolean;
+  /** Of a deposit it may be less than is left. */
+  isPart?: boolean;
   /** Canonical. */
   address: string;
   networkFee: Units;
@@ -183,7 +185,7 @@ export function readReturnOrder(
   }
   const notes = readNotes(body);
   if (!notes.ok) Object.assign(errors, notes.refusal);
-  const problems = { ...errors, ...unknownFields(body, ['address', ...noteNames], returnHints) };
+  const problems = { ...errors, ...unknownFields(body, ['address', 'amount', ...noteNames], returnHints) };
   if (Object.keys(problems).length > 0 || !address.ok || !notes.ok) return refuse(problems);
 
   const terms = termsOf(freshQuote({ quotes }, asset));

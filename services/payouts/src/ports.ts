@@ -5,7 +5,7 @@ import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
 import type { Random } from '@quittance/shared/ids';
 import type { Logger, ThrottledLog } from '@quittance/shared/logger';
-import type { QuoteBoard } from '@quittance/shared/quotes';
+import type { FiatRateBoard, QuoteBoard } from '@quittance/shared/quotes';
 import type { Secret } from '@quittance/shared/secret';
 import type { GracePeriods } from './domain/states.ts';
 import type { Stalled } from './store/payouts.ts';
@@ -49,6 +49,7 @@ export type Ports = {
   logger: Logger;
   throttledLog: ThrottledLog;
   quotes: Pick<QuoteBoard, 'latest' | 'fresh'>;
+  fiatRates: Pick<FiatRateBoard, 'fresh'>;
   /** The configured chains. */
   chains: ReadonlyMap<Chain, PayoutChain>;
   /** Payouts without progress, by chain, as this replica has found them last. */

@@ -115,6 +115,8 @@ export function payableChain(asset: AssetSymbol, chains: Ports['chains']): Payab
 
 const readClaim = formPart({ claim: rules.boolean().optional });
 const depositFields = { claim: rules.boolean().required, ...linkFields, ...noteFields };
+/** `amount`: see returned-part.ts. */
+const depositFieldNames = ['amount', ...Object.keys(depositFields)];
 const readDepositRest = formPart(depositFields);
 
 /** Whether the body of a return asks for a claim link. */
@@ -137,7 +139,7 @@ export function readDepositClaim(
   const rest = readDepositRest(body);
   const errors: FieldErrors = {
     ...(rest.ok ? {} : rest.refusal),
-    ...unknownFields(body, Object.keys(depositFields), {
+    ...unknownFields(body, depositFieldNames, {
       address: 'Give an address, or ask for a claim link: not both.',
     }),
   };

@@ -1,7 +1,8 @@
 import { assets } from '@quittance/shared/assets';
+import type { PayloadOf } from '@quittance/shared/events';
 import { formatUnits } from '@quittance/shared/money';
 import type { RefundState } from './domain/refund.ts';
-import type { StoredRefund } from './store/refunds.ts';
+import type { StoredRefund } from './store/refund-rows.ts';
 
 /** The state that is shown: a link whose time is over has expired, also before a worker has stored it. */
 export const shownState = (
@@ -9,8 +10,12 @@ export const shownState = (
   now: Date,
 ): RefundState => (state === 'claimable' && expiresAt !== null && expiresAt <= now ? 'expired' : state);
 
+/** A new refund has neither a version nor met a balance that does not cover it. */
+type ShownRefund = Omit<StoredRefund, 'version' | 'unfundedSince'> &
+  Partial<Pick<StoredRefund, 'unfundedSince'>>;
+
 /** A refund as the list and a single read show it. */
-export function refundView(refund: Omit<StoredRefund, 'version'>, now: Date) {
+export function refundView(refund: ShownRefund, now: Date) {
   const { id, symbol, name, decimals } = assets[refund.asset];
   return {
     id: refund.id,
@@ -19,6 +24,7 @@ export function refundView(refund: Omit<StoredRefund, 'version'>, now: Date) {
     deposit_id: refund.depositId,
     requested: refund.requested,
     rate: refund.rate,
+    rates_now: refund.ratesNow,
     amount: formatUnits(refund.amount, decimals),
     share: formatUnits(refund.share, decimals),
     asset: { id, symbol, name, decimals },
@@ -27,16 +33,25 @@ export function refundView(refund: Omit<StoredRefund, 'version'>, now: Date) {
     external_id: refund.externalId,
     metadata: refund.metadata,
     expires_at: refund.expiresAt?.toISOString() ?? null,
+    unfunded_since: refund.unfundedSince?.toISOString() ?? null,
     created_at: refund.createdAt.toISOString(),
   };
 }
+
+/** A refund in the events for webhooks. */
+export const refundEventView = (refund: StoredRefund): PayloadOf<'refund.expired'> => ({
+  account_id: refund.account,
+  resource_id: refund.id,
+  version: refund.version,
+  data: refundView(refund, refund.createdAt),
+});
 
 /**
  * The body of the 201.
  * @param claimUrl the claim link; null where there is none, and in the answer to a repeated request: only the hash of its
  *   token is stored
  */
-export const createdRefundView = (refund: Omit<StoredRefund, 'version'>, claimUrl: string | null) => ({
+export const createdRefundView = (refund: ShownRefund, claimUrl: string | null) => ({
   message: 'Refund created successfully.',
   data: { ...refundView(refund, refund.createdAt), claim_url: claimUrl },
 });

@@ -4,7 +4,7 @@ import { checkAddress, connectSender } from '@quittance/chains/registry';
 import { type ChainSettings, configuredAssets } from '@quittance/chains/settings';
 import type { Chain } from '@quittance/shared/assets';
 import { type Logger, throttledLog } from '@quittance/shared/logger';
-import { watchQuotes } from '@quittance/shared/quotes';
+import { watchFiatRates, watchQuotes } from '@quittance/shared/quotes';
 import type { Secret } from '@quittance/shared/secret';
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import type { PayoutsConfig } from './config.ts';
@@ -52,6 +52,7 @@ export const startPayouts = (
       );
       logger.info({ hot_wallets: hotWallets }, 'payouts are paid from these hot wallets');
       const quotes = watchQuotes(bus, clock, logger, QUOTE_AGE_MAX_MS);
+      const fiatRates = watchFiatRates(bus, clock, logger, QUOTE_AGE_MAX_MS);
       const ports: Ports = {
         db,
         bus,
@@ -60,6 +61,7 @@ export const startPayouts = (
         logger,
         throttledLog: throttledLog(logger, () => clock.now().getTime()),
         quotes,
+        fiatRates,
         chains,
         stalled: new Map(),
         settings: {
@@ -76,7 +78,7 @@ export const startPayouts = (
       return {
         ports,
         metrics: payoutsMetrics(config.DATABASE_URL.reveal(), logger, chains),
-        watchers: [quotes],
+        watchers: [quotes, fiatRates],
         connections: [...chains.values()].map(({ sender }) => sender),
       };
     },

@@ -99,6 +99,7 @@ export abstract class ChainWorkerFixture {
       logger,
       throttledLog: throttledLog(logger, () => this.clock.now().getTime()),
       quotes: { latest: () => undefined, fresh: () => undefined },
+      fiatRates: { fresh: () => undefined },
       stalled: new Map(),
       settings: {
         identitySecret: new Secret('x'.repeat(32)),

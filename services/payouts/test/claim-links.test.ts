@@ -2,17 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import type { PayoutId } from '@quittance/shared/ids';
 import { LINK_VERSION_MAX } from '../src/domain/refund.ts';
 import { CANCELLED } from '../src/domain/states.ts';
-import { recordDeposits } from '../src/handlers.ts';
 import { endRefunds, payClaim } from '../src/operations/claim-refund.ts';
 import { movePayout } from '../src/store/payouts.ts';
-import { findRefund, type StoredRefund } from '../src/store/refunds.ts';
-import { aDeposit } from './deposit-event.ts';
+import type { StoredRefund } from '../src/store/refund-rows.ts';
+import { findRefund } from '../src/store/refunds.ts';
 import { FINNEY, refundsSuite } from './refunds-fixture.ts';
 import { recipient as address, storeReverted } from './service-fixture.ts';
 
 /** Claim links, opened and raced on two replicas. */
 const at = refundsSuite();
-const { shown, cancel, aLink, page, payoutsOf, fail, expireLink, told } = at;
+const { shown, cancel, aLink, page, payoutsOf, fail, expireLink, told, aDepositToReturn, giveBack } = at;
 
 describe('a claim link', () => {
   it('shows what is paid back, and takes an address once in two tabs on two replicas', async () => {
@@ -231,22 +230,6 @@ describe('a claim link', () => {
 });
 
 describe('POST /api/unresolved/{deposit}/return with a claim link', () => {
-  let made = 0;
-  async function aDepositToReturn() {
-    made += 1;
-    const place = {
-      address: `0x${made.toString(16).padStart(40, 'e')}`,
-      index: made,
-      outpoint: `0xc${made}:0`,
-    };
-    const given = { account_id: at.fixture.shop.account, asset: 'ETH', disposition: 'unresolved' } as const;
-    const payload = aDeposit({ ...given, amount: 10n * FINNEY, ...place });
-    await at.fixture.db.transaction((trx) => recordDeposits(trx, [{ payload }]));
-    return payload.deposit_id;
-  }
-  const giveBack = (id: string, body: object, headers = {}) =>
-    at.fixture.shop.post(body, headers, `/api/unresolved/${id}/return`);
-
   it('pays the deposit back less the network fee, once', async () => {
     const id = await aDepositToReturn();
     const { status, body } = await giveBack(id, { claim: true, external_id: 'late' });

@@ -1,7 +1,9 @@
 import { afterAll, beforeEach, expect } from '@jest/globals';
 import { newInvoiceId, type PayoutId, type RefundId } from '@quittance/shared/ids';
+import { recordDeposits } from '../src/handlers.ts';
 import { movePayout } from '../src/store/payouts.ts';
-import { type ScriptedInvoices, scriptedInvoices } from './scripted-invoices.ts';
+import { aDeposit } from './deposit-event.ts';
+import { type Described, type ScriptedInvoices, scriptedInvoices } from './scripted-invoices.ts';
 import { type RequestsFixture, requestsSuite } from './service-fixture.ts';
 
 export const FINNEY = 10n ** 15n;
@@ -21,11 +23,12 @@ export function refundsSuite() {
     }
     at.invoices.isSilent = false;
     at.fixture.board.set('ETH', {});
+    at.fixture.board.fiatRates.clear();
     at.fixture.ledger.available = (1_000n * FINNEY).toString();
   });
 
   /** 100 dollars at 2,500 dollars for an ether: 0.04 are due, and 0.05 were paid. */
-  function anInvoice({ status = 'paid' } = {}): string {
+  function anInvoice({ status = 'paid', ...others }: Partial<Described> = {}): string {
     const id = newInvoiceId();
     at.invoices.invoices.set(id, {
       account_id: at.fixture.shop.account,
@@ -35,6 +38,7 @@ export function refundsSuite() {
       paid_amount: (50n * FINNEY).toString(),
       usd_rate: '2500',
       currency: 'USD',
+      ...others,
     });
     return id;
   }
@@ -42,10 +46,28 @@ export function refundsSuite() {
   const refund = (id: string, body: object, headers = {}, client = at.fixture.shop) =>
     client.post(body, headers, `/api/invoices/${id}/refunds`);
 
+  let made = 0;
+  /** An unresolved deposit of 10 finneys. */
+  async function aDepositToReturn(): Promise<string> {
+    made += 1;
+    const place = {
+      address: `0x${made.toString(16).padStart(40, 'e')}`,
+      index: made,
+      outpoint: `0xc${made}:0`,
+    };
+    const given = { account_id: at.fixture.shop.account, asset: 'ETH', disposition: 'unresolved' } as const;
+    const payload = aDeposit({ ...given, amount: 10n * FINNEY, ...place });
+    await at.fixture.db.transaction((trx) => recordDeposits(trx, [{ payload }]));
+    return payload.deposit_id;
+  }
+
   let turn = 0;
   return Object.assign(at, {
     anInvoice,
     refund,
+    aDepositToReturn,
+    giveBack: (id: string, body: object, headers = {}) =>
+      at.fixture.shop.post(body, headers, `/api/unresolved/${id}/return`),
     shown: async (id: string) => (await at.fixture.shop.get(`/api/refunds/${id}`)).body,
     cancel: (id: string) => at.fixture.shop.post({}, {}, `/api/refunds/${id}/cancel`),
     /** A claim link of an invoice. */

@@ -152,6 +152,60 @@ describe('POST /api/invoices/{id}/refunds', () => {
     expect((await refund(invoice, { amount: 10, address })).body.data).toMatchObject({ amount: '0.005' });
   });
 
+  const euroNow = {
+    currency: 'EUR' as const,
+    usd_rate: '1.5',
+    sources: [{ name: 'kraken', usd_rate: '1.5', read_at: '2026-01-02T03:04:05.000Z' }],
+    spread_bps: 0,
+    as_of: '2026-01-02T03:04:05.000Z',
+  };
+
+  it.each([
+    ['20 euros', { amount: 20 }, '0.01', '0.006'],
+    ['all', { amount: 'all' }, '0.05', '0.03'],
+    ['the overpayment', { amount: 'surplus' }, '0.01', '0.006'],
+  ])('pays %s of an invoice in euros at the rate of the euro of now', async (_, body, share, amount) => {
+    at.fixture.board.set('ETH', { usd_rate: '5000' });
+    at.fixture.board.fiatRates.set('EUR', euroNow);
+    for (const to of [{}, { address }]) {
+      const invoice = anInvoice({ currency: 'EUR', fiat_rate: '1.25' });
+      const made = (await refund(invoice, { ...body, ...to, rate: 'now' })).body.data;
+      const { as_of } = at.fixture.board.latest('ETH') ?? {};
+      const { usd_rate, sources } = euroNow;
+      const rates_now = {
+        currency: { code: 'EUR', usd_rate, as_of: euroNow.as_of, sources },
+        asset: { symbol: 'ETH', usd_rate: '5000', as_of, sources: [] },
+      };
+      expect(made).toMatchObject({ share, amount, rates_now });
+      expect(await shown(made.id)).toMatchObject({ share, amount, rates_now });
+    }
+  });
+
+  it('refunds at the rate then alone while the currency of the invoice has no rate', async () => {
+    const invoice = anInvoice({ currency: 'EUR', fiat_rate: '1.25' });
+    for (const to of [{}, { address }]) {
+      const now = await refund(invoice, { amount: 10, rate: 'now', ...to });
+      expect([now.status, now.body.hint]).toEqual([
+        503,
+        'There is no exchange rate of EUR at the moment. Send the request again later, or refund at the rate "then".',
+      ]);
+    }
+    expect(at.fixture.ledger.asked).toEqual([]);
+    for (const to of [{}, { address }]) {
+      const then = await refund(invoice, { amount: 10, ...to });
+      expect([then.status, then.body.data]).toMatchObject([201, { amount: '0.005', rates_now: null }]);
+    }
+  });
+
+  it('keeps the rate of the asset with a refund of an invoice in dollars at the rate of now', async () => {
+    at.fixture.board.set('ETH', { usd_rate: '5000' });
+    const { body } = await refund(anInvoice(), { amount: 'all', rate: 'now' });
+    expect(body.data.rates_now).toMatchObject({
+      currency: { code: 'USD', usd_rate: '1', as_of: null, sources: [] },
+      asset: { symbol: 'ETH', usd_rate: '5000' },
+    });
+  });
+
   it('adds no payout without a refund to the index of one payout for each refund', async () => {
     const { text } = await at.fixture.db.one<{ text: string }>(
       `select indexdef as text from pg_indexes where indexname = 'payouts_one_of_refund'`,

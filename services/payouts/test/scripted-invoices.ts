@@ -1,7 +1,7 @@
 import { commandSubject, commands, type ReplyOf } from '@quittance/shared/commands';
 import { connect, type Msg } from 'nats';
 
-type Described = NonNullable<ReplyOf<'invoice.describe'>['invoice']>;
+export type Described = NonNullable<ReplyOf<'invoice.describe'>['invoice']>;
 
 /** Invoices as a test has them. While it is silent, `invoice.describe` has no valid answer. */
 export type ScriptedInvoices = {

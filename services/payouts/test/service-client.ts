@@ -1,6 +1,6 @@
 import { signIdentity } from '@quittance/shared/identity';
 import { type AccountId, newAccountId } from '@quittance/shared/ids';
-import type { Quote } from '@quittance/shared/quotes';
+import type { FiatRate, Quote } from '@quittance/shared/quotes';
 
 const SECRET = 'the secret that gateway and services share';
 export const PUBLIC_URL = 'http://pay.example';
@@ -24,6 +24,8 @@ export const environment = (databaseUrl: string, natsUrl: string): Record<string
 export class TestBoard {
   readonly #quotes = new Map<string, Quote>();
   isFresh = true;
+  /** The rates of now, by currency. */
+  readonly fiatRates = new Map<string, FiatRate>();
   constructor() {
     this.set('ETH', {});
     this.set('USDC_ERC20', { network_fee: '1000000', dust: '10000' });

@@ -42,7 +42,11 @@ async function openFixture() {
     shown,
     async start(settings: Record<string, string> = {}, options: PayoutsOptions = {}) {
       const all = loadConfig('payouts', configSchema, { ...environment(url, nats.url), ...settings });
-      const service = await startPayouts({ ...all, PORT: 0 }, { workers: false, quotes: board, ...options });
+      const fiatRates = { fresh: (currency: string) => board.fiatRates.get(currency) };
+      const service = await startPayouts(
+        { ...all, PORT: 0 },
+        { workers: false, quotes: board, fiatRates, ...options },
+      );
       services.push(service);
       return {
         ...service,

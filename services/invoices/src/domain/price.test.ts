@@ -61,6 +61,14 @@ describe('a price in another currency', () => {
     },
   );
 
+  it.each([
+    ['9', atMost('150000000000000')],
+    ['-9', atLeast('750')],
+  ])('is beyond its limits when no column can hold it: %s and 99 digits more', (first, problem) => {
+    expect(readPrice(first + '9'.repeat(99), yen).problems).toEqual([problem]);
+    expect(readPrice(first + '9'.repeat(99), priceLimits('JPY', undefined)).problems).toEqual([]);
+  });
+
   it('is checked for its decimals alone while its rate is not known', () => {
     const unknown = priceLimits('JPY', undefined);
     expect(readPrice('1', unknown)).toEqual({ amount: 100n, problems: [] });

@@ -1,5 +1,12 @@
-import { expect, it } from '@jest/globals';
-import { choiceEndsAt, choiceTimeOf, decideChoice } from './unchosen-invoice.ts';
+import { expect, it, test } from '@jest/globals';
+import {
+  CHOSEN_VERSION,
+  choiceEndsAt,
+  choiceTimeOf,
+  decideChoice,
+  decideUnchosenCancellation,
+  type UnchosenInvoice,
+} from './unchosen-invoice.ts';
 
 const createdAt = new Date('2026-03-01T12:00:00.000Z');
 const after = (seconds: number) => new Date(createdAt.getTime() + seconds * 1_000);
@@ -36,3 +43,29 @@ it.each([
 it('an invoice that never expires can be chosen for ever', () => {
   expect(choiceTimeOf(invoice(null), after(1e9))).toBe('open');
 });
+
+it.each(['SOL', 'eth', '', 'BTC,ETH'])('the asset of an invoice is none that is not offered: %p', (text) => {
+  expect(decideChoice(invoice(null), text, createdAt)).toEqual({ ok: false, refusal: 'not_offered' });
+});
+
+it('the asset of an invoice is chosen in the version after the first', () => {
+  expect(CHOSEN_VERSION).toBe(2);
+});
+
+type Status = UnchosenInvoice['status'];
+const [earlier, at, later] = [createdAt, after(1), after(2)];
+
+test.each<[Status, Date | null, Date | null, unkatn]>([
+  ['pending', null, null, { ok: true, value: { cancelledAt: at, expiresAt: at } }],
+  ['pending', later, null, { ok: true, value: { cancelledAt: at, expiresAt: at } }],
+  // It has expired, and nothing has stored it yet.
+  ['pending', earlier, null, { ok: true, value: { cancelledAt: at, expiresAt: earlier } }],
+  ['expired', earlier, null, { ok: false, refusal: 'expired' }],
+  ['expired', earlier, earlier, { ok: true, value: undefined }],
+  ['pending', null, earlier, { ok: true, value: undefined }],
+])(
+  'the cancellation of an invoice that is %s until %p and was cancelled at %p is %p',
+  (status, expiresAt, cancelledAt, decided) => {
+    expect(decideUnchosenCancellation({ status, expiresAt, cancelledAt }, at)).toEqual(decided);
+  },
+);

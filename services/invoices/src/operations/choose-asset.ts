@@ -1,3 +1,4 @@
+import { freshFiatRate, noFiatRate } from '@quittance/shared/fiat-rate';
 import { Unavailable } from '@quittance/shared/http';
 import { type InvoiceId, newEventId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
@@ -17,7 +18,6 @@ import { orUnknown } from './answered-request.ts';
 import { lockAsset } from './lock-asset.ts';
 import { isOffered } from './offered-assets.ts';
 import { isPayable } from './payable-price.ts';
-import { freshFiatRate, noFiatRate } from './read-price.ts';
 
 type ChoosePorts = Pick<Ports, 'db' | 'clock' | 'random' | 'quotes' | 'fiatRates' | 'chains' | 'settings'>;
 

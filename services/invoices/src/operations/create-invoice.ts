@@ -3,6 +3,7 @@ import type { Currency } from '@quittance/shared/currencies';
 import type { Trx } from '@quittance/shared/db';
 import type { RequestBody } from '@quittance/shared/exact-json';
 import { failpoint } from '@quittance/shared/failpoint';
+import { freshFiatRate, type LockedFiatRate, noFiatRate } from '@quittance/shared/fiat-rate';
 import { type Form, type FormValues, formPart, unknownFields } from '@quittance/shared/form';
 import { Unavailable } from '@quittance/shared/http';
 import type { IdempotencyKey } from '@quittance/shared/idempotency';
@@ -27,13 +28,7 @@ import { createUnchosen } from './create-unchosen.ts';
 import { lockAsset } from './lock-asset.ts';
 import { type Offer, readOffer, symbolsOf } from './offered-assets.ts';
 import { unpayableProblem } from './payable-price.ts';
-import {
-  freshFiatRate,
-  type LockedFiatRate,
-  noFiatRate,
-  readCurrency,
-  readPriceField,
-} from './read-price.ts';
+import { readCurrency, readPriceField } from './read-price.ts';
 
 const MINUTE_MS = 60_000;
 export const URL_CHARACTERS_MAX = 2_048;

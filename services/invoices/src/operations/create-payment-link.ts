@@ -1,6 +1,7 @@
 import { assetSymbols } from '@quittance/shared/assets';
 import type { Currency } from '@quittance/shared/currencies';
 import type { RequestBody } from '@quittance/shared/exact-json';
+import { freshFiatRate, noFiatRate } from '@quittance/shared/fiat-rate';
 import { type FormValues, form } from '@quittance/shared/form';
 import { type IdempotencyKey, takeKey } from '@quittance/shared/idempotency';
 import { type AccountId, newPaymentLinkId } from '@quittance/shared/ids';
@@ -16,7 +17,7 @@ import { answerOnce, answerTo, type Created } from './answered-request.ts';
 import { DESCRIPTION_CHARACTERS_MAX, URL_CHARACTERS_MAX } from './create-invoice.ts';
 import { ALL, isGiven, isOffered, readOffer } from './offered-assets.ts';
 import { unpayableProblem } from './payable-price.ts';
-import { freshFiatRate, noFiatRate, readCurrency, readPriceField } from './read-price.ts';
+import { readCurrency, readPriceField } from './read-price.ts';
 
 const DAY_MS = 24 * 3_600_000;
 

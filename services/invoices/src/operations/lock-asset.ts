@@ -1,12 +1,12 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { failpoint } from '@quittance/shared/failpoint';
+import type { LockedFiatRate } from '@quittance/shared/fiat-rate';
 import { Unavailable } from '@quittance/shared/http';
 import { type Cents, fiatToUnits, parseRate, type Rate, units } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { invariant } from '@quittance/shared/result';
 import type { InvoiceTerms } from '../domain/invoice.ts';
 import { type Ports, watched } from '../ports.ts';
-import type { LockedFiatRate } from './read-price.ts';
 
 /** What an invoice has from the choice of its asset on. */
 type LockedAsset = Pick<

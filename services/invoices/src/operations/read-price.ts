@@ -1,9 +1,7 @@
 import { type Currency, currencyCodes } from '@quittance/shared/currencies';
 import type { RequestBody } from '@quittance/shared/exact-json';
 import { formPart } from '@quittance/shared/form';
-import { Unavailable } from '@quittance/shared/http';
-import { type Cents, ONE_DOLLAR, parseRate, type Rate } from '@quittance/shared/money';
-import type { FiatRate } from '@quittance/shared/quotes';
+import type { Cents, Rate } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import {
   attributeOf,
@@ -13,28 +11,6 @@ import {
   rules,
 } from '@quittance/shared/validation';
 import { type Problem, priceLimits, readPrice } from '../domain/price.ts';
-import type { Ports } from '../ports.ts';
-
-/** A currency's rate as it is locked; `stored` is null for US dollars. */
-export type LockedFiatRate = { rate: Rate; stored: FiatRate | null };
-
-/** The rate of a currency now; undefined while it is not fresh. */
-export function freshFiatRate(
-  { fiatRates }: Pick<Ports, 'fiatRates'>,
-  currency: Currency,
-): LockedFiatRate | undefined {
-  if (currency === 'USD') return { rate: ONE_DOLLAR, stored: null };
-  const stored = fiatRates.fresh(currency);
-  if (stored === undefined) return undefined;
-  const rate = parseRate(stored.usd_rate);
-  return rate.ok && rate.value > 0n ? { rate: rate.value, stored } : undefined;
-}
-
-export const noFiatRate = (currency: Currency): Unavailable =>
-  new Unavailable(
-    `there is no fresh rate of ${currency}`,
-    `There is no exchange rate of ${currency} at the moment. Send the request again later, or give another currency.`,
-  );
 
 const currencyForm = formPart({ currency: rules.oneOf(currencyCodes).optional });
 

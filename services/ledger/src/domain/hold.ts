@@ -23,8 +23,11 @@ export const outcomeOf: Record<HoldState, ReplyOf<'hold.place'>['outcome']> = {
   voided: 'voided',
 };
 
-/** A hold that is asked for. `takesAll`: of all that the balance has after the fee, and at least of `amount`. */
-export type AskedHold = LedgerPayout & { takesAll?: boolean };
+/**
+ * A hold that is asked for. `takesAll`: of all that the balance has after the fee, and at least of `amount`. `isPart`: of a
+ * deposit it may be less than is left.
+ */
+export type AskedHold = LedgerPayout & { takesAll?: boolean; isPart?: boolean };
 
 /** Amounts are null in a tombstone: the payout was given up before its hold was asked for. */
 export type Hold = {

@@ -6,9 +6,9 @@ import { units } from '@quittance/shared/money';
 import { endHold, type HoldEnd } from '../domain/hold.ts';
 import type { Posting, ReleaseReason } from '../domain/posting.ts';
 import type { Ports } from '../ports.ts';
+import { markRefunded, reopenSuspense } from '../store/ended-returns.ts';
 import { leaveTombstones, lockHolds, markHoldsEnded } from '../store/holds.ts';
 import { reduceWriteOff, returnedPayments } from '../store/reversals.ts';
-import { markRefunded, reopenSuspense } from '../store/suspense.ts';
 import { book } from '../store/transfers.ts';
 import { recoverWriteOffs } from './recover-write-offs.ts';
 
@@ -54,8 +54,9 @@ export async function endHolds(
   failpoint(`ledger.hold_${to}`);
   await markHoldsEnded(trx, [...postings.keys()], to);
   const refunds = [...postings].filter(([id]) => typeof holds.get(id)?.deposit === 'string');
-  await endRefunds(trx, to, new Map(refunds));
-  const freed = refunds.filter(([, { op, kind }]) => kind === 'release' && booked.has(op));
+  const ending = refunds.filter(([, { op }]) => booked.has(op));
+  await endRefunds(trx, to, new Map(ending));
+  const freed = ending.filter(([, { kind }]) => kind === 'release');
   if (freed.length > 0) await settleWriteOffs(trx, new Map(freed), ports);
 }
 
@@ -91,7 +92,7 @@ async function settleWriteOffs(
   }
 }
 
-/** Deposits that were on their way back are returned, or wait for a decision again. */
+/** Deposits and parts of them that were on their way back are returned, or wait for a decision again. */
 async function endRefunds(
   trx: Trx,
   to: HoldEnd['to'],

@@ -32,6 +32,7 @@ export async function placeHold(
     networkFee: units(request.network_fee),
     deposit: request.deposit_id as DepositId | null,
     takesAll: request.takes_all === true,
+    isPart: request.is_part === true,
   };
   const hold = await holds.decide(payout);
   const { amount: least, takesAll, ...others } = payout;
@@ -85,17 +86,17 @@ export const createHoldBatcher = ({ decide, clock, timeoutMs }: HoldBatcherOptio
   }),
 });
 
-const isRefund = (payout: AskedHold): payout is Refund => payout.deposit !== null;
-
 /**
  * Decides holds that were asked for at the same moment, each once for ever: of balances in one statement, of
  * unresolved deposits in another.
  * @returns what is decided, now or before; those left out are to be asked again.
  */
 async function decideAllHolds(db: Queryable, payouts: readonly AskedHold[]): Promise<Hold[]> {
-  const refunds = payouts.filter(isRefund);
+  const refunds = payouts.flatMap(({ deposit, isPart = false, ...payout }): Refund[] =>
+    deposit === null ? [] : [{ ...payout, deposit, isPart }],
+  );
   if (refunds.length === 0) return decideHolds(db, payouts);
-  const others = payouts.filter((payout) => !isRefund(payout));
+  const others = payouts.filter(({ deposit }) => deposit === null);
   const decided = others.length === 0 ? [] : await decideHolds(db, others);
   return [...decided, ...(await decideRefunds(db, refunds))];
 }

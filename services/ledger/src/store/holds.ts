@@ -90,7 +90,7 @@ export const decideHolds = (db: Queryable, asks: readonly AskedHold[]): Promise<
 const lockRows = query<EndingHold>(
   'holds_lock',
   `select h.payout_id as id, h.account_id as account, h.asset, h.amount, h.network_fee, h.deposit_id as deposit, h.state,
-     case when h.deposit_id is null then 'available'
+     case when h.deposit_id is null or u.state = 'accepted' then 'available'
        when u.state is distinct from 'reversed' then 'unresolved'
        when coalesce(l.amount_left, 1) > 0 then 'loss'
        when exists (select from unresolved n where n.payout_id = h.payout_id and n.state = 'returning') then 'unresolved'
@@ -102,7 +102,8 @@ const lockRows = query<EndingHold>(
 );
 
 /**
- * Locks holds, each with the bucket to which its money would return. Where the write-off is recovered (recover-write-offs.ts), the
+ * Locks holds, each with the bucket to which its money would return. A part of a deposit whose rest was accepted since is
+ * accepted with it. Where the write-off is recovered (recover-write-offs.ts), the
  * same payment was mined again as another deposit: the money belongs to that deposit, which has taken over the payout if it
  * was not decided. The balances are locked before, so the deposits cannot change.
  */

@@ -38,15 +38,17 @@ const asked = bulk({
   amount: 'numeric',
   networkFee: 'numeric',
   deposit: 'deposit_id text',
+  isPart: 'bool',
 });
 
 /*
- * Holds of refunds, decided like all others (holds.ts): once by payout id, and after the balances are locked, which is why
- * `waiting` counts them first. A deposit changes only while its balance is locked, so `state` stays true until this
- * statement commits. A refusal is final, so it is given only where the deposit can never be open again, and where the refund
- * is of the whole deposit and a part of it has recovered a write-off: that part never comes back. Of two refunds of one
- * deposit the first is decided. A deposit that is being refunded, is not here, or is less than the refund leaves its hold
- * undecided.
+ * Holds of refunds, decided like all others (holds.ts): once by payout id, and after the balances are locked, which
+ * is why `waiting` counts them first. A deposit changes only while its balance is locked, so `state` stays true until
+ * this statement commits. A refund of a part takes it, and the rest stays open; one of all that is left makes the
+ * deposit `returning`. A refusal is final, so it is given only where the deposit can never be open again, and where a
+ * part of what the refund takes has recovered a write-off: that part never comes back. Of two refunds of one deposit
+ * in a statement the first is decided. A deposit that is being refunded, is not here, or has less than the refund
+ * leaves its hold undecided.
  */
 const decide = query<Hold>(
   'returns_decide',
@@ -63,16 +65,17 @@ const decide = query<Hold>(
      where (account_id, asset) in (select account_id, asset from open)
      order by account_id, asset for no key update),
    waiting as (
-     select deposit_id, account_id, asset, amount as total, state from unresolved
+     select deposit_id, account_id, asset, amount as left_of_it, returning_amount, state from unresolved
      where (select count(*) from locked) > 0 and deposit_id = any($6::text[])
      order by deposit_id for no key update),
    weighed as (
-     select o.*, row_number() over (partition by deposit_id order by o.n) as turn
-     from open o join waiting w using (deposit_id, account_id, asset, total) where w.state = 'open'),
+     select o.*, o.total = w.left_of_it as is_all, row_number() over (partition by deposit_id order by o.n) as turn
+     from open o join waiting w using (deposit_id, account_id, asset)
+     where w.state = 'open' and (o.total = w.left_of_it or (o.is_part and o.total < w.left_of_it))),
    never as (
      select o.* from open o join waiting w using (deposit_id, account_id, asset)
      where w.state in ('accepted', 'returned', 'reversed')
-       or (w.state = 'open' and w.total < o.total and o.total - w.total = (
+       or (w.state = 'open' and o.total > w.left_of_it + w.returning_amount and o.total - w.left_of_it <= (
          select sum(t.amount) from transfers t where t.kind = 'recovery'
            and t.op > 'recovery:' || o.deposit_id || ':' and t.op < 'recovery:' || o.deposit_id || ';'))),
    fresh_holds as (
@@ -84,9 +87,14 @@ const decide = query<Hold>(
      on conflict (payout_id) do nothing
      returning payout_id, account_id, asset, amount, network_fee, deposit_id, state),
    placed as (
-     select *, amount + network_fee as total from fresh_holds where state = 'placed'),
+     select h.*, amount + network_fee as total, (select w.is_all from weighed w where w.payout_id = h.payout_id) as is_all
+     from fresh_holds h where state = 'placed'),
    claimed as (
-     update unresolved u set state = 'returning', payout_id = p.payout_id
+     update unresolved u set
+       state = case when p.is_all then 'returning' else u.state end,
+       payout_id = case when p.is_all then p.payout_id else u.payout_id end,
+       amount = u.amount - case when p.is_all then 0 else p.total end,
+       returning_amount = u.returning_amount + case when p.is_all then 0 else p.total end
      from placed p where u.deposit_id = p.deposit_id),
    taken as (
      update balances b set unresolved = b.unresolved - t.total, held = b.held + t.total
@@ -104,7 +112,8 @@ const decide = query<Hold>(
    select ${holdColumns} from (select * from known union all select * from fresh_holds) as decided`,
 );
 
-export type Refund = LedgerPayout & { deposit: DepositId };
+/** `isPart`: it may be of less than is left of the deposit. */
+export type Refund = LedgerPayout & { deposit: DepositId; isPart: boolean };
 
 /**
  * Decides holds of what unresolved deposits have, each once for ever. One statement, its own transaction.
@@ -124,7 +133,7 @@ async function withReason(db: Queryable, hold: Hold): Promise<Hold> {
   return item?.state === 'open' ? { ...hold, because: 'used_for_recovery' } : hold;
 }
 
-/** A payout is to pay it back already, which may fail: nobody can say yet what will become of it. */
+/** Another payout is to pay it back, or a part of it, which may fail: nobody can say yet what will become of it. */
 class RefundInProgress extends Error {
   constructor(deposit: DepositId) {
     super(`deposit ${deposit} is on its way back by another payout`);
@@ -133,22 +142,28 @@ class RefundInProgress extends Error {
 }
 
 /** Throws where asking again would bring nothing. */
-async function assertAskable(db: Queryable, { account, asset, amount, networkFee, deposit }: Refund) {
+async function assertAskable(db: Queryable, { account, asset, amount, networkFee, deposit, isPart }: Refund) {
   const item = await findSuspense(db, deposit);
   // Its event has not arrived yet: nobody can say what became of it.
   if (item === undefined) throw new Error(`the ledger has not heard of an unresolved deposit ${deposit}`);
-  const isAll = item.amount === amount + networkFee;
-  if (item.account !== account || item.asset !== asset || !isAll) {
+  const total = amount + networkFee;
+  const fits = total === item.amount || (isPart && total < item.amount);
+  const mayComeBack = item.returning > 0n || (isPart && item.state === 'returning');
+  if (item.account !== account || item.asset !== asset || (!fits && !mayComeBack)) {
     throw new OtherContents(`the return of deposit ${deposit}`);
   }
-  if (item.state === 'returning') throw new RefundInProgress(deposit);
+  if (item.state === 'returning' || !fits) throw new RefundInProgress(deposit);
 }
 
 export type SuspenseItem = {
   id: DepositId;
   account: AccountId;
   asset: AssetSymbol;
+  /** What is left of it. */
   amount: Units;
+  /** What payouts of parts are paying back, and what they have paid back. */
+  returning: Units;
+  returned: Units;
   invoice: string | null;
   txHash: string | null;
   state: SuspenseState;
@@ -157,7 +172,8 @@ export type SuspenseItem = {
   resolvedAt: Date | null;
 };
 
-const columns = `unresolved.deposit_id as id, account_id as account, asset, amount, invoice_id as invoice, tx_hash, state,
+const columns = `unresolved.deposit_id as id, account_id as account, asset, amount,
+  returning_amount as returning, returned_amount as returned, invoice_id as invoice, tx_hash, state,
   payout_id as payout, created_at, resolved_at`;
 
 const selectOne = query<SuspenseItem>(
@@ -197,36 +213,6 @@ export const acceptSuspense = (
   db: Queryable,
   { id, account, asset }: Pick<SuspenseItem, 'id' | 'account' | 'asset'>,
 ): Promise<SuspenseItem | undefined> => db.maybe(accept, [id, account, asset]);
-
-// Only as long as it is this payout's: what is told again finds it in another state or with another payout.
-const markReturned = statement(
-  'unresolved_mark_returned',
-  `update unresolved u set state = 'returned', resolved_at = now() from holds h
-   where h.payout_id = any($1::text[]) and u.payout_id = h.payout_id and u.state = 'returning'`,
-);
-
-/** The payouts that paid them back are mined. */
-export async function markRefunded(trx: Trx, payouts: readonly PayoutId[]): Promise<void> {
-  await trx.rows(markReturned, [payouts]);
-}
-
-const ended = bulk({ id: 'payout_id text', feeKept: 'bool' });
-
-const openAgain = statement(
-  'unresolved_open_again',
-  `update unresolved u set state = 'open', payout_id = null,
-     amount = u.amount - case when ended.fee_kept then h.network_fee else 0 end
-   from ${ended.from('ended')} join holds h using (payout_id)
-   where u.payout_id = h.payout_id and u.state = 'returning'`,
-);
-
-/** The payouts that were to pay them back will never be mined; `feeKept` when the chain took its fee all the same. */
-export async function reopenSuspense(
-  trx: Trx,
-  payouts: readonly { id: PayoutId; feeKept: boolean }[],
-): Promise<void> {
-  await trx.rows(openAgain, ended.values(payouts));
-}
 
 const markReversed = statement(
   'unresolved_mark_reversed',

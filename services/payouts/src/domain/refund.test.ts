@@ -1,12 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { cents, convertUnits, ONE_DOLLAR, parseRate, type Rate, units } from '@quittance/shared/money';
+import { cents, ONE_DOLLAR, parseRate, type Rate, type RatePair, units } from '@quittance/shared/money';
 import fc from 'fast-check';
 import {
+  countedStates,
+  endedPayouts,
   LINK_VERSION_MAX,
   limitOf,
   type PaidInvoice,
   refundAmounts,
   refundMoves,
+  shownRefundStates,
   stateAfterPayout,
   type WantedRefund,
 } from './refund.ts';
@@ -17,6 +20,9 @@ function rate(text: string): Rate {
   if (!parsed.ok) throw new Error(`no rate: ${text}`);
   return parsed.value;
 }
+
+/** Rates of now for an invoice in dollars. */
+const inDollars = (text: string): RatePair => ({ rate: rate(text), fiatRate: ONE_DOLLAR });
 
 /** 100 dollars at 2,500 dollars for an ether: 0.04 due; 0.05 paid. */
 const FINNEY = 10n ** 15n;
@@ -39,7 +45,9 @@ describe('how much is refunded', () => {
     ['an amount of dollars at half the rate', cents(2_500n), 0n, '1250', { share: 10n, amount: 20n }],
   ] as const)('is %s', (_, wanted, refunded, now, { share, amount }) => {
     const given = units(refunded * FINNEY);
-    expect(refundAmounts(invoice, given, wanted as WantedRefund, now === null ? null : rate(now))).toEqual({
+    expect(
+      refundAmounts(invoice, given, wanted as WantedRefund, now === null ? null : inDollars(now)),
+    ).toEqual({
       ok: true,
       value: { share: share * FINNEY, amount: amount * FINNEY },
     });
@@ -59,6 +67,43 @@ describe('how much is refunded', () => {
     });
   });
 
+  it.each([
+    ['is all that is left when one unit is', 'all', 50n * FINNEY - 1n, null, { share: 1n, amount: 1n }],
+    [
+      'is one unit when it is worth two at half the rate',
+      'all',
+      50n * FINNEY - 2n,
+      '5000',
+      { share: 2n, amount: 1n },
+    ],
+    ['is too small when it is worth less than a unit now', 'all', 50n * FINNEY - 1n, '5000', 'too_small'],
+  ] as const)('%s', (_, wanted, refunded, now, expected) => {
+    const found = refundAmounts(invoice, units(refunded), wanted, now === null ? null : inDollars(now));
+    expect(found.ok ? found.value : found.refusal).toEqual(expected);
+  });
+
+  it('is too small when it takes less than a unit of what was paid, whatever it is worth now', () => {
+    const dear = { ...invoice, decimals: 0, rate: rate('2'), due: units(5n), paid: units(5n) };
+    expect(refundAmounts(dear, units(0n), cents(199n), null)).toEqual({ ok: false, refusal: 'too_small' });
+    expect(refundAmounts(dear, units(0n), cents(199n), inDollars('1'))).toEqual({
+      ok: false,
+      refusal: 'too_small',
+    });
+    expect(refundAmounts(dear, units(0n), cents(200n), inDollars('2'))).toEqual({
+      ok: true,
+      value: { share: 1n, amount: 1n },
+    });
+  });
+
+  it.each([
+    [50n, 40n, 0n],
+    [50n, 50n, 0n],
+    [50n, 51n, 1n],
+  ])('of the overpayment is limited: %p was due and %p was paid, so %p', (due, paid, limit) => {
+    expect(limitOf({ due: units(due), paid: units(paid) }, 'surplus')).toBe(limit);
+    expect(limitOf({ due: units(due), paid: units(paid) }, 'all')).toBe(paid);
+  });
+
   it('is an amount in euros at the rate of the euro that the invoice has', () => {
     const inEuros = { ...invoice, fiatRate: rate('1.25') };
     expect(refundAmounts(inEuros, units(0n), cents(2_000n), null)).toEqual({
@@ -67,13 +112,14 @@ describe('how much is refunded', () => {
     });
   });
 
-  it('is at the rate of now what the euros of the invoice were worth in dollars', () => {
+  it('is at the rates of now worth as many euros as then', () => {
     const inEuros = { ...invoice, fiatRate: rate('1.25') };
     for (const wanted of [cents(2_000n), 'all'] as const) {
       const refunded = units(wanted === 'all' ? 40n * FINNEY : 0n);
-      expect(refundAmounts(inEuros, refunded, wanted, rate('5000'))).toEqual({
+      const now = { rate: rate('5000'), fiatRate: rate('1.5') };
+      expect(refundAmounts(inEuros, refunded, wanted, now)).toEqual({
         ok: true,
-        value: { share: 10n * FINNEY, amount: 5n * FINNEY },
+        value: { share: 10n * FINNEY, amount: 6n * FINNEY },
       });
     }
   });
@@ -96,30 +142,38 @@ describe('how much is refunded', () => {
         }),
         amounts,
         wanted,
-        fc.option(rates),
+        fc.option(fc.record({ rate: rates, fiatRate: rates })),
         (paid, refunded, asked, now) => {
           const found = refundAmounts(paid, refunded, asked, now);
           if (!found.ok) return;
           const { share, amount } = found.value;
           expect(share + refunded).toBeLessThanOrEqual(limitOf(paid, asked));
           expect(limitOf(paid, asked)).toBeLessThanOrEqual(paid.paid);
-          // Worth, in dollars times 10^18 times 10^decimals: of the request, and of what is paid.
-          const one = 10n ** BigInt(paid.decimals);
+          // Worth in the currency, of the request and of what is paid: both times the same.
+          const at = now ?? paid;
+          const hundredths = 100n * at.rate * paid.fiatRate;
           const requested =
-            typeof asked === 'bigint' ? (asked * paid.fiatRate * one) / 100n : share * paid.rate;
-          const at = now ?? paid.rate;
-          expect(amount * at).toBeLessThanOrEqual(requested);
-          expect((amount + 1n) * at).toBeGreaterThan(
-            requested - (asked === 'all' || asked === 'surplus' ? 0n : 1n),
-          );
+            typeof asked === 'bigint'
+              ? asked * 10n ** BigInt(paid.decimals) * at.fiatRate * paid.fiatRate
+              : 100n * share * paid.rate * at.fiatRate;
+          expect(amount * hundredths).toBeLessThanOrEqual(requested);
+          expect((amount + 1n) * hundredths).toBeGreaterThan(requested);
           if (now === null) expect(amount).toBe(share);
         },
       ),
     );
-    expect(
-      convertUnits(units(3n), { rate: rate('1'), decimals: 0 }, { rate: rate('2'), decimals: 0 }, 'down'),
-    ).toBe(1n);
   });
+});
+
+it('a refund moves between these states alone', () => {
+  expect(refundMoves).toEqual({
+    claimable: ['pending', 'expired', 'cancelled'],
+    pending: ['completed', 'failed', 'claimable', 'expired', 'cancelled', 'voided'],
+    ...{ completed: [], failed: [], expired: [], cancelled: [], voided: [] },
+  });
+  expect(shownRefundStates).toEqual(Object.keys(refundMoves).filter((state) => state !== 'voided'));
+  expect(countedStates).toEqual(['claimable', 'pending', 'completed']);
+  expect(endedPayouts).toEqual(['mined', 'failed', 'refused', 'voided']);
 });
 
 describe('a pending refund', () => {
@@ -160,6 +214,18 @@ describe('a pending refund', () => {
     expect(stateAfterPayout(payout, until(expiresAt), now)).toBe(state);
     expect(refundMoves.pending).toContain(state);
   });
+
+  it('with a link ends after 50 attempts, each of which has changed it twice', () => {
+    expect(LINK_VERSION_MAX).toBe(2 * 50);
+  });
+
+  it.each(['refused', 'voided'] as const)(
+    'whose payout is %s was not cancelled by its merchant',
+    (status) => {
+      const payout = { status, isReverted: false, failedReason: CANCELLED };
+      expect(stateAfterPayout(payout, until(later), now)).toBe('claimable');
+    },
+  );
 
   it.each([
     ['refused', LINK_VERSION_MAX - 1, false, 'claimable'],

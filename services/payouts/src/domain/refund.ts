@@ -1,4 +1,12 @@
-import { type Cents, convertUnits, type Rate, type Units, units, unitsOfFiat } from '@quittance/shared/money';
+import {
+  type Cents,
+  type Rate,
+  type RatePair,
+  type Units,
+  units,
+  unitsOfFiat,
+  unitsOfSameValue,
+} from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { CANCELLED } from './states.ts';
 
@@ -105,28 +113,28 @@ export type RefundProblem = 'nothing_left' | 'too_large' | 'too_small';
  * How much a refund pays, and how much of what was paid it takes. Both are rounded down to a whole unit, once, so that the
  * merchant never pays more than the amount is worth.
  * @param refunded what former refunds have taken
- * @param rateNow US dollars for one whole asset now, to pay the same value in US dollars as then, also of an invoice in another
- *   currency; null to pay at the rate of the invoice
+ * @param ratesNow to pay the same value in the currency of the invoice as then; null to pay at the rates of the invoice
  */
 export function refundAmounts(
   invoice: PaidInvoice,
   refunded: Units,
   wanted: WantedRefund,
-  rateNow: Rate | null,
+  ratesNow: RatePair | null,
 ): Result<RefundAmounts, RefundProblem> {
-  const { decimals, rate, fiatRate } = invoice;
+  const { decimals } = invoice;
   const left = units(limitOf(invoice, wanted) - refunded);
   if (left <= 0n) return refuse('nothing_left');
   const share = shareOf(wanted, left, invoice);
   if (share > left) return refuse('too_large');
-  const amount = amountAt(rateNow);
+  const amount = amountAt(ratesNow);
   return share > 0n && amount > 0n ? ok({ share, amount }) : refuse('too_small');
 
-  function amountAt(now: Rate | null): Units {
+  function amountAt(now: RatePair | null): Units {
     if (now === null) return share;
     // Not of the share, which is rounded already.
-    if (typeof wanted === 'bigint') return unitsOfFiat(wanted, fiatRate, { rate: now, decimals }, 'down');
-    return convertUnits(share, { rate, decimals }, { rate: now, decimals }, 'down');
+    if (typeof wanted === 'bigint')
+      return unitsOfFiat(wanted, now.fiatRate, { rate: now.rate, decimals }, 'down');
+    return unitsOfSameValue(share, invoice, now, 'down');
   }
 }
 

@@ -18,7 +18,8 @@ import { claimHashOf } from '../operations/create-refund.ts';
 import type { Ports } from '../ports.ts';
 import { shownState } from '../refund-views.ts';
 import { findPayout } from '../store/payouts.ts';
-import { findRefundByClaim, type StoredRefund } from '../store/refunds.ts';
+import type { StoredRefund } from '../store/refund-rows.ts';
+import { findRefundByClaim } from '../store/refunds.ts';
 
 /** The page of a claim link, for whoever has the link. */
 export function routeClaims(app: Express, ports: Ports): void {

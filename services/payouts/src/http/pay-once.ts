@@ -85,6 +85,9 @@ const refusals = {
   already_accepted: refusedView.already_accepted,
   used_for_recovery: refusedView.used_for_recovery,
   already_returned: answers.alreadyResolved('returned'),
+  too_large: answers.refundTooLarge(
+    'Other returns of these funds came first. Send the request again with at most what is left.',
+  ),
   key_taken: answers.stillRunning,
   not_taken: answers.conflict('Another refund of this invoice came first. Send the request again.'),
   unavailable: answers.unavailable,

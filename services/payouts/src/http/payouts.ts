@@ -14,6 +14,7 @@ import {
 } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
+import { ok, refuse } from '@quittance/shared/result';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import { rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
@@ -28,6 +29,7 @@ import {
 } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import { asksForClaim } from '../refund-order.ts';
+import { readReturnedPart, tooLittleLeft } from '../returned-part.ts';
 import { allPayouts, type PayoutFilter, payoutPage } from '../store/payout-list.ts';
 import { findUnresolved, type UnresolvedDeposit } from '../store/unswept-deposits.ts';
 import { payoutView, quoteView } from '../views.ts';
@@ -159,7 +161,7 @@ const WAITING_MAX = 8;
 /** How many requests of this replica wait for a deposit's event. */
 type WaitingRequests = { count: number };
 
-/** Refunds an unresolved deposit: a payout of its whole amount less the network fee. */
+/** Refunds an unresolved deposit, or a part of it: a payout of that amount less the network fee. */
 async function returnDeposit(
   ports: Ports,
   waiting: WaitingRequests,
@@ -178,10 +180,17 @@ async function returnDeposit(
   // The body does not name the deposit, so the same key for another deposit is another request.
   const asked = Buffer.concat([Buffer.from(`return ${depositId}\n`), rawBody]);
   if (asksForClaim(body)) return claimDeposit(ports, req, res, { id: depositId, asked, deposit });
-  return payOnce(ports, callOf(req, res, asked, depositId), () =>
-    // After the key: a repeated request gets its first answer, also when the deposit was reversed since.
-    deposit.isReversed ? answers.alreadyResolved('reversed') : readReturnOrder(body, deposit, ports),
-  );
+  // After the key: a repeated request gets its first answer, also when the deposit was reversed since.
+  return payOnce(ports, callOf(req, res, asked, depositId), () => {
+    if (deposit.isReversed) return answers.alreadyResolved('reversed');
+    const part = readReturnedPart(body, deposit, deposit.left);
+    const { asset, amount } = deposit;
+    const order = readReturnOrder(body, { asset, amount: part.ok ? part.value.takes : amount }, ports);
+    if (!part.ok) return refuse({ ...(order.ok ? {} : order.refusal), ...part.refusal });
+    if (!order.ok) return order;
+    const isPart = part.value.takes < amount;
+    return tooLittleLeft(deposit, deposit.left, part.value) ?? ok({ ...order.value, isPart });
+  });
 }
 
 /** Merchants can see a deposit as soon as the ledger has booked it. Its event may arrive here a moment later. */

@@ -29,8 +29,10 @@ import { EXTERNAL_ID_CHARACTERS_MAX } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import { type RefundOrder, readDepositClaim, readRefundOrder } from '../refund-order.ts';
 import { refundView, shownState } from '../refund-views.ts';
+import { readReturnedPart, tooLittleLeft } from '../returned-part.ts';
 import { findShownRefund, refundPage } from '../store/refund-list.ts';
-import type { StoredRefund } from '../store/refunds.ts';
+import type { StoredRefund } from '../store/refund-rows.ts';
+import { freeForLink } from '../store/returns.ts';
 import type { UnresolvedDeposit } from '../store/unswept-deposits.ts';
 import { answeredBefore, refusalAnswer } from './pay-once.ts';
 
@@ -167,9 +169,18 @@ export async function claimDeposit(
     { account, idempotencyKey: req.headers['idempotency-key'], asked },
     async (key) => {
       if (deposit.isReversed) return ok(answers.alreadyResolved('reversed'));
-      const order = readDepositClaim(body, deposit, ports);
-      if (!order.ok) return ok(answers.invalid(order.refusal));
-      const made = await createDepositClaim(ports, { id, ...deposit }, order.value, { requestId, key });
+      const free = await freeForLink(ports.db, id, deposit);
+      const part = readReturnedPart(body, deposit, free);
+      const { asset, amount } = deposit;
+      const order = readDepositClaim(body, { asset, amount: part.ok ? part.value.takes : amount }, ports);
+      if (!part.ok || !order.ok) {
+        return ok(answers.invalid({ ...(order.ok ? {} : order.refusal), ...(part.ok ? {} : part.refusal) }));
+      }
+      const refused = tooLittleLeft(deposit, free, part.value);
+      if (refused !== undefined) return ok(refused);
+      const made = await createDepositClaim(ports, { id, account, asset }, part.value, order.value, {
+        ...{ requestId, key },
+      });
       if (made.ok) return ok({ status: 201, body: made.value });
       return refuse(made.refusal as PayoutRefusal);
     },

@@ -1,17 +1,18 @@
 import type { InvoiceId, RefundId } from '@quittance/shared/ids';
-import { type Units, units } from '@quittance/shared/money';
+import { units } from '@quittance/shared/money';
 import { assertNever, ok, type Result, refuse } from '@quittance/shared/result';
 import type { FieldErrors } from '@quittance/shared/validation';
 import { freshQuote, type PayoutOrder, readRecipient, termsOf } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import { payableChain } from '../refund-order.ts';
+import type { StoredRefund } from '../store/refund-rows.ts';
 import {
   cancelRefund,
   claimRefund,
   expireRefunds,
   followPayouts,
+  noteUnfunded,
   refundedShare,
-  type StoredRefund,
 } from '../store/refunds.ts';
 import { findUnresolved } from '../store/unswept-deposits.ts';
 import { describeInvoice } from './create-refund.ts';
@@ -57,20 +58,21 @@ export async function payClaim(
   const quote = freshQuote(ports, asset);
   const terms = termsOf(quote);
   const dust = units(quote.dust);
-  const amount = await amountOf(ports, refund, terms);
-  if (amount === undefined) return refuse('resolved');
+  const pays = await paymentOf(ports, refund, terms);
+  if (pays === undefined) return refuse('resolved');
+  const { amount } = pays;
   if (amount <= 0n || amount < dust) return refuse('fee');
   if (depositId === null) {
     // So that a claim leaves no refused payout each time that it is sent while the balance is too low.
     const asked = await ports.bus.ask('balance.read', { account_id: account, asset });
     if (!asked.known) return refuse('unavailable');
-    if (units(asked.reply.available) < amount + terms.networkFee) return refuse('balance');
+    if (units(asked.reply.available) < amount + terms.networkFee) return refuseUnfunded();
   }
 
   const made = await requestPayout(ports, {
     account,
     asset,
-    amount,
+    ...pays,
     takesAll: false,
     address: address.value,
     ...terms,
@@ -83,12 +85,13 @@ export async function payClaim(
   });
   if (made.ok) return ok(undefined);
   const { refusal } = made;
-  if (typeof refusal === 'object') return refuse('balance');
+  if (typeof refusal === 'object') return refuseUnfunded();
   switch (refusal) {
     case 'not_taken':
       return refuse('not_claimable');
     case 'already_accepted':
     case 'already_returned':
+    case 'too_large':
     case 'used_for_recovery':
       return refuse('resolved');
     case 'halted':
@@ -97,6 +100,11 @@ export async function payClaim(
       return refuse('unavailable');
     default:
       return assertNever(refusal);
+  }
+
+  async function refuseUnfunded() {
+    if (await ports.db.transaction((trx) => noteUnfunded(trx, id, requestId))) ports.wakeRelay();
+    return refuse('balance' as const);
   }
 }
 
@@ -109,16 +117,22 @@ async function isCovered(ports: Pick<Ports, 'bus' | 'db'>, invoiceId: InvoiceId)
   return invoice !== null && (await refundedShare(ports.db, invoiceId)) <= invoice.paid;
 }
 
-/** What is paid: of a deposit all that is left of it less the network fee. Undefined when the chain took the deposit back. */
-async function amountOf(
+/**
+ * What is paid: of a deposit its share less the network fee. Undefined when the chain took the deposit back, or other returns
+ * have taken too much of it. A refund of all of a deposit takes what they have left.
+ */
+async function paymentOf(
   { db }: Pick<Ports, 'db'>,
-  { depositId, amount }: StoredRefund,
+  { depositId, amount, share, requested }: StoredRefund,
   { networkFee }: Pick<PayoutOrder, 'networkFee'>,
-): Promise<Units | undefined> {
-  if (depositId === null) return amount;
+): Promise<Pick<PayoutOrder, 'amount' | 'isPart'> | undefined> {
+  if (depositId === null) return { amount };
   const deposit = await findUnresolved(db, depositId);
-  if (deposit === undefined || deposit.isReversed) return undefined;
-  return (deposit.amount - networkFee) as Units;
+  if (deposit === undefined || deposit.isReversed || deposit.left <= 0n) return undefined;
+  const isShort = deposit.left < share;
+  if (isShort && requested !== 'deposit') return undefined;
+  const takes = isShort ? deposit.left : share;
+  return { amount: units(takes - networkFee), isPart: takes < deposit.amount };
 }
 
 /** Cancels a claim link. False when it is not claimable. */

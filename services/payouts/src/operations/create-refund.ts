@@ -1,10 +1,20 @@
 import { createHash } from 'node:crypto';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import { type Currency, currencyCodes } from '@quittance/shared/currencies';
 import { brokenConstraint } from '@quittance/shared/db';
+import { freshFiatRate, noFiatRate } from '@quittance/shared/fiat-rate';
 import { Unavailable } from '@quittance/shared/http';
 import { type IdempotencyKey, takeKey } from '@quittance/shared/idempotency';
 import { type AccountId, type InvoiceId, newRefundId } from '@quittance/shared/ids';
-import { ONE_DOLLAR, parseRate, type Rate, type Units, units } from '@quittance/shared/money';
+import {
+  formatRate,
+  ONE_DOLLAR,
+  parseRate,
+  type Rate,
+  type RatePair,
+  type Units,
+  units,
+} from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
 import { limitOf, type PaidInvoice, type RefundProblem, refundAmounts } from '../domain/refund.ts';
@@ -12,15 +22,11 @@ import { freshQuote, termsOf } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import type { DepositClaimOrder, RefundOrder } from '../refund-order.ts';
 import { createdRefundView } from '../refund-views.ts';
-import {
-  insertRefundOfDeposit,
-  insertRefundWithin,
-  type NewRefund,
-  refundedShare,
-  type StoredRefund,
-  tellRefunds,
-} from '../store/refunds.ts';
-import { hasLiveReturn } from '../store/unswept-deposits.ts';
+import type { ReturnedPart } from '../returned-part.ts';
+import { tellRefunds } from '../store/refund-events.ts';
+import type { NewRefund, RatesNow, StoredRefund } from '../store/refund-rows.ts';
+import { insertRefundOfDeposit, insertRefundWithin, refundedShare } from '../store/refunds.ts';
+import { DepositTaken, takeOfDeposit } from '../store/returns.ts';
 import { RefundNotTaken } from './refund-to-pay.ts';
 import { type PayoutRefusal, requestPayout } from './request-payout.ts';
 
@@ -36,7 +42,7 @@ export type DescribedInvoice = PaidInvoice & {
   account: AccountId;
   asset: AssetSymbol;
   status: string;
-  currency: string;
+  currency: Currency;
 };
 
 type Asked = { requestId: string; key: IdempotencyKey | undefined };
@@ -56,7 +62,9 @@ export async function describeInvoice(
   if (!asked.known) throw new Unavailable(`invoices did not describe an invoice: ${asked.reason}`);
   const { invoice } = asked.reply;
   if (invoice === null) return null;
-  const { account_id, asset, status, currency, fiat_rate } = invoice;
+  const { account_id, asset, status, fiat_rate } = invoice;
+  const currency = currencyCodes.find((code) => code === invoice.currency);
+  if (currency === undefined) throw new Unavailable(`an invoice has the currency ${invoice.currency}`);
   invariant(fiat_rate !== undefined || currency === 'USD', `invoice ${id} has the rate of its currency`);
   return {
     id,
@@ -80,7 +88,7 @@ function rateOf(text: string): Rate {
 
 /**
  * Refunds a paid invoice: by a payout when the merchant gave the address, else by a claim link. Throws Unavailable without a
- * quote. The amount is decided before the transaction that stores the refund, which stores nothing when the shares of the
+ * quote, and without a rate of the currency when its rate of now is wanted. The amount is decided before the transaction that stores the refund, which stores nothing when the shares of the
  * invoice would then be more than its limit: another refund came first, and the amount is decided again.
  */
 export async function createRefund(
@@ -90,11 +98,11 @@ export async function createRefund(
   asked: Asked,
 ): Promise<Created> {
   const quote = quoteFor(ports, invoice, order);
+  const now = order.rate === 'now' ? ratesNow(ports, invoice, quote) : null;
   const limit = { limit: limitOf(invoice, order.wanted), paid: invoice.paid };
   for (let tries = 1; ; tries++) {
     const refunded = await refundedShare(ports.db, invoice.id);
-    const rateNow = order.rate === 'now' ? rateOf(quote.usd_rate) : null;
-    const found = refundAmounts(invoice, refunded, order.wanted, rateNow);
+    const found = refundAmounts(invoice, refunded, order.wanted, now?.rates ?? null);
     const dust = units(quote.dust);
     if (!found.ok) return refuse({ problem: found.refusal, refunded, dust });
     if (found.value.amount < dust) return refuse({ problem: 'too_small', refunded, dust });
@@ -102,6 +110,7 @@ export async function createRefund(
     const refund = {
       ...newRefund(ports, invoice, order),
       ...found.value,
+      ratesNow: now?.stored ?? null,
       invoiceId: invoice.id,
       depositId: null,
     };
@@ -123,7 +132,30 @@ function quoteFor({ quotes }: Pick<Ports, 'quotes'>, { asset }: DescribedInvoice
   return quote;
 }
 
-type Begun = Omit<NewRefund, 'share' | 'amount' | 'invoiceId' | 'depositId'>;
+/** The rates of now that an invoice's asset and currency have, and what is stored of them. */
+function ratesNow(
+  ports: Pick<Ports, 'fiatRates'>,
+  { asset, currency }: DescribedInvoice,
+  quote: Quote,
+): { rates: RatePair; stored: RatesNow } {
+  const fiat = freshFiatRate(ports, currency);
+  if (fiat === undefined) throw noFiatRate(currency, 'refund at the rate "then"');
+  const { usd_rate, as_of, sources } = quote;
+  return {
+    rates: { rate: rateOf(usd_rate), fiatRate: fiat.rate },
+    stored: {
+      currency: {
+        code: currency,
+        usd_rate: formatRate(fiat.rate),
+        as_of: fiat.stored?.as_of ?? null,
+        sources: fiat.stored?.sources ?? [],
+      },
+      asset: { symbol: asset, usd_rate, as_of, sources },
+    },
+  };
+}
+
+type Begun = Omit<NewRefund, 'share' | 'amount' | 'ratesNow' | 'invoiceId' | 'depositId'>;
 
 const newRefund = (
   { clock }: Pick<Ports, 'clock'>,
@@ -214,9 +246,8 @@ async function storeLink(
     // A commit whose answer is lost may have succeeded, and a 503 would promise that nothing was done.
     if (isWritten) throw new Error('it is not known whether the claim link was stored', { cause: error });
     if (error instanceof RefundNotTaken) return refuse('not_taken');
-    const broken = brokenConstraint(error);
-    if (broken === 'idempotency_keys_once') return refuse('key_taken');
-    if (broken === 'refunds_one_of_deposit') return refuse('already_returned');
+    if (error instanceof DepositTaken) return refuse(error.left > 0n ? 'too_large' : 'already_returned');
+    if (brokenConstraint(error) === 'idempotency_keys_once') return refuse('key_taken');
     throw error;
   }
   wakeRelay();
@@ -225,17 +256,20 @@ async function storeLink(
 
 export const claimHashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-type ClaimedDeposit = { id: string; account: AccountId; asset: AssetSymbol; amount: Units };
+type ClaimedDeposit = { id: string; account: AccountId; asset: AssetSymbol };
 
-/** Makes a claim link by which an unresolved deposit is paid back. The ledger decides about the deposit when it is claimed. */
+/** Makes a claim link by which an unresolved deposit, or a part of it, is paid back. The ledger decides about the deposit when it is claimed. */
 export async function createDepositClaim(
   ports: Ports,
-  { id, amount, ...deposit }: ClaimedDeposit,
+  { id, ...deposit }: ClaimedDeposit,
+  { takes, requested }: ReturnedPart,
   { expiresInDays, externalId, metadata }: DepositClaimOrder,
   asked: Asked,
 ): Promise<Created> {
-  const begun = newRefund(ports, deposit, { requested: 'deposit', rate: 'then', externalId, metadata });
-  const refund = { ...begun, share: amount, amount, invoiceId: null, depositId: id };
-  if (await hasLiveReturn(ports.db, id)) return refuse('already_returned');
-  return storeLink(ports, refund, asked, expiresInDays, insertRefundOfDeposit);
+  const begun = newRefund(ports, deposit, { requested, rate: 'then', externalId, metadata });
+  const refund = { ...begun, share: takes, amount: takes, ratesNow: null, invoiceId: null, depositId: id };
+  return storeLink(ports, refund, asked, expiresInDays, async (trx, link) => {
+    await takeOfDeposit(trx, id, takes, 'link');
+    return insertRefundOfDeposit(trx, link);
+  });
 }

@@ -1,7 +1,9 @@
 import type { Trx } from '@quittance/shared/db';
 import type { InvoiceId, PayoutId, RefundId } from '@quittance/shared/ids';
 import { type Reservation, reserveRequested } from '../store/payouts.ts';
-import { findRefund, type StoredRefund, tellRefunds } from '../store/refunds.ts';
+import { tellRefunds } from '../store/refund-events.ts';
+import type { StoredRefund } from '../store/refund-rows.ts';
+import { findRefund, noteFunded } from '../store/refunds.ts';
 
 /** The refund that a requested payout pays. */
 export type RefundToPay = {
@@ -32,6 +34,7 @@ export async function reserveForRefund(
 ): Promise<boolean> {
   const isMine = await reserveRequested(trx, reservation, now);
   const refund = isMine ? await findRefund(trx, refundId) : undefined;
+  if (isMine) await noteFunded(trx, refundId);
   if (refund !== undefined) await tellRefunds(trx, [refund], reservation.requestId);
   return isMine;
 }

@@ -21,6 +21,7 @@ import {
   reserveRequested,
   staleRequests,
 } from '../store/payouts.ts';
+import { DepositTaken, takeOfDeposit } from '../store/returns.ts';
 import { AssetHalted } from '../store/transactions.ts';
 import {
   createdView,
@@ -63,7 +64,8 @@ export type PayoutRequest = PayoutOrder & {
  * | `unavailable` | It is unknown whether the ledger has placed the hold, so this request is never paid. |
  * | `halted` | Payouts of the asset are halted. Nothing was done. |
  * | `not_taken` | The refund is not there to be paid any more, or the payout is not wanted any more. Nothing was done. |
- * | `already_returned` | Another payout that has not failed refunds the deposit. |
+ * | `already_returned` | Other payouts that have not failed refund all of the deposit. |
+ * | `too_large` | Other payouts that have not failed, or claim links, leave less of the deposit. |
  * | `already_accepted` | The deposit was accepted into the balance. |
  * | `used_for_recovery` | A part of the deposit was used for a recovery. |
  */
@@ -73,6 +75,7 @@ export type PayoutRefusal =
   | 'unavailable'
   | 'not_taken'
   | 'already_returned'
+  | 'too_large'
   | keyof typeof refusedView
   | InsufficientBalance;
 
@@ -93,6 +96,7 @@ export async function requestPayout(
   const asked = await ports.bus.ask('hold.place', {
     ...holdRequest(payout, request.requestId),
     ...(request.takesAll && { takes_all: true }),
+    ...(request.isPart && { is_part: true }),
   });
   const outcome = outcomeOf(asked, request);
   const held = asked.known && request.takesAll ? units(asked.reply.amount ?? payout.amount) : payout.amount;
@@ -132,27 +136,29 @@ async function writeRequest(
   { db, random }: Pick<RequestPorts, 'db' | 'random'>,
   request: PayoutRequest,
   draws = 1,
-): Promise<Result<Payout, 'halted' | 'key_taken' | 'not_taken' | 'already_returned'>> {
+): Promise<Result<Payout, 'halted' | 'key_taken' | 'not_taken' | 'already_returned' | 'too_large'>> {
   const { key, refund, isStillWanted, returnsDeposit = null } = request;
   const ofRefund = { refundId: refund?.id ?? null, invoiceId: refund?.invoiceId ?? null };
   const payout = { ...request, ...ofRefund, returnsDeposit, id: newPayoutId(random) };
   try {
-    if (key === undefined && refund === undefined && isStillWanted === undefined)
-      return ok(await insertUnlessHalted(db, payout));
+    const isAlone = key === undefined && refund === undefined && isStillWanted === undefined;
+    if (isAlone && returnsDeposit === null) return ok(await insertUnlessHalted(db, payout));
     const written = await db.transaction(async (trx) => {
       if ((await isStillWanted?.(trx)) === false) throw new NotWanted();
       if (key !== undefined) await takeKey(trx, key, payout.id, null);
       if (refund !== undefined) await takeRefund(trx, refund, payout.id);
+      if (returnsDeposit !== null)
+        await takeOfDeposit(trx, returnsDeposit, request.amount + request.networkFee, 'payout');
       return insertUnlessHalted(trx, payout);
     });
     return ok(written);
   } catch (error) {
     if (error instanceof AssetHalted) return refuse('halted');
     if (error instanceof RefundNotTaken || error instanceof NotWanted) return refuse('not_taken');
+    if (error instanceof DepositTaken) return refuse(error.left > 0n ? 'too_large' : 'already_returned');
     const broken = brokenConstraint(error);
     if (broken === 'idempotency_keys_once') return refuse('key_taken');
     if (broken === 'payouts_one_of_refund') return refuse('not_taken');
-    if (broken === 'payouts_one_return_of_deposit') return refuse('already_returned');
     if (broken === 'payouts_id_unique' && draws < ID_DRAWS_MAX) {
       return writeRequest({ db, random }, request, draws + 1);
     }

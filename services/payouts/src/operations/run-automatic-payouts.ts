@@ -2,17 +2,13 @@ import { Unavailable } from '@quittance/shared/http';
 import { newRequestId, type PayoutId } from '@quittance/shared/ids';
 import { reason } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
+import { appendToOutbox } from '@quittance/shared/outbox';
 import pMap from 'p-map';
-import { nextRun, RETRY_AFTER_MS } from '../domain/automatic.ts';
+import { automaticPayoutEventView } from '../automatic-order.ts';
+import { nextRun, RETRY_AFTER_MS, type RunError, toldAfter } from '../domain/automatic.ts';
 import { readPayoutOrder } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
-import {
-  type AutomaticPayout,
-  claimDue,
-  lockClaimed,
-  noteRun,
-  type RunError,
-} from '../store/automatic-payouts.ts';
+import { type AutomaticPayout, claimDue, lockClaimed, noteRun } from '../store/automatic-payouts.ts';
 import { requestPayout } from './request-payout.ts';
 
 const RULES_PER_STEP = 20;
@@ -40,7 +36,7 @@ export async function runAutomaticPayouts(ports: RunPorts): Promise<number> {
 }
 
 async function runAndNote(ports: RunPorts, rule: AutomaticPayout, now: Date): Promise<void> {
-  const { db, logger, throttledLog } = ports;
+  const { logger, throttledLog } = ports;
   const details = { account: rule.account, asset: rule.asset };
   try {
     const { payoutId, error } = await run(ports, rule);
@@ -55,7 +51,7 @@ async function runAndNote(ports: RunPorts, rule: AutomaticPayout, now: Date): Pr
     }
     if (payoutId !== null) logger.info({ ...details, payout: payoutId }, 'created an automatic payout');
     const nextRunAt = error === null ? nextRun(rule.schedule, now) : rule.nextRunAt;
-    await noteRun(db, rule, { nextRunAt, payoutId, error });
+    await note(ports, rule, { nextRunAt, payoutId, error });
   } catch (error) {
     // The claim ends by itself, and the rule runs again.
     const message = 'an automatic payout failed, trying again';
@@ -66,6 +62,24 @@ async function runAndNote(ports: RunPorts, rule: AutomaticPayout, now: Date): Pr
       message,
     );
   }
+}
+
+/** Stores the result, and tells the merchant of a failure that it was not told of yet. */
+async function note(
+  { db, wakeRelay }: Pick<RunPorts, 'db' | 'wakeRelay'>,
+  rule: AutomaticPayout,
+  result: Run & Pick<AutomaticPayout, 'nextRunAt'>,
+): Promise<void> {
+  const toldError = toldAfter(result.error, rule.toldError);
+  const isNews = toldError !== null && toldError !== rule.toldError;
+  await db.transaction(async (trx) => {
+    const noted = await noteRun(trx, rule, { ...result, toldError });
+    if (noted === undefined || !isNews) return;
+    await appendToOutbox(trx, [
+      { kind: 'automatic_payout.failed', payload: automaticPayoutEventView(noted) },
+    ]);
+  });
+  if (isNews) wakeRelay();
 }
 
 /** Reads the balance first, so that a rule whose balance is too low leaves no refused payouts. */

@@ -2,10 +2,7 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
-import type { Schedule } from '../domain/automatic.ts';
-
-/** Why the last run paid nothing although there was enough, or null. A code of the API's errors. */
-export type RunError = 'unavailable' | 'insufficient_balance' | 'invalid_request';
+import type { RunError, Schedule } from '../domain/automatic.ts';
 
 export type AutomaticPayout = {
   account: AccountId;
@@ -20,12 +17,14 @@ export type AutomaticPayout = {
   lastRunAt: Date | null;
   lastPayoutId: PayoutId | null;
   lastError: RunError | null;
+  /** The failure that the merchant was told of last; null after a run without a failure. */
+  toldError: RunError | null;
   createdAt: Date;
   updatedAt: Date;
 };
 
 const columns = `account_id as account, automatic_payouts.asset, address, schedule, threshold, enabled, next_run_at,
-  last_run_at, last_payout_id, last_error, created_at, updated_at`;
+  last_run_at, last_payout_id, last_error, told_error, created_at, updated_at`;
 
 const upsert = query<AutomaticPayout>(
   'automatic_payouts_put',
@@ -33,7 +32,7 @@ const upsert = query<AutomaticPayout>(
    values ($1, $2, $3, $4, $5, $6, $7)
    on conflict (account_id, asset) do update set
      address = excluded.address, schedule = excluded.schedule, threshold = excluded.threshold,
-     enabled = excluded.enabled, next_run_at = excluded.next_run_at, last_error = null, updated_at = now()
+     enabled = excluded.enabled, next_run_at = excluded.next_run_at, last_error = null, told_error = null, updated_at = now()
    returning ${columns}`,
 );
 
@@ -105,19 +104,21 @@ export const lockClaimed = async (
   }: Pick<AutomaticPayout, 'account' | 'asset' | 'nextRunAt' | 'address'>,
 ): Promise<boolean> => (await trx.maybe(lock, [account, asset, nextRunAt, address])) !== undefined;
 
-const note = statement(
+const note = query<AutomaticPayout>(
   'automatic_payouts_note_run',
-  `update automatic_payouts set next_run_at = $4, last_payout_id = coalesce($5, last_payout_id), last_error = $6
-   where account_id = $1 and asset = $2 and next_run_at = $3`,
+  `update automatic_payouts set next_run_at = $4, last_payout_id = coalesce($5, last_payout_id), last_error = $6, told_error = $7
+   where account_id = $1 and asset = $2 and next_run_at = $3 returning ${columns}`,
 );
 
-type RunResult = { nextRunAt: Date; payoutId: PayoutId | null; error: RunError | null };
+type RunResult = Pick<AutomaticPayout, 'nextRunAt' | 'toldError'> & {
+  payoutId: PayoutId | null;
+  error: RunError | null;
+};
 
-/** Stores the result of a claimed run. Nothing when the rule was replaced since. */
-export async function noteRun(
+/** Stores the result of a claimed run. Undefined when the rule was replaced since. */
+export const noteRun = (
   db: Queryable,
   { account, asset, nextRunAt: claimedUntil }: Pick<AutomaticPayout, 'account' | 'asset' | 'nextRunAt'>,
-  { nextRunAt, payoutId, error }: RunResult,
-): Promise<void> {
-  await db.rows(note, [account, asset, claimedUntil, nextRunAt, payoutId, error]);
-}
+  { nextRunAt, payoutId, error, toldError }: RunResult,
+): Promise<AutomaticPayout | undefined> =>
+  db.maybe(note, [account, asset, claimedUntil, nextRunAt, payoutId, error, toldError]);

@@ -3,7 +3,7 @@ import { type Queryable, query } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { countOf, type Place, pageOfFound } from '@quittance/shared/pages';
 import type { RefundState } from '../domain/refund.ts';
-import { refundColumns, type StoredRefund } from './refunds.ts';
+import { refundColumns, type StoredRefund } from './refund-rows.ts';
 
 /** What is null is not asked about. */
 type RefundFilter = {

@@ -1,62 +1,21 @@
-import type { AssetSymbol } from '@quittance/shared/assets';
-import { bulk, type Queryable, query, type Trx } from '@quittance/shared/db';
-import type { AccountId, InvoiceId, PayoutId, RefundId } from '@quittance/shared/ids';
-import type { Metadata } from '@quittance/shared/metadata';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import type { InvoiceId, PayoutId, RefundId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
-import { appendToOutbox } from '@quittance/shared/outbox';
 import { invariant } from '@quittance/shared/result';
 import {
   countedStates,
   endedPayouts,
   type PayoutEnd,
-  type RefundState,
   refundMoves,
   stateAfterPayout,
 } from '../domain/refund.ts';
 import { assertMoves } from '../domain/states.ts';
+import { tellRefunds, tellUnfunded } from './refund-events.ts';
+import { type NewRefund, refundColumns, type StoredRefund } from './refund-rows.ts';
 import { isReverted } from './transactions.ts';
-
-export type StoredRefund = {
-  id: RefundId;
-  account: AccountId;
-  /** What is refunded: an invoice, or an unresolved deposit. */
-  invoiceId: InvoiceId | null;
-  depositId: string | null;
-  asset: AssetSymbol;
-  share: Units;
-  amount: Units;
-  /** As the merchant asked: `all`, `surplus`, an amount in the invoice's currency, or `deposit`. */
-  requested: string;
-  rate: 'then' | 'now';
-  state: RefundState;
-  /** Of its claim link; null when the merchant gave the address. */
-  expiresAt: Date | null;
-  payoutId: PayoutId | null;
-  externalId: string | null;
-  metadata: Metadata;
-  version: number;
-  createdAt: Date;
-};
-
-/** `claimHash`: the SHA-256 of the token of its claim link. */
-export type NewRefund = Omit<StoredRefund, 'version'> & { claimHash: Buffer | null };
 
 const sqlList = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(', ');
 const isCounted = (of: string): string => `${of}.state in (${sqlList(countedStates)})`;
-
-const names = [
-  'id',
-  'account_id as account',
-  'invoice_id',
-  'deposit_id',
-  'asset',
-  'share',
-  'amount',
-  'requested',
-].concat(['rate', 'state', 'expires_at', 'payout_id', 'external_id', 'metadata', 'version', 'created_at']);
-/** The columns of a refund, of the relation `of`. `payoutId`: what stands for the column of that name. */
-export const refundColumns = (of = 'refunds', payoutId = `${of}.payout_id`): string =>
-  names.map((name) => (name === 'payout_id' ? `${payoutId} as payout_id` : `${of}.${name}`)).join(', ');
 
 const lockInvoice = query<{ invoiceId: string }>(
   'refunds_lock_invoice',
@@ -82,6 +41,7 @@ const rows = bulk({
   amount: 'numeric',
   requested: 'text',
   rate: 'text',
+  ratesNow: 'json',
   state: 'text',
   claimHash: 'bytea',
   expiresAt: 'timestamptz',
@@ -107,7 +67,13 @@ const insertOfDeposit = query<StoredRefund>(
 );
 
 const valuesOf = (refund: NewRefund): unknown[] =>
-  rows.values([{ ...refund, metadata: JSON.stringify(refund.metadata) }]);
+  rows.values([
+    {
+      ...refund,
+      metadata: JSON.stringify(refund.metadata),
+      ratesNow: refund.ratesNow && JSON.stringify(refund.ratesNow),
+    },
+  ]);
 
 /**
  * Stores a refund of an invoice, unless the shares of all its refunds would be more than `limit`. Holds a lock on the
@@ -126,7 +92,7 @@ export async function insertRefundWithin(
   return trx.maybe(insertWithin, [...valuesOf(refund), limit]);
 }
 
-/** Stores a refund of a deposit. Breaks `refunds_one_of_deposit` when the deposit has one already. */
+/** Stores a refund of a deposit. */
 export const insertRefundOfDeposit = (trx: Trx, refund: NewRefund): Promise<StoredRefund> =>
   trx.one(insertOfDeposit, valuesOf(refund));
 
@@ -176,6 +142,30 @@ export async function cancelRefund(trx: Trx, id: RefundId): Promise<StoredRefund
   const cancelled = await trx.maybe(cancel, [id]);
   if (cancelled !== undefined) await tellRefunds(trx, [cancelled]);
   return cancelled;
+}
+
+const markUnfunded = query<StoredRefund>(
+  'refunds_mark_unfunded',
+  `update refunds set unfunded_since = now(), updated_at = now()
+   where id = $1 and state = 'claimable' and expires_at > now() and unfunded_since is null
+   returning ${refundColumns()}`,
+);
+
+/** Tells the merchant that the balance does not cover a claim: once, until a claim of this refund is covered. */
+export async function noteUnfunded(trx: Trx, id: RefundId, requestId: string): Promise<boolean> {
+  const refund = await trx.maybe(markUnfunded, [id]);
+  if (refund !== undefined) await tellUnfunded(trx, refund, requestId);
+  return refund !== undefined;
+}
+
+const markFunded = statement(
+  'refunds_mark_funded',
+  'update refunds set unfunded_since = null where id = $1 and unfunded_since is not null',
+);
+
+/** The balance has covered a claim: the next one that it does not cover is told of again. */
+export async function noteFunded(trx: Trx, id: RefundId): Promise<void> {
+  await trx.rows(markFunded, [id]);
 }
 
 const expire = query<StoredRefund>(
@@ -228,32 +218,4 @@ export async function followPayouts(trx: Trx, payoutId: PayoutId | null, atMost 
     await tellRefunds(trx, [await trx.one(move, [id, state, wasPayout])]);
   }
   return ended.length;
-}
-
-/** Tells invoices about refunds of its invoices. One that never came to exist is not told of. */
-export async function tellRefunds(
-  trx: Trx,
-  refunds: readonly StoredRefund[],
-  requestId: string | null = null,
-): Promise<void> {
-  const events = refunds.flatMap((refund) => {
-    const { invoiceId, state } = refund;
-    if (invoiceId === null || state === 'voided') return [];
-    return {
-      kind: 'refund.updated' as const,
-      payload: {
-        refund_id: refund.id,
-        invoice_id: invoiceId,
-        account_id: refund.account,
-        version: refund.version,
-        status: state,
-        asset: refund.asset,
-        amount: refund.amount.toString(),
-        share: refund.share.toString(),
-        payout_id: refund.payoutId,
-        created_at: refund.createdAt.toISOString(),
-      },
-    };
-  });
-  await appendToOutbox(trx, events, requestId);
 }

@@ -87,7 +87,10 @@ export async function markDepositsReversed(trx: Trx, depositIds: readonly string
 export type UnresolvedDeposit = {
   account: AccountId;
   asset: AssetSymbol;
+  /** What could be returned of it at all. */
   amount: Units;
+  /** What payouts that have not failed leave of that. */
+  left: Units;
   /** A reorganisation has dropped it. */
   isReversed: boolean;
 };
@@ -96,10 +99,11 @@ export type UnresolvedDeposit = {
 const selectUnresolved = query<UnresolvedDeposit>(
   'unswept_deposits_unresolved',
   `select account_id as account, asset, reversed_at is not null as is_reversed,
-     amount - coalesce((
-       select sum(p.network_fee) from payouts p
-       where p.returns_deposit = unswept_deposits.deposit_id and ${isReverted('p')}), 0) as amount
-   from unswept_deposits
+     amount - returns.fees as amount, amount - returns.fees - returns.taken as "left"
+   from unswept_deposits, lateral (
+     select coalesce(sum(p.network_fee) filter (where ${isReverted('p')}), 0) as fees,
+       coalesce(sum(p.amount + p.network_fee) filter (where p.status not in ('failed', 'refused', 'voided')), 0) as taken
+     from payouts p where p.returns_deposit = unswept_deposits.deposit_id) returns
    where deposit_id = $1 and disposition = 'unresolved' and account_id is not null`,
 );
 
@@ -214,12 +218,3 @@ const postpone = statement(
 export async function postponeDeposits(db: Queryable, depositIds: string[], retryAt: Date): Promise<void> {
   await db.rows(postpone, [depositIds, retryAt]);
 }
-
-const selectLiveReturn = query<{ id: string }>(
-  'unswept_deposits_live_return',
-  `select id from payouts where returns_deposit = $1 and status not in ('failed', 'refused', 'voided')`,
-);
-
-/** Whether a payout that has not failed pays a deposit back. */
-export const hasLiveReturn = async (db: Queryable, depositId: string): Promise<boolean> =>
-  (await db.maybe(selectLiveReturn, [depositId])) !== undefined;

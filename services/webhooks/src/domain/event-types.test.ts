@@ -14,6 +14,9 @@ test('an endpoint receives the contract’s five events and those that need an a
     'invoice.overpaid',
     'invoice.late_payment',
     'invoice.payment_reversed',
+    'refund.expired',
+    'refund.unfunded',
+    'automatic_payout.failed',
   ]);
 });
 

@@ -85,6 +85,26 @@ export const eventDescriptions: Record<WebhookEventType, EventDescription> = {
     remedy: 'Stop the delivery if you still can, and read the invoice.',
   },
 
+  'refund.expired': {
+    isDefault: true,
+    when: 'A claim link has ended without a payment: its time is over, 50 attempts to pay it came to nothing, or you decided otherwise about the deposit.',
+    meaning: 'Nothing was paid. What the refund took of the invoice can be refunded again.',
+    remedy: 'Ask the customer for an address, then create another refund.',
+  },
+  'refund.unfunded': {
+    isDefault: true,
+    when: 'A customer used a claim link, and your balance does not cover the refund and its network fee. Sent once, until a claim of the refund is covered.',
+    meaning: 'Nothing was paid. The link stays valid, and the customer was asked to contact you.',
+    remedy: 'Top up the balance of the asset, then ask the customer to open the link again.',
+  },
+  'automatic_payout.failed': {
+    isDefault: true,
+    when: 'An [automatic payout](api.md#automatic-payouts) could not be created. `last_error` tells the cause. Sent once for each cause, until a run has no error.',
+    meaning: 'Nothing was paid. The rule is tried again every ten minutes.',
+    remedy:
+      'At `invalid_request` correct the address of the rule, or read which assets can be paid out. At `insufficient_balance` another payout took the balance: read the payouts.',
+  },
+
   'invoice.asset_chosen': {
     isDefault: false,
     when: 'The payer chose the asset of an invoice that was created with `assets`.',

@@ -1,0 +1,58 @@
+import { describe, expect, it, test } from '@jest/globals';
+import { newPaymentLinkId } from '@quittance/shared/ids';
+import { cents } from '@quittance/shared/money';
+import { brokenLimit, isPaymentLinkId, linkStatusOf } from './payment-link.ts';
+
+const now = new Date('2026-01-02T00:00:00.000Z');
+const before = new Date(now.getTime() - 1);
+const after = new Date(now.getTime() + 1);
+
+test.each([
+  [null, null, 'active'],
+  [after, null, 'active'],
+  [now, null, 'expired'],
+  [before, null, 'expired'],
+  [null, before, 'deactivated'],
+  [before, before, 'deactivated'],
+  // Whenever it was: it is not undone.
+  [after, after, 'deactivated'],
+] as const)(
+  'a link that is valid until %p and was deactivated at %p is %s',
+  (validUntil, deactivatedAt, status) => {
+    expect(linkStatusOf({ validUntil, deactivatedAt }, now)).toBe(status);
+  },
+);
+
+describe('an open amount', () => {
+  const within = (min: bigint | null, max: bigint | null) => ({
+    amountMin: min === null ? null : cents(min),
+    amountMax: max === null ? null : cents(max),
+  });
+  it.each([
+    [within(500n, 1_000n), 499n, { rule: 'atLeast', limit: 500n }],
+    [within(500n, 1_000n), 500n, undefined],
+    [within(500n, 1_000n), 1_000n, undefined],
+    [within(500n, 1_000n), 1_001n, { rule: 'atMost', limit: 1_000n }],
+    [within(null, 1_000n), 0n, undefined],
+    [within(null, 1_000n), 1_001n, { rule: 'atMost', limit: 1_000n }],
+    [within(500n, null), 499n, { rule: 'atLeast', limit: 500n }],
+    [within(500n, null), 10n ** 18n, undefined],
+    [within(null, null), 0n, undefined],
+    [within(null, null), -1n, undefined],
+  ])('within %p is checked: %p', (limits, amount, broken) => {
+    expect(brokenLimit(limits, cents(amount))).toEqual(broken);
+  });
+});
+
+test.each([
+  [newPaymentLinkId(), true],
+  [`plink_${'0a'.repeat(18)}`, true],
+  [`plink_${'0'.repeat(35)}`, false],
+  [`plink_${'0'.repeat(37)}`, false],
+  [`xplink_${'0'.repeat(36)}`, false],
+  [`plink_${'A'.repeat(36)}`, false],
+  [`inv_${'0'.repeat(36)}`, false],
+  ['', false],
+])('whether %p names a payment link is %p', (text, isId) => {
+  expect(isPaymentLinkId(text)).toBe(isId);
+});
