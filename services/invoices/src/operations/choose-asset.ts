@@ -1,3 +1,4 @@
+import { failpoint } from '@quittance/shared/failpoint';
 import { Unavailable } from '@quittance/shared/http';
 import { type InvoiceId, newEventId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
@@ -43,14 +44,17 @@ export async function chooseAsset(
   const invoice = { ...terms, ...locked, ...unpaid, version: CHOSEN_VERSION };
   const data = invoiceView({ invoice, ...nothingPaid, height: 0 }, ports);
   const payload = { account_id: invoice.account, resource_id: id, version: invoice.version, data };
-  return await ports.db.transaction(async (trx) => {
-    if (!(await takeUnchosen(trx, id, now))) return ok(false);
+  const isTaken = await ports.db.transaction(async (trx) => {
+    if (!(await takeUnchosen(trx, id, now))) return false;
     await saveChosenInvoice(trx, {
       invoice,
       event: { id: newEventId(now, ports.random), payload, requestId },
       watchBalance: watched(ports.chains, invoice.chain).reader.balances !== undefined,
       addressGivenAt: now,
     });
-    return ok(true);
+    failpoint('invoices.asset_choosing');
+    return true;
   });
+  if (isTaken) failpoint('invoices.asset_chosen');
+  return ok(isTaken);
 }

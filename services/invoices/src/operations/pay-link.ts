@@ -1,4 +1,5 @@
 import type { ExactJson } from '@quittance/shared/exact-json';
+import { failpoint } from '@quittance/shared/failpoint';
 import { formatCents, formatFiat, parseCents, plainDecimal } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, messages } from '@quittance/shared/validation';
@@ -39,7 +40,9 @@ export async function payLink(
   };
   const { account, id: paymentLinkId } = link;
   const created = await createInvoice(ports, { account, body, key: undefined, requestId, paymentLinkId });
-  return created.ok ? ok(createdBody.parse(created.value.body).data.id) : created;
+  if (!created.ok) return created;
+  failpoint('invoices.link_followed');
+  return ok(createdBody.parse(created.value.body).data.id);
 }
 
 /** What no amount is, and what breaks the limits of every invoice, is refused with the invoice. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { brokenConstraint } from '@quittance/shared/db';
+import { failpoint } from '@quittance/shared/failpoint';
 import { Unavailable } from '@quittance/shared/http';
 import { type IdempotencyKey, takeKey } from '@quittance/shared/idempotency';
 import { type AccountId, type InvoiceId, newRefundId } from '@quittance/shared/ids';
@@ -219,6 +220,7 @@ async function storeLink(
     if (broken === 'refunds_one_of_deposit') return refuse('already_returned');
     throw error;
   }
+  failpoint('payouts.refund_link_stored');
   wakeRelay();
   return ok(createdRefundView(link, `${settings.publicUrl}/claim/${token}`));
 }

@@ -143,7 +143,9 @@ async function writeRequest(
       if ((await isStillWanted?.(trx)) === false) throw new NotWanted();
       if (key !== undefined) await takeKey(trx, key, payout.id, null);
       if (refund !== undefined) await takeRefund(trx, refund, payout.id);
-      return insertUnlessHalted(trx, payout);
+      const inserted = await insertUnlessHalted(trx, payout);
+      if (refund !== undefined) failpoint('payouts.refund_taken');
+      return inserted;
     });
     return ok(written);
   } catch (error) {
