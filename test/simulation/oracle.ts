@@ -5,6 +5,8 @@ import type { Cancellable } from './cancel-client.ts';
 import type { TruePayment } from './chain.ts';
 import type { Environment } from './environment.ts';
 import type { Asked } from './merchant.ts';
+import { signedWhilePaused } from './operator.ts';
+import { brokenSales } from './payer-oracle.ts';
 import type { Order } from './payout-client.ts';
 import type { Refund } from './refund-client.ts';
 import { brokenRefunds } from './refund-oracle.ts';
@@ -16,7 +18,8 @@ type Deposit = { id: string; outpoint: string; amount: string; credits: number; 
 export const HOT_UNITS = 60n;
 
 /** What is wrong in the end: nothing, whatever happened. */
-export function outcome(environment: Environment, { orders, batches, refunds }: Asked): string[] {
+export function outcome(environment: Environment, asked: Asked): string[] {
+  const { orders, batches, refunds, sales, pauses } = asked;
   const truth = environment.chain.truth();
   const payouts = environment.database.run(
     'payouts',
@@ -32,6 +35,8 @@ export function outcome(environment: Environment, { orders, batches, refunds }: 
     ...brokenBatches(payouts, batches),
     ...brokenDeposits(environment, truth),
     ...brokenRefunds(environment, refunds, truth),
+    ...brokenSales(environment, sales),
+    ...signedWhilePaused(environment, pauses),
     ...brokenReserves(environment, [...orders, ...refunds], truth),
   ];
 }

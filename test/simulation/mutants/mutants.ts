@@ -5,6 +5,8 @@ import { depositMutants } from './deposits.ts';
 import { holdMutants } from './holds.ts';
 import { inboxMutants } from './inboxes.ts';
 import { messageMutants } from './messages.ts';
+import { pauseMutants } from './pauses.ts';
+import { payerMutants } from './payers.ts';
 import { refundMutants } from './refunds.ts';
 import { signingMutants } from './signing.ts';
 import { storageMutants } from './storage.ts';
@@ -22,4 +24,6 @@ export const mutants: readonly Mutant[] = [
   ...cancelMutants,
   ...batchMutants,
   ...refundMutants,
+  ...payerMutants,
+  ...pauseMutants,
 ];
