@@ -17,6 +17,9 @@ export type Steps = {
   'ledger.hold': typeof import('@quittance/ledger/operations/place-hold').placeHold;
 };
 
+/** The files that a merchant gets. */
+export type ExportedFile = 'invoices' | 'payouts' | 'balance-transactions' | 'statement';
+
 /** Where a mutant is applied: each replica of a service is wired through this when it starts. */
 export type Wiring = {
   /** The text of production statements by `<service>.<statement's name>`, e.g. `ledger.inbox_insert`; `*.inbox_insert` is all of them. */
@@ -28,6 +31,8 @@ export type Wiring = {
   reader?: (reader: ChainReader) => ChainReader;
   /** The kind's own sender comes in and goes out. */
   sender?: <T extends ChainSender>(sender: T) => T;
+  /** The text of the statement that reads what is exported. */
+  readonly files: Map<ExportedFile, (text: string) => string>;
   /** In place of what is answered over HTTP, by method and path. */
   readonly routes: Map<string, (real: Route) => Route>;
   /** In place of a step, for one service or all. */
@@ -48,6 +53,7 @@ export type Mutant = {
 
 export const emptyWiring = (): Wiring => ({
   sql: new Map(),
+  files: new Map(),
   db: {},
   bus: {},
   clock: {},

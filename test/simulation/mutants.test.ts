@@ -22,10 +22,11 @@ describe('the mutants', () => {
     (_name, mutant) => {
       const wiring = emptyWiring();
       mutant.apply(wiring);
-      const { sql, db, bus, clock, routes, steps, reader, sender } = wiring;
+      const { sql, files, db, bus, clock, routes, steps, reader, sender } = wiring;
       const ports = [db, bus, clock, steps].flatMap((wraps) => Object.values(wraps));
       expect(
         sql.size +
+          files.size +
           routes.size +
           ports.length +
           [reader, sender].filter((wrap) => wrap !== undefined).length,

@@ -2,6 +2,7 @@ import type { Mutant } from '../mutant.ts';
 import { batchMutants } from './batches.ts';
 import { cancelMutants } from './cancels.ts';
 import { depositMutants } from './deposits.ts';
+import { exportMutants } from './exports.ts';
 import { holdMutants } from './holds.ts';
 import { inboxMutants } from './inboxes.ts';
 import { messageMutants } from './messages.ts';
@@ -26,4 +27,5 @@ export const mutants: readonly Mutant[] = [
   ...refundMutants,
   ...payerMutants,
   ...pauseMutants,
+  ...exportMutants,
 ];
