@@ -77,6 +77,8 @@ export async function startCrashFixture(options: QuittanceOptions): Promise<Cras
   const ofService = (service: Service) => ({
     ...orders.environment(service),
     ...(leaseHolders.includes(service) ? { LEASE_MS } : {}),
+    // A payer sends the form of a link again while the service is dead.
+    ...(service === 'gateway' ? { LINK_PAYMENTS_PER_MINUTE: '1000' } : {}),
   });
   const [quittance, receiver] = await Promise.all([
     startQuittance({

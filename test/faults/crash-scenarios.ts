@@ -92,15 +92,20 @@ export async function payOut(fixture: CrashFixture, { asset, amount, to }: Order
   const address = to ?? (await fixture.customerOf(asset).newAddress());
   const { status, body } = await fixture.insist('/api/payouts', { asset, amount, address });
   expect([status, body.message]).toEqual([201, expect.any(String)]);
-  return async () => {
-    const { id } = body.data;
-    expect((await fixture.shop.get(`/api/payouts/${id}`)).body).toMatchObject({ status: 'mined' });
-    expectTold(fixture, 'payout.completed', id);
-    expect(await fixture.customerOf(asset).balance(asset, address)).toBe(unitsOf(asset, amount));
-  };
+  return () => expectPaidOut(fixture, { id: body.data.id, asset, amount, to: address });
 }
 
-const both =
+/** A payout that is mined, to an address that got nothing else. */
+export async function expectPaidOut(
+  fixture: CrashFixture,
+  { id, asset, amount, to }: { id: number; asset: CrashAsset; amount: string; to: string },
+): Promise<void> {
+  expect((await fixture.shop.get(`/api/payouts/${id}`)).body).toMatchObject({ status: 'mined' });
+  expectTold(fixture, 'payout.completed', id);
+  expect(await fixture.customerOf(asset).balance(asset, to)).toBe(unitsOf(asset, amount));
+}
+
+export const both =
   (...all: readonly Ended[]): Ended =>
   async () => {
     for (const ended of all) await ended();

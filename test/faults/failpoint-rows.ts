@@ -1,4 +1,3 @@
-import type { Service } from '@quittance/shared/events';
 import { seeded } from '@quittance/testkit/seeded';
 import {
   late,
@@ -10,7 +9,7 @@ import {
   unmined,
   unpaid,
 } from './crash-deposit-scenarios.ts';
-import type { CrashFixture } from './crash-fixture.ts';
+import { chosen, followed } from './crash-payer-scenarios.ts';
 import {
   float,
   longDoubted,
@@ -20,18 +19,20 @@ import {
   storedAsSent,
   stuck,
   takeNonce,
-  untilTooOld,
 } from './crash-payout-scenarios.ts';
+import { batched, cancelled, claimed, refunded, unclaimed, voidSoon } from './crash-refund-scenarios.ts';
+import { largeSale, miscounted, sale, tooMuch, unanswered } from './crash-scenarios.ts';
 import {
-  type CrashAsset,
-  type Ended,
-  largeSale,
-  miscounted,
-  type Scenario,
-  sale,
-  tooMuch,
-  unanswered,
-} from './crash-scenarios.ts';
+  after,
+  alone,
+  asking,
+  at,
+  during,
+  lostByBroker,
+  neverFollowed,
+  older,
+  whileTooOld,
+} from './failpoint-kinds.ts';
 import { type FailpointSuite, type Kind, pointsOf, type Row } from './failpoint-suite.ts';
 import { drawSome, FAULTS_SEED, isFull } from './size.ts';
 import { reportDraw } from './table.ts';
@@ -66,87 +67,6 @@ function drawRows({ kinds }: FailpointSuite): Row[] {
   });
 }
 
-const at = (service: Service, ...points: readonly string[]): Kind => ({ service, points });
-
-const during = (scenario: Scenario, service: Service, ...points: readonly string[]): Kind => ({
-  service,
-  points,
-  scenario,
-});
-
-const alone = (scenario: Scenario, service: Service, ...points: readonly string[]): Kind => ({
-  ...during(scenario, service, ...points),
-  alone: true,
-});
-
-/** A service dies at an earlier point first, and stays dead for what comes after it. */
-const after =
-  (
-    earlier: readonly [Service, point: string],
-    scenario: Scenario,
-    afterDeath: (fixture: CrashFixture) => Promise<Ended | undefined>,
-  ) =>
-  (service: Service, ...points: readonly string[]): Kind => ({
-    service,
-    points,
-    alone: true,
-    async prepare(fixture) {
-      await fixture.arm(...earlier);
-      const begun = scenario(fixture, Promise.resolve());
-      await fixture.died(...earlier);
-      const ended = await afterDeath(fixture);
-      return [begun.then((usual) => ended ?? usual)];
-    },
-  });
-
-/** The events of these services that were sent are a minute old: their senders ask whether they have arrived. */
-const asking = (service: Service, ...points: readonly string[]): Kind => ({
-  service,
-  points,
-  async prepare({ quittance }) {
-    for (const sender of ['invoices', 'payouts', 'ledger']) {
-      await quittance.db.rows(
-        `update ${sender}.outbox set sent_at = now() - interval '1 minute', confirmed_at = null, confirmed_by = '{}'`,
-      );
-    }
-    return [];
-  },
-});
-
-/** As if the broker had lost what it had confirmed. */
-const lostByBroker = (service: Service, asset: CrashAsset) =>
-  after([service, 'relay.claimed'], sale(asset), async ({ quittance }) => {
-    await quittance.db.rows(
-      `update ${service}.outbox set sent_at = now() - interval '1 minute', claimed_until = null where sent_at is null`,
-    );
-    return undefined;
-  })(service, 'reconciler.sent_again');
-
-/** As if the time had passed after which payouts gives a request up, or webhooks a claim. At full size it does pass. */
-const older = async ({ quittance }: CrashFixture): Promise<undefined> => {
-  if (isFull) return undefined;
-  await quittance.db.rows(
-    `update payouts.payouts set created_at = created_at - interval '11 seconds' where status = 'requested'`,
-  );
-  await quittance.db.rows(`update webhooks.deliveries set claimed_until = now() where state = 'sending'`);
-  return undefined;
-};
-const whileTooOld = async (fixture: CrashFixture): Promise<undefined> => {
-  await untilTooOld(fixture);
-  return undefined;
-};
-
-/** A chain that was never followed before. */
-const neverFollowed = (scenario: Scenario, service: Service, ...points: readonly string[]): Kind => ({
-  ...alone(scenario, service, ...points),
-  async prepare(fixture) {
-    await fixture.processOf(service).stop();
-    await fixture.quittance.db.rows('delete from invoices.blocks');
-    await fixture.quittance.db.rows('delete from invoices.cursors');
-    return [];
-  },
-});
-
 const relay = ['relay.claimed', 'relay.published', 'relay.marked'] as const;
 const consumer = ['consumer.before_commit', 'consumer.after_commit', 'consumer.acknowledged'] as const;
 const groupPoints = (purpose: string): string[] =>
@@ -167,6 +87,26 @@ const ethereum: FailpointSuite = {
     alone(stuck('ETH'), 'payouts', 'evm.bumps.signing', 'evm.bumps.signed'),
     alone(reverted, 'payouts', 'evm.payouts.settled'),
     during(refusedByRecipient, 'payouts', 'payouts.failing', 'payouts.failed'),
+    during(
+      batched('ETH'),
+      'payouts',
+      'payouts.batch_requested',
+      'payouts.batch_held',
+      'payouts.batch_decided',
+      'payouts.batch_finished',
+    ),
+    after(
+      ['payouts', 'payouts.batch_held'],
+      batched('ETH'),
+      voidSoon,
+    )('payouts', 'payouts.stale_batch_finished'),
+    during(
+      cancelled('ETH'),
+      'payouts',
+      'payouts.cancel_requested',
+      'payouts.cancelling',
+      'payouts.cancelled',
+    ),
     {
       ...after(['payouts', 'evm.payouts.signed'], eth, takeNonce)(
         'payouts',
@@ -233,6 +173,7 @@ const bitcoin: FailpointSuite = {
     alone(manyUtxos, 'payouts', ...groupPoints('bitcoin.sweep')),
     at('payouts', 'payouts.requested', 'payouts.held', 'payouts.reserved'),
     during(tooMuch('BTC'), 'payouts', 'payouts.refused'),
+    during(refunded('BTC'), 'payouts', 'payouts.refund_taken', 'payouts.refund_reserved'),
     alone(unanswered('BTC'), 'payouts', 'payouts.voided'),
     after(['payouts', 'payouts.requested'], btc, older)(
       'payouts',
@@ -241,6 +182,13 @@ const bitcoin: FailpointSuite = {
     ),
     alone(unmined('BTC'), 'invoices', 'invoices.pending_written', 'invoices.pending_committed'),
     at('invoices', ...relay, ...consumer),
+    during(
+      chosen('BTC'),
+      'invoices',
+      'invoices.unchosen_created',
+      'invoices.asset_choosing',
+      'invoices.asset_chosen',
+    ),
     at('ledger', ...relay, ...consumer, 'ledger.rates_saved', 'ledger.quotes_published'),
     at('webhooks', ...consumer),
     after(['webhooks', 'webhooks.claimed'], btc, older)('webhooks', 'webhooks.taken_back'),
@@ -279,7 +227,23 @@ const solana: FailpointSuite = {
       'sweeps.invalidated',
     ),
     at('payouts', 'payouts.addresses_derived', ...relay, ...consumer),
+    during(
+      unclaimed('SOL'),
+      'payouts',
+      'payouts.refund_link_stored',
+      'payouts.claim_cancelled',
+      'payouts.refunds_ended',
+    ),
+    alone(
+      claimed('SOL'),
+      'payouts',
+      'payouts.refund_taken',
+      'payouts.requested',
+      'payouts.held',
+      'payouts.refund_reserved',
+    ),
     at('invoices', 'invoices.pool_derived', 'invoices.pool_saved'),
+    during(followed('SOL'), 'invoices', 'invoices.link_created', 'invoices.link_followed'),
     at('auditor', 'auditor.looked'),
     alone(miscounted('SOL'), 'auditor', 'auditor.halting', 'auditor.halted'),
     asking('ledger', 'reconciler.asked'),

@@ -23,6 +23,8 @@ const STOPPED_MAX_MS = 120_000;
  * takes the same steps and shows the same.
  */
 const EXTRAS: { among: number; of: readonly number[] } = { among: 13, of: [9, 12] };
+/** In the same way, seeds whose payers choose assets and follow links, and where an operator pauses payouts. */
+const CHOICES: typeof EXTRAS = { among: 17, of: [6, 9] };
 /** The prologue, which is the same for all seeds, draws from here. */
 const PROLOGUE_SEED = 0x5eed;
 
@@ -70,6 +72,8 @@ export class Environment {
   chance: Chance;
   /** Merchants cancel payouts, send batches and refund invoices. In other seeds each pays by himself. */
   readonly hasExtras: boolean;
+  /** Payers choose assets and follow links, and an operator pauses payouts. */
+  readonly hasChoices: boolean;
   /** Payouts sweeps deposits before anybody needs them. */
   sweepsAhead = false;
   open: { process: Process; close: () => void; closed: Promise<void> } | undefined;
@@ -90,6 +94,7 @@ export class Environment {
     this.#chainsChance = new Chance(PROLOGUE_SEED);
     const chance = new Chance(seed);
     this.hasExtras = EXTRAS.of.includes(seed % EXTRAS.among);
+    this.hasChoices = CHOICES.of.includes(seed % CHOICES.among);
     this.scheduler = new Scheduler(chance, BEGINNING, (who, what) => this.#note(who, what));
     this.faults = new FaultInjector(chance, isFair);
     this.bus = new SimBus(this);

@@ -38,7 +38,7 @@ async function callHandler(
   { account, requestId, params = {}, key, rawBody, body }: RouteCall,
 ): Promise<Answer> {
   const headers = key === undefined ? {} : { 'idempotency-key': key };
-  const req = { params, query: {}, headers, method: 'POST' };
+  const req = { params, query: {}, headers, method: 'POST', path: '', body: rawBody };
   const sent: Record<string, string> = {};
   let text = '{}';
   const res = {

@@ -1,12 +1,20 @@
 import { type Batch, repeatBatches, runBatchClient } from './batch-client.ts';
 import type { Environment } from './environment.ts';
+import type { Pause } from './operator.ts';
+import type { Sale } from './payer-client.ts';
 import { type Order, type PayoutListeners, repeatRequests, runClient } from './payout-client.ts';
 import { type Refund, runRefundClient } from './refund-client.ts';
 
-/** All that merchants have asked for. The lines of batches are among the orders. */
-export type Asked = { orders: Order[]; batches: Batch[]; refunds: Refund[] };
+/** All that merchants, payers and an operator have asked for. The lines of batches are among the orders. */
+export type Asked = { orders: Order[]; batches: Batch[]; refunds: Refund[]; sales: Sale[]; pauses: Pause[] };
 
-export const nothingAsked = (): Asked => ({ orders: [], batches: [], refunds: [] });
+export const nothingAsked = (): Asked => ({
+  orders: [],
+  batches: [],
+  refunds: [],
+  sales: [],
+  pauses: [],
+});
 
 /** Of the merchants in a seed with extras. */
 const BATCHES_PERCENT = 35;

@@ -4,6 +4,7 @@ import type { Bus } from '@quittance/shared/bus';
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
 import type { Service } from '@quittance/shared/events';
+import type { Route } from './http-route.ts';
 
 /** The steps of each service that the world takes, by name. What is put in one's place gets the real one. */
 export type Steps = {
@@ -16,6 +17,9 @@ export type Steps = {
   'ledger.hold': typeof import('@quittance/ledger/operations/place-hold').placeHold;
 };
 
+/** The files that a merchant gets. */
+export type ExportedFile = 'invoices' | 'payouts' | 'balance-transactions' | 'statement';
+
 /** Where a mutant is applied: each replica of a service is wired through this when it starts. */
 export type Wiring = {
   /** The text of production statements by `<service>.<statement's name>`, e.g. `ledger.inbox_insert`; `*.inbox_insert` is all of them. */
@@ -27,6 +31,10 @@ export type Wiring = {
   reader?: (reader: ChainReader) => ChainReader;
   /** The kind's own sender comes in and goes out. */
   sender?: <T extends ChainSender>(sender: T) => T;
+  /** The text of the statement that reads what is exported. */
+  readonly files: Map<ExportedFile, (text: string) => string>;
+  /** In place of what is answered over HTTP, by method and path. */
+  readonly routes: Map<string, (real: Route) => Route>;
   /** In place of a step, for one service or all. */
   readonly steps: { [N in keyof Steps]?: (real: Steps[N], service: Service) => Steps[N] };
 };
@@ -43,4 +51,12 @@ export type Mutant = {
   apply(wiring: Wiring): void;
 };
 
-export const emptyWiring = (): Wiring => ({ sql: new Map(), db: {}, bus: {}, clock: {}, steps: {} });
+export const emptyWiring = (): Wiring => ({
+  sql: new Map(),
+  files: new Map(),
+  db: {},
+  bus: {},
+  clock: {},
+  routes: new Map(),
+  steps: {},
+});

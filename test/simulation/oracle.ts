@@ -4,7 +4,10 @@ import { type Batch, madeOf } from './batch-client.ts';
 import type { Cancellable } from './cancel-client.ts';
 import type { TruePayment } from './chain.ts';
 import type { Environment } from './environment.ts';
+import { brokenExports } from './export-oracle.ts';
 import type { Asked } from './merchant.ts';
+import { signedWhilePaused } from './operator.ts';
+import { brokenSales } from './payer-oracle.ts';
 import type { Order } from './payout-client.ts';
 import type { Refund } from './refund-client.ts';
 import { brokenRefunds } from './refund-oracle.ts';
@@ -16,7 +19,9 @@ type Deposit = { id: string; outpoint: string; amount: string; credits: number; 
 export const HOT_UNITS = 60n;
 
 /** What is wrong in the end: nothing, whatever happened. */
-export function outcome(environment: Environment, { orders, batches, refunds }: Asked): string[] {
+export async function outcome(environment: Environment, asked: Asked): Promise<string[]> {
+  const { orders, batches, refunds, sales, pauses } = asked;
+  const { hasExtras, hasChoices } = environment;
   const truth = environment.chain.truth();
   const payouts = environment.database.run(
     'payouts',
@@ -32,6 +37,9 @@ export function outcome(environment: Environment, { orders, batches, refunds }: 
     ...brokenBatches(payouts, batches),
     ...brokenDeposits(environment, truth),
     ...brokenRefunds(environment, refunds, truth),
+    ...brokenSales(environment, sales),
+    ...signedWhilePaused(environment, pauses),
+    ...(hasExtras || hasChoices ? await brokenExports(environment) : []),
     ...brokenReserves(environment, [...orders, ...refunds], truth),
   ];
 }

@@ -16,7 +16,7 @@ export type Replica = {
   workers: ReadonlyMap<string, () => Promise<number>>;
   invoices?: InvoicesPorts;
   payouts?: PayoutsPorts;
-  /** What payouts answers over HTTP besides POST /api/payouts, by method and path. */
+  /** What invoices and payouts answer over HTTP besides what their ports are called for, by method and path. */
   routes?: ReadonlyMap<string, Route>;
 };
 

@@ -11,6 +11,9 @@ const TRIES_MAX = 3;
 const VOIDED_AFTER_MS = 12_000;
 /** Of the links, so many are near their end when they are given away. */
 const OLD_LINKS_PERCENT = 35;
+/** Of the links, so many end in the middle of what those with the link do. */
+const ENDED_LINKS_PERCENT = 30;
+const ENDED_AFTER_TURNS_MAX = 30;
 const CREATE = 'POST /api/invoices/:id/refunds';
 const CANCEL = 'POST /api/refunds/:id/cancel';
 const CLAIM = 'POST /claim/:token';
@@ -217,7 +220,18 @@ async function useLink(
     // A claim that came to nothing in between makes it claimable again.
     if (shown.parse(heard.body).data.status === 'cancelled') refund.linkIsCancelled = true;
   };
-  await Promise.all([...tabs, cancelling()]);
+  const ending = chance.percent(ENDED_LINKS_PERCENT) ? [endWhileUsed(environment, id)] : [];
+  await Promise.all([...tabs, cancelling(), ...ending]);
+}
+
+/** The time of a link is over while those with the link use it. */
+async function endWhileUsed(environment: Environment, id: string): Promise<void> {
+  const { chance, scheduler, outside, database } = environment;
+  for (let turns = chance.below(ENDED_AFTER_TURNS_MAX); turns > 0; turns--) await scheduler.turn(outside);
+  while (environment.open !== undefined) await scheduler.turn(outside);
+  const endedAt = new Date(scheduler.now - 1).toISOString();
+  const sql = `update refunds set expires_at = $2 where id = $1 and state = 'claimable' and payout_id is null`;
+  database.run('payouts', sql, [id, endedAt], false);
 }
 
 /** A link that was made long ago: nobody waits for days here. */

@@ -1,7 +1,8 @@
+import { drawActors, runPayer } from './actors.ts';
 import type { ReorgFate } from './chain.ts';
-import { runCustomer } from './customer.ts';
 import type { Environment } from './environment.ts';
 import { nothingAsked, repeatAll, runMerchant } from './merchant.ts';
+import { runOperator } from './operator.ts';
 import type { Process, SimService } from './process.ts';
 import {
   PAYS_IN,
@@ -14,9 +15,6 @@ import {
   whatIsLeft,
 } from './what-is-left.ts';
 
-const flows = ['in', 'in', 'in', 'in', 'out', 'out', 'out', 'out', 'out', 'both'] as const;
-const CUSTOMERS = [1, 1, 1, 2] as const;
-const CLIENTS = [1, 1, 1, 2] as const;
 const STEPS = { least: 10, most: 12, each: 12 } as const;
 const ROUNDS_MAX = 40;
 const IDLE_LOOKS_PERCENT = 20;
@@ -43,13 +41,11 @@ export class Scenario {
   /** @returns what does not end, or else what clients who ask again hear wrong */
   async run(): Promise<string[]> {
     const { chance } = this.#environment;
-    // Most scenarios are small: what goes wrong between many shows between two, and a small scenario is read in a minute.
-    const drawn = chance.oneOf(flows);
-    const flow = this.#environment.hasExtras && drawn === 'in' ? 'out' : drawn;
-    const customers = flow === 'out' ? 0 : chance.oneOf(CUSTOMERS);
-    const clients = flow === 'in' ? 0 : chance.oneOf(CLIENTS);
-    for (let n = customers; n > 0; n--) this.#begin(() => runCustomer(this.#environment));
+    const { flow, customers, clients } = drawActors(this.#environment);
+    for (let n = customers; n > 0; n--) this.#begin(() => runPayer(this.#environment, this.asked));
     for (let n = clients; n > 0; n--) this.#begin(() => this.#client());
+    if (this.#environment.hasChoices && clients > 0 && chance.percent(70))
+      this.#begin(() => this.#operator());
     this.#paysIn = flow !== 'out' || chance.percent(10);
     this.#paysOut = flow !== 'in' || this.#environment.sweepsAhead || chance.percent(10);
     this.#look();
@@ -199,6 +195,13 @@ export class Scenario {
       }
     });
     await promise;
+  }
+
+  async #operator(): Promise<void> {
+    const onResumed = () => {
+      this.#isEngineWanted = true;
+    };
+    await runOperator(this.#environment, this.asked.pauses, onResumed);
   }
 
   async #client(): Promise<void> {

@@ -118,7 +118,7 @@ export class Seeds {
       try {
         const ended = scenario.run();
         await environment.scheduler.run(ended);
-        violations = [...(await ended), ...outcome(environment, scenario.asked)];
+        violations = [...(await ended), ...(await outcome(environment, scenario.asked))];
       } catch (error) {
         environment.assertUsable();
         if (!(error instanceof Stuck)) throw error;
@@ -196,7 +196,7 @@ async function tellPrologue(database: SimDatabase, kind: ChainKind): Promise<Pro
     prologue = { payments, paidAt, endsAt: scheduler.now };
   };
   await environment.scheduler.run(scenario());
-  const broken = outcome(environment, nothingAsked());
+  const broken = await outcome(environment, nothingAsked());
   if (prologue === undefined || broken.length > 0)
     throw new Error(`the prologue ends badly: ${broken.join('; ')}`);
   return prologue;

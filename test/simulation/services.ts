@@ -5,6 +5,7 @@ import { defaultSettings } from '@quittance/invoices/domain/invoice-settings';
 import { handlers as invoicesHandlers } from '@quittance/invoices/handlers';
 import { describeInvoice } from '@quittance/invoices/operations/describe-invoice';
 import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
+import { expireUnchosen } from '@quittance/invoices/operations/expire-unchosen';
 import type { Ports as InvoicesPorts, WatchedChain } from '@quittance/invoices/ports';
 import { nextAddressBlock } from '@quittance/invoices/store/addresses';
 import { findInvoices } from '@quittance/invoices/store/invoice-reads';
@@ -35,9 +36,9 @@ import { Secret } from '@quittance/shared/secret';
 import { handlers as webhooksHandlers } from '@quittance/webhooks/handlers';
 import { CLAIM_MS, type Environment } from './environment.ts';
 import type { Steps } from './mutant.ts';
-import { payoutRoutes } from './payout-routes.ts';
 import { askOf, clockOf, databaseOf, loggerOf } from './ports.ts';
 import type { Process, Replica } from './process.ts';
+import { invoicesRoutes, payoutRoutes } from './routes.ts';
 import { BEGINNING } from './scheduler.ts';
 
 const LEASE_MS = 5_000;
@@ -225,11 +226,14 @@ function startInvoices(common: Common): Replica {
   const scanner = createScanner(ports, watched);
   const workers = messengerOf(common, invoicesHandlers, ports);
   workers.set('scan', scanner.step);
-  workers.set('expire', () => expireInvoices(ports, watched));
+  workers.set('expire', async () => {
+    const expired = await expireInvoices(ports, watched);
+    return environment.hasChoices ? expired + (await expireUnchosen(ports)) : expired;
+  });
   const { storedPool } = watched;
   if (storedPool !== undefined)
     workers.set('refill', () => refillAddressPool(ports, chain.chain, storedPool));
-  return { workers, invoices: ports };
+  return { workers, invoices: ports, routes: invoicesRoutes(ports, wiring) };
 }
 
 function startPayouts(common: Common): Replica {
@@ -278,7 +282,11 @@ function startPayouts(common: Common): Replica {
     if (!environment.hasExtras) return voided;
     return voided + (await finishStaleBatches(ports)) + (await endRefunds(ports));
   });
-  return { workers, payouts: ports, routes: payoutRoutes({ ...ports, quotes: quotesOf(environment) }) };
+  return {
+    workers,
+    payouts: ports,
+    routes: payoutRoutes({ ...ports, quotes: quotesOf(environment) }, wiring),
+  };
 }
 
 function startLedger(common: Common): Replica {

@@ -2,9 +2,12 @@ import type { Mutant } from '../mutant.ts';
 import { batchMutants } from './batches.ts';
 import { cancelMutants } from './cancels.ts';
 import { depositMutants } from './deposits.ts';
+import { exportMutants } from './exports.ts';
 import { holdMutants } from './holds.ts';
 import { inboxMutants } from './inboxes.ts';
 import { messageMutants } from './messages.ts';
+import { pauseMutants } from './pauses.ts';
+import { payerMutants } from './payers.ts';
 import { refundMutants } from './refunds.ts';
 import { signingMutants } from './signing.ts';
 import { storageMutants } from './storage.ts';
@@ -22,4 +25,7 @@ export const mutants: readonly Mutant[] = [
   ...cancelMutants,
   ...batchMutants,
   ...refundMutants,
+  ...payerMutants,
+  ...pauseMutants,
+  ...exportMutants,
 ];

@@ -1,5 +1,5 @@
 import type { Db, Queryable, Statement, Trx } from '@quittance/shared/db';
-import type { Wiring } from '../mutant.ts';
+import type { ExportedFile, Wiring } from '../mutant.ts';
 import { queryable } from '../ports.ts';
 
 type Row = Record<string, unknown>;
@@ -31,23 +31,27 @@ export const hookedDb = (db: Db, hook: Hook): Db => ({
  */
 export const notApplied = new Set<string>();
 
+type Change = readonly [from: string | RegExp, to: string];
+
 /** Changes words of a named statement. */
-export function rewrite(
-  wiring: Wiring,
-  name: string,
-  ...changes: readonly (readonly [from: string | RegExp, to: string])[]
-): void {
-  wiring.sql.set(name, (text) =>
-    changes.reduce((before, [from, to]) => {
-      const after = before.replaceAll(typeof from === 'string' ? from : new RegExp(from, 'g'), () => to);
-      if (after === before) {
-        notApplied.add(`the statement ${name} does not say ${String(from)} any more`);
-        throw new Error([...notApplied].join());
-      }
-      return after;
-    }, text),
-  );
+export function rewrite(wiring: Wiring, name: string, ...changes: readonly Change[]): void {
+  wiring.sql.set(name, (text) => changed(name, text, changes));
 }
+
+/** Changes words of the statement that reads a file. */
+export function rewriteFile(wiring: Wiring, file: ExportedFile, ...changes: readonly Change[]): void {
+  wiring.files.set(file, (text) => changed(file, text, changes));
+}
+
+const changed = (name: string, text: string, changes: readonly Change[]): string =>
+  changes.reduce((before, [from, to]) => {
+    const after = before.replaceAll(typeof from === 'string' ? from : new RegExp(from, 'g'), () => to);
+    if (after === before) {
+      notApplied.add(`the statement ${name} does not say ${String(from)} any more`);
+      throw new Error([...notApplied].join());
+    }
+    return after;
+  }, text);
 
 /** What a transaction does by the statement of this name is done when it is committed, outside of it. */
 export const afterCommit =

@@ -1,3 +1,4 @@
+import { failpoint } from '@quittance/shared/failpoint';
 import { freshFiatRate, noFiatRate } from '@quittance/shared/fiat-rate';
 import { Unavailable } from '@quittance/shared/http';
 import { type InvoiceId, newEventId } from '@quittance/shared/ids';
@@ -56,17 +57,20 @@ export async function chooseAsset(
   const invoice = { ...terms, ...locked, ...unpaid, version: CHOSEN_VERSION };
   const data = invoiceView({ invoice, ...nothingPaid, height: 0 }, ports);
   const payload = { account_id: invoice.account, resource_id: id, version: invoice.version, data };
-  return await orUnknown((written) =>
+  const isTaken = await orUnknown((written) =>
     ports.db.transaction(async (trx) => {
-      if (!(await takeUnchosen(trx, id, { endsAfter, asset, now }))) return ok(false);
+      if (!(await takeUnchosen(trx, id, { endsAfter, asset, now }))) return false;
       await saveChosenInvoice(trx, {
         invoice,
         event: { id: newEventId(now, ports.random), payload, requestId },
         watchBalance: watched(ports.chains, invoice.chain).reader.balances !== undefined,
         addressGivenAt: now,
       });
+      failpoint('invoices.asset_choosing');
       written();
-      return ok(true);
+      return true;
     }),
   );
+  if (isTaken) failpoint('invoices.asset_chosen');
+  return ok(isTaken);
 }

@@ -1,6 +1,7 @@
 import { assetSymbols } from '@quittance/shared/assets';
 import type { Currency } from '@quittance/shared/currencies';
 import type { RequestBody } from '@quittance/shared/exact-json';
+import { failpoint } from '@quittance/shared/failpoint';
 import { freshFiatRate, noFiatRate } from '@quittance/shared/fiat-rate';
 import { type FormValues, form } from '@quittance/shared/form';
 import { type IdempotencyKey, takeKey } from '@quittance/shared/idempotency';
@@ -59,13 +60,14 @@ export async function createPaymentLink(
   const link = { id: newPaymentLinkId(now, ports.random), account, ...wanted.value };
   const data = linkView({ ...link, openInvoices: 0 }, ports.settings, now);
   const answer = { status: 201, body: { message: 'Payment link created successfully.', data } };
-  return await answerOnce(ports, key, answer, (written) =>
-    ports.db.transaction(async (trx) => {
+  return await answerOnce(ports, key, answer, async (written) => {
+    await ports.db.transaction(async (trx) => {
       await insertLink(trx, link);
       if (key !== undefined) await takeKey(trx, key, link.id, answer);
       written();
-    }),
-  );
+    });
+    failpoint('invoices.link_created');
+  });
 }
 
 /** @param usual the currency of a request that gives none */

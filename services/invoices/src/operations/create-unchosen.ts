@@ -1,4 +1,5 @@
 import type { Trx } from '@quittance/shared/db';
+import { failpoint } from '@quittance/shared/failpoint';
 import { type IdempotencyKey, takeKey } from '@quittance/shared/idempotency';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import type { Result } from '@quittance/shared/result';
@@ -26,13 +27,14 @@ export async function createUnchosen(
   const invoice: UnchosenInvoice = { ...terms, status: 'pending' };
   const payload = payloadOf(invoice, ports);
   const answer = { status: 201, body: { message: 'Invoice created successfully.', data: payload.data } };
-  return await answerOnce(ports, key, answer, (written) =>
-    ports.db.transaction(async (trx) => {
+  return await answerOnce(ports, key, answer, async (written) => {
+    await ports.db.transaction(async (trx) => {
       await admit?.(trx);
       await insertUnchosen(trx, invoice);
       await appendToOutbox(trx, [{ kind: 'invoice.created', payload }], requestId, invoice.createdAt);
       if (key !== undefined) await takeKey(trx, key, invoice.id, answer);
       written();
-    }),
-  );
+    });
+    failpoint('invoices.unchosen_created');
+  });
 }

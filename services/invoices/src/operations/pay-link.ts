@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Trx } from '@quittance/shared/db';
 import type { ExactJson } from '@quittance/shared/exact-json';
+import { failpoint } from '@quittance/shared/failpoint';
 import { type IdempotencyKey, otherBody } from '@quittance/shared/idempotency';
 import { formatCents, formatFiat, parseCents, plainDecimal } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
@@ -58,7 +59,9 @@ export async function payLink(
   };
   try {
     const request = { account, body, key, requestId, paymentLinkId, admit };
-    return idIn(await createInvoice(ports, request));
+    const created = idIn(await createInvoice(ports, request));
+    failpoint('invoices.link_followed');
+    return created;
   } catch (error) {
     if (!(error instanceof PaymentRefused)) throw error;
     // The same form, sent at the same moment, may have taken the last place.

@@ -1,3 +1,4 @@
+import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { CANCELLED } from '../domain/states.ts';
@@ -39,9 +40,12 @@ export async function cancelRequested(
       await assertLease(trx, lease);
       if ((await haltedAssets(trx)).has(asset)) return false;
       const failure = { failedReason: CANCELLED, feeKept: false };
-      return await failPayout(trx, id, ['reserved'], failure);
+      const isMine = await failPayout(trx, id, ['reserved'], failure);
+      if (isMine) failpoint('payouts.cancelling');
+      return isMine;
     });
     if (!isCancelled) continue;
+    failpoint('payouts.cancelled');
     wakeRelay();
     cancelled += 1;
     logger.info({ payout: id }, 'a payout was cancelled by its merchant');

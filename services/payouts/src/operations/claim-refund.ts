@@ -1,3 +1,4 @@
+import { failpoint } from '@quittance/shared/failpoint';
 import type { InvoiceId, RefundId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { assertNever, ok, type Result, refuse } from '@quittance/shared/result';
@@ -141,6 +142,7 @@ export async function cancelClaim(
   id: RefundId,
 ): Promise<boolean> {
   const cancelled = await db.transaction((trx) => cancelRefund(trx, id));
+  if (cancelled !== undefined) failpoint('payouts.claim_cancelled');
   if (cancelled !== undefined) wakeRelay();
   return cancelled !== undefined;
 }
@@ -156,6 +158,9 @@ export async function endRefunds({ db, wakeRelay }: Pick<Ports, 'db' | 'wakeRela
     const expired = await expireRefunds(trx, REFUNDS_PER_STEP_MAX);
     return expired + (await followPayouts(trx, null, REFUNDS_PER_STEP_MAX));
   });
-  if (ended > 0) wakeRelay();
+  if (ended > 0) {
+    failpoint('payouts.refunds_ended');
+    wakeRelay();
+  }
   return ended;
 }

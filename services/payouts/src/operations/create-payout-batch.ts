@@ -1,4 +1,5 @@
 import { brokenConstraint, type Trx } from '@quittance/shared/db';
+import { failpoint } from '@quittance/shared/failpoint';
 import { forgetKey, type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
 import { type AccountId, newBatchId, newPayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
@@ -67,13 +68,16 @@ export async function createPayoutBatch(
   const written = await writeBatch(ports, request);
   if (!written.ok) return written;
   const { batch, payouts } = written.value;
+  failpoint('payouts.batch_requested');
   try {
     const isAll = request.mode === 'all_or_nothing';
     const refusal = isAll ? await reserveAll(ports, request, batch, payouts) : undefined;
     if (!isAll) await reserveEach(ports, request, payouts);
+    failpoint('payouts.batch_decided');
     ports.wakeRelay();
     if (refusal !== undefined) return refuse(refusal);
     const view = await finishBatch(ports, batch);
+    failpoint('payouts.batch_finished');
     return view === undefined ? refuse('unavailable') : ok(view);
   } catch (error) {
     // A database that is down would be answered with 503, which promises that nothing is paid.
@@ -197,6 +201,7 @@ async function reserveAll(
   }
   if (notPlaced?.outcome === 'refused') return refuseAll(ports, batch, payouts, notPlaced, requestId);
   if (notPlaced !== undefined) return giveUp(ports, batch, payouts, requestId);
+  failpoint('payouts.batch_held');
   try {
     await db.transaction(async (trx) => {
       const moved = await reserve(

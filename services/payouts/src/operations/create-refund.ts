@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { type Currency, currencyCodes } from '@quittance/shared/currencies';
 import { brokenConstraint } from '@quittance/shared/db';
+import { failpoint } from '@quittance/shared/failpoint';
 import { freshFiatRate, noFiatRate } from '@quittance/shared/fiat-rate';
 import { Unavailable } from '@quittance/shared/http';
 import { type IdempotencyKey, takeKey } from '@quittance/shared/idempotency';
@@ -250,6 +251,7 @@ async function storeLink(
     if (brokenConstraint(error) === 'idempotency_keys_once') return refuse('key_taken');
     throw error;
   }
+  failpoint('payouts.refund_link_stored');
   wakeRelay();
   return ok(createdRefundView(link, `${settings.publicUrl}/claim/${token}`));
 }

@@ -1,3 +1,4 @@
+import { failpoint } from '@quittance/shared/failpoint';
 import { forgetKey, keepAnswer } from '@quittance/shared/idempotency';
 import { type BatchView, batchView, createdBatchView } from '../batch-views.ts';
 import type { Ports } from '../ports.ts';
@@ -51,6 +52,7 @@ export async function finishStaleBatches(
   for (const { id } of stale) {
     const view = await finishBatch({ db }, { id });
     logger.warn({ batch: id, totals: view?.totals }, 'finished a batch whose request was never answered');
+    failpoint('payouts.stale_batch_finished');
   }
   return stale.length;
 }

@@ -1,4 +1,5 @@
 import type { Trx } from '@quittance/shared/db';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { InvoiceId, PayoutId, RefundId } from '@quittance/shared/ids';
 import { type Reservation, reserveRequested } from '../store/payouts.ts';
 import { tellRefunds } from '../store/refund-events.ts';
@@ -35,6 +36,9 @@ export async function reserveForRefund(
   const isMine = await reserveRequested(trx, reservation, now);
   const refund = isMine ? await findRefund(trx, refundId) : undefined;
   if (isMine) await noteFunded(trx, refundId);
-  if (refund !== undefined) await tellRefunds(trx, [refund], reservation.requestId);
+  if (refund !== undefined) {
+    await tellRefunds(trx, [refund], reservation.requestId);
+    failpoint('payouts.refund_reserved');
+  }
   return isMine;
 }

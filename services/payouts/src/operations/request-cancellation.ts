@@ -1,4 +1,5 @@
 import { sleepBy } from '@quittance/shared/clock';
+import { failpoint } from '@quittance/shared/failpoint';
 import { invariant } from '@quittance/shared/result';
 import { CANCELLED } from '../domain/states.ts';
 import type { Ports } from '../ports.ts';
@@ -29,6 +30,7 @@ export async function requestCancellation(
   { id }: Pick<Payout, 'id'>,
 ): Promise<PayoutCancellation> {
   await markCancelRequested(db, id);
+  failpoint('payouts.cancel_requested');
   const now = async () => cancellationOf(await findPayout(db, id));
   const first = await now();
   if (first.outcome !== 'requested' || waiting.count >= WAITING_MAX) return first;

@@ -149,7 +149,9 @@ async function writeRequest(
       if (refund !== undefined) await takeRefund(trx, refund, payout.id);
       if (returnsDeposit !== null)
         await takeOfDeposit(trx, returnsDeposit, request.amount + request.networkFee, 'payout');
-      return insertUnlessHalted(trx, payout);
+      const inserted = await insertUnlessHalted(trx, payout);
+      if (refund !== undefined) failpoint('payouts.refund_taken');
+      return inserted;
     });
     return ok(written);
   } catch (error) {

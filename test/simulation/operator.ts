@@ -1,0 +1,56 @@
+import { noteHalt, noteResume } from '@quittance/payouts/store/halts';
+import type { AssetSymbol } from '@quittance/shared/assets';
+import type { Trx } from '@quittance/shared/db';
+import type { Environment } from './environment.ts';
+import { queryable } from './ports.ts';
+
+/** From when until when nothing of an asset may be signed. */
+export type Pause = { asset: AssetSymbol; from: number; to: number };
+
+const PAUSE_MAX_MS = 20_000;
+
+/** An operator who pauses the payouts of an asset, and resumes them. */
+export async function runOperator(
+  environment: Environment,
+  pauses: Pause[],
+  onResumed: () => void,
+): Promise<void> {
+  const { chance, chain, scheduler, outside } = environment;
+  await scheduler.sleep(outside, chance.below(6_000));
+  // Often while the chain worker is in the middle of a round.
+  for (let turns = chance.below(60); turns > 0; turns--) await scheduler.turn(outside);
+  const pause: Pause = { asset: chance.oneOf(chain.assets), from: 0, to: 0 };
+  pause.from = await change(environment, (trx) => noteHalt(trx, { asset: pause.asset, halt: '1' }));
+  environment.tell(outside, `payouts of ${pause.asset} are paused`);
+  await scheduler.sleep(outside, chance.below(PAUSE_MAX_MS));
+  pause.to = await change(environment, (trx) => noteResume(trx, { asset: pause.asset, halt: '1' }));
+  environment.tell(outside, `payouts of ${pause.asset} are resumed`);
+  pauses.push(pause);
+  onResumed();
+}
+
+/** What is written while somebody's transaction is open would be part of it. @returns when it was written */
+async function change(environment: Environment, work: (trx: Trx) => Promise<void>): Promise<number> {
+  const { database, scheduler, outside } = environment;
+  while (environment.open !== undefined) await scheduler.turn(outside);
+  const at = scheduler.now;
+  database.now = at;
+  const run = async (...[sql, values = []]: Parameters<Parameters<typeof queryable>[0]>) =>
+    database.run('payouts', sql, values, false);
+  await work(queryable(run) as Trx);
+  return at;
+}
+
+/** Nothing is signed while the payouts of its asset are paused. */
+export function signedWhilePaused({ database }: Environment, pauses: readonly Pause[]): string[] {
+  return pauses.flatMap(({ asset, from, to }) =>
+    database
+      .run(
+        'payouts',
+        `select purpose, id from transactions where asset = $1 and created_at > $2 and created_at < $3`,
+        [asset, new Date(from).toISOString(), new Date(to).toISOString()],
+        false,
+      )
+      .map(({ purpose, id }) => `signed while payouts of ${asset} were paused: ${purpose} ${id}`),
+  );
+}
