@@ -5,9 +5,9 @@ import { ping } from '@quittance/engines/redis';
 import { containerEngines } from '@quittance/stack/container-engines';
 import { CONTAINER_NAMES } from '@quittance/stack/container-images';
 import { removeContainers } from '@quittance/stack/docker-command';
+import { must } from '@quittance/stack/shell';
 import { onServer } from '@quittance/testkit/databases';
 import { eventually } from '@quittance/testkit/eventually';
-import { must } from './shell.ts';
 
 /** The engines of a stack of containers do what those do that are processes: suites cannot tell. */
 

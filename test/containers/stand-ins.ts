@@ -15,8 +15,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { installed } from '@quittance/engines/installed';
+import { must } from '@quittance/stack/shell';
 import type { DockerEngine } from './engine.ts';
-import { must } from './shell.ts';
 
 /*
  * Where no image registry can be reached, images are made here that do what these suites ask of the official ones: a
@@ -70,10 +70,12 @@ export async function buildStandIns(engine: DockerEngine, say: (line: string) =>
   const dir = mkdtempSync(join(tmpdir(), 'quittance-stand-ins-'));
   try {
     await buildDebian(engine, join(dir, 'debian'));
-    await buildPostgres(engine, join(dir, 'postgres'));
-    await buildNats(engine, join(dir, 'nats'));
-    await buildRedis(engine, join(dir, 'redis'));
-    await buildNode(engine, join(dir, 'node'));
+    await Promise.all([
+      buildPostgres(engine, join(dir, 'postgres')),
+      buildNats(engine, join(dir, 'nats')),
+      buildRedis(engine, join(dir, 'redis')),
+      buildNode(engine, join(dir, 'node')),
+    ]);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

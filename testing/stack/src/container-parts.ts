@@ -7,7 +7,7 @@ import { startBitcoind } from '@quittance/engines/bitcoind';
 import { startSurfpool } from '@quittance/engines/surfpool';
 import { services } from '@quittance/shared/events';
 import { containerEngines } from './container-engines.ts';
-import { assertDockerEngine, buildMissingImages, CONTAINER_NAMES, imageOf } from './container-images.ts';
+import { buildMissingImages, CONTAINER_NAMES, imageOf } from './container-images.ts';
 import { engineHostname, removeContainers } from './docker-command.ts';
 import { imageCommand } from './image-command.ts';
 import { launchNew } from './launch-container.ts';
@@ -34,7 +34,6 @@ export type ContainerParts = {
 
 /** Throws one line where the network of containers cannot be that of this machine. */
 async function assertOwnEngine(): Promise<void> {
-  await assertDockerEngine();
   const engine = await engineHostname();
   if (engine === hostname()) return;
   throw new Error(
@@ -42,15 +41,10 @@ async function assertOwnEngine(): Promise<void> {
   );
 }
 
-/** Builds those images of this checkout that are not there, which takes minutes. */
-export async function buildStackImages(say: (line: string) => void): Promise<void> {
-  await assertOwnEngine();
-  await buildMissingImages(['sandbox', ...services], say);
-}
-
 /** @param dir where the chain nodes keep their data, each in a folder of its own; the engine must be able to mount it. */
 export async function containerParts(dir: string, say: (line: string) => void): Promise<ContainerParts> {
-  await buildStackImages(say);
+  await buildMissingImages(['sandbox', ...services], say);
+  await assertOwnEngine();
   const named = `${CONTAINER_NAMES}${randomBytes(4).toString('hex')}-`;
   /** Each start has a name of its own: the one before may still be on its way out. */
   const nameOf = (what: string) => `${named}${what}-${randomBytes(4).toString('hex')}`;
