@@ -5,7 +5,7 @@ import { shell } from '@quittance/stack/shell';
 import { type Counts, closingLine } from '../../tools/closing-line.ts';
 import { trackedFiles } from '../../tools/tracked-files.ts';
 import { bringUpEngine, type DockerEngine, NoEngine } from './engine.ts';
-import { buildStandIns, standIns, standInsForShops } from './stand-ins.ts';
+import { buildStandIns, standIns } from './stand-ins.ts';
 
 /**
  * npm run test:containers [-- all | few | integration [suite …] | e2e [suite …] | shop | compose [suite …] | suite …]
@@ -105,7 +105,7 @@ async function run({ name, args, env, obstacle }: Part, engine: DockerEngine): P
       cwd: root,
       env: {
         ...engine.env,
-        ...(engine.ours ? { ...standIns, ...standInsForShops } : {}),
+        ...(engine.ours ? standIns : {}),
         QUITTANCE_IMAGE_PREFIX: PREFIX,
         QUITTANCE_IMAGE_TAG: TAG,
         ...env,

@@ -25,6 +25,7 @@ import type { DockerEngine } from './engine.ts';
  */
 
 const DEBIAN = 'quittance-stand-in/debian';
+const NATS = 'quittance-stand-in/nats';
 /** With npm the build installs the packages of the images. */
 const NPM_VERSION = '11.19.1';
 const NPM_WITHIN_MS = 2 * 60_000;
@@ -50,20 +51,12 @@ const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 
 /** The images' names, by the settings that name them. */
 export const standIns = {
-  TEST_POSTGRES_IMAGE: 'quittance-stand-in/postgres',
-  TEST_NATS_IMAGE: 'quittance-stand-in/nats',
-  TEST_REDIS_IMAGE: 'quittance-stand-in/redis',
-  TEST_NODE_IMAGE: 'quittance-stand-in/node',
-  TEST_BASE_IMAGE: DEBIAN,
-} as const;
-
-/** The same by the settings of testing/testkit/README.md. */
-export const standInsForShops = {
-  QUITTANCE_POSTGRES_IMAGE: standIns.TEST_POSTGRES_IMAGE,
-  QUITTANCE_NATS_IMAGE: standIns.TEST_NATS_IMAGE,
-  QUITTANCE_REDIS_IMAGE: standIns.TEST_REDIS_IMAGE,
+  QUITTANCE_POSTGRES_IMAGE: 'quittance-stand-in/postgres',
+  QUITTANCE_NATS_IMAGE: NATS,
+  QUITTANCE_REDIS_IMAGE: 'quittance-stand-in/redis',
   // The engine that is brought up here resolves names as this machine does, and its bridge may not.
-  QUITTANCE_BUILD_OPTIONS: `--build-arg NODE_IMAGE=${standIns.TEST_NODE_IMAGE} --build-arg BASE_IMAGE=${DEBIAN} --build-arg NATS_IMAGE=${standIns.TEST_NATS_IMAGE} --network host`,
+  QUITTANCE_BUILD_OPTIONS: `--build-arg NODE_IMAGE=quittance-stand-in/node --build-arg BASE_IMAGE=${DEBIAN} --build-arg NATS_IMAGE=${NATS} --network host`,
+  TEST_BASE_IMAGE: DEBIAN,
 } as const;
 
 export async function buildStandIns(engine: DockerEngine, say: (line: string) => void): Promise<void> {

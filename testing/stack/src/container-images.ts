@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import { getContainerRuntimeClient, ImageName } from 'testcontainers';
-import { engineImage } from './official-images.ts';
 import { shell } from './shell.ts';
 
 /*
@@ -21,17 +20,16 @@ export type QuittanceImage = (typeof imageNames)[number];
 /** What the names of containers begin with that the suites start, so that what a run has left can be found. */
 export const CONTAINER_NAMES = 'quittance-test-';
 
-export const postgresImage = (): string => engineImage('QUITTANCE_POSTGRES_IMAGE', 'postgres');
-export const natsImage = (): string => engineImage('QUITTANCE_NATS_IMAGE', 'nats');
-export const redisImage = (): string => engineImage('QUITTANCE_REDIS_IMAGE', 'redis');
+export const postgresImage = (): string => setting('QUITTANCE_POSTGRES_IMAGE', 'postgres:18');
+export const natsImage = (): string => setting('QUITTANCE_NATS_IMAGE', 'nats:2.12');
+export const redisImage = (): string => setting('QUITTANCE_REDIS_IMAGE', 'redis:8');
 export const imagePrefix = (): string => setting('QUITTANCE_IMAGE_PREFIX', 'quittance');
 export const imageTag = (): string => setting('QUITTANCE_IMAGE_TAG', 'latest');
 /** As docker-compose.yml names them, and so the ones that `docker compose build` has made. */
 export const imageOf = (name: QuittanceImage): string => `${imagePrefix()}/${name}:${imageTag()}`;
 
 function setting(name: string, usual: string): string {
-  const text = process.env[name];
-  return text === undefined || text === '' ? usual : text;
+  return process.env[name] || usual;
 }
 
 /** Throws one line when no Docker engine answers. */

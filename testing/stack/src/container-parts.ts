@@ -13,7 +13,7 @@ import { imageCommand } from './image-command.ts';
 import { launchNew } from './launch-container.ts';
 import type { Parts } from './parts.ts';
 import { startServiceProcess } from './service-process.ts';
-import { StackContainer } from './stack-container.ts';
+import { newName, StackContainer } from './stack-container.ts';
 
 /*
  * The parts of a stack as containers, for suites that know nothing of it: every URL, port and file is what it is with
@@ -46,14 +46,12 @@ export async function containerParts(dir: string, say: (line: string) => void): 
   await buildMissingImages(['sandbox', ...services], say);
   await assertOwnEngine();
   const named = `${CONTAINER_NAMES}${randomBytes(4).toString('hex')}-`;
-  /** Each start has a name of its own: the one before may still be on its way out. */
-  const nameOf = (what: string) => `${named}${what}-${randomBytes(4).toString('hex')}`;
 
   const node = (what: string, folder?: string) => ({
     readyWithinMs: READY_WITHIN_MS,
     launch: launchNew((command) => {
       const { entrypoint, args } = imageCommand(command);
-      const container = new StackContainer(imageOf('sandbox'), nameOf(what))
+      const container = new StackContainer(imageOf('sandbox'), newName(`${named}${what}`))
         .withNetworkMode('host')
         .withEntrypoint(entrypoint)
         .withCommand(args)
@@ -88,7 +86,7 @@ export async function containerParts(dir: string, say: (line: string) => void): 
         ...options,
         readyWithinMs: READY_WITHIN_MS,
         launch: launchNew(({ env = {} }) =>
-          new StackContainer(imageOf(options.service), nameOf(options.service))
+          new StackContainer(imageOf(options.service), newName(`${named}${options.service}`))
             .withNetworkMode('host')
             .withEnvironment(env)
             .withBindMounts((options.reads ?? []).map(readable))
