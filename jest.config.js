@@ -67,6 +67,7 @@ export default {
     {
       ...shared,
       displayName: 'containers',
+      globalSetup: '<rootDir>/testing/testkit/src/global-setup-images.ts',
       testMatch: ['<rootDir>/test/containers/**/*.test.ts'],
     },
     {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Container } from '@quittance/stack/compose-stack';
+import { must, shell } from '@quittance/stack/shell';
 import { eventually } from '@quittance/testkit/eventually';
-import { type ComposeProject, type Container, composeProject, scaled } from './compose-project.ts';
-import { type ComposeShop, expectBooksRight, openShop } from './compose-shop.ts';
-import { must, shell } from './shell.ts';
+import { type ComposeShop, composeShop, type Merchant, scaled, twice } from './compose-shop.ts';
 
-/* What operators run: docker-compose.yml as it stands. In an order of its own: each step needs the one before. */
+/* What operators run: docker-compose.yml. In an order of its own: each step needs the one before. */
 
 const MINUTES = 60_000;
 const FIRST_PORT = 28_400;
@@ -23,13 +23,13 @@ const asked = {
 } as const;
 const toAsk = Object.entries(asked);
 
-let project: ComposeProject;
-let shop: ComposeShop;
+let project: ComposeShop;
+let shop: Merchant;
 let invoiceId: string;
 
 beforeAll(async () => {
-  project = await composeProject(FIRST_PORT);
-}, 25 * MINUTES);
+  project = await composeShop(FIRST_PORT);
+}, 2 * MINUTES);
 
 afterAll(async () => {
   shop?.close();
@@ -60,10 +60,10 @@ test(
 test(
   'a sale end to end',
   async () => {
-    shop = await openShop(project);
+    shop = await project.open();
     invoiceId = await shop.sale(25);
     expect(await shop.balance()).toBe('0.01');
-    await expectBooksRight(project);
+    await project.expectBooksRight();
   },
   5 * MINUTES,
 );
@@ -98,7 +98,7 @@ async function restart(id: string): Promise<number> {
 test(
   'scaled: each replica is asked, and with one of each killed all goes on',
   async () => {
-    await project.upScaled(2);
+    await project.up({ replicas: twice });
     // Whoever asks keeps its connections, so a new replica is found when those have had their time.
     await eventually(
       async () => {
@@ -142,7 +142,7 @@ test(
     expect((await shop.get(`/api/invoices/${invoiceId}`)).body).toMatchObject({ status: 'paid' });
     expect(await shop.balance()).toBe(before);
     await shop.sale(5);
-    await expectBooksRight(project);
+    await project.expectBooksRight();
   },
   8 * MINUTES,
 );

@@ -3,7 +3,7 @@ import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { must, shell } from './shell.ts';
+import { must, shell } from '@quittance/stack/shell';
 
 /** What Debian calls its Docker engine, and what that needs to be useful here. */
 const PACKAGES = ['docker.io', 'iptables', 'docker-compose'];
@@ -35,7 +35,14 @@ export async function bringUpEngine(say: (line: string) => void): Promise<Docker
   }
   await install(say);
   const dir = mkdtempSync(join(tmpdir(), 'quittance-docker-'));
-  const env = { ...process.env, DOCKER_HOST: `unix://${dir}/docker.sock`, DOCKER_BUILDKIT: '0' };
+  const env = {
+    ...process.env,
+    // Debian's own client, which builds with the BuildKit of its engine; a newer one needs a plug-in for that.
+    PATH: `/usr/bin:${process.env['PATH'] ?? ''}`,
+    DOCKER_HOST: `unix://${dir}/docker.sock`,
+    DOCKER_BUILDKIT: '1',
+  };
+  if ((await shell('docker', ['build', '--help'], { env })).code !== 0) env.DOCKER_BUILDKIT = '0';
   const logFile = join(dir, 'dockerd.log');
   const log = openSync(logFile, 'a');
   const args = ['--data-root', join(dir, 'data'), '--exec-root', join(dir, 'exec')];
@@ -52,7 +59,7 @@ export async function bringUpEngine(say: (line: string) => void): Promise<Docker
       await shell('docker', ['network', 'prune', '--force'], { env });
     }
     daemon.kill('SIGTERM');
-    await Promise.race([ended, sleep(DOWN_WITHIN_MS)]);
+    await Promise.race([ended, sleep(DOWN_WITHIN_MS, undefined, { ref: false })]);
     daemon.kill('SIGKILL');
     // What it mounted is gone with it; one that was killed leaves mounts, and those cannot be deleted.
     await unmountBelow(dir);

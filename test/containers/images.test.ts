@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, expect, test } from '@jest/globals';
-import { buildMissingImages, imageNames, imageOf } from '@quittance/stack/container-images';
-import { must, shell } from './shell.ts';
+import { expect, test } from '@jest/globals';
+import { imageNames, imageOf } from '@quittance/stack/container-images';
+import { must, shell } from '@quittance/stack/shell';
 
 const MINUTES = 60_000;
 /** debian:12-slim, on which the images stand where registries can be reached. */
@@ -22,8 +22,6 @@ const look = `
   }));`;
 
 type Inside = { uid: number; written: boolean; compiled?: string; files: string[] };
-
-beforeAll(() => buildMissingImages(imageNames, (line) => process.stdout.write(`${line}\n`)), 25 * MINUTES);
 
 const bytesOf = async (image: string) =>
   // eslint-disable-next-line no-restricted-syntax -- bytes

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { CONTAINER_NAMES, imageNames } from '@quittance/stack/container-images';
+import { shell } from '@quittance/stack/shell';
 import { type Counts, closingLine } from '../../tools/closing-line.ts';
 import { trackedFiles } from '../../tools/tracked-files.ts';
 import { bringUpEngine, type DockerEngine, NoEngine } from './engine.ts';
-import { shell } from './shell.ts';
-import { buildStandIns, standIns, standInsForShops } from './stand-ins.ts';
+import { buildStandIns, standIns } from './stand-ins.ts';
 
 /**
  * npm run test:containers [-- all | few | integration [suite …] | e2e [suite …] | shop | compose [suite …] | suite …]
@@ -70,14 +70,14 @@ function partsOf(asked: readonly string[]): Part[] {
         : 'its containers are on this machine’s network, which takes a Linux',
   });
   const shop: Part = {
-    name: 'a shop’s own tests, everything by testcontainers',
+    name: 'a shop’s own tests, on docker-compose.yml',
     args: ['e2e', 'test/e2e/shop-tests'],
     env: { QUITTANCE_ENGINES: 'containers', ...noCleaner },
   };
   const compose = (...suites: string[]): Part => ({
     name: 'a stack’s engines, the images, the sandbox’s by itself, and docker-compose.yml with them',
     args: ['containers', ...suites.map((name) => `test/containers/${name}`)],
-    env: noCleaner,
+    env: engines,
   });
   if (first === 'all') return [integration([]), e2e(E2E), shop, compose()];
   if (first === 'few') {
@@ -105,7 +105,7 @@ async function run({ name, args, env, obstacle }: Part, engine: DockerEngine): P
       cwd: root,
       env: {
         ...engine.env,
-        ...(engine.ours ? { ...standIns, ...standInsForShops } : {}),
+        ...(engine.ours ? standIns : {}),
         QUITTANCE_IMAGE_PREFIX: PREFIX,
         QUITTANCE_IMAGE_TAG: TAG,
         ...env,

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { must } from '@quittance/stack/shell';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Answered } from './balancer.ts';
-import { type ComposeProject, composeProject, scaled } from './compose-project.ts';
-import { type ComposeShop, expectBooksRight, openShop } from './compose-shop.ts';
-import { must } from './shell.ts';
+import { type ComposeShop, composeShop, type Merchant, scaled, twice } from './compose-shop.ts';
 
 const MINUTES = 60_000;
 const FIRST_PORT = 28_410;
@@ -20,21 +19,23 @@ const payout = {
   address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
 } as const;
 
-let project: ComposeProject;
-let shop: ComposeShop;
+let project: ComposeShop;
+let shop: Merchant;
 let invoiceId: string;
 
 beforeAll(async () => {
-  project = await composeProject(FIRST_PORT);
-  await project.upScaled(2);
-  shop = await openShop(project);
+  project = await composeShop(FIRST_PORT);
+  await project.up({ replicas: twice });
+  shop = await project.open();
   invoiceId = await shop.sale(5_000);
-}, 30 * MINUTES);
+}, 8 * MINUTES);
 
 afterAll(async () => {
   shop?.close();
   await project?.remove();
 }, 3 * MINUTES);
+
+const one = async (id: string) => (await project.containers()).find((container) => container.id === id);
 
 /** How often each thing happened; what is neither right nor to be expected says more than its status. */
 type Counts = Map<number | string, number>;
@@ -70,10 +71,10 @@ test(
           const began = performance.now();
           await must('docker', ['stop', '--time', String(GRACE_SECONDS), id]);
           slowestStopMs = Math.max(slowestStopMs, performance.now() - began);
-          expect(await project.container(id)).toMatchObject({ service, state: 'exited', exitCode: 0 });
+          expect(await one(id)).toMatchObject({ service, state: 'exited', exitCode: 0 });
           await must('docker', ['start', id]);
           await eventually(
-            async () => expect(await project.container(id)).toMatchObject({ service, health: 'healthy' }),
+            async () => expect(await one(id)).toMatchObject({ service, health: 'healthy' }),
             MINUTES,
           );
         }
@@ -91,7 +92,7 @@ test(
     if (wrong.length > 0) process.stdout.write(`${await project.complaints()}\n`);
     expect(wrong).toEqual([]);
     expect(payouts.get(201)).toBeGreaterThan(0);
-    await expectBooksRight(project);
+    await project.expectBooksRight();
   },
   15 * MINUTES,
 );

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { freePort } from '@quittance/engines/free-port';
-import { buildMissingImages, CONTAINER_NAMES, imageOf } from '@quittance/stack/container-images';
+import { CONTAINER_NAMES, imageOf } from '@quittance/stack/container-images';
 import { removeContainers } from '@quittance/stack/docker-command';
+import { must, shell } from '@quittance/stack/shell';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
-import { must, shell } from './shell.ts';
 
 /** The image quittance/sandbox as a CI service: started by one command, and used over its only published port. */
 
@@ -31,7 +31,6 @@ async function logs(): Promise<string> {
 let url: string;
 let headers: Record<string, string>;
 
-beforeAll(() => buildMissingImages(['sandbox'], (line) => process.stdout.write(`${line}\n`)), 25 * MINUTES);
 afterAll(() => removeContainers(name));
 
 test(

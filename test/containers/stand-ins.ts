@@ -15,8 +15,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { installed } from '@quittance/engines/installed';
+import { must } from '@quittance/stack/shell';
 import type { DockerEngine } from './engine.ts';
-import { must } from './shell.ts';
 
 /*
  * Where no image registry can be reached, images are made here that do what these suites ask of the official ones: a
@@ -25,6 +25,7 @@ import { must } from './shell.ts';
  */
 
 const DEBIAN = 'quittance-stand-in/debian';
+const NATS = 'quittance-stand-in/nats';
 /** With npm the build installs the packages of the images. */
 const NPM_VERSION = '11.19.1';
 const NPM_WITHIN_MS = 2 * 60_000;
@@ -50,30 +51,24 @@ const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 
 /** The images' names, by the settings that name them. */
 export const standIns = {
-  TEST_POSTGRES_IMAGE: 'quittance-stand-in/postgres',
-  TEST_NATS_IMAGE: 'quittance-stand-in/nats',
-  TEST_REDIS_IMAGE: 'quittance-stand-in/redis',
-  TEST_NODE_IMAGE: 'quittance-stand-in/node',
-  TEST_BASE_IMAGE: DEBIAN,
-} as const;
-
-/** The same by the settings of testing/testkit/README.md. */
-export const standInsForShops = {
-  QUITTANCE_POSTGRES_IMAGE: standIns.TEST_POSTGRES_IMAGE,
-  QUITTANCE_NATS_IMAGE: standIns.TEST_NATS_IMAGE,
-  QUITTANCE_REDIS_IMAGE: standIns.TEST_REDIS_IMAGE,
+  QUITTANCE_POSTGRES_IMAGE: 'quittance-stand-in/postgres',
+  QUITTANCE_NATS_IMAGE: NATS,
+  QUITTANCE_REDIS_IMAGE: 'quittance-stand-in/redis',
   // The engine that is brought up here resolves names as this machine does, and its bridge may not.
-  QUITTANCE_BUILD_OPTIONS: `--build-arg NODE_IMAGE=${standIns.TEST_NODE_IMAGE} --build-arg BASE_IMAGE=${DEBIAN} --build-arg NATS_IMAGE=${standIns.TEST_NATS_IMAGE} --network host`,
+  QUITTANCE_BUILD_OPTIONS: `--build-arg NODE_IMAGE=quittance-stand-in/node --build-arg BASE_IMAGE=${DEBIAN} --build-arg NATS_IMAGE=${NATS} --network host`,
+  TEST_BASE_IMAGE: DEBIAN,
 } as const;
 
 export async function buildStandIns(engine: DockerEngine, say: (line: string) => void): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'quittance-stand-ins-'));
   try {
     await buildDebian(engine, join(dir, 'debian'));
-    await buildPostgres(engine, join(dir, 'postgres'));
-    await buildNats(engine, join(dir, 'nats'));
-    await buildRedis(engine, join(dir, 'redis'));
-    await buildNode(engine, join(dir, 'node'));
+    await Promise.all([
+      buildPostgres(engine, join(dir, 'postgres')),
+      buildNats(engine, join(dir, 'nats')),
+      buildRedis(engine, join(dir, 'redis')),
+      buildNode(engine, join(dir, 'node')),
+    ]);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

@@ -7,13 +7,13 @@ import { startBitcoind } from '@quittance/engines/bitcoind';
 import { startSurfpool } from '@quittance/engines/surfpool';
 import { services } from '@quittance/shared/events';
 import { containerEngines } from './container-engines.ts';
-import { assertDockerEngine, buildMissingImages, CONTAINER_NAMES, imageOf } from './container-images.ts';
+import { buildMissingImages, CONTAINER_NAMES, imageOf } from './container-images.ts';
 import { engineHostname, removeContainers } from './docker-command.ts';
 import { imageCommand } from './image-command.ts';
 import { launchNew } from './launch-container.ts';
 import type { Parts } from './parts.ts';
 import { startServiceProcess } from './service-process.ts';
-import { StackContainer } from './stack-container.ts';
+import { newName, StackContainer } from './stack-container.ts';
 
 /*
  * The parts of a stack as containers, for suites that know nothing of it: every URL, port and file is what it is with
@@ -34,7 +34,6 @@ export type ContainerParts = {
 
 /** Throws one line where the network of containers cannot be that of this machine. */
 async function assertOwnEngine(): Promise<void> {
-  await assertDockerEngine();
   const engine = await engineHostname();
   if (engine === hostname()) return;
   throw new Error(
@@ -42,24 +41,17 @@ async function assertOwnEngine(): Promise<void> {
   );
 }
 
-/** Builds those images of this checkout that are not there, which takes minutes. */
-export async function buildStackImages(say: (line: string) => void): Promise<void> {
-  await assertOwnEngine();
-  await buildMissingImages(['sandbox', ...services], say);
-}
-
 /** @param dir where the chain nodes keep their data, each in a folder of its own; the engine must be able to mount it. */
 export async function containerParts(dir: string, say: (line: string) => void): Promise<ContainerParts> {
-  await buildStackImages(say);
+  await buildMissingImages(['sandbox', ...services], say);
+  await assertOwnEngine();
   const named = `${CONTAINER_NAMES}${randomBytes(4).toString('hex')}-`;
-  /** Each start has a name of its own: the one before may still be on its way out. */
-  const nameOf = (what: string) => `${named}${what}-${randomBytes(4).toString('hex')}`;
 
   const node = (what: string, folder?: string) => ({
     readyWithinMs: READY_WITHIN_MS,
     launch: launchNew((command) => {
       const { entrypoint, args } = imageCommand(command);
-      const container = new StackContainer(imageOf('sandbox'), nameOf(what))
+      const container = new StackContainer(imageOf('sandbox'), newName(`${named}${what}`))
         .withNetworkMode('host')
         .withEntrypoint(entrypoint)
         .withCommand(args)
@@ -94,7 +86,7 @@ export async function containerParts(dir: string, say: (line: string) => void): 
         ...options,
         readyWithinMs: READY_WITHIN_MS,
         launch: launchNew(({ env = {} }) =>
-          new StackContainer(imageOf(options.service), nameOf(options.service))
+          new StackContainer(imageOf(options.service), newName(`${named}${options.service}`))
             .withNetworkMode('host')
             .withEnvironment(env)
             .withBindMounts((options.reads ?? []).map(readable))

@@ -1,5 +1,5 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { promisify } from 'node:util';
+import { spawnSync } from 'node:child_process';
+import { must } from './shell.ts';
 
 const SIGNAL_WITHIN_MS = 10_000;
 const ANSWER_WITHIN_MS = 60_000;
@@ -30,7 +30,4 @@ export async function engineHostname(): Promise<string> {
   return (await docker('info', '--format', '{{.Name}}')).trim();
 }
 
-async function docker(...order: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)('docker', order, { timeout: ANSWER_WITHIN_MS });
-  return stdout;
-}
+const docker = (...order: string[]): Promise<string> => must('docker', order, { limitMs: ANSWER_WITHIN_MS });

@@ -1,4 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
+
+/** Each start has a name of its own: the one before may still be on its way out. */
+export const newName = (what: string): string => `${what}-${randomBytes(4).toString('hex')}`;
 
 /** A container whose `start()` returns when it runs; whether it serves is asked by who started it. */
 export class StackContainer extends GenericContainer {

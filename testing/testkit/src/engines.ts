@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AnvilHandle, type AnvilOptions, startAnvil } from '@quittance/engines/anvil';
 import { type BitcoindHandle, startBitcoind } from '@quittance/engines/bitcoind';
-import { type NatsHandle, startNats } from '@quittance/engines/nats';
-import { type RedisHandle, startRedis } from '@quittance/engines/redis';
+import type { NatsHandle } from '@quittance/engines/nats';
+import type { RedisHandle } from '@quittance/engines/redis';
 import { checkInvariants } from '@quittance/reconciliation/check-invariants';
 import { invariants } from '@quittance/reconciliation/invariants';
 import { snapshotOf } from '@quittance/reconciliation/snapshot';
@@ -15,15 +15,8 @@ import { openDb } from '@quittance/shared/db';
 import { type Service, services } from '@quittance/shared/events';
 import { createLogger } from '@quittance/shared/logger';
 import { serviceUrl } from '@quittance/shared/migrate';
-import { fromContainers } from '@quittance/stack/engine-source';
+import { suiteEngines } from '@quittance/stack/engine-source';
 import { databaseUrl, onServer, TEMPLATE, TEST_PASSWORD } from './databases.ts';
-
-/** What a process and a container can both do: a container has no pid and answers only after Docker has. */
-type Either<Handle> = Omit<Handle, 'pid' | 'kill' | 'pause' | 'resume'> & {
-  kill(): void | Promise<void>;
-  pause(): void | Promise<void>;
-  resume(): void | Promise<void>;
-};
 
 const SNAPSHOT_MAX_MS = 60_000;
 
@@ -87,11 +80,9 @@ async function discrepanciesOf(url: string) {
  * A nats-server with JetStream of this suite's own, with stream, durables and buckets as in production, made again when
  * its data is lost. It knows no users: everybody may do everything.
  */
-export async function testNats(): Promise<Either<NatsHandle> & { dataDir: string }> {
+export async function testNats(): Promise<NatsHandle & { dataDir: string }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'quittance-nats-'));
-  const nats = fromContainers()
-    ? await (await import('./containers.ts')).natsContainer(dataDir)
-    : await startNats({ dataDir, port: 0 });
+  const nats = await (await suiteEngines()).nats({ dataDir, port: 0 });
   process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
   const startBusProvisioner = () =>
     startProvisioner({ url: nats.url, logger: createLogger('provisioner', 'silent') });
@@ -114,10 +105,8 @@ export async function testNats(): Promise<Either<NatsHandle> & { dataDir: string
 }
 
 /** A redis-server of this suite's own. */
-export async function testRedis(): Promise<Either<RedisHandle>> {
-  if (!fromContainers()) return await startRedis({ port: 0 });
-  const { redisContainer } = await import('./containers.ts');
-  return await redisContainer();
+export async function testRedis(): Promise<RedisHandle> {
+  return await (await suiteEngines()).redis({ port: 0 });
 }
 
 /** An Ethereum node of this suite's own; it mines when told to. */

@@ -1,9 +1,8 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPostgres } from '@quittance/engines/postgres';
 import { migrateAll } from '@quittance/shared/migrate-all';
-import { fromContainers } from '@quittance/stack/engine-source';
+import { suiteEngines } from '@quittance/stack/engine-source';
 import { databaseUrl, onServer, TEMPLATE, TEST_CONNECTIONS_MAX, TEST_PASSWORD } from './databases.ts';
 import { keepServer } from './global-server.ts';
 
@@ -14,6 +13,7 @@ const hasty = {
   wal_level: 'minimal',
   max_wal_senders: 0,
   max_connections: 400,
+  timezone: 'UTC',
 };
 
 /**
@@ -21,13 +21,9 @@ const hasty = {
  * need not survive a power cut, so it does not wait for the disk.
  */
 export default async function setUp(): Promise<void> {
-  const postgres = fromContainers()
-    ? await (await import('./containers.ts')).postgresContainer({ ...hasty, timezone: 'UTC' })
-    : await startPostgres({
-        dataDir: mkdtempSync(join(tmpdir(), 'quittance-postgres-')),
-        port: 0,
-        settings: hasty,
-      });
+  const { postgres: start } = await suiteEngines();
+  const dataDir = mkdtempSync(join(tmpdir(), 'quittance-postgres-'));
+  const postgres = await start({ dataDir, port: 0, settings: hasty });
   keepServer(postgres);
   await onServer(postgres.url, `create database ${TEMPLATE}`);
   await migrateAll({
