@@ -67,8 +67,8 @@ async function brokenFilesOf(environment: Environment, account: AccountId): Prom
   });
   const transactions = fileOf(environment, 'ledger', {
     file: 'balance-transactions',
-    table: transactionsTable,
-    selection: allTransactions({ account, assets: assetSymbols, ...anyOf.transactions }),
+    table: transactionsTable('USD'),
+    selection: allTransactions({ account, assets: assetSymbols, currency: 'USD', ...anyOf.transactions }),
   });
   const found: string[] = [];
   for (const asset of environment.chain.assets) {
@@ -119,9 +119,17 @@ async function statementFile(
   const changed = (sql: Statement | string): Statement | string =>
     typeof sql === 'string' ? sql : { ...sql, text: wiring.files.get('statement')?.(sql.text) ?? sql.text };
   const db = queryable(async (sql, values = []) => database.run('ledger', changed(sql), values, false));
-  const { available, movements } = await movementSums(db, { account, asset, from: MONTH.from, to: MONTH.to });
+  const { available, movements } = await movementSums(db, {
+    account,
+    asset,
+    currency: 'USD',
+    from: MONTH.from,
+    to: MONTH.to,
+  });
   const statement = statementOf(available, movements);
-  return linesOf(statementCsv(statementView(asset, MONTH, statement, new Date(scheduler.now))));
+  return linesOf(
+    statementCsv(statementView({ asset, currency: 'USD' }, MONTH, statement, new Date(scheduler.now))),
+  );
 }
 
 function availableOf({ database }: Environment, account: AccountId, asset: AssetSymbol): bigint {

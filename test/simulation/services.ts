@@ -34,10 +34,11 @@ import type { Quote } from '@quittance/shared/quotes';
 import { answerReconcilers, reconcileStep } from '@quittance/shared/reconcile';
 import { Secret } from '@quittance/shared/secret';
 import { handlers as webhooksHandlers } from '@quittance/webhooks/handlers';
-import { CLAIM_MS, type Environment } from './environment.ts';
+import type { Environment } from './environment.ts';
 import type { Steps } from './mutant.ts';
 import { askOf, clockOf, databaseOf, loggerOf } from './ports.ts';
 import type { Process, Replica } from './process.ts';
+import { relayOnce } from './relay.ts';
 import { invoicesRoutes, payoutRoutes } from './routes.ts';
 import { BEGINNING } from './scheduler.ts';
 
@@ -118,28 +119,7 @@ function messengerOf<P>(common: Common, handlers: Handlers<P>, ports: P): Worker
         return batch.length;
       },
     ],
-    [
-      'relay',
-      async () => {
-        environment.isToRelay.delete(service);
-        const begunAt = environment.scheduler.now;
-        let isUnheard = false;
-        const publish: Bus['publish'] = async (messages) => {
-          const stored = await bus.publish(messages);
-          isUnheard = stored.includes(false);
-          return stored;
-        };
-        try {
-          const done = await relay(db, { ...bus, publish }, logger);
-          // It was stopped before it gave them back: others have looked for them in vain.
-          if (isUnheard && environment.scheduler.now - begunAt >= CLAIM_MS) environment.relayLater(service);
-          return done;
-        } catch (error) {
-          environment.relayLater(service);
-          throw error;
-        }
-      },
-    ],
+    ['relay', () => relayOnce(environment, service, bus, (its) => relay(db, its, logger))],
     ['reconcile', () => reconcile(db, bus, logger)],
   ]);
 }

@@ -229,13 +229,12 @@ export const readBody: RequestHandler[] = [
   },
 ];
 
-/** Before a handler that takes neither, of what is known to be there, or to be the caller's. */
+/** The same before a handler. */
 export const takesNothing: RequestHandler[] = [
   ...readBody,
   (req, res, next) => {
     const refused = unknownInput(req, res);
-    if (refused === undefined) next();
-    else send(res, refused);
+    return refused === undefined ? next() : send(res, refused);
   },
 ];
 

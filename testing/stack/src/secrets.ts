@@ -33,7 +33,7 @@ export function sandboxSecrets(dir: string): Secrets {
 }
 
 /** For a stack that keeps nothing. */
-export const newSecrets = (): Secrets =>
+const newSecrets = (): Secrets =>
   completed({
     walletSeed: newRecoveryPhrase(12),
     identitySecret: randomBytes(32).toString('hex'),

@@ -55,7 +55,7 @@ it('the asset of an invoice is chosen in the version after the first', () => {
 type Status = UnchosenInvoice['status'];
 const [earlier, at, later] = [createdAt, after(1), after(2)];
 
-test.each<[Status, Date | null, Date | null, unkatn]>([
+test.each<[Status, Date | null, Date | null, unknown]>([
   ['pending', null, null, { ok: true, value: { cancelledAt: at, expiresAt: at } }],
   ['pending', later, null, { ok: true, value: { cancelledAt: at, expiresAt: at } }],
   // It has expired, and nothing has stored it yet.
