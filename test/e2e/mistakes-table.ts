@@ -32,7 +32,9 @@ export const mistakes: Mistake[] = [
     ['single quotes', "{'asset':'ETH'}", 'column 2'],
     ['a text without quotes', '{"asset":ETH}', 'column 10'],
     ['a form', 'asset=ETH&amount=10', 'Send JSON instead'],
-    ['a list of invoices', '[{"asset":"ETH"}]', 'no object'],
+    ['a list of invoices', '[{"asset":"ETH"}]', 'send a JSON object'],
+    ['a text', '"ETH"', 'send a JSON object'],
+    ['no asset', '{"amount":10}', 'Valid: ETH, USDC_ERC20. Or give assets'],
   ]),
   ...invalid(INVOICE, 'asset', 'The selected asset is invalid.', [
     ['lower case', '{"asset":"eth","amount":10}', 'Did you mean ETH?'],
@@ -127,6 +129,18 @@ export const mistakes: Mistake[] = [
   ...invalid('GET /api/invoices', 'created_from', 'The created from is not a valid date.', [
     ['a Unix time', '?created_from=1767225600', '2026-01-01T00:00:00.000Z'],
   ]),
+  ...invalid(
+    'GET /api/payouts',
+    'created_to',
+    'The created to must be a date after or equal to created from.',
+    [
+      [
+        'dates the wrong way round',
+        '?created_from=2026-02-01&created_to=2026-01-01',
+        'exchange the two dates',
+      ],
+    ],
+  ),
   ...invalid('POST /api/webhooks ', 'events.0', 'The selected events.0 is invalid.', [
     [
       'an event that there is not',

@@ -34,8 +34,20 @@ export function form<S extends Shape>(shape: S, { alsoKnown = [], hints = {} }: 
     if (hint !== undefined && input !== undefined) {
       return refuse({ body: [{ message: 'The body must be a JSON object.', hint }] });
     }
-    return parsed;
+    const range = parsed.ok ? rangeProblem(parsed.value) : undefined;
+    return range === undefined ? parsed : refuse(range);
   };
+}
+
+/** Filters of a list that nothing can match: a range that ends before it begins. */
+function rangeProblem({
+  created_from: from,
+  created_to: to,
+}: Record<string, unknown>): FieldErrors | undefined {
+  if (!(from instanceof Date && to instanceof Date) || from <= to) return undefined;
+  const message = 'The created to must be a date after or equal to created from.';
+  const hint = `created_from is ${from.toISOString()}, which is later: exchange the two dates.`;
+  return { created_to: [{ message, hint }] };
 }
 
 /** Reads some fields of a body and leaves the others to other parts: `unknownFields` tells what none of them knows. */
@@ -90,5 +102,5 @@ function bodyHint(input: unknown): string | undefined {
   if (fieldsOf(input) !== undefined) return undefined;
   if (input instanceof UnreadableBody) return input.hint;
   if (input === undefined) return 'The body is empty: send a JSON object.';
-  return 'The body is JSON, and no object: send {"name": value} with the fields.';
+  return 'The body is JSON, and no object: send a JSON object, such as {"name": "value"}.';
 }

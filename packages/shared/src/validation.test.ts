@@ -224,10 +224,29 @@ test.each([
     'amount: Give a number in digits, such as 10.5. expires_in: Give a whole number, such as 30.',
   ],
   [undefined, 'The body is empty: send a JSON object.'],
-  [[sold], 'The body is JSON, and no object: send {"name": value} with the fields.'],
+  [[sold], 'The body is JSON, and no object: send a JSON object, such as {"name": "value"}.'],
   [new UnreadableBody('Line 3.'), 'Line 3.'],
 ])('the hint for %j says what to do', (input, hint) => {
   expect(hintBy(sale, input)).toBe(hint);
+});
+
+test('a missing choice names what there is, and a list that is too long does too', () => {
+  const choice = form({ mode: rules.oneOf(['a', 'b']).required, expand: rules.listOf(['x']).optional });
+  expect(hintBy(choice, {})).toBe('Valid: a, b.');
+  expect(hintBy(choice, { mode: 'a', expand: ['x', 'y'] })).toBe('Name each value once. Valid: x.');
+});
+
+test('a list of a time that ends before it begins is refused', () => {
+  const range = form({ created_from: rules.date().optional, created_to: rules.date().optional });
+  const message = 'The created to must be a date after or equal to created from.';
+  const [early, late] = ['2026-01-01', '2026-01-02'];
+  expect(refusedBy(range, { created_from: late, created_to: early })).toEqual({ created_to: [message] });
+  for (const given of [
+    { created_from: late, created_to: late },
+    { created_from: late },
+    { created_to: early },
+  ])
+    expect(range(given).ok).toBe(true);
 });
 
 test('a Unix time is shown as the date it is', () => {

@@ -67,14 +67,14 @@ export const issueOf = ({ message, hint }: FieldProblem, element?: number | stri
 
 function field<T>(
   rules: readonly Rule<never, unknown>[],
-  missing: { required: true } | { otherwise: unknown },
+  missing: { hint: string | undefined } | { otherwise: unknown },
 ): Field<T> {
   return (attribute) =>
     z.unknown().transform((input, context) => {
       let value: unknown = normalised(input);
       if (value === null) {
         if ('otherwise' in missing) return missing.otherwise as T;
-        context.addIssue({ code: 'custom', message: `The ${attribute} field is required.` });
+        context.addIssue(issueOf({ message: `The ${attribute} field is required.`, hint: missing.hint }));
         return z.NEVER;
       }
       let failed = false;
@@ -93,8 +93,11 @@ function field<T>(
 /** A rule set ready to be made required or optional. */
 export type Rules<T> = { required: Field<T>; optional: Field<T | null>; or<D>(otherwise: D): Field<T | D> };
 
-const rulesOf = <T>(...rules: Rule<never, unknown>[]): Rules<T> => ({
-  required: field<T>(rules, { required: true }),
+const rulesOf = <T>(...rules: Rule<never, unknown>[]): Rules<T> => hintedRules(undefined, ...rules);
+
+/** @param hint what to say when a required field is missing */
+const hintedRules = <T>(hint: string | undefined, ...rules: Rule<never, unknown>[]): Rules<T> => ({
+  required: field<T>(rules, { hint }),
   optional: field<T | null>(rules, { otherwise: null }),
   or: <D>(otherwise: D) => field<T | D>(rules, { otherwise }),
 });
@@ -183,8 +186,10 @@ const isOneOf =
 /** The nearest of the valid values, and all of them. */
 function choiceHint(value: unknown, allowed: readonly string[]): string {
   const near = typeof value === 'string' ? didYouMean(value, allowed) : undefined;
-  return [...(near === undefined ? [] : [near]), `Valid: ${allowed.join(', ') || 'none now'}.`].join(' ');
+  return [...(near === undefined ? [] : [near]), validOf(allowed)].join(' ');
 }
+
+const validOf = (allowed: readonly string[]): string => `Valid: ${allowed.join(', ') || 'none now'}.`;
 
 /** Each element is one of `allowed`, and counts once. */
 const isListOf =
@@ -194,7 +199,7 @@ const isListOf =
     if (!Array.isArray(value)) return stop(say, `The ${attribute} must be an array.`, example);
     if (value.length === 0) return stop(say, `The ${attribute} must have at least 1 items.`, example);
     if (value.length > allowed.length) {
-      const hint = 'Name each value once.';
+      const hint = `Name each value once. ${validOf(allowed)}`;
       return stop(say, `The ${attribute} must not have more than ${allowed.length} items.`, hint);
     }
     for (const [index, element] of value.entries()) {
@@ -262,7 +267,8 @@ export const rules = {
   /** An exact amount, as plain decimal text; its limits depend on the asset and are judged by the caller. */
   number: (): Rules<string> => rulesOf(isNumber),
   integer: (min: number, max: number): Rules<number> => rulesOf(isInteger, between(min, max)),
-  oneOf: <T extends string>(allowed: readonly T[]): Rules<T> => rulesOf(isText, isOneOf(allowed)),
+  oneOf: <T extends string>(allowed: readonly T[]): Rules<T> =>
+    hintedRules(validOf(allowed), isText, isOneOf(allowed)),
   listOf: <T extends string>(allowed: readonly T[]): Rules<T[]> => rulesOf(isListOf(allowed)),
   metadata: (): Rules<Metadata> => rulesOf(isMetadata),
   boolean: (): Rules<boolean> => rulesOf(isBoolean),

@@ -1,10 +1,15 @@
 import { formatFiat } from '@quittance/shared/money';
 import type { UnchosenInvoice } from './domain/unchosen-invoice.ts';
 import type { FoundInvoice } from './store/invoice-reads.ts';
-import { invoiceView, iso, linkView, pageUrl, type ViewPorts } from './views.ts';
+import { invoiceView, iso, linkView, listOnlyView, pageUrl, type ViewPorts } from './views.ts';
 
 /** An invoice before the choice in a list: the fields of an invoice, and nothing that the choice decides. */
 export const unchosenListItemView = (invoice: UnchosenInvoice) => ({
+  ...sharedView(invoice),
+  ...listOnlyView(invoice),
+});
+
+const sharedView = (invoice: UnchosenInvoice) => ({
   id: invoice.id,
   external_id: invoice.externalId,
   amount_fiat: formatFiat(invoice.amountFiat),
@@ -19,7 +24,7 @@ export const unchosenListItemView = (invoice: UnchosenInvoice) => ({
 
 /** An invoice before the choice in full. */
 export function unchosenView(invoice: UnchosenInvoice, shown: Pick<ViewPorts, 'settings'>) {
-  const { asset, ...fields } = unchosenListItemView(invoice);
+  const { asset, ...fields } = sharedView(invoice);
   return {
     ...fields,
     currency: invoice.currency,

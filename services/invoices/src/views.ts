@@ -43,8 +43,22 @@ function assetView(quote: Quote) {
 
 export const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
 
-/** An invoice in a list: exactly these fields. */
-export function listItemView(invoice: Invoice, { quotes }: Pick<ViewPorts, 'quotes'>) {
+/**
+ * An invoice in a list. Further fields only where the contract, which knows neither other currencies nor links, has no such
+ * invoice.
+ */
+export const listItemView = (invoice: Invoice, shown: Pick<ViewPorts, 'quotes'>) => ({
+  ...sharedView(invoice, shown),
+  ...listOnlyView(invoice),
+});
+
+export const listOnlyView = (invoice: Pick<Invoice, 'currency' | 'paymentLinkId'>) => ({
+  ...(invoice.currency === 'USD' ? {} : { currency: invoice.currency }),
+  ...linkView(invoice),
+});
+
+/** What an invoice has in a list and in full. */
+function sharedView(invoice: Invoice, { quotes }: Pick<ViewPorts, 'quotes'>) {
   return {
     id: invoice.id,
     external_id: invoice.externalId,
@@ -70,7 +84,7 @@ export function invoiceView(
   const payments = [...deposits, ...mempoolPayments].sort(
     (a, b) => a.firstSeenAt.getTime() - b.firstSeenAt.getTime(),
   );
-  const { asset, ...fields } = listItemView(invoice, shown);
+  const { asset, ...fields } = sharedView(invoice, shown);
   const remaining = amountRemaining(invoice);
   const explorer = shown.chains.get(invoice.chain);
   return {

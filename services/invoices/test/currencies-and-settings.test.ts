@@ -35,7 +35,19 @@ describe('an invoice in another currency', () => {
     expect(await shop.read(made.id)).toStrictEqual(made);
     fixture.fiatRates.set('EUR', aFiatRate('EUR', '1.0845', fixture.clock.at));
     expect((await fixture.told(made.id))[0]?.payload.data).toStrictEqual(made);
-    expect((await shop.get('/api/invoices?amount_fiat=10')).body.data).toMatchObject([{ id: made.id }]);
+    const listed = [{ id: made.id, amount_fiat: '10.00', currency: 'EUR' }];
+    expect((await shop.get('/api/invoices?amount_fiat=10')).body.data).toMatchObject(listed);
+    fixture.pass(1);
+    await shop.post('/api/invoices', { amount: 10, assets: 'all', currency: 'EUR' });
+    await shop.invoice({ amount: 10 });
+    const [before, after, ...others] = (await shop.get('/api/invoices?currency=EUR')).body.data;
+    expect([before, after, others]).toMatchObject([{ currency: 'EUR', asset: null }, listed[0], []]);
+    expect((await shop.get('/api/invoices?currency=USD')).body.data).toMatchObject([
+      { amount_fiat: '10.00' },
+    ]);
+    expect((await shop.get('/api/invoices?currency=usd')).body).toMatchObject({
+      hint: expect.stringContaining('Did you mean USD?'),
+    });
     expect(await page(made.id)).toContain('10.00 euros, 0.004338 ETH');
 
     await pay(made.address.address.toLowerCase(), 4_338n * 10n ** 12n);
@@ -136,7 +148,9 @@ describe('the invoice settings of an account', () => {
     await shop.patch(SETTINGS, { tolerance: 0 });
     await pay(made.address.address.toLowerCase(), 9_000_009n * 10n ** 9n);
     await settle();
-    expect(await shop.read(made.id)).toMatchObject({ status: 'paid', paid_amount: '0.009000009' });
+    const paid = { status: 'paid', paid_amount: '0.009000009', amount_remaining: '0' };
+    const { address } = made.address;
+    expect(await shop.read(made.id)).toMatchObject({ ...paid, address: { address, uri: address } });
   });
 
   it.each([

@@ -101,6 +101,8 @@ describe('GET /api/invoices', () => {
     expect((await shop.get(links.next.replace('https://pay.example', ''))).body.data).toStrictEqual([whole]);
     const wrong = await shop.get('/api/invoices?expand=payment');
     expect(wrong).toMatchObject({ status: 422, body: { hint: expect.stringContaining('payments') } });
+    const more = await shop.get('/api/invoices?expand=payments,refunds');
+    expect(more).toMatchObject({ status: 422, body: { hint: 'Name each value once. Valid: payments.' } });
   });
 });
 

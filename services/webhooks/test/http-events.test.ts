@@ -35,18 +35,26 @@ test('pages of events are in order and say where the next page starts', async ()
   const repeated = await call('GET', '/api/events?kinds=invoice.paid&kinds=payout.failed', account);
   expect(repeated.body).toEqual(named.body);
   const beyond = await call('GET', '/api/events?after=100', account);
-  expect(beyond.body).toEqual({
-    data: [],
-    meta: { has_more: false, next_after: 100, first_sequence: 1, last_sequence: 6 },
+  expect(beyond).toMatchObject({
+    status: 422,
+    body: {
+      errors: { after: ['The after must not be greater than 6.'] },
+      hint: 'The last event of the account has the sequence 6: give 6 or less.',
+    },
   });
+  const last = await call('GET', '/api/events?after=6', account);
+  expect(last.body).toEqual({ data: [], meta: { ...none.body.meta } });
   const fresh = { has_more: false, next_after: 0, first_sequence: 1, last_sequence: 0 };
   expect((await call('GET', '/api/events', anAccount())).body).toEqual({ data: [], meta: fresh });
 });
+
+const ENDS_BEFORE_IT_BEGINS = 'The created to must be a date after or equal to created from.';
 
 test.each<[string, Record<string, string[]>]>([
   ['after=-1', { after: ['The after must be at least 0.'] }],
   ['after=x', { after: ['The after must be an integer.'] }],
   ['limit=0', { limit: ['The limit must be at least 1.'] }],
+  ['created_from=2026-02-01&created_to=2026-01-01', { created_to: [ENDS_BEFORE_IT_BEGINS] }],
   ['limit=501', { limit: ['The limit must not be greater than 500.'] }],
   ['created_from=yesterday', { created_from: ['The created from is not a valid date.'] }],
   ['created_to=2026-02-31', { created_to: ['The created to is not a valid date.'] }],
@@ -117,7 +125,9 @@ test.each([
     name === 'account_last_sequences' ? undefined : pruneOldEvents(ports),
   );
   const wanted = { after: 0, eventTypes: null, from: null, to: null, limit: 10, ...filter };
-  const { events, ...meta } = await listEvents({ db: pruning }, account, wanted);
+  const listed = await listEvents({ db: pruning }, account, wanted);
+  if (!listed.ok) throw new Error(`the log ends at ${listed.refusal.last}`);
+  const { events, ...meta } = listed.value;
   expect(events.map(({ sequence }) => sequence)).toEqual(['3']);
   expect(meta).toEqual({ hasMore: false, nextAfter: '3', firstSequence: '3', lastSequence: '3' });
 });

@@ -3,11 +3,19 @@ import { units } from '@quittance/shared/money';
 import { amountRemaining } from './invoice.ts';
 
 test.each([
-  [10n, 2n, 3n, 5n],
-  [10n, 0n, 9n, 1n],
-  [10n, 4n, 6n, 0n],
-  [10n, 6n, 6n, 0n],
-])('of %p due, with %p pending and %p paid, %p remain', (due, pending, paid, remaining) => {
-  const [amountDue, pendingAmount, paidAmount] = [units(due), units(pending), units(paid)];
-  expect(amountRemaining({ amountDue, pendingAmount, paidAmount })).toBe(remaining);
-});
+  ['pending', 10n, 2n, 3n, 0n, 5n],
+  ['partially_paid', 10n, 0n, 9n, 0n, 1n],
+  ['confirmed', 10n, 4n, 6n, 0n, 0n],
+  ['paid', 10n, 6n, 6n, 0n, 0n],
+  // Within the tolerance.
+  ['confirmed', 10n, 9n, 0n, 0n, 0n],
+  ['paid', 10n, 0n, 9n, 0n, 0n],
+  ['paid', 10n, 0n, 4n, 5n, 6n],
+] as const)(
+  'of a %s invoice of %p due, with %p pending, %p paid and %p reversed, %p remain',
+  (status, due, pending, paid, reversed, remaining) => {
+    const [amountDue, pendingAmount] = [units(due), units(pending)];
+    const [paidAmount, reversedAmount] = [units(paid), units(reversed)];
+    expect(amountRemaining({ status, amountDue, pendingAmount, paidAmount, reversedAmount })).toBe(remaining);
+  },
+);

@@ -78,14 +78,20 @@ export type Progress = {
 
 export type Invoice = InvoiceTerms & Progress & { version: number };
 
-/** What is still to be paid: the amount due less what was seen. */
+/**
+ * What is still to be paid: the amount due less what was seen. Nothing once that is enough within the tolerance, unless the chain
+ * took a credited payment back.
+ */
 export function amountRemaining({
+  status,
   amountDue,
   pendingAmount,
   paidAmount,
-}: Pick<Invoice, 'amountDue' | 'pendingAmount' | 'paidAmount'>): Units {
+  reversedAmount,
+}: Pick<Invoice, 'status' | 'amountDue' | 'pendingAmount' | 'paidAmount' | 'reversedAmount'>): Units {
+  const isEnough = status === 'paid' || status === 'confirmed';
   const remaining = amountDue - pendingAmount - paidAmount;
-  return (remaining > 0n ? remaining : 0n) as Units;
+  return ((isEnough && reversedAmount === 0n) || remaining < 0n ? 0n : remaining) as Units;
 }
 
 /** The state of a new invoice. */

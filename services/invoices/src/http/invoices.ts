@@ -1,5 +1,6 @@
 import { assetSymbols } from '@quittance/shared/assets';
 import { type CsvExports, csvExports, partErrors, wantsCsv } from '@quittance/shared/csv-export';
+import { currencyCodes } from '@quittance/shared/currencies';
 import { form } from '@quittance/shared/form';
 import {
   contextOf,
@@ -88,6 +89,7 @@ const listForm = form(
     address: rules.text(SEARCHED_CHARACTERS_MAX).optional,
     tx_hash: rules.text(SEARCHED_CHARACTERS_MAX).optional,
     amount_fiat: searchedAmount,
+    currency: rules.oneOf(currencyCodes).optional,
     payment_link_id: rules.text(SEARCHED_CHARACTERS_MAX).optional,
     created_from: rules.date().optional,
     created_to: rules.date().optional,

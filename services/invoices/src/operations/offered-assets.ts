@@ -2,7 +2,7 @@ import { type AssetSymbol, assetSymbols, assets } from '@quittance/shared/assets
 import { fieldsOf, type RequestBody } from '@quittance/shared/exact-json';
 import { formPart } from '@quittance/shared/form';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import { type FieldErrors, messages, rules } from '@quittance/shared/validation';
+import { type FieldErrors, type FieldProblem, messages, rules } from '@quittance/shared/validation';
 import type { Ports } from '../ports.ts';
 
 /** Where `assets` has this value, the payer may choose from all assets. */
@@ -31,8 +31,15 @@ export function readOffer(ports: OfferPorts, body: RequestBody): Result<Offer, F
     known.ok && isOffered(ports, known.value.asset)
       ? known
       : assetFormOf(assetSymbols.filter((symbol) => isOffered(ports, symbol)))(body);
-  return asset.ok ? ok({ asset: asset.value.asset, assets: null }) : asset;
+  if (asset.ok) return ok({ asset: asset.value.asset, assets: null });
+  if (fieldsOf(body) === undefined || isGiven(body, 'asset')) return asset;
+  return refuse({ asset: (asset.refusal['asset'] ?? []).map(orAssets) });
 }
+
+const orAssets = ({ message, hint = '' }: FieldProblem): FieldProblem => ({
+  message,
+  hint: `${hint} Or give assets, an array or "${ALL}", and the payer chooses.`,
+});
 
 /** Whether a field has a value: null and an empty text are none, as in every form. */
 export function isGiven(body: RequestBody, name: string): boolean {

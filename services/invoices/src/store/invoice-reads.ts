@@ -1,4 +1,5 @@
 import { type AssetSymbol, chains } from '@quittance/shared/assets';
+import type { Currency } from '@quittance/shared/currencies';
 import { type Queryable, query, type Selection } from '@quittance/shared/db';
 import { type AccountId, type InvoiceId, newInvoiceId } from '@quittance/shared/ids';
 import { type Cents, type Units, units } from '@quittance/shared/money';
@@ -124,6 +125,7 @@ export type ListFilter = {
   address: string | null;
   tx_hash: string | null;
   amount_fiat: Cents | null;
+  currency: Currency | null;
   payment_link_id: string | null;
   created_from: Date | null;
   created_to: Date | null;
@@ -157,6 +159,7 @@ function narrowed(account: AccountId, filter: ListFilter) {
   };
   narrow('status', filter.status, (p) => `status = ${p}`);
   narrow('asset', filter.asset, (p) => `asset = ${p}`);
+  narrow('currency', filter.currency, (p) => `currency = ${p}`);
   narrow('external', filter.external_id, (p) => `external_id = ${p}`);
   narrow('link', filter.payment_link_id, (p) => `payment_link_id = ${p}`);
   const { external_id_prefix: prefix, amount_fiat: amount, address, tx_hash: hash } = filter;

@@ -31,6 +31,11 @@ const refusals = {
 // eslint-disable-next-line no-restricted-syntax -- sequence numbers, below 2^53 as in JSON
 const numberOf = (sequence: string): number => Number(sequence);
 
+const afterTheEnd = ({ last }: { last: string }): Answer => {
+  const hint = `The last event of the account has the sequence ${last}: give ${last} or less.`;
+  return answers.invalid({ after: [messages.atMost('after', last, hint)] });
+};
+
 /** The events of a merchant, in pages and as a stream. */
 export function routeEvents(app: Express, merchant: RequestHandler, ports: Ports): void {
   app.get('/api/events', merchant, async (req, res) => {
@@ -38,7 +43,9 @@ export function routeEvents(app: Express, merchant: RequestHandler, ports: Ports
     if (!read.ok) return send(res, answers.invalid(read.refusal));
     const { created_from: from, created_to: to, kinds: eventTypes, ...others } = read.value;
     const wanted = { ...others, eventTypes, from, to };
-    const found = await listEvents(ports, contextOf(res).identity.account, wanted);
+    const listed = await listEvents(ports, contextOf(res).identity.account, wanted);
+    if (!listed.ok) return send(res, afterTheEnd(listed.refusal));
+    const found = listed.value;
     const meta = {
       has_more: found.hasMore,
       next_after: numberOf(found.nextAfter),
@@ -57,7 +64,7 @@ export function routeEvents(app: Express, merchant: RequestHandler, ports: Ports
     const opened = await openEventStream(ports, res, contextOf(res).identity.account, wanted);
     if (opened.ok) return;
     if (typeof opened.refusal === 'string') return send(res, refusals.stream[opened.refusal]);
-    send(res, answers.invalid({ after: [messages.atMost('after', opened.refusal.last)] }));
+    send(res, afterTheEnd(opened.refusal));
   });
 
   app.get('/api/events/:id', merchant, async (req, res) => {

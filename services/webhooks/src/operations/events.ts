@@ -72,14 +72,18 @@ export async function readEvent(
 /** `nextAfter` is the start of the next page: with the same filters, no unread event is at or before it, now or later. */
 export type EventsAfter = EventPage & { hasMore: boolean; nextAfter: string; lastSequence: string };
 
+/** Why events cannot be read from a place on: the log ends before it. */
+type AfterTheEnd = { last: string };
+
 /** The events of an account after a sequence number, in order and without a gap. */
 export async function listEvents(
   { db }: Pick<Ports, 'db'>,
   account: AccountId,
   wanted: EventsQuery,
-): Promise<EventsAfter> {
+): Promise<Result<EventsAfter, AfterTheEnd>> {
   // Read first: the next statement sees all events up to this number.
   const lastSequence = await lastSequenceOf(db, account);
+  if (BigInt(wanted.after) > BigInt(lastSequence)) return refuse({ last: lastSequence });
   const page = await eventsAfter(db, account, { ...wanted, limit: wanted.limit + 1 });
   const events = page.events.slice(0, wanted.limit);
   const hasMore = page.events.length > wanted.limit;
@@ -89,7 +93,7 @@ export async function listEvents(
     // Events after `to` are not skipped: a request with a later `to` reads them.
     ...(hasMore || wanted.to !== null ? [] : [lastSequence]),
   ];
-  return { ...page, events, hasMore, nextAfter: seen.reduce(later), lastSequence };
+  return ok({ ...page, events, hasMore, nextAfter: seen.reduce(later), lastSequence });
 }
 
 export type StreamQuery = {
@@ -104,7 +108,7 @@ export async function openEventStream(
   res: ServerResponse,
   account: AccountId,
   { after, eventTypes }: StreamQuery,
-): Promise<Result<null, StreamRefusal | { last: string }>> {
+): Promise<Result<null, StreamRefusal | AfterTheEnd>> {
   const last = await lastSequenceOf(db, account);
   if (after !== undefined && BigInt(after) > BigInt(last)) return refuse({ last });
   const refused = streams.open(res, { account, eventTypes, after: String(after ?? last) });
