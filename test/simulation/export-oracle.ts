@@ -28,6 +28,7 @@ const anyOf = {
     address: null,
     tx_hash: null,
     amount_fiat: null,
+    currency: null,
     payment_link_id: null,
     created_from: null,
     created_to: null,

@@ -11,8 +11,12 @@ const { db, clock, ports, receiver, port, receive, deliverAll, aShop } = await o
 
 type Told = { id: string; sequence: number; version: number; data: { id: string; n: number } };
 
-const page = (account: AccountId, after: number, limit = 500) =>
-  listEvents(ports, account, { after, limit, eventTypes: null, from: null, to: null });
+async function page(account: AccountId, after: number, limit = 500) {
+  const wanted = { after, limit, eventTypes: null, from: null, to: null };
+  const listed = await listEvents(ports, account, wanted);
+  if (!listed.ok) throw new Error(`the log ends at ${listed.refusal.last}`);
+  return listed.value;
+}
 
 test('a reader never sees a sequence number before a smaller one while many transactions write', async () => {
   const accounts = [anAccount(), anAccount()];
