@@ -95,6 +95,19 @@ it('places one of two holds on a balance that covers one', async () => {
   });
 });
 
+it('places a hold that a deposit of the same moment covers, or refuses it', async () => {
+  await replicas.inEveryOrder(async (interleave) => {
+    const account = await aRichAccount();
+    const deposit: Sent = { kind: 'deposit.settled', payload: aDeposit(account, 100n) };
+    const { a, b } = await interleave(placing(aHold(account, 150n)), handling(deposit));
+    returned(b);
+    const isPlaced = returned(a) === 'placed';
+    expect(await balanceOf(account)).toEqual(
+      isPlaced ? { available: '50', held: '150' } : { available: '200', held: '0' },
+    );
+  });
+});
+
 it('places a hold once that two replicas are asked for', async () => {
   await replicas.inEveryOrder(async (interleave) => {
     const account = await aRichAccount();

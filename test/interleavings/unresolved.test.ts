@@ -137,6 +137,20 @@ it('gives a part whose payout fails back to the deposit, whatever becomes of the
     const deposit = await anOpenDeposit();
     const failing = part(deposit, 60n);
     await placing(failing).run(db);
+    const { a, b } = await interleave(handling(release(failing)), placing(part(deposit, 70n)));
+    expect(returned(a)).toBe(undefined);
+    const outcome = returned(b);
+    expect(['placed', 'RefundInProgress']).toContain(outcome);
+    expect(await booksOf(deposit)).toEqual(
+      outcome === 'placed'
+        ? ['0', '70', '30', '30', 'open', '70', '0']
+        : ['0', '0', '100', '100', 'open', '0', '0'],
+    );
+  });
+  await replicas.inEveryOrder(async (interleave) => {
+    const deposit = await anOpenDeposit();
+    const failing = part(deposit, 60n);
+    await placing(failing).run(db);
     const { a, b } = await interleave(handling(release(failing)), accepting(deposit));
     expect([returned(a), returned(b)]).toEqual([undefined, true]);
     expect(await booksOf(deposit)).toEqual(['100', '0', '0', '100', 'accepted', '0', '0']);

@@ -12,7 +12,10 @@ export async function discrepanciesOf(admin: Db): Promise<string[]> {
   return [...found, ...waiting.map(({ what }) => what)];
 }
 
-/** What waits for a decision, and what is on its way back, is the same in all three tables. */
+/**
+ * What waits for a decision, and what is on its way back, is the same in all three tables. Holds of parts, which are not the
+ * deposit's payout, are compared by I3.
+ */
 const UNRESOLVED_DISAGREES = `
   select b.account_id || ' ' || b.asset || ' has ' || b.unresolved || ' unresolved, its open deposits sum to ' ||
     coalesce(u.amount, 0) as what
@@ -23,6 +26,5 @@ const UNRESOLVED_DISAGREES = `
   union all
   select 'deposit ' || deposit_id || ' is ' || u.state || ', the hold of payout ' || h.payout_id || ' is ' || h.state
   from unresolved u join holds h using (deposit_id)
-  where u.state <> 'reversed'
-    and (h.state = 'placed' and (u.state <> 'returning' or u.payout_id <> h.payout_id)
-      or h.state = 'settled' and (u.state <> 'returned' or u.payout_id <> h.payout_id))`;
+  where u.state <> 'reversed' and u.payout_id = h.payout_id
+    and (h.state = 'placed' and u.state <> 'returning' or h.state = 'settled' and u.state <> 'returned')`;

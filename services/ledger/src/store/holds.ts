@@ -26,7 +26,8 @@ const asked = bulk({
  * The row lock is what makes it safe: `locked` waits for whoever has the row and then reads its newest
  * version, so `available` is true until this statement commits. A payout that another replica decides at
  * the same moment does not get a second row (`fresh_holds` leaves it out, and with it everything below),
- * and is found by the next statement. The CHECK on balances stands behind it all.
+ * and is found by the next statement. The CHECK on balances stands behind it all. Balances are written from `locked`:
+ * Postgres checks the constraints of an update before it reads a row's newest version.
  */
 const decide = query<Hold>(
   'holds_decide',
@@ -39,7 +40,7 @@ const decide = query<Hold>(
      select a.* from asked a
      where not exists (select from known k where k.payout_id = a.payout_id)),
    locked as (
-     select account_id, asset, available from balances
+     select account_id, asset, available, held from balances
      where (account_id, asset) in (select account_id, asset from open)
      order by account_id, asset for no key update),
    weighed as (
@@ -60,10 +61,11 @@ const decide = query<Hold>(
      on conflict (payout_id) do nothing
      returning payout_id, account_id, asset, amount, network_fee, deposit_id, state),
    taken as (
-     update balances b set available = b.available - t.total, held = b.held + t.total
+     update balances b set available = l.available - t.total, held = l.held + t.total
      from (
        select account_id, asset, sum(amount + network_fee) as total from fresh_holds
        where state = 'placed' group by account_id, asset) t
+     join locked l using (account_id, asset)
      where b.account_id = t.account_id and b.asset = t.asset),
    booked as (
      insert into transfers (op, kind, account_id, asset, amount, network_fee, usd_rate)

@@ -48,7 +48,8 @@ const asked = bulk({
  * deposit `returning`. A refusal is final, so it is given only where the deposit can never be open again, and where a
  * part of what the refund takes has recovered a write-off: that part never comes back. Of two refunds of one deposit
  * in a statement the first is decided. A deposit that is being refunded, is not here, or has less than the refund
- * leaves its hold undecided.
+ * leaves its hold undecided. What is written comes from the locked rows: Postgres checks the constraints of an update before
+ * it reads a row's newest version.
  */
 const decide = query<Hold>(
   'returns_decide',
@@ -61,7 +62,7 @@ const decide = query<Hold>(
      select a.*, a.amount + a.network_fee as total from asked a
      where not exists (select from known k where k.payout_id = a.payout_id)),
    locked as (
-     select account_id, asset from balances
+     select account_id, asset, unresolved, held from balances
      where (account_id, asset) in (select account_id, asset from open)
      order by account_id, asset for no key update),
    waiting as (
@@ -69,15 +70,16 @@ const decide = query<Hold>(
      where (select count(*) from locked) > 0 and deposit_id = any($6::text[])
      order by deposit_id for no key update),
    weighed as (
-     select o.*, o.total = w.left_of_it as is_all, row_number() over (partition by deposit_id order by o.n) as turn
+     select o.*, w.left_of_it, w.returning_amount, o.total = w.left_of_it as is_all, row_number() over (partition by deposit_id order by o.n) as turn
      from open o join waiting w using (deposit_id, account_id, asset)
      where w.state = 'open' and (o.total = w.left_of_it or (o.is_part and o.total < w.left_of_it))),
    never as (
      select o.* from open o join waiting w using (deposit_id, account_id, asset)
      where w.state in ('accepted', 'returned', 'reversed')
-       or (w.state = 'open' and o.total > w.left_of_it + w.returning_amount and o.total - w.left_of_it <= (
-         select sum(t.amount) from transfers t where t.kind = 'recovery'
-           and t.op > 'recovery:' || o.deposit_id || ':' and t.op < 'recovery:' || o.deposit_id || ';'))),
+       or (w.state = 'open' and o.total > w.left_of_it + w.returning_amount and exists (
+         select from transfers t where t.kind = 'recovery'
+           and t.op > 'recovery:' || o.deposit_id || ':' and t.op < 'recovery:' || o.deposit_id || ';'
+         having o.total - w.left_of_it = sum(t.amount) or (o.is_part and o.total - w.left_of_it < sum(t.amount))))),
    fresh_holds as (
      insert into holds (payout_id, account_id, asset, amount, network_fee, deposit_id, state, ended_at)
      select payout_id, account_id, asset, amount, network_fee, deposit_id, 'placed', null from weighed
@@ -87,18 +89,19 @@ const decide = query<Hold>(
      on conflict (payout_id) do nothing
      returning payout_id, account_id, asset, amount, network_fee, deposit_id, state),
    placed as (
-     select h.*, amount + network_fee as total, (select w.is_all from weighed w where w.payout_id = h.payout_id) as is_all
-     from fresh_holds h where state = 'placed'),
+     select h.*, w.total, w.is_all, w.left_of_it, w.returning_amount
+     from fresh_holds h join weighed w using (payout_id) where h.state = 'placed'),
    claimed as (
      update unresolved u set
        state = case when p.is_all then 'returning' else u.state end,
        payout_id = case when p.is_all then p.payout_id else u.payout_id end,
-       amount = u.amount - case when p.is_all then 0 else p.total end,
-       returning_amount = u.returning_amount + case when p.is_all then 0 else p.total end
+       amount = p.left_of_it - case when p.is_all then 0 else p.total end,
+       returning_amount = p.returning_amount + case when p.is_all then 0 else p.total end
      from placed p where u.deposit_id = p.deposit_id),
    taken as (
-     update balances b set unresolved = b.unresolved - t.total, held = b.held + t.total
+     update balances b set unresolved = l.unresolved - t.total, held = l.held + t.total
      from (select account_id, asset, sum(total) as total from placed group by account_id, asset) t
+     join locked l using (account_id, asset)
      where b.account_id = t.account_id and b.asset = t.asset),
    booked as (
      insert into transfers (op, kind, account_id, asset, amount, network_fee, detail, usd_rate)
@@ -188,15 +191,15 @@ export const findSuspense = (db: Queryable, id: DepositId): Promise<SuspenseItem
 const accept = query<SuspenseItem>(
   'unresolved_accept',
   `with locked as (
-     select 1 from balances where account_id = $2 and asset = $3 for no key update),
+     select available, unresolved from balances where account_id = $2 and asset = $3 for no key update),
    item as (
      update unresolved set state = 'accepted', resolved_at = now()
      where (select count(*) from locked) = 1
        and deposit_id = $1 and account_id = $2 and asset = $3 and state = 'open'
      returning *),
    moved as (
-     update balances b set available = b.available + i.amount, unresolved = b.unresolved - i.amount
-     from item i where b.account_id = i.account_id and b.asset = i.asset),
+     update balances b set available = l.available + i.amount, unresolved = l.unresolved - i.amount
+     from item i, locked l where b.account_id = i.account_id and b.asset = i.asset),
    booked as (
      insert into transfers (op, kind, account_id, asset, amount, usd_rate)
      select 'accept:' || deposit_id, 'accept', account_id, asset, amount, ${rateNow('item.asset')} from item

@@ -107,7 +107,8 @@ export const lockClaimed = async (
 const note = query<AutomaticPayout>(
   'automatic_payouts_note_run',
   `update automatic_payouts set next_run_at = $4, last_payout_id = coalesce($5, last_payout_id), last_error = $6, told_error = $7
-   where account_id = $1 and asset = $2 and next_run_at = $3 returning ${columns}`,
+   where account_id = $1 and asset = $2 and next_run_at = $3 and told_error is not distinct from $8
+   returning ${columns}`,
 );
 
 type RunResult = Pick<AutomaticPayout, 'nextRunAt' | 'toldError'> & {
@@ -115,10 +116,12 @@ type RunResult = Pick<AutomaticPayout, 'nextRunAt' | 'toldError'> & {
   error: RunError | null;
 };
 
-/** Stores the result of a claimed run. Undefined when the rule was replaced since. */
+type ClaimedRule = Pick<AutomaticPayout, 'account' | 'asset' | 'nextRunAt' | 'toldError'>;
+
+/** Stores the result of a claimed run. Undefined when the rule was replaced since, or another run has told of a failure. */
 export const noteRun = (
   db: Queryable,
-  { account, asset, nextRunAt: claimedUntil }: Pick<AutomaticPayout, 'account' | 'asset' | 'nextRunAt'>,
+  { account, asset, nextRunAt: claimedUntil, toldError: toldBefore }: ClaimedRule,
   { nextRunAt, payoutId, error, toldError }: RunResult,
 ): Promise<AutomaticPayout | undefined> =>
-  db.maybe(note, [account, asset, claimedUntil, nextRunAt, payoutId, error, toldError]);
+  db.maybe(note, [account, asset, claimedUntil, nextRunAt, payoutId, error, toldError, toldBefore]);

@@ -56,6 +56,7 @@ const names = [
   'rates_now',
   'state',
   'expires_at',
+  'unfunded_since',
   'payout_id',
   'external_id',
   'metadata',
