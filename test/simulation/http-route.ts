@@ -29,7 +29,9 @@ export function routesOf(add: (app: App) => void): Map<string, Route> {
       const handler = handlers.at(-1);
       if (handler !== undefined) routes.set(`${method} ${path}`, (call) => callHandler(handler, call));
     };
-  add({ get: taking('GET'), post: taking('POST') } as unknown as App);
+  const methods = ['get', 'post', 'put', 'patch', 'delete'];
+  const app = Object.fromEntries(methods.map((method) => [method, taking(method.toUpperCase())]));
+  add(app as unknown as App);
   return routes;
 }
 

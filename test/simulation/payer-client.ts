@@ -41,7 +41,7 @@ async function runChoice(environment: Environment, sales: Sale[]): Promise<void>
   const { chance, scheduler, outside, chain } = environment;
   const account = chance.oneOf(ACCOUNTS);
   const dollars = chance.between(1, 3) * 10;
-  const minutes = chance.oneOf([1, 2]);
+  const minutes = chance.oneOf([2, 3]);
   const id = await createUnchosen(environment, {
     account,
     dollars,
@@ -52,10 +52,9 @@ async function runChoice(environment: Environment, sales: Sale[]): Promise<void>
   const sale: Sale = { kind: 'choice', id, dollars, shown: [] };
   sales.push(sale);
   const isLate = chance.percent(LATE_PERCENT);
-  const early = isLate
-    ? chance.oneOf([minutes * MINUTE_MS - chance.below(5_000), (minutes - 1) * MINUTE_MS])
-    : 0;
-  await scheduler.sleep(outside, early + chance.below(isLate ? 1_000 : 3_000));
+  // About when the time is over, or when a choice may be refused because nobody could pay any more.
+  const from = isLate ? chance.oneOf([minutes, minutes - 1]) * MINUTE_MS - 3_000 : 0;
+  await scheduler.sleep(outside, from + chance.below(4_000));
   const tab = async () => {
     const asset = chance.oneOf(chain.assets);
     for (let tries = 0; tries < TRIES_MAX; tries++) {

@@ -24,10 +24,14 @@ export const payerMutants: readonly Mutant[] = [
     what: 'a choice does not look whether another one came first: it gives the invoice another asset and address',
     shows: /^one invoice was shown as|^an asset was chosen 2 times/,
     apply(wiring) {
-      rewrite(wiring, 'invoices.unchosen_invoices_take', [
-        /delete from [\s\S]*returning 1/,
-        `select 1 from (values ($1::text, $2::timestamptz)) as given`,
-      ]);
+      const terms = 'id, account_id, assets, currency, amount_fiat';
+      rewrite(
+        wiring,
+        'invoices.unchosen_invoices_take',
+        ['delete from unchosen_invoices', `select ${terms} from unchosen_invoices`],
+        [`returning ${terms}`, ''],
+        [/(?<=from taken)/, ' on conflict (invoice_id) do update set asset = excluded.asset'],
+      );
       allowSecond(wiring, 'invoices.invoices_insert_chosen', `on conflict (id) do update set ${REPLACES}`);
     },
   },

@@ -8,10 +8,7 @@ export const refundMutants: readonly Mutant[] = [
     what: 'what is left of an invoice is read before its lock is taken, and not once more behind it',
     shows: /^I4: the refunds of invoice/,
     apply: (wiring) =>
-      rewrite(wiring, 'payouts.refunds_insert_within', [
-        '<= $17::numeric',
-        '<= greatest($17::numeric, 1e40)',
-      ]),
+      rewrite(wiring, 'payouts.refunds_insert_within', [/<= (?=\$\d+::numeric)/, '<= 1e40 + ']),
   },
   {
     name: 'claimed-in-each-tab',
