@@ -197,6 +197,21 @@ describe('GET /api/invoices', () => {
     expect((await merchant.get('/api/invoices?status=pending&perPage=1')).body.meta.total).toBe(2);
   });
 
+  it('filters by currency, before and after the choice of the asset', async () => {
+    const shop = fixture.merchant();
+    const chosen = await shop.invoice({ amount: 10, currency: 'EUR' });
+    fixture.pass(1);
+    const unchosen = await shop.post('/api/invoices', { amount: 10, assets: 'all', currency: 'EUR' });
+    const inDollars = await shop.invoice({ amount: 10 });
+    const list = async (search: string) => (await shop.get(`/api/invoices?${search}`)).body;
+    expect((await list('currency=EUR')).data).toMatchObject([
+      { id: unchosen.body.data.id, currency: 'EUR', asset: null },
+      { id: chosen.id, currency: 'EUR', asset: { symbol: 'ETH' } },
+    ]);
+    expect(await list('currency=USD')).toMatchObject({ data: [{ id: inDollars.id }], meta: { total: 1 } });
+    expect((await list('currency=usd')).hint).toContain('Did you mean USD?');
+  });
+
   it('lists invoices before and after the choice together, newest first, with right totals', async () => {
     const shop = fixture.merchant();
     const ids: string[] = [];

@@ -125,7 +125,7 @@ async function listPage(
   { page, perPage, inFull, query }: WantedPage,
 ): Promise<Answer> {
   const { items, total } = await listInvoices(ports.db, account, filter, placeOf(page, perPage));
-  const data = inFull
+  const data: object[] = inFull
     ? await allInFull(ports, items)
     : items.map((item) => (isUnchosen(item) ? unchosenListItemView(item) : listItemView(item, ports)));
   const path = `${ports.settings.publicUrl}/api/invoices`;
