@@ -18,8 +18,8 @@ const LATE_PERCENT = 30;
 const CHOOSE = 'POST /pay/:id/choose';
 const CREATE_LINK = 'POST /api/payment-links';
 const FOLLOW = 'POST /link/:id';
-/** What a page may answer: the next page, or why this is not possible now. */
-const PAGE_STATUSES: readonly number[] = [200, 303, 409, 422, 429, 503];
+/** What a page may answer: the next page, why this is not possible now, or that nobody knows whether it was carried out. */
+const PAGE_STATUSES: readonly number[] = [200, 303, 409, 422, 429, 500, 503];
 
 /** What a payer was asked to pay. */
 export type Shown = { invoice: string; asset: string; address: string; due: bigint };
