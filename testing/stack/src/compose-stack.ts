@@ -99,8 +99,10 @@ export async function composeStack(options: ComposeOptions): Promise<ComposeStac
   const dir = mkdtempSync(join(tmpdir(), 'quittance-compose-'));
   const files = [join(ROOT, 'docker-compose.yml'), join(dir, 'docker-compose.tests.yml')] as const;
   writeFileSync(files[1], changed(options.changes ?? {}));
-  // The .env of a checkout is of what its owner runs.
-  const common = ['--env-file', '/dev/null', '--profile', 'sandbox'];
+  // An empty one in place of the checkout's own .env, which is of what its owner runs.
+  const envFile = join(dir, 'env');
+  writeFileSync(envFile, '');
+  const common = ['--env-file', envFile, '--profile', 'sandbox'];
   const standalone = (await shell('docker', ['compose', 'version'])).code !== 0;
   const [program = '', ...first] = standalone ? ['docker-compose'] : ['docker', 'compose'];
   const command = [...first, ...common, ...files.flatMap((file) => ['--file', file])];
