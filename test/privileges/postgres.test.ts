@@ -38,7 +38,6 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     invoices: 'iu',
     key_comparisons: 'iu',
     refunds: 'iu',
-    returned_deposits: 'iu',
     rescans: 'u',
     mempool_payments: 'iud',
     payment_links: 'iu',
