@@ -41,8 +41,8 @@ type Sale = { id: string; address: string; amount: string };
 export type Load = {
   merchant: Merchant;
   receiver: Receiver;
-  /** How much was acknowledged so far. */
-  counts(): { accepted: number; refused: number; unknown: number; sales: number };
+  /** How much was acknowledged so far, of all payouts or of those after the first `asked`. */
+  counts(asked?: number): { accepted: number; refused: number; unknown: number; sales: number };
   /** What it could not do and where it was told wrongly until now. */
   complaints(): string[];
   /** Waits for the next payout that is accepted. */
@@ -169,7 +169,8 @@ export async function startLoad(quittance: Quittance, options: LoadOptions = {})
     ...assets.map((asset) => loop(`sell for ${asset}`, SELLS_EVERY_MS * assets.length, () => sell(asset))),
     loop('look', LOOKS_EVERY_MS, look),
   ];
-  const count = (known: Asked['known']) => asked.filter((one) => one.known === known).length;
+  const count = (known: Asked['known'], from = 0) =>
+    asked.slice(from).filter((one) => one.known === known).length;
 
   const stillOpen = (): Promise<{ what: string }[]> =>
     quittance.db.rows(
@@ -226,10 +227,10 @@ export async function startLoad(quittance: Quittance, options: LoadOptions = {})
   return {
     merchant,
     receiver,
-    counts: () => ({
-      accepted: count('accepted'),
-      refused: count('refused'),
-      unknown: count('unknown'),
+    counts: (from) => ({
+      accepted: count('accepted', from),
+      refused: count('refused', from),
+      unknown: count('unknown', from),
       sales: sales.length,
     }),
     complaints: () => [...broken],

@@ -176,11 +176,13 @@ describe('Redis', () => {
   const server = engine('redis');
   const met = ['gateway'] as const;
   let redis: Redis;
-  let refusedBefore = 0;
+  /** How many payouts were asked for by then: one of these may still be refused for what happened to NATS. */
+  let askedBefore = 0;
   beforeAll(() => {
     redis = new Redis(server().url, { retryStrategy: () => 100 });
     redis.on('error', () => undefined);
-    refusedBefore = on.load.counts().refused;
+    const { accepted, refused, unknown } = on.load.counts();
+    askedBefore = accepted + refused + unknown;
   });
   afterAll(() => redis?.disconnect());
 
@@ -271,7 +273,7 @@ describe('Redis', () => {
     };
   }
 
-  test('no payout was refused for it', () => expect(on.load.counts().refused).toBe(refusedBefore));
+  test('no payout was refused for it', () => expect(on.load.counts(askedBefore).refused).toBe(0));
 });
 
 test('in the end every word that was given is true', async () => {
