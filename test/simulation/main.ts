@@ -46,6 +46,12 @@ const { values: given } = parseArgs({
   },
 });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
+/** What failed, said once more at the end: much is printed after a seed has failed. */
+const failures: string[] = [];
+const complain = (line: string): void => {
+  say(line);
+  failures.push(line);
+};
 const whole = (text: string | undefined, otherwise: number): number => {
   if (text === undefined) return otherwise;
   return Number.parseInt(text, 10); // eslint-disable-line no-restricted-syntax -- how many seeds and processes
@@ -65,6 +71,7 @@ else {
   if (!isOnlyFresh) await runMutants();
 }
 workers.end();
+if (failures.length > 0) say(['\nwhat failed:', ...failures].join('\n'));
 say(`\n${closingLine({ passed, failed, skipped: 0 })}`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
@@ -90,7 +97,7 @@ async function runSeeds(): Promise<void> {
   say(`${fixed.length} seeds of the corpus, and ${all} fresh ones: --from ${from}`);
   const begun = performance.now();
   const struck = new Map<Fault, number>(faultKinds.map((fault) => [fault, 0]));
-  const failures: Place[] = [];
+  const failedAt: Place[] = [];
   let fair = 0;
   let shown = 0;
   let cpuMs = 0;
@@ -106,11 +113,11 @@ async function runSeeds(): Promise<void> {
     for (const [fault, times] of of) struck.set(fault, (struck.get(fault) ?? 0) + times);
     const chain = chainOf(task.kind);
     for (const { seed, violations } of found) {
-      failures.push({ kind: task.kind, seed });
+      failedAt.push({ kind: task.kind, seed });
       shown += 1;
       if (shown > SHOWN_MAX) continue;
-      say(`${chain} seed ${seed}: npm run test:simulation -- --chain ${chain} --seed ${seed}`);
-      for (const violation of violations) say(`    ${violation}`);
+      complain(`${chain} seed ${seed}: npm run test:simulation -- --chain ${chain} --seed ${seed}`);
+      for (const violation of violations) complain(`    ${violation}`);
     }
   };
   // One kind after the other: a process has the database of one.
@@ -123,7 +130,7 @@ async function runSeeds(): Promise<void> {
     const fresh = inChunks(kind, from, count);
     await workers.run(() => tasks.shift() ?? fresh(), take);
   }
-  addFailed(failures);
+  addFailed(failedAt);
   const seconds = (performance.now() - begun) / 1_000;
   const run = passed + failed;
   say(
@@ -136,7 +143,7 @@ async function runSeeds(): Promise<void> {
   for (const [fault, times] of [...struck].sort(([, a], [, b]) => b - a)) {
     say(`${String(times).padStart(9)} × ${fault}`);
     if (times > 0 || run < ALL_STRIKE) continue;
-    say(`          never: whatever ${fault} would break was not tried`);
+    complain(`          ${fault} never struck: whatever it would break was not tried`);
     failed += 1;
   }
   await expectSameSteps(first);
@@ -144,7 +151,7 @@ async function runSeeds(): Promise<void> {
 
 async function expectSameSteps(first: ReadonlyMap<ChainKind, Hashes>): Promise<void> {
   for (const [, differing] of await repeatSeeds(workers.count, first)) {
-    for (const line of differing) say(line);
+    for (const line of differing) complain(line);
     if (differing.length === 0) passed += 1;
     else failed += 1;
   }
@@ -173,7 +180,7 @@ async function runMutants(): Promise<void> {
     if (isFound) passed += 1;
     else failed += 1;
     const place = finding === undefined ? 'NOT FOUND' : isFound ? String(finding.seed) : 'NOT RUN';
-    say(`${place.padStart(9)}  ${name}: ${what}`);
+    (isFound ? say : complain)(`${place.padStart(9)}  ${name}: ${what}`);
     if (finding !== undefined)
       say(`           ${chainOf(finding.kind)} seed ${finding.seed}: ${finding.violation}`);
   }
