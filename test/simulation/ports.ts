@@ -1,5 +1,5 @@
 import type { Clock } from '@quittance/shared/clock';
-import type { Db, Queryable, Statement, Trx } from '@quittance/shared/db';
+import { type Db, type Queryable, type Statement, type Trx, UnknownOutcome } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
 import type { Ask } from './chain.ts';
 import type { Environment } from './environment.ts';
@@ -60,10 +60,10 @@ export function databaseOf(environment: Environment, process: Process): Db {
       try {
         const result = await work(trx);
         if (environment.strikesDown(process)) return await environment.never;
-        if (isBroken || faults.strikes('commit lost')) throw connectionLost();
+        if (isBroken || faults.strikes('commit lost')) throw new UnknownOutcome(connectionLost());
         open.commit();
         environment.tell(process, 'commit');
-        if (faults.strikes('answer of a commit lost')) throw connectionLost();
+        if (faults.strikes('answer of a commit lost')) throw new UnknownOutcome(connectionLost());
         if (environment.strikesDown(process)) return await environment.never;
         return result;
       } catch (error) {

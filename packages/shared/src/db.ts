@@ -38,7 +38,10 @@ declare const trxBrand: unique symbol;
 export type Trx = Queryable & { readonly [trxBrand]: true };
 
 export type Db = Queryable & {
-  /** Commits what `work` did when it returns, rolls all of it back when it throws. */
+  /**
+   * Commits what `work` did when it returns, rolls all of it back when it throws. Throws UnknownOutcome when the answer to the
+   * commit was lost.
+   */
   transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
@@ -109,7 +112,7 @@ export function openDb({
       try {
         await client.query('begin');
         const result = await work(queryable((query) => client.query(query)) as Trx);
-        await client.query('commit');
+        await knownWrite(client.query('commit'));
         return result;
       } catch (error) {
         // A rollback that fails means a connection that is gone: the pool must not hand it out again.
@@ -185,11 +188,40 @@ export function brokenConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.constraint : undefined;
 }
 
+/** The answer to a write or a commit was lost: it may be stored. Unavailable would promise that nothing was done. */
+export class UnknownOutcome extends Error {
+  constructor(cause: unknown) {
+    super('it is not known whether the request was carried out', { cause });
+  }
+}
+
+/** What fails before anything was sent. */
+const NEVER_SENT = /^(ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN)/;
+/** An operator or a crash has ended the connection, perhaps between a commit and its answer. */
+const ENDED = /^57P0[12]$/;
+
+/**
+ * The answer to a single statement that writes, or to a commit. Throws UnknownOutcome when the connection was lost after it
+ * was sent, and otherwise what it failed with.
+ */
+export async function knownWrite<T>(write: Promise<T>): Promise<T> {
+  try {
+    return await write;
+  } catch (error) {
+    const isKnown =
+      error instanceof pg.DatabaseError
+        ? !ENDED.test(error.code ?? '')
+        : NEVER_SENT.test(codeOf(error) ?? '') || /trying to connect|not queryable/i.test(reason(error));
+    throw isDatabaseDown(error) && !isKnown ? new UnknownOutcome(error) : error;
+  }
+}
+
 /**
  * True when the database could not be asked at all (gone, restarting, full, too slow), as against a
- * statement that was refused: the caller is told to come back later.
+ * statement that was refused: the caller is told to come back later. Of an unknown outcome as well.
  */
 export function isDatabaseDown(error: unknown): boolean {
+  if (error instanceof UnknownOutcome) return true;
   if (error instanceof pg.DatabaseError) {
     // 08 connection, 53 resources, 57 operator intervention (shutdown, timeouts), 58 system, 25P03 idle transaction, 55P03 lock.
     return /^(08|53|57|58)|^25P03$|^55P03$/.test(error.code ?? '');

@@ -9,7 +9,7 @@ import express, {
   type Response,
 } from 'express';
 import { type Clock, remembered } from './clock.ts';
-import { isDatabaseDown } from './db.ts';
+import { isDatabaseDown, UnknownOutcome } from './db.ts';
 import { type RequestBody, readRequestBody } from './exact-json.ts';
 import { form } from './form.ts';
 import { type Answer, answers, makePrivate, send } from './http-answers.ts';
@@ -289,6 +289,7 @@ function answerTo(error: unknown, req: Request): Answer {
   // A part of the path that cannot be decoded names nothing there is.
   if (error instanceof URIError) return answers.noRoute(req.path.replace(/^\/+/, ''));
   if (error instanceof Unavailable && error.hint !== undefined) return answers.unavailableWith(error.hint);
+  if (error instanceof UnknownOutcome) return answers.serverError;
   if (error instanceof Unavailable || isDatabaseDown(error)) return answers.unavailable;
   const type = error instanceof Error && 'type' in error ? error.type : undefined;
   if (type === 'entity.too.large') return answers.tooLarge;

@@ -3,7 +3,16 @@ import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { startFaultProxy } from '@quittance/testkit/fault-proxy';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
-import { bulk, isDatabaseDown, openDb, type Queryable, query, statement } from '../src/db.ts';
+import {
+  bulk,
+  isDatabaseDown,
+  knownWrite,
+  openDb,
+  type Queryable,
+  query,
+  statement,
+  UnknownOutcome,
+} from '../src/db.ts';
 import { createLogger } from '../src/logger.ts';
 
 const logger = createLogger('test', 'silent');
@@ -11,6 +20,8 @@ const database = await suiteDatabase();
 const admin = database.openAsAdmin('ledger', { pool: 1 });
 
 const pidOf = async (db: Queryable) => (await db.one<{ pid: number }>('select pg_backend_pid() as pid')).pid;
+
+const failure = (work: Promise<unknown>) => work.catch((error: unknown) => error);
 
 /** A connection to the database that a test can silence and cut. */
 async function fragile(answerWithinMs?: number) {
@@ -52,6 +63,38 @@ test('a connection that breaks between two statements of a transaction fails it,
   });
   expect(isDatabaseDown(await inTransaction.catch((error: unknown) => error))).toBe(true);
   expect(await db.one('select 3 as n')).toEqual({ n: 3 });
+});
+
+test.each(['before', 'after'] as const)(
+  'the outcome of a commit and of a write is unknown when the connection is cut %s it is done',
+  async (when) => {
+    const { proxy, db } = await fragile();
+    const stored = async () => (await admin.one<{ n: number }>('select count(*)::int as n from written')).n;
+    await admin.rows('create table if not exists written (n int); delete from written');
+    const insert = statement('insert_written', 'insert into written values (1)');
+    await db.rows('select 1');
+    proxy.set({ kind: 'cut commits', when, share: 1 });
+    const commit = await failure(db.transaction((trx) => trx.rows(insert)));
+    const write = await failure(knownWrite(db.rows(insert)));
+    for (const unknown of [commit, write]) {
+      expect(unknown).toBeInstanceOf(UnknownOutcome);
+      expect(isDatabaseDown(unknown)).toBe(true);
+    }
+    expect(await stored()).toBe(when === 'after' ? 2 : 0);
+  },
+);
+
+test('the outcome of a write is known when it was refused or never sent', async () => {
+  const { proxy, db } = await fragile();
+  expect(await failure(knownWrite(db.rows('insert into nowhere values (1)')))).not.toBeInstanceOf(
+    UnknownOutcome,
+  );
+  proxy.set({ kind: 'refuse' });
+  const inTransaction = db.transaction((trx) => trx.rows('select 1'));
+  expect(await failure(inTransaction)).not.toBeInstanceOf(UnknownOutcome);
+  const nobody = openDb({ url: 'postgres://anybody:any@127.0.0.1:1/any', schema: 'ledger', pool: 1, logger });
+  database.finally(() => nobody.close());
+  expect(await failure(knownWrite(nobody.rows('select 1')))).not.toBeInstanceOf(UnknownOutcome);
 });
 
 /** A Postgres that takes a client in and ends its connection in the same breath. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { isDatabaseDown } from '@quittance/shared/db';
+import { isDatabaseDown, UnknownOutcome } from '@quittance/shared/db';
 import { form } from '@quittance/shared/form';
 import { type HtmlPage, html, page, sendPage } from '@quittance/shared/html';
 import { readQuery, Unavailable } from '@quittance/shared/http';
@@ -19,7 +19,6 @@ import {
   tooManyOpen,
   unknownPayment,
 } from '../link-page.ts';
-import { UnknownOutcome } from '../operations/answered-request.ts';
 import { chooseAsset } from '../operations/choose-asset.ts';
 import { findInvoice } from '../operations/find-invoice.ts';
 import { type PayRefusal, payLink } from '../operations/pay-link.ts';
@@ -106,7 +105,7 @@ async function orUnavailable(logger: Logger, show: () => Promise<Shown>): Promis
   try {
     return await show();
   } catch (error) {
-    if (!isDatabaseDown(error)) throw error;
+    if (error instanceof UnknownOutcome || !isDatabaseDown(error)) throw error;
     logger.warn({ reason: reason(error) }, 'a page cannot be shown: the database is unavailable');
     return unavailablePage;
   }

@@ -19,41 +19,19 @@ export async function answerTo(
   return ok({ status: known.status, body: known.body, replayed: true });
 }
 
-/** The answer to a commit was lost: what was written may be stored. Unavailable would promise that nothing was done. */
-export class UnknownOutcome extends Error {
-  constructor(cause: unknown) {
-    super('it is not known whether the request was carried out', { cause });
-  }
-}
-
 /**
- * Runs a transaction. Throws UnknownOutcome when the answer to its commit was lost.
- * @param save calls `written` after the last statement of its transaction
- */
-export async function orUnknown<T>(save: (written: () => void) => Promise<T>): Promise<T> {
-  let isWritten = false;
-  try {
-    return await save(() => {
-      isWritten = true;
-    });
-  } catch (error) {
-    throw isWritten ? new UnknownOutcome(error) : error;
-  }
-}
-
-/**
- * Saves what a request creates, together with its key where it has one. Throws UnknownOutcome as `orUnknown` does.
- * @param save calls `written` after the last statement of its transaction
+ * Saves what a request creates, together with its key where it has one. Throws what `save` throws: UnknownOutcome when the
+ * answer to a commit was lost.
  * @returns `answer`, or that of a concurrent request with the same key, which was faster
  */
 export async function answerOnce(
   ports: Pick<Ports, 'db'>,
   key: IdempotencyKey | undefined,
   answer: Omit<Created, 'replayed'>,
-  save: (written: () => void) => Promise<void>,
+  save: () => Promise<void>,
 ): Promise<Result<Created, FieldErrors>> {
   try {
-    await orUnknown(save);
+    await save();
   } catch (error) {
     if (key === undefined || brokenConstraint(error) !== 'idempotency_keys_once') throw error;
     const winner = await answerTo(ports, key);

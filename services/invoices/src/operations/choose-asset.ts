@@ -15,7 +15,6 @@ import { nothingPaid } from '../store/invoice-reads.ts';
 import { saveChosenInvoice } from '../store/invoices.ts';
 import { findUnchosen, takeUnchosen } from '../store/unchosen-invoices.ts';
 import { invoiceView } from '../views.ts';
-import { orUnknown } from './answered-request.ts';
 import { lockAsset } from './lock-asset.ts';
 import { isOffered } from './offered-assets.ts';
 import { isPayable } from './payable-price.ts';
@@ -57,20 +56,17 @@ export async function chooseAsset(
   const invoice = { ...terms, ...locked, ...unpaid, version: CHOSEN_VERSION };
   const data = invoiceView({ invoice, ...nothingPaid, height: 0 }, ports);
   const payload = { account_id: invoice.account, resource_id: id, version: invoice.version, data };
-  const isTaken = await orUnknown((written) =>
-    ports.db.transaction(async (trx) => {
-      if (!(await takeUnchosen(trx, id, { endsAfter, asset, now }))) return false;
-      await saveChosenInvoice(trx, {
-        invoice,
-        event: { id: newEventId(now, ports.random), payload, requestId },
-        watchBalance: watched(ports.chains, invoice.chain).reader.balances !== undefined,
-        addressGivenAt: now,
-      });
-      failpoint('invoices.asset_choosing');
-      written();
-      return true;
-    }),
-  );
+  const isTaken = await ports.db.transaction(async (trx) => {
+    if (!(await takeUnchosen(trx, id, { endsAfter, asset, now }))) return false;
+    await saveChosenInvoice(trx, {
+      invoice,
+      event: { id: newEventId(now, ports.random), payload, requestId },
+      watchBalance: watched(ports.chains, invoice.chain).reader.balances !== undefined,
+      addressGivenAt: now,
+    });
+    failpoint('invoices.asset_choosing');
+    return true;
+  });
   if (isTaken) failpoint('invoices.asset_chosen');
   return ok(isTaken);
 }

@@ -1,6 +1,6 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Currency } from '@quittance/shared/currencies';
-import type { Trx } from '@quittance/shared/db';
+import { knownWrite, type Trx } from '@quittance/shared/db';
 import type { RequestBody } from '@quittance/shared/exact-json';
 import { failpoint } from '@quittance/shared/failpoint';
 import { freshFiatRate, type LockedFiatRate, noFiatRate } from '@quittance/shared/fiat-rate';
@@ -76,7 +76,8 @@ export type CreatePorts = Pick<
 
 /**
  * Creates an invoice with locked rates and its own address, or one whose payer chooses the asset. Throws Unavailable when the
- * rate of the asset or the currency is not fresh, or when no address may be given out.
+ * rate of the asset or the currency is not fresh, or when no address may be given out, and UnknownOutcome when the answer of
+ * the database was lost: the invoice may be stored.
  */
 export async function createInvoice(
   ports: CreatePorts,
@@ -109,10 +110,10 @@ export async function createInvoice(
     event: { id: newEventId(invoice.createdAt, ports.random), payload, requestId: request.requestId },
     watchBalance: watched(ports.chains, invoice.chain).reader.balances !== undefined,
   };
-  return await answerOnce(ports, request.key, answer, async (written) => {
-    if (request.admit !== undefined) await saveIfAllowed(ports, request, { created, answer, written });
-    else if (request.key === undefined) await ports.saveInvoice(created);
-    else await saveAnsweredInvoice(ports.db, created, request.key, answer);
+  return await answerOnce(ports, request.key, answer, async () => {
+    if (request.admit !== undefined) await saveIfAllowed(ports, request, { created, answer });
+    else if (request.key === undefined) await knownWrite(ports.saveInvoice(created));
+    else await knownWrite(saveAnsweredInvoice(ports.db, created, request.key, answer));
     failpoint('invoices.created');
   });
 }
@@ -120,17 +121,12 @@ export async function createInvoice(
 const saveIfAllowed = (
   { db }: Pick<Ports, 'db'>,
   { key, admit }: Pick<CreateRequest, 'key' | 'admit'>,
-  {
-    created,
-    answer,
-    written,
-  }: { created: NewInvoice; answer: Omit<Created, 'replayed'>; written: () => void },
+  { created, answer }: { created: NewInvoice; answer: Omit<Created, 'replayed'> },
 ): Promise<void> =>
   db.transaction(async (trx) => {
     await admit?.(trx);
     if (key === undefined) await saveNewInvoices(trx, [created]);
     else await saveAnsweredInvoice(trx, created, key, answer);
-    written();
   });
 
 /** Parses the request, or lists all its problems. What it does not say is as the account has set it. */

@@ -60,11 +60,10 @@ export async function createPaymentLink(
   const link = { id: newPaymentLinkId(now, ports.random), account, ...wanted.value };
   const data = linkView({ ...link, openInvoices: 0 }, ports.settings, now);
   const answer = { status: 201, body: { message: 'Payment link created successfully.', data } };
-  return await answerOnce(ports, key, answer, async (written) => {
+  return await answerOnce(ports, key, answer, async () => {
     await ports.db.transaction(async (trx) => {
       await insertLink(trx, link);
       if (key !== undefined) await takeKey(trx, key, link.id, answer);
-      written();
     });
     failpoint('invoices.link_created');
   });

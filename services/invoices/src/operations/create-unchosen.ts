@@ -27,13 +27,12 @@ export async function createUnchosen(
   const invoice: UnchosenInvoice = { ...terms, status: 'pending' };
   const payload = payloadOf(invoice, ports);
   const answer = { status: 201, body: { message: 'Invoice created successfully.', data: payload.data } };
-  return await answerOnce(ports, key, answer, async (written) => {
+  return await answerOnce(ports, key, answer, async () => {
     await ports.db.transaction(async (trx) => {
       await admit?.(trx);
       await insertUnchosen(trx, invoice);
       await appendToOutbox(trx, [{ kind: 'invoice.created', payload }], requestId, invoice.createdAt);
       if (key !== undefined) await takeKey(trx, key, invoice.id, answer);
-      written();
     });
     failpoint('invoices.unchosen_created');
   });

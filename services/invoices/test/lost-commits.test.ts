@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Db } from '@quittance/shared/db';
+import { type Db, UnknownOutcome } from '@quittance/shared/db';
 import { openFixture } from './fixture.ts';
 import { invoiceOf, linksOf } from './link-fixture.ts';
 
@@ -28,10 +28,15 @@ function breakNextCommit(isCarriedOut: boolean): void {
           if (error !== lost) throw error;
         });
     }
-    throw lost;
+    throw new UnknownOutcome(lost);
   };
   ports.db = { ...db, transaction: broken };
 }
+
+const unknownAnswer = {
+  status: 500,
+  body: { code: 'internal_error', hint: expect.stringContaining('the same Idempotency-Key') },
+};
 
 /** The hidden field of a form. */
 const attemptIn = (html: string): string => /name="attempt" value="([\w-]{22})"/.exec(html)?.[1] ?? '';
@@ -61,6 +66,18 @@ describe.each([
     },
   );
 
+  it('a link and an invoice that a merchant creates are answered 500, which says what to do', async () => {
+    const shop = fixture.merchant();
+    for (const [path, body] of [
+      ['/api/payment-links', { description: 'A cup', amount: 25, asset: 'ETH' }],
+      ['/api/invoices', { amount: 25, assets: 'all' }],
+    ] as const) {
+      breakNextCommit(isCarriedOut);
+      expect(await shop.post(path, body)).toMatchObject(unknownAnswer);
+      expect((await shop.get(path)).body.meta.total).toBe(isCarriedOut ? 1 : 0);
+    }
+  });
+
   it('a choice is answered as unknown, and the payment page shows it', async () => {
     const shop = fixture.merchant();
     const { id } = (await shop.post('/api/invoices', { amount: 25, assets: 'all' })).body.data;
@@ -78,6 +95,25 @@ describe.each([
     const kinds = (await fixture.told(id)).map(({ kind }) => kind);
     expect(kinds).toEqual(['invoice.created', 'invoice.asset_chosen']);
   });
+});
+
+it('an invoice of one asset with a key is answered 500 when the answer to its statement is lost, and then as it is', async () => {
+  const shop = fixture.merchant();
+  const create = () =>
+    shop.post('/api/invoices', { amount: 25, asset: 'ETH' }, { 'idempotency-key': 'lost-answer' });
+  const lost = new Error('Connection terminated unexpectedly');
+  const rows = async (sql: Parameters<Db['rows']>[0], values?: readonly unknown[]) => {
+    const found = await db.rows(sql, values);
+    if (!/\binsert into\b/.test(typeof sql === 'string' ? sql : sql.text)) return found;
+    ports.db = db;
+    throw lost;
+  };
+  ports.db = { ...db, rows: rows as Db['rows'] };
+  expect(await create()).toMatchObject(unknownAnswer);
+  expect((await shop.get('/api/invoices')).body.meta.total).toBe(1);
+  const again = await create();
+  expect(again.status).toBe(201);
+  expect((await shop.get('/api/invoices')).body).toMatchObject({ data: [{ id: again.body.data.id }] });
 });
 
 describe('the form of a link', () => {
