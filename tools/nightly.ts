@@ -48,6 +48,7 @@ export type State = 'not run' | 'stopped' | 'passed' | 'failed';
 const TESTS = 'tools/test.ts';
 const SIMULATION = 'test/simulation/main.ts';
 const CONTAINERS = 'test/containers/main.ts';
+const MUTATION = 'tools/mutation.ts';
 
 /** Long suites are parts of their own, so that a run that is stopped loses little. */
 export function partsOf(files: readonly string[], commit: string): Part[] {
@@ -70,6 +71,7 @@ export function partsOf(files: readonly string[], commit: string): Part[] {
     { name: 'containers few', file: CONTAINERS, args: ['few'] },
     { name: 'containers e2e', file: CONTAINERS, args: ['e2e', 'test/e2e/shop.test'] },
     { name: 'containers compose', file: CONTAINERS, args: ['compose'] },
+    { name: 'mutation', file: MUTATION, args: [] },
     { name: 'simulation corpus and mutants', file: SIMULATION, args: ['--seeds', '0'] },
     ...seeds,
   ];

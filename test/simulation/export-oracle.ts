@@ -85,7 +85,7 @@ async function brokenFilesOf(environment: Environment, account: AccountId): Prom
       asset,
       said,
     );
-    const paidIn = own.filter((line) => line['type'] === 'payment');
+    const paidIn = own.filter((line) => PAYMENTS.includes(line['type'] ?? ''));
     compareInvoices(
       paidIn,
       invoices.filter((line) => line['asset'] === asset),
@@ -95,6 +95,9 @@ async function brokenFilesOf(environment: Environment, account: AccountId): Prom
   }
   return found;
 }
+
+/** What a payment brought, and what of it was taken back: a deposit that is mined again is a payment once more. */
+const PAYMENTS = ['payment', 'payment_reversal', 'payment_recovery'];
 
 type Said = (file: ExportedFile, what: string) => void;
 type File<R extends object> = { file: ExportedFile; table: CsvTable<R>; selection: Selection<R> };

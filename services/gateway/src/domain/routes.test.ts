@@ -112,6 +112,24 @@ test('only the pages of customers are open to anybody', () => {
   expect(open).toEqual(['/pay/inv_1', '/claim/x', '/link/x']);
 });
 
+test.each([
+  ['/api/payment-links', ['GET', 'HEAD', 'POST']],
+  ['/api/payment-links/plink_1', ['GET', 'HEAD', 'PATCH']],
+  ['/api/automatic-payouts/ETH', ['PUT', 'DELETE']],
+  ['/pay/inv_1/choose', ['GET', 'HEAD', 'POST']],
+])('%s takes %p and nothing else', (path, allowed) => {
+  expect(findRoute('OPTIONS', path)).toEqual({ kind: 'wrong_verb', allowed });
+});
+
+test('the forms of our pages are short, and what anybody may ask for is counted', () => {
+  const routeOf = (path: string) => findRoute('GET', path);
+  for (const path of ['/pay/inv_1/choose', '/link/plink_1', '/claim/token'])
+    expect(routeOf(path)).toMatchObject({ route: { bodyBytesMax: 4_096 } });
+  expect(routeOf('/link/plink_1')).toMatchObject({ route: { opensPayments: true } });
+  const keys = '/.well-known/webhooks-public-keys/whe_1';
+  expect(routeOf(keys)).toMatchObject({ route: { countedTogether: true } });
+});
+
 test('only the stream of events has an answer without an end', () => {
   const endless = ['/api/events', '/api/events/stream', '/api/events/streams'].filter((path) => {
     const found = findRoute('GET', path);

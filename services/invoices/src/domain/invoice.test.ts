@@ -11,6 +11,8 @@ test.each([
   ['confirmed', 10n, 9n, 0n, 0n, 0n],
   ['paid', 10n, 0n, 9n, 0n, 0n],
   ['paid', 10n, 0n, 4n, 5n, 6n],
+  // More than was due is on its way again.
+  ['paid', 10n, 8n, 4n, 1n, 0n],
 ] as const)(
   'of a %s invoice of %p due, with %p pending, %p paid and %p reversed, %p remain',
   (status, due, pending, paid, reversed, remaining) => {

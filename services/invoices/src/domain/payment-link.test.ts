@@ -1,7 +1,17 @@
 import { describe, expect, it, test } from '@jest/globals';
 import { newPaymentLinkId } from '@quittance/shared/ids';
 import { cents } from '@quittance/shared/money';
-import { brokenLimit, isPaymentLinkId, linkStatusOf } from './payment-link.ts';
+import {
+  brokenLimit,
+  type CountedLink,
+  decidePayment,
+  isAttempt,
+  isPaymentLinkId,
+  linkStatusOf,
+  MAX_OPEN_DEFAULT,
+  MAX_OPEN_MAX,
+  newAttempt,
+} from './payment-link.ts';
 
 const now = new Date('2026-01-02T00:00:00.000Z');
 const before = new Date(now.getTime() - 1);
@@ -22,6 +32,31 @@ test.each([
     expect(linkStatusOf({ validUntil, deactivatedAt }, now)).toBe(status);
   },
 );
+
+test.each([
+  [0, null, { ok: true, value: undefined }],
+  [99, null, { ok: true, value: undefined }],
+  [100, null, { ok: false, refusal: 'full' }],
+  [101, null, { ok: false, refusal: 'full' }],
+  [0, now, { ok: false, refusal: 'ended' }],
+  [100, now, { ok: false, refusal: 'ended' }],
+] as const)(
+  'a payment of a link with %p of 100 open invoices, valid until %p, is decided as %p',
+  (openInvoices, validUntil, decision) => {
+    const link = { openInvoices, maxOpen: 100, validUntil, deactivatedAt: null } as CountedLink;
+    expect(decidePayment(link, now)).toEqual(decision);
+  },
+);
+
+test('a link has a hundred open invoices unless it says otherwise, and ten thousand at most', () => {
+  expect([MAX_OPEN_DEFAULT, MAX_OPEN_MAX]).toEqual([100, 10_000]);
+});
+
+test('a filled-in form is named by 16 random bytes', () => {
+  const attempt = newAttempt((bytes) => new Uint8Array(bytes).fill(255));
+  expect(Buffer.from(attempt, 'base64url')).toEqual(Buffer.alloc(16, 255));
+  expect(isAttempt(attempt)).toBe(true);
+});
 
 describe('an open amount', () => {
   const within = (min: bigint | null, max: bigint | null) => ({

@@ -2,6 +2,7 @@ import { expect, it, test } from '@jest/globals';
 import {
   CHOSEN_VERSION,
   choiceEndsAt,
+  choiceMarginMs,
   choiceTimeOf,
   decideChoice,
   decideUnchosenCancellation,
@@ -24,6 +25,11 @@ it.each([
   [null, null],
 ])('of an invoice of %p seconds the asset may be chosen for %p', (seconds, last) => {
   expect(choiceEndsAt(invoice(seconds))).toEqual(last === null ? null : after(last));
+});
+
+it('of an odd time the larger half is left to pay, and an invoice that never expires needs none', () => {
+  expect(choiceMarginMs(invoice(0.003))).toBe(2);
+  expect(choiceMarginMs(invoice(null))).toBe(0);
 });
 
 it.each([

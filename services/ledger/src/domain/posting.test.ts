@@ -26,6 +26,11 @@ const anAsset = fc.constantFrom(...assetSymbols);
 const aDisposition = fc.constantFrom('credit' as const, 'unresolved' as const);
 const aReason = fc.constantFrom('failed' as const, 'failed_fee_kept' as const, 'voided' as const);
 
+it('the smallest amount there is can be booked', () => {
+  const one = { id: 'dep_1' as DepositId, account, asset: 'ETH', amount: units(1n) } as const;
+  expect(depositPosting(one, 'credit').amount).toBe(1n);
+});
+
 const aDeposit: fc.Arbitrary<LedgerDeposit> = fc.record({
   id: fc.constant('dep_1' as DepositId),
   account: fc.constant(account),
