@@ -1,6 +1,7 @@
 import { afterAll, expect, it } from '@jest/globals';
 import { applyBlocks } from '@quittance/invoices/operations/apply-blocks';
 import { cancelInvoice } from '@quittance/invoices/operations/cancel-invoice';
+import { chooseAsset } from '@quittance/invoices/operations/choose-asset';
 import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
 import { scanChain } from '@quittance/invoices/operations/scan-chain';
 import { findCursor } from '@quittance/invoices/store/cursors';
@@ -164,4 +165,54 @@ it('either cancels an invoice or sees its payment first when a block pays it mea
     );
   });
   expect(ends).toEqual(new Set([true, false]));
+});
+
+/** An invoice whose payer has not chosen yet, and what became of it. */
+async function anUnchosenInvoice() {
+  const shop = fixture.merchant();
+  const { id } = (await shop.post('/api/invoices', { amount: 25, assets: 'all' })).body.data;
+  const choosing = (text: string): Operation<boolean> => ({
+    pausesBefore: ['unchosen_invoices_take', 'commit'],
+    async run(db) {
+      const chosen = await chooseAsset({ ...ports, db }, { id, text, requestId: 'req_choice' });
+      return chosen.ok && chosen.value;
+    },
+  });
+  const changes = async () => (await fixture.told(id)).map(({ kind }) => kind).slice(1);
+  return { id: id as InvoiceId, choosing, read: () => shop.read(id), changes };
+}
+
+it('gives an invoice the asset of one choice when its payer chooses in two tabs', async () => {
+  const chosen = new Set<string>();
+  await replicas.inEveryOrder(async (interleave) => {
+    const invoice = await anUnchosenInvoice();
+    const { a, b } = await interleave(invoice.choosing('ETH'), invoice.choosing('USDC_ERC20'));
+    const [isFirst, isSecond] = [returned(a), returned(b)];
+    expect(isFirst).toBe(!isSecond);
+    const symbol = isFirst ? 'ETH' : 'USDC_ERC20';
+    chosen.add(symbol);
+    expect(await invoice.read()).toMatchObject({ asset: { symbol }, status: 'pending' });
+    expect(await invoice.changes()).toEqual(['invoice.asset_chosen']);
+  });
+  expect(chosen.size).toBe(2);
+});
+
+it('cancels an invoice once, before or after its payer chooses, when both happen at once', async () => {
+  const ends = new Set<boolean>();
+  await replicas.inEveryOrder(async (interleave) => {
+    const invoice = await anUnchosenInvoice();
+    const { a, b } = await interleave(invoice.choosing('ETH'), {
+      pausesBefore: ['unchosen_invoices_cancel', 'commit'],
+      run: (db) => cancelInvoice({ ...ports, db }, invoice.id),
+    });
+    const [isChosen, { ok: isCancelled }] = [returned(a), returned(b)];
+    expect(isCancelled).toBe(true);
+    ends.add(isChosen);
+    expect(await invoice.changes()).toEqual([
+      ...(isChosen ? ['invoice.asset_chosen'] : []),
+      'invoice.expired',
+    ]);
+    expect((await invoice.read()).status).toBe('expired');
+  });
+  expect(ends.size).toBe(2);
 });
