@@ -50,7 +50,7 @@ async function runAndNote(ports: RunPorts, rule: AutomaticPayout, now: Date): Pr
       );
     }
     if (payoutId !== null) logger.info({ ...details, payout: payoutId }, 'created an automatic payout');
-    const nextRunAt = error === null ? nextRun(rule.schedule, now) : rule.nextRunAt;
+    const nextRunAt = error === null ? nextRun(rule.schedule, now, rule.failures) : rule.nextRunAt;
     await note(ports, rule, { nextRunAt, payoutId, error });
   } catch (error) {
     // The claim ends by itself, and the rule runs again.

@@ -11,6 +11,7 @@ import type { Metadata } from '@quittance/shared/metadata';
 import type { Units } from '@quittance/shared/money';
 import { stalledAfterSeconds } from '@quittance/shared/stalled-payouts';
 import { assertMoves, type PayoutStatus, paidStatuses, payoutMoves } from '../domain/states.ts';
+import { followAutomaticPayout } from './automatic-payouts.ts';
 import { isHalted } from './halts.ts';
 import { followPayouts } from './refunds.ts';
 import { isIn } from './transactions.ts';
@@ -185,7 +186,7 @@ const move = query<Payout>(
 
 /**
  * Changes the status of a payout that has one of the statuses `from`; undefined when it has none of them. A payout that shall
- * be cancelled is not signed. When a payout ends, the refund that it pays follows.
+ * be cancelled is not signed. When a payout ends, the refund that it pays follows, and the rule that created it.
  */
 export async function movePayout(
   trx: Trx,
@@ -197,6 +198,8 @@ export async function movePayout(
   assertMoves(payoutMoves, from, to);
   const moved = await trx.maybe(move, [id, from, to, txHash, failedReason]);
   if (moved !== undefined && moved.refundId !== null) await followPayouts(trx, id);
+  if (moved?.isAutomatic && (to === 'mined' || to === 'failed'))
+    await followAutomaticPayout(trx, { ...moved, status: to });
   return moved;
 }
 
