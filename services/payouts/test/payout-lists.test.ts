@@ -204,6 +204,7 @@ describe('GET /api/payouts/quote', () => {
         total: '0.5005',
         usd_rate: '2500',
         usd_value: '1250',
+        promised_amount: '0',
         to_address: recipient,
         asset: { id: 2, symbol: 'ETH', name: 'Ethereum', decimals: 18 },
         valid,

@@ -50,6 +50,15 @@ describe('POST /api/invoices/{id}/refunds', () => {
     expect(BigInt(sum)).toBe(50n * FINNEY);
   });
 
+  it('refunds the overpayment once when many requests of it arrive at once, beside an amount', async () => {
+    const invoice = anInvoice();
+    const wanted = ['surplus', 20, 'surplus', 'surplus', 10, 'surplus'];
+    const answers = await Promise.all(wanted.map((amount) => refund(invoice, { amount })));
+    const made = answers.flatMap(({ body }) => body.data ?? []);
+    const shares = made.map(({ requested, share }) => `${requested}: ${share}`).sort();
+    expect(shares).toEqual(['10: 0.004', '20: 0.008', 'surplus: 0.01']);
+  });
+
   it('says how much was refunded when nothing or too little is left', async () => {
     const invoice = anInvoice();
     expect((await refund(invoice, { amount: 100 })).status).toBe(201);
@@ -60,10 +69,17 @@ describe('POST /api/invoices/{id}/refunds', () => {
       { code: 'refund_too_large', hint: `${hint}: at most 0.01 ETH is left.` },
     ]);
     const surplus = await refund(invoice, { amount: 'surplus' });
-    expect([surplus.status, surplus.body]).toMatchObject([
+    expect([surplus.status, surplus.body.data]).toMatchObject([201, { share: '0.01' }]);
+    const again = await refund(invoice, { amount: 'surplus' });
+    expect([again.status, again.body]).toMatchObject([
       400,
-      { code: 'nothing_to_refund', hint: `${hint}, and 0.04 ETH was due.` },
+      {
+        code: 'nothing_to_refund',
+        hint: '0.05 ETH was paid, 0.05 ETH of it was refunded, and 0.04 ETH was due.',
+      },
     ]);
+    const cancelled = await cancel(surplus.body.data.id);
+    expect(cancelled.status).toBe(200);
     expect((await refund(invoice, { amount: 'all', address })).status).toBe(201);
     expect((await refund(invoice, { amount: 'all' })).body).toMatchObject({
       code: 'nothing_to_refund',

@@ -1,5 +1,14 @@
 import { expect, test } from '@jest/globals';
-import { afterPayout, nextRun, RETRY_AFTER_MS, schedules, shownError, toldAfter } from './automatic.ts';
+import { units } from '@quittance/shared/money';
+import {
+  afterPayout,
+  automaticAmount,
+  nextRun,
+  RETRY_AFTER_MS,
+  schedules,
+  shownError,
+  toldAfter,
+} from './automatic.ts';
 import { CANCELLED } from './states.ts';
 
 test.each([
@@ -80,5 +89,21 @@ test.each([
   'a rule with the error %p, of which %p payouts have failed, shows %p',
   (lastError, failures, shown) => {
     expect(shownError({ lastError, failures })).toBe(shown);
+  },
+);
+
+test.each([
+  [104n, 0n, 0, { amount: 100n, takesAll: true }],
+  [103n, 0n, 0, undefined],
+  [108n, 0n, 0, { amount: 100n, takesAll: true }],
+  [200n, 50n, 2, { amount: 138n, takesAll: false }],
+  [162n, 50n, 2, { amount: 100n, takesAll: false }],
+  [161n, 50n, 2, undefined],
+  [10n, 50n, 2, undefined],
+])(
+  'of a balance of %p an automatic payout of at least 100, with a fee of 4, leaves the %p that %p open claim links promise, and their fees',
+  (available, promised, links, pays) => {
+    const balance = { available: units(available), least: units(100n), networkFee: units(4n) };
+    expect(automaticAmount(balance, { amount: units(promised), links })).toEqual(pays);
   },
 );

@@ -1,3 +1,4 @@
+import { type Units, units } from '@quittance/shared/money';
 import { CANCELLED } from './states.ts';
 
 export const schedules = ['daily', 'threshold'] as const;
@@ -64,3 +65,20 @@ export function afterPayout(
 /** Why a rule pays nothing, or less often, now: an error of its last run before the failures of its payouts. */
 export const shownError = ({ lastError, failures }: Pick<RuleState, 'lastError' | 'failures'>) =>
   lastError ?? (failures > 0 ? 'payout_failed' : null);
+
+/** What is known of a balance before an automatic payout; `least` is the least amount that is worth one. */
+type Spendable = { available: Units; least: Units; networkFee: Units };
+
+/**
+ * What an automatic payout pays, or undefined when that is not enough: all that the balance has, as the ledger finds it, or
+ * what is left when open claim links of refunds promise some of it. Each of these costs a network fee too.
+ */
+export function automaticAmount(
+  { available, least, networkFee }: Spendable,
+  { amount: promised, links }: { amount: Units; links: number },
+): { amount: Units; takesAll: boolean } | undefined {
+  const keeps = promised + BigInt(links) * networkFee;
+  const free = available - keeps - networkFee;
+  if (free < least) return undefined;
+  return keeps === 0n ? { amount: least, takesAll: true } : { amount: units(free), takesAll: false };
+}

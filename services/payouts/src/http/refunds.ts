@@ -15,7 +15,7 @@ import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/share
 import { assertNever, ok, type Result, refuse } from '@quittance/shared/result';
 import { messages, rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
-import { limitOf, type RefundState, shownRefundStates } from '../domain/refund.ts';
+import { leftOf, type RefundState, shownRefundStates } from '../domain/refund.ts';
 import { cancelClaim } from '../operations/claim-refund.ts';
 import {
   createDepositClaim,
@@ -228,8 +228,8 @@ function problemAnswer(
 ): Answer {
   const { paid, due, decimals, asset } = invoice;
   const text = (amount: Units) => `${formatUnits(amount, decimals)} ${assets[asset].symbol}`;
-  const left = (limitOf(invoice, wanted) - refunded) as Units;
-  const was = `${text(paid)} was paid, ${text(refunded)} of it was refunded`;
+  const left = leftOf(invoice, refunded, wanted);
+  const was = `${text(paid)} was paid, ${text(refunded.all)} of it was refunded`;
   switch (problem) {
     case 'nothing_left': {
       const surplus = wanted === 'surplus' ? `, and ${text(due)} was due` : '';

@@ -18,7 +18,13 @@ import {
 } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
-import { limitOf, type PaidInvoice, type RefundProblem, refundAmounts } from '../domain/refund.ts';
+import {
+  limitsOf,
+  type PaidInvoice,
+  type Refunded,
+  type RefundProblem,
+  refundAmounts,
+} from '../domain/refund.ts';
 import { freshQuote, termsOf } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import type { DepositClaimOrder, RefundOrder } from '../refund-order.ts';
@@ -26,7 +32,7 @@ import { createdRefundView } from '../refund-views.ts';
 import type { ReturnedPart } from '../returned-part.ts';
 import { tellRefunds } from '../store/refund-events.ts';
 import type { NewRefund, RatesNow, StoredRefund } from '../store/refund-rows.ts';
-import { insertRefundOfDeposit, insertRefundWithin, refundedShare } from '../store/refunds.ts';
+import { insertRefundOfDeposit, insertRefundWithin, refundedOf } from '../store/refunds.ts';
 import { DepositTaken, takeOfDeposit } from '../store/returns.ts';
 import { RefundNotTaken } from './refund-to-pay.ts';
 import { type PayoutRefusal, requestPayout } from './request-payout.ts';
@@ -52,7 +58,7 @@ type Asked = { requestId: string; key: IdempotencyKey | undefined };
 type Created = Result<object, RefundRefusal | PayoutRefusal>;
 
 /** Why there is no refund: what is left, or the least amount that can be paid. */
-export type RefundRefusal = { problem: RefundProblem; refunded: Units; dust: Units };
+export type RefundRefusal = { problem: RefundProblem; refunded: Refunded; dust: Units };
 
 /** Asks invoices for the invoice; null when there is none. Throws Unavailable without an answer: nothing was done. */
 export async function describeInvoice(
@@ -100,9 +106,9 @@ export async function createRefund(
 ): Promise<Created> {
   const quote = quoteFor(ports, invoice, order);
   const now = order.rate === 'now' ? ratesNow(ports, invoice, quote) : null;
-  const limit = { limit: limitOf(invoice, order.wanted), paid: invoice.paid };
+  const limits = limitsOf(invoice);
   for (let tries = 1; ; tries++) {
-    const refunded = await refundedShare(ports.db, invoice.id);
+    const refunded = await refundedOf(ports.db, invoice.id);
     const found = refundAmounts(invoice, refunded, order.wanted, now?.rates ?? null);
     const dust = units(quote.dust);
     if (!found.ok) return refuse({ problem: found.refusal, refunded, dust });
@@ -117,9 +123,9 @@ export async function createRefund(
     };
     const made =
       'address' in order.to
-        ? await payRefund(ports, refund, { ...asked, address: order.to.address, quote, limit })
+        ? await payRefund(ports, refund, { ...asked, address: order.to.address, quote, limits })
         : await storeLink(ports, refund, asked, order.to.expiresInDays, (trx, link) =>
-            insertRefundWithin(trx, link, limit),
+            insertRefundWithin(trx, link, limits),
           );
     if (made.ok || made.refusal !== 'not_taken' || tries === TRIES_MAX) return made;
   }
@@ -182,12 +188,12 @@ const newRefund = (
   createdAt: clock.now(),
 });
 
-type ToAddress = Asked & { address: string; quote: Quote; limit: { limit: Units; paid: Units } };
+type ToAddress = Asked & { address: string; quote: Quote; limits: Refunded };
 
 async function payRefund(
   ports: Ports,
   refund: NewRefund,
-  { address, quote, limit, requestId, key }: ToAddress,
+  { address, quote, limits, requestId, key }: ToAddress,
 ): Promise<Created> {
   let stored: StoredRefund | undefined;
   const answer = () => createdRefundView(stored ?? refund, null);
@@ -205,7 +211,7 @@ async function payRefund(
       id,
       invoiceId,
       async take(trx, payoutId) {
-        stored = await insertRefundWithin(trx, { ...refund, payoutId }, limit);
+        stored = await insertRefundWithin(trx, { ...refund, payoutId }, limits);
         return stored;
       },
       answer,
