@@ -76,10 +76,10 @@ export function stateAfterPayout(
   return isRefusedForEver || isOver ? 'expired' : 'claimable';
 }
 
-/** What was paid for an invoice, in units of its asset. */
+/** What was paid for an invoice and is in the balance, in units of its asset. */
 export type PaidInvoice = {
   due: Units;
-  /** Final and credited. */
+  /** Final and credited; of an invoice that is not paid, what its merchant has accepted. */
   paid: Units;
   decimals: number;
   /** US dollars for one whole asset, as locked in the invoice. */

@@ -145,7 +145,7 @@ async function refundInvoice(ports: Ports, req: Request, res: Response): Promise
     async (key) => {
       const order = readRefundOrder(body, invoice.asset, ports);
       if (!order.ok) return ok(answers.invalid(order.refusal));
-      if (invoice.status !== 'paid') return ok(notPaid);
+      if (invoice.status !== 'paid' && invoice.paid === 0n) return ok(notPaid);
       const made = await createRefund(ports, invoice, order.value, { requestId, key });
       if (made.ok) return ok({ status: 201, body: made.value });
       return isProblem(made.refusal)
@@ -217,7 +217,7 @@ const isProblem = (refusal: RefundRefusal | PayoutRefusal): refusal is RefundRef
 
 const notPaid = answers.nothingToRefund(
   'The invoice is not paid, so nothing of it is in the balance.',
-  'Funds that came too late or were too little are unresolved: return them with POST /api/unresolved/{id}/return.',
+  'Funds that came too late or were too little are unresolved: return them with POST /api/unresolved/{id}/return, or accept them, and then refund them here.',
 );
 
 /** Says what was paid and what was refunded. */

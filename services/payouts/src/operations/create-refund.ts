@@ -60,7 +60,10 @@ type Created = Result<object, RefundRefusal | PayoutRefusal>;
 /** Why there is no refund: what is left, or the least amount that can be paid. */
 export type RefundRefusal = { problem: RefundProblem; refunded: Refunded; dust: Units };
 
-/** Asks invoices for the invoice; null when there is none. Throws Unavailable without an answer: nothing was done. */
+/**
+ * Asks invoices for the invoice; null when there is none. Of one that is not paid the ledger tells what of it is in the balance:
+ * funds that came too late or were too little, and were accepted. Throws Unavailable without an answer: nothing was done.
+ */
 export async function describeInvoice(
   { bus }: Pick<Ports, 'bus'>,
   id: InvoiceId,
@@ -73,6 +76,7 @@ export async function describeInvoice(
   const currency = currencyCodes.find((code) => code === invoice.currency);
   if (currency === undefined) throw new Unavailable(`an invoice has the currency ${invoice.currency}`);
   invariant(fiat_rate !== undefined || currency === 'USD', `invoice ${id} has the rate of its currency`);
+  const paid = status === 'paid' ? invoice.paid_amount : await acceptedOf({ bus }, id, invoice);
   return {
     id,
     account: account_id as AccountId,
@@ -80,11 +84,21 @@ export async function describeInvoice(
     status,
     currency,
     due: units(invoice.amount_due),
-    paid: units(invoice.paid_amount),
+    paid: units(paid),
     decimals: assets[asset].decimals,
     rate: rateOf(invoice.usd_rate),
     fiatRate: fiat_rate === undefined ? ONE_DOLLAR : rateOf(fiat_rate),
   };
+}
+
+async function acceptedOf(
+  { bus }: Pick<Ports, 'bus'>,
+  id: InvoiceId,
+  { account_id, asset }: { account_id: string; asset: AssetSymbol },
+): Promise<string> {
+  const asked = await bus.ask('accepted.read', { account_id, asset, invoice_id: id });
+  if (!asked.known) throw new Unavailable(`the ledger did not tell what was accepted: ${asked.reason}`);
+  return asked.reply.amount;
 }
 
 function rateOf(text: string): Rate {
