@@ -35,6 +35,7 @@ export function payoutView(payout: Payout) {
     cancel_requested_at: payout.cancelRequestedAt?.toISOString() ?? null,
     created_at: payout.createdAt.toISOString(),
     completed_at: payout.completedAt?.toISOString() ?? null,
+    failed_at: payout.failedAt?.toISOString() ?? null,
     asset: { id, symbol, name, decimals },
     network_fee: formatUnits(networkFee, decimals),
     total: formatUnits(units(amount + networkFee), decimals),

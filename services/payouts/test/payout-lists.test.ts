@@ -35,6 +35,7 @@ describe('GET /api/payouts', () => {
       cancel_requested_at: null,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       completed_at: null,
+      failed_at: null,
       asset: { id: 2, symbol: 'ETH', name: 'Ethereum', decimals: 18 },
       network_fee: '0.0005',
       total: '1.0005',

@@ -48,6 +48,8 @@ export type Payout = {
   version: number;
   createdAt: Date;
   completedAt: Date | null;
+  /** When it failed; null when it has not. */
+  failedAt: Date | null;
 };
 
 const sqlList = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(', ');
@@ -73,6 +75,8 @@ export const payoutColumns = (of = 'payouts') =>
       'completed_at',
     ])
     .map((column) => `${of}.${column}`)
+    // A payout that has failed never changes again.
+    .concat(`case when ${of}.status = 'failed' then ${of}.updated_at end as failed_at`)
     .join(', ');
 
 /** The columns that every request for a payout has. */
