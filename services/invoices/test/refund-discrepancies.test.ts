@@ -21,7 +21,9 @@ it('refunds of an invoice that was reversed and mined again, not final yet, are 
   await settle();
   // Its credits are of one payment.
   await refund('ref_2', 1n);
-  expect(await discrepanciesOfRefunds(invoice)).toEqual([{ subject: `invoice ${invoice.id} refunds`, amount: '1' }]);
+  expect(await discrepanciesOfRefunds(invoice)).toEqual([
+    { subject: `invoice ${invoice.id} refunds`, amount: '1' },
+  ]);
 });
 
 it('refunds of an invoice that was closed with too little are within what was paid when that was accepted, and not before', async () => {

@@ -6,6 +6,7 @@ import {
   units,
   unitsOfFiat,
   unitsOfSameValue,
+  worthOfUnits,
 } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { CANCELLED } from './states.ts';
@@ -94,6 +95,9 @@ export type WantedRefund = 'all' | 'surplus' | Cents;
 /** What the refunds of an invoice take of what was paid for it, and what those of its surplus take. */
 export type Refunded = { all: Units; surplus: Units };
 
+/** The same, and how much of it open claim links promise: nothing of that is paid. */
+export type RefundedNow = Refunded & { promised: Units };
+
 /** The most that the refunds of an invoice may take together, and those of its surplus. */
 export const limitsOf = ({ due, paid }: Pick<PaidInvoice, 'due' | 'paid'>): Refunded => ({
   all: paid,
@@ -157,6 +161,13 @@ export function refundAmounts(
     return unitsOfSameValue(share, invoice, now, 'down');
   }
 }
+
+/** What a refund is worth in the currency of its invoice: the amount that was asked for, or what its share was worth then. */
+export const worthOfRefund = (
+  { rate, fiatRate, decimals }: Pick<PaidInvoice, 'rate' | 'fiatRate' | 'decimals'>,
+  wanted: WantedRefund,
+  share: Units,
+): Cents => (typeof wanted === 'bigint' ? wanted : worthOfUnits(share, rate, fiatRate, decimals));
 
 function shareOf(wanted: WantedRefund, left: Units, { rate, fiatRate, decimals }: PaidInvoice): Units {
   switch (wanted) {

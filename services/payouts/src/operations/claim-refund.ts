@@ -16,7 +16,7 @@ import {
   refundedOf,
 } from '../store/refunds.ts';
 import { findUnresolved } from '../store/unswept-deposits.ts';
-import { describeInvoice } from './create-refund.ts';
+import { describeInvoice } from './describe-invoice.ts';
 import { requestPayout } from './request-payout.ts';
 
 /**

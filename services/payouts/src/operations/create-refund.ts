@@ -1,29 +1,21 @@
-import { createHash } from 'node:crypto';
-import { type AssetSymbol, assets } from '@quittance/shared/assets';
-import { type Currency, currencyCodes } from '@quittance/shared/currencies';
+import type { AssetSymbol } from '@quittance/shared/assets';
 import { brokenConstraint } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
 import { freshFiatRate, noFiatRate } from '@quittance/shared/fiat-rate';
 import { Unavailable } from '@quittance/shared/http';
 import { type IdempotencyKey, takeKey } from '@quittance/shared/idempotency';
-import { type AccountId, type InvoiceId, newRefundId } from '@quittance/shared/ids';
-import {
-  formatRate,
-  ONE_DOLLAR,
-  parseRate,
-  type Rate,
-  type RatePair,
-  type Units,
-  units,
-} from '@quittance/shared/money';
+import { type AccountId, newRefundId } from '@quittance/shared/ids';
+import { formatRate, type RatePair, type Units, units } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
-import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
+import { ok, type Result, refuse } from '@quittance/shared/result';
+import { claimHashOf, claimTokenOf, claimUrlOf } from '../claim-token.ts';
 import {
   limitsOf,
-  type PaidInvoice,
   type Refunded,
+  type RefundedNow,
   type RefundProblem,
   refundAmounts,
+  worthOfRefund,
 } from '../domain/refund.ts';
 import { freshQuote, termsOf } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
@@ -34,23 +26,13 @@ import { tellRefunds } from '../store/refund-events.ts';
 import type { NewRefund, RatesNow, StoredRefund } from '../store/refund-rows.ts';
 import { insertRefundOfDeposit, insertRefundWithin, refundedOf } from '../store/refunds.ts';
 import { DepositTaken, takeOfDeposit } from '../store/returns.ts';
+import { type DescribedInvoice, rateOf } from './describe-invoice.ts';
 import { RefundNotTaken } from './refund-to-pay.ts';
 import { type PayoutRefusal, requestPayout } from './request-payout.ts';
 
 const DAY_MS = 86_400_000;
-/** 160 bits. */
-const TOKEN_BYTES = 20;
 /** Other refunds of the invoice may come first so often. */
 const TRIES_MAX = 5;
-
-/** An invoice as the service of invoices has just described it. */
-export type DescribedInvoice = PaidInvoice & {
-  id: InvoiceId;
-  account: AccountId;
-  asset: AssetSymbol;
-  status: string;
-  currency: Currency;
-};
 
 type Asked = { requestId: string; key: IdempotencyKey | undefined };
 
@@ -58,54 +40,7 @@ type Asked = { requestId: string; key: IdempotencyKey | undefined };
 type Created = Result<object, RefundRefusal | PayoutRefusal>;
 
 /** Why there is no refund: what is left, or the least amount that can be paid. */
-export type RefundRefusal = { problem: RefundProblem; refunded: Refunded; dust: Units };
-
-/**
- * Asks invoices for the invoice; null when there is none. Of one that is not paid the ledger tells what of it is in the balance:
- * funds that came too late or were too little, and were accepted. Throws Unavailable without an answer: nothing was done.
- */
-export async function describeInvoice(
-  { bus }: Pick<Ports, 'bus'>,
-  id: InvoiceId,
-): Promise<DescribedInvoice | null> {
-  const asked = await bus.ask('invoice.describe', { invoice_id: id });
-  if (!asked.known) throw new Unavailable(`invoices did not describe an invoice: ${asked.reason}`);
-  const { invoice } = asked.reply;
-  if (invoice === null) return null;
-  const { account_id, asset, status, fiat_rate } = invoice;
-  const currency = currencyCodes.find((code) => code === invoice.currency);
-  if (currency === undefined) throw new Unavailable(`an invoice has the currency ${invoice.currency}`);
-  invariant(fiat_rate !== undefined || currency === 'USD', `invoice ${id} has the rate of its currency`);
-  const paid = status === 'paid' ? invoice.paid_amount : await acceptedOf({ bus }, id, invoice);
-  return {
-    id,
-    account: account_id as AccountId,
-    asset,
-    status,
-    currency,
-    due: units(invoice.amount_due),
-    paid: units(paid),
-    decimals: assets[asset].decimals,
-    rate: rateOf(invoice.usd_rate),
-    fiatRate: fiat_rate === undefined ? ONE_DOLLAR : rateOf(fiat_rate),
-  };
-}
-
-async function acceptedOf(
-  { bus }: Pick<Ports, 'bus'>,
-  id: InvoiceId,
-  { account_id, asset }: { account_id: string; asset: AssetSymbol },
-): Promise<string> {
-  const asked = await bus.ask('accepted.read', { account_id, asset, invoice_id: id });
-  if (!asked.known) throw new Unavailable(`the ledger did not tell what was accepted: ${asked.reason}`);
-  return asked.reply.amount;
-}
-
-function rateOf(text: string): Rate {
-  const rate = parseRate(text);
-  invariant(rate.ok, `the rate ${text} has at most 18 decimals`);
-  return rate.value;
-}
+export type RefundRefusal = { problem: RefundProblem; refunded: RefundedNow; dust: Units };
 
 /**
  * Refunds a paid invoice: by a payout when the merchant gave the address, else by a claim link. Throws Unavailable without a
@@ -132,6 +67,8 @@ export async function createRefund(
       ...newRefund(ports, invoice, order),
       ...found.value,
       ratesNow: now?.stored ?? null,
+      currency: invoice.currency,
+      worth: worthOfRefund(invoice, order.wanted, found.value.share),
       invoiceId: invoice.id,
       depositId: null,
     };
@@ -176,7 +113,10 @@ function ratesNow(
   };
 }
 
-type Begun = Omit<NewRefund, 'share' | 'amount' | 'ratesNow' | 'invoiceId' | 'depositId'>;
+type Begun = Omit<
+  NewRefund,
+  'share' | 'amount' | 'ratesNow' | 'currency' | 'worth' | 'invoiceId' | 'depositId'
+>;
 
 const newRefund = (
   { clock }: Pick<Ports, 'clock'>,
@@ -238,15 +178,15 @@ async function payRefund(
 
 type Insert = (trx: Parameters<typeof tellRefunds>[0], link: NewRefund) => Promise<StoredRefund | undefined>;
 
-/** Stores a refund with a claim link. The link is in this answer only: the hash of its token is stored. */
+/** Stores a refund with a claim link. The link is in the answer alone: the hash of its token is stored. */
 async function storeLink(
-  { db, clock, random, settings, wakeRelay }: Ports,
+  { db, clock, settings, wakeRelay }: Ports,
   refund: NewRefund,
   { requestId, key }: Asked,
   expiresInDays: number,
   insert: Insert,
 ): Promise<Created> {
-  const token = Buffer.from(random(TOKEN_BYTES)).toString('base64url');
+  const token = claimTokenOf(settings.identitySecret, refund.id);
   const link: NewRefund = {
     ...refund,
     state: 'claimable',
@@ -273,10 +213,8 @@ async function storeLink(
   }
   failpoint('payouts.refund_link_stored');
   wakeRelay();
-  return ok(createdRefundView(link, `${settings.publicUrl}/claim/${token}`));
+  return ok(createdRefundView(link, claimUrlOf(settings, token)));
 }
-
-export const claimHashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 type ClaimedDeposit = { id: string; account: AccountId; asset: AssetSymbol };
 
@@ -289,7 +227,8 @@ export async function createDepositClaim(
   asked: Asked,
 ): Promise<Created> {
   const begun = newRefund(ports, deposit, { requested, rate: 'then', externalId, metadata });
-  const refund = { ...begun, share: takes, amount: takes, ratesNow: null, invoiceId: null, depositId: id };
+  const noWorth = { ratesNow: null, currency: null, worth: null };
+  const refund = { ...begun, share: takes, amount: takes, ...noWorth, invoiceId: null, depositId: id };
   return storeLink(ports, refund, asked, expiresInDays, async (trx, link) => {
     await takeOfDeposit(trx, id, takes, 'link');
     return insertRefundOfDeposit(trx, link);

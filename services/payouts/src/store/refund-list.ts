@@ -55,10 +55,9 @@ export async function refundPage(
   const values = asked.map(([name]) => filter[name as keyof RefundFilter]);
   const sqlOf = (name: string, sql: string) =>
     name === 'status' && filter.status === 'expired' ? isShownAsExpired : sql;
-  const where = [
-    isShown,
-    ...asked.map(([name, sql], i) => sqlOf(name, sql).replace('?', `$${i + 1}`)),
-  ].join(' and ');
+  const where = [isShown, ...asked.map(([name, sql], i) => sqlOf(name, sql).replace('?', `$${i + 1}`))].join(
+    ' and ',
+  );
   const { total } = await db.one(query<{ total: number }>('', countOf(`refunds where ${where}`)), values);
   const [limit, offset] = [values.length + 1, values.length + 2];
   const selectPage = query<StoredRefund>(

@@ -8,6 +8,7 @@ import {
   endedPayouts,
   type PayoutEnd,
   type Refunded,
+  type RefundedNow,
   refundMoves,
   stateAfterPayout,
 } from '../domain/refund.ts';
@@ -46,6 +47,8 @@ const rows = bulk({
   requested: 'text',
   rate: 'text',
   ratesNow: 'json',
+  currency: 'text',
+  worth: 'worth_cents numeric',
   state: 'text',
   claimHash: 'bytea',
   expiresAt: 'timestamptz',
@@ -101,16 +104,17 @@ export async function insertRefundWithin(
 export const insertRefundOfDeposit = (trx: Trx, refund: NewRefund): Promise<StoredRefund> =>
   trx.one(insertOfDeposit, valuesOf(refund));
 
-const sumOfInvoice = query<Refunded>(
+const sumOfInvoice = query<RefundedNow>(
   'refunds_sum',
   `select coalesce(sum(share), 0) as "all",
-     coalesce(sum(share) filter (where ${isOfSurplus('refunds')}), 0) as surplus
+     coalesce(sum(share) filter (where ${isOfSurplus('refunds')}), 0) as surplus,
+     coalesce(sum(share) filter (where state = 'claimable'), 0) as promised
    from refunds
    where invoice_id = $1 and ${isCounted('refunds')} and (state <> 'claimable' or expires_at > now())`,
 );
 
 /** What the refunds of an invoice take of what was paid. */
-export const refundedOf = (db: Queryable, invoiceId: InvoiceId): Promise<Refunded> =>
+export const refundedOf = (db: Queryable, invoiceId: InvoiceId): Promise<RefundedNow> =>
   db.one(sumOfInvoice, [invoiceId]);
 
 const sumPromised = query<{ amount: Units; links: number }>(
