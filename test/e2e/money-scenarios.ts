@@ -203,7 +203,7 @@ export const scenarios: Record<string, (at: Fixture, asset: Asset) => Promise<vo
     await at.tells(made.id, expect.arrayContaining(['invoice.underpaid']));
   },
 
-  async 'paid too late, and accepted'(at) {
+  async 'paid too late, accepted, and refunded in part'(at, asset) {
     const made = await expired(at);
     await at.pay(made, made.amount);
     const { id } = await at.unresolved();
@@ -212,6 +212,14 @@ export const scenarios: Record<string, (at: Fixture, asset: Asset) => Promise<vo
     await at.has(made.amount);
     await at.becomes(made.id, { status: 'expired' });
     expect((await at.shop.post(`/api/unresolved/${id}/accept`, {})).status).toBe(409);
+    const to = await at.customer.newAddress();
+    const refund = await at.shop.post(`/api/invoices/${made.id}/refunds`, { amount: 10, address: to });
+    expect([refund.status, refund.body.message]).toEqual([201, 'Refund created successfully.']);
+    const { payout_id, amount } = refund.body.data;
+    await at.mined(payout_id);
+    await at.arrived(to, unitsOf(asset, amount));
+    const paid = unitsOf(asset, amount) + (await at.feeOf(payout_id));
+    await at.has(text(asset, unitsOf(asset, made.amount) - paid));
     await at.tells(made.id, expect.arrayContaining(['invoice.late_payment']));
   },
 

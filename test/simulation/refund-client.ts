@@ -179,7 +179,7 @@ async function afterwards(
       { ...refund, recipient: refund.recipient },
       steps.listeners.onPayout,
     );
-  // A repeated answer has no link.
+  // A refund to an address has no link.
   const token = data.claim_url?.split('/').at(-1);
   if (token !== undefined) await useLink(environment, refund, { id: data.id, token }, steps);
 }

@@ -14,7 +14,7 @@ import { createScanner } from '@quittance/invoices/workers';
 import { handlers as ledgerHandlers } from '@quittance/ledger/handlers';
 import { catchUpReversals } from '@quittance/ledger/operations/deposits';
 import { holdBatcherOf, placeHold } from '@quittance/ledger/operations/place-hold';
-import { readBalance } from '@quittance/ledger/operations/read-balance';
+import { readAccepted, readBalance } from '@quittance/ledger/operations/read-balance';
 import { handlers as payoutsHandlers } from '@quittance/payouts/handlers';
 import { endRefunds } from '@quittance/payouts/operations/claim-refund';
 import { deriveAddresses } from '@quittance/payouts/operations/derive-addresses';
@@ -278,6 +278,9 @@ function startLedger(common: Common): Replica {
   );
   bus.answer(commandSubject('balance.read'), (body) =>
     readBalance({ db }, commands['balance.read'].request.parse(body)),
+  );
+  bus.answer(commandSubject('accepted.read'), (body) =>
+    readAccepted({ db }, commands['accepted.read'].request.parse(body)),
   );
   const workers = messengerOf(common, ledgerHandlers, { logger });
   workers.set('reversals', () => catchUpReversals({ db, logger }));

@@ -49,8 +49,8 @@ const payoutsAgree = (those: string, holds: string) => `
   where ${holds} and h.state in ('placed', 'settled')
     and not exists (select 1 from payouts.payouts p where p.id::text = h.payout_id)`;
 
-// What is refunded was final then. A reversal takes it back, and while the same payment is mined again and not final it is
-// neither paid nor reversed: the limit is what was ever final, each payment once.
+// What is refunded was in the balance then: credited to a paid invoice, or accepted. A reversal takes it back, and while the same payment is mined again and not final it is
+// neither paid nor reversed: the limit is what was ever credited or accepted, each payment once.
 const refundsAgree = (those: string) => `
   with refunded as (
     select r.invoice_id, min(r.asset) as asset, sum(r.share) as share
@@ -59,12 +59,15 @@ const refundsAgree = (those: string) => `
       and r.invoice_id in (select r.invoice_id from payouts.refunds r where ${those})
     group by r.invoice_id),
   compared as (
-    select r.*, greatest(i.paid_amount, final.amount) as was_paid
+    select r.*, greatest(case when i.status = 'paid' then i.paid_amount end, final.amount) as was_paid
     from refunded r left join invoices.invoices i on i.id = r.invoice_id
     cross join lateral (
       select coalesce(sum(once.amount), 0) as amount from (
         select max(d.amount) as amount from invoices.deposits d
-        where d.invoice_id = i.id and d.asset = i.asset and d.disposition = 'credit' group by d.outpoint) as once) as final)
+        where d.invoice_id = i.id and d.asset = i.asset and (d.disposition = 'credit' or exists (
+          select from ledger.unresolved u where u.deposit_id = d.id and (u.state = 'accepted' or exists (
+            select from ledger.transfers t where t.op = 'accept:' || u.deposit_id))))
+        group by d.outpoint) as once) as final)
   select 'the refunds of invoice ' || invoice_id || ' take ' || share::text || ', and ' || was_paid::text || ' was paid' as what,
     asset, 'invoice ' || invoice_id || ' refunds' as subject, share - was_paid as amount
   from compared where share > was_paid

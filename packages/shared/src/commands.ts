@@ -59,6 +59,18 @@ export const commands = {
     request: z.object({ account_id: z.string(), asset: z.enum(assetSymbols) }),
     reply: z.object({ available: z.string().regex(/^\d{1,78}$/) }),
   },
+  /** How much of the unresolved deposits of an invoice, in its asset, its account has accepted into the balance. */
+  'accepted.read': {
+    by: 'ledger',
+    askedBy: ['payouts'],
+    timeoutMs: 2_000,
+    request: z.object({
+      account_id: z.string(),
+      asset: z.enum(assetSymbols),
+      invoice_id: z.string().max(64),
+    }),
+    reply: z.object({ amount: z.string().regex(/^\d{1,78}$/) }),
+  },
   /**
    * The addresses of indexes `from` … `from + count - 1`, canonical, by who holds the seed: where keys have no public
    * derivation nobody else can name them, elsewhere they show whether a public key is the seed's.

@@ -1,5 +1,4 @@
 import { expect, it } from '@jest/globals';
-import { invariants } from '@quittance/reconciliation/invariants';
 import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import { DUE, MINUTE, openFixture } from './fixture.ts';
@@ -164,37 +163,6 @@ it('reversed, and mined again after all: settled again, as another deposit', asy
     payments: [{ status: 'reversed' }, { status: 'confirmed' }],
   });
 });
-
-it('refunded, reversed, and mined again, not final yet: the refund is within what was paid, one unit more is not', async () => {
-  const invoice = await anInvoice();
-  const { tx } = await pay(invoice.to, DUE);
-  await settle();
-  const refund = (id: string, share: bigint) =>
-    fixture.rows(
-      `insert into payouts.refunds (id, account_id, invoice_id, asset, share, amount, requested, rate, state, claim_hash,
-         expires_at, created_at)
-       values ($1, 'acc_1', $2, 'ETH', $3, $3, 'all', 'then', 'claimable', sha256($1::text::bytea), now(), now())`,
-      [id, invoice.id, share],
-    );
-  await refund('ref_1', DUE);
-  fixture.chain.reorg(3);
-  await blocks(3);
-  await invoice.expectShown({ paid_amount: '0', reversed_amount: '0.01' });
-  expect(await discrepanciesOfRefunds()).toEqual([]);
-  await pay(invoice.to, DUE, { tx });
-  await invoice.expectShown({ pending_amount: '0.01', paid_amount: '0', reversed_amount: '0' });
-  expect(await discrepanciesOfRefunds()).toEqual([]);
-  await settle();
-  // Its credits are of one payment.
-  await refund('ref_2', 1n);
-  expect(await discrepanciesOfRefunds()).toEqual([{ subject: `invoice ${invoice.id} refunds`, amount: '1' }]);
-});
-
-/** As the auditor finds them. */
-async function discrepanciesOfRefunds() {
-  const { sql } = invariants.find(({ name }) => name === 'refunds-within-payment') ?? {};
-  return fixture.rows(`select subject, amount from (${sql}) as found`);
-}
 
 it('settled, not yet credited, and reversed: never paid, and the late credit changes nothing', async () => {
   const invoice = await anInvoice();

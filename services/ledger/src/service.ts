@@ -7,7 +7,7 @@ import { createHttp } from './http/routes.ts';
 import { ledgerMetrics } from './metrics.ts';
 import { applyAssetSettings } from './operations/apply-asset-settings.ts';
 import { holdBatcherOf, placeHold } from './operations/place-hold.ts';
-import { readBalance } from './operations/read-balance.ts';
+import { readAccepted, readBalance } from './operations/read-balance.ts';
 import type { Ports } from './ports.ts';
 import { filePrices } from './prices/file-prices.ts';
 import { publicPrices } from './prices/public-prices.ts';
@@ -76,7 +76,7 @@ export const startLedger = (
     async migrated({ db, settings, settingsState }) {
       settingsState.differences = await applyAssetSettings({ db }, settings.replica, settings.assets, true);
     },
-    responders: { 'hold.place': placeHold, 'balance.read': readBalance },
+    responders: { 'hold.place': placeHold, 'balance.read': readBalance, 'accepted.read': readAccepted },
     handlers,
     workers: workers ? startWorkers : undefined,
     leave: ({ db, settings }) => deleteReplicaRow(db, settings.replica),

@@ -4,6 +4,7 @@ import { units } from '@quittance/shared/money';
 import { eventually } from '@quittance/testkit/eventually';
 import { acceptPosting } from '../src/domain/posting.ts';
 import { placeHold } from '../src/operations/place-hold.ts';
+import { readAccepted } from '../src/operations/read-balance.ts';
 import { decideRefunds } from '../src/store/suspense.ts';
 import {
   aDeposit,
@@ -14,6 +15,7 @@ import {
   type Hold,
   type LedgerDeposit,
   openLedger,
+  reversed,
   type Sent,
   settle,
   settled,
@@ -38,6 +40,27 @@ describe('unresolved money that is accepted', () => {
       amount: units(100n),
     });
     await fixture.expectBooked(posting);
+  });
+
+  it('is what its invoice has in the balance, until the chain takes it back', async () => {
+    const account = anAccount();
+    const invoice = { invoice_id: 'inv_1', disposition: 'unresolved' } as const;
+    const [accepted, open] = [aDeposit(account, 70n, invoice), aDeposit(account, 20n, invoice)];
+    const token = aDeposit(account, 9n, { ...invoice, asset: 'USDC_ERC20' });
+    const ofOther = aDeposit(account, 5n, { ...invoice, invoice_id: 'inv_2' });
+    await handle(...[accepted, open, token, ofOther].map((deposit) => settled(deposit)));
+    const read = async (asset: 'ETH' | 'USDC_ERC20', of: string = account) =>
+      (await readAccepted(one.ports, { account_id: of, asset, invoice_id: 'inv_1' })).amount;
+    expect(await read('ETH')).toBe('0');
+    for (const deposit of [accepted, token, ofOther])
+      expect(await accept(deposit)).toMatchObject({ ok: true });
+    expect([await read('ETH'), await read('USDC_ERC20'), await read('ETH', anAccount())]).toEqual([
+      '70',
+      '9',
+      '0',
+    ]);
+    await handle(reversed(accepted));
+    expect(await read('ETH')).toBe('0');
   });
 
   it('of another account, or that nobody knows, is refused', async () => {

@@ -6,7 +6,7 @@ import { form } from '@quittance/shared/form';
 import { formatUnits, type Units, units } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, messages, rules } from '@quittance/shared/validation';
-import { schedules } from './domain/automatic.ts';
+import { schedules, shownError } from './domain/automatic.ts';
 import { ADDRESS_CHARACTERS_MAX, amountWithin, checkRecipient, type OrderPorts } from './payout-order.ts';
 import type { AutomaticPayout, NewAutomaticPayout } from './store/automatic-payouts.ts';
 import { idOnTheWire } from './views.ts';
@@ -67,7 +67,7 @@ export function automaticPayoutView(rule: AutomaticPayout) {
     next_run_at: rule.enabled ? rule.nextRunAt.toISOString() : null,
     last_run_at: rule.lastRunAt?.toISOString() ?? null,
     last_payout_id: rule.lastPayoutId === null ? null : idOnTheWire(rule.lastPayoutId),
-    last_error: rule.lastError,
+    last_error: shownError(rule),
     created_at: rule.createdAt.toISOString(),
     updated_at: rule.updatedAt.toISOString(),
   };

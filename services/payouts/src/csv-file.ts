@@ -56,5 +56,7 @@ export const payoutsTable = csvTable(
     batch_id: ({ batch_id }) => batch_id,
     failed_reason: ({ failed_reason }) => failed_reason,
     metadata: ({ metadata }) => JSON.stringify(metadata),
+    automatic: ({ automatic }) => String(automatic),
+    failed_at: ({ failed_at }) => failed_at,
   },
 );

@@ -1,6 +1,6 @@
 import { assets } from '@quittance/shared/assets';
 import type { PayloadOf } from '@quittance/shared/events';
-import { formatUnits } from '@quittance/shared/money';
+import { formatFiat, formatUnits } from '@quittance/shared/money';
 import type { RefundState } from './domain/refund.ts';
 import type { StoredRefund } from './store/refund-rows.ts';
 
@@ -23,6 +23,8 @@ export function refundView(refund: ShownRefund, now: Date) {
     invoice_id: refund.invoiceId,
     deposit_id: refund.depositId,
     requested: refund.requested,
+    currency: refund.currency,
+    amount_fiat: refund.worth === null ? null : formatFiat(refund.worth),
     rate: refund.rate,
     rates_now: refund.ratesNow,
     amount: formatUnits(refund.amount, decimals),
@@ -48,8 +50,7 @@ export const refundEventView = (refund: StoredRefund): PayloadOf<'refund.expired
 
 /**
  * The body of the 201.
- * @param claimUrl the claim link; null where there is none, and in the answer to a repeated request: only the hash of its
- *   token is stored
+ * @param claimUrl the claim link; null where there is none, and in the answer that is stored
  */
 export const createdRefundView = (refund: ShownRefund, claimUrl: string | null) => ({
   message: 'Refund created successfully.',

@@ -35,6 +35,7 @@ export function payoutView(payout: Payout) {
     cancel_requested_at: payout.cancelRequestedAt?.toISOString() ?? null,
     created_at: payout.createdAt.toISOString(),
     completed_at: payout.completedAt?.toISOString() ?? null,
+    failed_at: payout.failedAt?.toISOString() ?? null,
     asset: { id, symbol, name, decimals },
     network_fee: formatUnits(networkFee, decimals),
     total: formatUnits(units(amount + networkFee), decimals),
@@ -58,14 +59,21 @@ function usdView({ asset, amount, usdRate }: Pick<Payout, 'asset' | 'amount' | '
   return { usd_rate: formatRate(rate.value), usd_value: formatCents(value) };
 }
 
-/** What a payout would cost. The fee of a payout is that of the moment of its request, so a quote promises nothing. */
-export function quoteView({ asset: symbol, amount, networkFee, usdRate, address, asOf }: PayoutQuote) {
+/**
+ * What a payout would cost. The fee of a payout is that of the moment of its request, so a quote promises nothing.
+ * @param promised what open claim links promise of the balance
+ */
+export function quoteView(
+  { asset: symbol, amount, networkFee, usdRate, address, asOf }: PayoutQuote,
+  promised: Units,
+) {
   const { id, name, decimals, chain } = assets[symbol];
   return {
     amount: formatUnits(amount, decimals),
     network_fee: formatUnits(networkFee, decimals),
     total: formatUnits(units(amount + networkFee), decimals),
     ...usdView({ asset: symbol, amount, usdRate }),
+    promised_amount: formatUnits(promised, decimals),
     to_address: address && showAddress(chain, address),
     asset: { id, symbol, name, decimals },
     valid: { as_of: asOf.toISOString(), guaranteed: false },

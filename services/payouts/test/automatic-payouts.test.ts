@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import type { PayoutId } from '@quittance/shared/ids';
+import { CANCELLED } from '../src/domain/states.ts';
 import { runAutomaticPayouts } from '../src/operations/run-automatic-payouts.ts';
 import { claimDue } from '../src/store/automatic-payouts.ts';
+import { movePayout } from '../src/store/payouts.ts';
 import { type RequestsFixture, recipient, requestsSuite } from './service-fixture.ts';
 
 /** Rules by which the service pays all that a balance has. */
@@ -131,6 +134,67 @@ describe('the worker of automatic payouts', () => {
     expect([deleted.status, await shown()]).toEqual([200, []]);
     expect(await step(3n * ETHER)).toBe(0);
     expect((await fixture.shop.delete(`${PATH}/ETH`)).status).toBe(404);
+  });
+});
+
+describe('the rule of an automatic payout', () => {
+  /** Ends the newest payout, as the chain worker does. */
+  const end = async (to: 'mined' | 'failed', failedReason = 'The recipient refuses it.') => {
+    const id = (await fixture.rowsOf(fixture.shop)).at(-1)?.id as PayoutId;
+    await fixture.db.transaction(async (trx) => {
+      if (to === 'failed') return void (await movePayout(trx, id, ['reserved'], to, { failedReason }));
+      await movePayout(trx, id, ['reserved'], 'signed');
+      await movePayout(trx, id, ['signed'], to, { txHash: '0x1' });
+    });
+    return id;
+  };
+  const waits = async () => {
+    const [rule] = await shown();
+    return {
+      error: rule.last_error,
+      minutes: Math.round((Date.parse(rule.next_run_at) - Date.now()) / 60_000),
+    };
+  };
+
+  it('waits twice as long after each payout that failed, until one is mined', async () => {
+    await put(whenEnough);
+    for (const minutes of [10, 20]) {
+      await makeDue();
+      await step(3n * ETHER);
+      await end('failed');
+      expect(await waits()).toEqual({ error: 'payout_failed', minutes });
+    }
+    await makeDue();
+    await step(0n);
+    expect(await waits()).toEqual({ error: 'payout_failed', minutes: 20 });
+    await makeDue();
+    await step(3n * ETHER);
+    await end('mined');
+    expect(await waits()).toEqual({ error: null, minutes: 5 });
+  });
+
+  it('is disabled when its merchant cancels the payout, until it is put again', async () => {
+    await put(whenEnough);
+    await step(3n * ETHER);
+    const id = await end('failed', CANCELLED);
+    const [rule] = await shown();
+    expect(rule).toMatchObject({ enabled: false, last_error: 'cancelled', next_run_at: null });
+    const { status, body } = await fixture.shop.post({}, {}, `/api/payouts/${id}/cancel`);
+    expect([status, body.hint]).toEqual([200, expect.stringContaining('PUT /api/automatic-payouts/ETH')]);
+    await makeDue();
+    expect(await step(3n * ETHER)).toBe(0);
+    expect((await put(whenEnough)).body.data).toMatchObject({ enabled: true, last_error: null });
+    expect((await fixture.shop.post({}, {}, `/api/payouts/${id}/cancel`)).body.hint).toBeUndefined();
+    expect(await step(3n * ETHER)).toBe(1);
+    await fixture.shop.delete(`${PATH}/ETH`);
+  });
+
+  it('that was replaced does not follow a payout of the former one', async () => {
+    await put(whenEnough);
+    await step(3n * ETHER);
+    await put({ ...whenEnough, threshold: 1 });
+    await end('failed', CANCELLED);
+    expect(await shown()).toMatchObject([{ enabled: true, last_error: null }]);
   });
 });
 

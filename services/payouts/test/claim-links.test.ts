@@ -185,6 +185,18 @@ describe('a claim link', () => {
     expect(await told(refundId)).toEqual(['claimable', 'pending', 'cancelled']);
   });
 
+  it('whose time is over is listed as expired before that is stored', async () => {
+    const { refundId } = await aLink();
+    await expireLink(refundId);
+    const ids = async (status: string) =>
+      (await at.fixture.shop.get(`/api/refunds?status=${status}`)).body.data.map(
+        ({ id }: { id: string }) => id,
+      );
+    expect([await ids('expired'), await ids('claimable')]).toEqual([[refundId], []]);
+    await endRefunds(at.fixture.service.ports);
+    expect([await ids('expired'), await ids('claimable')]).toEqual([[refundId], []]);
+  });
+
   it('that expired, was cancelled or is guessed pays nothing', async () => {
     const [late, cancelled] = [await aLink(), await aLink()];
     await expireLink(late.refundId);

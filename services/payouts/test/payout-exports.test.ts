@@ -33,6 +33,11 @@ it('GET /api/payouts?format=csv is a file of all that match, whose sums leave ou
   );
   const reasons = `update payouts set status = 'failed', failed_reason = 'So.' where id = any($1::bigint[])`;
   await fixture.db.rows(reasons, [[failed, charged]]);
+  const failedAt = '2026-11-24T05:06:07.000Z';
+  await fixture.db.rows(`update payouts set updated_at = $2, automatic = id = $1 where status = 'failed'`, [
+    failed,
+    failedAt,
+  ]);
   await fixture.db.rows(`update payouts set status = 'refused' where id = $1`, [refused]);
   await storeReverted(fixture.db, charged);
   const { status, headers, body } = await fixture.shop.get('/api/payouts?format=csv');
@@ -40,7 +45,7 @@ it('GET /api/payouts?format=csv is a file of all that match, whose sums leave ou
   const [head, ...lines] = body.trimEnd().split('\r\n');
   expect(head).toBe(
     'id,external_id,created_at,completed_at,status,asset,amount,network_fee,total,amount_paid,fee_paid,usd_rate,' +
-      'usd_value,to_address,tx_hash,deposit_id,refund_id,invoice_id,batch_id,failed_reason,metadata',
+      'usd_value,to_address,tx_hash,deposit_id,refund_id,invoice_id,batch_id,failed_reason,metadata,automatic,failed_at',
   );
   const listed = (await fixture.shop.get('/api/payouts')).body.data;
   const at = (id: number) => listed.find((one: { id: number }) => one.id === id).created_at;
@@ -48,11 +53,11 @@ it('GET /api/payouts?format=csv is a file of all that match, whose sums leave ou
   const usd = (amount: number) => `2500,${amount * 2500}`;
   expect(lines).toEqual([
     `${noted},'=1+1,${at(noted)},,pending,ETH,1.5,${fee},1.5005,0,0,${usd(1.5)},${recipient},,,,,,,` +
-      '"{""note"":""a, \\""b\\""""}"',
-    `${charged},,${at(charged)},,failed,ETH,4,${fee},4.0005,0,${fee},${usd(4)},${recipient},,,,,,So.,{}`,
-    `${failed},,${at(failed)},,failed,ETH,3,${fee},3.0005,0,0,${usd(3)},${recipient},,,,,,So.,{}`,
-    `${mined},,${at(mined)},2026-11-24T03:04:05.000Z,mined,ETH,2,${fee},2.0005,2,${fee},,,${recipient},0x${mined},,,,,,{}`,
-    `${pending},,${at(pending)},,pending,ETH,1,${fee},1.0005,0,0,${usd(1)},${recipient},,,,,,,{}`,
+      '"{""note"":""a, \\""b\\""""}",false,',
+    `${charged},,${at(charged)},,failed,ETH,4,${fee},4.0005,0,${fee},${usd(4)},${recipient},,,,,,So.,{},false,${failedAt}`,
+    `${failed},,${at(failed)},,failed,ETH,3,${fee},3.0005,0,0,${usd(3)},${recipient},,,,,,So.,{},true,${failedAt}`,
+    `${mined},,${at(mined)},2026-11-24T03:04:05.000Z,mined,ETH,2,${fee},2.0005,2,${fee},,,${recipient},0x${mined},,,,,,{},false,`,
+    `${pending},,${at(pending)},,pending,ETH,1,${fee},1.0005,0,0,${usd(1)},${recipient},,,,,,,{},false,`,
   ]);
   const ofStatus = await fixture.shop.get('/api/payouts?format=csv&status=failed&perPage=');
   expect(ofStatus.body.trimEnd().split('\r\n')).toHaveLength(3);

@@ -24,6 +24,7 @@ export function refundsSuite() {
     at.invoices.isSilent = false;
     at.fixture.board.set('ETH', {});
     at.fixture.board.fiatRates.clear();
+    at.fixture.ledger.accepted.clear();
     at.fixture.ledger.available = (1_000n * FINNEY).toString();
   });
 

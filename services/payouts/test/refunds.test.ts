@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newInvoiceId, type PayoutId } from '@quittance/shared/ids';
-import { claimHashOf } from '../src/operations/create-refund.ts';
+import { claimHashOf } from '../src/claim-token.ts';
 import { FINNEY, refundsSuite } from './refunds-fixture.ts';
 import { recipient as address } from './service-fixture.ts';
 
@@ -50,25 +50,49 @@ describe('POST /api/invoices/{id}/refunds', () => {
     expect(BigInt(sum)).toBe(50n * FINNEY);
   });
 
+  it('refunds the overpayment once when many requests of it arrive at once, beside an amount', async () => {
+    const invoice = anInvoice();
+    const wanted = ['surplus', 20, 'surplus', 'surplus', 10, 'surplus'];
+    const answers = await Promise.all(wanted.map((amount) => refund(invoice, { amount })));
+    const made = answers.flatMap(({ body }) => body.data ?? []);
+    const shares = made.map(({ requested, share }) => `${requested}: ${share}`).sort();
+    expect(shares).toEqual(['10: 0.004', '20: 0.008', 'surplus: 0.01']);
+  });
+
   it('says how much was refunded when nothing or too little is left', async () => {
     const invoice = anInvoice();
     expect((await refund(invoice, { amount: 100 })).status).toBe(201);
-    const hint = '0.05 ETH was paid, 0.04 ETH of it was refunded';
+    const hint = '0.05 ETH was paid: 0 ETH of it was refunded, and open claim links promise 0.04 ETH';
+    const links = ` GET /api/refunds?invoice_id=${invoice}&status=claimable lists the links, and POST /api/refunds/{id}/cancel cancels one.`;
     const tooLarge = await refund(invoice, { amount: 25.01 });
     expect([tooLarge.status, tooLarge.body]).toMatchObject([
       400,
-      { code: 'refund_too_large', hint: `${hint}: at most 0.01 ETH is left.` },
+      { code: 'refund_too_large', hint: `${hint}: at most 0.01 ETH is left.${links}` },
     ]);
     const surplus = await refund(invoice, { amount: 'surplus' });
-    expect([surplus.status, surplus.body]).toMatchObject([
+    expect([surplus.status, surplus.body.data]).toMatchObject([201, { share: '0.01' }]);
+    const again = await refund(invoice, { amount: 'surplus' });
+    expect([again.status, again.body]).toMatchObject([
       400,
-      { code: 'nothing_to_refund', hint: `${hint}, and 0.04 ETH was due.` },
+      {
+        code: 'nothing_to_refund',
+        hint: `${hint.replace('0.04', '0.05')}, and 0.04 ETH was due.${links}`,
+      },
     ]);
+    const cancelled = await cancel(surplus.body.data.id);
+    expect(cancelled.status).toBe(200);
     expect((await refund(invoice, { amount: 'all', address })).status).toBe(201);
     expect((await refund(invoice, { amount: 'all' })).body).toMatchObject({
       code: 'nothing_to_refund',
-      hint: '0.05 ETH was paid, 0.05 ETH of it was refunded.',
+      hint: `${hint.replace('0 ETH', '0.01 ETH')}.${links}`,
     });
+  });
+
+  it('says what was refunded where no claim link is open', async () => {
+    const invoice = anInvoice();
+    expect((await refund(invoice, { amount: 'all', address })).status).toBe(201);
+    const { hint } = (await refund(invoice, { amount: 'all', address })).body;
+    expect(hint).toBe('0.05 ETH was paid, 0.05 ETH of it was refunded.');
   });
 
   it('counts no refund that was refused, has failed, has expired or was cancelled', async () => {
@@ -103,7 +127,7 @@ describe('POST /api/invoices/{id}/refunds', () => {
     expect(listed.data).toMatchObject([{ id: late.refundId }]);
   });
 
-  it('answers a repeated key alike, and shows the claim link once', async () => {
+  it('answers a repeated key alike, with the claim link', async () => {
     const invoice = anInvoice();
     for (const body of [{ amount: 25 }, { amount: 25, address }]) {
       const key = { 'idempotency-key': `${invoice} ${JSON.stringify(body)}` };
@@ -112,7 +136,9 @@ describe('POST /api/invoices/{id}/refunds', () => {
         ({ status, headers }) => status === 201 && headers.get('idempotent-replayed') === null,
       );
       const again = await refund(invoice, body, key);
-      expect([again.status, again.body.data]).toEqual([201, { ...first?.body.data, claim_url: null }]);
+      expect([again.status, again.body]).toEqual([201, first?.body]);
+      if ('address' in body) expect(again.body.data.claim_url).toBeNull();
+      else expect(again.body.data.claim_url).toContain('/claim/');
       expect(again.headers.get('idempotent-replayed')).toBe('true');
       const other = await refund(invoice, { ...body, amount: 26 }, key);
       expect(other.status).toBe(422);
@@ -178,6 +204,9 @@ describe('POST /api/invoices/{id}/refunds', () => {
       };
       expect(made).toMatchObject({ share, amount, rates_now });
       expect(await shown(made.id)).toMatchObject({ share, amount, rates_now });
+      const worth = body.amount === 'all' ? '100.00' : '20.00';
+      const asked = { currency: 'EUR', amount_fiat: worth, requested: String(body.amount) };
+      expect([made, await shown(made.id)]).toMatchObject([asked, asked]);
     }
   });
 

@@ -29,7 +29,9 @@ export type ScriptedLedger = {
   reply: (hold: Hold) => Reply;
   /** The answer to `balance.read`; none when undefined. */
   available: string | undefined;
-  /** Runs before that answer. */
+  /** The answers to `accepted.read`, by invoice: nothing for others. */
+  accepted: Map<string, bigint>;
+  /** Runs before the answer to `balance.read`. */
   beforeAvailable: () => Promise<unknown>;
   close(): Promise<void>;
 };
@@ -44,6 +46,7 @@ export async function scriptedLedger(url: string): Promise<ScriptedLedger> {
     asked: [],
     reply: () => ({ outcome: 'placed' }),
     available: undefined,
+    accepted: new Map(),
     beforeAvailable: async () => {},
     close: () => nats.close(),
   };
@@ -72,6 +75,14 @@ export async function scriptedLedger(url: string): Promise<ScriptedLedger> {
     callback: (error, message) => {
       if (error !== null) throw error;
       void answerBalance(message);
+    },
+  });
+  nats.subscribe(commandSubject('accepted.read'), {
+    queue: 'ledger',
+    callback: (error, message) => {
+      if (error !== null) throw error;
+      const { invoice_id } = commands['accepted.read'].request.parse(message.json());
+      message.respond(JSON.stringify({ amount: String(ledger.accepted.get(invoice_id) ?? 0n) }));
     },
   });
   await nats.flush();

@@ -217,6 +217,18 @@ export const acceptSuspense = (
   { id, account, asset }: Pick<SuspenseItem, 'id' | 'account' | 'asset'>,
 ): Promise<SuspenseItem | undefined> => db.maybe(accept, [id, account, asset]);
 
+const sumAccepted = query<{ amount: Units }>(
+  'unresolved_accepted_of_invoice',
+  `select coalesce(sum(amount), 0) as amount from unresolved
+   where account_id = $1 and asset = $2 and invoice_id = $3 and state = 'accepted'`,
+);
+
+/** What was accepted of the deposits of an invoice in this asset. */
+export const acceptedOf = async (
+  db: Queryable,
+  { account, asset, invoice }: { account: AccountId; asset: AssetSymbol; invoice: string },
+): Promise<Units> => (await db.one(sumAccepted, [account, asset, invoice])).amount;
+
 const markReversed = statement(
   'unresolved_mark_reversed',
   `update unresolved set state = 'reversed', resolved_at = now() where deposit_id = any($1::text[])`,

@@ -5,8 +5,10 @@ import {
   countedStates,
   endedPayouts,
   LINK_VERSION_MAX,
-  limitOf,
+  leftOf,
+  limitsOf,
   type PaidInvoice,
+  type Refunded,
   refundAmounts,
   refundMoves,
   shownRefundStates,
@@ -34,6 +36,9 @@ const invoice: PaidInvoice = {
   fiatRate: ONE_DOLLAR,
 };
 
+/** What former refunds have taken, and those of the surplus. */
+const taken = (all: bigint, surplus = 0n): Refunded => ({ all: units(all), surplus: units(surplus) });
+
 describe('how much is refunded', () => {
   it.each([
     ['all that was paid', 'all', 0n, null, { share: 50n, amount: 50n }],
@@ -44,7 +49,7 @@ describe('how much is refunded', () => {
     ['the value of all at twice the rate', 'all', 0n, '5000', { share: 50n, amount: 25n }],
     ['an amount of dollars at half the rate', cents(2_500n), 0n, '1250', { share: 10n, amount: 20n }],
   ] as const)('is %s', (_, wanted, refunded, now, { share, amount }) => {
-    const given = units(refunded * FINNEY);
+    const given = taken(refunded * FINNEY, wanted === 'surplus' ? refunded * FINNEY : 0n);
     expect(
       refundAmounts(invoice, given, wanted as WantedRefund, now === null ? null : inDollars(now)),
     ).toEqual({
@@ -60,7 +65,7 @@ describe('how much is refunded', () => {
     ['it is a cent more than is left', cents(12_501n), 0n, 'too_large'],
     ['it is a cent more than former refunds have left', cents(2_501n), 40n, 'too_large'],
   ] as const)('is refused when %s', (_, wanted, refunded, problem) => {
-    const given = units(refunded * FINNEY);
+    const given = taken(refunded * FINNEY, wanted === 'surplus' ? refunded * FINNEY : 0n);
     expect(refundAmounts(invoice, given, wanted as WantedRefund, null)).toEqual({
       ok: false,
       refusal: problem,
@@ -78,18 +83,18 @@ describe('how much is refunded', () => {
     ],
     ['is too small when it is worth less than a unit now', 'all', 50n * FINNEY - 1n, '5000', 'too_small'],
   ] as const)('%s', (_, wanted, refunded, now, expected) => {
-    const found = refundAmounts(invoice, units(refunded), wanted, now === null ? null : inDollars(now));
+    const found = refundAmounts(invoice, taken(refunded), wanted, now === null ? null : inDollars(now));
     expect(found.ok ? found.value : found.refusal).toEqual(expected);
   });
 
   it('is too small when it takes less than a unit of what was paid, whatever it is worth now', () => {
     const dear = { ...invoice, decimals: 0, rate: rate('2'), due: units(5n), paid: units(5n) };
-    expect(refundAmounts(dear, units(0n), cents(199n), null)).toEqual({ ok: false, refusal: 'too_small' });
-    expect(refundAmounts(dear, units(0n), cents(199n), inDollars('1'))).toEqual({
+    expect(refundAmounts(dear, taken(0n), cents(199n), null)).toEqual({ ok: false, refusal: 'too_small' });
+    expect(refundAmounts(dear, taken(0n), cents(199n), inDollars('1'))).toEqual({
       ok: false,
       refusal: 'too_small',
     });
-    expect(refundAmounts(dear, units(0n), cents(200n), inDollars('2'))).toEqual({
+    expect(refundAmounts(dear, taken(0n), cents(200n), inDollars('2'))).toEqual({
       ok: true,
       value: { share: 1n, amount: 1n },
     });
@@ -100,13 +105,23 @@ describe('how much is refunded', () => {
     [50n, 50n, 0n],
     [50n, 51n, 1n],
   ])('of the overpayment is limited: %p was due and %p was paid, so %p', (due, paid, limit) => {
-    expect(limitOf({ due: units(due), paid: units(paid) }, 'surplus')).toBe(limit);
-    expect(limitOf({ due: units(due), paid: units(paid) }, 'all')).toBe(paid);
+    expect(limitsOf({ due: units(due), paid: units(paid) })).toEqual({ all: paid, surplus: limit });
+  });
+
+  it.each([
+    ['all of it after a refund of an amount that was due', 25n, 0n, 10n],
+    ['all of it after a refund of all that was due', 40n, 0n, 10n],
+    ['what a refund of more than was due has left', 45n, 0n, 5n],
+    ['what a former refund of it has left, whatever else was refunded', 29n, 4n, 6n],
+    ['nothing after a refund of all', 50n, 0n, 0n],
+    ['nothing after a refund of it', 10n, 10n, 0n],
+  ])('of the overpayment is %s', (_, all, surplus, left) => {
+    expect(leftOf(invoice, taken(all * FINNEY, surplus * FINNEY), 'surplus')).toBe(left * FINNEY);
   });
 
   it('is an amount in euros at the rate of the euro that the invoice has', () => {
     const inEuros = { ...invoice, fiatRate: rate('1.25') };
-    expect(refundAmounts(inEuros, units(0n), cents(2_000n), null)).toEqual({
+    expect(refundAmounts(inEuros, taken(0n), cents(2_000n), null)).toEqual({
       ok: true,
       value: { share: 10n * FINNEY, amount: 10n * FINNEY },
     });
@@ -115,7 +130,7 @@ describe('how much is refunded', () => {
   it('is at the rates of now worth as many euros as then', () => {
     const inEuros = { ...invoice, fiatRate: rate('1.25') };
     for (const wanted of [cents(2_000n), 'all'] as const) {
-      const refunded = units(wanted === 'all' ? 40n * FINNEY : 0n);
+      const refunded = taken(wanted === 'all' ? 40n * FINNEY : 0n);
       const now = { rate: rate('5000'), fiatRate: rate('1.5') };
       expect(refundAmounts(inEuros, refunded, wanted, now)).toEqual({
         ok: true,
@@ -140,15 +155,17 @@ describe('how much is refunded', () => {
           rate: rates,
           fiatRate: rates,
         }),
-        amounts,
+        fc.record({ all: amounts, surplus: amounts }),
         wanted,
         fc.option(fc.record({ rate: rates, fiatRate: rates })),
         (paid, refunded, asked, now) => {
           const found = refundAmounts(paid, refunded, asked, now);
           if (!found.ok) return;
           const { share, amount } = found.value;
-          expect(share + refunded).toBeLessThanOrEqual(limitOf(paid, asked));
-          expect(limitOf(paid, asked)).toBeLessThanOrEqual(paid.paid);
+          expect(share + refunded.all).toBeLessThanOrEqual(paid.paid);
+          expect(limitsOf(paid).surplus).toBeLessThanOrEqual(paid.paid);
+          if (asked === 'surplus')
+            expect(share + refunded.surplus).toBeLessThanOrEqual(limitsOf(paid).surplus);
           // Worth in the currency, of the request and of what is paid: both times the same.
           const at = now ?? paid;
           const hundredths = 100n * at.rate * paid.fiatRate;

@@ -6,6 +6,7 @@ import {
   units,
   unitsOfFiat,
   unitsOfSameValue,
+  worthOfUnits,
 } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { CANCELLED } from './states.ts';
@@ -76,10 +77,10 @@ export function stateAfterPayout(
   return isRefusedForEver || isOver ? 'expired' : 'claimable';
 }
 
-/** What was paid for an invoice, in units of its asset. */
+/** What was paid for an invoice and is in the balance, in units of its asset. */
 export type PaidInvoice = {
   due: Units;
-  /** Final and credited. */
+  /** Final and credited; of an invoice that is not paid, what its merchant has accepted. */
   paid: Units;
   decimals: number;
   /** US dollars for one whole asset, as locked in the invoice. */
@@ -91,9 +92,32 @@ export type PaidInvoice = {
 /** All that is left, what is left of an overpayment, or an amount in the invoice's currency. */
 export type WantedRefund = 'all' | 'surplus' | Cents;
 
-/** The most that the refunds of an invoice may take together, when this one is among them. */
-export const limitOf = ({ due, paid }: Pick<PaidInvoice, 'due' | 'paid'>, wanted: WantedRefund): Units =>
-  wanted === 'surplus' ? units(paid > due ? paid - due : 0n) : paid;
+/** What the refunds of an invoice take of what was paid for it, and what those of its surplus take. */
+export type Refunded = { all: Units; surplus: Units };
+
+/** The same, and how much of it open claim links promise: nothing of that is paid. */
+export type RefundedNow = Refunded & { promised: Units };
+
+/** The most that the refunds of an invoice may take together, and those of its surplus. */
+export const limitsOf = ({ due, paid }: Pick<PaidInvoice, 'due' | 'paid'>): Refunded => ({
+  all: paid,
+  surplus: units(paid > due ? paid - due : 0n),
+});
+
+/**
+ * What a refund may take; nothing when it is not above zero. Refunds of amounts take nothing of the surplus while there is
+ * enough beside it, so that the surplus is the same in whatever order an invoice is refunded.
+ */
+export function leftOf(
+  invoice: Pick<PaidInvoice, 'due' | 'paid'>,
+  refunded: Refunded,
+  wanted: WantedRefund,
+): Units {
+  const limits = limitsOf(invoice);
+  const left = limits.all - refunded.all;
+  const surplus = limits.surplus - refunded.surplus;
+  return units(wanted === 'surplus' && surplus < left ? surplus : left);
+}
 
 export type RefundAmounts = {
   /** What it takes of what was paid. */
@@ -117,12 +141,12 @@ export type RefundProblem = 'nothing_left' | 'too_large' | 'too_small';
  */
 export function refundAmounts(
   invoice: PaidInvoice,
-  refunded: Units,
+  refunded: Refunded,
   wanted: WantedRefund,
   ratesNow: RatePair | null,
 ): Result<RefundAmounts, RefundProblem> {
   const { decimals } = invoice;
-  const left = units(limitOf(invoice, wanted) - refunded);
+  const left = leftOf(invoice, refunded, wanted);
   if (left <= 0n) return refuse('nothing_left');
   const share = shareOf(wanted, left, invoice);
   if (share > left) return refuse('too_large');
@@ -137,6 +161,13 @@ export function refundAmounts(
     return unitsOfSameValue(share, invoice, now, 'down');
   }
 }
+
+/** What a refund is worth in the currency of its invoice: the amount that was asked for, or what its share was worth then. */
+export const worthOfRefund = (
+  { rate, fiatRate, decimals }: Pick<PaidInvoice, 'rate' | 'fiatRate' | 'decimals'>,
+  wanted: WantedRefund,
+  share: Units,
+): Cents => (typeof wanted === 'bigint' ? wanted : worthOfUnits(share, rate, fiatRate, decimals));
 
 function shareOf(wanted: WantedRefund, left: Units, { rate, fiatRate, decimals }: PaidInvoice): Units {
   switch (wanted) {

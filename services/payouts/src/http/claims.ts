@@ -13,8 +13,8 @@ import {
   unavailableClaimPage,
   unknownClaimPage,
 } from '../claim-page.ts';
+import { claimHashOf } from '../claim-token.ts';
 import { type ClaimRefusal, payClaim } from '../operations/claim-refund.ts';
-import { claimHashOf } from '../operations/create-refund.ts';
 import type { Ports } from '../ports.ts';
 import { shownState } from '../refund-views.ts';
 import { findPayout } from '../store/payouts.ts';

@@ -31,6 +31,7 @@ import type { Ports } from '../ports.ts';
 import { asksForClaim } from '../refund-order.ts';
 import { readReturnedPart, tooLittleLeft } from '../returned-part.ts';
 import { allPayouts, type PayoutFilter, payoutPage } from '../store/payout-list.ts';
+import { promisedByLinks } from '../store/refunds.ts';
 import { findUnresolved, type UnresolvedDeposit } from '../store/unswept-deposits.ts';
 import { payoutView, quoteView } from '../views.ts';
 import { addAutomaticRoutes } from './automatic-payouts.ts';
@@ -49,7 +50,7 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
   const exports = csvExports(ports);
   app.get('/api/payouts', merchant, (req, res) => listPayouts(ports, exports, req, res));
   // Before the route of an id, which `quote` is not.
-  app.get('/api/payouts/quote', merchant, (req, res) => send(res, quotePayout(ports, req)));
+  app.get('/api/payouts/quote', merchant, async (req, res) => send(res, await quotePayout(ports, req, res)));
   app.get('/api/payouts/:id', merchant, async (req, res) => send(res, await showPayout(ports, req, res)));
   app.post('/api/payouts', merchant, takesNoParameters, ...readBody, async (req, res) =>
     send(res, await createPayout(ports, req, res)),
@@ -137,9 +138,12 @@ async function showPayout(ports: Ports, req: Request, res: Response): Promise<An
   return unknownParameters(req) ?? { status: 200, body: payoutView(found.value) };
 }
 
-function quotePayout(ports: Ports, req: Request): Answer {
+async function quotePayout(ports: Ports, req: Request, res: Response): Promise<Answer> {
   const quote = readQuoteRequest(req.query, ports);
-  return quote.ok ? { status: 200, body: quoteView(quote.value) } : answers.invalid(quote.refusal);
+  if (!quote.ok) return answers.invalid(quote.refusal);
+  const { account } = contextOf(res).identity;
+  const promised = await promisedByLinks(ports.db, account, quote.value.asset);
+  return { status: 200, body: quoteView(quote.value, promised.amount) };
 }
 
 function createPayout(ports: Ports, req: Request, res: Response): Promise<Answer> {

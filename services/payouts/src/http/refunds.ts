@@ -9,21 +9,17 @@ import {
   send,
 } from '@quittance/shared/http-answers';
 import { type IdempotencyKey, isIdempotencyKey, readKey } from '@quittance/shared/idempotency';
-import type { AccountId, InvoiceId } from '@quittance/shared/ids';
-import { formatUnits, type Units } from '@quittance/shared/money';
+import type { AccountId, InvoiceId, RefundId } from '@quittance/shared/ids';
+import { formatUnits, type Units, units } from '@quittance/shared/money';
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
 import { assertNever, ok, type Result, refuse } from '@quittance/shared/result';
 import { messages, rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
-import { limitOf, type RefundState, shownRefundStates } from '../domain/refund.ts';
+import { claimHashOf, claimTokenOf, claimUrlOf } from '../claim-token.ts';
+import { leftOf, type RefundState, shownRefundStates } from '../domain/refund.ts';
 import { cancelClaim } from '../operations/claim-refund.ts';
-import {
-  createDepositClaim,
-  createRefund,
-  type DescribedInvoice,
-  describeInvoice,
-  type RefundRefusal,
-} from '../operations/create-refund.ts';
+import { createDepositClaim, createRefund, type RefundRefusal } from '../operations/create-refund.ts';
+import { type DescribedInvoice, describeInvoice } from '../operations/describe-invoice.ts';
 import type { PayoutRefusal } from '../operations/request-payout.ts';
 import { EXTERNAL_ID_CHARACTERS_MAX } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
@@ -32,6 +28,7 @@ import { refundView, shownState } from '../refund-views.ts';
 import { readReturnedPart, tooLittleLeft } from '../returned-part.ts';
 import { findShownRefund, refundPage } from '../store/refund-list.ts';
 import type { StoredRefund } from '../store/refund-rows.ts';
+import { findRefundByClaim } from '../store/refunds.ts';
 import { freeForLink } from '../store/returns.ts';
 import type { UnresolvedDeposit } from '../store/unswept-deposits.ts';
 import { answeredBefore, refusalAnswer } from './pay-once.ts';
@@ -145,7 +142,7 @@ async function refundInvoice(ports: Ports, req: Request, res: Response): Promise
     async (key) => {
       const order = readRefundOrder(body, invoice.asset, ports);
       if (!order.ok) return ok(answers.invalid(order.refusal));
-      if (invoice.status !== 'paid') return ok(notPaid);
+      if (invoice.status !== 'paid' && invoice.paid === 0n) return ok(notPaid);
       const made = await createRefund(ports, invoice, order.value, { requestId, key });
       if (made.ok) return ok({ status: 201, body: made.value });
       return isProblem(made.refusal)
@@ -201,15 +198,26 @@ async function refundOnce(
   const given = readKey(idempotencyKey, account, asked);
   if (given !== undefined && !isIdempotencyKey(given)) return answers.invalid(given);
   const earlier = given && (await answeredBefore(ports, given));
-  if (earlier !== undefined) return earlier;
+  if (earlier !== undefined) return withClaimUrl(ports, earlier);
   const made = await run(given);
   if (made.ok && made.value.status === 201) return made.value;
   // The key keeps this answer, which is the first.
   if (!made.ok && typeof made.refusal === 'object') return refusalAnswer(made.refusal);
   const first = given && (await answeredBefore(ports, given));
-  if (first !== undefined) return first;
+  if (first !== undefined) return withClaimUrl(ports, first);
   if (made.ok) return made.value;
   return refusalAnswer(made.refusal);
+}
+
+/** A stored answer has no claim link. It is added where the token that is derived now is still that of the refund. */
+async function withClaimUrl({ db, settings }: Ports, answer: Answer): Promise<Answer> {
+  const body = answer.body as { data?: { id?: RefundId; expires_at?: string | null } };
+  const { data } = body;
+  if (data?.id === undefined || typeof data.expires_at !== 'string') return answer;
+  const token = claimTokenOf(settings.identitySecret, data.id);
+  const refund = await findRefundByClaim(db, claimHashOf(token));
+  if (refund?.id !== data.id) return answer;
+  return { ...answer, body: { ...body, data: { ...data, claim_url: claimUrlOf(settings, token) } } };
 }
 
 const isProblem = (refusal: RefundRefusal | PayoutRefusal): refusal is RefundRefusal =>
@@ -217,10 +225,10 @@ const isProblem = (refusal: RefundRefusal | PayoutRefusal): refusal is RefundRef
 
 const notPaid = answers.nothingToRefund(
   'The invoice is not paid, so nothing of it is in the balance.',
-  'Funds that came too late or were too little are unresolved: return them with POST /api/unresolved/{id}/return.',
+  'Funds that came too late or were too little are unresolved: return them with POST /api/unresolved/{id}/return, or accept them, and then refund them here.',
 );
 
-/** Says what was paid and what was refunded. */
+/** Says what was paid, what was refunded, and what open claim links promise. */
 function problemAnswer(
   { problem, refunded, dust }: RefundRefusal,
   invoice: DescribedInvoice,
@@ -228,15 +236,21 @@ function problemAnswer(
 ): Answer {
   const { paid, due, decimals, asset } = invoice;
   const text = (amount: Units) => `${formatUnits(amount, decimals)} ${assets[asset].symbol}`;
-  const left = (limitOf(invoice, wanted) - refunded) as Units;
-  const was = `${text(paid)} was paid, ${text(refunded)} of it was refunded`;
+  const left = leftOf(invoice, refunded, wanted);
+  const isPromised = refunded.promised > 0n;
+  const was = isPromised
+    ? `${text(paid)} was paid: ${text(units(refunded.all - refunded.promised))} of it was refunded, and open claim links promise ${text(refunded.promised)}`
+    : `${text(paid)} was paid, ${text(refunded.all)} of it was refunded`;
+  const links = isPromised
+    ? ` GET /api/refunds?invoice_id=${invoice.id}&status=claimable lists the links, and POST /api/refunds/{id}/cancel cancels one.`
+    : '';
   switch (problem) {
     case 'nothing_left': {
       const surplus = wanted === 'surplus' ? `, and ${text(due)} was due` : '';
-      return answers.nothingToRefund('Nothing is left to refund.', `${was}${surplus}.`);
+      return answers.nothingToRefund('Nothing is left to refund.', `${was}${surplus}.${links}`);
     }
     case 'too_large':
-      return answers.refundTooLarge(`${was}: at most ${text(left)} is left.`);
+      return answers.refundTooLarge(`${was}: at most ${text(left)} is left.${links}`);
     case 'too_small': {
       const at = rate === 'now' ? ' at the current rate' : '';
       const hint = `${was}. What is refunded must be at least ${text(dust)}${at}.`;

@@ -13,10 +13,10 @@ import {
   expireRefunds,
   followPayouts,
   noteUnfunded,
-  refundedShare,
+  refundedOf,
 } from '../store/refunds.ts';
 import { findUnresolved } from '../store/unswept-deposits.ts';
-import { describeInvoice } from './create-refund.ts';
+import { describeInvoice } from './describe-invoice.ts';
 import { requestPayout } from './request-payout.ts';
 
 /**
@@ -115,7 +115,7 @@ export async function payClaim(
  */
 async function isCovered(ports: Pick<Ports, 'bus' | 'db'>, invoiceId: InvoiceId): Promise<boolean> {
   const invoice = await describeInvoice(ports, invoiceId);
-  return invoice !== null && (await refundedShare(ports.db, invoiceId)) <= invoice.paid;
+  return invoice !== null && (await refundedOf(ports.db, invoiceId)).all <= invoice.paid;
 }
 
 /**

@@ -1,24 +1,22 @@
-import { createHash } from 'node:crypto';
-import { type AssetSymbol, assets } from '@quittance/shared/assets';
-import { type Currency, currencyCodes } from '@quittance/shared/currencies';
+import type { AssetSymbol } from '@quittance/shared/assets';
 import { brokenConstraint } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
 import { freshFiatRate, noFiatRate } from '@quittance/shared/fiat-rate';
 import { Unavailable } from '@quittance/shared/http';
 import { type IdempotencyKey, takeKey } from '@quittance/shared/idempotency';
-import { type AccountId, type InvoiceId, newRefundId } from '@quittance/shared/ids';
-import {
-  formatRate,
-  ONE_DOLLAR,
-  parseRate,
-  type Rate,
-  type RatePair,
-  type Units,
-  units,
-} from '@quittance/shared/money';
+import { type AccountId, newRefundId } from '@quittance/shared/ids';
+import { formatRate, type RatePair, type Units, units } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
-import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
-import { limitOf, type PaidInvoice, type RefundProblem, refundAmounts } from '../domain/refund.ts';
+import { ok, type Result, refuse } from '@quittance/shared/result';
+import { claimHashOf, claimTokenOf, claimUrlOf } from '../claim-token.ts';
+import {
+  limitsOf,
+  type Refunded,
+  type RefundedNow,
+  type RefundProblem,
+  refundAmounts,
+  worthOfRefund,
+} from '../domain/refund.ts';
 import { freshQuote, termsOf } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import type { DepositClaimOrder, RefundOrder } from '../refund-order.ts';
@@ -26,25 +24,15 @@ import { createdRefundView } from '../refund-views.ts';
 import type { ReturnedPart } from '../returned-part.ts';
 import { tellRefunds } from '../store/refund-events.ts';
 import type { NewRefund, RatesNow, StoredRefund } from '../store/refund-rows.ts';
-import { insertRefundOfDeposit, insertRefundWithin, refundedShare } from '../store/refunds.ts';
+import { insertRefundOfDeposit, insertRefundWithin, refundedOf } from '../store/refunds.ts';
 import { DepositTaken, takeOfDeposit } from '../store/returns.ts';
+import { type DescribedInvoice, rateOf } from './describe-invoice.ts';
 import { RefundNotTaken } from './refund-to-pay.ts';
 import { type PayoutRefusal, requestPayout } from './request-payout.ts';
 
 const DAY_MS = 86_400_000;
-/** 160 bits. */
-const TOKEN_BYTES = 20;
 /** Other refunds of the invoice may come first so often. */
 const TRIES_MAX = 5;
-
-/** An invoice as the service of invoices has just described it. */
-export type DescribedInvoice = PaidInvoice & {
-  id: InvoiceId;
-  account: AccountId;
-  asset: AssetSymbol;
-  status: string;
-  currency: Currency;
-};
 
 type Asked = { requestId: string; key: IdempotencyKey | undefined };
 
@@ -52,40 +40,7 @@ type Asked = { requestId: string; key: IdempotencyKey | undefined };
 type Created = Result<object, RefundRefusal | PayoutRefusal>;
 
 /** Why there is no refund: what is left, or the least amount that can be paid. */
-export type RefundRefusal = { problem: RefundProblem; refunded: Units; dust: Units };
-
-/** Asks invoices for the invoice; null when there is none. Throws Unavailable without an answer: nothing was done. */
-export async function describeInvoice(
-  { bus }: Pick<Ports, 'bus'>,
-  id: InvoiceId,
-): Promise<DescribedInvoice | null> {
-  const asked = await bus.ask('invoice.describe', { invoice_id: id });
-  if (!asked.known) throw new Unavailable(`invoices did not describe an invoice: ${asked.reason}`);
-  const { invoice } = asked.reply;
-  if (invoice === null) return null;
-  const { account_id, asset, status, fiat_rate } = invoice;
-  const currency = currencyCodes.find((code) => code === invoice.currency);
-  if (currency === undefined) throw new Unavailable(`an invoice has the currency ${invoice.currency}`);
-  invariant(fiat_rate !== undefined || currency === 'USD', `invoice ${id} has the rate of its currency`);
-  return {
-    id,
-    account: account_id as AccountId,
-    asset,
-    status,
-    currency,
-    due: units(invoice.amount_due),
-    paid: units(invoice.paid_amount),
-    decimals: assets[asset].decimals,
-    rate: rateOf(invoice.usd_rate),
-    fiatRate: fiat_rate === undefined ? ONE_DOLLAR : rateOf(fiat_rate),
-  };
-}
-
-function rateOf(text: string): Rate {
-  const rate = parseRate(text);
-  invariant(rate.ok, `the rate ${text} has at most 18 decimals`);
-  return rate.value;
-}
+export type RefundRefusal = { problem: RefundProblem; refunded: RefundedNow; dust: Units };
 
 /**
  * Refunds a paid invoice: by a payout when the merchant gave the address, else by a claim link. Throws Unavailable without a
@@ -100,9 +55,9 @@ export async function createRefund(
 ): Promise<Created> {
   const quote = quoteFor(ports, invoice, order);
   const now = order.rate === 'now' ? ratesNow(ports, invoice, quote) : null;
-  const limit = { limit: limitOf(invoice, order.wanted), paid: invoice.paid };
+  const limits = limitsOf(invoice);
   for (let tries = 1; ; tries++) {
-    const refunded = await refundedShare(ports.db, invoice.id);
+    const refunded = await refundedOf(ports.db, invoice.id);
     const found = refundAmounts(invoice, refunded, order.wanted, now?.rates ?? null);
     const dust = units(quote.dust);
     if (!found.ok) return refuse({ problem: found.refusal, refunded, dust });
@@ -112,14 +67,16 @@ export async function createRefund(
       ...newRefund(ports, invoice, order),
       ...found.value,
       ratesNow: now?.stored ?? null,
+      currency: invoice.currency,
+      worth: worthOfRefund(invoice, order.wanted, found.value.share),
       invoiceId: invoice.id,
       depositId: null,
     };
     const made =
       'address' in order.to
-        ? await payRefund(ports, refund, { ...asked, address: order.to.address, quote, limit })
+        ? await payRefund(ports, refund, { ...asked, address: order.to.address, quote, limits })
         : await storeLink(ports, refund, asked, order.to.expiresInDays, (trx, link) =>
-            insertRefundWithin(trx, link, limit),
+            insertRefundWithin(trx, link, limits),
           );
     if (made.ok || made.refusal !== 'not_taken' || tries === TRIES_MAX) return made;
   }
@@ -156,7 +113,10 @@ function ratesNow(
   };
 }
 
-type Begun = Omit<NewRefund, 'share' | 'amount' | 'ratesNow' | 'invoiceId' | 'depositId'>;
+type Begun = Omit<
+  NewRefund,
+  'share' | 'amount' | 'ratesNow' | 'currency' | 'worth' | 'invoiceId' | 'depositId'
+>;
 
 const newRefund = (
   { clock }: Pick<Ports, 'clock'>,
@@ -182,12 +142,12 @@ const newRefund = (
   createdAt: clock.now(),
 });
 
-type ToAddress = Asked & { address: string; quote: Quote; limit: { limit: Units; paid: Units } };
+type ToAddress = Asked & { address: string; quote: Quote; limits: Refunded };
 
 async function payRefund(
   ports: Ports,
   refund: NewRefund,
-  { address, quote, limit, requestId, key }: ToAddress,
+  { address, quote, limits, requestId, key }: ToAddress,
 ): Promise<Created> {
   let stored: StoredRefund | undefined;
   const answer = () => createdRefundView(stored ?? refund, null);
@@ -205,7 +165,7 @@ async function payRefund(
       id,
       invoiceId,
       async take(trx, payoutId) {
-        stored = await insertRefundWithin(trx, { ...refund, payoutId }, limit);
+        stored = await insertRefundWithin(trx, { ...refund, payoutId }, limits);
         return stored;
       },
       answer,
@@ -218,15 +178,15 @@ async function payRefund(
 
 type Insert = (trx: Parameters<typeof tellRefunds>[0], link: NewRefund) => Promise<StoredRefund | undefined>;
 
-/** Stores a refund with a claim link. The link is in this answer only: the hash of its token is stored. */
+/** Stores a refund with a claim link. The link is in the answer alone: the hash of its token is stored. */
 async function storeLink(
-  { db, clock, random, settings, wakeRelay }: Ports,
+  { db, clock, settings, wakeRelay }: Ports,
   refund: NewRefund,
   { requestId, key }: Asked,
   expiresInDays: number,
   insert: Insert,
 ): Promise<Created> {
-  const token = Buffer.from(random(TOKEN_BYTES)).toString('base64url');
+  const token = claimTokenOf(settings.identitySecret, refund.id);
   const link: NewRefund = {
     ...refund,
     state: 'claimable',
@@ -253,10 +213,8 @@ async function storeLink(
   }
   failpoint('payouts.refund_link_stored');
   wakeRelay();
-  return ok(createdRefundView(link, `${settings.publicUrl}/claim/${token}`));
+  return ok(createdRefundView(link, claimUrlOf(settings, token)));
 }
-
-export const claimHashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 type ClaimedDeposit = { id: string; account: AccountId; asset: AssetSymbol };
 
@@ -269,7 +227,8 @@ export async function createDepositClaim(
   asked: Asked,
 ): Promise<Created> {
   const begun = newRefund(ports, deposit, { requested, rate: 'then', externalId, metadata });
-  const refund = { ...begun, share: takes, amount: takes, ratesNow: null, invoiceId: null, depositId: id };
+  const noWorth = { ratesNow: null, currency: null, worth: null };
+  const refund = { ...begun, share: takes, amount: takes, ...noWorth, invoiceId: null, depositId: id };
   return storeLink(ports, refund, asked, expiresInDays, async (trx, link) => {
     await takeOfDeposit(trx, id, takes, 'link');
     return insertRefundOfDeposit(trx, link);

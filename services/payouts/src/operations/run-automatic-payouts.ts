@@ -5,10 +5,11 @@ import { units } from '@quittance/shared/money';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import pMap from 'p-map';
 import { automaticPayoutEventView } from '../automatic-order.ts';
-import { nextRun, RETRY_AFTER_MS, type RunError, toldAfter } from '../domain/automatic.ts';
+import { automaticAmount, nextRun, RETRY_AFTER_MS, type RunError, toldAfter } from '../domain/automatic.ts';
 import { readPayoutOrder } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import { type AutomaticPayout, claimDue, lockClaimed, noteRun } from '../store/automatic-payouts.ts';
+import { promisedByLinks } from '../store/refunds.ts';
 import { requestPayout } from './request-payout.ts';
 
 const RULES_PER_STEP = 20;
@@ -50,7 +51,7 @@ async function runAndNote(ports: RunPorts, rule: AutomaticPayout, now: Date): Pr
       );
     }
     if (payoutId !== null) logger.info({ ...details, payout: payoutId }, 'created an automatic payout');
-    const nextRunAt = error === null ? nextRun(rule.schedule, now) : rule.nextRunAt;
+    const nextRunAt = error === null ? nextRun(rule.schedule, now, rule.failures) : rule.nextRunAt;
     await note(ports, rule, { nextRunAt, payoutId, error });
   } catch (error) {
     // The claim ends by itself, and the rule runs again.
@@ -87,13 +88,15 @@ async function run(ports: RunPorts, rule: AutomaticPayout): Promise<Run> {
   const { account, asset, address, threshold } = rule;
   const order = orderOf(ports, { asset, address });
   if (typeof order === 'string') return { payoutId: null, error: order };
-  const amount = threshold !== null && threshold > order.amount ? threshold : order.amount;
+  const least = threshold !== null && threshold > order.amount ? threshold : order.amount;
   const asked = await ports.bus.ask('balance.read', { account_id: account, asset });
   if (!asked.known) return { payoutId: null, error: 'unavailable' };
-  if (units(asked.reply.available) < amount + order.networkFee) return { payoutId: null, error: null };
+  const spendable = { available: units(asked.reply.available), least, networkFee: order.networkFee };
+  const pays = automaticAmount(spendable, await promisedByLinks(ports.db, account, asset));
+  if (pays === undefined) return { payoutId: null, error: null };
   const requestId = newRequestId(ports.clock.now());
   const made = await requestPayout(ports, {
-    ...{ ...order, amount, account, requestId, key: undefined },
+    ...{ ...order, ...pays, account, requestId, key: undefined },
     isAutomatic: true,
     isStillWanted: (trx) => lockClaimed(trx, rule),
   });

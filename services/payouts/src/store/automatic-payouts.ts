@@ -2,7 +2,13 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
-import type { RunError, Schedule } from '../domain/automatic.ts';
+import {
+  afterPayout,
+  type RuleError,
+  type RuleState,
+  type RunError,
+  type Schedule,
+} from '../domain/automatic.ts';
 
 export type AutomaticPayout = {
   account: AccountId;
@@ -16,7 +22,9 @@ export type AutomaticPayout = {
   nextRunAt: Date;
   lastRunAt: Date | null;
   lastPayoutId: PayoutId | null;
-  lastError: RunError | null;
+  lastError: RuleError | null;
+  /** How many of its payouts have failed since one was mined. */
+  failures: number;
   /** The failure that the merchant was told of last; null after a run without a failure. */
   toldError: RunError | null;
   createdAt: Date;
@@ -24,7 +32,7 @@ export type AutomaticPayout = {
 };
 
 const columns = `account_id as account, automatic_payouts.asset, address, schedule, threshold, enabled, next_run_at,
-  last_run_at, last_payout_id, last_error, told_error, created_at, updated_at`;
+  last_run_at, last_payout_id, last_error, failures, told_error, created_at, updated_at`;
 
 const upsert = query<AutomaticPayout>(
   'automatic_payouts_put',
@@ -32,7 +40,8 @@ const upsert = query<AutomaticPayout>(
    values ($1, $2, $3, $4, $5, $6, $7)
    on conflict (account_id, asset) do update set
      address = excluded.address, schedule = excluded.schedule, threshold = excluded.threshold,
-     enabled = excluded.enabled, next_run_at = excluded.next_run_at, last_error = null, told_error = null, updated_at = now()
+     enabled = excluded.enabled, next_run_at = excluded.next_run_at, last_error = null, told_error = null, failures = 0,
+     updated_at = now()
    returning ${columns}`,
 );
 
@@ -125,3 +134,34 @@ export const noteRun = (
   { nextRunAt, payoutId, error, toldError }: RunResult,
 ): Promise<AutomaticPayout | undefined> =>
   db.maybe(note, [account, asset, claimedUntil, nextRunAt, payoutId, error, toldError, toldBefore]);
+
+// A rule that was replaced after the payout was created is another rule.
+const lockRuleOf = query<RuleState & { schedule: Schedule; now: Date }>(
+  'automatic_payouts_lock_of_payout',
+  `select schedule, enabled, failures, next_run_at, last_error, now() as now from automatic_payouts
+   where account_id = $1 and asset = $2 and updated_at <= $3 for update`,
+);
+
+const followEnd = statement(
+  'automatic_payouts_follow',
+  `update automatic_payouts set
+     enabled = $3, failures = $4, next_run_at = $5, last_error = $6, updated_at = case when enabled = $3 then updated_at else now() end
+   where account_id = $1 and asset = $2`,
+);
+
+type EndedPayout = {
+  account: AccountId;
+  asset: AssetSymbol;
+  createdAt: Date;
+  status: 'mined' | 'failed';
+  failedReason: string | null;
+};
+
+/** Changes the rule of an automatic payout that has ended, in the transaction that ends the payout. */
+export async function followAutomaticPayout(trx: Trx, payout: EndedPayout): Promise<void> {
+  const { account, asset, createdAt } = payout;
+  const rule = await trx.maybe(lockRuleOf, [account, asset, createdAt]);
+  if (rule === undefined) return;
+  const { enabled, failures, nextRunAt, lastError } = afterPayout(rule, payout, rule.now);
+  await trx.rows(followEnd, [account, asset, enabled, failures, nextRunAt, lastError]);
+}

@@ -11,6 +11,7 @@ import type { Metadata } from '@quittance/shared/metadata';
 import type { Units } from '@quittance/shared/money';
 import { stalledAfterSeconds } from '@quittance/shared/stalled-payouts';
 import { assertMoves, type PayoutStatus, paidStatuses, payoutMoves } from '../domain/states.ts';
+import { followAutomaticPayout } from './automatic-payouts.ts';
 import { isHalted } from './halts.ts';
 import { followPayouts } from './refunds.ts';
 import { isIn } from './transactions.ts';
@@ -47,6 +48,8 @@ export type Payout = {
   version: number;
   createdAt: Date;
   completedAt: Date | null;
+  /** When it failed; null when it has not. */
+  failedAt: Date | null;
 };
 
 const sqlList = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(', ');
@@ -72,6 +75,8 @@ export const payoutColumns = (of = 'payouts') =>
       'completed_at',
     ])
     .map((column) => `${of}.${column}`)
+    // A payout that has failed never changes again.
+    .concat(`case when ${of}.status = 'failed' then ${of}.updated_at end as failed_at`)
     .join(', ');
 
 /** The columns that every request for a payout has. */
@@ -185,7 +190,7 @@ const move = query<Payout>(
 
 /**
  * Changes the status of a payout that has one of the statuses `from`; undefined when it has none of them. A payout that shall
- * be cancelled is not signed. When a payout ends, the refund that it pays follows.
+ * be cancelled is not signed. When a payout ends, the refund that it pays follows, and the rule that created it.
  */
 export async function movePayout(
   trx: Trx,
@@ -197,6 +202,8 @@ export async function movePayout(
   assertMoves(payoutMoves, from, to);
   const moved = await trx.maybe(move, [id, from, to, txHash, failedReason]);
   if (moved !== undefined && moved.refundId !== null) await followPayouts(trx, id);
+  if (moved?.isAutomatic && (to === 'mined' || to === 'failed'))
+    await followAutomaticPayout(trx, { ...moved, status: to });
   return moved;
 }
 

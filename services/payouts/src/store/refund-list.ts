@@ -17,11 +17,12 @@ type RefundFilter = {
   createdTo: Date | null;
 };
 
-const shownState = `case when state = 'claimable' and expires_at <= now() then 'expired' else state end`;
+const isOver = `state = 'claimable' and expires_at <= now()`;
 
 const conditions = {
   account: 'account_id = ?',
-  status: `${shownState} = ?`,
+  // As it is shown. In a form that an index of the states serves.
+  status: `state = ? and not (${isOver})`,
   asset: 'asset = ?',
   invoiceId: 'invoice_id = ?',
   depositId: 'deposit_id = ?',
@@ -30,9 +31,14 @@ const conditions = {
   createdTo: 'created_at <= ?',
 } as const satisfies Record<keyof RefundFilter, string>;
 
-/** A request that the ledger has not placed a hold for is no payout that merchants see, and may never be one. */
-const hasNoPayout = `exists (
-  select from payouts p where p.id = refunds.payout_id and p.status in ('requested', 'refused', 'voided'))`;
+const isShownAsExpired = `(state = ? or (${isOver}))`;
+
+/**
+ * A request that the ledger has not placed a hold for is no payout that merchants see, and may never be one. Not `exists`, for
+ * which Postgres would read all payouts.
+ */
+const hasNoPayout = `coalesce((
+  select p.status in ('requested', 'refused', 'voided') from payouts p where p.id = refunds.payout_id), false)`;
 
 /** Not while the ledger has not decided about the payout of a refund to an address: it may never come to exist. */
 const isShown = `state <> 'voided' and (state <> 'pending' or claim_hash is not null or not ${hasNoPayout})`;
@@ -47,7 +53,11 @@ export async function refundPage(
 ): Promise<{ items: StoredRefund[]; total: number }> {
   const asked = Object.entries(conditions).filter(([name]) => filter[name as keyof RefundFilter] !== null);
   const values = asked.map(([name]) => filter[name as keyof RefundFilter]);
-  const where = [isShown, ...asked.map(([, sql], i) => sql.replace('?', `$${i + 1}`))].join(' and ');
+  const sqlOf = (name: string, sql: string) =>
+    name === 'status' && filter.status === 'expired' ? isShownAsExpired : sql;
+  const where = [isShown, ...asked.map(([name, sql], i) => sqlOf(name, sql).replace('?', `$${i + 1}`))].join(
+    ' and ',
+  );
   const { total } = await db.one(query<{ total: number }>('', countOf(`refunds where ${where}`)), values);
   const [limit, offset] = [values.length + 1, values.length + 2];
   const selectPage = query<StoredRefund>(

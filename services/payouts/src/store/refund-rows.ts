@@ -2,7 +2,7 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Currency } from '@quittance/shared/currencies';
 import type { AccountId, InvoiceId, PayoutId, RefundId } from '@quittance/shared/ids';
 import type { Metadata } from '@quittance/shared/metadata';
-import type { Units } from '@quittance/shared/money';
+import type { Cents, Units } from '@quittance/shared/money';
 import type { FiatRate, Quote } from '@quittance/shared/quotes';
 import type { RefundState } from '../domain/refund.ts';
 
@@ -25,6 +25,9 @@ export type StoredRefund = {
    * amount of its asset. */
   requested: string;
   rate: 'then' | 'now';
+  /** The currency of its invoice, and what it is worth in it. Null of deposits, and of refunds of older releases. */
+  currency: Currency | null;
+  worth: Cents | null;
   /** What it was computed with at the rate `now`; null at the rate `then`, and of refunds of older releases. */
   ratesNow: RatesNow | null;
   state: RefundState;
@@ -54,6 +57,8 @@ const names = [
 ].concat([
   'rate',
   'rates_now',
+  'currency',
+  'worth_cents as worth',
   'state',
   'expires_at',
   'unfunded_since',

@@ -1,11 +1,14 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
 import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
-import type { InvoiceId, PayoutId, RefundId } from '@quittance/shared/ids';
+import type { AccountId, InvoiceId, PayoutId, RefundId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import {
   countedStates,
   endedPayouts,
   type PayoutEnd,
+  type Refunded,
+  type RefundedNow,
   refundMoves,
   stateAfterPayout,
 } from '../domain/refund.ts';
@@ -16,6 +19,8 @@ import { isReverted } from './transactions.ts';
 
 const sqlList = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(', ');
 const isCounted = (of: string): string => `${of}.state in (${sqlList(countedStates)})`;
+
+const isOfSurplus = (of: string): string => `${of}.requested = 'surplus'`;
 
 const lockInvoice = query<{ invoiceId: string }>(
   'refunds_lock_invoice',
@@ -42,6 +47,8 @@ const rows = bulk({
   requested: 'text',
   rate: 'text',
   ratesNow: 'json',
+  currency: 'text',
+  worth: 'worth_cents numeric',
   state: 'text',
   claimHash: 'bytea',
   expiresAt: 'timestamptz',
@@ -50,15 +57,16 @@ const rows = bulk({
   metadata: 'json',
   createdAt: 'timestamptz',
 });
-const limitParameter = `$${rows.columns.split(', ').length + 1}`;
+const limitParameter = (n: number): string => `$${rows.columns.split(', ').length + n}::numeric`;
 
 // The sum is read after the lock of the invoice's row, so it has every refund that was committed before.
 const insertWithin = query<StoredRefund>(
   'refunds_insert_within',
   `${rows.insertInto('refunds')}
-   where given.share + (
-     select coalesce(sum(former.share), 0) from refunds former
-     where former.invoice_id = given.invoice_id and ${isCounted('former')}) <= ${limitParameter}::numeric
+   where (
+     select given.share + coalesce(sum(former.share), 0) <= ${limitParameter(1)} and (given.requested <> 'surplus'
+       or given.share + coalesce(sum(former.share) filter (where ${isOfSurplus('former')}), 0) <= ${limitParameter(2)})
+     from refunds former where former.invoice_id = given.invoice_id and ${isCounted('former')})
    returning ${refundColumns()}`,
 );
 const insertOfDeposit = query<StoredRefund>(
@@ -76,35 +84,48 @@ const valuesOf = (refund: NewRefund): unknown[] =>
   ]);
 
 /**
- * Stores a refund of an invoice, unless the shares of all its refunds would be more than `limit`. Holds a lock on the
+ * Stores a refund of an invoice, unless the shares of its refunds would then be more than their limits. Holds a lock on the
  * invoice's row until the end of the transaction: one refund of an invoice is decided after the other.
- * @param paid what was paid for the invoice, as invoices has just said
+ * @param limits of what was paid for the invoice, as invoices has just said
  */
 export async function insertRefundWithin(
   trx: Trx,
   refund: NewRefund,
-  { limit, paid }: { limit: Units; paid: Units },
+  limits: Refunded,
 ): Promise<StoredRefund | undefined> {
-  invariant(limit <= paid, 'refunds never take more than was paid');
-  await trx.one(lockInvoice, [refund.invoiceId, refund.account, refund.asset, paid]);
+  invariant(limits.surplus <= limits.all, 'the surplus is a part of what was paid');
+  await trx.one(lockInvoice, [refund.invoiceId, refund.account, refund.asset, limits.all]);
   // Waits for a claim of one of these that is being committed.
   await tellRefunds(trx, await trx.rows(expireOfInvoice, [refund.invoiceId]));
-  return trx.maybe(insertWithin, [...valuesOf(refund), limit]);
+  return trx.maybe(insertWithin, [...valuesOf(refund), limits.all, limits.surplus]);
 }
 
 /** Stores a refund of a deposit. */
 export const insertRefundOfDeposit = (trx: Trx, refund: NewRefund): Promise<StoredRefund> =>
   trx.one(insertOfDeposit, valuesOf(refund));
 
-const sumOfInvoice = query<{ share: Units }>(
+const sumOfInvoice = query<RefundedNow>(
   'refunds_sum',
-  `select coalesce(sum(share), 0) as share from refunds
+  `select coalesce(sum(share), 0) as "all",
+     coalesce(sum(share) filter (where ${isOfSurplus('refunds')}), 0) as surplus,
+     coalesce(sum(share) filter (where state = 'claimable'), 0) as promised
+   from refunds
    where invoice_id = $1 and ${isCounted('refunds')} and (state <> 'claimable' or expires_at > now())`,
 );
 
 /** What the refunds of an invoice take of what was paid. */
-export const refundedShare = async (db: Queryable, invoiceId: InvoiceId): Promise<Units> =>
-  (await db.one(sumOfInvoice, [invoiceId])).share;
+export const refundedOf = (db: Queryable, invoiceId: InvoiceId): Promise<RefundedNow> =>
+  db.one(sumOfInvoice, [invoiceId]);
+
+const sumPromised = query<{ amount: Units; links: number }>(
+  'refunds_promised',
+  `select coalesce(sum(amount), 0) as amount, count(*)::int as links from refunds
+   where account_id = $1 and asset = $2 and invoice_id is not null and state = 'claimable' and expires_at > now()`,
+);
+
+/** What open claim links of invoices promise of a balance. Those of deposits are paid from the deposit. */
+export const promisedByLinks = (db: Queryable, account: AccountId, asset: AssetSymbol) =>
+  db.one(sumPromised, [account, asset]);
 
 const selectOne = query<StoredRefund>('refunds_one', `select ${refundColumns()} from refunds where id = $1`);
 export const findRefund = (db: Queryable, id: RefundId) => db.maybe(selectOne, [id]);
