@@ -20,6 +20,7 @@ export const transactionsTable = (currency: Currency) =>
     value: ({ value }) => numberOrNothing(value),
     source_type: ({ source }) => source.type,
     source_id: ({ source }) => String(source.id),
+    payout_id: ({ payout_id }) => (payout_id === null ? null : String(payout_id)),
   });
 
 /** The balances have a column of their own: those of amounts, fees and nets can be summed. */
