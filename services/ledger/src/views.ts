@@ -70,6 +70,7 @@ export function unresolvedView(item: SuspenseItem) {
   return {
     id: item.id,
     status: item.state,
+    reason: item.reason,
     amount: formatUnits(item.amount, asset.decimals),
     returning_amount: formatUnits(item.returning, asset.decimals),
     returned_amount: formatUnits(item.returned, asset.decimals),
