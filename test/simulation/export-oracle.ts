@@ -32,6 +32,8 @@ const anyOf = {
     payment_link_id: null,
     created_from: null,
     created_to: null,
+    paid_from: null,
+    paid_to: null,
   },
   payouts: {
     statuses: null,
