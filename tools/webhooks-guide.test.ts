@@ -6,9 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { newEventId } from '@quittance/shared/ids';
+import { newEndpointId, newEventId } from '@quittance/shared/ids';
 import { notTried } from '@quittance/testkit/not-tried';
 import { envelopeOf } from '@quittance/webhooks/domain/envelope';
+import { createEndpointKeyPairs } from '@quittance/webhooks/endpoint-key-pairs';
 import { newSecret, signatureHeaders, signingKey } from '@quittance/webhooks/endpoint-secrets';
 
 /** The code that docs/webhooks.md gives merchants, run as it stands there. */
@@ -147,6 +148,41 @@ for (const name of ['ts', 'php', 'python'] as const) {
     expect(believed).toEqual(arriving.map(([what, isOurs]) => [what, isOurs]));
   });
 }
+
+test('the function of the guide verifies with the public keys of the endpoint, and with no others', async () => {
+  writeFileSync(join(dir, 'by-public-key.mjs'), codeIn('js'));
+  const { verifyByPublicKey } = await import(join(dir, 'by-public-key.mjs'));
+  const pairs = () => createEndpointKeyPairs([randomBytes(32), randomBytes(32)]).of(newEndpointId());
+  const [own, others] = [pairs(), pairs()];
+  const headersAt = (at: Date) =>
+    signatureHeaders([signingKey(secret), ...own.map(({ privateKey }) => privateKey)], id, at, body);
+  const headers = headersAt(new Date());
+  const isTaken = (keys: typeof own, given: Headers, text = body) => {
+    try {
+      return (
+        verifyByPublicKey(
+          keys.map(({ publicKey }) => publicKey),
+          given,
+          text,
+        ).id === id
+      );
+    } catch (error) {
+      expect(String(error)).toContain('not from Quittance');
+      return false;
+    }
+  };
+  expect([own, own.slice(0, 1), own.slice(1)].map((keys) => isTaken(keys, headers))).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect(isTaken(others, headers)).toBe(false);
+  expect(isTaken([], headers)).toBe(false);
+  expect(isTaken(own, headers, `${body} `)).toBe(false);
+  expect(isTaken(own, { ...headers, 'webhook-id': 'evt_other' })).toBe(false);
+  expect(isTaken(own, headersAt(minutes(-6)))).toBe(false);
+  expect(isTaken(own, signed([secret]))).toBe(false);
+});
 
 /** Serves a log of so many events as the API does: pages of at most 500, and 30 requests before one is told to wait. */
 async function logOf(count: number, { requests = 30, fails = Number.POSITIVE_INFINITY } = {}) {

@@ -32,6 +32,8 @@ const anyOf = {
     payment_link_id: null,
     created_from: null,
     created_to: null,
+    paid_from: null,
+    paid_to: null,
   },
   payouts: {
     statuses: null,
@@ -45,7 +47,14 @@ const anyOf = {
     batchId: null,
     addresses: null,
   },
-  transactions: { kind: null, reasons: null, seqs: null, createdFrom: null, createdBefore: null },
+  transactions: {
+    kind: null,
+    reasons: null,
+    isRefund: null,
+    seqs: null,
+    createdFrom: null,
+    createdBefore: null,
+  },
 } as const;
 
 /** When nothing is in flight, what an account exports agrees with its balances to the unit. */
@@ -78,7 +87,7 @@ async function brokenFilesOf(environment: Environment, account: AccountId): Prom
     const own = transactions.filter((line) => line['asset'] === asset);
     const statement = await statementFile(environment, account, asset);
     compareStatement(own, statement, asset, availableOf(environment, account, asset), said);
-    const paidOut = own.filter((line) => line['source_type'] === 'payout');
+    const paidOut = own.filter((line) => line['payout_id'] !== '');
     comparePayouts(
       paidOut,
       payouts.filter((line) => line['asset'] === asset),
@@ -185,20 +194,24 @@ function comparePayouts(
   said: Said,
 ): void {
   const ids = new Set([
-    ...transactions.map((line) => line['source_id']),
+    ...transactions.map((line) => line['payout_id']),
     ...payouts.map((line) => line['id']),
   ]);
   for (const id of ids) {
     const file = payouts.filter((line) => line['id'] === id);
     // What is returned of a deposit was in no balance.
     if (file.length > 1 || file.some((line) => line['deposit_id'] !== '')) continue;
+    const own = transactions.filter((line) => line['payout_id'] === id);
     const cost = sumOf(file, 'amount_paid', asset) + sumOf(file, 'fee_paid', asset);
-    const net = sumOf(
-      transactions.filter((line) => line['source_id'] === id),
-      'net',
-      asset,
-    );
+    const net = sumOf(own, 'net', asset);
     if (cost + net !== 0n) said('payouts', `payout ${id} has cost ${cost}, and ${-net} left the balance`);
+    const refunds = file[0]?.['invoice_id'] ?? '';
+    for (const { type = '', source_id } of own) {
+      if (file.length > 0 && (refunds !== '') !== type.startsWith('refund'))
+        said('balance-transactions', `payout ${id} refunds "${refunds}", and is a ${type}`);
+      if (refunds !== '' && source_id !== refunds)
+        said('balance-transactions', `payout ${id} refunds ${source_id}`);
+    }
   }
 }
 

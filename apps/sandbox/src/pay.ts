@@ -9,9 +9,10 @@ import { nodesSchema, payFromFaucet } from '@quittance/stack/faucet';
 import { CHECKOUT_SANDBOX } from 'quittance/sandbox-folder';
 import { z } from 'zod';
 
-const usage = `npm run pay -- INVOICE_ID [--amount X] [--late] [--port N]
+const usage = `npm run pay -- INVOICE_ID [--asset A] [--amount X] [--late] [--port N]
 
   Pays an invoice of the running sandbox from a faucet, as a customer would.
+  --asset A    chooses the asset first, where the invoice leaves the choice to its payer
   --amount X   this much of the asset instead of what is due: less, more, or again
   --late       too late: waits until the invoice's time is over, then pays
   --port N     the sandbox started with --port N, when several run
@@ -43,12 +44,22 @@ const invoiceSchema = z.object({
 });
 type Invoice = z.infer<typeof invoiceSchema>;
 
+/** An invoice whose payer has not chosen the asset yet. */
+const unchosenSchema = z.object({
+  url: z.string(),
+  status: z.string(),
+  asset: z.null(),
+  assets: z.array(z.string()),
+});
+type Unchosen = z.infer<typeof unchosenSchema>;
+
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 async function main(): Promise<void> {
-  const { id, late, amount: wanted, port } = readArguments();
+  const { id, late, amount: wanted, asset: choice, port } = readArguments();
   const sandbox = readSandbox(port);
-  const invoice = await findInvoice(sandbox, id);
+  const found = await findInvoice(sandbox, id);
+  const invoice = found.asset === null ? await choose(sandbox, id, found, choice) : (found as Invoice);
   const asset = invoice.asset.symbol;
   if (!isAssetSymbol(asset)) throw new Error(`this sandbox cannot pay ${asset}`);
   const amount = wanted === undefined ? stillDue(invoice, asset) : units(wanted, asset);
@@ -66,6 +77,7 @@ function readArguments() {
     const { values, positionals } = parseArgs({
       options: {
         amount: { type: 'string' },
+        asset: { type: 'string' },
         late: { type: 'boolean', default: false },
         port: { type: 'string' },
         help: { type: 'boolean', short: 'h', default: false },
@@ -99,7 +111,7 @@ function readSandbox(port: string | undefined): Sandbox {
 }
 
 /** The faucet knows all demo accounts' tokens, so it finds whoever's invoice it is. */
-async function findInvoice(sandbox: Sandbox, id: string): Promise<Invoice> {
+async function findInvoice(sandbox: Sandbox, id: string): Promise<Invoice | Unchosen> {
   let missing = 0;
   for (const { token } of sandbox.accounts) {
     const response = await fetch(`${sandbox.url}/api/invoices/${encodeURIComponent(id)}`, {
@@ -109,7 +121,7 @@ async function findInvoice(sandbox: Sandbox, id: string): Promise<Invoice> {
         `the sandbox at ${sandbox.url} does not answer; is npm start still running? (${reason(error)})`,
       );
     });
-    if (response.ok) return invoiceSchema.parse(await response.json());
+    if (response.ok) return z.union([invoiceSchema, unchosenSchema]).parse(await response.json());
     if (response.status === 404) missing++;
     else if (response.status !== 403) {
       throw new Error(`the API answers ${response.status}: ${await response.text()}`);
@@ -120,6 +132,26 @@ async function findInvoice(sandbox: Sandbox, id: string): Promise<Invoice> {
       ? `there is no invoice ${JSON.stringify(id)} in the sandbox at ${sandbox.url}`
       : `none of the sandbox's accounts has the invoice ${id}`,
   );
+}
+
+/** Chooses the asset on the payment page, as its payer would. */
+async function choose(
+  sandbox: Sandbox,
+  id: string,
+  { url, assets: offered, status }: Unchosen,
+  asset: string | undefined,
+): Promise<Invoice> {
+  if (status !== 'pending') throw new Error(`no asset was chosen for the invoice, and it is ${status}`);
+  const how = `choose on ${url}, or give --asset with one of ${offered.join(', ')}`;
+  if (asset === undefined) throw new Error(`no asset is chosen for the invoice yet: ${how}`);
+  const chosen = await fetch(`${url}/choose`, {
+    method: 'POST',
+    body: new URLSearchParams({ asset }),
+    redirect: 'manual',
+  });
+  const found = await findInvoice(sandbox, id);
+  if (found.asset === null) throw new Error(`${asset} was not taken (${chosen.status}): ${how}`);
+  return found as Invoice;
 }
 
 /** Waits until the invoice's time is over and it says so. */

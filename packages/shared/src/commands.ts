@@ -33,6 +33,8 @@ export const commands = {
        * `because` says.
        */
       deposit_id: z.string().nullable(),
+      /** The invoice that the payout refunds from the balance. An older ledger ignores it, an older payouts leaves it out. */
+      invoice_id: z.string().max(64).nullable().optional(),
       /** An older ledger ignores it, and answers nothing when less than all is asked for. */
       is_part: z.boolean().optional(),
     }),

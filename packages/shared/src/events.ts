@@ -37,6 +37,10 @@ const deposit = z.object({
   block_hash: z.string(),
 });
 
+/** Why a deposit is credited to no balance. Payments in time that are too little are `underpaid` when their invoice ends. */
+export const unresolvedReasons = ['late', 'underpaid', 'wrong_asset', 'too_small'] as const;
+export type UnresolvedReason = (typeof unresolvedReasons)[number];
+
 const payoutOutcome = z.object({
   payout_id: z.string(),
   account_id: z.string(),
@@ -64,7 +68,11 @@ export const events = {
   'deposit.settled': {
     from: 'invoices',
     to: ['ledger', 'payouts'],
-    payload: deposit.extend({ disposition: z.enum(['credit', 'unresolved']) }),
+    payload: deposit.extend({
+      disposition: z.enum(['credit', 'unresolved']),
+      /** Of what is unresolved. An older release leaves it out. */
+      reason: z.enum(unresolvedReasons).optional(),
+    }),
   },
   /** A settled deposit's block was dropped and the payment did not come back. */
   'deposit.reversed': { from: 'invoices', to: ['ledger', 'payouts'], payload: deposit },

@@ -40,14 +40,15 @@ export function form<S extends Shape>(shape: S, { alsoKnown = [], hints = {} }: 
 }
 
 /** Filters of a list that nothing can match: a range that ends before it begins. */
-function rangeProblem({
-  created_from: from,
-  created_to: to,
-}: Record<string, unknown>): FieldErrors | undefined {
-  if (!(from instanceof Date && to instanceof Date) || from <= to) return undefined;
-  const message = 'The created to must be a date after or equal to created from.';
-  const hint = `created_from is ${from.toISOString()}, which is later: exchange the two dates.`;
-  return { created_to: [{ message, hint }] };
+function rangeProblem(given: Record<string, unknown>): FieldErrors | undefined {
+  const problems = ['created', 'paid'].flatMap((what): [string, FieldErrors[string]][] => {
+    const [from, to] = [given[`${what}_from`], given[`${what}_to`]];
+    if (!(from instanceof Date && to instanceof Date) || from <= to) return [];
+    const message = `The ${what} to must be a date after or equal to ${what} from.`;
+    const hint = `${what}_from is ${from.toISOString()}, which is later: exchange the two dates.`;
+    return [[`${what}_to`, [{ message, hint }]]];
+  });
+  return problems.length === 0 ? undefined : Object.fromEntries(problems);
 }
 
 /** Reads some fields of a body and leaves the others to other parts: `unknownFields` tells what none of them knows. */

@@ -6,8 +6,9 @@ import { choiceEndsAt, choiceTimeOf, type UnchosenInvoice } from './domain/uncho
 import { amountDueOf } from './operations/lock-asset.ts';
 import { isOffered } from './operations/offered-assets.ts';
 import { isPayable, unpayableProblem } from './operations/payable-price.ts';
-import { about, networkOf, priceOf, symbolOf, timeLeft } from './payment-page.ts';
+import { about, timeLeft } from './payment-page.ts';
 import type { Ports } from './ports.ts';
+import { networkOf, priceOf, symbolOf } from './shown-names.ts';
 
 /** How often the page reloads, for the choice in another window and for the rates. */
 const REFRESH_SECONDS = 30;

@@ -2,15 +2,17 @@ import { assets } from '@quittance/shared/assets';
 import { csvTable, number } from '@quittance/shared/csv';
 import { formatFiat, formatRate, formatUnits, type Units, units, unitsToUsd } from '@quittance/shared/money';
 import type { Invoice } from './domain/invoice.ts';
-import { type InvoiceRow, toInvoice } from './store/invoices.ts';
+import type { ExportedInvoice } from './store/invoice-reads.ts';
+import { toInvoice } from './store/invoices.ts';
 
 const inAsset = ({ asset }: Invoice, amount: Units) => number(formatUnits(amount, assets[asset].decimals));
 /** What is final of an invoice that is not paid waits, or is unresolved: it is in no balance. */
 const creditedOf = ({ status, paidAmount }: Invoice): Units => (status === 'paid' ? paidAmount : units(0n));
 const time = (at: Date | null): string | null => at?.toISOString() ?? null;
 
-/** The invoices of an account, one row each. `docs/api.md` describes the columns. */
-export const invoicesTable = csvTable<InvoiceRow, Invoice>(toInvoice, {
+type Exported = Invoice & Pick<ExportedInvoice, 'refundedAmount'>;
+
+const columns: Parameters<typeof csvTable<ExportedInvoice, Exported>>[1] = {
   id: ({ id }) => id,
   external_id: ({ externalId }) => externalId,
   created_at: ({ createdAt }) => time(createdAt),
@@ -33,6 +35,14 @@ export const invoicesTable = csvTable<InvoiceRow, Invoice>(toInvoice, {
     const { usdRate, asset } = invoice;
     return number(formatFiat(unitsToUsd(creditedOf(invoice), usdRate, assets[asset].decimals, 'down')));
   },
+  refunded_amount: (invoice) => inAsset(invoice, invoice.refundedAmount),
+  payment_link_id: ({ paymentLinkId }) => paymentLinkId,
   description: ({ description }) => description,
   metadata: ({ metadata }) => JSON.stringify(metadata),
-});
+};
+
+/** The invoices of an account, one row each. `docs/api.md` describes the columns. */
+export const invoicesTable = csvTable(
+  (row: ExportedInvoice): Exported => ({ ...toInvoice(row), refundedAmount: row.refundedAmount }),
+  columns,
+);

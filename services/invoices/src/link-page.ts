@@ -1,9 +1,12 @@
+import { assetSymbols, assets } from '@quittance/shared/assets';
 import { formPage, type Html, type HtmlPage, html, page } from '@quittance/shared/html';
 import { formatCents } from '@quittance/shared/money';
 import { pathBelow } from './choice-page.ts';
 import { linkStatusOf, type PaymentLink } from './domain/payment-link.ts';
-import { nameOfCurrency, priceOf } from './payment-page.ts';
-import type { Settings } from './ports.ts';
+import { isOffered } from './operations/offered-assets.ts';
+
+import type { Ports } from './ports.ts';
+import { nameOfCurrency, networkOf, priceOf, symbolOf } from './shown-names.ts';
 
 /** Why a payment of a link could not begin: what the payer typed, or what is missing or too many for now. */
 export type LinkProblem = { status: 422 | 500 | 503; text: string };
@@ -28,6 +31,11 @@ export const otherAmount: LinkProblem = {
   text: 'A payment of another amount was begun here before. Please press Pay again to begin one of this amount.',
 };
 
+export const ambiguousAmount: LinkProblem = {
+  status: 422,
+  text: 'Please type the amount without a separator of thousands, such as 1000 or 1000.50.',
+};
+
 /** What the page shows beside the link. */
 type LinkForm = {
   /** Of this form: sending it twice begins one payment. */
@@ -43,7 +51,7 @@ type LinkForm = {
  */
 export function linkPage(
   link: PaymentLink,
-  settings: Pick<Settings, 'publicUrl'>,
+  ports: Pick<Ports, 'quotes' | 'chains' | 'settings'>,
   now: Date,
   { attempt, problem, typed = '' }: LinkForm,
 ): HtmlPage {
@@ -53,14 +61,33 @@ export function linkPage(
   const body = html`<h1>${title}</h1>
 <dl>
 <dt>Description</dt><dd dir="auto">${link.description}</dd>
+${payableIn(link, ports)}
+${link.validUntil === null ? undefined : validUntil(link.validUntil)}
 </dl>
-<form method="post" action="${pathBelow(settings, `/link/${link.id}`)}">
+<form method="post" action="${pathBelow(ports.settings, `/link/${link.id}`)}">
 <input type="hidden" name="attempt" value="${attempt}">
 ${amountFiat === null ? amountField(link, typed) : undefined}
 ${problem === undefined ? undefined : html`<p class="warn" role="alert">${problem.text}</p>`}
 <button class="button">Pay</button>
 </form>`;
   return formPage(problem?.status ?? 200, 'Payment', body);
+}
+
+/** The assets that a payment can be made in now. */
+function payableIn(
+  { asset, assets: some }: PaymentLink,
+  ports: Parameters<typeof isOffered>[0],
+): Html | undefined {
+  const offered = (asset === null ? (some ?? assetSymbols) : [asset]).filter((one) => isOffered(ports, one));
+  if (offered.length === 0) return undefined;
+  const names = offered.map((one) => `${symbolOf(one)} on ${networkOf(assets[one].chain)}`);
+  return html`<dt>Payable in</dt><dd>${names.join(', ')}</dd>`;
+}
+
+function validUntil(end: Date): Html {
+  const iso = end.toISOString();
+  const text = `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
+  return html`<dt>This link is valid until</dt><dd><time datetime="${iso}">${text}</time></dd>`;
 }
 
 function amountField({ currency, amountMin, amountMax }: PaymentLink, typed: string): Html {

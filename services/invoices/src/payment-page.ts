@@ -1,13 +1,13 @@
-import { assets, type Chain } from '@quittance/shared/assets';
-import type { Currency } from '@quittance/shared/currencies';
+import { assets } from '@quittance/shared/assets';
 import { type Html, type HtmlPage, html, page } from '@quittance/shared/html';
-import { formatFiat, formatUnits, type Units } from '@quittance/shared/money';
+import { formatUnits, type Units } from '@quittance/shared/money';
 import { assertNever } from '@quittance/shared/result';
 import { encode } from 'uqr';
 import { confirmationsOf, type Deposit, isFinal } from './domain/deposit.ts';
 import { amountRemaining, type Invoice } from './domain/invoice.ts';
 import type { InvoicePayments, MempoolPayment } from './domain/mempool-payment.ts';
 import type { Ports } from './ports.ts';
+import { networkOf, priceOf, symbolOf } from './shown-names.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
 import { addressView } from './views.ts';
 
@@ -78,7 +78,7 @@ const counts = ({ asset, dust }: Invoice, payment: Pick<Deposit, 'asset' | 'amou
 
 /** The payment page of an invoice. It shows nothing that concerns only the merchant. */
 export function paymentPage(
-  { invoice, height, paymentsTotal, ...seen }: FullInvoice,
+  { invoice, height, paymentsTotal, refundedAmount, ...seen }: FullInvoice,
   ports: Pick<Ports, 'chains'>,
   now: Date,
 ): HtmlPage {
@@ -87,38 +87,27 @@ export function paymentPage(
   const pageState = pageStateOf(invoice, seen, now);
   const come = (invoice.pendingAmount + invoice.paidAmount) as Units;
   const rest = amountRemaining(invoice);
+  const surplus = (come - invoice.amountDue) as Units;
   const amounts = {
     due: show(invoice.amountDue),
     rest: show(rest),
     come: show(come),
     reversed: show(invoice.reversedAmount),
+    surplus: surplus >= invoice.dust && refundedAmount === 0n ? show(surplus) : undefined,
   };
+  const isToPay = pageState === 'waiting' || pageState === 'short';
   const body = html`${heading(pageState, amounts)}
-${pageState === 'waiting' || pageState === 'short' ? toPay(invoice, rest, ports, now) : undefined}
+${isToPay ? toPay(invoice, rest, ports, now) : undefined}
 <dl>
 ${about(invoice)}
 <dt>Price</dt><dd>${priceOf(invoice)}, ${show(invoice.amountDue)}</dd>
-<dt>Currency</dt><dd>${name}</dd>
+${isToPay && name === networkOf(invoice.chain) ? undefined : html`<dt>Currency</dt><dd>${name}</dd>`}
 </dl>
 ${arrived(invoice, seen, paymentsTotal, height)}
 ${backLink(pageState, invoice)}`;
   const isDone = pageState === 'paid' || backToShopAfter.includes(pageState);
   return page(200, titles[pageState], body, isDone ? undefined : refreshSeconds(invoice, seen, now));
 }
-
-/** The price in its currency, with the currency's name: "12.50 euros". Formatted from its text, so every digit is exact. */
-export const priceOf = ({ currency, amountFiat }: Pick<Invoice, 'currency' | 'amountFiat'>): string =>
-  namedFormat(currency).format(formatFiat(amountFiat) as Intl.StringNumericLiteral);
-
-/** The name of a currency for amounts of it: "euros". */
-export const nameOfCurrency = (currency: Currency): string =>
-  namedFormat(currency)
-    .formatToParts(2)
-    .flatMap(({ type, value }) => (type === 'currency' ? [value] : []))
-    .join('');
-
-const namedFormat = (currency: Currency) =>
-  new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'name' });
 
 /** What the shop says the payment is for. */
 export const about = ({ description }: Pick<Invoice, 'description'>): Html | undefined =>
@@ -143,12 +132,6 @@ function refreshSeconds(
 /** States in which the customer has to ask the shop. */
 const backToShopAfter: readonly PageState[] = ['reversed', 'expired', 'cancelled', 'late', 'underpaid'];
 
-/** A chain as customers read it. */
-export const networkOf = (chain: Chain): string => chain.charAt(0).toUpperCase() + chain.slice(1);
-
-/** Customers know the token by its currency; the network is shown beside it. */
-export const symbolOf = (symbol: string): string => symbol.split('_')[0] ?? symbol;
-
 const titles = {
   waiting: 'Waiting for your payment',
   short: 'Part of the payment is missing',
@@ -163,9 +146,13 @@ const titles = {
   underpaid: 'Part of the payment was missing',
 } as const satisfies Record<PageState, string>;
 
-type Amounts = { due: string; rest: string; come: string; reversed: string };
+type Amounts = { due: string; rest: string; come: string; reversed: string; surplus: string | undefined };
 
-function heading(pageState: PageState, { due, rest, come, reversed }: Amounts): Html {
+function heading(pageState: PageState, { due, rest, come, reversed, surplus }: Amounts): Html {
+  const more =
+    surplus === undefined
+      ? ''
+      : ` That is ${surplus} more than was due, which the shop can refund: please ask it.`;
   const top = (tone: string, title: string, text: string) =>
     html`<p class="state ${tone}" role="status">${titles[pageState]}</p>
 <h1>${title}</h1>
@@ -184,9 +171,13 @@ function heading(pageState: PageState, { due, rest, come, reversed }: Amounts): 
         'It has been seen and waits for its first block on the network. You need not pay again, and may close this page.',
       );
     case 'confirming':
-      return top('', come, 'It has arrived and is being confirmed by the network. You may close this page.');
+      return top(
+        '',
+        come,
+        `It has arrived and is being confirmed by the network. You may close this page.${more}`,
+      );
     case 'paid':
-      return top('good', 'Thank you', `${come} have arrived and are confirmed.`);
+      return top('good', 'Thank you', `${come} have arrived and are confirmed.${more}`);
     case 'reversed':
       return top(
         'warn',

@@ -34,6 +34,8 @@ describe('a payment link', () => {
     expect(shown.body).toContain('&lt;i onclick=&quot;x&quot;&gt;Tea &amp; cake&lt;/i&gt;');
     expect(shown.body).toContain(`<form method="post" action="/link/${link.id}">`);
     expect(shown.body).toContain('25.00 US dollars');
+    expect(shown.body).toContain('<dt>Payable in</dt><dd>ETH on Ethereum</dd>');
+    expect(shown.body).not.toContain('valid until');
     expect(shown.body).not.toMatch(/<script|\sstyle=|<i |acc_|table|name="amount"/);
     expect((await shop.get('/api/invoices')).body.meta.total).toBe(0);
 
@@ -93,7 +95,8 @@ describe('a payment link', () => {
       ['1e3', 'The amount must not be greater than 99.5.'],
       ['-50', 'The amount must be at least 10.'],
       ['12.345', 'The amount must not have more than 2 decimal places.'],
-      ['12,50', 'The amount must be a number.'],
+      ['1,000', 'Please type the amount without a separator of thousands'],
+      ['1,2,3', 'The amount must be a number.'],
       ['"><b>', 'The amount must be a number.'],
       ['', 'The amount field is required.'],
     ] as const) {
@@ -106,6 +109,7 @@ describe('a payment link', () => {
     for (const [typed, shown] of [
       ['10', '10.00'],
       ['99.50', '99.50'],
+      ['12,50', '12.50'],
     ]) {
       expect((await shop.read(invoiceOf(await open(link.id, `amount=${typed}`)))).amount_fiat).toBe(shown);
     }
@@ -183,6 +187,10 @@ describe('a payment link', () => {
       amount: 25,
       valid_until: new Date(fixture.clock.at.getTime() + MINUTE).toISOString(),
     });
+    const shown = one.link.valid_until.slice(0, 16).replace('T', ' ');
+    const { body } = await page(`/link/${one.link.id}`);
+    expect(body).toContain(`<time datetime="${one.link.valid_until}">${shown} UTC</time>`);
+    expect(body).toContain('<dt>Payable in</dt><dd>ETH on Ethereum, USDC on Ethereum</dd>');
     fixture.pass(MINUTE);
     const ended = { status: 410, body: expect.stringContaining('Its time is over.') };
     expect(await page(`/link/${one.link.id}`)).toMatchObject(ended);

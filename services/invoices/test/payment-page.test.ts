@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually';
 import { DUE, type Fixture, MINUTE, openFixture } from './fixture.ts';
 import { api } from './replica.ts';
 
@@ -100,6 +101,27 @@ describe('the payment page', () => {
     expect(paid).toContain('>Paid<');
     expect(paid).not.toContain(REFRESH);
     expect(paid).toContain('href="https://shop.example/thanks?a=1&amp;b=&quot;&lt;2&gt;&quot;"');
+  });
+
+  it('says how much more than due was paid, and that the shop can refund it, until it does', async () => {
+    const { id, to } = await anInvoice();
+    await pay(to, DUE + DUE / 2n);
+    const surplus = 'That is 0.005 ETH more than was due, which the shop can refund';
+    await blocks(1);
+    expect(await page(id)).toContain(surplus);
+    await blocks(1);
+    await fixture.credit();
+    contains(await page(id), '>Paid<', surplus);
+    await fixture.tell('refund.updated', {
+      ...{ refund_id: `ref_1_${id}`, invoice_id: id, account_id: 'acc_1', version: 1, asset: 'ETH' },
+      ...{ status: 'pending', amount: '5', share: (DUE / 2n).toString(), payout_id: '7' },
+      created_at: '2026-03-02T12:00:00.000Z',
+    });
+    await eventually(async () => lacks(await page(id), 'more than was due'));
+    const exact = await anInvoice();
+    await pay(exact.to, DUE);
+    await settle();
+    lacks(await page(exact.id), 'more than was due');
   });
 
   it('shows that the network reversed the payment', async () => {
@@ -230,6 +252,8 @@ describe('the payment page on other chains', () => {
           `<dt>Network</dt><dd>${network}</dd>`,
           `href="${uri(to)}"`,
         );
+        // The own coin of a network has one name, and is named once.
+        expect(text.includes('<dt>Currency</dt>')).toBe(asset === 'USDC_SOL');
         expect(text).toMatch(/<svg [^>]*role="img"/);
       });
     },

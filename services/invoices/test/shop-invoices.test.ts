@@ -132,19 +132,19 @@ describe('GET /api/invoices?format=csv', () => {
     expect([status, headers['content-disposition']]).toEqual([200, 'attachment; filename="invoices.csv"']);
     expect(lines[0]).toBe(
       'id,external_id,created_at,status,paid_at,expires_at,cancelled_at,currency,amount_fiat,currency_usd_rate,asset,usd_rate,amount,' +
-        'paid_amount,pending_amount,reversed_amount,credited_amount,credited_usd,description,metadata',
+        'paid_amount,pending_amount,reversed_amount,credited_amount,credited_usd,refunded_amount,payment_link_id,description,metadata',
     );
     const [first, second, third] = await Promise.all(
       [cancelled, partial, paid].map(({ id }) => shop.read(id)),
     );
     expect(lines.slice(1)).toEqual([
       `${first.id},7,${first.created_at},expired,,${first.expires_at},${first.cancelled_at},USD,25.00,1,ETH,2500,0.01,` +
-        '0,0,0,0,0.00,,{}',
+        '0,0,0,0,0.00,0,,,{}',
       `${second.id},,${second.created_at},partially_paid,,${second.expires_at},,USD,25.50,1,ETH,2500,0.0102,` +
-        '0.005,0,0,0,0.00,,{}',
+        '0.005,0,0,0,0.00,0,,,{}',
       // 0.01333… ETH at 2,500 dollars, rounded down.
       `${third.id},'@SUM(A1),${third.created_at},paid,${third.paid_at},${third.expires_at},,USD,25.00,1,ETH,2500,0.01,` +
-        `${third.paid_amount},0,0,${third.paid_amount},33.33,"1"", two","{""a"":""b""}"`,
+        `${third.paid_amount},0,0,${third.paid_amount},33.33,0,,"1"", two","{""a"":""b""}"`,
     ]);
     expect(third.paid_amount).toMatch(/^0\.013{10}/);
     expect((await exported(shop, '&status=paid&external_id_prefix=@')).lines).toEqual([lines[0], lines[3]]);

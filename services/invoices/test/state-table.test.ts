@@ -115,7 +115,7 @@ it('dust is listed, waits as unresolved and never counts', async () => {
   await blocks(2);
   expect(await invoice.last()).toMatchObject({
     kind: 'deposit.settled',
-    payload: { disposition: 'unresolved' },
+    payload: { disposition: 'unresolved', reason: 'too_small' },
   });
   await pay(invoice.to, DUE - 1n);
   await invoice.expectShown({ status: 'partially_paid' });
@@ -135,7 +135,7 @@ it('a token other than the invoice’s is listed by its name and waits as unreso
   await blocks(2);
   expect(await invoice.last()).toMatchObject({
     kind: 'deposit.settled',
-    payload: { disposition: 'unresolved', asset: 'USDC_ERC20', amount: '25000000' },
+    payload: { disposition: 'unresolved', reason: 'wrong_asset', asset: 'USDC_ERC20', amount: '25000000' },
   });
   await invoice.expectShown({ status: 'pending' });
 });
@@ -201,7 +201,7 @@ it('a payment a second too late is late: the money waits as unresolved', async (
   await blocks(2);
   expect(await invoice.last()).toMatchObject({
     kind: 'deposit.settled',
-    payload: { disposition: 'unresolved', amount: DUE.toString() },
+    payload: { disposition: 'unresolved', reason: 'late', amount: DUE.toString() },
   });
   await fixture.credit();
   await invoice.expectShown({ status: 'expired', payments: [{ status: 'confirmed' }] });
@@ -225,7 +225,7 @@ it('partially_paid past its expiry is final: its funds wait, and nothing makes i
   await blocks(2);
   expect(await invoice.last()).toMatchObject({
     kind: 'deposit.settled',
-    payload: { disposition: 'unresolved' },
+    payload: { disposition: 'unresolved', reason: 'underpaid' },
   });
   await pay(invoice.to, DUE);
   expect(await invoice.last()).toMatchObject({ kind: 'invoice.late_payment' });

@@ -1,6 +1,6 @@
 import { type CsvCell, csvLine, csvTable, number, numberOrNothing } from '@quittance/shared/csv';
 import type { Currency } from '@quittance/shared/currencies';
-import { balanceTransactionView, type StatementView } from './views.ts';
+import { balanceTransactionView, type StatementView, unresolvedView } from './views.ts';
 
 /** The balance transactions of an account. */
 export const transactionsTable = (currency: Currency) =>
@@ -20,7 +20,24 @@ export const transactionsTable = (currency: Currency) =>
     value: ({ value }) => numberOrNothing(value),
     source_type: ({ source }) => source.type,
     source_id: ({ source }) => String(source.id),
+    payout_id: ({ payout_id }) => (payout_id === null ? null : String(payout_id)),
   });
+
+/** The unresolved deposits of an account. */
+export const unresolvedTable = csvTable(unresolvedView, {
+  id: ({ id }) => id,
+  created_at: ({ created_at }) => created_at,
+  status: ({ status }) => status,
+  reason: ({ reason }) => reason,
+  asset: ({ asset }) => asset.symbol,
+  amount: ({ amount }) => number(amount),
+  returning_amount: ({ returning_amount }) => number(returning_amount),
+  returned_amount: ({ returned_amount }) => number(returned_amount),
+  invoice_id: ({ invoice_id }) => invoice_id,
+  tx_hash: ({ tx_hash }) => tx_hash,
+  payout_id: ({ payout_id }) => (payout_id === null ? null : String(payout_id)),
+  resolved_at: ({ resolved_at }) => resolved_at,
+});
 
 /** The balances have a column of their own: those of amounts, fees and nets can be summed. */
 export function statementCsv(statement: StatementView): string {

@@ -11,7 +11,7 @@ import {
   worthOfUnits,
 } from '@quittance/shared/money';
 import type { FiatRate, Quote } from '@quittance/shared/quotes';
-import { partsOf, sourceOf, transactionIdOf, typeOf } from './domain/balance-transaction.ts';
+import { partsOf, payoutOf, sourceOf, transactionIdOf, typeOf } from './domain/balance-transaction.ts';
 import type { Month, MonthStatement } from './domain/statement.ts';
 import type { BalanceTransaction } from './store/balance-transactions.ts';
 import {
@@ -70,6 +70,7 @@ export function unresolvedView(item: SuspenseItem) {
   return {
     id: item.id,
     status: item.state,
+    reason: item.reason,
     amount: formatUnits(item.amount, asset.decimals),
     returning_amount: formatUnits(item.returning, asset.decimals),
     returned_amount: formatUnits(item.returned, asset.decimals),
@@ -94,7 +95,7 @@ export const byAssetId = (a: AssetCardRow, b: AssetCardRow): number =>
 
 /** A movement of an available balance, and what it was worth in a currency then. */
 export const balanceTransactionView = (currency: Currency) => (transaction: BalanceTransaction) => {
-  const { op, kind, net, usdRate, currencyRate } = transaction;
+  const { op, kind, net, usdRate, currencyRate, refunded } = transaction;
   const asset = reducedAsset(transaction.asset);
   const { amount, fee } = partsOf(transaction, net, transaction.networkFee);
   const show = (value: Units) => formatUnits(value, asset.decimals);
@@ -103,10 +104,11 @@ export const balanceTransactionView = (currency: Currency) => (transaction: Bala
   const worth = (fiat: Rate | null) => rate && fiat && worthOfUnits(net, rate, fiat, asset.decimals);
   const value = worth(fiatRate);
   const dollars = worth(ONE_DOLLAR);
-  const source = sourceOf(kind, op, transaction.invoice);
+  const source = sourceOf(kind, op, transaction.invoice, refunded);
+  const payout = payoutOf(kind, op);
   return {
     id: transactionIdOf(op),
-    type: typeOf(transaction),
+    type: typeOf({ ...transaction, isRefund: refunded !== null }),
     asset,
     amount: show(amount),
     fee: show(fee),
@@ -118,6 +120,7 @@ export const balanceTransactionView = (currency: Currency) => (transaction: Bala
     currency_usd_rate: fiatRate && formatRate(fiatRate),
     value: value === null ? null : formatCents(value),
     source: source.type === 'payout' ? { ...source, id: payoutNumber(source.id) } : source,
+    payout_id: payout === null ? null : payoutNumber(payout),
     created_at: transaction.createdAt.toISOString(),
   };
 };

@@ -57,6 +57,10 @@ class History {
         return void (deposit && (await accept(deposit)));
       case 'pay out':
         return this.place(aHold(this.account, BigInt(choice) + 1n, { asset, network_fee: '3' }));
+      case 'refund': {
+        const invoice_id = `inv_${choice}`;
+        return this.place(aHold(this.account, BigInt(choice) + 1n, { asset, network_fee: '3', invoice_id }));
+      }
       case 'give back':
         if (deposit?.disposition !== 'unresolved' || BigInt(deposit.amount) <= 3n) return;
         return this.place(aReturn(deposit, 3n, { asset })).catch(() => undefined);
@@ -83,6 +87,7 @@ class History {
       amount: BigInt(hold.amount) as never,
       networkFee: BigInt(hold.network_fee) as never,
       deposit: hold.deposit_id as never,
+      invoice: hold.invoice_id ?? null,
     });
     if (state === 'placed') this.holds.push(hold);
   }
@@ -95,7 +100,7 @@ class History {
 
 const steps = [
   ...['pay', 'pay', 'pay late', 'mine again', 'reverse', 'reverse', 'accept'],
-  ...['pay out', 'pay out', 'give back', 'mine', 'fail', 'charge', 'give up'],
+  ...['pay out', 'pay out', 'refund', 'give back', 'mine', 'fail', 'charge', 'give up'],
 ] as const;
 type Step =
   | 'pay'
@@ -104,6 +109,7 @@ type Step =
   | 'reverse'
   | 'accept'
   | 'pay out'
+  | 'refund'
   | 'give back'
   | 'mine'
   | 'fail'

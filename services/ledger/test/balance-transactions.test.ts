@@ -36,6 +36,7 @@ async function ask(path: string, account: AccountId, headers: Record<string, str
     body: type.includes('json') ? JSON.parse(text) : undefined,
   };
 }
+type PayoutSource = { type: 'payout'; id: number };
 type Item = Record<string, unknown> & { id: string; net: string };
 const list = async (account: AccountId, query = ''): Promise<Item[]> =>
   (await ask(`balance-transactions?${query}`, account)).body.data;
@@ -72,7 +73,7 @@ it('GET /api/balance-transactions shows each movement with its parts, the balanc
   const [mined, failed, kept] = payouts.map(({ payout_id }) => ({
     type: 'payout',
     id: JSON.parse(payout_id),
-  }));
+  })) as [PayoutSource, PayoutSource, PayoutSource];
   const invoice = { type: 'invoice', id: 'inv_paid' };
   const answer = await ask('balance-transactions?asset=USDC_ERC20', account);
   expect(answer.body.has_more).toBe(false);
@@ -84,7 +85,7 @@ it('GET /api/balance-transactions shows each movement with its parts, the balanc
     net: string,
     after: string,
     usd: string | null,
-    source: unknown,
+    source: { type: string; id: unknown },
   ) => ({
     id: expect.stringMatching(/^txn_[\w-]+$/),
     type,
@@ -99,6 +100,7 @@ it('GET /api/balance-transactions shows each movement with its parts, the balanc
     currency_usd_rate: '1',
     value: usd,
     source,
+    payout_id: source.type === 'payout' ? source.id : null,
     created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
   });
   expect(answer.body.data).toStrictEqual([
@@ -156,7 +158,7 @@ it.each([
   ['starting_after=txn_none', 'starting_after'],
   ['ending_before=txn_deposit-dep_1', 'ending_before'],
   ['source=nonsense', 'source'],
-  ['type=refund', 'type'],
+  ['type=withdrawal', 'type'],
   ['format=csv&limit=5', 'limit'],
   ['currency=XYZ', 'currency'],
 ])('GET /api/balance-transactions?%s is a 422 about it', async (query, field) => {
@@ -179,7 +181,7 @@ it('the CSV of the list has all that match, also for a client that accepts CSV a
   expect(type).toBe('text/csv; charset=utf-8');
   const [head, ...lines] = text.trimEnd().split('\r\n');
   expect(head).toBe(
-    'id,created_at,type,asset,amount,fee,net,balance_after,usd_rate,usd_value,currency,currency_usd_rate,value,source_type,source_id',
+    'id,created_at,type,asset,amount,fee,net,balance_after,usd_rate,usd_value,currency,currency_usd_rate,value,source_type,source_id,payout_id',
   );
   const lineOf = (item: Item) => {
     const { symbol } = item['asset'] as { symbol: string };
@@ -197,6 +199,7 @@ it('the CSV of the list has all that match, also for a client that accepts CSV a
       item['value'] ?? '',
       of,
       id,
+      item['payout_id'] ?? '',
     ].join(',');
   };
   expect(lines).toEqual(all.map(lineOf));

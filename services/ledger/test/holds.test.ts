@@ -37,7 +37,7 @@ it('holds are decided by their keys, also when the statement was planned over em
   // From the sixth time on Postgres keeps the plan.
   for (let i = 0; i < 8; i++) await decideHolds(ports.db, [payoutOf(anAccount(), 1n)]);
   const plan = await ports.db.rows(
-    `explain execute holds_decide('{1}', '{acc_1}', '{ETH}', '{1}', '{0}', '{f}')`,
+    `explain execute holds_decide('{1}', '{acc_1}', '{ETH}', '{1}', '{0}', '{f}', '{null}')`,
   );
   expect(plan.length).toBeGreaterThan(10);
   expect(JSON.stringify(plan)).not.toMatch(/Seq Scan/);

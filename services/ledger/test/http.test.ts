@@ -149,7 +149,11 @@ describe('GET /api/unresolved', () => {
   it('the account’s own are listed, newest first, by asset and status', async () => {
     const account = anAccount();
     const first = await anUnresolved(account);
-    const usdc = aDeposit(account, 2_500_000n, { disposition: 'unresolved', asset: 'USDC_ERC20' });
+    const usdc = aDeposit(account, 2_500_000n, {
+      disposition: 'unresolved',
+      reason: 'late',
+      asset: 'USDC_ERC20',
+    });
     await handle(settled(usdc));
     await anUnresolved();
     await fixture.place(aReturn(usdc, 1_000_000n, { asset: 'USDC_ERC20', payout_id: '4711' }));
@@ -160,6 +164,7 @@ describe('GET /api/unresolved', () => {
         {
           id: usdc.deposit_id,
           status: 'returning',
+          reason: 'late',
           amount: '2.5',
           asset: { id: 4, symbol: 'USDC_ERC20', name: 'USD Coin (ERC-20)', decimals: 6 },
           invoice_id: 'inv_1',
@@ -190,6 +195,41 @@ describe('GET /api/unresolved', () => {
         },
       },
     });
+  });
+
+  it('one is shown by itself, and all that the filters match are a CSV file', async () => {
+    const account = anAccount();
+    const ether = await anUnresolved(account);
+    const usdc = aDeposit(account, 2_500_000n, {
+      disposition: 'unresolved',
+      reason: 'wrong_asset',
+      asset: 'USDC_ERC20',
+    });
+    await handle(settled(usdc));
+    const list = (await ask('/api/unresolved', account)).body.data;
+    const path = `/api/unresolved/${usdc.deposit_id}`;
+    expect(await ask(path, account)).toMatchObject({ status: 200, body: list[0] });
+    expect(list).toMatchObject([
+      { id: usdc.deposit_id, reason: 'wrong_asset' },
+      { id: ether.deposit_id, reason: null },
+    ]);
+    expect((await ask(`${path}?page=1`, account)).status).toBe(422);
+    expect((await ask(path, anAccount())).status).toBe(403);
+    expect((await ask('/api/unresolved/dep_1', account)).status).toBe(404);
+
+    const file = await ask('/api/unresolved?format=csv', account);
+    expect(file.headers['content-disposition']).toBe('attachment; filename="unresolved.csv"');
+    const [head, ...lines] = file.text.trimEnd().split('\r\n');
+    expect(head).toBe(
+      'id,created_at,status,reason,asset,amount,returning_amount,returned_amount,invoice_id,tx_hash,payout_id,resolved_at',
+    );
+    expect(lines).toEqual([
+      `${usdc.deposit_id},${list[0].created_at},open,wrong_asset,USDC_ERC20,2.5,0,0,inv_1,,,`,
+      `${ether.deposit_id},${list[1].created_at},open,,ETH,0.0000000000000001,0,0,inv_1,0xpaid,,`,
+    ]);
+    const one = await ask('/api/unresolved?format=csv&asset=ETH&status=open', account);
+    expect(one.text.trimEnd().split('\r\n').slice(1)).toEqual(lines.slice(1));
+    expect(await ask('/api/unresolved?format=csv&page=2', account)).toMatchObject({ status: 422 });
   });
 
   it('one is accepted, once; 404 before 403 before 422 and 409', async () => {

@@ -43,6 +43,9 @@ const wrong = (message: string, hint?: string): Result<never, FieldErrors> =>
 function headerProblem(names: readonly string[]): FieldProblem | undefined {
   const known = `Known: ${columns.join(', ')}. Separate them by commas.`;
   const unknown = names.find((name) => !isColumn(name));
+  if (unknown !== undefined && names.length === 1 && isSeparatedOtherwise(unknown)) {
+    return { message: 'Line 1 separates its columns by semicolons or tabs.', hint: SEPARATOR_HINT };
+  }
   if (unknown !== undefined) {
     const shown = [...unknown].slice(0, 40).join('');
     return {
@@ -55,6 +58,17 @@ function headerProblem(names: readonly string[]): FieldProblem | undefined {
   const missing = required.find((name) => !names.includes(name));
   return missing && { message: `Line 1 does not name the column ${missing}.`, hint: known };
 }
+
+const SEPARATOR_HINT =
+  'Separate cells by commas, as in asset,amount,address. A spreadsheet has the setting where it exports CSV.';
+
+/** Spreadsheets separate cells by semicolons where a comma begins the decimals. */
+const isSeparatedOtherwise = (header: string): boolean =>
+  [';', '\t'].some(
+    (separator) =>
+      header.split(separator).some((name) => isColumn(name.trim().toLowerCase())) &&
+      header.includes(separator),
+  );
 
 function inputOf(names: readonly string[], cells: readonly string[]): object {
   const entries = names.map((name, i) => [name, cells[i] ?? ''] as const);

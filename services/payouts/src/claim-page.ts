@@ -135,8 +135,9 @@ function amounts({ refund, payout, networkFee, now }: ShownClaim): Html {
     isOpen && expiresAt !== null
       ? html`<dt>Valid until</dt><dd><time datetime="${expiresAt.toISOString()}">${dateText(expiresAt)}</time></dd>`
       : undefined;
-  return html`<dt>Currency</dt><dd>${assets[asset].name}</dd>
-<dt>Network</dt><dd>${networkOf(refund)}</dd>
+  // The own coin of a network has its name.
+  const isOwnCoin = assets[asset].name === networkOf(refund);
+  return html`${isOwnCoin ? undefined : html`<dt>Currency</dt><dd>${assets[asset].name}</dd>\n`}<dt>Network</dt><dd>${networkOf(refund)}</dd>
 ${less}${sent}${until}`;
 }
 

@@ -1,5 +1,6 @@
 import { addressHint } from '@quittance/chains/address-hint';
 import { type AssetSymbol, assetSymbols, assets, type Chain, type ChainKind } from '@quittance/shared/assets';
+import { fieldsOf } from '@quittance/shared/exact-json';
 import { formPart, unknownFields } from '@quittance/shared/form';
 import { Unavailable } from '@quittance/shared/http';
 import type { Metadata } from '@quittance/shared/metadata';
@@ -80,16 +81,20 @@ export type PayoutQuote = Pick<PayoutOrder, 'asset' | 'amount' | 'networkFee' | 
   asOf: Date;
 };
 
-/** Reads the query of a quote, as `readPayoutOrder` reads a body. */
-export function readQuoteRequest(query: unknown, ports: OrderPorts): Result<PayoutQuote, FieldErrors> {
-  const { errors, asset, amount, address } = readPayment(query, ports, optionalAddress);
+/** Reads the query of a quote, as `readPayoutOrder` reads a body. The amount of one that takes all is the least that it may be. */
+export function readQuoteRequest(
+  query: unknown,
+  ports: OrderPorts,
+): Result<PayoutQuote & Pick<PayoutOrder, 'takesAll'>, FieldErrors> {
+  const takesAll = readMax(query).ok;
+  const { errors, asset, amount, address } = readPayment(query, ports, optionalAddress, takesAll);
   const problems = { ...errors, ...unknownFields(query, Object.keys(fields)) };
   const isValid = Object.keys(problems).length === 0;
   if (!isValid || asset === undefined || amount === undefined || address === undefined)
     return refuse(problems);
   const quote = freshQuote(ports, asset);
   const { networkFee, usdRate } = termsOf(quote);
-  return ok({ asset, amount, address, networkFee, usdRate, asOf: new Date(quote.as_of) });
+  return ok({ asset, amount, takesAll, address, networkFee, usdRate, asOf: new Date(quote.as_of) });
 }
 
 type ReadAddress = (body: unknown) => Result<{ address: string | null }, FieldErrors>;
@@ -128,7 +133,7 @@ function readPayment(
 
   let amount: Units | undefined;
   if (takesAll) amount = leastOf(latest);
-  else if (!given.amount.ok) Object.assign(errors, given.amount.refusal);
+  else if (!given.amount.ok) Object.assign(errors, withHintOfMax(body, given.amount.refusal));
   else if (asset !== undefined) {
     const dust = units(latest?.dust ?? '0');
     const within = amountWithin(given.amount.value.amount, assets[asset].decimals, dust);
@@ -150,13 +155,32 @@ function readPayment(
   return { errors, asset, amount, address };
 }
 
+const MEANS_ALL = /^\s*(?:all|everything|full|total|balance|max|maximum)\s*$/i;
+
+/** Other words for `max` name it. */
+function withHintOfMax(body: unknown, refusal: FieldErrors): FieldErrors {
+  const given = fieldsOf(body)?.['amount'];
+  if (typeof given !== 'string' || !MEANS_ALL.test(given)) return refusal;
+  const hint = 'Give "max" to pay out all that the balance has after the network fee.';
+  return Object.fromEntries(
+    Object.entries(refusal).map(([field, all]) => [field, all.map(({ message }) => ({ message, hint }))]),
+  );
+}
+
 type GivenNotes = { external_id: string | null; metadata: Metadata };
 const notesOf = ({ external_id: externalId, metadata }: GivenNotes): PayoutNotes => ({
   externalId,
   metadata,
 });
 
-const returnHints = { claim: 'Give "claim": true without an address to get a claim link.' };
+const returnHints = {
+  claim: 'Give "claim": true without an address to get a claim link.',
+  expires_in_days: 'It is for claim links: give "claim": true without an address to get one.',
+};
+const noRecipient: FieldProblem = {
+  message: 'The address field is required.',
+  hint: 'Give the address of your customer, or "claim": true for a link on which your customer gives it.',
+};
 
 /**
  * Reads the recipient of a refund. Throws Unavailable when the body is valid and the fee, or the chain, is not known now.
@@ -173,7 +197,10 @@ export function readReturnOrder(
 
   const errors: FieldErrors = {};
   const address = readRecipient(body, on);
-  if (!address.ok) Object.assign(errors, address.refusal);
+  if (!address.ok) {
+    const isGiven = (fieldsOf(body)?.['address'] ?? null) !== null;
+    Object.assign(errors, isGiven ? address.refusal : { address: [noRecipient] });
+  }
   if (latest !== undefined) {
     const dust = units(latest.dust);
     const least = units(units(latest.network_fee) + (dust > 0n ? dust : 1n));

@@ -125,6 +125,7 @@ export const holdRequest = (payout: Payout, requestId: string): RequestOf<'hold.
   amount: payout.amount.toString(),
   network_fee: payout.networkFee.toString(),
   deposit_id: payout.returnsDeposit,
+  invoice_id: payout.invoiceId,
 });
 
 /** The event for the ledger that undoes the hold of a request. */

@@ -224,7 +224,11 @@ describe('PUT /api/automatic-payouts/{asset}', () => {
   });
 
   it('answers 404 to an unknown asset and 422 to one that cannot be paid', async () => {
-    expect((await put(whenEnough, 'XYZ')).status).toBe(404);
+    expect(await put(whenEnough, 'XYZ')).toMatchObject({
+      status: 404,
+      body: { hint: expect.stringMatching(/^Assets: BTC, /) },
+    });
+    expect((await put(whenEnough, 'usdc_erc')).body.hint).toBe('Did you mean USDC_ERC20?');
     expect((await put(whenEnough, 'BTC')).body.errors).toHaveProperty('asset');
   });
 });

@@ -284,11 +284,21 @@ describe('POST /api/unresolved/{deposit}/return with a claim link', () => {
   });
 
   it.each([
-    [{ claim: true, address }, { address: ['The address field is not known.'] }],
-    [{ claim: true, expires_in_days: 0 }, { expires_in_days: ['The expires in days must be at least 1.'] }],
-    [{ claim: false }, { address: ['The address field is required.'] }],
-  ])('refuses %j', async (body, errors) => {
+    [{ claim: true, address }, { address: ['The address field is not known.'] }, /not both/],
+    [
+      { claim: true, expires_in_days: 0 },
+      { expires_in_days: ['The expires in days must be at least 1.'] },
+      /./,
+    ],
+    [{ claim: false }, { address: ['The address field is required.'] }, /"claim": true/],
+    [
+      { expires_in_days: 5, address },
+      { expires_in_days: ['The expires in days field is not known.'] },
+      /claim links/,
+    ],
+  ])('refuses %j', async (body, errors, hint) => {
     const answer = await giveBack(await aDepositToReturn(), body);
     expect([answer.status, answer.body]).toMatchObject([422, { errors }]);
+    expect(answer.body.hint).toMatch(hint);
   });
 });

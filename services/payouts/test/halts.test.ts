@@ -129,6 +129,7 @@ describe('a request', () => {
       const { status, headers, body } = await post('ETH', key);
       const answer = [status, headers.get('retry-after'), body];
       expect(answer).toMatchObject([503, '60', { message: 'Service Unavailable' }]);
+      expect(body.hint).toContain('paused until the operator resumes them');
     }
     expect(await db.rows('select 1 from payouts')).toHaveLength(1);
     expect((await post('USDC_ERC20')).status).toBe(201);

@@ -54,7 +54,10 @@ describe('a batch of the mode each', () => {
       },
     });
     expect(body.data.lines[149].errors).toEqual({ external_id: ['The line repeats line 8.'] });
-    expect(body.data.lines[199]).toMatchObject({ status: 'refused', code: 'insufficient_balance' });
+    expect(body.data.lines[199]).toMatchObject({
+      ...{ status: 'refused', code: 'insufficient_balance' },
+      hint: '0.000000000000000005 ETH is available and 9.0005 ETH is needed: 9 and 0.0005 network fee.',
+    });
     expect(await kinds()).toEqual({ 'payout.created': 197 });
     const shown = await fixture.shop.get(`${PATH}/${body.data.id}`);
     expect([shown.status, shown.body]).toEqual([200, body.data]);
@@ -118,6 +121,22 @@ describe('a batch of the mode all_or_nothing', () => {
     fixture.ledger.reply = () => ({ outcome: 'placed' });
     const again = await send('all_or_nothing', asked, key);
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([400, 'true']);
+  });
+
+  it('says what the whole batch needs of an asset, and what the balance has for it', async () => {
+    fixture.ledger.available = (2n * 10n ** 18n).toString();
+    fixture.ledger.reply = (hold) =>
+      isOf(hold, 9n) ? { outcome: 'refused', available: '5' } : { outcome: 'placed' };
+    const token = { asset: 'USDC_ERC20', amount: 5, address: recipient };
+    const asked = [{ ...order, amount: 3 }, token, { ...order, amount: 9 }];
+    const { body } = await send('all_or_nothing', asked);
+    // Two are left, and the first line holds three and its fee.
+    expect(body).toMatchObject({
+      line: 3,
+      hint:
+        '5.0005 ETH is available and 12.001 ETH is needed for the 2 payouts of this batch in ETH: 0.001 of it is network fees. ' +
+        'Nothing was paid.',
+    });
   });
 
   it('reserves nothing when a request was voided before all holds were placed', async () => {
@@ -212,6 +231,21 @@ describe('POST /api/payout-batches', () => {
     const { status, body } = await call();
     expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
     expect(await statuses()).toEqual([]);
+  });
+
+  it('lists the batches of the account without their lines, newest first', async () => {
+    const wrong = { ...order, address: '0x1' };
+    fixture.ledger.reply = (hold) => ({ outcome: isOf(hold, 9n) ? 'refused' : 'placed' });
+    const first = await send('each', [...lines(2), { ...order, amount: 9 }, wrong]);
+    const second = await send('all_or_nothing', lines(1));
+    const list = await fixture.shop.get(`${PATH}?perPage=1`);
+    const { lines: _, ...head } = second.body.data;
+    expect(list.body).toMatchObject({ data: [head], meta: { total: 2, last_page: 2 } });
+    expect(list.body.data[0]).not.toHaveProperty('lines');
+    const older = (await fixture.shop.get(`${PATH}?perPage=1&page=2`)).body.data;
+    expect(older).toMatchObject([{ id: first.body.data.id, mode: 'each', totals: first.body.data.totals }]);
+    expect(older[0].totals).toMatchObject({ lines: 4, created: 2, refused: 1, invalid: 1 });
+    expect((await fixture.shop.get(`${PATH}?status=created`)).status).toBe(422);
   });
 
   it('answers 404 and 403 to whoever reads another batch', async () => {

@@ -215,6 +215,38 @@ describe('GET /api/payouts/quote', () => {
     expect(fixture.ledger.asked).toEqual([]);
   });
 
+  it('tells what a payout of all that the balance has would send', async () => {
+    fixture.ledger.available = (10n ** 18n).toString();
+    const { status, body } = await quote({ asset: 'ETH', amount: 'max' });
+    expect([status, body]).toMatchObject([
+      200,
+      { amount: '0.9995', network_fee: '0.0005', total: '1', valid },
+    ]);
+    fixture.ledger.available = (10n ** 14n).toString();
+    expect((await quote({ asset: 'ETH', amount: 'max' })).body).toMatchObject({
+      code: 'insufficient_balance',
+      hint: '0.0001 ETH is available and 0.00051 ETH is needed: 0.00001 and 0.0005 network fee.',
+    });
+    fixture.ledger.available = undefined;
+    expect((await quote({ asset: 'ETH', amount: 'max' })).status).toBe(503);
+    expect(fixture.ledger.asked).toEqual([]);
+  });
+
+  it.each(['all', 'MAX', ' everything '])(
+    'names max when the amount is "%s", as a payout does',
+    async (amount) => {
+      for (const { status, body } of [
+        await quote({ asset: 'ETH', amount }),
+        await fixture.shop.post({ ...order, amount }),
+      ]) {
+        expect([status, body.hint]).toEqual([
+          422,
+          'Give "max" to pay out all that the balance has after the network fee.',
+        ]);
+      }
+    },
+  );
+
   it('refuses what a payout would be refused for', async () => {
     const { status, body } = await quote({ asset: 'ETH', amount: '0', address: 'x', external_id: 'a' });
     const errors = {

@@ -1,5 +1,5 @@
 import type { Mutant } from '../mutant.ts';
-import { rewriteFile } from './statements.ts';
+import { rewrite, rewriteFile } from './statements.ts';
 
 /** What a merchant exports. */
 export const exportMutants: readonly Mutant[] = [
@@ -29,5 +29,11 @@ export const exportMutants: readonly Mutant[] = [
         'where t.account_id = $1',
         `where t.kind <> 'release' and t.account_id = $1`,
       ]),
+  },
+  {
+    name: 'refund-booked-as-payout',
+    what: 'the ledger does not store the invoice that a payout refunds',
+    shows: /^the file balance-transactions of/,
+    apply: (wiring) => rewrite(wiring, 'ledger.holds_decide', ['o.invoice_id,', 'null::text as invoice_id,']),
   },
 ];

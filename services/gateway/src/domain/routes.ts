@@ -35,7 +35,7 @@ const routes: readonly Route[] = [
   { methods: ['GET'], pattern: '/api/payouts/quote', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/payouts/:id', upstream: 'payouts', auth: 'token' },
   { methods: ['POST'], pattern: '/api/payouts/:id/cancel', upstream: 'payouts', auth: 'token' },
-  { methods: ['POST'], pattern: '/api/payout-batches', upstream: 'payouts', auth: 'token' },
+  { methods: ['GET', 'POST'], pattern: '/api/payout-batches', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/payout-batches/:id', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/automatic-payouts', upstream: 'payouts', auth: 'token' },
   {
@@ -49,6 +49,7 @@ const routes: readonly Route[] = [
   { methods: ['GET'], pattern: '/api/statements', upstream: 'ledger', auth: 'token' },
   { methods: ['GET'], pattern: '/api/assets', upstream: 'ledger', auth: 'token' },
   { methods: ['GET'], pattern: '/api/unresolved', upstream: 'ledger', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/unresolved/:id', upstream: 'ledger', auth: 'token' },
   { methods: ['POST'], pattern: '/api/unresolved/:id/accept', upstream: 'ledger', auth: 'token' },
   { methods: ['POST'], pattern: '/api/unresolved/:id/return', upstream: 'payouts', auth: 'token' },
   { methods: ['GET', 'POST'], pattern: '/api/webhooks', upstream: 'webhooks', auth: 'token' },

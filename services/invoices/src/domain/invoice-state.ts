@@ -1,5 +1,6 @@
+import type { UnresolvedReason } from '@quittance/shared/events';
 import { lessTolerance, sum, type Units } from '@quittance/shared/money';
-import type { Disposition } from './deposit.ts';
+import type { Deposit, Disposition } from './deposit.ts';
 import type { Invoice, Progress, Status } from './invoice.ts';
 
 /** The state of an invoice's chain. */
@@ -148,6 +149,17 @@ export function computeInvoiceState(
     },
     events: telling.events,
   };
+}
+
+/** Why a settled deposit of an invoice is unresolved. An invoice that has expired counts no payment, whenever it was seen. */
+export function unresolvedReason(
+  invoice: Pick<Invoice, 'asset' | 'dust' | 'expiresAt' | 'status'>,
+  { asset, amount, firstSeenAt }: Pick<Deposit, 'asset' | 'amount' | 'firstSeenAt'>,
+): UnresolvedReason {
+  if (asset !== invoice.asset) return 'wrong_asset';
+  if (amount < invoice.dust) return 'too_small';
+  const isInTime = invoice.expiresAt === null || firstSeenAt <= invoice.expiresAt;
+  return isInTime && invoice.status !== 'expired' ? 'underpaid' : 'late';
 }
 
 type Facts = {

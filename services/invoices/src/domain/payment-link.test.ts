@@ -11,6 +11,7 @@ import {
   MAX_OPEN_DEFAULT,
   MAX_OPEN_MAX,
   newAttempt,
+  typedAmount,
 } from './payment-link.ts';
 
 const now = new Date('2026-01-02T00:00:00.000Z');
@@ -90,4 +91,27 @@ test.each([
   ['', false],
 ])('whether %p names a payment link is %p', (text, isId) => {
   expect(isPaymentLinkId(text)).toBe(isId);
+});
+
+it.each([
+  ['12.50', '12.50'],
+  [' 12,50 ', '12.50'],
+  ['12,5', '12.5'],
+  ['1000', '1000'],
+  ['1,000', 'ambiguous'],
+  ['1.000', 'ambiguous'],
+  ['1234,567', 'ambiguous'],
+  ['1.500', 'ambiguous'],
+  ['12.345', '12.345'],
+  ['1,234.50', '1234.50'],
+  ['1.234,50', '1234.50'],
+  ['1,234,567', '1234567'],
+  ['1,23,456.00', '1,23,456.00'],
+  ['12,', '12,'],
+  ['12,505.5,5', '12,505.5,5'],
+  ['-12,50', '-12,50'],
+  ['1e3', '1e3'],
+  ['', ''],
+])('an amount that is typed as "%s" is read as "%s"', (typed, read) => {
+  expect(typedAmount(typed)).toBe(read);
 });

@@ -75,3 +75,16 @@ export const isAttempt = (text: string): boolean => /^[\w-]{22}$/.test(text);
 
 /** Any other text names no link: the database need not be asked. */
 export const isPaymentLinkId = (text: string): text is PaymentLinkId => /^plink_[0-9a-z]{36}$/.test(text);
+
+/**
+ * The amount that a payer typed, with a point before its decimals: "12,50" is 12.50, and "1.234,50" is 1234.50. One separator
+ * before three digits may be of thousands or of decimals, so it is `ambiguous`. What is no amount stays as it is.
+ */
+export function typedAmount(typed: string): string | 'ambiguous' {
+  const text = typed.trim();
+  // Three digits that end with none of thousands are refused as too many decimals.
+  if (/^\d+(?:,\d{3}|\.\d{2}0)$/.test(text)) return 'ambiguous';
+  if (/^\d+,\d{1,2}$/.test(text)) return text.replace(',', '.');
+  if (/^\d{1,3}(?:\.\d{3})+,\d{1,2}$/.test(text)) return text.replaceAll('.', '').replace(',', '.');
+  return /^\d{1,3}(?:,\d{3})+(?:\.\d{1,2}|,\d{3})$/.test(text) ? text.replaceAll(',', '') : text;
+}

@@ -93,6 +93,8 @@ const listForm = form(
     payment_link_id: rules.text(SEARCHED_CHARACTERS_MAX).optional,
     created_from: rules.date().optional,
     created_to: rules.date().optional,
+    paid_from: rules.date().optional,
+    paid_to: rules.date().optional,
     expand: rules.listOf(['payments']).optional,
     format: rules.oneOf(['json', 'csv']).optional,
   },

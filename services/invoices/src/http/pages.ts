@@ -10,8 +10,15 @@ import { type FieldErrors, messagesOf, rules } from '@quittance/shared/validatio
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import { type ChoiceProblem, choicePage, pathBelow, unknownChoicePage } from '../choice-page.ts';
 import { isInvoiceId } from '../domain/invoice.ts';
-import { type CountedLink, isAttempt, isPaymentLinkId, newAttempt } from '../domain/payment-link.ts';
 import {
+  type CountedLink,
+  isAttempt,
+  isPaymentLinkId,
+  newAttempt,
+  typedAmount,
+} from '../domain/payment-link.ts';
+import {
+  ambiguousAmount,
   type LinkProblem,
   linkPage,
   nothingOffered,
@@ -176,7 +183,7 @@ async function showLink(ports: Ports, id: string): Promise<HtmlPage> {
   const link = isPaymentLinkId(id) ? await findLink(ports.db, id) : undefined;
   return link === undefined
     ? unknownPage
-    : linkPage(link, ports.settings, ports.clock.now(), { attempt: newAttempt(ports.random) });
+    : linkPage(link, ports, ports.clock.now(), { attempt: newAttempt(ports.random) });
 }
 
 const linkForm = form({
@@ -195,11 +202,13 @@ async function openLink(ports: Ports, req: Request, res: Response): Promise<Show
     // Another amount is another payment. Without a name of its own, a form that is sent again may be a second payment.
     const next = problem === otherAmount ? undefined : attempt;
     const shown = { attempt: next ?? newAttempt(ports.random), problem, typed };
-    return linkPage(link, ports.settings, ports.clock.now(), shown);
+    return linkPage(link, ports, ports.clock.now(), shown);
   };
   if (!given.ok) return again({ status: 422, text: textOf(given.refusal) });
+  const amount = typedAmount(typed);
+  if (amount === 'ambiguous' && link.amountFiat === null) return again(ambiguousAmount);
   try {
-    const begun = await payLink(ports, link, { typed, attempt, requestId: requestIdOf(res) });
+    const begun = await payLink(ports, link, { typed: amount, attempt, requestId: requestIdOf(res) });
     if (!begun.ok)
       return begun.refusal === 'ended'
         ? await showLink(ports, id)

@@ -11,6 +11,7 @@ import {
   computeInvoiceState,
   type InvoiceState,
   type PaymentTotals,
+  unresolvedReason,
 } from '../domain/invoice-state.ts';
 import type { Ports, WatchedChain } from '../ports.ts';
 import { findCursor } from '../store/cursors.ts';
@@ -101,13 +102,16 @@ async function settleAndReverse(trx: Trx, changes: readonly Change[], now: Date)
   );
   const reversed = await reverseDeposits(trx, idsOf(lost), now);
   await markRestDue(trx, idsOf(unfinished));
-  const accounts = new Map(changes.map(({ before: { id, account } }) => [id, account]));
+  const invoices = new Map(changes.map(({ invoice }) => [invoice.id, invoice]));
+  const invoiceOf = ({ invoiceId }: Deposit) => {
+    const invoice = invoices.get(invoiceId);
+    invariant(invoice !== undefined, 'a settled or reversed deposit belongs to one of the invoices');
+    return invoice;
+  };
   const payloadOf = (deposit: Deposit) => {
-    const account = accounts.get(deposit.invoiceId);
-    invariant(account !== undefined, 'a settled or reversed deposit belongs to one of the invoices');
     return {
       deposit_id: deposit.id,
-      account_id: account,
+      account_id: invoiceOf(deposit).account,
       invoice_id: deposit.invoiceId,
       asset: deposit.asset,
       amount: deposit.amount.toString(),
@@ -123,7 +127,9 @@ async function settleAndReverse(trx: Trx, changes: readonly Change[], now: Date)
     ...settled.map((deposit): NewEvent => {
       const { disposition } = deposit;
       invariant(disposition !== null, 'a settled deposit has a disposition');
-      return { kind: 'deposit.settled', payload: { ...payloadOf(deposit), disposition } };
+      const reason =
+        disposition === 'unresolved' ? { reason: unresolvedReason(invoiceOf(deposit), deposit) } : {};
+      return { kind: 'deposit.settled', payload: { ...payloadOf(deposit), disposition, ...reason } };
     }),
     ...reversed.map((deposit): NewEvent => ({ kind: 'deposit.reversed', payload: payloadOf(deposit) })),
   ];

@@ -129,6 +129,8 @@ export type ListFilter = {
   payment_link_id: string | null;
   created_from: Date | null;
   created_to: Date | null;
+  paid_from: Date | null;
+  paid_to: Date | null;
 };
 
 /** The lowest id that an invoice created at `time` (milliseconds) could have. */
@@ -167,14 +169,18 @@ function narrowed(account: AccountId, filter: ListFilter) {
   narrow('amount', amount, (p) => `amount_fiat = ${p}`);
   narrow('address', address && spellings(address), (p) => `id in (${ofAddress(p)})`);
   narrow('transaction', hash && spellings(hash), (p) => `id in (${ofTransaction(p)})`);
-  const isSearch = [prefix, amount, address, hash].some((value) => value !== null);
+  const { paid_from: paidFrom, paid_to: paidTo } = filter;
+  narrow('paid_from', paidFrom, (p) => `paid_at >= ${p}::timestamptz`);
+  // Times are stored in milliseconds or finer: all of the last millisecond is included.
+  narrow('paid_to', paidTo && new Date(paidTo.getTime() + 1), (p) => `paid_at < ${p}::timestamptz`);
+  const isSearch = [prefix, amount, address, hash, paidFrom, paidTo].some((value) => value !== null);
   // Ids begin with their time in milliseconds: the index that orders the list also filters it.
   const { created_from: createdFrom, created_to: createdTo } = filter;
   narrow('from', createdFrom && lowestId(createdFrom.getTime()), (p) => `id >= ${p}`);
   narrow('to', createdTo && lowestId(createdTo.getTime() + 1), (p) => `id < ${p}`);
   const nameOf = (what: string) => (isSearch ? '' : `invoices_${what}_${names.join('_')}`);
-  // What only an asset has, no invoice has before the choice.
-  const isOfAsset = [filter.asset, address, hash].some((value) => value !== null);
+  // What only an asset has, no invoice has before the choice; it is not paid either.
+  const isOfAsset = [filter.asset, address, hash, paidFrom, paidTo].some((value) => value !== null);
   const tables = isOfAsset ? ['invoices'] : ['invoices', 'unchosen_invoices'];
   /** The ids that are found, with what follows the conditions in each table. */
   const found = (rest = '') =>
@@ -219,11 +225,11 @@ export async function listInvoices(
   return pageOfFound(total, place, items);
 }
 
+export type ExportedInvoice = InvoiceRow & Pick<FullInvoice, 'refundedAmount'>;
+
 /** All invoices that the filters match, newest first. Nothing was asked for in an asset before the choice: those are left out. */
-export function allInvoices(account: AccountId, filter: ListFilter): Selection<InvoiceRow> {
+export function allInvoices(account: AccountId, filter: ListFilter): Selection<ExportedInvoice> {
   const { values, where } = narrowed(account, filter);
-  return {
-    rows: query('', `select ${invoiceColumns} from invoices where ${where} order by id desc`),
-    values,
-  };
+  const all = `select ${invoiceColumns}, (${refundedAmount}) as refunded_amount from invoices i where ${where} order by id desc`;
+  return { rows: query('', all), values };
 }

@@ -5,6 +5,7 @@ import {
   opOf,
   parseSource,
   partsOf,
+  payoutOf,
   sourceOf,
   transactionIdOf,
   transactionTypes,
@@ -13,13 +14,16 @@ import {
 import { parseMonth, statementOf } from './statement.ts';
 
 it.each(transactionTypes)('the movements of the type %s have this type', (type) => {
-  const { kind, reasons } = movementsOf(type);
+  const { kind, reasons, isRefund } = movementsOf(type);
   expect(reasons).not.toEqual([]);
-  for (const detail of reasons ?? ['whatever']) expect(typeOf({ kind, detail })).toBe(type);
+  for (const detail of reasons ?? ['whatever']) {
+    for (const one of isRefund === null ? [false, true] : [isRefund])
+      expect(typeOf({ kind, detail, isRefund: one })).toBe(type);
+  }
 });
 
 it('a transfer of a kind without a type is a defect', () => {
-  expect(() => typeOf({ kind: 'settle', detail: '' })).toThrow('has a type');
+  expect(() => typeOf({ kind: 'settle', detail: '', isRefund: false })).toThrow('has a type');
 });
 
 it.each([
@@ -41,10 +45,21 @@ it('the id of a transaction leads back to its op, and another text to none', () 
 
 it('an accepted deposit is its own source, and a payment without a known invoice too', () => {
   const deposit = { type: 'deposit', id: 'dep_1' };
-  expect(sourceOf('accept', 'accept:dep_1', 'inv_1')).toEqual(deposit);
-  expect(sourceOf('deposit', 'deposit:dep_1', null)).toEqual(deposit);
-  expect(sourceOf('recovery', 'recovery:dep_1:freed:9', 'inv_1')).toEqual({ type: 'invoice', id: 'inv_1' });
-  expect(sourceOf('release', 'release:9', null)).toEqual({ type: 'payout', id: '9' });
+  const invoice = { type: 'invoice', id: 'inv_1' };
+  expect(sourceOf('accept', 'accept:dep_1', 'inv_1', null)).toEqual(deposit);
+  expect(sourceOf('deposit', 'deposit:dep_1', null, null)).toEqual(deposit);
+  expect(sourceOf('recovery', 'recovery:dep_1:freed:9', 'inv_1', null)).toEqual(invoice);
+  expect(sourceOf('release', 'release:9', null, null)).toEqual({ type: 'payout', id: '9' });
+});
+
+it('the source of a refund is what it pays back, and its payout is named beside it', () => {
+  expect(sourceOf('hold', 'hold:9', null, 'inv_1')).toEqual({ type: 'invoice', id: 'inv_1' });
+  expect(sourceOf('release', 'release:9', null, 'dep_1')).toEqual({ type: 'deposit', id: 'dep_1' });
+  expect(['hold:9', 'release:9', 'deposit:dep_1'].map((op) => payoutOf(op.split(':')[0] ?? '', op))).toEqual([
+    '9',
+    '9',
+    null,
+  ]);
 });
 
 it('a month begins and ends in UTC, and a year may end with it', () => {
@@ -58,6 +73,7 @@ it('a statement is counted back from the balance, over what came after its month
   const movement = {
     kind: 'deposit',
     detail: '',
+    isRefund: false,
     count: 1,
     net: units(5n),
     networkFee: units(0n),
@@ -84,24 +100,26 @@ it.each([
 });
 
 it('a statement counts the movements of each type and of all, and leaves later ones out of the closing balance', () => {
-  const sums = { later: false, networkFee: units(0n), value: cents(3n), withoutValue: 1 };
+  const sums = { later: false, isRefund: false, networkFee: units(0n), value: cents(3n), withoutValue: 1 };
   const statement = statementOf(units(100n), [
     { ...sums, kind: 'deposit', detail: 'credit', count: 2, net: units(40n) },
     { ...sums, kind: 'hold', detail: '', count: 1, net: units(-12n), networkFee: units(2n) },
     { ...sums, kind: 'hold', detail: '', count: 3, net: units(-6n) },
+    { ...sums, kind: 'hold', detail: '', isRefund: true, count: 1, net: units(-4n) },
     { ...sums, kind: 'deposit', detail: 'credit', count: 5, net: units(30n), later: true },
   ]);
   expect(statement).toMatchObject({
-    opening: 48n,
+    opening: 52n,
     lines: [
       { count: 2, amount: 40n, fee: 0n, net: 40n },
       { type: 'payout', count: 4, amount: -16n, fee: 2n, net: -18n, value: 6n, withoutValue: 2 },
+      { type: 'refund', count: 1, net: -4n },
     ],
-    total: { count: 6, net: 22n, value: 9n, withoutValue: 3 },
+    total: { count: 7, net: 18n, value: 12n, withoutValue: 4 },
     closing: 70n,
   });
 });
 
 it.each(['hold', 'release'])('the source of a %s is its payout', (kind) => {
-  expect(sourceOf(kind, `${kind}:17`, null)).toEqual({ type: 'payout', id: '17' });
+  expect(sourceOf(kind, `${kind}:17`, null, null)).toEqual({ type: 'payout', id: '17' });
 });

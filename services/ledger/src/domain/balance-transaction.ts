@@ -11,6 +11,9 @@ export const transactionTypes = [
   'payout',
   'payout_failed',
   'payout_voided',
+  'refund',
+  'refund_failed',
+  'refund_voided',
 ] as const;
 export type TransactionType = (typeof transactionTypes)[number];
 
@@ -31,27 +34,42 @@ const typeOfRelease = {
   voided: 'payout_voided',
 } as const satisfies Record<ReleaseReason, TransactionType>;
 
-/** A transfer's kind, and of a release its reason. */
-export type TransferKind = { kind: string; detail: string };
+/** The types of payouts, and what they are called of a payout that refunds. */
+const typeOfRefund = {
+  payout: 'refund',
+  payout_failed: 'refund_failed',
+  payout_voided: 'refund_voided',
+} as const satisfies Partial<Record<TransactionType, TransactionType>>;
+type PayoutType = keyof typeof typeOfRefund;
 
-export function typeOf({ kind, detail }: TransferKind): TransactionType {
+const isOfPayout = (type: TransactionType): type is PayoutType => Object.hasOwn(typeOfRefund, type);
+
+/** A transfer's kind, of a release its reason, and whether its payout refunds an invoice or a deposit. */
+export type TransferKind = { kind: string; detail: string; isRefund: boolean };
+
+export function typeOf({ kind, detail, isRefund }: TransferKind): TransactionType {
   const type =
     kind === 'release' ? typeOfRelease[detail as ReleaseReason] : typeOfKind[kind as keyof typeof typeOfKind];
   invariant(type !== undefined, `a transfer of kind ${kind} has a type in the API`);
-  return type;
+  return isRefund && isOfPayout(type) ? typeOfRefund[type] : type;
 }
 
-/** The transfers of a type: their kind, and which reasons releases have. */
-export function movementsOf(type: TransactionType): { kind: string; reasons: string[] | null } {
+/** The transfers of a type: their kind, which reasons releases have, and whether they are of refunds. Null: it does not matter. */
+export type Movements = { kind: string; reasons: string[] | null; isRefund: boolean | null };
+
+export function movementsOf(wanted: TransactionType): Movements {
+  const ofPayout = Object.entries(typeOfRefund).find(([, refund]) => refund === wanted)?.[0];
+  const type = ofPayout ?? wanted;
+  const isRefund = isOfPayout(type as TransactionType) ? ofPayout !== undefined : null;
   const reasons = Object.entries(typeOfRelease).flatMap(([reason, one]) => (one === type ? [reason] : []));
-  if (reasons.length > 0) return { kind: 'release', reasons };
+  if (reasons.length > 0) return { kind: 'release', reasons, isRefund };
   const kind = Object.entries(typeOfKind).find(([, one]) => one === type)?.[0];
   invariant(kind !== undefined, `the type ${type} has a kind of transfer`);
-  return { kind, reasons: null };
+  return { kind, reasons: null, isRefund };
 }
 
 /** The network fee within a movement: a hold takes it, and a release gives it back unless the chain took it. */
-function feeOf({ kind, detail }: TransferKind, networkFee: Units): Units {
+function feeOf({ kind, detail }: Pick<TransferKind, 'kind' | 'detail'>, networkFee: Units): Units {
   if (kind === 'hold') return networkFee;
   const givenBack = kind === 'release' && detail !== ('failed_fee_kept' satisfies ReleaseReason);
   return units(givenBack ? -networkFee : 0n);
@@ -59,7 +77,7 @@ function feeOf({ kind, detail }: TransferKind, networkFee: Units): Units {
 
 /** What the balance changed by, in two parts: `net` is `amount` less `fee`. */
 export function partsOf(
-  movement: TransferKind,
+  movement: Pick<TransferKind, 'kind' | 'detail'>,
   net: Units,
   networkFee: Units,
 ): { amount: Units; fee: Units } {
@@ -80,10 +98,20 @@ export const opOf = (id: string): string | undefined =>
 /** What caused a transaction. A payment's invoice is not known of old deposits: then the deposit is named. */
 export type Source = { type: 'invoice' | 'deposit'; id: string } | { type: 'payout'; id: string };
 
-export function sourceOf(kind: string, op: string, invoice: string | null): Source {
-  const id = op.split(':')[1] ?? '';
-  if (kind === 'hold' || kind === 'release') return { type: 'payout', id };
+/** The payout of a transaction; null where it has none. */
+export const payoutOf = (kind: string, op: string): string | null =>
+  kind === 'hold' || kind === 'release' ? (op.split(':')[1] ?? null) : null;
+
+/**
+ * @param invoice of a payment
+ * @param refunded what a refund pays back: the id of an invoice, or of an unresolved deposit
+ */
+export function sourceOf(kind: string, op: string, invoice: string | null, refunded: string | null): Source {
+  if (refunded !== null) return { type: refunded.startsWith('inv_') ? 'invoice' : 'deposit', id: refunded };
+  const payout = payoutOf(kind, op);
+  if (payout !== null) return { type: 'payout', id: payout };
   // Merchants know an unresolved deposit by its own id.
+  const id = op.split(':')[1] ?? '';
   return invoice === null || kind === 'accept' ? { type: 'deposit', id } : { type: 'invoice', id: invoice };
 }
 

@@ -25,9 +25,9 @@ export const outcomeOf: Record<HoldState, ReplyOf<'hold.place'>['outcome']> = {
 
 /**
  * A hold that is asked for. `takesAll`: of all that the balance has after the fee, and at least of `amount`. `isPart`: of a
- * deposit it may be less than is left.
+ * deposit it may be less than is left. `invoice`: the one that the payout refunds, to be shown.
  */
-export type AskedHold = LedgerPayout & { takesAll?: boolean; isPart?: boolean };
+export type AskedHold = LedgerPayout & { takesAll?: boolean; isPart?: boolean; invoice?: string | null };
 
 /** Amounts are null in a tombstone: the payout was given up before its hold was asked for. */
 export type Hold = {

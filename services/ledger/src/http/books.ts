@@ -1,5 +1,5 @@
 import { assetSymbols } from '@quittance/shared/assets';
-import { csvExports, partErrors, sendCsvHead, wantsCsv } from '@quittance/shared/csv-export';
+import { type CsvExports, partErrors, sendCsvHead, wantsCsv } from '@quittance/shared/csv-export';
 import { currencyCodes } from '@quittance/shared/currencies';
 import { form } from '@quittance/shared/form';
 import { sendPage } from '@quittance/shared/html';
@@ -43,12 +43,15 @@ const statementForm = form({
   format: rules.oneOf(['json', 'csv', 'html']).optional,
 });
 
-export type BooksPorts = Pick<Ports, 'db' | 'clock' | 'logger'>;
+export type BooksPorts = Pick<Ports, 'db' | 'clock'>;
 
 /** What a bookkeeper reads: the movements of balances, and statements of months. */
-export function addBooks(app: Express, merchant: RequestHandler, ports: BooksPorts): void {
-  const exports = csvExports(ports);
-
+export function addBooks(
+  app: Express,
+  merchant: RequestHandler,
+  exports: CsvExports,
+  ports: BooksPorts,
+): void {
   app.get('/api/balance-transactions', merchant, async (req, res) => {
     const { account } = contextOf(res).identity;
     const filter = listForm(req.query);

@@ -34,7 +34,7 @@ export async function placeHold(
     takesAll: request.takes_all === true,
     isPart: request.is_part === true,
   };
-  const hold = await holds.decide(payout);
+  const hold = await holds.decide({ ...payout, invoice: request.invoice_id ?? null });
   const { amount: least, takesAll, ...others } = payout;
   // The amount of a hold that takes all is what the ledger has decided.
   if (!sameContents(hold, takesAll ? others : { ...others, amount: least }))

@@ -53,7 +53,7 @@ async function filterOf(db: Queryable, wanted: WantedTransactions): Promise<Tran
   return {
     account,
     assets: asset === null ? assetSymbols : [asset],
-    ...(type === null ? { kind: null, reasons: null } : movementsOf(type)),
+    ...(type === null ? { kind: null, reasons: null, isRefund: null } : movementsOf(type)),
     seqs: source === null ? null : await transfersOfSource(db, account, source),
     createdFrom,
     currency,

@@ -22,6 +22,8 @@ export type BalanceTransaction = {
   /** US dollars for one unit of the wanted currency, in the same form. Null where none was told on that day. */
   currencyRate: string | null;
   invoice: string | null;
+  /** The invoice or the unresolved deposit that its payout refunds. */
+  refunded: string | null;
   createdAt: Date;
 };
 
@@ -31,6 +33,7 @@ export type TransactionFilter = {
   assets: readonly AssetSymbol[];
   kind: string | null;
   reasons: readonly string[] | null;
+  isRefund: boolean | null;
   /** The transfers of a source. */
   seqs: readonly string[] | null;
   createdFrom: Date | null;
@@ -49,15 +52,21 @@ const valuesOf = ({
   createdFrom,
   createdBefore,
   currency,
+  isRefund,
 }: TransactionFilter) =>
-  [account, assets, kind, reasons, seqs, createdFrom, createdBefore, currency] as const;
+  [account, assets, kind, reasons, seqs, createdFrom, createdBefore, currency, isRefund] as const;
 
-/* The conditions of a filter, whose values are the first eight. Without a name statements are planned for the values that are given. */
+/* What the payout of a hold or a release refunds. A hold of a deposit moves nothing that is available; its release may. */
+const refunded = `(select coalesce(h.invoice_id, h.deposit_id) from holds h
+  where t.kind in ('hold', 'release') and h.payout_id = split_part(t.op, ':', 2))`;
+
+/* The conditions of a filter, whose values are the first nine. Without a name statements are planned for the values that are given. */
 const matches = `($3::text is null or t.kind = $3)
   and ($4::text[] is null or t.detail = any($4))
   and ($5::bigint[] is null or t.seq = any($5))
   and ($6::timestamptz is null or t.created_at >= $6)
-  and ($7::timestamptz is null or t.created_at < $7)`;
+  and ($7::timestamptz is null or t.created_at < $7)
+  and ($9::bool is null or (${refunded} is not null) = $9)`;
 
 const shown = `t.seq, t.op, t.kind, t.detail, t.asset, t.network_fee, t.usd_rate, t.created_at`;
 
@@ -74,7 +83,7 @@ const rateOfCurrency = (currency: `$${number}`) => `case when ${currency} = 'USD
 const LAST = '9223372036854775807';
 
 /*
- * A page of transactions before ($9) and after ($10) a place, and their running balances. A balance is booked while its row is
+ * A page of transactions before ($10) and after ($11) a place, and their running balances. A balance is booked while its row is
  * locked, and a transfer gets its seq then: within an account and asset, seq is the order in which the balance changed. So the
  * balance after a transaction is what there is now, less all that came later. Each row adds up what lies between it and the
  * next newer row of its asset, so that together they read each entry once.
@@ -86,16 +95,16 @@ const pageOf = (order: 'asc' | 'desc') =>
        select x.* from unnest($2::text[]) as a (asset) cross join lateral (
          select ${shown}, e.amount as net from entries e join transfers t on t.seq = e.transfer_seq
          where e.account_id = $1 and e.asset = a.asset and e.bucket = 'available'
-           and e.transfer_seq < $9::bigint and e.transfer_seq > $10::bigint and ${matches}
-         order by e.transfer_seq ${order} limit $11) x
-       order by seq ${order} limit $11),
+           and e.transfer_seq < $10::bigint and e.transfer_seq > $11::bigint and ${matches}
+         order by e.transfer_seq ${order} limit $12) x
+       order by seq ${order} limit $12),
      neighbours as (
        select *, lag(seq, 1, ${LAST}) over (partition by asset order by seq desc) as newer from picked),
      steps as (
        select n.*, coalesce((select sum(e.amount) from entries e
          where e.account_id = $1 and e.asset = n.asset and e.bucket = 'available'
            and e.transfer_seq > n.seq and e.transfer_seq <= n.newer), 0) as later from neighbours n)
-     select ${shown}, t.net, ${itsInvoice}, ${rateOfCurrency('$8')} as currency_rate,
+     select ${shown}, t.net, ${itsInvoice}, ${refunded} as refunded, ${rateOfCurrency('$8')} as currency_rate,
        b.available - sum(t.later) over (partition by t.asset order by t.seq desc) as balance_after
      from steps t join balances b on b.account_id = $1 and b.asset = t.asset
      order by t.seq desc`,
@@ -146,7 +155,10 @@ const selectOfDeposits = query<{ seq: string }>(
    where t.account_id = $1
    union all
    select t.seq from d join transfers t on t.op > 'recovery:' || d.id || ':' and t.op < 'recovery:' || d.id || ';'
-   where t.account_id = $1`,
+   where t.account_id = $1
+   union all
+   select t.seq from holds h join transfers t on t.op in ('hold:' || h.payout_id, 'release:' || h.payout_id)
+   where (h.invoice_id = $2 or h.deposit_id = $3) and t.account_id = $1`,
 );
 
 const selectOfPayout = query<{ seq: string }>(
@@ -177,7 +189,7 @@ export async function transfersOfSource(
  */
 const selectAll = query<BalanceTransaction>(
   '',
-  `select t.*, ${itsInvoice}, ${rateOfCurrency('$8')} as currency_rate
+  `select t.*, ${itsInvoice}, ${refunded} as refunded, ${rateOfCurrency('$8')} as currency_rate
   from (
     select ${shown}, e.amount as net, b.available - l.later - coalesce(sum(e.amount) over (
       partition by b.asset order by t.seq desc
@@ -204,14 +216,15 @@ export const allTransactions = (filter: TransactionFilter): Selection<BalanceTra
 const selectSums = query<Partial<MovementSum> & { available: Units }>(
   '',
   `with moved as (
-     select t.kind, case t.kind when 'release' then t.detail else '' end as detail, t.created_at >= $4 as later,
+     select t.kind, case t.kind when 'release' then t.detail else '' end as detail,
+       ${refunded} is not null as is_refund, t.created_at >= $4 as later,
        count(*)::int as count, sum(e.amount) as net, sum(t.network_fee) as network_fee,
        coalesce(sum(div(e.amount * t.usd_rate * 100, c.rate * $6::numeric)), 0) as value,
        (count(*) filter (where t.usd_rate is null or c.rate is null))::int as without_value
      from transfers t join entries e on e.transfer_seq = t.seq and e.account_id = $1 and e.bucket = 'available'
      cross join lateral (select ${rateOfCurrency('$5')} as rate) c
      where t.account_id = $1 and t.asset = $2 and t.created_at >= $3
-     group by 1, 2, 3)
+     group by 1, 2, 3, 4)
    select available, moved.* from (
      select coalesce((select available from balances where account_id = $1 and asset = $2), 0) as available) b
    left join moved on true`,

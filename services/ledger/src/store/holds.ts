@@ -15,6 +15,7 @@ const asked = bulk({
   amount: 'numeric',
   networkFee: 'numeric',
   takesAll: 'bool',
+  invoice: 'invoice_id text',
 });
 
 /*
@@ -45,18 +46,18 @@ const decide = query<Hold>(
      order by account_id, asset for no key update),
    weighed as (
      select *, amount + network_fee as total from (
-       select o.payout_id, o.account_id, o.asset, o.n, o.network_fee, coalesce(l.available, 0) as available,
+       select o.payout_id, o.account_id, o.asset, o.n, o.network_fee, o.invoice_id, coalesce(l.available, 0) as available,
          case when o.takes_all then greatest(o.amount, l.available - o.network_fee) else o.amount end as amount
        from open o left join locked l using (account_id, asset)) as sized),
    queued as (
      select *, sum(total) over (partition by account_id, asset order by n) as total_so_far
      from weighed where total <= available),
    fresh_holds as (
-     insert into holds (payout_id, account_id, asset, amount, network_fee, state, ended_at)
-     select payout_id, account_id, asset, amount, network_fee, 'placed', null from queued
+     insert into holds (payout_id, account_id, asset, amount, network_fee, invoice_id, state, ended_at)
+     select payout_id, account_id, asset, amount, network_fee, invoice_id, 'placed', null from queued
      where total_so_far <= available
      union all
-     select payout_id, account_id, asset, amount, network_fee, 'refused', now() from weighed
+     select payout_id, account_id, asset, amount, network_fee, invoice_id, 'refused', now() from weighed
      where total > available
      on conflict (payout_id) do nothing
      returning payout_id, account_id, asset, amount, network_fee, deposit_id, state),
@@ -87,7 +88,7 @@ const decide = query<Hold>(
  * @returns what is decided, now or before; those left out are to be asked again.
  */
 export const decideHolds = (db: Queryable, asks: readonly AskedHold[]): Promise<Hold[]> =>
-  db.rows(decide, asked.values(asks.map((ask) => ({ takesAll: false, ...ask }))));
+  db.rows(decide, asked.values(asks.map((ask) => ({ takesAll: false, invoice: null, ...ask }))));
 
 const lockRows = query<EndingHold>(
   'holds_lock',

@@ -1,6 +1,6 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
-import type { PayloadOf } from '@quittance/shared/events';
+import { bulk, type Queryable, query, type Selection, statement, type Trx } from '@quittance/shared/db';
+import type { PayloadOf, UnresolvedReason } from '@quittance/shared/events';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import { listPage, type Place } from '@quittance/shared/pages';
@@ -18,6 +18,7 @@ const opened = bulk({
   invoice_id: 'text',
   address: 'text',
   tx_hash: 'text',
+  reason: 'text',
 });
 
 const insertOpen = statement('unresolved_insert', opened.insertInto('unresolved'));
@@ -28,7 +29,10 @@ export async function openSuspense(
   deposits: readonly PayloadOf<'deposit.settled'>[],
 ): Promise<void> {
   if (deposits.length === 0) return;
-  await trx.rows(insertOpen, opened.values(deposits));
+  await trx.rows(
+    insertOpen,
+    opened.values(deposits.map((deposit) => ({ ...deposit, reason: deposit.reason ?? null }))),
+  );
 }
 
 const asked = bulk({
@@ -169,6 +173,8 @@ export type SuspenseItem = {
   returned: Units;
   invoice: string | null;
   txHash: string | null;
+  /** Null where an older release settled it. */
+  reason: UnresolvedReason | null;
   state: SuspenseState;
   payout: PayoutId | null;
   createdAt: Date;
@@ -176,7 +182,7 @@ export type SuspenseItem = {
 };
 
 const columns = `unresolved.deposit_id as id, account_id as account, asset, amount,
-  returning_amount as returning, returned_amount as returned, invoice_id as invoice, tx_hash, state,
+  returning_amount as returning, returned_amount as returned, invoice_id as invoice, tx_hash, reason, state,
   payout_id as payout, created_at, resolved_at`;
 
 const selectOne = query<SuspenseItem>(
@@ -238,10 +244,30 @@ export async function markSuspenseReversed(trx: Trx, ids: readonly DepositId[]):
   await trx.rows(markReversed, [ids]);
 }
 
+/** Null filters nothing. */
+export type SuspenseFilter = {
+  account: AccountId;
+  state: SuspenseState | null;
+  asset: AssetSymbol | null;
+};
+
+const selectAll = query<SuspenseItem>(
+  '',
+  `select ${columns} from unresolved
+   where account_id = $1 and ($2::text is null or state = $2) and ($3::text is null or asset = $3)
+   order by created_at desc, deposit_id desc`,
+);
+
+/** All unresolved deposits that are wanted, newest first, for an export. */
+export const allSuspense = ({ account, state, asset }: SuspenseFilter): Selection<SuspenseItem> => ({
+  rows: selectAll,
+  values: [account, state, asset],
+});
+
 /** One page of an account's unresolved deposits, newest first, and the list's total. */
 export const suspensePage = (
   db: Queryable,
-  { account, state, asset }: { account: AccountId; state: SuspenseState | null; asset: AssetSymbol | null },
+  { account, state, asset }: SuspenseFilter,
   place: Place,
 ): Promise<{ items: SuspenseItem[]; total: number }> =>
   listPage<SuspenseItem>(

@@ -1,6 +1,7 @@
 import { type AssetSymbol, assetSymbols } from '@quittance/shared/assets';
 import { contextOf, readBody, takesNoParameters, unknownParameters } from '@quittance/shared/http';
 import { type Answer, answers, send } from '@quittance/shared/http-answers';
+import { didYouMean } from '@quittance/shared/nearest';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { automaticPayoutView, readAutomaticPayout } from '../automatic-order.ts';
 import { nextRun } from '../domain/automatic.ts';
@@ -24,10 +25,17 @@ export function addAutomaticRoutes(app: Express, ports: Ports, merchant: Request
 const assetOf = (req: Request): AssetSymbol | undefined =>
   assetSymbols.find((symbol) => symbol === req.params['asset']);
 
+/** The body of a 404 with the nearest asset. */
+function unknownAsset(given: string): Answer {
+  const answer = answers.noModel('Asset');
+  const hint = didYouMean(given, assetSymbols) ?? `Assets: ${assetSymbols.join(', ')}.`;
+  return { ...answer, body: { ...answer.body, hint } };
+}
+
 async function putRule(ports: Ports, req: Request, res: Response): Promise<Answer> {
   const { identity, body } = contextOf(res);
   const asset = assetOf(req);
-  if (asset === undefined) return answers.noModel('Asset');
+  if (asset === undefined) return unknownAsset(String(req.params['asset']));
   const refused = unknownParameters(req);
   if (refused !== undefined) return refused;
   const given = readAutomaticPayout(body, asset, ports);

@@ -77,7 +77,9 @@ export async function answeredBefore(
 const HALTED_RETRY_AFTER_SECONDS = 60;
 
 export const haltedAnswer: Answer = {
-  ...answers.unavailable,
+  ...answers.unavailableWith(
+    'Payouts of this asset are paused until the operator resumes them, and nothing was done. Invoices are still taken and paid. Send the request again later.',
+  ),
   headers: { 'Retry-After': String(HALTED_RETRY_AFTER_SECONDS) },
 };
 

@@ -2,6 +2,7 @@ import { form, unknownFields } from '@quittance/shared/form';
 import { contextOf, readBody, unknownParameters } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import { isIdempotencyKey, readKey } from '@quittance/shared/idempotency';
+import { pageForm, pageOf, pageView, placeOf } from '@quittance/shared/pages';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { FieldErrors } from '@quittance/shared/validation';
 import type { Express, Request, RequestHandler, Response } from 'express';
@@ -14,16 +15,17 @@ import {
   readLines,
   readMode,
 } from '../batch-order.ts';
-import { batchView, createdBatchView } from '../batch-views.ts';
+import { batchView, createdBatchView, listedBatchView } from '../batch-views.ts';
 import { createPayoutBatch } from '../operations/create-payout-batch.ts';
 import type { Ports } from '../ports.ts';
-import { findBatch, linesOf } from '../store/payout-batches.ts';
+import { batchPage, countsOf, findBatch, linesOf } from '../store/payout-batches.ts';
 import { answeredBefore, haltedAnswer } from './pay-once.ts';
 
 export function addBatchRoutes(app: Express, ports: Ports, merchant: RequestHandler): void {
   app.post('/api/payout-batches', merchant, ...readBody, async (req, res) =>
     send(res, await createBatch(ports, req, res)),
   );
+  app.get('/api/payout-batches', merchant, async (req, res) => send(res, await listBatches(ports, req, res)));
   app.get('/api/payout-batches/:id', merchant, async (req, res) =>
     send(res, await showBatch(ports, req, res)),
   );
@@ -100,6 +102,28 @@ const errorsOf = (lines: readonly BatchOrderLine[], nameOf: AskedBatch['nameOf']
         : [],
     ),
   );
+
+/** A page of batches without their lines. */
+async function listBatches({ db, settings }: Ports, { query }: Request, res: Response): Promise<Answer> {
+  const parsed = pageForm(query);
+  if (!parsed.ok) return answers.invalid(parsed.refusal);
+  const { perPage } = parsed.value;
+  const page = pageOf(query);
+  const { account } = contextOf(res).identity;
+  const { items, total } = await batchPage(db, account, placeOf(page, perPage));
+  const counts = await countsOf(
+    db,
+    items.map(({ id }) => id),
+  );
+  const data = items.map((batch) =>
+    listedBatchView(
+      batch,
+      counts.filter(({ id }) => id === batch.id),
+    ),
+  );
+  const path = `${settings.publicUrl}/api/payout-batches`;
+  return { status: 200, body: pageView({ data, total, page, perPage, path, query }) };
+}
 
 async function showBatch(ports: Ports, req: Request, res: Response): Promise<Answer> {
   const id = String(req.params['id']);

@@ -13,6 +13,8 @@ import {
   unknownParameters,
 } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
+import type { AccountId } from '@quittance/shared/ids';
+import { units } from '@quittance/shared/money';
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
 import { ok, refuse } from '@quittance/shared/result';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
@@ -33,7 +35,7 @@ import { readReturnedPart, tooLittleLeft } from '../returned-part.ts';
 import { allPayouts, type PayoutFilter, payoutPage } from '../store/payout-list.ts';
 import { promisedByLinks } from '../store/refunds.ts';
 import { findUnresolved, type UnresolvedDeposit } from '../store/unswept-deposits.ts';
-import { payoutView, quoteView } from '../views.ts';
+import { insufficientBalance, payoutView, quoteView } from '../views.ts';
 import { addAutomaticRoutes } from './automatic-payouts.ts';
 import { cancelPayout } from './cancel-payout.ts';
 import { routeClaims } from './claims.ts';
@@ -50,7 +52,9 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
   const exports = csvExports(ports);
   app.get('/api/payouts', merchant, (req, res) => listPayouts(ports, exports, req, res));
   // Before the route of an id, which `quote` is not.
-  app.get('/api/payouts/quote', merchant, async (req, res) => send(res, await quotePayout(ports, req, res)));
+  app.get('/api/payouts/quote', merchant, async (req, res) =>
+    send(res, await quotePayout(ports, contextOf(res).identity.account, req)),
+  );
   app.get('/api/payouts/:id', merchant, async (req, res) => send(res, await showPayout(ports, req, res)));
   app.post('/api/payouts', merchant, takesNoParameters, ...readBody, async (req, res) =>
     send(res, await createPayout(ports, req, res)),
@@ -138,12 +142,19 @@ async function showPayout(ports: Ports, req: Request, res: Response): Promise<An
   return unknownParameters(req) ?? { status: 200, body: payoutView(found.value) };
 }
 
-async function quotePayout(ports: Ports, req: Request, res: Response): Promise<Answer> {
-  const quote = readQuoteRequest(req.query, ports);
-  if (!quote.ok) return answers.invalid(quote.refusal);
-  const { account } = contextOf(res).identity;
-  const promised = await promisedByLinks(ports.db, account, quote.value.asset);
-  return { status: 200, body: quoteView(quote.value, promised.amount) };
+/** What a payout would cost now. One of all that the balance has depends on the ledger, as the payout itself does. */
+async function quotePayout(ports: Ports, account: AccountId, req: Request): Promise<Answer> {
+  const read = readQuoteRequest(req.query, ports);
+  if (!read.ok) return answers.invalid(read.refusal);
+  const { takesAll, ...quote } = read.value;
+  const promised = await promisedByLinks(ports.db, account, quote.asset);
+  if (!takesAll) return { status: 200, body: quoteView(quote, promised.amount) };
+  const asked = await ports.bus.ask('balance.read', { account_id: account, asset: quote.asset });
+  if (!asked.known) return answers.unavailable;
+  const available = units(asked.reply.available);
+  const amount = units(available - quote.networkFee);
+  if (amount < quote.amount) return insufficientBalance(quote, available);
+  return { status: 200, body: quoteView({ ...quote, amount }, promised.amount) };
 }
 
 function createPayout(ports: Ports, req: Request, res: Response): Promise<Answer> {

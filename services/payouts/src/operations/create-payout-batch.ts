@@ -17,12 +17,14 @@ import {
   lockUnfinished,
   markFinished,
   moveRequested,
+  noteAvailable,
   type PayoutBatch,
   type UnpaidLine,
 } from '../store/payout-batches.ts';
 import type { Payout } from '../store/payouts.ts';
 import { AssetHalted } from '../store/transactions.ts';
 import { eventView, holdRequest, insufficientBalance, voidEvent } from '../views.ts';
+import { batchNeeds } from './batch-needs.ts';
 import { finishBatch } from './finish-payout-batch.ts';
 
 /** The ledger decides 64 holds of one balance in one statement. */
@@ -72,7 +74,7 @@ export async function createPayoutBatch(
   try {
     const isAll = request.mode === 'all_or_nothing';
     const refusal = isAll ? await reserveAll(ports, request, batch, payouts) : undefined;
-    if (!isAll) await reserveEach(ports, request, payouts);
+    if (!isAll) await reserveEach(ports, request, written.value);
     failpoint('payouts.batch_decided');
     ports.wakeRelay();
     if (refusal !== undefined) return refuse(refusal);
@@ -157,11 +159,19 @@ function* chunksOf<T>(all: readonly T[]): Generator<T[]> {
   for (let from = 0; from < all.length; from += HOLDS_AT_ONCE) yield all.slice(from, from + HOLDS_AT_ONCE);
 }
 
+/** What the balance had for the lines that it did not cover, where the ledger says it. */
+const availableOf = (decided: readonly Decision[]): PayoutBatch['available'] =>
+  Object.fromEntries(
+    decided.flatMap(({ payout, outcome, available }) =>
+      outcome === 'refused' && available !== undefined ? [[payout.batchLine, available]] : [],
+    ),
+  );
+
 /** Reserves each payout whose hold is placed. What the ledger does not decide in time is voided. */
 async function reserveEach(
   ports: BatchPorts,
   { requestId }: Pick<BatchRequest, 'requestId'>,
-  payouts: Written['payouts'],
+  { batch, payouts }: Written,
 ): Promise<void> {
   const { db, clock, wakeRelay } = ports;
   const deadline = clock.now().getTime() + ASK_FOR_MS;
@@ -174,6 +184,7 @@ async function reserveEach(
     await db.transaction(async (trx) => {
       await reserve(trx, placed, requestId);
       await moveRequested(trx, refused, 'refused');
+      await noteAvailable(trx, batch.id, availableOf(decided));
       const others = chunk.filter(({ id }) => !placed.includes(id) && !refused.includes(id));
       await voidAll(trx, others, requestId);
     });
@@ -190,16 +201,21 @@ async function reserveAll(
 ): Promise<BatchRefusal | undefined> {
   const { db, clock } = ports;
   const deadline = clock.now().getTime() + ASK_FOR_MS;
+  const placed: Payout[] = [];
   let notPlaced: Decision | undefined;
   for (const chunk of chunksOf(payouts)) {
     if (clock.now().getTime() >= deadline) return giveUp(ports, batch, payouts, requestId);
     const decided = await askHolds(ports, chunk, requestId);
+    placed.push(...decided.filter(({ outcome }) => outcome === 'placed').map(({ payout }) => payout));
     notPlaced =
       decided.find(({ outcome }) => outcome === 'refused') ??
       decided.find(({ outcome }) => outcome !== 'placed');
     if (notPlaced !== undefined) break;
   }
-  if (notPlaced?.outcome === 'refused') return refuseAll(ports, batch, payouts, notPlaced, requestId);
+  if (notPlaced?.outcome === 'refused') {
+    const hint = await batchNeeds(ports, notPlaced.payout, payouts, placed);
+    return refuseAll(ports, batch, payouts, { ...notPlaced, hint }, requestId);
+  }
   if (notPlaced !== undefined) return giveUp(ports, batch, payouts, requestId);
   failpoint('payouts.batch_held');
   try {
@@ -242,11 +258,11 @@ async function refuseAll(
   { db }: BatchPorts,
   batch: PayoutBatch,
   payouts: Written['payouts'],
-  { payout, available }: Decision,
+  { payout, available, hint }: Decision & { hint: string | undefined },
   requestId: string,
 ): Promise<BatchRefusal> {
   const answer = insufficientBalance(payout, available === undefined ? undefined : units(available));
-  const body = { ...answer.body, line: payout.batchLine };
+  const body = { ...answer.body, ...(hint !== undefined && { hint }), line: payout.batchLine };
   const isMine = await db.transaction(async (trx) => {
     if ((await lockUnfinished(trx, batch.id)) === undefined) return false;
     await moveRequested(trx, [payout.id], 'refused');

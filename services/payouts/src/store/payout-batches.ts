@@ -2,6 +2,7 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, BatchId, PayoutId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
+import { listPage, type Place } from '@quittance/shared/pages';
 import type { BatchMode } from '../batch-order.ts';
 import { assertMoves, type PayoutStatus, payoutMoves } from '../domain/states.ts';
 import { isHalted } from './halts.ts';
@@ -16,11 +17,13 @@ export type PayoutBatch = {
   mode: BatchMode;
   lines: number;
   unpaidLines: UnpaidLine[];
+  /** What the balance had when it did not cover a line, in units, by the number of the line. */
+  available: Readonly<Record<string, string>>;
   createdAt: Date;
   finishedAt: Date | null;
 };
 
-const columns = 'id, account_id as account, mode, lines, unpaid_lines, created_at, finished_at';
+const columns = 'id, account_id as account, mode, lines, unpaid_lines, available, created_at, finished_at';
 
 const insert = query<PayoutBatch>(
   'payout_batches_insert',
@@ -29,7 +32,7 @@ const insert = query<PayoutBatch>(
 
 export const insertBatch = (
   trx: Trx,
-  { id, account, mode, lines, unpaidLines }: Omit<PayoutBatch, 'createdAt' | 'finishedAt'>,
+  { id, account, mode, lines, unpaidLines }: Omit<PayoutBatch, 'available' | 'createdAt' | 'finishedAt'>,
 ): Promise<PayoutBatch> => trx.one(insert, [id, account, mode, lines, JSON.stringify(unpaidLines)]);
 
 const selectOne = query<PayoutBatch>(
@@ -39,6 +42,20 @@ const selectOne = query<PayoutBatch>(
 
 export const findBatch = (db: Queryable, id: string) => db.maybe(selectOne, [id]);
 
+/** A page of an account's batches, newest first, and the list's total. */
+export const batchPage = (db: Queryable, account: AccountId, place: Place) =>
+  listPage<PayoutBatch>(
+    db,
+    {
+      table: 'payout_batches',
+      key: 'id',
+      columns: columns.replace(/^id,/, 'payout_batches.id,'),
+      newestFirst: ['created_at', 'payout_batches.id'],
+      where: { account_id: account },
+    },
+    place,
+  );
+
 const lockOne = query<PayoutBatch>(
   'payout_batches_lock',
   `select ${columns} from payout_batches where id = $1 and finished_at is null for update`,
@@ -46,6 +63,20 @@ const lockOne = query<PayoutBatch>(
 
 /** A batch that is not finished, locked. Undefined when it is finished. */
 export const lockUnfinished = (trx: Trx, id: BatchId) => trx.maybe(lockOne, [id]);
+
+const mergeAvailable = statement(
+  'payout_batches_available',
+  'update payout_batches set available = available || $2::jsonb where id = $1',
+);
+
+/** Keeps what the balance had when it did not cover lines. */
+export async function noteAvailable(
+  trx: Trx,
+  id: BatchId,
+  available: PayoutBatch['available'],
+): Promise<void> {
+  if (Object.keys(available).length > 0) await trx.rows(mergeAvailable, [id, JSON.stringify(available)]);
+}
 
 const finish = statement(
   'payout_batches_finish',
@@ -122,3 +153,13 @@ const selectLines = query<PaidLine>(
 );
 
 export const linesOf = (db: Queryable, id: BatchId) => db.rows(selectLines, [id]);
+
+/** How many payouts of a batch have a status. */
+export type StatusCount = { id: BatchId; status: PayoutStatus; count: number };
+
+const selectCounts = query<StatusCount>(
+  'payout_batches_counts',
+  `select batch_id as id, status, count(*)::int as count from payouts where batch_id = any($1::text[]) group by 1, 2`,
+);
+
+export const countsOf = (db: Queryable, ids: readonly BatchId[]) => db.rows(selectCounts, [ids]);

@@ -69,7 +69,8 @@ export const eventDescriptions: Record<WebhookEventType, EventDescription> = {
     isDefault: true,
     when: 'Blocks contain payments of more than the amount due. Sent again for each further payment.',
     meaning: 'All that arrives is credited to your balance as soon as it is final.',
-    remedy: 'Ship on `invoice.paid`. Return the surplus by a payout if the customer asks for it.',
+    remedy:
+      'Ship on `invoice.paid`. If the customer asks for the surplus, [refund](api.md#refunds) it with the amount `surplus`.',
   },
   'invoice.late_payment': {
     isDefault: true,
