@@ -27,6 +27,7 @@ describe('POST /api/payouts', () => {
         amount: '1500000000000000000',
         network_fee: '500000000000000',
         deposit_id: null,
+        invoice_id: null,
       },
     ]);
     expect(await fixture.rowsOf(fixture.shop)).toEqual([{ id: String(body.data.id), status: 'reserved' }]);
