@@ -136,8 +136,8 @@ function amounts({ refund, payout, networkFee, now }: ShownClaim): Html {
       ? html`<dt>Valid until</dt><dd><time datetime="${expiresAt.toISOString()}">${dateText(expiresAt)}</time></dd>`
       : undefined;
   // The own coin of a network has its name.
-  const isOwnCoin = assets[asset].name === networkOf(refund);
-  return html`${isOwnCoin ? undefined : html`<dt>Currency</dt><dd>${assets[asset].name}</dd>\n`}<dt>Network</dt><dd>${networkOf(refund)}</dd>
+  const isNative = assets[asset].name === networkOf(refund);
+  return html`${isNative ? undefined : html`<dt>Currency</dt><dd>${assets[asset].name}</dd>\n`}<dt>Network</dt><dd>${networkOf(refund)}</dd>
 ${less}${sent}${until}`;
 }
 
