@@ -1,5 +1,6 @@
 import type { Clock } from '@quittance/shared/clock';
-import { type Db, type Queryable, type Statement, type Trx, UnknownOutcome } from '@quittance/shared/db';
+import type { Db, Queryable, Statement, Trx } from '@quittance/shared/db';
+import { UnknownOutcome } from '@quittance/shared/db-errors';
 import type { Logger } from '@quittance/shared/logger';
 import type { Ask } from './chain.ts';
 import type { Environment } from './environment.ts';

@@ -1,5 +1,5 @@
 import { ChainNotCompared } from '@quittance/reconciliation/verify-books';
-import { isDatabaseDown } from '@quittance/shared/db';
+import { isDatabaseDown } from '@quittance/shared/db-errors';
 import { reason } from '@quittance/shared/logger';
 import { StartRefused } from '@quittance/shared/readiness';
 import { CommanderError } from 'commander';

@@ -9,7 +9,7 @@ import express, {
   type Response,
 } from 'express';
 import { type Clock, remembered } from './clock.ts';
-import { isDatabaseDown, UnknownOutcome } from './db.ts';
+import { isDatabaseDown, UnknownOutcome } from './db-errors.ts';
 import { type RequestBody, readRequestBody } from './exact-json.ts';
 import { form } from './form.ts';
 import { type Answer, answers, makePrivate, send } from './http-answers.ts';
@@ -286,11 +286,10 @@ function loggedPath(req: Request, res: Response): string {
 }
 
 function answerTo(error: unknown, req: Request): Answer {
-  // A part of the path that cannot be decoded names nothing there is.
   if (error instanceof URIError) return answers.noRoute(req.path.replace(/^\/+/, ''));
   if (error instanceof Unavailable && error.hint !== undefined) return answers.unavailableWith(error.hint);
-  if (error instanceof UnknownOutcome) return answers.serverError;
-  if (error instanceof Unavailable || isDatabaseDown(error)) return answers.unavailable;
+  const isAway = isDatabaseDown(error) && !(error instanceof UnknownOutcome);
+  if (error instanceof Unavailable || isAway) return answers.unavailable;
   const type = error instanceof Error && 'type' in error ? error.type : undefined;
   if (type === 'entity.too.large') return answers.tooLarge;
   if (type === 'encoding.unsupported') return answers.compressed;

@@ -1,7 +1,8 @@
 import type { Bus } from './bus.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { oldestAnswer, oldestQuestion, oldestSubject } from './commands.ts';
-import { type Db, isUnstorable, type Queryable, type Statement, statement, type Trx } from './db.ts';
+import { type Db, type Queryable, type Statement, statement, type Trx } from './db.ts';
+import { isUnstorable } from './db-errors.ts';
 import { events, kindsFor, type Service, sendersTo } from './events.ts';
 import { type EventId, firstEventIdAt } from './ids.ts';
 

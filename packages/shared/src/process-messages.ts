@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Db, isPassing, mayPassInParts, type Trx } from './db.ts';
+import type { Db, Trx } from './db.ts';
+import { isPassing, mayPassInParts } from './db-errors.ts';
 import { type EventKind, type EventOf, events, parseEvent, type Service, subjectOf } from './events.ts';
 import { failpoint } from './failpoint.ts';
 import { addDeadLetter, firstTimes } from './inbox.ts';

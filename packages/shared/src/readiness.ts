@@ -1,7 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { sleep } from './clock.ts';
-import { type Db, isDatabaseDown, statement } from './db.ts';
+import { type Db, statement } from './db.ts';
+import { isDatabaseDown } from './db-errors.ts';
 import { codeOf, type Logger, reason, throttledLog } from './logger.ts';
 
 const RETRY_MS = 1_000;

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import { isDatabaseDown } from './db.ts';
+import { isDatabaseDown } from './db-errors.ts';
 
 /** What `run` answers for an item that has to be run again: it goes to the head of its queue. */
 export const runAgain: unique symbol = Symbol('run again');

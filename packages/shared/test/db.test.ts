@@ -3,16 +3,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { startFaultProxy } from '@quittance/testkit/fault-proxy';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
-import {
-  bulk,
-  isDatabaseDown,
-  knownWrite,
-  openDb,
-  type Queryable,
-  query,
-  statement,
-  UnknownOutcome,
-} from '../src/db.ts';
+import { bulk, openDb, type Queryable, query, statement } from '../src/db.ts';
+import { isDatabaseDown, knownWrite, UnknownOutcome } from '../src/db-errors.ts';
 import { createLogger } from '../src/logger.ts';
 
 const logger = createLogger('test', 'silent');

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Db, UnknownOutcome } from '@quittance/shared/db';
+import type { Db } from '@quittance/shared/db';
+import { UnknownOutcome } from '@quittance/shared/db-errors';
 import { openFixture } from './fixture.ts';
 import { invoiceOf, linksOf } from './link-fixture.ts';
 

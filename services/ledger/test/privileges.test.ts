@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { brokenConstraint, type Trx } from '@quittance/shared/db';
+import type { Trx } from '@quittance/shared/db';
+import { brokenConstraint } from '@quittance/shared/db-errors';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { depositPosting, settlePosting } from '../src/domain/posting.ts';

@@ -6,8 +6,9 @@ import { form } from '@quittance/shared/form';
 import { formatUnits, type Units, units } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, messages, rules } from '@quittance/shared/validation';
+import { amountWithin } from './amount-within.ts';
 import { schedules, shownError } from './domain/automatic.ts';
-import { ADDRESS_CHARACTERS_MAX, amountWithin, checkRecipient, type OrderPorts } from './payout-order.ts';
+import { ADDRESS_CHARACTERS_MAX, checkRecipient, type OrderPorts } from './payout-order.ts';
 import type { AutomaticPayout, NewAutomaticPayout } from './store/automatic-payouts.ts';
 import { idOnTheWire } from './views.ts';
 

@@ -8,7 +8,8 @@ import { Unavailable } from '@quittance/shared/http';
 import { units } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { messagesOf } from '@quittance/shared/validation';
-import { amountWithin, checkRecipient, type PayableChain, readPayoutOrder } from './payout-order.ts';
+import { amountWithin } from './amount-within.ts';
+import { checkRecipient, type PayableChain, readPayoutOrder } from './payout-order.ts';
 
 const aQuote = (asset: AssetSymbol, given: Partial<Quote> = {}): Quote => ({
   asset,

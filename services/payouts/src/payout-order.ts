@@ -4,17 +4,16 @@ import { fieldsOf } from '@quittance/shared/exact-json';
 import { formPart, unknownFields } from '@quittance/shared/form';
 import { Unavailable } from '@quittance/shared/http';
 import type { Metadata } from '@quittance/shared/metadata';
-import { formatUnits, parseUnits, type Units, units } from '@quittance/shared/money';
+import { formatUnits, type Units, units } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, type FieldProblem, messages, rules } from '@quittance/shared/validation';
+import { amountWithin } from './amount-within.ts';
 import type { PayoutChain, Ports } from './ports.ts';
 import type { UnresolvedDeposit } from './store/unswept-deposits.ts';
 
 export const ADDRESS_CHARACTERS_MAX = 255;
 export const EXTERNAL_ID_CHARACTERS_MAX = 255;
-/** With a fee added it still fits into numeric(78). No asset has so many units. */
-const UNITS_MAX = units(10n ** 75n);
 
 /** What a merchant requests, with the fee, the rate and the confirmations of this moment. */
 export type PayoutOrder = {
@@ -277,28 +276,3 @@ const leastOf = (quote: Quote | undefined): Units => {
   const dust = units(quote?.dust ?? '0');
   return dust > 0n ? dust : units(1n);
 };
-
-/** The amount, exact, or every limit that it breaks. `text` is plain decimal text. */
-export function amountWithin(
-  text: string,
-  decimals: number,
-  dust: Units,
-  field = 'amount',
-): Result<Units, FieldProblem[]> {
-  const broken: FieldProblem[] = [];
-  // Also without a dust limit, the least amount is one unit.
-  const least = dust > 0n ? dust : units(1n);
-  // Without the digits that are too many, the amount compares with the limits in the same way.
-  const cut = parseUnits(cutAfter(text, decimals), decimals);
-  const value = cut.ok ? cut.value : text.startsWith('-') ? -1n : UNITS_MAX + 1n;
-  if (value < least) broken.push(messages.atLeast(field, formatUnits(least, decimals)));
-  if (value > UNITS_MAX) broken.push(messages.atMost(field, formatUnits(UNITS_MAX, decimals)));
-  const exact = parseUnits(text, decimals);
-  if (!exact.ok && exact.refusal === 'too_many_decimals') broken.push(messages.decimals(field, decimals));
-  return exact.ok && broken.length === 0 ? ok(exact.value) : refuse(broken);
-}
-
-function cutAfter(text: string, decimals: number): string {
-  const point = text.indexOf('.');
-  return point === -1 ? text : text.slice(0, point + 1 + decimals).replace(/\.$/, '');
-}

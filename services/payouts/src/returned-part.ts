@@ -4,7 +4,7 @@ import { type Answer, answers } from '@quittance/shared/http-answers';
 import { formatUnits, type Units, units } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, rules } from '@quittance/shared/validation';
-import { amountWithin } from './payout-order.ts';
+import { amountWithin } from './amount-within.ts';
 import type { UnresolvedDeposit } from './store/unswept-deposits.ts';
 
 /** How much a return takes of a deposit, with the network fee; `requested` as the merchant wrote it, or `deposit`. */

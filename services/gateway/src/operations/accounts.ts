@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { brokenConstraint } from '@quittance/shared/db';
+import { brokenConstraint } from '@quittance/shared/db-errors';
 import { newAccountId, newTokenId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { hintOf, makeToken, readName, type TokenState, tokenState } from '../domain/token.ts';

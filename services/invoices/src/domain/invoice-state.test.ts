@@ -7,7 +7,6 @@ import {
   type InvoiceFacts,
   type InvoiceState,
   type PaymentTotals,
-  unresolvedReason,
 } from './invoice-state.ts';
 
 const EXPIRES = new Date('2026-03-01T13:00:00.000Z');
@@ -288,26 +287,4 @@ it('a new invoice has no payments, and was reported as created', () => {
 
 it('a cancelled invoice is expired at once, also while nothing is known of its chain', () => {
   expect(stateOf({ cancelledAt: NOW }, {}, null)).toMatchObject({ status: 'expired', closedAt: NOW });
-});
-
-describe('an unresolved payment', () => {
-  const [before, after] = [new Date(EXPIRES.getTime() - 1), new Date(EXPIRES.getTime() + 1)];
-  const open = { ...invoice, status: 'partially_paid' } as const;
-  const payment = { asset: 'ETH', amount: units(50n), firstSeenAt: before } as const;
-  it.each([
-    ['in time of an invoice that ended without enough', open, payment, 'underpaid'],
-    ['at the last moment', open, { ...payment, firstSeenAt: EXPIRES }, 'underpaid'],
-    ['after the end', open, { ...payment, firstSeenAt: after }, 'late'],
-    ['of an invoice that expired before it was found', { ...invoice, ...expired }, payment, 'late'],
-    [
-      'of an invoice without an end',
-      { ...open, expiresAt: null },
-      { ...payment, firstSeenAt: after },
-      'underpaid',
-    ],
-    ['in another asset', open, { ...payment, asset: 'USDC_ERC20', firstSeenAt: after }, 'wrong_asset'],
-    ['below the smallest amount', open, { ...payment, amount: units(9n) }, 'too_small'],
-  ] as const)('%s has a reason', (_, of, one, reason) => {
-    expect(unresolvedReason(of, one)).toBe(reason);
-  });
 });

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { isDatabaseDown, UnknownOutcome } from '@quittance/shared/db';
+import { isDatabaseDown, UnknownOutcome } from '@quittance/shared/db-errors';
 import { form } from '@quittance/shared/form';
 import { type HtmlPage, html, page, sendPage } from '@quittance/shared/html';
 import { readQuery, Unavailable } from '@quittance/shared/http';

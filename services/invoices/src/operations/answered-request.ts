@@ -1,4 +1,4 @@
-import { brokenConstraint } from '@quittance/shared/db';
+import { brokenConstraint } from '@quittance/shared/db-errors';
 import { findKey, type IdempotencyKey, otherBody } from '@quittance/shared/idempotency';
 import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
 import type { FieldErrors } from '@quittance/shared/validation';

@@ -1,6 +1,7 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Currency } from '@quittance/shared/currencies';
-import { knownWrite, type Trx } from '@quittance/shared/db';
+import type { Trx } from '@quittance/shared/db';
+import { knownWrite } from '@quittance/shared/db-errors';
 import type { RequestBody } from '@quittance/shared/exact-json';
 import { failpoint } from '@quittance/shared/failpoint';
 import { freshFiatRate, type LockedFiatRate, noFiatRate } from '@quittance/shared/fiat-rate';

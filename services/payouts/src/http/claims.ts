@@ -1,4 +1,4 @@
-import { isDatabaseDown } from '@quittance/shared/db';
+import { isDatabaseDown } from '@quittance/shared/db-errors';
 import { type HtmlPage, sendPage } from '@quittance/shared/html';
 import { readBody, Unavailable } from '@quittance/shared/http';
 import { reason } from '@quittance/shared/logger';

@@ -1,4 +1,5 @@
-import { brokenConstraint, type Trx } from '@quittance/shared/db';
+import type { Trx } from '@quittance/shared/db';
+import { brokenConstraint } from '@quittance/shared/db-errors';
 import { failpoint } from '@quittance/shared/failpoint';
 import { forgetKey, type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
 import { type AccountId, newBatchId, newPayoutId } from '@quittance/shared/ids';

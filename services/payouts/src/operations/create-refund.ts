@@ -1,5 +1,5 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { brokenConstraint } from '@quittance/shared/db';
+import { brokenConstraint } from '@quittance/shared/db-errors';
 import { failpoint } from '@quittance/shared/failpoint';
 import { freshFiatRate, noFiatRate } from '@quittance/shared/fiat-rate';
 import { Unavailable } from '@quittance/shared/http';

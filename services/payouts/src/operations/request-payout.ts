@@ -1,7 +1,8 @@
 import type { Asked } from '@quittance/shared/bus';
 import { sleepBy } from '@quittance/shared/clock';
 import type { ReplyOf } from '@quittance/shared/commands';
-import { brokenConstraint, isDatabaseDown, type Queryable, type Trx } from '@quittance/shared/db';
+import type { Queryable, Trx } from '@quittance/shared/db';
+import { brokenConstraint, isDatabaseDown } from '@quittance/shared/db-errors';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { Answer } from '@quittance/shared/http-answers';
 import { forgetKey, type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
