@@ -193,6 +193,7 @@ function comparePayouts(
   asset: AssetSymbol,
   said: Said,
 ): void {
+  for (const id of idsTwiceIn(payouts)) said('payouts', `payout ${id} is there twice`);
   const ids = new Set([
     ...transactions.map((line) => line['payout_id']),
     ...payouts.map((line) => line['id']),
@@ -200,7 +201,7 @@ function comparePayouts(
   for (const id of ids) {
     const file = payouts.filter((line) => line['id'] === id);
     // What is returned of a deposit was in no balance.
-    if (file.length > 1 || file.some((line) => line['deposit_id'] !== '')) continue;
+    if (file.some((line) => line['deposit_id'] !== '')) continue;
     const own = transactions.filter((line) => line['payout_id'] === id);
     const cost = sumOf(file, 'amount_paid', asset) + sumOf(file, 'fee_paid', asset);
     const net = sumOf(own, 'net', asset);
@@ -222,6 +223,7 @@ function compareInvoices(
   asset: AssetSymbol,
   said: Said,
 ): void {
+  for (const id of idsTwiceIn(invoices)) said('invoices', `invoice ${id} is there twice`);
   const known = new Set(invoices.map((line) => line['id']));
   for (const { source_id: id } of payments) if (!known.has(id)) said('invoices', `invoice ${id} is missing`);
   for (const line of invoices) {
@@ -235,6 +237,9 @@ function compareInvoices(
     if (credited !== came) said('invoices', `${credited} of ${line['id']} are credited, and ${came} came`);
   }
 }
+
+const idsTwiceIn = (lines: readonly Line[]): string[] =>
+  [...Map.groupBy(lines, (line) => line['id'] ?? '')].flatMap(([id, all]) => (all.length > 1 ? [id] : []));
 
 function sumOf(lines: readonly Line[], column: string, asset: AssetSymbol): bigint {
   return lines.reduce((sum, line) => {

@@ -1,6 +1,6 @@
 import type { Clock } from '@quittance/shared/clock';
 import type { Db, Queryable, Statement, Trx } from '@quittance/shared/db';
-import { UnknownOutcome } from '@quittance/shared/db-errors';
+import { isWriting, UnknownOutcome } from '@quittance/shared/db-errors';
 import type { Logger } from '@quittance/shared/logger';
 import type { Ask } from './chain.ts';
 import type { Environment } from './environment.ts';
@@ -34,11 +34,12 @@ export function databaseOf(environment: Environment, process: Process): Db {
   async function rowsAlone(sql: Statement | string, values: readonly unknown[] = []): Promise<Row[]> {
     await environment.step(process, nameOf(sql));
     while (environment.open !== undefined) await environment.untilClosed(process);
-    if (faults.strikes('statement lost')) throw connectionLost();
+    if (faults.strikes('statement lost')) throw lostBy(sql);
     const rows = run(sql, values, false);
-    const isHeard = !isWriting(sql) || !faults.strikes('answer of a statement lost');
+    const isWrite = isWriting(typeof sql === 'string' ? sql : sql.text);
+    const isHeard = !isWrite || !faults.strikes('answer of a statement lost');
     if (environment.strikesDown(process)) return await environment.never;
-    if (!isHeard) throw connectionLost();
+    if (!isHeard) throw new UnknownOutcome(connectionLost());
     return rows;
   }
 
@@ -80,9 +81,11 @@ export function databaseOf(environment: Environment, process: Process): Db {
   return db;
 }
 
-/** Where nothing was written, an answer that is lost is a statement that was lost. */
-const isWriting = (sql: Statement | string): boolean =>
-  /\b(insert into|update|delete from)\b/.test(typeof sql === 'string' ? sql : sql.text);
+/** Who wrote by itself does not know whether its statement arrived. */
+const lostBy = (sql: Statement | string): Error =>
+  isWriting(typeof sql === 'string' ? sql : sql.text)
+    ? new UnknownOutcome(connectionLost())
+    : connectionLost();
 
 const told = new Map<string, boolean>();
 function isTold(text: string): boolean {

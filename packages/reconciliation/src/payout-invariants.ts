@@ -63,10 +63,13 @@ const refundsAgree = (those: string) => `
     from refunded r left join invoices.invoices i on i.id = r.invoice_id
     cross join lateral (
       select coalesce(sum(once.amount), 0) as amount from (
-        select max(d.amount) as amount from invoices.deposits d
-        where d.invoice_id = i.id and d.asset = i.asset and (d.disposition = 'credit' or exists (
-          select from ledger.unresolved u where u.deposit_id = d.id and (u.state = 'accepted' or exists (
-            select from ledger.transfers t where t.op = 'accept:' || u.deposit_id))))
+        select case when bool_or(d.disposition = 'credit') then max(d.amount)
+          else least(max(d.amount), sum(accepted.amount)) end as amount
+        from invoices.deposits d cross join lateral (
+          select coalesce(sum(t.amount), 0) as amount from ledger.transfers t
+          where t.op = 'accept:' || d.id or (t.kind = 'release' and t.op in (
+            select 'release:' || h.payout_id from ledger.holds h where h.deposit_id = d.id))) as accepted
+        where d.invoice_id = i.id and d.asset = i.asset
         group by d.outpoint) as once) as final)
   select 'the refunds of invoice ' || invoice_id || ' take ' || share::text || ', and ' || was_paid::text || ' was paid' as what,
     asset, 'invoice ' || invoice_id || ' refunds' as subject, share - was_paid as amount

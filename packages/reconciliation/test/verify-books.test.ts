@@ -176,3 +176,22 @@ test.each(seededDiscrepancies)('%s', async (what, plant, named) => {
   // What is asked every minute raises the alarm as well: then every row is looked at.
   expect([what, (await check(recent)).length > 0]).toEqual([what, !leftToWholeChecks.has(what)]);
 });
+
+test.each([
+  [60, []],
+  [61, ['the refunds of invoice inv_1 take 61, and 60 was paid']],
+])(
+  'refunds of %p are held against the 60 that were accepted of 100 for an invoice that is not paid',
+  async (share, found) => {
+    await run(`
+    update invoices.invoices set status = 'expired', closed_at = now(), paid_at = null;
+    update invoices.deposits set disposition = 'unresolved';
+    insert into ledger.transfers (op, kind, account_id, asset, amount) values ('accept:dep_1', 'accept', 'acc_1', 'ETH', 60);
+    insert into payouts.refunds (id, account_id, invoice_id, asset, share, amount, requested, rate, state, claim_hash, expires_at,
+        created_at)
+      values ('ref_1', 'acc_1', 'inv_1', 'ETH', ${share}, ${share}, 'all', 'then', 'claimable', sha256('1'), now(), now())`);
+    const refunds = invariants.filter(({ name }) => name === 'refunds-within-payment');
+    const discrepancies = await checkInvariants(snapshotOf(db, 10_000), refunds, { gracePeriodSeconds: 0 });
+    expect(discrepancies.map(({ what }) => what)).toEqual(found);
+  },
+);

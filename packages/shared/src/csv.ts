@@ -30,9 +30,9 @@ export function csvTable<R, V>(
 
 /**
  * A spreadsheet takes such a text for a formula, and runs it: also in full-width letters. Where it splits cells at semicolons
- * or tabs too, as it does in many countries, what follows one of these begins a cell.
+ * or tabs, as it does in many countries, it does not know our quotes, and what follows one of these begins a cell.
  */
-const FORMULA = /(?<=^|[;,\t\r\n]\s*"?)(?=[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;
+const FORMULA = /(?<=^|[;\t\r\n]\s*"?)(?=[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;
 
 /**
  * A line of CSV (RFC 4180). A text that a spreadsheet would run gets an apostrophe before it; numbers stay numbers, so that

@@ -18,6 +18,10 @@ const NEVER_SENT = /^(ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN)/;
 /** An operator or a crash has ended the connection, perhaps between a commit and its answer. */
 const ENDED = /^57P0[12]$/;
 
+/** Whether a statement changes rows. */
+export const isWriting = (sql: string): boolean =>
+  /\b(?:insert\s+into|delete\s+from|update\s+[\w.]+\s+(?:as\s+)?(?:\w+\s+)?set)\b/i.test(sql);
+
 /**
  * The answer to a single statement that writes, or to a commit. Throws UnknownOutcome when the connection was lost after it
  * was sent, and otherwise what it failed with.

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { knownWrite } from './db-errors.ts';
+import { isWriting, knownWrite } from './db-errors.ts';
 import { type Logger, reason, throttledLog } from './logger.ts';
 
 /** SQL with a name: Postgres plans it once per connection. The name is unique within its service. */
@@ -38,6 +38,7 @@ declare const trxBrand: unique symbol;
 /** An open transaction; what it wrote stands or falls together. */
 export type Trx = Queryable & { readonly [trxBrand]: true };
 
+/** A write outside of a transaction throws UnknownOutcome when its answer was lost. */
 export type Db = Queryable & {
   /**
    * Commits what `work` did when it returns, rolls all of it back when it throws. Throws UnknownOutcome when the answer to the
@@ -106,7 +107,8 @@ export function openDb({
   pool.on('error', () => undefined);
 
   return {
-    ...queryable((query) => pool.query(query)),
+    // A statement by itself is committed with its answer.
+    ...queryable((query) => (isWriting(query.text) ? knownWrite(pool.query(query)) : pool.query(query))),
     async transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T> {
       const client = await pool.connect();
       let broken: Error | undefined;

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { startFaultProxy } from '@quittance/testkit/fault-proxy';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
 import { bulk, openDb, type Queryable, query, statement } from '../src/db.ts';
-import { isDatabaseDown, knownWrite, UnknownOutcome } from '../src/db-errors.ts';
+import { isDatabaseDown, UnknownOutcome } from '../src/db-errors.ts';
 import { createLogger } from '../src/logger.ts';
 
 const logger = createLogger('test', 'silent');
@@ -67,7 +67,7 @@ test.each(['before', 'after'] as const)(
     await db.rows('select 1');
     proxy.set({ kind: 'cut commits', when, share: 1 });
     const commit = await failure(db.transaction((trx) => trx.rows(insert)));
-    const write = await failure(knownWrite(db.rows(insert)));
+    const write = await failure(db.rows(insert));
     for (const unknown of [commit, write]) {
       expect(unknown).toBeInstanceOf(UnknownOutcome);
       expect(isDatabaseDown(unknown)).toBe(true);
@@ -78,15 +78,13 @@ test.each(['before', 'after'] as const)(
 
 test('the outcome of a write is known when it was refused or never sent', async () => {
   const { proxy, db } = await fragile();
-  expect(await failure(knownWrite(db.rows('insert into nowhere values (1)')))).not.toBeInstanceOf(
-    UnknownOutcome,
-  );
+  expect(await failure(db.rows('insert into nowhere values (1)'))).not.toBeInstanceOf(UnknownOutcome);
   proxy.set({ kind: 'refuse' });
   const inTransaction = db.transaction((trx) => trx.rows('select 1'));
   expect(await failure(inTransaction)).not.toBeInstanceOf(UnknownOutcome);
   const nobody = openDb({ url: 'postgres://anybody:any@127.0.0.1:1/any', schema: 'ledger', pool: 1, logger });
   database.finally(() => nobody.close());
-  expect(await failure(knownWrite(nobody.rows('select 1')))).not.toBeInstanceOf(UnknownOutcome);
+  expect(await failure(nobody.rows('insert into written values (1)'))).not.toBeInstanceOf(UnknownOutcome);
 });
 
 /** A Postgres that takes a client in and ends its connection in the same breath. */

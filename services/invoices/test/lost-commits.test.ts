@@ -107,7 +107,7 @@ it('an invoice of one asset with a key is answered 500 when the answer to its st
     const found = await db.rows(sql, values);
     if (!/\binsert into\b/.test(typeof sql === 'string' ? sql : sql.text)) return found;
     ports.db = db;
-    throw lost;
+    throw new UnknownOutcome(lost);
   };
   ports.db = { ...db, rows: rows as Db['rows'] };
   expect(await create()).toMatchObject(unknownAnswer);

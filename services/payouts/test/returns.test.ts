@@ -66,6 +66,7 @@ describe('POST /api/unresolved/{deposit}/return', () => {
         amount: (10n * FINNEY - FEE).toString(),
         network_fee: FEE.toString(),
         deposit_id,
+        invoice_id: null,
       },
     ]);
     const { body: shown } = await fixture.shop.get(`/api/payouts/${body.data.id}`);

@@ -1,7 +1,6 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Currency } from '@quittance/shared/currencies';
 import type { Trx } from '@quittance/shared/db';
-import { knownWrite } from '@quittance/shared/db-errors';
 import type { RequestBody } from '@quittance/shared/exact-json';
 import { failpoint } from '@quittance/shared/failpoint';
 import { freshFiatRate, type LockedFiatRate, noFiatRate } from '@quittance/shared/fiat-rate';
@@ -113,8 +112,8 @@ export async function createInvoice(
   };
   return await answerOnce(ports, request.key, answer, async () => {
     if (request.admit !== undefined) await saveIfAllowed(ports, request, { created, answer });
-    else if (request.key === undefined) await knownWrite(ports.saveInvoice(created));
-    else await knownWrite(saveAnsweredInvoice(ports.db, created, request.key, answer));
+    else if (request.key === undefined) await ports.saveInvoice(created);
+    else await saveAnsweredInvoice(ports.db, created, request.key, answer);
     failpoint('invoices.created');
   });
 }

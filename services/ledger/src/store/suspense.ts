@@ -223,13 +223,32 @@ export const acceptSuspense = (
   { id, account, asset }: Pick<SuspenseItem, 'id' | 'account' | 'asset'>,
 ): Promise<SuspenseItem | undefined> => db.maybe(accept, [id, account, asset]);
 
+/*
+ * What came into the balance, was recovered for it, and left the deposit before the chain took it back. A payment that is mined
+ * again is another deposit: together they are one payment, of which parts may have been returned or written off.
+ */
 const sumAccepted = query<{ amount: Units }>(
-  'unresolved_accepted_of_invoice',
-  `select coalesce(sum(amount), 0) as amount from unresolved
-   where account_id = $1 and asset = $2 and invoice_id = $3 and state = 'accepted'`,
+  'accepted_of_invoice',
+  `select coalesce(sum(greatest(payment.amount, 0)), 0) as amount from (
+     select sum(moved.amount) as amount from deposits d cross join lateral (
+       select e.amount from transfers t join entries e on e.transfer_seq = t.seq and e.bucket = 'available'
+       where t.op in ('deposit:' || d.deposit_id, 'accept:' || d.deposit_id)
+       union all
+       select e.amount from holds h join transfers t on t.op = 'release:' || h.payout_id
+         join entries e on e.transfer_seq = t.seq and e.bucket = 'available'
+       where h.deposit_id = d.deposit_id
+       union all
+       select -e.amount from transfers t join entries e on e.transfer_seq = t.seq and e.bucket = 'unresolved'
+       where t.op > 'recovery:' || d.deposit_id || ':' and t.op < 'recovery:' || d.deposit_id || ';'
+       union all
+       select -t.amount - coalesce((
+         select sum(e.amount) from entries e where e.transfer_seq = t.seq and e.bucket = 'unresolved'), 0)
+       from transfers t where t.op = 'reversal:' || d.deposit_id) as moved
+     where d.account_id = $1 and d.asset = $2 and d.invoice_id = $3
+     group by d.outpoint) as payment`,
 );
 
-/** What was accepted of the deposits of an invoice in this asset. */
+/** What the payments of an invoice that were in no balance have brought to it, in this asset, and the chain has not taken back. */
 export const acceptedOf = async (
   db: Queryable,
   { account, asset, invoice }: { account: AccountId; asset: AssetSymbol; invoice: string },

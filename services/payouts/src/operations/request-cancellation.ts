@@ -1,4 +1,5 @@
 import { sleepBy } from '@quittance/shared/clock';
+import { isDatabaseDown, UnknownOutcome } from '@quittance/shared/db-errors';
 import { failpoint } from '@quittance/shared/failpoint';
 import { invariant } from '@quittance/shared/result';
 import { CANCELLED } from '../domain/states.ts';
@@ -31,7 +32,14 @@ export async function requestCancellation(
 ): Promise<PayoutCancellation> {
   await markCancelRequested(db, id);
   failpoint('payouts.cancel_requested');
-  const now = async () => cancellationOf(await findPayout(db, id));
+  const now = async () => {
+    try {
+      return cancellationOf(await findPayout(db, id));
+    } catch (error) {
+      // The cancellation is asked for all the same.
+      throw isDatabaseDown(error) ? new UnknownOutcome(error) : error;
+    }
+  };
   const first = await now();
   if (first.outcome !== 'requested' || waiting.count >= WAITING_MAX) return first;
   waiting.count += 1;

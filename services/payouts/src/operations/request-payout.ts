@@ -2,7 +2,7 @@ import type { Asked } from '@quittance/shared/bus';
 import { sleepBy } from '@quittance/shared/clock';
 import type { ReplyOf } from '@quittance/shared/commands';
 import type { Queryable, Trx } from '@quittance/shared/db';
-import { brokenConstraint, isDatabaseDown } from '@quittance/shared/db-errors';
+import { brokenConstraint, isDatabaseDown, UnknownOutcome } from '@quittance/shared/db-errors';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { Answer } from '@quittance/shared/http-answers';
 import { forgetKey, type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
@@ -137,7 +137,9 @@ async function writeRequest(
   { db, random }: Pick<RequestPorts, 'db' | 'random'>,
   request: PayoutRequest,
   draws = 1,
-): Promise<Result<Payout, 'halted' | 'key_taken' | 'not_taken' | 'already_returned' | 'too_large'>> {
+): Promise<
+  Result<Payout, 'halted' | 'key_taken' | 'not_taken' | 'already_returned' | 'too_large' | 'unavailable'>
+> {
   const { key, refund, isStillWanted, returnsDeposit = null } = request;
   const ofRefund = { refundId: refund?.id ?? null, invoiceId: refund?.invoiceId ?? null };
   const payout = { ...request, ...ofRefund, returnsDeposit, id: newPayoutId(random) };
@@ -157,6 +159,8 @@ async function writeRequest(
     return ok(written);
   } catch (error) {
     if (error instanceof AssetHalted) return refuse('halted');
+    // No hold is asked for: whether it is stored or not, it is never paid.
+    if (error instanceof UnknownOutcome) return refuse('unavailable');
     if (error instanceof RefundNotTaken || error instanceof NotWanted) return refuse('not_taken');
     if (error instanceof DepositTaken) return refuse(error.left > 0n ? 'too_large' : 'already_returned');
     const broken = brokenConstraint(error);
