@@ -223,10 +223,7 @@ export const acceptSuspense = (
   { id, account, asset }: Pick<SuspenseItem, 'id' | 'account' | 'asset'>,
 ): Promise<SuspenseItem | undefined> => db.maybe(accept, [id, account, asset]);
 
-/*
- * What came into the balance, was recovered for it, and left the deposit before the chain took it back. A payment that is mined
- * again is another deposit: together they are one payment, of which parts may have been returned or written off.
- */
+/* A payment that is mined again is another deposit: together they are one, of which parts may be returned or written off. */
 const sumAccepted = query<{ amount: Units }>(
   'accepted_of_invoice',
   `select coalesce(sum(greatest(payment.amount, 0)), 0) as amount from (
