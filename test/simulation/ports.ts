@@ -34,12 +34,14 @@ export function databaseOf(environment: Environment, process: Process): Db {
   async function rowsAlone(sql: Statement | string, values: readonly unknown[] = []): Promise<Row[]> {
     await environment.step(process, nameOf(sql));
     while (environment.open !== undefined) await environment.untilClosed(process);
-    if (faults.strikes('statement lost')) throw lostBy(sql);
-    const rows = run(sql, values, false);
+    // Who wrote by itself does not know whether its statement arrived.
     const isWrite = isWriting(typeof sql === 'string' ? sql : sql.text);
+    const lost = () => (isWrite ? new UnknownOutcome(connectionLost()) : connectionLost());
+    if (faults.strikes('statement lost')) throw lost();
+    const rows = run(sql, values, false);
     const isHeard = !isWrite || !faults.strikes('answer of a statement lost');
     if (environment.strikesDown(process)) return await environment.never;
-    if (!isHeard) throw new UnknownOutcome(connectionLost());
+    if (!isHeard) throw lost();
     return rows;
   }
 
@@ -80,12 +82,6 @@ export function databaseOf(environment: Environment, process: Process): Db {
   };
   return db;
 }
-
-/** Who wrote by itself does not know whether its statement arrived. */
-const lostBy = (sql: Statement | string): Error =>
-  isWriting(typeof sql === 'string' ? sql : sql.text)
-    ? new UnknownOutcome(connectionLost())
-    : connectionLost();
 
 const told = new Map<string, boolean>();
 function isTold(text: string): boolean {

@@ -49,8 +49,9 @@ const payoutsAgree = (those: string, holds: string) => `
   where ${holds} and h.state in ('placed', 'settled')
     and not exists (select 1 from payouts.payouts p where p.id::text = h.payout_id)`;
 
-// What is refunded was in the balance then: credited to a paid invoice, or accepted. A reversal takes it back, and while the same payment is mined again and not final it is
-// neither paid nor reversed: the limit is what was ever credited or accepted, each payment once.
+// What is refunded was in the balance then: credited to a paid invoice, or accepted. A reversal takes it back, and while the
+// same payment is mined again and not final it is neither paid nor reversed: the limit is what was ever credited or accepted,
+// each payment once.
 const refundsAgree = (those: string) => `
   with refunded as (
     select r.invoice_id, min(r.asset) as asset, sum(r.share) as share

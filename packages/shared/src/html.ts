@@ -33,6 +33,12 @@ export function html(template: TemplateStringsArray, ...parts: readonly Part[]):
   return new Html(template.reduce((text, piece, i) => text + (rendered[i - 1] ?? '') + piece));
 }
 
+/** A time to the minute, as a page shows it. */
+export function timeText(at: Date): Html {
+  const iso = at.toISOString();
+  return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;
+}
+
 export type HtmlPage = {
   status: number;
   html: string;

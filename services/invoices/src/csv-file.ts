@@ -12,37 +12,35 @@ const time = (at: Date | null): string | null => at?.toISOString() ?? null;
 
 type Exported = Invoice & Pick<ExportedInvoice, 'refundedAmount'>;
 
-const columns: Parameters<typeof csvTable<ExportedInvoice, Exported>>[1] = {
-  id: ({ id }) => id,
-  external_id: ({ externalId }) => externalId,
-  created_at: ({ createdAt }) => time(createdAt),
-  status: ({ status }) => status,
-  paid_at: ({ paidAt }) => time(paidAt),
-  expires_at: ({ expiresAt }) => time(expiresAt),
-  cancelled_at: ({ cancelledAt }) => time(cancelledAt),
-  currency: ({ currency }) => currency,
-  amount_fiat: ({ amountFiat }) => number(formatFiat(amountFiat)),
-  currency_usd_rate: ({ fiatRate }) => number(fiatRate?.usd_rate ?? '1'),
-  asset: ({ asset }) => asset,
-  usd_rate: ({ usdRate }) => number(formatRate(usdRate)),
-  amount: (invoice) => inAsset(invoice, invoice.amountDue),
-  paid_amount: (invoice) => inAsset(invoice, invoice.paidAmount),
-  pending_amount: (invoice) => inAsset(invoice, invoice.pendingAmount),
-  reversed_amount: (invoice) => inAsset(invoice, invoice.reversedAmount),
-  credited_amount: (invoice) => inAsset(invoice, creditedOf(invoice)),
-  // At the rate of the invoice, which is the one that its customer was given.
-  credited_usd: (invoice) => {
-    const { usdRate, asset } = invoice;
-    return number(formatFiat(unitsToUsd(creditedOf(invoice), usdRate, assets[asset].decimals, 'down')));
-  },
-  refunded_amount: (invoice) => inAsset(invoice, invoice.refundedAmount),
-  payment_link_id: ({ paymentLinkId }) => paymentLinkId,
-  description: ({ description }) => description,
-  metadata: ({ metadata }) => JSON.stringify(metadata),
-};
-
 /** The invoices of an account, one row each. `docs/api.md` describes the columns. */
-export const invoicesTable = csvTable(
-  (row: ExportedInvoice): Exported => ({ ...toInvoice(row), refundedAmount: row.refundedAmount }),
-  columns,
+export const invoicesTable = csvTable<ExportedInvoice, Exported>(
+  (row) => ({ ...toInvoice(row), refundedAmount: row.refundedAmount }),
+  {
+    id: ({ id }) => id,
+    external_id: ({ externalId }) => externalId,
+    created_at: ({ createdAt }) => time(createdAt),
+    status: ({ status }) => status,
+    paid_at: ({ paidAt }) => time(paidAt),
+    expires_at: ({ expiresAt }) => time(expiresAt),
+    cancelled_at: ({ cancelledAt }) => time(cancelledAt),
+    currency: ({ currency }) => currency,
+    amount_fiat: ({ amountFiat }) => number(formatFiat(amountFiat)),
+    currency_usd_rate: ({ fiatRate }) => number(fiatRate?.usd_rate ?? '1'),
+    asset: ({ asset }) => asset,
+    usd_rate: ({ usdRate }) => number(formatRate(usdRate)),
+    amount: (invoice) => inAsset(invoice, invoice.amountDue),
+    paid_amount: (invoice) => inAsset(invoice, invoice.paidAmount),
+    pending_amount: (invoice) => inAsset(invoice, invoice.pendingAmount),
+    reversed_amount: (invoice) => inAsset(invoice, invoice.reversedAmount),
+    credited_amount: (invoice) => inAsset(invoice, creditedOf(invoice)),
+    // At the rate of the invoice, which is the one that its customer was given.
+    credited_usd: (invoice) => {
+      const { usdRate, asset } = invoice;
+      return number(formatFiat(unitsToUsd(creditedOf(invoice), usdRate, assets[asset].decimals, 'down')));
+    },
+    refunded_amount: (invoice) => inAsset(invoice, invoice.refundedAmount),
+    payment_link_id: ({ paymentLinkId }) => paymentLinkId,
+    description: ({ description }) => description,
+    metadata: ({ metadata }) => JSON.stringify(metadata),
+  },
 );

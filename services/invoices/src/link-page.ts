@@ -1,10 +1,9 @@
 import { assetSymbols, assets } from '@quittance/shared/assets';
-import { formPage, type Html, type HtmlPage, html, page } from '@quittance/shared/html';
+import { formPage, type Html, type HtmlPage, html, page, timeText } from '@quittance/shared/html';
 import { formatCents } from '@quittance/shared/money';
 import { pathBelow } from './choice-page.ts';
 import { linkStatusOf, type PaymentLink } from './domain/payment-link.ts';
 import { isOffered } from './operations/offered-assets.ts';
-
 import type { Ports } from './ports.ts';
 import { nameOfCurrency, networkOf, priceOf, symbolOf } from './shown-names.ts';
 
@@ -62,7 +61,7 @@ export function linkPage(
 <dl>
 <dt>Description</dt><dd dir="auto">${link.description}</dd>
 ${payableIn(link, ports)}
-${link.validUntil === null ? undefined : validUntil(link.validUntil)}
+${link.validUntil === null ? undefined : html`<dt>This link is valid until</dt><dd>${timeText(link.validUntil)}</dd>`}
 </dl>
 <form method="post" action="${pathBelow(ports.settings, `/link/${link.id}`)}">
 <input type="hidden" name="attempt" value="${attempt}">
@@ -82,12 +81,6 @@ function payableIn(
   if (offered.length === 0) return undefined;
   const names = offered.map((one) => `${symbolOf(one)} on ${networkOf(assets[one].chain)}`);
   return html`<dt>Payable in</dt><dd>${names.join(', ')}</dd>`;
-}
-
-function validUntil(end: Date): Html {
-  const iso = end.toISOString();
-  const text = `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
-  return html`<dt>This link is valid until</dt><dd><time datetime="${iso}">${text}</time></dd>`;
 }
 
 function amountField({ currency, amountMin, amountMax }: PaymentLink, typed: string): Html {

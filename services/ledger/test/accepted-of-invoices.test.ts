@@ -1,13 +1,12 @@
 import { expect, it } from '@jest/globals';
-import type { AccountId } from '@quittance/shared/ids';
 import { readAccepted } from '../src/operations/read-balance.ts';
 import {
   aDeposit,
-  aHold,
   anAccount,
   aReturn,
   type Hold,
   type LedgerDeposit,
+  minedAgain,
   openLedger,
   release,
   reversed,
@@ -16,22 +15,13 @@ import {
 } from './ledger-fixture.ts';
 
 /** What an invoice that is not paid has in the balance, of which its refunds may take: also when its payment is mined again. */
-const { fixture, one: ledger, handle, accept } = openLedger();
+const { fixture, one: ledger, handle, accept, spend } = openLedger();
 
 const late = (): LedgerDeposit =>
   aDeposit(anAccount(), 100n, { invoice_id: 'inv_1', disposition: 'unresolved' });
-const minedAgain = (deposit: LedgerDeposit): LedgerDeposit => ({
-  ...deposit,
-  deposit_id: aDeposit(anAccount(), 1n).deposit_id,
-});
 async function accepted({ account_id, asset }: LedgerDeposit): Promise<string> {
   const asked = { account_id, asset, invoice_id: 'inv_1' };
   return (await readAccepted(ledger.ports, asked)).amount;
-}
-async function spend({ account_id }: LedgerDeposit, amount: bigint): Promise<void> {
-  const hold = aHold(account_id as AccountId, amount);
-  expect(await fixture.place(hold)).toBe('placed');
-  await handle(settle(hold));
 }
 async function returnPart(deposit: LedgerDeposit, amount: bigint): Promise<Hold> {
   const hold = aReturn({ ...deposit, amount: amount.toString() }, 0n, { is_part: true });

@@ -236,6 +236,13 @@ export const aReturn = (deposit: LedgerDeposit, fee = 10n, other: Partial<Hold> 
     ...other,
   });
 
+/** The same payment in another block: another deposit of the same outpoint. */
+export const minedAgain = (deposit: LedgerDeposit, other: Partial<LedgerDeposit> = {}): LedgerDeposit => ({
+  ...deposit,
+  deposit_id: aDeposit(deposit.account_id as AccountId, 1n).deposit_id,
+  ...other,
+});
+
 /** For one suite: ledgers of one or two replicas, whose books have no discrepancy after any test. */
 export function openLedger({ replicas = 1 }: { replicas?: 0 | 1 | 2 } = {}) {
   // Filled when the first test begins: a run that skips all tests of a suite starts nothing.
@@ -263,6 +270,12 @@ export function openLedger({ replicas = 1 }: { replicas?: 0 | 1 | 2 } = {}) {
     },
     accept: (deposit: LedgerDeposit, account = deposit.account_id as AccountId, { ports } = one) =>
       acceptDeposit(ports, account, deposit.deposit_id as DepositId),
+    /** Pays out so much of the account’s balance. */
+    async spend({ account_id }: Pick<LedgerDeposit, 'account_id'>, amount: bigint): Promise<void> {
+      const hold = aHold(account_id as AccountId, amount);
+      expect(await fixture.place(hold)).toBe('placed');
+      await fixture.handle(settle(hold));
+    },
     async stateOf(deposit: LedgerDeposit) {
       const item = await findSuspense(fixture.db, deposit.deposit_id as DepositId);
       return item && [item.state, item.amount.toString()];

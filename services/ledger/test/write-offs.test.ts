@@ -13,6 +13,7 @@ import {
   type Hold,
   type LedgerDeposit,
   logger,
+  minedAgain,
   openLedger,
   release,
   reversalOf,
@@ -23,21 +24,10 @@ import {
 } from './ledger-fixture.ts';
 
 /** One payment that the chain takes back and mines again: it is another deposit then, and one payment still. */
-const { fixture, one: ledger, discrepancies, handle, accept, platform } = openLedger();
+const { fixture, one: ledger, discrepancies, handle, accept, platform, spend } = openLedger();
 
 const account = (deposit: LedgerDeposit) => deposit.account_id as AccountId;
 const aReturn = (deposit: LedgerDeposit): Hold => aRefund(deposit, 0n);
-const minedAgain = (deposit: LedgerDeposit, other: Partial<LedgerDeposit> = {}): LedgerDeposit => ({
-  ...deposit,
-  deposit_id: aDeposit(account(deposit), 1n).deposit_id,
-  ...other,
-});
-
-async function spend(deposit: LedgerDeposit, amount: bigint): Promise<void> {
-  const hold = aHold(account(deposit), amount);
-  expect(await fixture.place(hold)).toBe('placed');
-  await handle(settle(hold));
-}
 
 /** A credited deposit of which so much is spent. */
 async function aSpentDeposit(amount: bigint): Promise<LedgerDeposit> {

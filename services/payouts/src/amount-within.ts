@@ -5,6 +5,9 @@ import { type FieldProblem, messages } from '@quittance/shared/validation';
 /** With a fee added it still fits into numeric(78). No asset has so many units. */
 const UNITS_MAX = units(10n ** 75n);
 
+/** The least amount that can be sent: one unit where the network has no limit of its own. */
+export const leastAmount = (dust: Units): Units => (dust > 0n ? dust : units(1n));
+
 /** The amount, exact, or every limit that it breaks. `text` is plain decimal text. */
 export function amountWithin(
   text: string,
@@ -13,8 +16,7 @@ export function amountWithin(
   field = 'amount',
 ): Result<Units, FieldProblem[]> {
   const broken: FieldProblem[] = [];
-  // Also without a dust limit, the least amount is one unit.
-  const least = dust > 0n ? dust : units(1n);
+  const least = leastAmount(dust);
   // Without the digits that are too many, the amount compares with the limits in the same way.
   const cut = parseUnits(cutAfter(text, decimals), decimals);
   const value = cut.ok ? cut.value : text.startsWith('-') ? -1n : UNITS_MAX + 1n;

@@ -1,6 +1,6 @@
 import { showAddress } from '@quittance/chains/registry';
 import { assets } from '@quittance/shared/assets';
-import { formPage, type Html, type HtmlPage, html, page } from '@quittance/shared/html';
+import { formPage, type Html, type HtmlPage, html, page, timeText } from '@quittance/shared/html';
 import { formatUnits, type Units } from '@quittance/shared/money';
 import { assertNever } from '@quittance/shared/result';
 import { ADDRESS_CHARACTERS_MAX } from './payout-order.ts';
@@ -132,16 +132,12 @@ function amounts({ refund, payout, networkFee, now }: ShownClaim): Html {
       ? html`<dt>Sent after the network fee</dt><dd>${amountText(refund, payout.amount)}</dd>\n`
       : undefined;
   const until =
-    isOpen && expiresAt !== null
-      ? html`<dt>Valid until</dt><dd><time datetime="${expiresAt.toISOString()}">${dateText(expiresAt)}</time></dd>`
-      : undefined;
+    isOpen && expiresAt !== null ? html`<dt>Valid until</dt><dd>${timeText(expiresAt)}</dd>` : undefined;
   // The own coin of a network has its name.
   const isNative = assets[asset].name === networkOf(refund);
   return html`${isNative ? undefined : html`<dt>Currency</dt><dd>${assets[asset].name}</dd>\n`}<dt>Network</dt><dd>${networkOf(refund)}</dd>
 ${less}${sent}${until}`;
 }
-
-const dateText = (date: Date): string => `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /** To whom it is paid, and the transaction when there is one. */
 function paid({ refund, payout, now }: ShownClaim): Html | undefined {

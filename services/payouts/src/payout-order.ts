@@ -8,7 +8,7 @@ import { formatUnits, type Units, units } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, type FieldProblem, messages, rules } from '@quittance/shared/validation';
-import { amountWithin } from './amount-within.ts';
+import { amountWithin, leastAmount } from './amount-within.ts';
 import type { PayoutChain, Ports } from './ports.ts';
 import type { UnresolvedDeposit } from './store/unswept-deposits.ts';
 
@@ -201,8 +201,7 @@ export function readReturnOrder(
     Object.assign(errors, isGiven ? address.refusal : { address: [noRecipient] });
   }
   if (latest !== undefined) {
-    const dust = units(latest.dust);
-    const least = units(units(latest.network_fee) + (dust > 0n ? dust : 1n));
+    const least = units(units(latest.network_fee) + leastAmount(units(latest.dust)));
     // The rest after the fee must not be dust.
     if (amount < least) {
       const hint = 'What was received does not cover the network fee: accept it into the balance instead.';
@@ -272,7 +271,4 @@ export function checkRecipient(on: PayableChain, text: string): string | undefin
 const wrongAddress = (on: PayableChain, text: string): FieldProblem =>
   messages.invalid('address', addressHint(on.kind, text, on.sender.hotAddress));
 
-const leastOf = (quote: Quote | undefined): Units => {
-  const dust = units(quote?.dust ?? '0');
-  return dust > 0n ? dust : units(1n);
-};
+const leastOf = (quote: Quote | undefined): Units => leastAmount(units(quote?.dust ?? '0'));

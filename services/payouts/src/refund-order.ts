@@ -5,6 +5,7 @@ import type { Metadata } from '@quittance/shared/metadata';
 import { formatUnits, parseCents, units } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, messages, rules } from '@quittance/shared/validation';
+import { leastAmount } from './amount-within.ts';
 import type { WantedRefund } from './domain/refund.ts';
 import {
   ADDRESS_CHARACTERS_MAX,
@@ -143,8 +144,7 @@ export function readDepositClaim(
       address: 'Give an address, or ask for a claim link: not both.',
     }),
   };
-  const dust = units(quote.dust);
-  const least = units(units(quote.network_fee) + (dust > 0n ? dust : 1n));
+  const least = units(units(quote.network_fee) + leastAmount(units(quote.dust)));
   if (amount < least) {
     const hint = 'What was received does not cover the network fee: accept it into the balance instead.';
     errors['amount'] = [messages.atLeast('amount', formatUnits(least, assets[asset].decimals), hint)];
