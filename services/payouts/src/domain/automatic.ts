@@ -5,7 +5,7 @@ export const schedules = ['daily', 'threshold'] as const;
 /** `daily`: once a day, after midnight UTC. `threshold`: whenever the balance covers the threshold and the network fee. */
 export type Schedule = (typeof schedules)[number];
 
-/** Why the last run paid nothing although there was enough, or null. A code of the API's errors; rules of before have `insufficient_balance`. */
+/** Why the last run paid nothing although there was enough, or null. A code of the API's errors. */
 export type RunError = 'unavailable' | 'insufficient_balance' | 'invalid_request';
 
 /** `cancelled`: its merchant cancelled a payout of the rule, which disabled it. */

@@ -103,9 +103,9 @@ async function run(ports: RunPorts, rule: AutomaticPayout): Promise<Run> {
   if (made.ok) return { payoutId: made.value, error: null };
   // Its merchant has replaced, disabled or deleted the rule in between: what there is now runs when it is due.
   if (made.refusal === 'not_taken') return { payoutId: null, error: null };
-  // Its money was held by another payout in between: as if that had come before the balance was read.
+  // The ledger refuses a payout when its money was held in between.
   const isRefused = typeof made.refusal !== 'string';
-  return { payoutId: null, error: isRefused ? null : 'unavailable' };
+  return { payoutId: null, error: isRefused ? 'insufficient_balance' : 'unavailable' };
 }
 
 /** A payout of all to this address now, or why there can be none. */

@@ -102,7 +102,8 @@ export const eventDescriptions: Record<WebhookEventType, EventDescription> = {
     isDefault: true,
     when: 'An [automatic payout](api.md#automatic-payouts) could not be created. `last_error` tells the cause. Sent once for each cause, until a run has no error.',
     meaning: 'Nothing was paid. The rule is tried again every ten minutes.',
-    remedy: 'At `invalid_request` correct the address of the rule, or read which assets can be paid out.',
+    remedy:
+      'At `invalid_request` correct the address of the rule, or read which assets can be paid out. At `insufficient_balance` another payout took the balance: read the payouts.',
   },
 
   'invoice.asset_chosen': {
