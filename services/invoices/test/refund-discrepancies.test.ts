@@ -48,7 +48,7 @@ it('refunds of an invoice that was closed with too little are within what was pa
   expect(await discrepanciesOfRefunds(invoice)).toEqual([
     { subject: `invoice ${invoice.id} refunds`, amount: '1' },
   ]);
-  // It has no entries, which the books at the end would not agree with.
+  // It has no entries, which the checks at the end would find.
   await fixture.rows(`delete from ledger.transfers where op = 'accept:' || $1::text`, [
     deposit?.payload.deposit_id,
   ]);
