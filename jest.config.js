@@ -55,7 +55,6 @@ export default {
     {
       ...shared,
       displayName: 'e2e',
-      globalSetup: '<rootDir>/testing/testkit/src/global-setup-images.ts',
       testMatch: ['<rootDir>/test/e2e/**/*.test.ts'],
     },
     {

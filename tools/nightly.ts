@@ -69,7 +69,6 @@ export function partsOf(files: readonly string[], commit: string): Part[] {
     ...suitesOf('faults', /^test\/faults\/.*\.test\.ts$/),
     { name: 'containers integration', file: CONTAINERS, args: ['integration'] },
     { name: 'containers few', file: CONTAINERS, args: ['few'] },
-    { name: 'containers e2e', file: CONTAINERS, args: ['e2e', 'test/e2e/shop.test'] },
     { name: 'containers compose', file: CONTAINERS, args: ['compose'] },
     { name: 'mutation', file: MUTATION, args: [] },
     { name: 'simulation corpus and mutants', file: SIMULATION, args: ['--seeds', '0'] },

@@ -32,7 +32,7 @@ type Project = (typeof projects)[number];
  * waits for the last suite of another; `tools/slowest-first.ts` decides the order.
  */
 const WORKERS = 2 * availableParallelism();
-/** They share one engine, and scale what they run; and a stack of containers is a dozen of them. */
+/** They share one engine, and scale what they run. */
 const WORKERS_WITH_CONTAINERS = 1;
 /** What is claimed in seconds is claimed of a machine that does nothing else, and shown so at full size. */
 const PATIENCE = process.env['FAULTS'] === 'full' || process.env['PROOFS'] === 'full' ? 1 : 2;
@@ -56,8 +56,7 @@ let running: ChildProcess | undefined;
 let interrupted = false;
 
 function workersFor(chosen: readonly Project[]): number {
-  const stacks = process.env['TEST_ENGINES'] === 'containers' && chosen.includes('e2e');
-  return stacks || chosen.includes('containers') ? WORKERS_WITH_CONTAINERS : WORKERS;
+  return chosen.includes('containers') ? WORKERS_WITH_CONTAINERS : WORKERS;
 }
 
 /** Jest leads a group of its own, so that what it started goes with it. */

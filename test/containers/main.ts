@@ -8,13 +8,12 @@ import { bringUpEngine, type DockerEngine, NoEngine } from './engine.ts';
 import { buildStandIns, standIns } from './stand-ins.ts';
 
 /**
- * npm run test:containers [-- all | few | integration [suite …] | e2e [suite …] | shop | compose [suite …] | suite …]
+ * npm run test:containers [-- all | few | integration [suite …] | shop | compose [suite …] | suite …]
  *
  * Runs suites on containers, on this machine's Docker engine or, where there is none and this is root on a Debian, on
- * Debian's, which is started for it and removed with all it had. `integration`: the integration suites; `e2e`: the
- * end-to-end suites, with chain nodes and services as images of this checkout; `shop`: what testers of a shop are given, of
- * those images too; and `compose`: the images, and docker-compose.yml with them. `all`, which is what is run without a word,
- * is these four; `few` are some of the suites, `shop`, and `compose` without its rolling restart. A suite is what jest takes
+ * Debian's, which is started for it and removed with all it had. `integration`: the integration suites; `shop`: what
+ * testers of a shop are given, of images of this checkout; and `compose`: these images, and docker-compose.yml with them. `all`, which is what is run without a word,
+ * is these three; `few` are some of the suites, `shop`, and `compose` without its rolling restart. A suite is what jest takes
  * for one. One run at a time on an engine. Ends with what ran and `N passed, N failed`, as npm test does.
  */
 const root = join(import.meta.dirname, '../..');
@@ -31,9 +30,6 @@ const FEW = [
   ...['webhooks/test/endpoint-queues', 'auditor/test/audit'],
 ];
 
-/** Not those that are about processes by their nature: `npm start` and the tarballs; `shop` runs the shop's. */
-const E2E = ['test/e2e/(?!sandbox|shop-tests|packed)'];
-
 /** Images of a run's own: those that an operator has made on the same engine are neither tested nor touched. */
 const [PREFIX, TAG] = ['quittance', 'under-test'];
 
@@ -43,8 +39,6 @@ type Part = {
   name: string;
   args: string[];
   env: NodeJS.ProcessEnv;
-  /** What keeps it from being run on this machine. */
-  obstacle?: string | undefined;
 };
 type Outcome = Counts & { name: string; seconds: number };
 
@@ -60,26 +54,17 @@ function partsOf(asked: readonly string[]): Part[] {
     args: ['integration', ...suites],
     env: engines,
   });
-  const e2e = (suites: readonly string[]): Part => ({
-    name: 'end-to-end suites, everything as containers (not sandbox, which is npm start itself)',
-    args: ['e2e', ...suites],
-    env: engines,
-    obstacle:
-      process.platform === 'linux'
-        ? undefined
-        : 'its containers are on this machine’s network, which takes a Linux',
-  });
   const shop: Part = {
     name: 'a shop’s own tests, on docker-compose.yml',
     args: ['e2e', 'test/e2e/shop-tests'],
     env: { QUITTANCE_ENGINES: 'containers', ...noCleaner },
   };
   const compose = (...suites: string[]): Part => ({
-    name: 'a stack’s engines, the images, the sandbox’s by itself, and docker-compose.yml with them',
+    name: 'the engines’ images, those of this checkout, the sandbox’s by itself, and docker-compose.yml with them',
     args: ['containers', ...suites.map((name) => `test/containers/${name}`)],
-    env: engines,
+    env: noCleaner,
   });
-  if (first === 'all') return [integration([]), e2e(E2E), shop, compose()];
+  if (first === 'all') return [integration([]), shop, compose()];
   if (first === 'few') {
     // A suite that was renamed would be left out in silence.
     const missing = FEW.filter((name) => !suites.some((path) => path.includes(name)));
@@ -87,18 +72,13 @@ function partsOf(asked: readonly string[]): Part[] {
     return [integration(FEW), shop, compose('images', 'sandbox-image', 'compose', 'stack-engines')];
   }
   if (first === 'integration') return [integration(more)];
-  if (first === 'e2e') return [e2e(more.length > 0 ? more : E2E)];
   if (first === 'shop') return [shop];
   if (first === 'compose') return [compose(...more)];
   return [integration(asked)];
 }
 
 /** Passes on what the suites say, and reads how they ended off their last line. */
-async function run({ name, args, env, obstacle }: Part, engine: DockerEngine): Promise<Outcome> {
-  if (obstacle !== undefined) {
-    say(`NOT RUN: ${name}: ${obstacle}`);
-    return { name, passed: 0, failed: 0, skipped: 1, seconds: 0 };
-  }
+async function run({ name, args, env }: Part, engine: DockerEngine): Promise<Outcome> {
   const began = performance.now();
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [join(root, 'tools/test.ts'), ...args], {

@@ -19,12 +19,8 @@ import { seeded } from './seeded-discrepancies.ts';
  * go side by side on one stack, each with a merchant of its own; a test waits for its own.
  */
 
-/**
- * All scenes wait out an invoice's minute side by side: blocks that come faster, and looks that are more frequent, only
- * cost what other suites could do meanwhile.
- */
+/** All scenarios wait out an invoice's minute side by side: blocks that come faster only cost what other suites could do meanwhile. */
 const BLOCK_EVERY_MS = 500;
-const WORK_EVERY_MS = '250';
 const MINUTE_MS = 60_000;
 /** A scenario waits out the minute of an invoice, and then for what comes late. */
 const LIMIT_MS = patient(3 * MINUTE_MS);
@@ -100,11 +96,7 @@ function mineByTheClock(): void {
 }
 
 beforeAll(async () => {
-  quittance = await startQuittance({
-    confirmations: 3,
-    together: services,
-    settings: { invoices: { SCAN_EVERY_MS: WORK_EVERY_MS }, payouts: { PAYOUTS_EVERY_MS: WORK_EVERY_MS } },
-  });
+  quittance = await startQuittance({ confirmations: 3, together: services });
   mineByTheClock();
   for (const asset of matrix) {
     for (const [name, play] of Object.entries(scenarios)) {

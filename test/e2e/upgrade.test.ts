@@ -59,7 +59,7 @@ beforeAll(async () => {
     writeFileSync(join(dir, name), Buffer.from(content, 'base64'));
   }
   await restoreDatabase();
-  stack = await startSomewhere(undefined, {
+  stack = await startSomewhere({
     dir,
     pace: { solanaSlotMs: 50 },
     together: services,

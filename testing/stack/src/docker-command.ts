@@ -25,9 +25,4 @@ export async function removeContainers(named: string): Promise<void> {
   if (ids.length > 0) await docker('rm', '--force', '--volumes', ...ids);
 }
 
-/** Of the machine that the engine runs on: a virtual one of its own, or a far one, has another than this one. */
-export async function engineHostname(): Promise<string> {
-  return (await docker('info', '--format', '{{.Name}}')).trim();
-}
-
 const docker = (...order: string[]): Promise<string> => must('docker', order, { limitMs: ANSWER_WITHIN_MS });

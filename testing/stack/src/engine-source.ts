@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type Parts, processes } from './parts.ts';
 
-/**
- * TEST_ENGINES=containers: Postgres, NATS and Redis come from container images, and in a whole stack the chain nodes and
- * the services too; without it they are processes.
- */
-export function fromContainers(): boolean {
+/** TEST_ENGINES=containers: Postgres, NATS and Redis of integration suites come from container images; otherwise they are processes. */
+function fromContainers(): boolean {
   const wanted = process.env['TEST_ENGINES'];
   if (wanted === undefined || wanted === '') return false;
   if (wanted === 'containers') return true;

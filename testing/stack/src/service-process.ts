@@ -12,26 +12,21 @@ export const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/compile
 const compiled = (): string => process.env['NODE_COMPILE_CACHE'] ?? COMPILED;
 
 type Env = Readonly<Record<string, string>>;
-type ProcessOptions = { logDir: string } & Pick<
-  EngineOptions,
-  'launch' | 'readyWithinMs' | 'onUnexpectedExit'
->;
+type ProcessOptions = { logDir: string } & Pick<EngineOptions, 'readyWithinMs' | 'onUnexpectedExit'>;
 
 export type ServiceOptions = ProcessOptions & {
   service: Service;
   port: number;
   env: Env;
-  /** Files of this machine that its settings name: what is no process of it has to be given them. */
-  reads?: readonly string[];
 };
 
 /** Starts one service, by itself as a process of its own, and returns when it is ready to serve. */
 export async function startServiceProcess(options: ServiceOptions): Promise<Engine> {
-  const { service, env, launch } = options;
+  const { service, env } = options;
   return await startMain(options, {
     name: service,
     main: new URL(`../../../services/${service}/src/main.ts`, import.meta.url),
-    env: () => (launch === undefined ? { NODE_COMPILE_CACHE: compiled(), ...env } : env),
+    env: () => ({ NODE_COMPILE_CACHE: compiled(), ...env }),
     services: [options],
   });
 }
@@ -60,7 +55,7 @@ type Main = {
 };
 
 async function startMain(
-  { logDir, launch, readyWithinMs, onUnexpectedExit }: ProcessOptions,
+  { logDir, readyWithinMs, onUnexpectedExit }: ProcessOptions,
   { name, main, env, services }: Main,
 ): Promise<Engine> {
   mkdirSync(logDir, { recursive: true });
@@ -77,7 +72,6 @@ async function startMain(
   return await startEngine({
     name,
     command: () => ({ file: process.execPath, args: [fileURLToPath(main)], env: env() }),
-    launch,
     readyWithinMs,
     ask: async () => {
       for (const { port } of services) await askWhetherReady(port);

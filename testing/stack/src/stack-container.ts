@@ -36,12 +36,6 @@ export class StackContainer extends GenericContainer {
     this.hostConfig.PortBindings = { [`${inner}/tcp`]: [{ HostIp: '127.0.0.1', HostPort: String(port) }] };
     return this;
   }
-
-  /** As docker-compose.yml has what is built from this repository: it may write to none of its files, and become nobody. */
-  hardened(): this {
-    this.hostConfig.ReadonlyRootfs = true;
-    return this.withDroppedCapabilities('ALL').withSecurityOpt('no-new-privileges:true');
-  }
 }
 
 async function hasEnded(id: string): Promise<boolean> {

@@ -202,7 +202,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       service,
       port: ports[service],
       env: settingsOf(service),
-      reads: service === 'ledger' ? [prices] : [],
     });
     const runs = async (names: readonly Service[], starting: Promise<Engine>) => {
       const engine = await starting;

@@ -14,8 +14,6 @@ import { loadConfig } from '@quittance/shared/config';
 import { type Db, openDb } from '@quittance/shared/db';
 import type { Service } from '@quittance/shared/events';
 import { createLogger } from '@quittance/shared/logger';
-import type { ContainerParts } from '@quittance/stack/container-parts';
-import { fromContainers } from '@quittance/stack/engine-source';
 import { openAccount } from '@quittance/stack/open-account';
 import { PORTS } from '@quittance/stack/ports';
 import { type Stack, type StackOptions, startStack } from '@quittance/stack/stack';
@@ -102,15 +100,13 @@ const STACKS_SIDE_BY_SIDE = 950;
 
 /**
  * The whole of Quittance for a test: real engines, a real chain node that mines when told to, five services
- * as processes or several as one, on ports and data of its own. With TEST_ENGINES=containers all of them are containers instead.
+ * as processes or several as one, on ports and data of its own.
  */
 export async function startQuittance(options: QuittanceOptions = {}): Promise<Quittance> {
   const dir = mkdtempSync(join(tmpdir(), 'quittance-'));
-  const containers = await partsFromContainers(dir, options);
-  const stack = await startSomewhere(containers?.remove, {
+  const stack = await startSomewhere({
     ...options,
     dir,
-    ...(containers === undefined ? {} : { parts: containers.parts }),
     settings: testSettings(options),
     postgresSettings: {
       ...(options.durable === true ? {} : { fsync: 'off', synchronous_commit: 'off' }),
@@ -168,14 +164,15 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
         await Promise.all([db.close(), gateway.close()]);
         await stack.stop();
         await stack.engines.postgres.destroy();
-        await containers?.remove();
         rmSync(dir, { recursive: true, force: true });
       }
     },
   };
 }
 
-/** What lets tests be quick, and what a test wants beside. */
+/**
+ * What lets tests be quick, and what a test wants beside. Workers that looked more often would take the processor from the tests.
+ */
 export function testSettings({ settings = {}, quiet = false }: QuittanceOptions): Settings {
   const common: Record<string, string> = quiet ? { LOG_LEVEL: 'warn' } : {};
   return {
@@ -189,34 +186,18 @@ export function testSettings({ settings = {}, quiet = false }: QuittanceOptions)
       CONNECTIONS_PER_CLIENT: '100000',
       ...settings.gateway,
     },
-    invoices: { ...common, SCAN_EVERY_MS: '100', ...settings.invoices },
-    payouts: { ...common, PAYOUTS_EVERY_MS: '100', ...settings.payouts },
-    auditor: { ...common, CHECK_EVERY_MS: '2000', ...settings.auditor },
+    invoices: { ...common, SCAN_EVERY_MS: '250', ...settings.invoices },
+    payouts: { ...common, PAYOUTS_EVERY_MS: '250', ...settings.payouts },
+    auditor: { ...common, CHECK_EVERY_MS: '4000', ...settings.auditor },
   };
 }
 
-/** Nothing where the parts are to be processes. */
-async function partsFromContainers(
-  dir: string,
-  { engineDirs, say = () => undefined }: QuittanceOptions,
-): Promise<ContainerParts | undefined> {
-  if (!fromContainers()) return undefined;
-  if (engineDirs !== undefined)
-    throw new Error('an engine in a container keeps its data there, and not in one of engineDirs');
-  const { containerParts } = await import('@quittance/stack/container-parts');
-  return await containerParts(join(dir, 'nodes'), say);
-}
-
 /** On ports that nobody has. */
-export async function startSomewhere(
-  cleanUp: (() => Promise<void>) | undefined,
-  options: Omit<StackOptions, 'basePort'>,
-): Promise<Stack> {
+export async function startSomewhere(options: Omit<StackOptions, 'basePort'>): Promise<Stack> {
   for (let tries = 1; ; tries++) {
     try {
       return await startStack({ ...options, basePort: FIRST_PORT + PORTS * randomInt(STACKS_SIDE_BY_SIDE) });
     } catch (error) {
-      await cleanUp?.();
       if (!(error instanceof PortTaken) || tries === STARTS_MAX) throw error;
     }
   }
