@@ -1,14 +1,15 @@
 import { configSchema } from '@quittance/ledger/config';
 import { startLedger } from '@quittance/ledger/service';
 import { invariants } from '@quittance/reconciliation/invariants';
-import { type AssetSymbol, isAssetSymbol } from '@quittance/shared/assets';
+import type { AssetSymbol } from '@quittance/shared/assets';
 import { loadConfig } from '@quittance/shared/config';
 import { type Db, openDb } from '@quittance/shared/db';
 import type { Service } from '@quittance/shared/events';
 import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
-import type { Quote, QuoteBoard } from '@quittance/shared/quotes';
+import type { Quote } from '@quittance/shared/quotes';
+import { aQuote, boardOf } from '@quittance/testkit/builders';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
 import { request } from 'undici';
 
@@ -46,7 +47,7 @@ export async function startFixture(terms: Terms) {
     db,
     natsUrl: nats.url,
     settingsOf,
-    quotes: boardOf(terms),
+    quotes: boardOf(quotesOf(terms)),
     /** A request of a merchant, as the gateway passes it on. */
     async call(
       port: number,
@@ -93,25 +94,16 @@ export async function startFixture(terms: Terms) {
   };
 }
 
-function boardOf(terms: Terms): Pick<QuoteBoard, 'latest' | 'fresh'> {
-  const now = new Date().toISOString();
-  const quotes = new Map(
-    Object.entries(terms)
-      .filter(([asset]) => isAssetSymbol(asset))
-      .map(([asset, { rate, confirmations, fee = '1000' }]): [string, Quote] => [
-        asset,
-        {
-          asset: asset as AssetSymbol,
-          active: true,
-          usd_rate: rate,
-          network_fee: fee,
-          min_confirmations: confirmations,
-          dust: '1000',
-          sources: [],
-          spread_bps: 0,
-          as_of: now,
-        },
-      ]),
+const quotesOf = (terms: Terms): Map<string, Quote> =>
+  new Map(
+    Object.entries(terms).map(([asset, { rate, confirmations, fee = '1000' }]) => [
+      asset,
+      aQuote({
+        asset: asset as AssetSymbol,
+        usd_rate: rate,
+        network_fee: fee,
+        min_confirmations: confirmations,
+        dust: '1000',
+      }),
+    ]),
   );
-  return { latest: (asset) => quotes.get(asset), fresh: (asset) => quotes.get(asset) };
-}

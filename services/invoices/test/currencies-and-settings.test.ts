@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { aFiatRate } from '@quittance/testkit/builders';
 import { expireUnchosen } from '../src/operations/expire-unchosen.ts';
 import { DUE, MINUTE, openFixture } from './fixture.ts';
-import { type Any, aFiatRate, api } from './replica.ts';
+import { type Any, api } from './replica.ts';
 
 const { fixture, pay, settle, blocks } = await openFixture();
 

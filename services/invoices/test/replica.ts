@@ -8,6 +8,7 @@ import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import type { FiatRate, Quote } from '@quittance/shared/quotes';
+import { aFiatRate, aQuote } from '@quittance/testkit/builders';
 import { onServer } from '@quittance/testkit/databases';
 import type { TestDatabase } from '@quittance/testkit/engines';
 import { request } from 'undici';
@@ -48,27 +49,6 @@ export type FixtureOptions = {
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever is answered and asserts on it
 export type Any = any;
 export type ApiAnswer = { status: number; headers: Record<string, unknown>; body: Any };
-
-export const aQuote = (over: Partial<Quote> & Pick<Quote, 'asset'>, now: Date): Quote => ({
-  active: true,
-  usd_rate: '2500',
-  network_fee: '500000000000000',
-  min_confirmations: 3,
-  dust: '10000000000000',
-  sources: [{ name: 'file', usd_rate: '2500', read_at: now.toISOString() }],
-  spread_bps: 0,
-  as_of: now.toISOString(),
-  ...over,
-});
-
-/** A currency's rate of one source. */
-export const aFiatRate = (currency: FiatRate['currency'], usdRate: string, now: Date): FiatRate => ({
-  currency,
-  usd_rate: usdRate,
-  sources: [{ name: 'file', usd_rate: usdRate, read_at: now.toISOString() }],
-  spread_bps: 0,
-  as_of: now.toISOString(),
-});
 
 /** The quotes that a fixture begins with, by asset. */
 export function someQuotes(chainName: Chain, now: Date): Map<string, Quote> {

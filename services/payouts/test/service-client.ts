@@ -1,6 +1,7 @@
 import { signIdentity } from '@quittance/shared/identity';
 import { type AccountId, newAccountId } from '@quittance/shared/ids';
 import type { FiatRate, Quote } from '@quittance/shared/quotes';
+import { aQuote } from '@quittance/testkit/builders';
 
 const SECRET = 'the secret that gateway and services share';
 export const PUBLIC_URL = 'http://pay.example';
@@ -32,18 +33,7 @@ export class TestBoard {
     this.set('BTC', { active: false });
   }
   set(asset: Quote['asset'], given: Partial<Quote>): void {
-    this.#quotes.set(asset, {
-      asset,
-      active: true,
-      usd_rate: '2500',
-      network_fee: '500000000000000',
-      min_confirmations: 3,
-      dust: '10000000000000',
-      sources: [],
-      spread_bps: 0,
-      as_of: new Date().toISOString(),
-      ...given,
-    });
+    this.#quotes.set(asset, aQuote({ asset, ...given }));
   }
   latest = (asset: string) => this.#quotes.get(asset);
   fresh = (asset: string) => (this.isFresh ? this.#quotes.get(asset) : undefined);

@@ -67,7 +67,7 @@ export function anEvent({
   at?: Date;
 } = {}): MerchantEvent {
   const payload = { account_id: account, resource_id: resource, version, data };
-  return anEventOf(kind, payload, at) as EventOf<EventKind> as MerchantEvent;
+  return anEventOf(kind, payload, { at }) as EventOf<EventKind> as MerchantEvent;
 }
 
 /** The same database, which calls `before` ahead of each query outside of a transaction. */
