@@ -5,26 +5,21 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import { loadConfig } from '@quittance/shared/config';
 import { type Db, openDb } from '@quittance/shared/db';
 import type { Service } from '@quittance/shared/events';
-import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import type { Quote } from '@quittance/shared/quotes';
+import { IDENTITY_SECRET } from '@quittance/testkit/api';
 import { aQuote, boardOf } from '@quittance/testkit/builders';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
-import { request } from 'undici';
 
 export const logger = createLogger('proofs', 'silent');
 /** Not a development node's own words: the accounts of those are rich already. */
 export const SEED = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
-const SECRET = 'the secret that the services of a proof share';
 
 export type Terms = Partial<Record<AssetSymbol, { rate: string; confirmations: number; fee?: string }>>;
 
 /** What the ledger records of an account's money, in smallest units. */
 export type Booked = { available: bigint; held: bigint; unresolved: bigint };
-
-// biome-ignore lint/suspicious/noExplicitAny: a proof reads whatever is answered and asserts on it
-export type Answered = { status: number; body: any };
 
 /** What every proof stands on: a real Postgres, a real NATS and a real ledger, and terms that hold for its length. */
 export async function startFixture(terms: Terms) {
@@ -33,7 +28,7 @@ export async function startFixture(terms: Terms) {
     PORT: '1',
     DATABASE_URL: database.urlOf(service),
     NATS_URL: nats.url,
-    IDENTITY_SECRET: SECRET,
+    IDENTITY_SECRET,
     PUBLIC_URL: 'http://pay.example',
     LOG_LEVEL: 'silent',
   });
@@ -48,24 +43,6 @@ export async function startFixture(terms: Terms) {
     natsUrl: nats.url,
     settingsOf,
     quotes: boardOf(quotesOf(terms)),
-    /** A request of a merchant, as the gateway passes it on. */
-    async call(
-      port: number,
-      account: AccountId,
-      method: 'GET' | 'POST',
-      path: string,
-      { body, now = new Date() }: { body?: object; now?: Date } = {},
-    ): Promise<Answered> {
-      const answer = await request(`http://127.0.0.1:${port}${path}`, {
-        method,
-        headers: {
-          [IDENTITY_HEADER]: signIdentity(SECRET, { account }, now),
-          'content-type': 'application/json',
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      return { status: answer.statusCode, body: await answer.body.json() };
-    },
     async booked(account: AccountId, asset: AssetSymbol): Promise<Booked> {
       const row = await db.maybe<Record<keyof Booked, string>>(
         'select available::text, held::text, unresolved::text from ledger.balances where account_id = $1 and asset = $2',

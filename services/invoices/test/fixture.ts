@@ -6,6 +6,7 @@ import { connectBus } from '@quittance/shared/bus';
 import type { EventKind, PayloadOf } from '@quittance/shared/events';
 import { type AccountId, newAccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
+import { api } from '@quittance/testkit/api';
 import { anEventOf, boardOf } from '@quittance/testkit/builders';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
@@ -16,7 +17,6 @@ import type { InvoicesService } from '../src/service.ts';
 import { createScanner } from '../src/workers.ts';
 import {
   type Any,
-  api,
   confirmKeys,
   type FixtureOptions,
   settings,

@@ -127,7 +127,7 @@ describe('a request', () => {
     await halt(db, 'ETH');
     for (const key of [undefined, 'during']) {
       const { status, headers, body } = await post('ETH', key);
-      const answer = [status, headers.get('retry-after'), body];
+      const answer = [status, headers['retry-after'], body];
       expect(answer).toMatchObject([503, '60', { message: 'Service Unavailable' }]);
       expect(body.hint).toContain('paused until the operator resumes them');
     }

@@ -100,14 +100,14 @@ describe('POST /api/invoices/{id}/refunds', () => {
   it('counts no refund that was refused, has failed, has expired or was cancelled', async () => {
     const invoice = anInvoice();
     at.fixture.ledger.reply = () => ({ outcome: 'refused' });
-    for (const replayed of [null, 'true']) {
+    for (const replayed of [undefined, 'true']) {
       const poor = await refund(
         invoice,
         { amount: 'all', address },
         { 'idempotency-key': `${invoice} poor` },
       );
       expect([poor.status, poor.body]).toMatchObject([400, { code: 'insufficient_balance' }]);
-      expect(poor.headers.get('idempotent-replayed')).toBe(replayed);
+      expect(poor.headers['idempotent-replayed']).toBe(replayed);
     }
     at.fixture.ledger.reply = () => ({ outcome: 'voided' });
     expect((await refund(invoice, { amount: 'all', address })).status).toBe(503);
@@ -135,13 +135,13 @@ describe('POST /api/invoices/{id}/refunds', () => {
       const key = { 'idempotency-key': `${invoice} ${JSON.stringify(body)}` };
       const both = await Promise.all([refund(invoice, body, key), refund(invoice, body, key)]);
       const first = both.find(
-        ({ status, headers }) => status === 201 && headers.get('idempotent-replayed') === null,
+        ({ status, headers }) => status === 201 && headers['idempotent-replayed'] === undefined,
       );
       const again = await refund(invoice, body, key);
       expect([again.status, again.body]).toEqual([201, first?.body]);
       if ('address' in body) expect(again.body.data.claim_url).toBeNull();
       else expect(again.body.data.claim_url).toContain('/claim/');
-      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect(again.headers['idempotent-replayed']).toBe('true');
       const other = await refund(invoice, { ...body, amount: 26 }, key);
       expect(other.status).toBe(422);
     }
