@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { connectBus } from '@quittance/shared/bus';
 import { commandSubject, commands, type ReplyOf, type RequestOf } from '@quittance/shared/commands';
-import { openDb } from '@quittance/shared/db';
+import { type Db, openDb } from '@quittance/shared/db';
 import type { EventKind, EventOf, PayloadOf } from '@quittance/shared/events';
 import { type AccountId, type DepositId, newAccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
@@ -87,11 +87,7 @@ async function ledgerFixture() {
         unsent = unsent.filter((_, i) => stored[i] !== true);
       }
     },
-    /** Handles events in one transaction as the consumer does, as if none had ever come before. */
-    handle: (...events: Sent[]) =>
-      db.transaction((trx) =>
-        handleBatch(trx, events.map(envelopeOf) as EventOf<EventKind>[], handlers, { logger }),
-      ),
+    handle: (...events: Sent[]) => handleOn(db, ...events),
     /** Asks for a hold until the answer is known, as a payout that is made again would. */
     async place(request: Hold): Promise<ReplyOf<'hold.place'>['outcome']> {
       const { reply } = commands['hold.place'];
@@ -147,7 +143,12 @@ export const askHttp = (
   body?: object,
 ) => api(port, method, path, { account, body });
 
-const envelopeOf = (event: Sent) => ({ ...anEventOf(event.kind, event.payload), ...event });
+export const envelopeOf = (event: Sent) =>
+  ({ ...anEventOf(event.kind, event.payload), ...event }) as EventOf<EventKind>;
+
+/** Handles events in one transaction as the consumer does, as if none had ever come before. */
+export const handleOn = (db: Db, ...events: Sent[]): Promise<void> =>
+  db.transaction((trx) => handleBatch(trx, events.map(envelopeOf), handlers, { logger }));
 
 export const anAccount = (): AccountId => newAccountId(new Date());
 
