@@ -42,7 +42,7 @@ beforeAll(async () => {
 async function richMerchant(amount: bigint): Promise<{ id: string; at(turn: number): Merchant }> {
   const { quittance, replicas } = on;
   const one = await quittance.merchant();
-  const gateways = [quittance.url, replicas.gateway.url];
+  const gateways = [quittance.url, `http://127.0.0.1:${replicas.gateway.port}`];
   const ways = gateways.map((url) => merchant(url, one.id, one.token, CONNECTIONS, quittance.clientLog));
   const { body } = await one.post('/api/invoices', { asset: 'ETH', amount: '5' });
   const paid = formatUnits(units(amount), ETHER_DECIMALS);
