@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
+import { depositAddress, HOT } from '@quittance/testkit/scripted-evm-sender';
 import { haltedAssets } from '../src/store/halts.ts';
 import { halt, resume } from './chain-worker-fixture.ts';
 import { CONFIRMATIONS, type EngineFixture, ETHER, engineSuite } from './engine-fixture.ts';
-import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
+import { MAX_FEE } from './scripted-chain.ts';
 import { order, type RequestsFixture, requestsSuite } from './service-fixture.ts';
 
 /** Halts of the auditor, and what is not signed because of them. */
