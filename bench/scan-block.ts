@@ -18,6 +18,7 @@ import { openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { serviceUrl } from '@quittance/shared/migrate';
 import { migrateAll } from '@quittance/shared/migrate-all';
+import { aQuote } from '@quittance/testkit/builders';
 import pg from 'pg';
 import { median } from './drive.ts';
 
@@ -29,17 +30,9 @@ const ROUNDS = 20;
 const WARM_UP = 3;
 const PASSWORD = 'bench';
 const WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
-const QUOTE = JSON.stringify({
-  ...{
-    asset: 'BTC',
-    active: true,
-    usd_rate: '60000',
-    network_fee: '1000',
-    min_confirmations: 2,
-    dust: '1000',
-  },
-  ...{ sources: [], spread_bps: 0, as_of: new Date(0).toISOString() },
-});
+const QUOTE = JSON.stringify(
+  aQuote({ asset: 'BTC', usd_rate: '60000', network_fee: '1000', min_confirmations: 2, dust: '1000' }),
+);
 const logger = createLogger('bench', 'error');
 
 export type ScanOutcome = {

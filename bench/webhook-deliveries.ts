@@ -9,10 +9,11 @@ import { startPostgres } from '@quittance/engines/postgres';
 import { type Engine, startEngine } from '@quittance/engines/process';
 import { sleep, systemClock } from '@quittance/shared/clock';
 import { type Db, openDb } from '@quittance/shared/db';
-import { newAccountId, newEventId, newInvoiceId } from '@quittance/shared/ids';
+import { newAccountId, newInvoiceId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { serviceUrl } from '@quittance/shared/migrate';
 import { migrateAll } from '@quittance/shared/migrate-all';
+import { anEventOf } from '@quittance/testkit/builders';
 import { envelopeOf, type LoggedEvent } from '@quittance/webhooks/domain/envelope';
 import { defaultEventTypes } from '@quittance/webhooks/domain/event-types';
 import { createSecretEncryption, signatureHeaders, signingKey } from '@quittance/webhooks/endpoint-secrets';
@@ -194,10 +195,8 @@ function paid(account: string): MerchantEvent {
       { txid: '4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b', amount: '0.00041667' },
     ],
   };
-  return {
-    ...{ id: newEventId(now), kind: 'invoice.paid', created_at: now.toISOString(), request_id: null },
-    payload: { account_id: account, resource_id: invoice.id, version: 1, data: invoice },
-  } as unknown as MerchantEvent;
+  const payload = { account_id: account, resource_id: invoice.id, version: 1, data: invoice };
+  return anEventOf('invoice.paid', payload, { at: now }) as unknown as MerchantEvent;
 }
 
 export async function openFixture(endpoints: number): Promise<Fixture> {

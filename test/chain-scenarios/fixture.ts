@@ -1,29 +1,25 @@
 import { configSchema } from '@quittance/ledger/config';
 import { startLedger } from '@quittance/ledger/service';
 import { invariants } from '@quittance/reconciliation/invariants';
-import { type AssetSymbol, isAssetSymbol } from '@quittance/shared/assets';
+import type { AssetSymbol } from '@quittance/shared/assets';
 import { loadConfig } from '@quittance/shared/config';
 import { type Db, openDb } from '@quittance/shared/db';
 import type { Service } from '@quittance/shared/events';
-import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
-import type { Quote, QuoteBoard } from '@quittance/shared/quotes';
+import type { Quote } from '@quittance/shared/quotes';
+import { IDENTITY_SECRET } from '@quittance/testkit/api';
+import { aQuote, boardOf } from '@quittance/testkit/builders';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
-import { request } from 'undici';
 
 export const logger = createLogger('proofs', 'silent');
 /** Not a development node's own words: the accounts of those are rich already. */
 export const SEED = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
-const SECRET = 'the secret that the services of a proof share';
 
 export type Terms = Partial<Record<AssetSymbol, { rate: string; confirmations: number; fee?: string }>>;
 
 /** What the ledger records of an account's money, in smallest units. */
 export type Booked = { available: bigint; held: bigint; unresolved: bigint };
-
-// biome-ignore lint/suspicious/noExplicitAny: a proof reads whatever is answered and asserts on it
-export type Answered = { status: number; body: any };
 
 /** What every proof stands on: a real Postgres, a real NATS and a real ledger, and terms that hold for its length. */
 export async function startFixture(terms: Terms) {
@@ -32,7 +28,7 @@ export async function startFixture(terms: Terms) {
     PORT: '1',
     DATABASE_URL: database.urlOf(service),
     NATS_URL: nats.url,
-    IDENTITY_SECRET: SECRET,
+    IDENTITY_SECRET,
     PUBLIC_URL: 'http://pay.example',
     LOG_LEVEL: 'silent',
   });
@@ -46,25 +42,7 @@ export async function startFixture(terms: Terms) {
     db,
     natsUrl: nats.url,
     settingsOf,
-    quotes: boardOf(terms),
-    /** A request of a merchant, as the gateway passes it on. */
-    async call(
-      port: number,
-      account: AccountId,
-      method: 'GET' | 'POST',
-      path: string,
-      { body, now = new Date() }: { body?: object; now?: Date } = {},
-    ): Promise<Answered> {
-      const answer = await request(`http://127.0.0.1:${port}${path}`, {
-        method,
-        headers: {
-          [IDENTITY_HEADER]: signIdentity(SECRET, { account }, now),
-          'content-type': 'application/json',
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      return { status: answer.statusCode, body: await answer.body.json() };
-    },
+    quotes: boardOf(quotesOf(terms)),
     async booked(account: AccountId, asset: AssetSymbol): Promise<Booked> {
       const row = await db.maybe<Record<keyof Booked, string>>(
         'select available::text, held::text, unresolved::text from ledger.balances where account_id = $1 and asset = $2',
@@ -93,25 +71,16 @@ export async function startFixture(terms: Terms) {
   };
 }
 
-function boardOf(terms: Terms): Pick<QuoteBoard, 'latest' | 'fresh'> {
-  const now = new Date().toISOString();
-  const quotes = new Map(
-    Object.entries(terms)
-      .filter(([asset]) => isAssetSymbol(asset))
-      .map(([asset, { rate, confirmations, fee = '1000' }]): [string, Quote] => [
-        asset,
-        {
-          asset: asset as AssetSymbol,
-          active: true,
-          usd_rate: rate,
-          network_fee: fee,
-          min_confirmations: confirmations,
-          dust: '1000',
-          sources: [],
-          spread_bps: 0,
-          as_of: now,
-        },
-      ]),
+const quotesOf = (terms: Terms): Map<string, Quote> =>
+  new Map(
+    Object.entries(terms).map(([asset, { rate, confirmations, fee = '1000' }]) => [
+      asset,
+      aQuote({
+        asset: asset as AssetSymbol,
+        usd_rate: rate,
+        network_fee: fee,
+        min_confirmations: confirmations,
+        dust: '1000',
+      }),
+    ]),
   );
-  return { latest: (asset) => quotes.get(asset), fresh: (asset) => quotes.get(asset) };
-}

@@ -14,6 +14,7 @@ import { connectBus } from '@quittance/shared/bus';
 import { commandSubject, commands } from '@quittance/shared/commands';
 import { loadConfig } from '@quittance/shared/config';
 import { type AccountId, newAccountId } from '@quittance/shared/ids';
+import { api } from '@quittance/testkit/api';
 import { eventually } from '@quittance/testkit/eventually';
 import type { BitcoinChain } from './bitcoin-chain.ts';
 import type { EvmChain } from './evm-chain.ts';
@@ -100,8 +101,8 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
         if (n > 0) throw new Error(`${n} events have not reached the ledger`);
       }),
     async invoice(account: AccountId, order: object): Promise<Invoice> {
-      const given = { body: order, now: clock.now() };
-      const { status, body } = await fixture.call(invoices.port, account, 'POST', '/api/invoices', given);
+      const given = { account, body: order, now: clock.now() };
+      const { status, body } = await api(invoices.port, 'POST', '/api/invoices', given);
       if (status !== 201) throw new Error(`POST /api/invoices answers ${JSON.stringify(body)}`);
       const { id, amount } = body.data;
       // As it is stored and compared, not as people see it.
@@ -112,7 +113,7 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
     },
     /** An invoice as its merchant sees it. */
     read: async (account: AccountId, id: string) =>
-      (await fixture.call(invoices.port, account, 'GET', `/api/invoices/${id}`, { now: clock.now() })).body,
+      (await api(invoices.port, 'GET', `/api/invoices/${id}`, { account, now: clock.now() })).body,
     /** Settled deposits that their chain does not bear out, by the checker that production runs. */
     async unborne(chain: Chain): Promise<string[]> {
       const settings = config.chains.find((one) => one.chain === chain);

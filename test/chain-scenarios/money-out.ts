@@ -5,6 +5,7 @@ import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { connectBus } from '@quittance/shared/bus';
 import { loadConfig } from '@quittance/shared/config';
 import { type AccountId, newAccountId } from '@quittance/shared/ids';
+import { api } from '@quittance/testkit/api';
 import { anEventOf, aSettledDeposit } from '@quittance/testkit/builders';
 import { eventually } from '@quittance/testkit/eventually';
 import { logger, SEED, startFixture, type Terms } from './fixture.ts';
@@ -85,7 +86,7 @@ export async function startMoneyOut(terms: Terms, settings: Record<string, strin
     async payout(account: AccountId, order: Omit<Payout, 'id'> & { text: string }): Promise<Payout> {
       const { asset, amount, to, text } = order;
       const body = { asset, amount: text, address: to };
-      const answer = await fixture.call(payouts.port, account, 'POST', '/api/payouts', { body });
+      const answer = await api(payouts.port, 'POST', '/api/payouts', { account, body });
       if (answer.status !== 201) throw new Error(`POST /api/payouts answers ${JSON.stringify(answer.body)}`);
       return { id: answer.body.data.id, asset, amount, to };
     },

@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { openWallet } from '@quittance/chains/evm/wallet';
@@ -13,6 +11,7 @@ import { runServiceMain } from '@quittance/testkit/service-main';
 import { batchAndAutomaticPayout } from './money-batches.ts';
 import { type Asset, fixture, LATE_MS, matrix, sale, scenarios } from './money-scenarios.ts';
 import { seeded } from './seeded-discrepancies.ts';
+import { quittanceCommand } from './shop/on-stack.ts';
 
 /**
  * Every way that money comes and goes, for each asset on its real node, from the API in to the chain and back. All
@@ -150,21 +149,13 @@ test.each(['BTC', 'USDC_ERC20', 'SOL'] as const)(
   LIMIT_MS,
 );
 
-const cli = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url));
-
 /** As an operator runs it, with the settings that payouts has. */
-async function verifyBooks(): Promise<{ code: number | null; output: string }> {
-  const { adminUrl, chainSettings } = quittance.stack;
-  const env = { DATABASE_URL_ADMIN: adminUrl, ...chainSettings };
-  return await new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [cli, 'verify-books', '--grace-period', '0'],
-      { env },
-      (_, out, err) => resolve({ code: child.exitCode, output: out + err }),
-    );
-  });
-}
+const verifyBooks = () =>
+  quittanceCommand(quittance, { DATABASE_URL_ADMIN: quittance.stack.adminUrl }, [
+    'verify-books',
+    '--grace-period',
+    '0',
+  ]);
 
 const change = async (statements: readonly string[], asset: Asset) => {
   for (const sql of statements) await quittance.db.rows(sql, [asset]);
@@ -184,11 +175,11 @@ test(
       expect([what, found]).toEqual([what, expect.stringMatching(named)]);
     }
     for (const [, asset, seed] of seeded) await change(seed, asset);
-    const { code, output } = await verifyBooks();
+    const { code, out, err } = await verifyBooks();
     for (const [, asset, , repair] of seeded) await change(repair, asset);
     expect(code).toBe(1);
     for (const [what, , , , named] of seeded)
-      expect([what, output]).toEqual([what, expect.stringMatching(named)]);
+      expect([what, out + err]).toEqual([what, expect.stringMatching(named)]);
     expect(await verifyBooks()).toMatchObject({ code: 0 });
   },
   LIMIT_MS,

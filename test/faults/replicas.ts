@@ -1,25 +1,17 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
-import { freePort } from '@quittance/engines/free-port';
 import type { Engine } from '@quittance/engines/process';
-import type { Service } from '@quittance/shared/events';
-import { startServiceProcess } from '@quittance/stack/service-process';
 import { type FaultProxy, startFaultProxy } from '@quittance/testkit/fault-proxy';
 import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import { type Replica, startReplica } from '@quittance/testkit/replica';
 import { putBetween } from './between.ts';
 import { type Mining, mineAllTheTime } from './mining.ts';
 
 const STARTS_WITHIN_MS = 180_000;
-
-type Replica = {
-  engine: Engine;
-  url: string;
-  logDir: string;
-  stop(): Promise<void>;
-};
+/** Where the second process of payouts logs. */
+const SECOND_LOGS = 'second-logs';
 
 /** A process of payouts: its way to the node, and how many lines of its log say something. */
 export type PayoutsProcess = { engine: Engine; node: FaultProxy; said(text: string): number };
@@ -44,55 +36,35 @@ export function replicated(): Replicated {
     const setting = 'ETHEREUM_RPC_URL';
     await putBetween(quittance, [{ service: 'payouts', setting, through: () => nodeOfOwn.url }]);
     const [payouts, ledger, webhooks] = await Promise.all([
-      startReplica(quittance, 'payouts', { [setting]: nodeOfSecond.url }),
+      startReplica(quittance, 'payouts', { [setting]: nodeOfSecond.url }, SECOND_LOGS),
       startReplica(quittance, 'ledger'),
       startReplica(quittance, 'webhooks'),
     ]);
-    const upstreams = { PAYOUTS_URL: payouts.url, LEDGER_URL: ledger.url, WEBHOOKS_URL: webhooks.url };
-    const gateway = await startReplica(quittance, 'gateway', upstreams);
+    const gateway = await startReplica(quittance, 'gateway', {
+      PAYOUTS_URL: `http://127.0.0.1:${payouts.port}`,
+      LEDGER_URL: `http://127.0.0.1:${ledger.port}`,
+      WEBHOOKS_URL: `http://127.0.0.1:${webhooks.port}`,
+    });
     on.replicas = { payouts, ledger, webhooks, gateway };
-    const logs = join(dirname(stack.pricesFile), 'logs');
+    const said = (logs: string) => saidIn(join(dirname(stack.pricesFile), logs));
     on.payouts = [
-      { engine: stack.services.payouts, node: nodeOfOwn, said: saidIn(logs, /^payouts/) },
-      { engine: payouts.engine, node: nodeOfSecond, said: saidIn(payouts.logDir) },
+      { engine: stack.services.payouts, node: nodeOfOwn, said: said('logs') },
+      { engine: payouts.engine, node: nodeOfSecond, said: said(SECOND_LOGS) },
     ];
     mining = mineAllTheTime(() => quittance.ethereum.mine(), 100);
   }, patient(STARTS_WITHIN_MS));
   afterAll(async () => {
     await mining?.stop();
     for (const { engine } of on.payouts ?? []) engine.resume();
-    for (const replica of Object.values(on.replicas ?? {})) await replica.stop();
+    for (const { engine } of Object.values(on.replicas ?? {})) await engine.stop();
     await on.quittance?.stop();
     for (const { node } of on.payouts ?? []) await node.close();
   }, patient(STARTS_WITHIN_MS));
   return on;
 }
 
-const saidIn =
-  (folder: string, files = /./) =>
-  (text: string) =>
-    readdirSync(folder)
-      .filter((file) => files.test(file))
-      .flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'))
-      .filter((line) => line.includes(text)).length;
-
-/** One more process of a service beside the stack's own, with the same settings but for those given. */
-async function startReplica(
-  { stack }: Quittance,
-  service: Service,
-  settings: Readonly<Record<string, string>> = {},
-): Promise<Replica> {
-  const port = await freePort();
-  const logDir = mkdtempSync(join(tmpdir(), `quittance-${service}-`));
-  const env = { ...stack.settingsOf(service), ...settings, PORT: String(port) };
-  const engine = await startServiceProcess({ service, port, env, logDir });
-  return {
-    engine,
-    url: `http://127.0.0.1:${port}`,
-    logDir,
-    async stop() {
-      await engine.stop();
-      rmSync(logDir, { recursive: true, force: true });
-    },
-  };
-}
+const saidIn = (folder: string) => (text: string) =>
+  readdirSync(folder)
+    .filter((file) => file.startsWith('payouts'))
+    .flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'))
+    .filter((line) => line.includes(text)).length;

@@ -1,53 +1,29 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { handlers } from '@quittance/ledger/handlers';
 import { holdBatcherOf, placeHold } from '@quittance/ledger/operations/place-hold';
 import { systemClock } from '@quittance/shared/clock';
 import type { ReplyOf, RequestOf } from '@quittance/shared/commands';
-import { type Db, openDb } from '@quittance/shared/db';
 import { type EventKind, type EventOf, subjectOf } from '@quittance/shared/events';
 import type { AccountId } from '@quittance/shared/ids';
 import { throttledLog } from '@quittance/shared/logger';
-import { handleBatch, processMessages } from '@quittance/shared/process-messages';
-import { anEventOf } from '@quittance/testkit/builders';
-import { testDatabase } from '@quittance/testkit/engines';
+import { processMessages } from '@quittance/shared/process-messages';
 import { aMessage } from '../../packages/shared/test/delivered-message.ts';
 import {
   aDeposit,
   aHold,
   anAccount,
+  envelopeOf,
+  handleOn,
   logger,
   reversalOf,
   type Sent,
 } from '../../services/ledger/test/ledger-fixture.ts';
-import { type Interleaver, type Operation, openInterleaver, returned } from './interleave.ts';
+import { type Operation, returned } from './interleave.ts';
+import { handling, openLedgerReplicas } from './ledger-replicas.ts';
 
 type Outcome = ReplyOf<'hold.place'>['outcome'];
 
-let database: Awaited<ReturnType<typeof testDatabase>>;
-let db: Db;
-let replicas: Interleaver;
-beforeAll(async () => {
-  database = await testDatabase();
-  db = openDb({ url: database.urlOf('ledger'), schema: 'ledger', pool: 1, logger });
-  replicas = await openInterleaver(database, 'ledger');
-});
-afterAll(async () => {
-  await Promise.all([db.close(), replicas.close()]);
-  await database.drop();
-});
-
-const envelopeOf = (event: Sent) =>
-  ({ ...anEventOf(event.kind, event.payload), ...event }) as EventOf<EventKind>;
-
-/** Handles an event as the consumer does, as if it had never come before. */
-const handle = (on: Db, event: Sent) =>
-  on.transaction((trx) => handleBatch(trx, [envelopeOf(event)], handlers, { logger }));
-
-/** A consumer that pauses with its first lock, and before it commits. */
-const handling = (event: Sent): Operation<void> => ({
-  pausesBefore: ['postings_insert', 'commit'],
-  run: (on) => handle(on, event),
-});
+const { replicas, db } = await openLedgerReplicas();
 
 /** A consumer that NATS delivers this event to. @returns how it answers */
 const receiving = (event: EventOf<EventKind>): Operation<string[]> => ({
@@ -79,7 +55,7 @@ const placing = (hold: RequestOf<'hold.place'>): Operation<Outcome> => ({
 /** An account with 100. */
 async function aRichAccount(): Promise<AccountId> {
   const account = anAccount();
-  await handle(db, { kind: 'deposit.settled', payload: aDeposit(account, 100n) });
+  await handleOn(db, { kind: 'deposit.settled', payload: aDeposit(account, 100n) });
   return account;
 }
 

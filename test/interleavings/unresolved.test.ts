@@ -1,56 +1,25 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { handlers } from '@quittance/ledger/handlers';
+import { expect, it } from '@jest/globals';
 import { acceptDeposit } from '@quittance/ledger/operations/accept-unresolved';
 import { holdBatcherOf, placeHold } from '@quittance/ledger/operations/place-hold';
 import { systemClock } from '@quittance/shared/clock';
-import { type Db, openDb } from '@quittance/shared/db';
-import type { EventKind, EventOf } from '@quittance/shared/events';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
-import { handleBatch } from '@quittance/shared/process-messages';
-import { anEventOf } from '@quittance/testkit/builders';
-import { testDatabase } from '@quittance/testkit/engines';
 import {
   aDeposit,
   anAccount,
   aReturn,
   type Hold,
+  handleOn,
   type LedgerDeposit,
   logger,
   release,
   reversed,
-  type Sent,
   settle,
   settled,
 } from '../../services/ledger/test/ledger-fixture.ts';
-import { type Interleaver, type Operation, openInterleaver, returned } from './interleave.ts';
+import { type Operation, returned } from './interleave.ts';
+import { handling, openLedgerReplicas } from './ledger-replicas.ts';
 
-/** An unresolved deposit of 100 that is returned in parts. */
-let database: Awaited<ReturnType<typeof testDatabase>>;
-let db: Db;
-let replicas: Interleaver;
-beforeAll(async () => {
-  database = await testDatabase();
-  db = openDb({ url: database.urlOf('ledger'), schema: 'ledger', pool: 1, logger });
-  replicas = await openInterleaver(database, 'ledger');
-});
-afterAll(async () => {
-  await Promise.all([db.close(), replicas.close()]);
-  await database.drop();
-});
-
-const handle = (on: Db, event: Sent) =>
-  on.transaction((trx) =>
-    handleBatch(
-      trx,
-      [{ ...anEventOf(event.kind, event.payload), ...event } as EventOf<EventKind>],
-      handlers,
-      { logger },
-    ),
-  );
-const handling = (event: Sent): Operation<void> => ({
-  pausesBefore: ['postings_insert', 'commit'],
-  run: (on) => handle(on, event),
-});
+const { replicas, db } = await openLedgerReplicas();
 
 /** @returns the outcome, or the name of the error: no answer, and the client asks again. */
 const placing = (hold: Hold): Operation<string> => ({
@@ -70,7 +39,7 @@ const accepting = ({ account_id, deposit_id }: LedgerDeposit): Operation<boolean
 
 async function anOpenDeposit(): Promise<LedgerDeposit> {
   const deposit = aDeposit(anAccount(), 100n, { disposition: 'unresolved' });
-  await handle(db, settled(deposit));
+  await handleOn(db, settled(deposit));
   return deposit;
 }
 const part = (deposit: LedgerDeposit, amount: bigint): Hold =>
@@ -186,7 +155,7 @@ it('takes back what a part leaves of a deposit that the chain takes back at once
     const [available, held, unresolved, , state] = await booksOf(deposit);
     expect([available, held, unresolved, state]).toEqual(['0', isPlaced ? '60' : '0', '0', 'reversed']);
     if (!isPlaced) return;
-    await handle(db, release(hold));
+    await handleOn(db, release(hold));
     expect((await booksOf(deposit)).slice(0, 3)).toEqual(['0', '0', '0']);
   });
 });

@@ -1,19 +1,23 @@
 import type { Block, Broadcast, Payment } from '@quittance/chains/chain';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { units } from '@quittance/shared/money';
-import type { ReorgFate, SimChain, SimChainOptions } from './chain.ts';
-import { type EvmView, evmSender } from './evm-sender.ts';
 import {
+  addToPool,
   DEPOSITS,
   depositAddress,
-  type EvmBlock,
-  GWEI,
+  type EvmView,
+  evmSender,
   HOT,
   type Mined,
+  type MinedBlock,
   parse,
   type Transaction,
-} from './evm-transactions.ts';
+} from '@quittance/testkit/scripted-evm-sender';
+import { askToBroadcast, type ReorgFate, type SimChain, type SimChainOptions } from './chain.ts';
 
+type EvmBlock = MinedBlock & { parentHash: string; time: Date };
+
+const GWEI = 10n ** 9n;
 const USUAL_FEE = 2n * GWEI;
 const HIGH_FEE = 20n * GWEI;
 const FINAL_BEHIND = 3;
@@ -108,7 +112,7 @@ export function createEvmChain({ random, now }: SimChainOptions): SimChain<'evm'
     }
   }
 
-  const find: EvmView['find'] = (txHash) => {
+  const find = (txHash: string) => {
     for (const block of blocks) {
       const mined = block.mined.find(({ transaction }) => transaction.hash === txHash);
       if (mined !== undefined) return { block, mined };
@@ -120,15 +124,7 @@ export function createEvmChain({ random, now }: SimChainOptions): SimChain<'evm'
     const transaction = parse(raw);
     arrived.set(transaction.hash, transaction);
     if (find(transaction.hash) !== undefined || pool.has(transaction.hash)) return 'accepted';
-    if (transaction.nonce < (nonces.get(transaction.from) ?? 0)) return 'rejected';
-    for (const other of pool.values()) {
-      if (other.from !== transaction.from || other.nonce !== transaction.nonce) continue;
-      // Nodes take another one in its place only for a tenth more.
-      if (transaction.fee * 10n < other.fee * 11n) return 'rejected';
-      pool.delete(other.hash);
-    }
-    pool.set(transaction.hash, transaction);
-    return 'accepted';
+    return addToPool(pool, transaction, nonces.get(transaction.from) ?? 0) ? 'accepted' : 'rejected';
   }
 
   const paymentsOf = ({ mined }: EvmBlock): Payment[] =>
@@ -149,17 +145,17 @@ export function createEvmChain({ random, now }: SimChainOptions): SimChain<'evm'
   });
 
   const view: EvmView = {
-    blocks,
-    pool,
-    refusing,
+    pool: () => pool,
+    refuses: (to) => refusing.has(to),
     balance,
-    leastFee: () => leastFee,
-    nextNonce: (address) => nonces.get(address) ?? 0,
-    nonceAt,
-    head,
-    finalized,
+    fees: () => ({ maxFeePerGas: 2n * leastFee, maxPriorityFeePerGas: GWEI }),
+    usualFee: () => leastFee,
+    height: () => head().height,
+    finalizedHeight: finalized,
+    nonceAt: (address, height) =>
+      height === head().height ? (nonces.get(address) ?? 0) : nonceAt(address, height),
     find,
-    take,
+    blocksBetween: (from, to) => blocks.slice(from, to + 1),
   };
   recount();
   return {
@@ -190,7 +186,10 @@ export function createEvmChain({ random, now }: SimChainOptions): SimChain<'evm'
       close: async () => {},
     }),
 
-    sender: (ask) => evmSender(view, ask),
+    sender: (ask) => ({
+      ...evmSender(view, ask),
+      broadcast: (raw) => askToBroadcast(ask, () => take(raw)),
+    }),
     depositAddress,
     hotAddress: HOT,
     isOurAddress: (address) => address === HOT || address.startsWith(DEPOSITS),

@@ -33,6 +33,7 @@ import { type Handlers, processMessages } from '@quittance/shared/process-messag
 import type { Quote } from '@quittance/shared/quotes';
 import { answerReconcilers, reconcileStep } from '@quittance/shared/reconcile';
 import { Secret } from '@quittance/shared/secret';
+import { aQuote } from '@quittance/testkit/builders';
 import { handlers as webhooksHandlers } from '@quittance/webhooks/handlers';
 import type { Environment } from './environment.ts';
 import type { Steps } from './mutant.ts';
@@ -125,17 +126,14 @@ function messengerOf<P>(common: Common, handlers: Handlers<P>, ports: P): Worker
 }
 
 export function quotesOf(environment: Environment) {
-  const quote = (asset: AssetSymbol): Quote => ({
+  const terms = (asset: AssetSymbol) => ({
     asset,
-    active: true,
     usd_rate: usdRate(environment, asset),
     network_fee: networkFee(environment, asset).toString(),
     min_confirmations: environment.chain.minConfirmations,
     dust: (environment.chain.unit(asset) / 1_000n).toString(),
-    sources: [],
-    spread_bps: 0,
-    as_of: new Date(BEGINNING).toISOString(),
   });
+  const quote = (asset: AssetSymbol): Quote => aQuote(terms(asset), new Date(BEGINNING));
   return { latest: quote, fresh: quote };
 }
 

@@ -1,3 +1,5 @@
+import { creditedDeposit } from '@quittance/testkit/credited-deposit';
+
 const tables = [
   ...[
     'balances',
@@ -24,25 +26,16 @@ export const rightBooks = `
   ${tables.map((table) => `delete from ${table};`).join(' ')}
   alter table ledger.balances drop constraint if exists balances_available_not_negative;
   alter table ledger.balances add constraint balances_available_not_negative check (available >= 0);
-  insert into ledger.balances (account_id, asset, available, held) values ('acc_1', 'ETH', 60, 40);
-  insert into ledger.transfers (op, kind, account_id, asset, amount) values
-    ('deposit:dep_1', 'deposit', 'acc_1', 'ETH', 100), ('hold:7', 'hold', 'acc_1', 'ETH', 30);
+  ${creditedDeposit()};
+  update ledger.balances set available = 60, held = 40;
+  insert into ledger.transfers (op, kind, account_id, asset, amount) values ('hold:7', 'hold', 'acc_1', 'ETH', 30);
   insert into ledger.entries (transfer_seq, account_id, bucket, asset, amount)
-    select seq, 'acc_1', 'available', 'ETH', 100 from ledger.transfers where op = 'deposit:dep_1' union all
-    select seq, null, 'custody', 'ETH', -100 from ledger.transfers where op = 'deposit:dep_1' union all
     select seq, 'acc_1', 'available', 'ETH', -40 from ledger.transfers where op = 'hold:7' union all
     select seq, 'acc_1', 'held', 'ETH', 40 from ledger.transfers where op = 'hold:7';
   insert into ledger.holds (payout_id, account_id, asset, amount, network_fee, state)
     values ('7', 'acc_1', 'ETH', 30, 10, 'placed');
   insert into payouts.payouts (seq, id, account_id, asset, amount, network_fee, address, min_confirmations, status)
     values (1, 7, 'acc_1', 'ETH', 30, 10, '0x1', 3, 'reserved');
-  insert into invoices.invoices (id, account_id, asset, chain, amount_fiat, usd_rate, quote, amount_due,
-      min_confirmations, dust, status, created_at, paid_at, address, derivation_index)
-    values ('inv_1', 'acc_1', 'ETH', 'ethereum', 1000, 10, '{}', 100, 3, 1, 'paid', now(), now(), '0xa', 0);
-  insert into invoices.deposits (id, chain, outpoint, invoice_id, asset, address, derivation_index, amount,
-      output_index, block_height, block_hash, first_seen_at, min_confirmations, state, settled_at, disposition)
-    values ('dep_1', 'ethereum', '0xt:0', 'inv_1', 'ETH', '0xa', 0, 100, 0, 1, '0xb', now(), 3, 'settled',
-      now(), 'credit');
   insert into webhooks.accounts (account_id, last_sequence) values ('acc_1', 2);
   insert into webhooks.events (account_id, sequence, id, kind, created_at, resource_id, version, data)
     values ('acc_1', 1, 'evt_1', 'invoice.created', now(), 'inv_1', 1, '{}'),

@@ -1,13 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { anEventOf } from '@quittance/testkit/builders';
 import { isAnswerOfTheBus } from './messenger.ts';
 
-const EVENT = JSON.stringify({
-  id: 'evt_1',
-  kind: 'credit.recorded',
-  created_at: '2026-01-01T00:00:00.000Z',
-  request_id: null,
-  payload: { deposit_id: 'dep_1', invoice_id: 'inv_1' },
-});
+const EVENT = JSON.stringify(anEventOf('credit.recorded', { deposit_id: 'dep_1', invoice_id: 'inv_1' }));
 
 test.each<[what: string, body: string, headers: Record<string, string> | undefined, is: boolean]>([
   ['a status of the bus', '', { Status: '404' }, true],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import {
   type Cents,
@@ -39,8 +40,8 @@ const anyDecimals = fc.integer({ min: 0, max: 30 });
 const anyUnits = fc.bigInt({ min: 0n, max: 10n ** 60n }).map(units);
 
 describe('amounts as text', () => {
-  test('what is formatted is parsed back exactly, at 0 to 30 decimals', () => {
-    fc.assert(
+  test('what is formatted is parsed back exactly, at 0 to 30 decimals', async () => {
+    await assertProperty(
       fc.property(anyUnits, anyDecimals, (amount, decimals) => {
         const text = formatUnits(amount, decimals);
         expect(text).toMatch(/^\d+(\.\d*[1-9])?$/);
@@ -49,8 +50,8 @@ describe('amounts as text', () => {
     );
   });
 
-  test('a digit more than the asset has is refused, never rounded', () => {
-    fc.assert(
+  test('a digit more than the asset has is refused, never rounded', async () => {
+    await assertProperty(
       fc.property(anyUnits, anyDecimals, fc.integer({ min: 1, max: 9 }), (amount, decimals, digit) => {
         const whole = formatUnits(amount, decimals).split('.')[0] ?? '';
         const text = `${whole}.${'0'.repeat(decimals)}${digit}`;
@@ -125,8 +126,8 @@ describe('numbers as JSON writes them', () => {
     expect(performance.now() - start).toBeLessThan(500);
   });
 
-  test('every digit of a plain number survives', () => {
-    fc.assert(
+  test('every digit of a plain number survives', async () => {
+    await assertProperty(
       fc.property(anyUnits, anyDecimals, (amount, decimals) => {
         const text = formatUnits(amount, decimals);
         expect(plainDecimal(text)).toBe(text);
@@ -139,9 +140,9 @@ describe('rates', () => {
   const anyRate = fc.bigInt({ min: 1n, max: 10n ** 26n }).map((value) => value as Rate);
   const anyCents = fc.bigInt({ min: 500n, max: 10n ** 12n }).map((value) => value as Cents);
 
-  test('the amount due covers the price in any currency, and one step less would not', () => {
+  test('the amount due covers the price in any currency, and one step less would not', async () => {
     const anyDecimals = fc.integer({ min: 0, max: 18 });
-    fc.assert(
+    await assertProperty(
       fc.property(anyCents, anyRate, anyRate, anyDecimals, (price, fiatRate, assetRate, decimals) => {
         const due = fiatToUnits(price, fiatRate, assetRate, decimals, 'up');
         const step = 10n ** BigInt(decimals - Math.min(decimals, 8));
@@ -163,8 +164,8 @@ describe('rates', () => {
     expect(due(1_001n, '1', '3000', 18)).toBe('0.00333667');
   });
 
-  test('dollars in another currency are rounded up to its smallest unit, by less than one', () => {
-    fc.assert(
+  test('dollars in another currency are rounded up to its smallest unit, by less than one', async () => {
+    await assertProperty(
       fc.property(anyCents, anyRate, fc.constantFrom(0, 2), (usd, fiatRate, decimals) => {
         const fiat = usdToFiat(usd, fiatRate, decimals, 'up');
         const unit = 10n ** BigInt(2 - decimals);
@@ -178,11 +179,11 @@ describe('rates', () => {
     expect(usdToFiat(cents(500n), ONE_DOLLAR, 2, 'up')).toBe(500n);
   });
 
-  test('the least price of an amount of an asset is worth it, and one unit of the currency less is not', () => {
+  test('the least price of an amount of an asset is worth it, and one unit of the currency less is not', async () => {
     const someRate = fc.bigInt({ min: 1n, max: 10n ** 26n }).map((value) => value as Rate);
     const asset = fc.record({ rate: someRate, decimals: fc.integer({ min: 0, max: 18 }) });
     const currency = fc.record({ rate: someRate, decimals: fc.integer({ min: 0, max: 2 }) });
-    fc.assert(
+    await assertProperty(
       fc.property(fc.bigInt({ min: 1n, max: 10n ** 30n }).map(units), asset, currency, (amount, of, at) => {
         const price = unitsToFiat(amount, of, at, 'up');
         const unit = 10n ** BigInt(2 - at.decimals);
@@ -201,8 +202,8 @@ describe('rates', () => {
     expect(unitsToFiat(units(1_000n), bitcoin, { rate: rate('1.0845'), decimals: 2 }, 'up')).toBe(47n);
   });
 
-  test('a price of a dollar is inverted to the nearest of 18 decimals', () => {
-    fc.assert(
+  test('a price of a dollar is inverted to the nearest of 18 decimals', async () => {
+    await assertProperty(
       fc.property(anyRate, (price) => {
         const inverse = inverseRate(price) ?? 0n;
         const error = inverse * price - ONE_DOLLAR * ONE_DOLLAR;

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import { countOf, pageOf, pageOfFound, pageView, placeOf, TOTAL_EXACT_MAX } from './pages.ts';
 
@@ -71,8 +72,8 @@ test.each([
   ).toEqual(labels);
 });
 
-test('exactly one link is active on every page there is', () => {
-  fc.assert(
+test('exactly one link is active on every page there is', async () => {
+  await assertProperty(
     fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 60 }), (page, last) => {
       fc.pre(page <= last);
       expect(at(page, last * 10).meta.links.filter((link) => link.active)).toEqual([
@@ -103,8 +104,8 @@ test('a list is counted as far as its total is exact, and no further', () => {
   );
 });
 
-test('walking a list by its next links shows each row once, and no total is too high', () => {
-  fc.assert(
+test('walking a list by its next links shows each row once, and no total is too high', async () => {
+  await assertProperty(
     fc.property(
       fc.integer({ min: TOTAL_EXACT_MAX - 300, max: TOTAL_EXACT_MAX + 300 }),
       fc.integer({ min: 1, max: 100 }),
@@ -124,6 +125,6 @@ test('walking a list by its next links shows each row once, and no total is too 
         expect(shown.at(-1)).toBe(rows - 1);
       },
     ),
-    { numRuns: 20 },
+    { most: 20 },
   );
 });

@@ -1,7 +1,7 @@
+import { anEventOf } from '@quittance/testkit/builders';
 import type { Bus } from '../src/bus.ts';
 import type { Db } from '../src/db.ts';
 import { type EventKind, type EventOf, events, type Service } from '../src/events.ts';
-import { newEventId } from '../src/ids.ts';
 
 export const DAY = 24 * 3_600_000;
 
@@ -42,9 +42,7 @@ export async function storeSent(
 ): Promise<Sent> {
   const at = new Date(Date.now() - daysAgo * DAY);
   const { from, to } = events[kind];
-  const event = {
-    ...{ id: newEventId(at), kind, created_at: at.toISOString(), request_id: null, payload: payloads[kind] },
-  } as Sent;
+  const event = anEventOf(kind, payloads[kind], { at }) as Sent;
   await admin.rows(
     `insert into ${from}.outbox (id, kind, payload, created_at, sent_at, sends, confirmed_at, confirmed_by)
      values ($1, $2, $3, $4, $4, 1, case when $5 then $4::timestamptz end, case when $5 then $6::text[] else '{}' end)`,

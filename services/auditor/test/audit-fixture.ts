@@ -4,6 +4,7 @@ import { BalanceSnapshots } from '@quittance/reconciliation/balance-snapshots';
 import type { ReconciledChain } from '@quittance/reconciliation/chain-records';
 import type { Db } from '@quittance/shared/db';
 import { createLogger, type Logger } from '@quittance/shared/logger';
+import { creditedDeposit } from '@quittance/testkit/credited-deposit';
 import { runAll, type SuiteDatabase, suiteDatabase } from '@quittance/testkit/suite-database';
 import { auditorMetrics } from '../src/metrics.ts';
 import { stepAudit } from '../src/operations/check-books.ts';
@@ -13,24 +14,10 @@ import type { Ports } from '../src/ports.ts';
 
 export const PAID = `0x${'7'.repeat(64)}`;
 export const ADDRESS = `0x${'2'.repeat(40)}`;
-const rightBooks = `
-  insert into ledger.balances (account_id, asset, available) values ('acc_1', 'ETH', 100), ('acc_1', 'SOL', 50);
-  insert into ledger.transfers (op, kind, account_id, asset, amount, created_at) values
-    ('deposit:dep_1', 'deposit', 'acc_1', 'ETH', 100, now() - interval '1 day'),
-    ('deposit:dep_2', 'deposit', 'acc_1', 'SOL', 50, now());
-  insert into ledger.entries (transfer_seq, account_id, bucket, asset, amount)
-    select seq, account_id, 'available', asset, amount from ledger.transfers union all
-    select seq, null, 'custody', asset, -amount from ledger.transfers;
-  insert into invoices.invoices (id, account_id, asset, chain, amount_fiat, usd_rate, quote, amount_due,
-      min_confirmations, dust, status, created_at, paid_at, address, derivation_index)
-    values ('inv_1', 'acc_1', 'ETH', 'ethereum', 1000, 10, '{}', 100, 3, 1, 'paid', now(), now(), '${ADDRESS}', 0),
-           ('inv_2', 'acc_1', 'SOL', 'solana', 1000, 10, '{}', 50, 1, 1, 'paid', now(), now(), 'A', 0);
-  insert into invoices.deposits (id, chain, outpoint, invoice_id, asset, address, derivation_index, amount,
-      tx_hash, output_index, block_height, block_hash, first_seen_at, min_confirmations, state, settled_at, disposition,
-      credited_at)
-    values ('dep_1', 'ethereum', '${PAID}:0', 'inv_1', 'ETH', '${ADDRESS}', 0, 100, '${PAID}', 0, 1, '0xb', now(), 3,
-             'settled', now(), 'credit', now()),
-           ('dep_2', 'solana', 't:0', 'inv_2', 'SOL', 'A', 0, 50, 't', 0, 1, 'b', now(), 1, 'settled', now(), 'credit', now())`;
+const rightBooks = [
+  creditedDeposit({ address: ADDRESS, txHash: PAID, booked: "now() - interval '1 day'" }),
+  creditedDeposit({ n: 2, asset: 'SOL', amount: 50, address: 'A', txHash: 't' }),
+].join(';');
 
 const rightBalances = `set session_replication_role = replica;
   update ledger.balances set available = case asset when 'ETH' then 100 else 50 end where account_id = 'acc_1'`;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
+import { creditedDeposit } from '@quittance/testkit/credited-deposit';
 import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
 import { stepAudit } from '../src/operations/check-books.ts';
 import { resumePayouts } from '../src/operations/resume-payouts.ts';
@@ -82,19 +83,8 @@ describe('a deposit that was credited', () => {
   /** Records that agree with each other; the hot wallet holds twice as much of the operator's own. */
   const credited = () =>
     run(
-      `insert into ledger.transfers (op, kind, account_id, asset, amount) values ('deposit:dep_1', 'deposit', 'acc_1', 'ETH', 50);
-       insert into ledger.entries (transfer_seq, account_id, bucket, asset, amount)
-         select seq, account, bucket, 'ETH', parts.amount from ledger.transfers,
-           (values ('acc_1', 'available', 50), (null, 'custody', -50)) as parts(account, bucket, amount);
-       insert into ledger.balances (account_id, asset, available) values ('acc_1', 'ETH', 50);
-       insert into payouts.wallets (chain, address, role, next_nonce) values ('ethereum', '${HOT}', 'hot', 0);
-       insert into invoices.invoices (id, account_id, asset, chain, amount_fiat, usd_rate, quote, amount_due,
-           min_confirmations, dust, status, created_at, paid_at, address, derivation_index)
-         values ('inv_1', 'acc_1', 'ETH', 'ethereum', 1000, 10, '{}', 50, 3, 1, 'paid', now(), now(), '${ADDRESS}', 0);
-       insert into invoices.deposits (id, chain, outpoint, invoice_id, asset, address, derivation_index, amount, tx_hash,
-           output_index, block_height, block_hash, first_seen_at, min_confirmations, state, settled_at, disposition, credited_at)
-         values ('dep_1', 'ethereum', '${PAID}:0', 'inv_1', 'ETH', '${ADDRESS}', 0, 50, '${PAID}', 0, 10, '0xb', now(), 3,
-           'settled', now(), 'credit', now())`,
+      `${creditedDeposit({ amount: 50, address: ADDRESS, txHash: PAID, height: 10 })};
+       insert into payouts.wallets (chain, address, role, next_nonce) values ('ethereum', '${HOT}', 'hot', 0)`,
     );
   const halted = () => db.rows<{ asset: string }>('select asset from halts where resumed_at is null');
   beforeEach(() => {

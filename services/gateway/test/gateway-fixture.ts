@@ -5,12 +5,11 @@ import { afterAll, afterEach, beforeEach } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
 import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
+import { IDENTITY_SECRET } from '@quittance/testkit/api';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
 import { configSchema, type GatewayConfig } from '../src/config.ts';
 import { createAccount, createToken } from '../src/operations/accounts.ts';
 import { type GatewayOptions, type GatewayService, startGateway } from '../src/service.ts';
-
-export const IDENTITY_SECRET = 'a secret of tests, long enough to be one';
 
 /** What a service of these tests was asked. */
 export type Asked = {
@@ -182,19 +181,21 @@ export async function openGateways() {
   afterEach(async () => {
     await Promise.all(gateways.splice(0).map((gateway) => gateway.stop()));
   });
-  const started = (settings: Record<string, string>, given: GatewayOptions) =>
-    startTestGateway(url, upstream.url, settings, given);
   return {
     url,
     upstream,
-    async start(settings: Record<string, string> = {}, given: GatewayOptions = {}): Promise<GatewayService> {
-      const gateway = await started(settings, given);
+    async start(
+      settings: Record<string, string> = {},
+      given: GatewayOptions = {},
+      to: Upstream = upstream,
+    ): Promise<GatewayService> {
+      const gateway = await startTestGateway(url, to.url, settings, given);
       gateways.push(gateway);
       return gateway;
     },
     /** A gateway of all tests of the suite. */
     async startForAll(settings: Record<string, string> = {}): Promise<GatewayService> {
-      const gateway = await started(settings, {});
+      const gateway = await startTestGateway(url, upstream.url, settings);
       database.finally(gateway.stop);
       return gateway;
     },
@@ -203,29 +204,20 @@ export async function openGateways() {
 
 /** For one suite: a database with a shop’s token, and for each test its own upstream and its own gateway before it. */
 export async function openGatewayPerTest(settings: Record<string, string> = {}, given: GatewayOptions = {}) {
-  const database = await suiteDatabase();
-  const url = database.urlOf('gateway');
+  const { url, start } = await openGateways();
   const shop = await newToken(url);
-  const beside: GatewayService[] = [];
   /** Both are of the present test. */
   const at = {} as { upstream: Upstream; gateway: GatewayService };
   beforeEach(async () => {
     at.upstream = await startUpstream();
-    at.gateway = await startTestGateway(url, at.upstream.url, settings, given);
+    at.gateway = await start(settings, given, at.upstream);
   });
-  afterEach(async () => {
-    await Promise.all([at.gateway, ...beside.splice(0)].map((gateway) => gateway.stop()));
-    await at.upstream.stop();
-  });
+  afterEach(() => at.upstream.stop());
   return Object.assign(at, {
     url,
     shop,
     /** A second gateway in front of the same services, for one test. */
-    async startedBeside(own: Record<string, string>): Promise<GatewayService> {
-      const gateway = await startTestGateway(url, at.upstream.url, own);
-      beside.push(gateway);
-      return gateway;
-    },
+    startedBeside: (own: Record<string, string>) => start(own, {}, at.upstream),
     ask: (method: string, path: string, headers: readonly string[] = [], body = '', port = at.gateway.port) =>
       sendRaw(port, bytesOf(method, path, [`Authorization: Bearer ${shop.token}`, ...headers], body)),
   });

@@ -3,7 +3,8 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { signIdentity, verifyIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
-import { bytesOf, IDENTITY_SECRET, openGatewayPerTest, sendRaw } from './gateway-fixture.ts';
+import { IDENTITY_SECRET } from '@quittance/testkit/api';
+import { bytesOf, openGatewayPerTest, sendRaw } from './gateway-fixture.ts';
 
 const at = await openGatewayPerTest();
 const { shop, startedBeside, ask } = at;

@@ -173,13 +173,13 @@ test('a client that does not read stops the service from writing, not the gatewa
 });
 
 test('stopping ends streams at once, whole, and takes no longer for them', async () => {
-  const [reading, other] = await Promise.all([open(), open()]);
+  const gateway = await startTestGateway(url, at.upstream.url, {}, { workers: true });
+  const [reading, other] = await Promise.all([open('GET', {}, gateway), open('GET', {}, gateway)]);
   const begun = performance.now();
-  const stopped = at.gateway.stop();
+  const stopped = gateway.stop();
   expect(await Promise.all([reading.ended, other.ended])).toEqual(['whole', 'whole']);
   await stopped;
   expect(performance.now() - begun).toBeLessThan(6_000);
-  at.gateway = await startTestGateway(url, at.upstream.url);
 });
 
 test('a file is passed on as it comes, and one that breaks off is never taken for a whole one', async () => {

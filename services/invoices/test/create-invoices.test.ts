@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { type AccountId, newAccountId } from '@quittance/shared/ids';
+import { api } from '@quittance/testkit/api';
+import { aQuote } from '@quittance/testkit/builders';
 import { MINUTE, openFixture } from './fixture.ts';
-import { api, aQuote } from './replica.ts';
 
 const { fixture } = await openFixture();
 

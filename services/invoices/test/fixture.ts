@@ -4,8 +4,10 @@ import type { Block } from '@quittance/chains/chain';
 import { chainKinds, nativeAsset } from '@quittance/shared/assets';
 import { connectBus } from '@quittance/shared/bus';
 import type { EventKind, PayloadOf } from '@quittance/shared/events';
-import { type AccountId, newAccountId, newEventId } from '@quittance/shared/ids';
+import { type AccountId, newAccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
+import { api } from '@quittance/testkit/api';
+import { anEventOf, boardOf } from '@quittance/testkit/builders';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import pg from 'pg';
@@ -15,7 +17,6 @@ import type { InvoicesService } from '../src/service.ts';
 import { createScanner } from '../src/workers.ts';
 import {
   type Any,
-  api,
   confirmKeys,
   type FixtureOptions,
   settings,
@@ -67,10 +68,7 @@ export async function startFixture(options: FixtureOptions = {}) {
       clock,
       logger,
       random: randomBytes,
-      quotes: {
-        latest: (asset) => quotes.get(asset),
-        fresh: (asset) => (board.stale ? undefined : quotes.get(asset)),
-      },
+      quotes: boardOf(quotes, () => !board.stale),
       fiatRates: { fresh: (currency) => fiatRates.get(currency) },
       toleranceBps: options.toleranceBps ?? 0,
       watch: (db) => watchScripted(chain, db, options),
@@ -100,17 +98,13 @@ export async function startFixture(options: FixtureOptions = {}) {
     while ((await expireInvoices(ports, watchedChain)) > 0);
   }
 
-  async function tell<K extends EventKind>(
-    kind: K,
-    payload: PayloadOf<K>,
-    id: string = newEventId(new Date()),
-  ) {
-    const envelope = { id, kind, created_at: new Date().toISOString(), request_id: null, payload };
+  async function tell<K extends EventKind>(kind: K, payload: PayloadOf<K>, given: { id?: string } = {}) {
+    const event = anEventOf(kind, payload, given);
     const [stored] = await ledger.publish([
-      { kind, dedupe: randomBytes(8).toString('hex'), body: JSON.stringify(envelope) },
+      { kind, dedupe: randomBytes(8).toString('hex'), body: JSON.stringify(event) },
     ]);
     if (stored !== true) throw new Error('the bus did not take the event');
-    return id;
+    return event.id;
   }
 
   /** Acts as the ledger: credits the settled deposits and reports it. */

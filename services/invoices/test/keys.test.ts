@@ -5,12 +5,12 @@ import { type Bus, connectBus } from '@quittance/shared/bus';
 import { commandSubject, commands } from '@quittance/shared/commands';
 import { newAccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
+import { api } from '@quittance/testkit/api';
 import { eventually } from '@quittance/testkit/eventually';
 import { request } from 'undici';
 import { compareKeys } from '../src/operations/compare-keys.ts';
 import { startWorkers } from '../src/workers.ts';
 import { type Fixture, MINUTE, startFixture } from './fixture.ts';
-import { api } from './replica.ts';
 
 /** The first addresses of the configured public keys, and of others. */
 const WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';

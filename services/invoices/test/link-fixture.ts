@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
+import { type ApiAnswer, api } from '@quittance/testkit/api';
 import type { Fixture } from './fixture.ts';
-import { type Any, type ApiAnswer, api } from './replica.ts';
+import type { Any } from './replica.ts';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 

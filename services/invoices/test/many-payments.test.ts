@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
+import { api } from '@quittance/testkit/api';
 import { patient } from '@quittance/testkit/patience';
 import { expireInvoices } from '../src/operations/expire-invoices.ts';
 import { DUE, MINUTE, openFixture, type Told } from './fixture.ts';
-import { api } from './replica.ts';
 import { newTx, type Script } from './scripted-chain.ts';
 
 /** Anyone can pay an invoice thousands of times with dust. Other invoices must not be slower for it. */

@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import type { InvoiceId } from '@quittance/shared/ids';
+import { api } from '@quittance/testkit/api';
 import { chooseAsset } from '../src/operations/choose-asset.ts';
 import { describeInvoice } from '../src/operations/describe-invoice.ts';
 import { expireUnchosen } from '../src/operations/expire-unchosen.ts';
 import type { Ports } from '../src/ports.ts';
 import { DUE, MINUTE, openFixture } from './fixture.ts';
 import { linksOf } from './link-fixture.ts';
-import { type Any, api } from './replica.ts';
+import type { Any } from './replica.ts';
 
 const { fixture, pay, settle } = await openFixture();
 const { ports } = fixture;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { api } from '@quittance/testkit/api';
 import { eventually } from '@quittance/testkit/eventually';
 import { DUE, type Fixture, MINUTE, openFixture } from './fixture.ts';
-import { api } from './replica.ts';
 
 const { fixture, mine, withFresh, pay, settle, blocks, pass, reorg } = await openFixture();
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { api } from '@quittance/testkit/api';
 import { expireUnchosen } from '../src/operations/expire-unchosen.ts';
 import { DUE, ETHER, MINUTE, openFixture } from './fixture.ts';
-import { api } from './replica.ts';
 import { newTx } from './scripted-chain.ts';
 
 const { fixture, anInvoice, mine, pass } = await openFixture();

@@ -9,10 +9,12 @@ import { sleep } from '@quittance/shared/clock';
 import { newAccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { payOnSolana, prepareSolana } from '@quittance/stack/solana';
+import { api } from '@quittance/testkit/api';
+import { aQuote } from '@quittance/testkit/builders';
 import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { type InvoicesService, startInvoices } from '../src/service.ts';
-import { api, aQuote, configOf, confirmKeys, settings, TPUB } from './replica.ts';
+import { configOf, confirmKeys, settings, TPUB } from './replica.ts';
 
 type Asset = 'BTC' | 'SOL' | 'USDC_SOL';
 
@@ -53,10 +55,7 @@ beforeAll(async () => {
   });
   const quotes = {
     latest: (asset: Asset) =>
-      aQuote(
-        { asset, usd_rate: '100', min_confirmations: asset === 'BTC' ? 2 : 1, dust: '1000' },
-        new Date(),
-      ),
+      aQuote({ asset, usd_rate: '100', min_confirmations: asset === 'BTC' ? 2 : 1, dust: '1000' }),
   };
   service = await startInvoices(config, {
     logger: createLogger('test', 'silent'),

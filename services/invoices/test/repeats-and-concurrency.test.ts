@@ -183,7 +183,7 @@ it('a repeated credit counts once, as one event or as several', async () => {
   const [first, second] = credits;
   if (first === undefined || second === undefined) throw new Error('there are two');
   const event = await fixture.tell('credit.recorded', first);
-  for (let n = 0; n < 4; n++) await fixture.tell('credit.recorded', first, event);
+  for (let n = 0; n < 4; n++) await fixture.tell('credit.recorded', first, { id: event });
   for (let n = 0; n < 3; n++) await processed(await fixture.tell('credit.recorded', first));
   expect((await read()).status).toBe('confirmed');
   await processed(await fixture.tell('credit.recorded', second));

@@ -4,13 +4,12 @@ import { checkAddress, depositAddresses, paymentUri } from '@quittance/chains/re
 import { type ChainSettings, configuredAssets } from '@quittance/chains/settings';
 import type { Chain } from '@quittance/shared/assets';
 import { openDb } from '@quittance/shared/db';
-import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
-import type { AccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import type { FiatRate, Quote } from '@quittance/shared/quotes';
+import { IDENTITY_SECRET } from '@quittance/testkit/api';
+import { aFiatRate, aQuote } from '@quittance/testkit/builders';
 import { onServer } from '@quittance/testkit/databases';
 import type { TestDatabase } from '@quittance/testkit/engines';
-import { request } from 'undici';
 import { createAddressFilter } from '../src/address-filter.ts';
 import { derivedAddressPool, storedAddressPool } from '../src/address-pool.ts';
 import { configSchema } from '../src/config.ts';
@@ -20,7 +19,6 @@ import { type InvoicesService, startInvoices } from '../src/service.ts';
 import { nextAddressBlock } from '../src/store/addresses.ts';
 import type { ScriptedChain } from './scripted-chain.ts';
 
-const SECRET = 'a secret of at least 32 characters';
 /** The account m/44'/60'/0' of "legal winner thank year wave sausage worth useful legal winner thank yellow". */
 export const XPUB =
   'xpub6Bh6Cg7bvjFdW6VEAaZmsyhZh86WdJ9Kr5aqqY5LN7UFLpxTrxsiys213UCu8MAYjcq5JhF7jzZXvruGfWfPbxqsByNNhwWaNQRuhP3JcC3';
@@ -47,28 +45,6 @@ export type FixtureOptions = {
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever is answered and asserts on it
 export type Any = any;
-export type ApiAnswer = { status: number; headers: Record<string, unknown>; body: Any };
-
-export const aQuote = (over: Partial<Quote> & Pick<Quote, 'asset'>, now: Date): Quote => ({
-  active: true,
-  usd_rate: '2500',
-  network_fee: '500000000000000',
-  min_confirmations: 3,
-  dust: '10000000000000',
-  sources: [{ name: 'file', usd_rate: '2500', read_at: now.toISOString() }],
-  spread_bps: 0,
-  as_of: now.toISOString(),
-  ...over,
-});
-
-/** A currency's rate of one source. */
-export const aFiatRate = (currency: FiatRate['currency'], usdRate: string, now: Date): FiatRate => ({
-  currency,
-  usd_rate: usdRate,
-  sources: [{ name: 'file', usd_rate: usdRate, read_at: now.toISOString() }],
-  spread_bps: 0,
-  as_of: now.toISOString(),
-});
 
 /** The quotes that a fixture begins with, by asset. */
 export function someQuotes(chainName: Chain, now: Date): Map<string, Quote> {
@@ -110,7 +86,7 @@ export const configOf = (database: TestDatabase, natsUrl: string, env: Record<st
     PORT: '1',
     DATABASE_URL: database.urlOf('invoices'),
     NATS_URL: natsUrl,
-    IDENTITY_SECRET: SECRET,
+    IDENTITY_SECRET,
     PUBLIC_URL: 'https://pay.example/',
     LOG_LEVEL: 'silent',
     ...env,
@@ -212,32 +188,5 @@ function addressesOf(
       logger: createLogger('test', 'silent'),
     }),
     keys: unconfirmedKeys(given.chain, derived.at(0)),
-  };
-}
-
-type Call = { account?: AccountId; body?: unknown; headers?: Record<string, string>; now: Date };
-
-/** A request with the gateway's identity header. */
-export async function api(
-  port: number,
-  method: 'GET' | 'POST' | 'PATCH' | 'HEAD',
-  path: string,
-  { account, body, headers = {}, now }: Call,
-): Promise<ApiAnswer> {
-  const answer = await request(`http://127.0.0.1:${port}${path}`, {
-    method,
-    headers: {
-      ...(account === undefined ? {} : { [IDENTITY_HEADER]: signIdentity(SECRET, { account }, now) }),
-      'content-type': 'application/json',
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  const text = await answer.body.text();
-  const isJson = String(answer.headers['content-type']).startsWith('application/json');
-  return {
-    status: answer.statusCode,
-    headers: answer.headers,
-    body: isJson && text !== '' ? JSON.parse(text) : text,
   };
 }

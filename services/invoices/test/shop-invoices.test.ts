@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { newInvoiceId } from '@quittance/shared/ids';
+import { api } from '@quittance/testkit/api';
 import { eventually } from '@quittance/testkit/eventually';
 import { describeInvoice } from '../src/operations/describe-invoice.ts';
 import { DUE, type Fixture, MINUTE, openFixture } from './fixture.ts';
-import { api } from './replica.ts';
 
 const { fixture, anInvoice, pay, pass, settle } = await openFixture();
 

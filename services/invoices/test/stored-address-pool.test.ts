@@ -3,9 +3,9 @@ import { openWallet } from '@quittance/chains/solana/wallet';
 import { type Bus, connectBus } from '@quittance/shared/bus';
 import { commandSubject, commands } from '@quittance/shared/commands';
 import { createLogger } from '@quittance/shared/logger';
+import { api } from '@quittance/testkit/api';
 import { refillAddressPool } from '../src/address-pool.ts';
 import { MINUTE, openFixture } from './fixture.ts';
-import { api } from './replica.ts';
 import { newTx, type Script } from './scripted-chain.ts';
 
 const WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { aFiatRate } from '@quittance/testkit/builders';
 import { openFixture } from './fixture.ts';
 import { invoiceOf, linksOf } from './link-fixture.ts';
-import { type Any, aFiatRate } from './replica.ts';
+import type { Any } from './replica.ts';
 
 const { fixture } = await openFixture();
 const { open, choose, page, aLink } = linksOf(fixture);

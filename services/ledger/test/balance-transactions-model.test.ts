@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import type { AccountId } from '@quittance/shared/ids';
 import { formatUnits, parseUnits, units } from '@quittance/shared/money';
+import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import { transactionTypes } from '../src/domain/balance-transaction.ts';
 import {
@@ -248,5 +249,5 @@ it('after any history the export, the list, the statements of all months and the
   ] satisfies [Step, number, Symbol][];
   await fc.assert(property, { seed: 1, numRuns: 30, examples: [[example]] });
   expect([...typesSeen].toSorted()).toEqual([...transactionTypes].toSorted());
-  await fc.assert(property, { numRuns: 200, interruptAfterTimeLimit: 2_000, markInterruptAsFailure: false });
+  await assertProperty(property, { least: 10, most: 200, withinMs: 2_000 });
 });

@@ -1,10 +1,9 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
-import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Lease, takeLease } from '@quittance/shared/lease';
 import { rateFromSource } from '@quittance/shared/money';
-import { request } from 'undici';
+import { api } from '@quittance/testkit/api';
 import { refreshQuotes } from '../src/operations/refresh-quotes.ts';
 import { fixedPrices } from './fixed-prices.ts';
 import {
@@ -12,7 +11,6 @@ import {
   aHold,
   anAccount,
   type Hold,
-  IDENTITY_SECRET,
   openLedger,
   release,
   reversed,
@@ -22,20 +20,8 @@ import {
 
 const { fixture, one: ledger, handle, accept } = openLedger();
 
-async function ask(path: string, account: AccountId, headers: Record<string, string> = {}) {
-  const identity = signIdentity(IDENTITY_SECRET, { account }, new Date());
-  const answer = await request(`http://127.0.0.1:${ledger.port}/api/${path}`, {
-    headers: { [IDENTITY_HEADER]: identity, ...headers },
-  });
-  const text = await answer.body.text();
-  const type = String(answer.headers['content-type']);
-  return {
-    status: answer.statusCode,
-    type,
-    text,
-    body: type.includes('json') ? JSON.parse(text) : undefined,
-  };
-}
+const ask = (path: string, account: AccountId, headers: Record<string, string> = {}) =>
+  api(ledger.port, 'GET', `/api/${path}`, { account, headers });
 type PayoutSource = { type: 'payout'; id: number };
 type Item = Record<string, unknown> & { id: string; net: string };
 const list = async (account: AccountId, query = ''): Promise<Item[]> =>
@@ -177,8 +163,8 @@ it('another account sees nothing of it, and its cursors are unknown to it', asyn
 
 it('the CSV of the list has all that match, also for a client that accepts CSV alone', async () => {
   const all = await list(account, 'limit=100');
-  const { type, text } = await ask('balance-transactions', account, { accept: 'text/csv' });
-  expect(type).toBe('text/csv; charset=utf-8');
+  const { headers, text } = await ask('balance-transactions', account, { accept: 'text/csv' });
+  expect(headers['content-type']).toBe('text/csv; charset=utf-8');
   const [head, ...lines] = text.trimEnd().split('\r\n');
   expect(head).toBe(
     'id,created_at,type,asset,amount,fee,net,balance_after,usd_rate,usd_value,currency,currency_usd_rate,value,source_type,source_id,payout_id',
@@ -270,7 +256,7 @@ it('a statement is also CSV, and a page without scripts that can be printed', as
     `${month},USDC_ERC20,payment,1,10,0,10,,USD,0`,
   ]);
   const page = await ask(`${statement}&format=html`, account);
-  expect(page.type).toBe('text/html; charset=utf-8');
+  expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
   expect(page.text).toContain('<td>-7.5</td>');
   expect(page.text).toContain('@media print');
   expect(page.text).not.toMatch(/<script/i);

@@ -3,6 +3,7 @@ import { systemClock } from '@quittance/shared/clock';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Lease, takeLease } from '@quittance/shared/lease';
 import { rateFromSource } from '@quittance/shared/money';
+import { api, identityOf } from '@quittance/testkit/api';
 import { eventually } from '@quittance/testkit/eventually';
 import { refreshQuotes } from '../src/operations/refresh-quotes.ts';
 import { fixedPrices } from './fixed-prices.ts';
@@ -117,7 +118,9 @@ describe('with rates', () => {
 
   it.each(['/api/balances', '/api/assets'])('%s needs the gateway’s word', async (path) => {
     expect(await ask(path)).toMatchObject({ status: 401, body: { message: 'Unauthenticated.' } });
-    const forged = await askHttp(ledger, path, anAccount(), 'GET', 'another secret, also long enough');
+    const forged = await api(ledger.port, 'GET', path, {
+      headers: identityOf(anAccount(), new Date(), 'another secret, also long enough'),
+    });
     expect(forged.status).toBe(401);
   });
 
@@ -237,7 +240,7 @@ describe('GET /api/unresolved', () => {
     const account = deposit.account_id as AccountId;
     const path = `/api/unresolved/${deposit.deposit_id}/accept`;
     expect(await ask(`${path}?now=1`, account, 'POST')).toMatchObject({ status: 422 });
-    expect(await ask(path, account, 'POST', undefined, { amount: 5 })).toMatchObject({
+    expect(await ask(path, account, 'POST', { amount: 5 })).toMatchObject({
       status: 422,
       body: { errors: { amount: ['The amount field is not known.'] } },
     });

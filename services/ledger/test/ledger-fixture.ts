@@ -3,17 +3,16 @@ import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { connectBus } from '@quittance/shared/bus';
 import { commandSubject, commands, type ReplyOf, type RequestOf } from '@quittance/shared/commands';
-import { openDb } from '@quittance/shared/db';
+import { type Db, openDb } from '@quittance/shared/db';
 import type { EventKind, EventOf, PayloadOf } from '@quittance/shared/events';
-import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import { type AccountId, type DepositId, newAccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { handleBatch } from '@quittance/shared/process-messages';
 import { Secret } from '@quittance/shared/secret';
+import { api, IDENTITY_SECRET } from '@quittance/testkit/api';
 import { anEventOf, aSettledDeposit } from '@quittance/testkit/builders';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
-import { request } from 'undici';
 import type { LedgerConfig } from '../src/config.ts';
 import type { Posting } from '../src/domain/posting.ts';
 import { handlers } from '../src/handlers.ts';
@@ -24,7 +23,6 @@ import { findSuspense } from '../src/store/suspense.ts';
 import { discrepanciesOf } from './discrepancies-of.ts';
 import { fixedPrices } from './fixed-prices.ts';
 
-export const IDENTITY_SECRET = 'a secret of the tests, long enough';
 export const logger = createLogger('ledger', 'silent');
 const ASK_TIMEOUT_MS = 1_000;
 const TRIES_MAX = 25;
@@ -89,11 +87,7 @@ async function ledgerFixture() {
         unsent = unsent.filter((_, i) => stored[i] !== true);
       }
     },
-    /** Handles events in one transaction as the consumer does, as if none had ever come before. */
-    handle: (...events: Sent[]) =>
-      db.transaction((trx) =>
-        handleBatch(trx, events.map(envelopeOf) as EventOf<EventKind>[], handlers, { logger }),
-      ),
+    handle: (...events: Sent[]) => handleOn(db, ...events),
     /** Asks for a hold until the answer is known, as a payout that is made again would. */
     async place(request: Hold): Promise<ReplyOf<'hold.place'>['outcome']> {
       const { reply } = commands['hold.place'];
@@ -141,28 +135,20 @@ async function ledgerFixture() {
 type LedgerFixture = Awaited<ReturnType<typeof ledgerFixture>>;
 
 /** Asks a ledger over HTTP, as the gateway does for this account. */
-export async function askHttp(
+export const askHttp = (
   { port }: LedgerService,
   path: string,
   account?: AccountId,
   method: 'GET' | 'HEAD' | 'POST' = 'GET',
-  secret = IDENTITY_SECRET,
-  fields?: object,
-) {
-  const identity = account && signIdentity(secret, { account }, new Date());
-  const headers = identity === undefined ? {} : { [IDENTITY_HEADER]: identity };
-  const answer = await request(`http://127.0.0.1:${port}${path}`, {
-    method,
-    headers,
-    body: fields === undefined ? null : JSON.stringify(fields),
-  });
-  const text = await answer.body.text();
-  const isJson = text !== '' && String(answer.headers['content-type']).includes('json');
-  const body = isJson ? JSON.parse(text) : undefined;
-  return { status: answer.statusCode, headers: answer.headers, text, body };
-}
+  body?: object,
+) => api(port, method, path, { account, body });
 
-const envelopeOf = (event: Sent) => ({ ...anEventOf(event.kind, event.payload), ...event });
+export const envelopeOf = (event: Sent) =>
+  ({ ...anEventOf(event.kind, event.payload), ...event }) as EventOf<EventKind>;
+
+/** Handles events in one transaction as the consumer does, as if none had ever come before. */
+export const handleOn = (db: Db, ...events: Sent[]): Promise<void> =>
+  db.transaction((trx) => handleBatch(trx, events.map(envelopeOf), handlers, { logger }));
 
 export const anAccount = (): AccountId => newAccountId(new Date());
 

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { freePort } from '@quittance/engines/free-port';
 import { startNats } from '@quittance/engines/nats';
+import { IDENTITY_SECRET } from '@quittance/testkit/api';
 import { eventually } from '@quittance/testkit/eventually';
 import { startFaultProxy } from '@quittance/testkit/fault-proxy';
 import { runServiceMain } from '@quittance/testkit/service-main';
 import { request } from 'undici';
-import { IDENTITY_SECRET, openLedger } from './ledger-fixture.ts';
+import { openLedger } from './ledger-fixture.ts';
 
 /** The service as its own process, as it runs in production. */
 

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from '@jest/globals';
 import { csvLine } from '@quittance/shared/csv';
+import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import { readBatchFile } from './batch-csv.ts';
 
@@ -62,11 +63,11 @@ describe('readBatchFile', () => {
     expect(problemOf(text)).toBe(message);
   });
 
-  it('reads back what is written with csvLine', () => {
+  it('reads back what is written with csvLine', async () => {
     const cell = fc
       .string({ unit: 'binary' })
       .filter((text) => !/^[=+\-@＝＋－＠\t\r\n\ufeff]/.test(text) && text.isWellFormed());
-    fc.assert(
+    await assertProperty(
       fc.property(fc.array(fc.tuple(cell, cell, cell), { minLength: 1, maxLength: 5 }), (rows) => {
         const file = read(`${HEADER}\n${rows.map((cells) => csvLine(cells)).join('')}`);
         const expected = rows.map(([asset, amount, address]) => ({ asset, amount, address }));

@@ -8,22 +8,22 @@ import { Unavailable } from '@quittance/shared/http';
 import { units } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { messagesOf } from '@quittance/shared/validation';
+import { aQuote } from '@quittance/testkit/builders';
 import { amountWithin } from './amount-within.ts';
 import { checkRecipient, type PayableChain, readPayoutOrder } from './payout-order.ts';
 
-const aQuote = (asset: AssetSymbol, given: Partial<Quote> = {}): Quote => ({
-  asset,
-  active: asset === 'ETH' || asset === 'USDC_ERC20',
-  usd_rate: '2500',
-  network_fee: '500000000000000',
-  min_confirmations: 12,
-  dust: asset === 'ETH' ? '10000000000000' : '10000',
-  sources: [],
-  spread_bps: 0,
-  as_of: '2026-01-02T03:04:05.000Z',
-  ...given,
-});
-const board = { latest: (asset: AssetSymbol) => aQuote(asset), fresh: (asset: AssetSymbol) => aQuote(asset) };
+const quoteOf = (asset: AssetSymbol, given: Partial<Quote> = {}): Quote =>
+  aQuote({
+    asset,
+    active: asset === 'ETH' || asset === 'USDC_ERC20',
+    min_confirmations: 12,
+    dust: asset === 'ETH' ? '10000000000000' : '10000',
+    ...given,
+  });
+const board = {
+  latest: (asset: AssetSymbol) => quoteOf(asset),
+  fresh: (asset: AssetSymbol) => quoteOf(asset),
+};
 const stale = { ...board, fresh: () => undefined };
 const silent = { latest: () => undefined, fresh: () => undefined };
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PayoutId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
+import { HOT } from '@quittance/testkit/scripted-evm-sender';
 import { requestCancellation } from '../src/operations/request-cancellation.ts';
 import { findPayout } from '../src/store/payouts.ts';
 import { chainWorkerStep } from '../src/workers.ts';
 import { halt, resume } from './chain-worker-fixture.ts';
 import { type EngineFixture, engineSuite } from './engine-fixture.ts';
-import { HOT } from './scripted-chain.ts';
 import { order, type RequestsFixture, requestsSuite } from './service-fixture.ts';
 
 /** Payouts that their merchants cancel before they are signed. */

@@ -3,13 +3,14 @@ import { describe, expect, it } from '@jest/globals';
 import { WrongNetwork } from '@quittance/chains/chain';
 import { LeaseLost, renewLease, takeLease } from '@quittance/shared/lease';
 import { eventually } from '@quittance/testkit/eventually';
+import { HOT } from '@quittance/testkit/scripted-evm-sender';
 import { evmDriver } from '../src/operations/account-chain/evm-driver.ts';
 import { signPayout } from '../src/operations/account-chain/pay-reserved.ts';
 import { chainLease } from '../src/operations/run-chain-worker.ts';
 import { findPayout } from '../src/store/payouts.ts';
 import { chainWorkerStep } from '../src/workers.ts';
 import { CONFIRMATIONS, type EngineFixture, engineSuite } from './engine-fixture.ts';
-import { HOT, intercepted } from './scripted-chain.ts';
+import { intercepted } from './scripted-chain.ts';
 
 /** One replica runs the chain worker, and signs only with a lease and for a wallet that the database knows. */
 let fixture: EngineFixture;

@@ -3,9 +3,10 @@ import type { EvmSender } from '@quittance/chains/chain';
 import type { PayoutId } from '@quittance/shared/ids';
 import { assertProperty } from '@quittance/testkit/assert-property';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { HOT } from '@quittance/testkit/scripted-evm-sender';
 import fc from 'fast-check';
 import { CONFIRMATIONS, EngineFixture, ETHER } from './engine-fixture.ts';
-import { type BroadcastFate, HOT, intercepted, MAX_FEE } from './scripted-chain.ts';
+import { type BroadcastFate, intercepted, MAX_FEE } from './scripted-chain.ts';
 
 /**
  * Under random faults, in the end every payout has ended, and the chain has exactly the payments that the payouts say.
@@ -116,7 +117,7 @@ async function mineOlder({ chain, db }: EngineFixture): Promise<void> {
 }
 
 const chainNonce = ({ chain }: EngineFixture): number =>
-  chain.blocks.flatMap((block) => block.transactions).filter(({ wire }) => wire.from === HOT).length;
+  chain.blocks.flatMap((block) => block.mined).filter(({ transaction }) => transaction.from === HOT).length;
 
 async function nextNonceOf({ db }: EngineFixture): Promise<number | undefined> {
   const row = await db.maybe<{ next: number }>(

@@ -4,10 +4,11 @@ import { checkAddress } from '@quittance/chains/evm/wallet';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { PayoutId } from '@quittance/shared/ids';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { depositAddress, HOT } from '@quittance/testkit/scripted-evm-sender';
 import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
 import { ChainWorkerFixture, chainWorkerSuite, TestClock } from './chain-worker-fixture.ts';
-import { depositAddress, HOT, ScriptedChain } from './scripted-chain.ts';
+import { ScriptedChain } from './scripted-chain.ts';
 
 export const CONFIRMATIONS = 3;
 export const ETHER = 10n ** 18n;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { HOT } from '@quittance/testkit/scripted-evm-sender';
 import { watchStalled } from '../src/operations/watch-stalled.ts';
 import { CONFIRMATIONS, type EngineFixture, ETHER, engineSuite } from './engine-fixture.ts';
-import { HOT } from './scripted-chain.ts';
 
 /** Payouts of an account chain, also while its node loses or refuses transactions, or does not answer. */
 let fixture: EngineFixture;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PayoutId } from '@quittance/shared/ids';
+import { HOT } from '@quittance/testkit/scripted-evm-sender';
 import { watchEnded } from '../src/operations/watch-ended.ts';
 import { CONFIRMATIONS, type EngineFixture, ETHER, engineSuite } from './engine-fixture.ts';
-import { HOT } from './scripted-chain.ts';
 
 /** Payouts whose blocks are dropped, before and after they were final. */
 let fixture: EngineFixture;

@@ -2,9 +2,10 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { FeeEstimate } from '@quittance/shared/quotes';
+import { depositAddress, HOT } from '@quittance/testkit/scripted-evm-sender';
 import { publishFees } from '../src/operations/publish-fees.ts';
 import { CONFIRMATIONS, type EngineFixture, ETHER, engineSuite } from './engine-fixture.ts';
-import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
+import { MAX_FEE } from './scripted-chain.ts';
 import { TestBoard } from './service-client.ts';
 
 /** Sweeps that payouts need, and the deposits they bring. */

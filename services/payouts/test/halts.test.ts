@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
+import { depositAddress, HOT } from '@quittance/testkit/scripted-evm-sender';
 import { haltedAssets } from '../src/store/halts.ts';
 import { halt, resume } from './chain-worker-fixture.ts';
 import { CONFIRMATIONS, type EngineFixture, ETHER, engineSuite } from './engine-fixture.ts';
-import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
+import { MAX_FEE } from './scripted-chain.ts';
 import { order, type RequestsFixture, requestsSuite } from './service-fixture.ts';
 
 /** Halts of the auditor, and what is not signed because of them. */
@@ -127,7 +128,7 @@ describe('a request', () => {
     await halt(db, 'ETH');
     for (const key of [undefined, 'during']) {
       const { status, headers, body } = await post('ETH', key);
-      const answer = [status, headers.get('retry-after'), body];
+      const answer = [status, headers['retry-after'], body];
       expect(answer).toMatchObject([503, '60', { message: 'Service Unavailable' }]);
       expect(body.hint).toContain('paused until the operator resumes them');
     }

@@ -41,7 +41,7 @@ it('GET /api/payouts?format=csv is a file of all that match, whose sums leave ou
   await fixture.db.rows(`update payouts set status = 'refused' where id = $1`, [refused]);
   await storeReverted(fixture.db, charged);
   const { status, headers, body } = await fixture.shop.get('/api/payouts?format=csv');
-  expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
+  expect([status, headers['content-type']]).toEqual([200, 'text/csv; charset=utf-8']);
   const [head, ...lines] = body.trimEnd().split('\r\n');
   expect(head).toBe(
     'id,external_id,created_at,completed_at,status,asset,amount,network_fee,total,amount_paid,fee_paid,usd_rate,' +

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { HOT } from '@quittance/testkit/scripted-evm-sender';
 import { CONFIRMATIONS, type EngineFixture, engineSuite } from './engine-fixture.ts';
-import { HOT } from './scripted-chain.ts';
 
 /** When the hold of a payout is released, and when it is not. */
 let fixture: EngineFixture;

@@ -98,7 +98,7 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     const first = await giveBackOnce(one.deposit_id, 'once');
     const again = await giveBackOnce(one.deposit_id, 'once');
     expect([again.status, again.body]).toEqual([201, first.body]);
-    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(again.headers['idempotent-replayed']).toBe('true');
     expect((await giveBackOnce(other.deposit_id, 'once')).status).toBe(422);
     expect(await payoutsOf(other.deposit_id)).toEqual([]);
   });

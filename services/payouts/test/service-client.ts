@@ -1,8 +1,8 @@
-import { signIdentity } from '@quittance/shared/identity';
 import { type AccountId, newAccountId } from '@quittance/shared/ids';
 import type { FiatRate, Quote } from '@quittance/shared/quotes';
+import { type ApiAnswer, api, IDENTITY_SECRET } from '@quittance/testkit/api';
+import { aQuote } from '@quittance/testkit/builders';
 
-const SECRET = 'the secret that gateway and services share';
 export const PUBLIC_URL = 'http://pay.example';
 /** Not anvil's own recovery phrase, whose accounts have money. */
 export const SEED = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
@@ -11,7 +11,7 @@ export const environment = (databaseUrl: string, natsUrl: string): Record<string
   PORT: '1',
   DATABASE_URL: databaseUrl,
   NATS_URL: natsUrl,
-  IDENTITY_SECRET: SECRET,
+  IDENTITY_SECRET,
   PUBLIC_URL,
   LOG_LEVEL: 'silent',
   ETHEREUM_RPC_URL: 'http://127.0.0.1:1',
@@ -32,29 +32,11 @@ export class TestBoard {
     this.set('BTC', { active: false });
   }
   set(asset: Quote['asset'], given: Partial<Quote>): void {
-    this.#quotes.set(asset, {
-      asset,
-      active: true,
-      usd_rate: '2500',
-      network_fee: '500000000000000',
-      min_confirmations: 3,
-      dust: '10000000000000',
-      sources: [],
-      spread_bps: 0,
-      as_of: new Date().toISOString(),
-      ...given,
-    });
+    this.#quotes.set(asset, aQuote({ asset, ...given }));
   }
   latest = (asset: string) => this.#quotes.get(asset);
   fresh = (asset: string) => (this.isFresh ? this.#quotes.get(asset) : undefined);
 }
-
-export type Answered = {
-  status: number;
-  headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever was answered and asserts on it
-  body: any;
-};
 
 /** A merchant's client, with the identity that the gateway signs. */
 export class Client {
@@ -64,7 +46,7 @@ export class Client {
     this.#port = () => service().port;
   }
 
-  get(path: string): Promise<Answered> {
+  get(path: string): Promise<ApiAnswer> {
     return this.#call('GET', path);
   }
 
@@ -72,27 +54,19 @@ export class Client {
     body: object | string,
     headers: Record<string, string> = {},
     path = '/api/payouts',
-  ): Promise<Answered> {
-    return this.#call('POST', path, typeof body === 'string' ? body : JSON.stringify(body), headers);
+  ): Promise<ApiAnswer> {
+    return this.#call('POST', path, body, headers);
   }
 
-  put(path: string, body: object): Promise<Answered> {
-    return this.#call('PUT', path, JSON.stringify(body));
+  put(path: string, body: object): Promise<ApiAnswer> {
+    return this.#call('PUT', path, body);
   }
 
-  delete(path: string): Promise<Answered> {
+  delete(path: string): Promise<ApiAnswer> {
     return this.#call('DELETE', path);
   }
 
-  async #call(method: string, path: string, body?: string, headers = {}): Promise<Answered> {
-    const identity = signIdentity(SECRET, { account: this.account }, new Date());
-    const answer = await fetch(`http://127.0.0.1:${this.#port()}${path}`, {
-      method,
-      headers: { 'x-quittance-identity': identity, ...headers },
-      ...(body === undefined ? {} : { body }),
-    });
-    const isJson = answer.headers.get('content-type')?.includes('json') === true;
-    const { status, headers: told } = answer;
-    return { status, headers: told, body: isJson ? await answer.json() : await answer.text() };
+  #call(method: string, path: string, body?: unknown, headers = {}): Promise<ApiAnswer> {
+    return api(this.#port(), method, path, { account: this.account, body, headers });
   }
 }

@@ -5,6 +5,7 @@ import { openDb, type Queryable } from '@quittance/shared/db';
 import { type EventKind, events } from '@quittance/shared/events';
 import type { PayoutId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
+import { anEventOf } from '@quittance/testkit/builders';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { configSchema } from '../src/config.ts';
@@ -75,7 +76,7 @@ async function openFixture() {
     async publish(kind: EventKind, id: string, payload: object): Promise<void> {
       const { from } = events[kind];
       const bus = await connectBus({ url: nats.url, service: from, logger: createLogger('test', 'silent') });
-      const event = { id, kind, created_at: new Date().toISOString(), request_id: null, payload };
+      const event = anEventOf(kind, payload, { id });
       try {
         const dedupe = `${id} ${Math.random()}`;
         expect(await bus.publish([{ kind, dedupe, body: JSON.stringify(event) }])).toEqual([true]);

@@ -1,11 +1,12 @@
 import { expect, test } from '@jest/globals';
 import type { AccountId } from '@quittance/shared/ids';
+import { identityOf } from '@quittance/testkit/api';
 import { eventually } from '@quittance/testkit/eventually';
 import { EventSource } from 'eventsource';
 import { replayEvents } from '../src/operations/deliveries.ts';
 import { changeEndpoint, readEndpoint } from '../src/operations/endpoints.ts';
 import { listEvents, recordEvents } from '../src/operations/events.ts';
-import { anAccount, anEvent, HOUR, identityOf, openFixture } from './fixture.ts';
+import { anAccount, anEvent, HOUR, openFixture } from './fixture.ts';
 
 const { db, clock, ports, receiver, port, receive, deliverAll, aShop } = await openFixture();
 

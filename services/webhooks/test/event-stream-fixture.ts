@@ -1,8 +1,9 @@
 import { afterEach } from '@jest/globals';
 import type { AccountId } from '@quittance/shared/ids';
+import { identityOf } from '@quittance/testkit/api';
 import { readStream, type StreamReading } from '@quittance/testkit/stream-reader';
 import { createEventStreams, type EventStreams, streamLimits } from '../src/event-streams.ts';
-import { identityOf, openFixture } from './fixture.ts';
+import { openFixture } from './fixture.ts';
 
 type StreamServer = { port: number; streams: EventStreams };
 type ReadOptions = { method?: string; lastEventId?: string };

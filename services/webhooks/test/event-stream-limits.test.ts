@@ -3,11 +3,12 @@ import { Socket } from 'node:net';
 import { expect, test } from '@jest/globals';
 import type { Db, Statement } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
+import { identityOf } from '@quittance/testkit/api';
 import { eventually } from '@quittance/testkit/eventually';
 import { createEventStreams, streamLimits } from '../src/event-streams.ts';
 import { eventsForFollowers } from '../src/store/events.ts';
 import { numbers, openStreamFixture, upTo } from './event-stream-fixture.ts';
-import { anAccount, anEvent, identityOf, withHook } from './fixture.ts';
+import { anAccount, anEvent, withHook } from './fixture.ts';
 
 const { database, db, clock, ports, receive, receiveMany, serveStreams, read } = await openStreamFixture();
 

@@ -3,10 +3,10 @@ import { afterEach, expect } from '@jest/globals';
 import type { Db, Statement, Trx } from '@quittance/shared/db';
 import type { EventKind, EventOf } from '@quittance/shared/events';
 import { listen } from '@quittance/shared/http-server';
-import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import { type AccountId, type EndpointId, newAccountId, newEndpointId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { Secret } from '@quittance/shared/secret';
+import { api, IDENTITY_SECRET } from '@quittance/testkit/api';
 import { anEventOf } from '@quittance/testkit/builders';
 import { startReceiver } from '@quittance/testkit/receiver';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
@@ -28,7 +28,6 @@ import { insertEndpoint } from '../src/store/endpoints.ts';
 import { createWebhookSender } from '../src/webhook-sender.ts';
 
 export const SECRETS_KEY = 'a key of tests, longer than 32 characters';
-export const IDENTITY_SECRET = 'an identity secret of tests, 32 long';
 export const SECOND = 1_000;
 export const HOUR = 3_600 * SECOND;
 export const DAY = 24 * HOUR;
@@ -36,11 +35,6 @@ export const DAY = 24 * HOUR;
 // biome-ignore lint/suspicious/noExplicitAny: the tests assert on whatever is answered
 export type Answered = { status: number; body: any };
 type DeliveryRow = { sequence: string; state: string; attempts: number; due_at: Date };
-
-/** The identity of an account, as the gateway passes it on. */
-export const identityOf = (account: AccountId, now: Date) => ({
-  [IDENTITY_HEADER]: signIdentity(IDENTITY_SECRET, { account }, now),
-});
 
 /** Claims all due deliveries of a test. */
 export const ROOM: ClaimOptions = { pool: 'slow', capacity: 1_024 };
@@ -67,7 +61,7 @@ export function anEvent({
   at?: Date;
 } = {}): MerchantEvent {
   const payload = { account_id: account, resource_id: resource, version, data };
-  return anEventOf(kind, payload, at) as EventOf<EventKind> as MerchantEvent;
+  return anEventOf(kind, payload, { at }) as EventOf<EventKind> as MerchantEvent;
 }
 
 /** The same database, which calls `before` ahead of each query outside of a transaction. */
@@ -130,12 +124,14 @@ export async function openFixture(given: Partial<Ports> = {}) {
     const http = createHttp(served, { logger: served.logger, clock, waitsFor: async () => [] });
     const { port, close } = await listen(http, '127.0.0.1', 0);
     database.finally(() => close(0));
-    async function call(method: string, path: string, account: AccountId, body?: unknown): Promise<Answered> {
-      const text = typeof body === 'string' ? body : JSON.stringify(body);
-      const headers = identityOf(account, clock.now());
-      const init = { method, headers, ...(text === undefined ? {} : { body: text }) };
-      const answer = await fetch(`http://127.0.0.1:${port}${path}`, init);
-      return { status: answer.status, body: await answer.json() };
+    async function call(
+      method: string,
+      path: string,
+      account: AccountId,
+      given?: unknown,
+    ): Promise<Answered> {
+      const { status, body } = await api(port, method, path, { account, body: given, now: clock.now() });
+      return { status, body };
     }
     return { port, call };
   }

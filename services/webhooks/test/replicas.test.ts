@@ -4,6 +4,7 @@ import { connectBus } from '@quittance/shared/bus';
 import { loadConfig } from '@quittance/shared/config';
 import type { AccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
+import { IDENTITY_SECRET } from '@quittance/testkit/api';
 import { testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { runServiceMain } from '@quittance/testkit/service-main';
@@ -12,7 +13,7 @@ import { configSchema } from '../src/config.ts';
 import { eventTypes } from '../src/domain/event-types.ts';
 import type { MerchantEvent } from '../src/operations/events.ts';
 import { startWebhooks } from '../src/service.ts';
-import { anAccount, anEvent, IDENTITY_SECRET, openFixture, SECRETS_KEY } from './fixture.ts';
+import { anAccount, anEvent, openFixture, SECRETS_KEY } from './fixture.ts';
 
 const { database, db, receiver, anEndpoint, aShop, deliveriesOf } = await openFixture();
 const nats = await testNats();

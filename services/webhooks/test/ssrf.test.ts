@@ -9,6 +9,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { afterEach, expect, test } from '@jest/globals';
+import { assertProperty } from '@quittance/testkit/assert-property';
 import { eventually } from '@quittance/testkit/eventually';
 import fc from 'fast-check';
 import { readEndpointForm } from '../src/http/endpoints.ts';
@@ -124,14 +125,14 @@ test('no form of a private address can be registered', () => {
   expect(accepted).toEqual([]);
 });
 
-test('a private IPv4 address is recognised in each notation', () => {
+test('a private IPv4 address is recognised in each notation', async () => {
   const octet = fc.nat(255);
   const privates = fc.oneof(
     fc.tuple(fc.constantFrom(10, 127), octet, octet, octet),
     fc.tuple(fc.constant(192), fc.constant(168), octet, octet),
     fc.tuple(fc.constant(169), fc.constant(254), octet, octet),
   );
-  fc.assert(
+  await assertProperty(
     fc.property(privates, (octets) => {
       const hosts = [...v4Forms(octets), ...v4InV6(octets).map(inBrackets)];
       const parsed = hosts.map((host) => `https://${host}/`).filter((url) => URL.canParse(url));

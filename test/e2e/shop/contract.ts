@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Engine } from '@quittance/engines/process';
 import type { Quittance } from '@quittance/testkit/quittance';
+import { startReplica } from '@quittance/testkit/replica';
 import { rawHttp } from '../raw-http.ts';
 import { PAYEE, refusedInvoices, refusedPayouts } from '../refused-bodies.ts';
-import { type OnStack, startGateway } from './on-stack.ts';
+import type { OnStack } from './on-stack.ts';
 
 /** Every row of the contract's Errors and Limits, as bytes on a socket: no client library tidies them up. */
 export const contractCases = (stack: OnStack): void =>
@@ -16,8 +17,13 @@ export const contractCases = (stack: OnStack): void =>
     beforeAll(async () => {
       quittance = stack();
       const REDIS_URL = quittance.stack.engines.redis?.url ?? '';
-      const limits = { RATE_LIMIT_PER_MINUTE: '30', FAILED_AUTH_PER_MINUTE: '300', REDIS_URL };
-      [port, gateway] = await startGateway(quittance, limits);
+      const limits = {
+        RATE_LIMIT_PER_MINUTE: '30',
+        FAILED_AUTH_PER_MINUTE: '300',
+        REDIS_URL,
+        METRICS_PORT: '',
+      };
+      ({ port, engine: gateway } = await startReplica(quittance, 'gateway', limits));
     });
     afterAll(() => gateway?.stop());
 

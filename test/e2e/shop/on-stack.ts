@@ -1,8 +1,4 @@
-import { dirname, join } from 'node:path';
 import { expect } from '@jest/globals';
-import { freePort } from '@quittance/engines/free-port';
-import type { Engine } from '@quittance/engines/process';
-import { startServiceProcess } from '@quittance/stack/service-process';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
@@ -61,15 +57,4 @@ export async function quittanceCommand(
     },
   });
   return { code, ...said };
-}
-
-/** One more gateway of the stack, with other limits. It logs where the stack's own does. */
-export async function startGateway(
-  { stack }: Quittance,
-  limits: Readonly<Record<string, string>>,
-): Promise<[port: number, Engine]> {
-  const port = await freePort();
-  const env = { ...stack.settingsOf('gateway'), ...limits, METRICS_PORT: '', PORT: String(port) };
-  const logDir = join(dirname(stack.pricesFile), 'logs');
-  return [port, await startServiceProcess({ service: 'gateway', port, env, logDir })];
 }

@@ -1,13 +1,41 @@
 import type { PayloadOf } from '@quittance/shared/events';
-import { newDepositId, newEventId } from '@quittance/shared/ids';
+import { type EventId, newDepositId, newEventId } from '@quittance/shared/ids';
+import type { FiatRate, Quote } from '@quittance/shared/quotes';
 
-/** An event as NATS delivers it, with an id of its own. */
-export const anEventOf = <K extends string, P>(kind: K, payload: P, at = new Date()) => ({
-  id: newEventId(new Date()),
-  kind,
-  created_at: at.toISOString(),
-  request_id: null,
-  payload,
+/** An event as NATS delivers it, with an id of its own unless one is given. */
+export const anEventOf = <K extends string, P>(
+  kind: K,
+  payload: P,
+  { at = new Date(), id = newEventId(at) }: { at?: Date; id?: string } = {},
+) => ({ id: id as EventId, kind, created_at: at.toISOString(), request_id: null, payload });
+
+/** What the ledger says of an asset: Ether at 2500 dollars where nothing else is given. */
+export const aQuote = (given: Partial<Quote> = {}, at = new Date()): Quote => ({
+  asset: 'ETH',
+  active: true,
+  usd_rate: '2500',
+  network_fee: '500000000000000',
+  min_confirmations: 3,
+  dust: '10000000000000',
+  sources: [{ name: 'file', usd_rate: given.usd_rate ?? '2500', read_at: at.toISOString() }],
+  spread_bps: 0,
+  as_of: at.toISOString(),
+  ...given,
+});
+
+/** A currency's rate of one source. */
+export const aFiatRate = (currency: FiatRate['currency'], usdRate: string, at = new Date()): FiatRate => ({
+  currency,
+  usd_rate: usdRate,
+  sources: [{ name: 'file', usd_rate: usdRate, read_at: at.toISOString() }],
+  spread_bps: 0,
+  as_of: at.toISOString(),
+});
+
+/** Shows the quotes of a map as they are now; a test says when none of them is fresh. */
+export const boardOf = (quotes: ReadonlyMap<string, Quote>, isFresh = () => true) => ({
+  latest: (asset: string) => quotes.get(asset),
+  fresh: (asset: string) => (isFresh() ? quotes.get(asset) : undefined),
 });
 
 /** What invoices publishes about a settled deposit, in Ether where nothing else is given. */

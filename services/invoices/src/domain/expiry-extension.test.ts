@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import {
   EXTENDED_MAX_MS,
@@ -59,8 +60,8 @@ describe('an outage gives an invoice', () => {
     };
   };
 
-  it('between zero and its own length, and a day at most in all', () => {
-    fc.assert(
+  it('between zero and its own length, and a day at most in all', async () => {
+    await assertProperty(
       fc.property(invoice, minute, minute, (given, from, lasts) => {
         const outage = { from: at(from), until: at(from + lasts) };
         const after = extended(given, outage);
@@ -72,8 +73,8 @@ describe('an outage gives an invoice', () => {
     );
   });
 
-  it('as much time after it as was left before, up to the limit', () => {
-    fc.assert(
+  it('as much time after it as was left before, up to the limit', async () => {
+    await assertProperty(
       fc.property(invoice, minute, fc.integer({ min: 1, max: 600 }), (given, from, lasts) => {
         const fresh = { ...given, extendedMs: 0 };
         const outage = { from: at(from), until: at(from + lasts) };
@@ -86,8 +87,8 @@ describe('an outage gives an invoice', () => {
     );
   });
 
-  it('the same time in one piece or in several', () => {
-    fc.assert(
+  it('the same time in one piece or in several', async () => {
+    await assertProperty(
       fc.property(
         invoice,
         minute,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type AssetSymbol, assetSymbols, assets } from '@quittance/shared/assets';
 import { parseRate, parseUnits, type Units, units } from '@quittance/shared/money';
+import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import { changedFees, type FeePolicy, networkFeeFor } from './network-fee.ts';
 
@@ -47,9 +48,9 @@ describe('the network fee', () => {
     expect(networkFeeFor(units(cost), policy(current))).toBe(fee);
   });
 
-  it('covers the cost and its margin up to the cap, keeps still, and needs one look', () => {
+  it('covers the cost and its margin up to the cap, keeps still, and needs one look', async () => {
     const amount = fc.bigInt({ min: 0n, max: 10n ** 24n });
-    fc.assert(
+    await assertProperty(
       fc.property(amount, amount, fc.bigInt({ min: 100n, max: 400n }), (cost, current, margin) => {
         const given = policy(current, 10n, 10n ** 22n, margin);
         const fee = networkFeeFor(units(cost), given);

@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals';
 import { assetSymbols } from '@quittance/shared/assets';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import { sum, units } from '@quittance/shared/money';
+import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import {
   acceptPosting,
@@ -63,8 +64,8 @@ const aPosting: fc.Arbitrary<Posting> = fc.oneof(
   aDeposit.map(({ asset, amount }) => networkPosting({ txHash: '0x1', asset, amount, purpose: 'sweep' })),
 );
 
-it('every posting sums to zero, has entries and none of nothing', () => {
-  fc.assert(
+it('every posting sums to zero, has entries and none of nothing', async () => {
+  await assertProperty(
     fc.property(aPosting, (posting) => {
       expect(sum(posting.entries.map((entry) => entry.amount))).toBe(0n);
       expect(posting.entries.length).toBeGreaterThanOrEqual(2);

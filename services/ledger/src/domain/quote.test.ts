@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { formatRate, parseRate, type Rate } from '@quittance/shared/money';
+import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import { agreeOnRate, type Reading } from './quote.ts';
 
@@ -73,11 +74,11 @@ describe('agreeing on a rate', () => {
     });
   });
 
-  it('lies between the lowest and the highest, whatever the order', () => {
+  it('lies between the lowest and the highest, whatever the order', async () => {
     const aRate = fc
       .bigInt({ min: 10n ** 18n, max: (10n ** 18n * 102n) / 100n })
       .map((value) => value as Rate);
-    fc.assert(
+    await assertProperty(
       fc.property(fc.array(aRate, { minLength: 2, maxLength: 6 }), (rates) => {
         const given = rates.map((value, i) => ({ ...aReading(`s${i}`, '1'), rate: value }));
         const result = agreeOnRate('ETH', given, now, 2);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
+import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import { amountOf, type Liquidity } from './liquidity.ts';
 import { planRun, type Queued, type Sweepable, sweepsFor } from './plan.ts';
@@ -161,8 +162,8 @@ describe('a run', () => {
     return [...pay, ...sweep].reduce((sum, one) => sum + one.gasCost, own);
   };
 
-  it('spends what is free, decides each payout once, covers those that wait, and sweeps nothing twice', () => {
-    fc.assert(
+  it('spends what is free, decides each payout once, covers those that wait, and sweeps nothing twice', async () => {
+    await assertProperty(
       fc.property(queue, liquidity, sweepable, amount, (payouts, given, held, beyond) => {
         const more = new Map([['USDC_ERC20' as const, units(beyond)]]);
         const { pay, waiting, sweep, short } = planRun('ethereum', payouts, given, held, more);
@@ -199,8 +200,8 @@ describe('the sweeps for an amount', () => {
     expect(sweepsFor([ethAt(10n), ethAt(5n), ethAt(3n)], units(5n))).toEqual([ethAt(5n)]);
   });
 
-  it('are enough and none too many, or undefined when all together are not enough', () => {
-    fc.assert(
+  it('are enough and none too many, or undefined when all together are not enough', async () => {
+    await assertProperty(
       fc.property(held, fc.bigInt({ min: 1n, max: 1_000n }), (all, need) => {
         const sweeps = sweepsFor(all, need as Units);
         if (sweeps === undefined) return expect(total(all)).toBeLessThan(need);

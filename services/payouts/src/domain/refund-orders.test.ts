@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { cents, ONE_DOLLAR, units } from '@quittance/shared/money';
+import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import { limitsOf, type PaidInvoice, refundAmounts, type WantedRefund } from './refund.ts';
 
@@ -26,9 +27,9 @@ const paidInCents = fc
     ...{ due: units(due), paid: units(paid), decimals: 2, rate: ONE_DOLLAR, fiatRate: ONE_DOLLAR },
   }));
 
-it('refunds are never more than was paid, in whatever order', () => {
+it('refunds are never more than was paid, in whatever order', async () => {
   const wanted = fc.oneof(fc.constantFrom<WantedRefund>('all', 'surplus'), fc.bigInt(1n, 1_000n).map(cents));
-  fc.assert(
+  await assertProperty(
     fc.property(paidInCents, fc.array(wanted), (paid, orders) => {
       const { all, surplus } = refundInOrder(paid, orders);
       expect(all).toBeLessThanOrEqual(paid.paid);
@@ -38,7 +39,7 @@ it('refunds are never more than was paid, in whatever order', () => {
   );
 });
 
-it('the surplus that is refunded is the same in whatever order, where amounts take no more than was due', () => {
+it('the surplus that is refunded is the same in whatever order, where amounts take no more than was due', async () => {
   const given = fc.tuple(paidInCents, fc.array(fc.bigInt(1n, 500n).map(cents))).chain(([paid, amounts]) =>
     fc.record({
       paid: fc.constant(paid),
@@ -48,7 +49,7 @@ it('the surplus that is refunded is the same in whatever order, where amounts ta
       }),
     }),
   );
-  fc.assert(
+  await assertProperty(
     fc.property(given, ({ paid, amounts, orders }) => {
       const { surplus } = limitsOf(paid);
       fc.pre(sum(amounts) <= paid.paid - surplus);

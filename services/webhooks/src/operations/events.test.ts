@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import { inOrder } from './events.ts';
 
@@ -13,12 +14,12 @@ test('events of one resource are ordered by version, and the others keep their p
   ]);
 });
 
-test('no event is lost, duplicated or moved to another resource’s place', () => {
+test('no event is lost, duplicated or moved to another resource’s place', async () => {
   const event = fc.record({
     resourceId: fc.constantFrom('a', 'b', 'c'),
     version: fc.integer({ min: 1, max: 5 }),
   });
-  fc.assert(
+  await assertProperty(
     fc.property(fc.array(event), (arrived) => {
       const sorted = inOrder(arrived);
       expect(new Set(sorted)).toEqual(new Set(arrived));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
+import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import { mostThatFit, needsMerging, paidByChange, planBatch, type QueuedForBatch } from './plan.ts';
 
@@ -58,9 +59,9 @@ describe('the payouts that the next transaction pays', () => {
     });
   });
 
-  test('lose no payout, and never exceed the UTXOs', () => {
+  test('lose no payout, and never exceed the UTXOs', async () => {
     const some = fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 200, size: 'max' });
-    fc.assert(
+    await assertProperty(
       fc.property(some, fc.nat(500), fc.nat(500), (wanted, free, incoming) => {
         const { pay, waiting, short } = plan(queue(...wanted), free, incoming);
         expect(pay.length + waiting.length + (short?.payouts ?? 0)).toBe(wanted.length);
@@ -103,8 +104,8 @@ test.each([
   expect(paidByChange(units(BigInt(needs)), available)).toBe(isPaid);
 });
 
-test('the highest number that fits is found with few attempts', () => {
-  fc.assert(
+test('the highest number that fits is found with few attempts', async () => {
+  await assertProperty(
     fc.property(fc.integer({ min: 1, max: 200 }), fc.nat(250), (count, limit) => {
       let asked = 0;
       const found = mostThatFit(count, (wanted) => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import type { GracePeriods } from '../states.ts';
 import {
@@ -123,8 +124,8 @@ describe('a signed EVM transaction', () => {
   );
   const anyProgress = fc.record({ latest: fc.nat(20), finalized: fc.nat(20) });
 
-  it('is replaced only when it is proved, and settled only by a receipt that is deep enough', () => {
-    fc.assert(
+  it('is replaced only when it is proved, and settled only by a receipt that is deep enough', async () => {
+    await assertProperty(
       fc.property(anyOpen, anySeen, anyProgress, (open, seen, progress) => {
         const { is } = outcome(open, seen, progress);
         expect(is === 'replaced').toBe(seen.state === 'replaced');
@@ -165,9 +166,9 @@ it.each([
   expect(bumpedFees(stuck, usual)).toEqual(expected);
 });
 
-it('every next attempt is high enough for nodes, within the limits, and the attempts end', () => {
+it('every next attempt is high enough for nodes, within the limits, and the attempts end', async () => {
   const amount = fc.bigInt(1n, 10n ** 12n);
-  fc.assert(
+  await assertProperty(
     fc.property(
       amount,
       amount,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import {
   needsExpiryProof,
@@ -47,7 +48,7 @@ describe('a signed Solana transaction', () => {
     expect(needs(mined(1), 1e9)).toBe(false);
   });
 
-  it('is expired only when it is proved, and never while a node has it', () => {
+  it('is expired only when it is proved, and never while a node has it', async () => {
     const date = fc.option(fc.integer({ min: 0, max: 1e9 }).map(ago), { nil: null });
     const anyOpen = fc.record({
       minConfirmations: fc.integer({ min: 1, max: 40 }),
@@ -58,7 +59,7 @@ describe('a signed Solana transaction', () => {
       fc.record({ state: fc.constantFrom<'absent' | 'pending'>('absent', 'pending') }),
       fc.record({ state: fc.constant('mined' as const), confirmations: fc.nat(60), succeeded: fc.boolean() }),
     );
-    fc.assert(
+    await assertProperty(
       fc.property(anyOpen, anySeen, fc.boolean(), (open, seen, isExpired) => {
         expect(outcome(open, seen, isExpired) === 'expired').toBe(isExpired && seen.state === 'absent');
       }),
