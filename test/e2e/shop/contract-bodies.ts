@@ -113,11 +113,14 @@ export function bodyCases(stack: OnStack, { get, post }: Pick<ReturnType<typeof 
   test('a payout has the fields of the contract, and those that stand beside them', async () => {
     const quittance = stack();
     const shop = await merchantWith(quittance, 'ETH', 500);
-    const order = `{"asset":"ETH","amount":0.1,"address":"${PAYEE}"}`;
-    const made = await post('/api/payouts', order, as(shop), json);
-    const { id } = (made.body as { data: { id: number } }).data;
+    const { status, body: made } = await shop.post('/api/payouts', {
+      asset: 'ETH',
+      amount: 0.1,
+      address: PAYEE,
+    });
+    const { id } = made.data;
     expect(Number.isSafeInteger(id)).toBe(true);
-    expect(shownOf(made)).toEqual({ status: 201, body: { message: text, data: { id } } });
+    expect({ status, body: made }).toEqual({ status: 201, body: { message: text, data: { id } } });
     const body = payoutBody({ id, amount: '0.1', to_address: expect.stringMatching(new RegExp(PAYEE, 'i')) });
     const pending = { ...body, tx_hash: null, status: 'pending', completed_at: null };
     const [first] = (await read<{ data: [{ tx_hash: string | null }] }>('/api/payouts', shop)).data;
