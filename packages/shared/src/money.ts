@@ -67,7 +67,7 @@ export function parseFiat(text: string, decimals: number): Result<Cents, Malform
 }
 
 /** The smallest unit of a currency with so many decimals, in hundredths. */
-const smallestUnit = (decimals: number): bigint => 10n ** BigInt(CENT_DECIMALS - decimals);
+export const smallestUnit = (decimals: number): Cents => (10n ** BigInt(CENT_DECIMALS - decimals)) as Cents;
 
 /** An amount with exactly two decimals: the form of `amount_fiat`. */
 export function formatFiat(value: Cents): string {

@@ -1,8 +1,9 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import { type Currency, currencies } from '@quittance/shared/currencies';
 import { formPart, unknownFields } from '@quittance/shared/form';
 import { Unavailable } from '@quittance/shared/http';
 import type { Metadata } from '@quittance/shared/metadata';
-import { formatUnits, parseCents, units } from '@quittance/shared/money';
+import { formatCents, formatUnits, parseFiat, smallestUnit, units } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, messages, rules } from '@quittance/shared/validation';
 import { leastAmount } from './amount-within.ts';
@@ -46,16 +47,15 @@ const restFields = {
   ...noteFields,
 };
 const readRest = formPart(restFields);
-const amountHint = 'Give "all", "surplus", or a number in the currency of the invoice, such as 12.50.';
 
-/** Reads the body of a refund of an invoice of this asset, and lists all errors. Throws Unavailable when it cannot be paid. */
+/** Reads the body of a refund of an invoice, and lists all errors. Throws Unavailable when it cannot be paid. */
 export function readRefundOrder(
   body: unknown,
-  asset: AssetSymbol,
+  { asset, currency }: { asset: AssetSymbol; currency: Currency },
   { chains }: Pick<Ports, 'chains'>,
 ): Result<RefundOrder, FieldErrors> {
   const on = payableChain(asset, chains);
-  const wanted = readWanted(body);
+  const wanted = readWanted(body, currency);
   const rest = readRest(body);
   const unknown = unknownFields(body, ['amount', ...Object.keys(restFields)]);
   const errors: FieldErrors = {
@@ -80,20 +80,28 @@ export function readRefundOrder(
   return ok({ ...wanted.value, rate, to, ...notesOf(rest.value) });
 }
 
-function readWanted(body: unknown): Result<Pick<RefundOrder, 'wanted' | 'requested'>, FieldErrors> {
+function readWanted(
+  body: unknown,
+  currency: Currency,
+): Result<Pick<RefundOrder, 'wanted' | 'requested'>, FieldErrors> {
   const word = readWord(body);
   if (word.ok) return ok({ wanted: word.value.amount, requested: word.value.amount });
+  const { decimals } = currencies[currency];
+  const example = decimals === 0 ? '1250' : '12.50';
+  const hint = `Give "all", "surplus", or a number in the currency of the invoice, such as ${example}.`;
   const number = readAmount(body);
   if (!number.ok) {
     const problems = Object.values(number.refusal).flat();
-    return refuse({ amount: problems.map(({ message }) => ({ message, hint: amountHint })) });
+    return refuse({ amount: problems.map(({ message }) => ({ message, hint })) });
   }
   const text = number.value.amount;
-  const amount = parseCents(text);
+  const amount = parseFiat(text, decimals);
   if (amount.ok && amount.value > 0n) return ok({ wanted: amount.value, requested: text });
-  if (amount.ok || text.startsWith('-')) return refuse({ amount: [messages.atLeast('amount', '0.01')] });
-  if (amount.refusal === 'too_many_decimals') return refuse({ amount: [messages.decimals('amount', 2)] });
-  return refuse({ amount: [messages.invalid('amount', amountHint)] });
+  if (amount.ok || text.startsWith('-'))
+    return refuse({ amount: [messages.atLeast('amount', formatCents(smallestUnit(decimals)))] });
+  if (amount.refusal === 'too_many_decimals')
+    return refuse({ amount: [messages.decimals('amount', decimals)] });
+  return refuse({ amount: [messages.invalid('amount', hint)] });
 }
 
 const notesOf = ({

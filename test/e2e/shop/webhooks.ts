@@ -4,6 +4,7 @@ import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { Webhook } from 'standardwebhooks';
+import { payoutBody } from './contract-bodies.ts';
 import { CONFIRMATIONS, type OnStack } from './on-stack.ts';
 
 export const webhookCases = (stack: OnStack): void =>
@@ -52,15 +53,11 @@ export const webhookCases = (stack: OnStack): void =>
 
       for (const one of receiver.received) webhook.verify(one.body, one.headers as Record<string, string>);
       const completed = bodies().find((body) => body.event === 'payout.completed');
-      expect(completed.data).toMatchObject({
-        id,
-        type: 'payout',
-        amount: '0.1',
-        status: 'mined',
-        tx_hash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
-        to_address: expect.any(String),
-        failed_reason: '',
-        asset: { symbol: 'ETH', decimals: 18 },
+      expect(completed).toEqual({
+        event: 'payout.completed',
+        data: payoutBody({ id, amount: '0.1', to_address: expect.stringMatching(/^0x(77){20}$/) }),
+        ...{ id: expect.any(String), created_at: expect.any(String) },
+        ...{ sequence: expect.any(Number), version: expect.any(Number) },
       });
       // payout.created is not subscribed by default, so its number is missing here; the log has it.
       const log = await shop.get('/api/events?after=0');

@@ -1,47 +1,13 @@
-import { assetSymbols } from '@quittance/shared/assets';
-import { type CsvExports, csvExports, partErrors, wantsCsv } from '@quittance/shared/csv-export';
-import { form } from '@quittance/shared/form';
-import {
-  contextOf,
-  createApp,
-  finishApp,
-  merchantOnly,
-  readBody,
-  takesNoParameters,
-  unknownInput,
-  unknownParameters,
-} from '@quittance/shared/http';
-import {
-  type AccessRefusal,
-  type Answer,
-  accessAnswers,
-  answers,
-  send,
-} from '@quittance/shared/http-answers';
-import type { DepositId } from '@quittance/shared/ids';
-import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
-import { ok, type Result, refuse } from '@quittance/shared/result';
+import { csvExports } from '@quittance/shared/csv-export';
+import { contextOf, createApp, finishApp, merchantOnly, takesNoParameters } from '@quittance/shared/http';
+import { send } from '@quittance/shared/http-answers';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
-import { rules } from '@quittance/shared/validation';
-import type { Express, Request, Response } from 'express';
-import { unresolvedTable } from '../csv-files.ts';
-import { suspenseStates } from '../domain/suspense.ts';
-import { type AcceptRefusal, acceptDeposit } from '../operations/accept-unresolved.ts';
+import type { Express } from 'express';
 import type { Ports } from '../ports.ts';
 import { activeAssets, balancesOf } from '../store/quotes.ts';
-import { allSuspense, findSuspense, type SuspenseItem, suspensePage } from '../store/suspense.ts';
-import { acceptedView, assetView, balanceView, byAssetId, unresolvedView } from '../views.ts';
+import { assetView, balanceView, byAssetId } from '../views.ts';
 import { addBooks } from './books.ts';
-
-const listForm = form(
-  {
-    perPage: perPageField,
-    status: rules.oneOf(suspenseStates).optional,
-    asset: rules.oneOf(assetSymbols).optional,
-    format: rules.oneOf(['json', 'csv']).optional,
-  },
-  paged,
-);
+import { addUnresolved } from './unresolved.ts';
 
 export type HttpPorts = Pick<Ports, 'db' | 'settings'>;
 
@@ -61,72 +27,9 @@ export function createHttp(ports: HttpPorts, parts: ServiceHttpParts): Express {
   });
 
   const exports = csvExports({ db, logger: parts.logger });
-  app.get('/api/unresolved', merchant, (req, res) => listUnresolved(ports, exports, req, res));
-
-  app.get('/api/unresolved/:id', merchant, async (req, res) => {
-    const item = await findOwn(db, req, res);
-    if (!item.ok) return send(res, refusals[item.refusal]);
-    send(res, unknownParameters(req) ?? { status: 200, body: unresolvedView(item.value) });
-  });
-
-  app.post('/api/unresolved/:id/accept', merchant, ...readBody, async (req, res) => {
-    const item = await findOwn(db, req, res);
-    if (!item.ok) return send(res, refusals[item.refusal]);
-    const refused = unknownInput(req, res);
-    if (refused !== undefined) return send(res, refused);
-    const { account, id } = item.value;
-    const accepted = await acceptDeposit({ db }, account, id);
-    send(res, accepted.ok ? { status: 200, body: acceptedView(accepted.value) } : refusals[accepted.refusal]);
-  });
-
+  addUnresolved(app, merchant, exports, ports);
   addBooks(app, merchant, exports, { db, clock: parts.clock });
 
   finishApp(app, parts.logger);
   return app;
 }
-
-/** A page of unresolved deposits as JSON, or all of them as CSV. */
-async function listUnresolved(
-  { db, settings }: HttpPorts,
-  exports: CsvExports,
-  req: Request,
-  res: Response,
-): Promise<void> {
-  const { query } = req;
-  const filter = listForm(query);
-  if (!filter.ok) return send(res, answers.invalid(filter.refusal));
-  const { perPage, status, asset, format } = filter.value;
-  const { account } = contextOf(res).identity;
-  const wanted = { account, state: status, asset };
-  if (!wantsCsv(req, format)) {
-    const page = pageOf(query);
-    const { items, total } = await suspensePage(db, wanted, placeOf(page, perPage));
-    const path = `${settings.publicUrl}/api/unresolved`;
-    const data = items.map(unresolvedView);
-    return send(res, { status: 200, body: pageView({ data, total, page, perPage, path, query }) });
-  }
-  const errors = partErrors(query, ['page', 'perPage']);
-  if (Object.keys(errors).length > 0) return send(res, answers.invalid(errors));
-  const select = () => allSuspense(wanted);
-  await exports.send(res, { account, name: 'unresolved', table: unresolvedTable, select });
-}
-
-async function findOwn(
-  db: Ports['db'],
-  req: Request,
-  res: Response,
-): Promise<Result<SuspenseItem, AccessRefusal>> {
-  const id = String(req.params['id']);
-  const item = isDepositId(id) ? await findSuspense(db, id) : undefined;
-  if (item === undefined) return refuse('not_found');
-  return item.account === contextOf(res).identity.account ? ok(item) : refuse('forbidden');
-}
-
-const isDepositId = (text: string): text is DepositId => /^dep_[0-9a-z]{36}$/.test(text);
-
-const refusals = {
-  ...accessAnswers('Deposit'),
-  accepted: answers.alreadyResolved('accepted'),
-  returned: answers.alreadyResolved('returned'),
-  reversed: answers.alreadyResolved('reversed'),
-} as const satisfies Record<AcceptRefusal, Answer>;

@@ -1,7 +1,9 @@
 import {
   type Cents,
+  cents,
   type Rate,
   type RatePair,
+  smallestUnit,
   type Units,
   units,
   unitsOfFiat,
@@ -168,6 +170,16 @@ export const worthOfRefund = (
   wanted: WantedRefund,
   share: Units,
 ): Cents => (typeof wanted === 'bigint' ? wanted : worthOfUnits(share, rate, fiatRate, decimals));
+
+/** The greatest amount of a currency with so many decimals whose refund takes no more than `left`. */
+export function fiatWithin(
+  { rate, fiatRate, decimals }: Pick<PaidInvoice, 'rate' | 'fiatRate' | 'decimals'>,
+  left: Units,
+  currencyDecimals: number,
+): Cents {
+  const worth = worthOfUnits(left, rate, fiatRate, decimals);
+  return cents(worth - (worth % smallestUnit(currencyDecimals)));
+}
 
 function shareOf(wanted: WantedRefund, left: Units, { rate, fiatRate, decimals }: PaidInvoice): Units {
   switch (wanted) {

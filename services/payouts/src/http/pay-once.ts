@@ -1,3 +1,4 @@
+import { contextOf } from '@quittance/shared/http';
 import { type Answer, answers } from '@quittance/shared/http-answers';
 import {
   findKey,
@@ -9,6 +10,7 @@ import {
 import type { AccountId } from '@quittance/shared/ids';
 import type { Result } from '@quittance/shared/result';
 import type { FieldErrors } from '@quittance/shared/validation';
+import type { Request, Response } from 'express';
 import { type PayoutRefusal, requestPayout } from '../operations/request-payout.ts';
 import type { PayoutOrder } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
@@ -24,6 +26,18 @@ export type PayoutCall = {
   asked: Buffer;
   returnsDeposit: string | null;
 };
+
+/** @param asked see PayoutCall */
+export function payoutCallOf(
+  req: Request,
+  res: Response,
+  asked: Buffer,
+  returnsDeposit: string | null,
+): PayoutCall {
+  const { identity, requestId } = contextOf(res);
+  const idempotencyKey = req.headers['idempotency-key'];
+  return { account: identity.account, requestId, idempotencyKey, asked, returnsDeposit };
+}
 
 /** Creates a payout or a refund. A request that repeats the Idempotency-Key must have the same bytes `asked`. */
 export async function payOnce(

@@ -1,5 +1,4 @@
 import { assetSymbols } from '@quittance/shared/assets';
-import { sleepBy } from '@quittance/shared/clock';
 import { type CsvExports, csvExports, partErrors, wantsCsv } from '@quittance/shared/csv-export';
 import { form } from '@quittance/shared/form';
 import {
@@ -16,7 +15,6 @@ import { type Answer, accessAnswers, answers, send } from '@quittance/shared/htt
 import type { AccountId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
-import { ok, refuse } from '@quittance/shared/result';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import { rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
@@ -27,27 +25,23 @@ import {
   EXTERNAL_ID_CHARACTERS_MAX,
   readPayoutOrder,
   readQuoteRequest,
-  readReturnOrder,
 } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
-import { asksForClaim } from '../refund-order.ts';
-import { readReturnedPart, tooLittleLeft } from '../returned-part.ts';
 import { allPayouts, type PayoutFilter, payoutPage } from '../store/payout-list.ts';
 import { promisedByLinks } from '../store/refunds.ts';
-import { findUnresolved, type UnresolvedDeposit } from '../store/unswept-deposits.ts';
 import { insufficientBalance, payoutView, quoteView } from '../views.ts';
 import { addAutomaticRoutes } from './automatic-payouts.ts';
 import { cancelPayout } from './cancel-payout.ts';
 import { routeClaims } from './claims.ts';
 import { findOwnPayout } from './own-payout.ts';
-import { type PayoutCall, payOnce } from './pay-once.ts';
+import { payOnce, payoutCallOf } from './pay-once.ts';
 import { addBatchRoutes } from './payout-batches.ts';
-import { claimDeposit, routeRefunds } from './refunds.ts';
+import { routeRefunds } from './refunds.ts';
+import { routeReturns } from './returns.ts';
 
 /** The service's HTTP interface, behind the gateway. */
 export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpParts, 'without'>): Express {
   const app = createApp(parts);
-  const waiting = { count: 0 };
   const merchant = merchantOnly(ports.settings.identitySecret, parts.clock);
   const exports = csvExports(ports);
   app.get('/api/payouts', merchant, (req, res) => listPayouts(ports, exports, req, res));
@@ -65,9 +59,7 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
   app.post('/api/payouts/:id/cancel', merchant, ...readBody, async (req, res) =>
     send(res, await cancelPayout(ports, cancelling, req, res)),
   );
-  app.post('/api/unresolved/:id/return', merchant, ...readBody, async (req, res) =>
-    send(res, await returnDeposit(ports, waiting, req, res)),
-  );
+  routeReturns(app, ports);
   routeRefunds(app, ports);
   routeClaims(app, ports);
   finishApp(app, parts.logger);
@@ -159,72 +151,5 @@ async function quotePayout(ports: Ports, account: AccountId, req: Request): Prom
 
 function createPayout(ports: Ports, req: Request, res: Response): Promise<Answer> {
   const { rawBody, body } = contextOf(res);
-  return payOnce(ports, callOf(req, res, rawBody, null), () => readPayoutOrder(body, ports));
-}
-
-function callOf(req: Request, res: Response, asked: Buffer, returnsDeposit: string | null): PayoutCall {
-  const { identity, requestId } = contextOf(res);
-  const idempotencyKey = req.headers['idempotency-key'];
-  return { account: identity.account, requestId, idempotencyKey, asked, returnsDeposit };
-}
-
-/** Pauses between reads of a deposit whose event has not arrived yet. After about three seconds it counts as unknown. */
-const ARRIVES_AFTER_MS = [50, 100, 200, 400, 800, 1_600] as const;
-/** How many requests may wait at once, because requests for unknown deposits must not delay others. */
-const WAITING_MAX = 8;
-
-/** How many requests of this replica wait for a deposit's event. */
-type WaitingRequests = { count: number };
-
-/** Refunds an unresolved deposit, or a part of it: a payout of that amount less the network fee. */
-async function returnDeposit(
-  ports: Ports,
-  waiting: WaitingRequests,
-  req: Request,
-  res: Response,
-): Promise<Answer> {
-  const depositId = String(req.params['id']);
-  const { identity, rawBody, body } = contextOf(res);
-  // Any other text names no deposit, and Postgres refuses some texts.
-  const isId = /^\w{1,64}$/.test(depositId);
-  const deposit = isId ? await arrivedUnresolved(ports, waiting, depositId) : undefined;
-  if (deposit === undefined) return answers.noModel('Deposit');
-  if (deposit.account !== identity.account) return answers.unauthorized;
-  const refused = unknownParameters(req);
-  if (refused !== undefined) return refused;
-  // The body does not name the deposit, so the same key for another deposit is another request.
-  const asked = Buffer.concat([Buffer.from(`return ${depositId}\n`), rawBody]);
-  if (asksForClaim(body)) return claimDeposit(ports, req, res, { id: depositId, asked, deposit });
-  // After the key: a repeated request gets its first answer, also when the deposit was reversed since.
-  return payOnce(ports, callOf(req, res, asked, depositId), () => {
-    if (deposit.isReversed) return answers.alreadyResolved('reversed');
-    const part = readReturnedPart(body, deposit, deposit.left);
-    const { asset, amount } = deposit;
-    const order = readReturnOrder(body, { asset, amount: part.ok ? part.value.takes : amount }, ports);
-    if (!part.ok) return refuse({ ...(order.ok ? {} : order.refusal), ...part.refusal });
-    if (!order.ok) return order;
-    const isPart = part.value.takes < amount;
-    return tooLittleLeft(deposit, deposit.left, part.value) ?? ok({ ...order.value, isPart });
-  });
-}
-
-/** Merchants can see a deposit as soon as the ledger has booked it. Its event may arrive here a moment later. */
-async function arrivedUnresolved(
-  { db, clock }: Ports,
-  waiting: WaitingRequests,
-  depositId: string,
-): Promise<UnresolvedDeposit | undefined> {
-  const known = await findUnresolved(db, depositId);
-  if (known !== undefined || waiting.count >= WAITING_MAX) return known;
-  waiting.count += 1;
-  try {
-    for (const ms of ARRIVES_AFTER_MS) {
-      await sleepBy(clock, ms);
-      const found = await findUnresolved(db, depositId);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  } finally {
-    waiting.count -= 1;
-  }
+  return payOnce(ports, payoutCallOf(req, res, rawBody, null), () => readPayoutOrder(body, ports));
 }

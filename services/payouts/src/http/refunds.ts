@@ -1,4 +1,5 @@
 import { assetSymbols, assets } from '@quittance/shared/assets';
+import { currencies } from '@quittance/shared/currencies';
 import { form } from '@quittance/shared/form';
 import { contextOf, merchantOnly, readBody, unknownInput, unknownParameters } from '@quittance/shared/http';
 import {
@@ -10,13 +11,13 @@ import {
 } from '@quittance/shared/http-answers';
 import { type IdempotencyKey, isIdempotencyKey, readKey } from '@quittance/shared/idempotency';
 import type { AccountId, InvoiceId, RefundId } from '@quittance/shared/ids';
-import { formatUnits, type Units, units } from '@quittance/shared/money';
+import { formatCents, formatUnits, type Units, units } from '@quittance/shared/money';
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
 import { assertNever, ok, type Result, refuse } from '@quittance/shared/result';
 import { messages, rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
 import { claimHashOf, claimTokenOf, claimUrlOf } from '../claim-token.ts';
-import { leftOf, type RefundState, shownRefundStates } from '../domain/refund.ts';
+import { fiatWithin, leftOf, type RefundState, shownRefundStates } from '../domain/refund.ts';
 import { cancelClaim } from '../operations/claim-refund.ts';
 import { createDepositClaim, createRefund, type RefundRefusal } from '../operations/create-refund.ts';
 import { type DescribedInvoice, describeInvoice } from '../operations/describe-invoice.ts';
@@ -140,7 +141,7 @@ async function refundInvoice(ports: Ports, req: Request, res: Response): Promise
     ports,
     { account: identity.account, idempotencyKey: req.headers['idempotency-key'], asked },
     async (key) => {
-      const order = readRefundOrder(body, invoice.asset, ports);
+      const order = readRefundOrder(body, invoice, ports);
       if (!order.ok) return ok(answers.invalid(order.refusal));
       if (invoice.status !== 'paid' && invoice.paid === 0n) return ok(notPaid);
       const made = await createRefund(ports, invoice, order.value, { requestId, key });
@@ -250,7 +251,7 @@ function problemAnswer(
       return answers.nothingToRefund('Nothing is left to refund.', `${was}${surplus}.${links}`);
     }
     case 'too_large':
-      return answers.refundTooLarge(`${was}: at most ${text(left)} is left.${links}`);
+      return answers.refundTooLarge(`${was}: at most ${text(left)}${inFiat()} is left.${links}`);
     case 'too_small': {
       const at = rate === 'now' ? ' at the current rate' : '';
       const hint = `${was}. What is refunded must be at least ${text(dust)}${at}.`;
@@ -258,5 +259,11 @@ function problemAnswer(
     }
     default:
       return assertNever(problem);
+  }
+
+  /** As the merchant asked: an amount that fits. */
+  function inFiat(): string {
+    const { currency } = invoice;
+    return ` (${formatCents(fiatWithin(invoice, left, currencies[currency].decimals))} ${currency})`;
   }
 }
