@@ -11,7 +11,7 @@ const SAMPLE_EVERY_MS = 100;
 const MEGABYTE = 1 << 20;
 
 export type ExportOutcome = {
-  list: 'invoices' | 'payouts';
+  list: (typeof lists)[number]['list'];
   rows: number;
   megabytes: number;
   /** Without the time in which the client reads nothing. */
@@ -22,24 +22,59 @@ export type ExportOutcome = {
 };
 type Memory = { before: number; most: number };
 
-/** Exports a month of an account through the gateway, of `rows` invoices and as many payouts. */
-export async function exportMonths(quittance: Quittance, rows: number): Promise<ExportOutcome[]> {
+const lists = [
+  { list: 'invoices', service: 'invoices' },
+  { list: 'payouts', service: 'payouts' },
+  { list: 'balance-transactions', service: 'ledger' },
+] as const;
+const BOOK_READS = 5;
+
+/** How long one answer about an account takes, in milliseconds: the median of a few. */
+export type AnswerTime = { path: string; ms: number };
+
+/**
+ * Exports a month of an account through the gateway, of `rows` invoices, as many payouts and as many balance transactions.
+ * Then asks for what adds up the same transactions, and for pages of types that are rare among them.
+ */
+export async function exportMonths(
+  quittance: Quittance,
+  rows: number,
+): Promise<{ exported: ExportOutcome[]; answered: AnswerTime[] }> {
   const shop = await quittance.merchant();
   await storeInvoices(quittance, shop, rows);
   await storePayouts(quittance, shop, rows);
-  const outcomes: ExportOutcome[] = [];
-  for (const list of ['invoices', 'payouts'] as const) {
-    outcomes.push(await exportOnce(quittance, shop, list));
+  await storeTransactions(quittance, shop, rows);
+  const exported: ExportOutcome[] = [];
+  for (const one of lists) exported.push(await exportOnce(quittance, shop, one));
+  const answered: AnswerTime[] = [];
+  for (const path of pathsOfBooks(new Date())) answered.push(await answerTime(shop, path));
+  return { exported, answered };
+}
+
+const pathsOfBooks = (now: Date): string[] => [
+  `/api/statements?month=${now.toISOString().slice(0, 7)}&asset=ETH`,
+  '/api/balance-transactions?limit=100',
+  '/api/balance-transactions?limit=100&type=refund',
+  '/api/balance-transactions?limit=100&type=payout_failed',
+];
+
+async function answerTime(shop: Merchant, path: string): Promise<AnswerTime> {
+  const times: number[] = [];
+  for (let i = 0; i < BOOK_READS; i++) {
+    const begun = performance.now();
+    const { status } = await shop.get(path);
+    if (status !== 200) throw new Error(`${path} answers ${status}`);
+    times.push(performance.now() - begun);
   }
-  return outcomes;
+  return { path, ms: times.toSorted((a, b) => a - b)[Math.floor(BOOK_READS / 2)] ?? 0 };
 }
 
 async function exportOnce(
   { url, stack: { services } }: Quittance,
   { token }: Merchant,
-  list: ExportOutcome['list'],
+  { list, service: of }: (typeof lists)[number],
 ): Promise<ExportOutcome> {
-  const [service, gateway] = [watchMemory(services[list].pid), watchMemory(services.gateway.pid)];
+  const [service, gateway] = [watchMemory(services[of].pid), watchMemory(services.gateway.pid)];
   const begun = performance.now();
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}` };
@@ -105,4 +140,39 @@ async function storePayouts({ db }: Quittance, shop: Merchant, rows: number): Pr
      from generate_series(900000001, 900000000 + $2::int) as n`,
     [shop.id, rows],
   );
+}
+
+/**
+ * Of five movements four are payments and one is a hold, whose payout refunds an invoice once in fifty times. The balance is
+ * what they add up to.
+ */
+async function storeTransactions({ db }: Quittance, shop: Merchant, rows: number): Promise<void> {
+  await db.rows(
+    `with moved as (
+       insert into ledger.transfers (op, kind, account_id, asset, amount, network_fee, usd_rate)
+       select case when n % 5 = 0 then 'hold:' || n else 'deposit:dep_' || n end,
+         case when n % 5 = 0 then 'hold' else 'deposit' end, $1, 'ETH', 1000000000000000 + n,
+         case when n % 5 = 0 then 500000000000 else 0 end, 2500
+       from generate_series(900000001, 900000000 + $2::int) as n
+       returning seq, op, kind, amount),
+     named as (
+       insert into ledger.deposits (deposit_id, account_id, asset, outpoint, invoice_id)
+       select split_part(op, ':', 2), $1, 'ETH', op, 'inv_' || lpad(seq::text, 36, '0') from moved where kind = 'deposit'),
+     held as (
+       insert into ledger.holds (payout_id, account_id, asset, amount, network_fee, state, invoice_id)
+       select split_part(op, ':', 2), $1, 'ETH', amount - 500000000000, 500000000000, 'placed',
+         case when seq % 50 = 0 then 'inv_' || lpad(seq::text, 36, '0') end
+       from moved where kind = 'hold'),
+     booked as (
+       insert into ledger.balances (account_id, asset, available, held)
+       select $1, 'ETH', sum(case when kind = 'hold' then -amount else amount end), sum(amount) filter (where kind = 'hold')
+       from moved)
+     insert into ledger.entries (transfer_seq, account_id, bucket, asset, amount)
+     select m.seq, e.account_id, e.bucket, 'ETH', e.amount from moved m cross join lateral (values
+       ($1, 'available', case when kind = 'hold' then -amount else amount end),
+       (case when kind = 'hold' then $1 end, case when kind = 'hold' then 'held' else 'custody' end,
+         case when kind = 'hold' then amount else -amount end)) as e (account_id, bucket, amount)`,
+    [shop.id, rows],
+  );
+  await db.rows('analyze ledger.transfers, ledger.entries, ledger.holds, ledger.deposits');
 }

@@ -38,6 +38,7 @@ const NODE_OPTIONS = '--max-semi-space-size=2 --max-old-space-size=100';
 const smallHeaps = {
   gateway: { NODE_OPTIONS },
   invoices: { ...settings.invoices, NODE_OPTIONS },
+  ledger: { NODE_OPTIONS },
   payouts: { ...settings.payouts, NODE_OPTIONS },
 };
 
@@ -76,8 +77,9 @@ async function measureDeliveries(): Promise<void> {
 
 async function measureExports(quittance: Quittance): Promise<void> {
   const rows = EXPORTED_ROWS.toLocaleString('en');
-  say(`${rows} invoices and ${rows} payouts of an account as CSV through the gateway …`);
-  for (const { list, rows, megabytes, seconds, ...memory } of await exportMonths(quittance, EXPORTED_ROWS)) {
+  say(`${rows} invoices, payouts and balance transactions of an account as CSV through the gateway …`);
+  const { exported, answered } = await exportMonths(quittance, EXPORTED_ROWS);
+  for (const { list, rows, megabytes, seconds, ...memory } of exported) {
     say(`  ${list}: ${rows} rows, ${megabytes.toFixed(1)} MB in ${seconds.toFixed(1)} s`);
     for (const [name, { before, most }] of Object.entries(memory) as [string, ExportOutcome['service']][]) {
       const missed = most - before > EXPORT_GROWTH_MAX_MB ? ', MISSED' : '';
@@ -85,6 +87,7 @@ async function measureExports(quittance: Quittance): Promise<void> {
       say(`    ${name.padEnd(7)} ${before.toFixed(0)} MB before, ${most.toFixed(0)} MB at most: ${growth}`);
     }
   }
+  for (const { path, ms } of answered) say(`  ${ms.toFixed(0).padStart(5)} ms  GET ${path}`);
   say('');
 }
 
