@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import type { InvoiceId } from '@quittance/shared/ids';
-import { api } from '@quittance/testkit/api';
 import { chooseAsset } from '../src/operations/choose-asset.ts';
 import { describeInvoice } from '../src/operations/describe-invoice.ts';
 import { expireUnchosen } from '../src/operations/expire-unchosen.ts';
@@ -164,9 +163,7 @@ describe('an invoice whose payer chooses the asset', () => {
     }
     expect(await read()).toStrictEqual(made);
     expect(await kinds()).toEqual(['invoice.created']);
-    const redirected = await api(fixture.service.port, 'GET', `/pay/${made.id}/choose`, {
-      now: fixture.clock.now(),
-    });
+    const redirected = await pageAt(`/pay/${made.id}/choose`);
     expect(redirected).toMatchObject({ status: 303, headers: { location: `/pay/${made.id}` } });
     expect(await choose(`inv_${'0'.repeat(36)}`)).toMatchObject({ status: 404 });
     expect(await choose(made.id, `asset=${'x'.repeat(5_000)}`)).toMatchObject({
