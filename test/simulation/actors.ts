@@ -7,19 +7,21 @@ const flows = ['in', 'in', 'in', 'in', 'out', 'out', 'out', 'out', 'out', 'both'
 type Flow = (typeof flows)[number];
 const CUSTOMERS = [1, 1, 1, 2] as const;
 const CLIENTS = [1, 1, 1, 2] as const;
+/** Of whom some decide about funds that came too late, and others set up automatic payouts. */
+const LATE_FUNDS_CLIENTS = [1, 2, 2, 2] as const;
 const CHOOSING_PERCENT = 80;
 
 /** How many pay in and out. Most scenarios are small: what goes wrong between many shows between two, and is read in a minute. */
-export function drawActors({ chance, hasExtras, hasChoices }: Environment): {
+export function drawActors({ chance, hasExtras, hasChoices, hasLateFunds }: Environment): {
   flow: Flow;
   customers: number;
   clients: number;
 } {
   const drawn = chance.oneOf(flows);
-  let flow: Flow = hasExtras && drawn === 'in' ? 'out' : drawn;
+  let flow: Flow = (hasExtras || hasLateFunds) && drawn === 'in' ? 'out' : drawn;
   if (hasChoices) flow = drawn === 'in' ? 'in' : 'both';
   const customers = flow === 'out' ? 0 : chance.oneOf(CUSTOMERS);
-  const clients = flow === 'in' ? 0 : chance.oneOf(CLIENTS);
+  const clients = flow === 'in' ? 0 : chance.oneOf(hasLateFunds ? LATE_FUNDS_CLIENTS : CLIENTS);
   return { flow, customers, clients };
 }
 

@@ -26,7 +26,8 @@ export async function cancelSometimes(
 ): Promise<void> {
   const { chance, scheduler, outside } = environment;
   const [id] = order.payoutIds;
-  if (!environment.hasExtras || id === undefined || !chance.percent(CANCELS_PERCENT)) return;
+  const cancels = environment.hasExtras || environment.hasLateFunds;
+  if (!cancels || id === undefined || !chance.percent(CANCELS_PERCENT)) return;
   // Often while the chain worker is in the middle of a round.
   if (chance.percent(30)) await scheduler.sleep(outside, chance.below(4_000));
   for (let turns = chance.below(TURNS_MAX); turns > 0; turns--) await scheduler.turn(outside);
@@ -41,9 +42,9 @@ export async function cancelSometimes(
   }
 }
 
-async function cancelOnce(
+export async function cancelOnce(
   environment: Environment,
-  { account, recipient }: Cancellable,
+  { account, recipient }: Pick<Cancellable, 'account' | 'recipient'>,
   id: string,
   onRequested: () => void,
 ): Promise<CancelAnswer> {

@@ -25,6 +25,8 @@ const STOPPED_MAX_MS = 120_000;
 const EXTRAS: { among: number; of: readonly number[] } = { among: 13, of: [9, 12] };
 /** In the same way, seeds whose payers choose assets and follow links, and where an operator pauses payouts. */
 const CHOICES: typeof EXTRAS = { among: 17, of: [6, 9] };
+/** And seeds with funds that came too late, which merchants accept or return, and with automatic payouts. */
+const LATE_FUNDS: typeof EXTRAS = { among: 19, of: [14] };
 /** The prologue, which is the same for all seeds, draws from here. */
 const PROLOGUE_SEED = 0x5eed;
 
@@ -74,6 +76,8 @@ export class Environment {
   readonly hasExtras: boolean;
   /** Payers choose assets and follow links, and an operator pauses payouts. */
   readonly hasChoices: boolean;
+  /** Merchants accept and return funds that came too late, and set up automatic payouts. */
+  readonly hasLateFunds: boolean;
   /** Payouts sweeps deposits before anybody needs them. */
   sweepsAhead = false;
   open: { process: Process; close: () => void; closed: Promise<void> } | undefined;
@@ -95,6 +99,7 @@ export class Environment {
     const chance = new Chance(seed);
     this.hasExtras = EXTRAS.of.includes(seed % EXTRAS.among);
     this.hasChoices = CHOICES.of.includes(seed % CHOICES.among);
+    this.hasLateFunds = LATE_FUNDS.of.includes(seed % LATE_FUNDS.among);
     this.scheduler = new Scheduler(chance, BEGINNING, (who, what) => this.#note(who, what));
     this.faults = new FaultInjector(chance, isFair);
     this.bus = new SimBus(this);

@@ -65,6 +65,9 @@ export async function brokenExports(environment: Environment): Promise<string[]>
 }
 
 async function brokenFilesOf(environment: Environment, account: AccountId): Promise<string[]> {
+  // What a return gives back goes to the balance when the rest was accepted, and also of one that is in no file.
+  const returned = 'select id::text as id from payouts where returns_deposit is not null';
+  const returns = new Set(environment.database.run('payouts', returned, [], false).map(({ id }) => id));
   const invoices = fileOf(environment, 'invoices', {
     file: 'invoices',
     table: invoicesTable,
@@ -87,7 +90,7 @@ async function brokenFilesOf(environment: Environment, account: AccountId): Prom
     const own = transactions.filter((line) => line['asset'] === asset);
     const statement = await statementFile(environment, account, asset);
     compareStatement(own, statement, asset, availableOf(environment, account, asset), said);
-    const paidOut = own.filter((line) => line['payout_id'] !== '');
+    const paidOut = own.filter(({ payout_id: id = '' }) => id !== '' && !returns.has(id));
     comparePayouts(
       paidOut,
       payouts.filter((line) => line['asset'] === asset),

@@ -1,4 +1,6 @@
+import type { Answer } from '@quittance/shared/http-answers';
 import type { Environment } from './environment.ts';
+import type { RouteCall } from './http-route.ts';
 import type { Process, SimService } from './process.ts';
 
 const CLIENT_TIMEOUT_MS = 12_000;
@@ -30,3 +32,27 @@ export async function callOverHttp<T>(
   await scheduler.turn(environment.outside);
   return faults.strikes('answer lost') ? undefined : outcome;
 }
+
+/** What a route of a service answers; undefined when nothing is heard, or a 500. */
+export async function callRoute(
+  environment: Environment,
+  service: SimService,
+  path: string,
+  call: RouteCall,
+  onAnswer?: (answer: Answer) => void,
+): Promise<Answer | undefined> {
+  const heard = await callOverHttp(environment, service, path, async ({ replica }) => {
+    const route = replica.routes?.get(path);
+    if (route === undefined) throw new Error(`${service} answers ${path}`);
+    const answer = await route(call);
+    onAnswer?.(answer);
+    return answer;
+  });
+  return heard === undefined || 'error' in heard ? undefined : heard.value;
+}
+
+/** A body as JSON, as bytes and parsed. */
+export const jsonCall = (body: object): Pick<RouteCall, 'rawBody' | 'body'> => ({
+  rawBody: Buffer.from(JSON.stringify(body)),
+  body,
+});

@@ -5,12 +5,14 @@ import type { Cancellable } from './cancel-client.ts';
 import type { TruePayment } from './chain.ts';
 import type { Environment } from './environment.ts';
 import { brokenExports } from './export-oracle.ts';
+import { brokenLateFunds } from './late-funds-oracle.ts';
 import type { Asked } from './merchant.ts';
 import { signedWhilePaused } from './operator.ts';
 import { brokenSales } from './payer-oracle.ts';
 import type { Order } from './payout-client.ts';
 import type { Refund } from './refund-client.ts';
 import { brokenRefunds } from './refund-oracle.ts';
+import type { Return } from './unresolved-client.ts';
 
 type Payout = { id: string; status: string; address: string; failed_reason: string | null };
 type Deposit = { id: string; outpoint: string; amount: string; credits: number; reversals: number };
@@ -20,8 +22,8 @@ export const HOT_UNITS = 60n;
 
 /** What is wrong in the end: nothing, whatever happened. */
 export async function outcome(environment: Environment, asked: Asked): Promise<string[]> {
-  const { orders, batches, refunds, sales, pauses } = asked;
-  const { hasExtras, hasChoices } = environment;
+  const { orders, batches, refunds, sales, pauses, returns } = asked;
+  const { hasExtras, hasChoices, hasLateFunds } = environment;
   const truth = environment.chain.truth();
   const payouts = environment.database.run(
     'payouts',
@@ -32,15 +34,16 @@ export async function outcome(environment: Environment, asked: Asked): Promise<s
   return [
     ...environment.defects,
     ...brokenBooks(environment),
-    ...brokenPayouts(payouts, orders, truth),
-    ...brokenCancels(payouts, [...orders, ...refunds.flatMap(cancelled)], truth),
+    ...brokenPayouts(payouts, [...orders, ...returns], truth),
+    ...brokenCancels(payouts, [...orders, ...returns, ...refunds.flatMap(cancelled)], truth),
     ...brokenBatches(payouts, batches),
     ...brokenDeposits(environment, truth),
     ...brokenRefunds(environment, refunds, truth),
+    ...brokenLateFunds(environment, asked, truth),
     ...brokenSales(environment, sales),
     ...signedWhilePaused(environment, pauses),
-    ...(hasExtras || hasChoices ? await brokenExports(environment) : []),
-    ...brokenReserves(environment, [...orders, ...refunds], truth),
+    ...(hasExtras || hasChoices || hasLateFunds ? await brokenExports(environment) : []),
+    ...brokenReserves(environment, recipientsOf(asked), truth),
   ];
 }
 
@@ -73,7 +76,7 @@ function brokenBooks({ database }: Environment): string[] {
 /** The chain's truth against what the merchant was told. */
 function brokenPayouts(
   payouts: readonly Payout[],
-  orders: readonly Order[],
+  orders: readonly (Order | Return)[],
   truth: readonly TruePayment[],
 ): string[] {
   const found: string[] = [];
@@ -83,7 +86,8 @@ function brokenPayouts(
     const made = payouts.filter(({ address }) => address === recipient);
     const said = (what: string) => found.push(`${what}: ${recipient} (${answers.join(', ')})`);
     if (paid.length > 1) said(`paid ${paid.length} times`);
-    const wrong = paid.some(({ asset, amount }) => asset !== order.asset || amount !== order.amount);
+    const isOther = (amount: bigint) => order.amount !== undefined && amount !== order.amount;
+    const wrong = paid.some(({ asset, amount }) => asset !== order.asset || isOther(amount));
     if (wrong) said('paid another amount');
     const standing = made.filter(stands);
     if (standing.length > 1) said(`${standing.length} payouts for one order`);
@@ -181,17 +185,22 @@ function brokenDeposits(environment: Environment, all: readonly TruePayment[]): 
   return found;
 }
 
+/** Whom merchants, or their customers, wanted to be paid. */
+const recipientsOf = ({ orders, returns, refunds, rules }: Asked): Set<string> =>
+  new Set([
+    ...[...orders, ...returns].map(({ recipient }) => recipient),
+    ...refunds.flatMap(({ recipients }) => recipients),
+    ...rules.flatMap(({ addresses }) => addresses.map(({ address }) => address)),
+  ]);
+
 /** What our keys have signed goes to who was to be paid, or stays ours; and all that was not paid is still there. */
 function brokenReserves(
   environment: Environment,
-  orders: readonly (Order | Refund)[],
+  recipients: ReadonlySet<string>,
   truth: readonly TruePayment[],
 ): string[] {
   const { database, chain } = environment;
   const found: string[] = [];
-  const recipients = new Set(
-    orders.flatMap((order) => ('recipients' in order ? order.recipients : [order.recipient])),
-  );
   const places = new Set([chain.hotAddress]);
   const paidIn = new Map<string, bigint>();
   const paidOut = new Map<string, bigint>();

@@ -8,8 +8,7 @@ import type { AccountId, InvoiceId } from '@quittance/shared/ids';
 import { z } from 'zod';
 import { ACCOUNTS } from './accounts.ts';
 import type { Environment } from './environment.ts';
-import { callOverHttp } from './http-call.ts';
-import type { RouteCall } from './http-route.ts';
+import { callOverHttp, callRoute } from './http-call.ts';
 
 const TRIES_MAX = 3;
 const MINUTE_MS = 60_000;
@@ -146,26 +145,13 @@ async function createLink(
   const rawBody = Buffer.from(JSON.stringify(body));
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const call = { account, requestId: 'req_link', key, rawBody, body };
-    const answer = await callInvoices(environment, CREATE_LINK, call);
+    const answer = await callRoute(environment, 'invoices', CREATE_LINK, call);
     if (answer?.status === 201) return created.parse(answer.body).data.id;
     if (answer !== undefined && answer.status < 500)
       environment.defects.push(`${CREATE_LINK} is answered with ${answer.status}`);
     await scheduler.sleep(outside, chance.below(4_000));
   }
   return undefined;
-}
-
-async function callInvoices(
-  environment: Environment,
-  path: string,
-  call: RouteCall,
-): Promise<Answer | undefined> {
-  const heard = await callOverHttp(environment, 'invoices', path, async ({ replica }) => {
-    const route = replica.routes?.get(path);
-    if (route === undefined) throw new Error(`invoices answers ${path}`);
-    return await route(call);
-  });
-  return heard === undefined || 'error' in heard ? undefined : heard.value;
 }
 
 /** Sends a form of a page. */
@@ -177,7 +163,7 @@ async function postForm(
 ): Promise<Answer | undefined> {
   const rawBody = Buffer.from(new URLSearchParams(form).toString());
   const call = { requestId: 'req_form', params: { id }, rawBody, body: undefined };
-  const answer = await callInvoices(environment, path, call);
+  const answer = await callRoute(environment, 'invoices', path, call);
   if (answer !== undefined && !PAGE_STATUSES.includes(answer.status))
     environment.defects.push(`${path} is answered with ${answer.status}`);
   return answer;

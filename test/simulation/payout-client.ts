@@ -135,7 +135,7 @@ async function postPayout(
 export const isReplayed = ({ headers }: Answer): boolean => headers?.['Idempotent-Replayed'] !== undefined;
 
 const created = z.object({ data: z.object({ id: z.number() }) });
-const payoutIdIn = ({ body }: Answer): string => String(created.parse(body).data.id);
+export const payoutIdIn = ({ body }: Answer): string => String(created.parse(body).data.id);
 
 /**
  * Repeats each request when all is decided. The answer must be the stored one, and another body with the same key must be

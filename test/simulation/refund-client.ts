@@ -3,7 +3,7 @@ import type { AccountId } from '@quittance/shared/ids';
 import { z } from 'zod';
 import { type CancelAnswer, cancelSometimes } from './cancel-client.ts';
 import type { Environment } from './environment.ts';
-import { callOverHttp } from './http-call.ts';
+import { callRoute, jsonCall } from './http-call.ts';
 import type { RouteCall } from './http-route.ts';
 import { isReplayed, type PayoutListeners } from './payout-client.ts';
 
@@ -15,13 +15,14 @@ const OLD_LINKS_PERCENT = 35;
 const ENDED_LINKS_PERCENT = 30;
 const ENDED_AFTER_TURNS_MAX = 30;
 const CREATE = 'POST /api/invoices/:id/refunds';
+export const RETURN = 'POST /api/unresolved/:id/return';
 const CANCEL = 'POST /api/refunds/:id/cancel';
 const CLAIM = 'POST /claim/:token';
 
-/** A merchant's wish to pay back a part of an invoice, and all that he was answered. */
+/** A merchant's wish to pay back a part of an invoice or of unresolved funds, and all that he was answered. */
 export type Refund = {
   account: AccountId;
-  invoice: string;
+  of: { invoice: string } | { deposit: string };
   /** Stored with the refund: no other wish has it. */
   externalId: string;
   key: string | undefined;
@@ -43,7 +44,7 @@ const created = z.object({
 });
 const shown = z.object({ data: z.object({ status: z.string() }) });
 
-type Steps = {
+export type Steps = {
   refunds: Refund[];
   newRecipient: () => string;
   listeners: PayoutListeners;
@@ -77,15 +78,35 @@ function paidInvoices({ database, chain }: Environment): PaidInvoice[] {
 
 async function refundOnce(
   environment: Environment,
-  { refunds, newRecipient, listeners }: Steps,
+  steps: Steps,
   invoice: PaidInvoice,
   amount: string,
 ): Promise<void> {
+  const { chance } = environment;
+  const recipient = chance.percent(35) ? steps.newRecipient() : undefined;
+  await askForRefund(
+    environment,
+    steps,
+    { account: invoice.account, of: { invoice: invoice.id } },
+    recipient,
+    {
+      amount,
+      ...(recipient !== undefined && { address: recipient }),
+    },
+  );
+}
+
+/** Asks for a refund until it is decided, and lets its payer claim it, or its merchant cancel it. */
+export async function askForRefund(
+  environment: Environment,
+  { refunds, newRecipient, listeners }: Steps,
+  of: Pick<Refund, 'account' | 'of'>,
+  recipient: string | undefined,
+  body: object,
+): Promise<void> {
   const { chance, scheduler, outside } = environment;
-  const recipient = chance.percent(35) ? newRecipient() : undefined;
   const refund: Refund = {
-    account: invoice.account,
-    invoice: invoice.id,
+    ...of,
     externalId: `refund ${refunds.length + 1}`,
     key: undefined,
     answers: [],
@@ -98,7 +119,7 @@ async function refundOnce(
   refunds.push(refund);
   if (chance.percent(60)) refund.key = refund.externalId;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const answer = await postRefund(environment, refund, amount, listeners);
+    const answer = await postRefund(environment, refund, body, listeners);
     const said = saidOf(environment, answer);
     refund.answers.push(said);
     environment.tell(outside, `the client of ${refund.externalId} hears: ${said}`);
@@ -113,44 +134,36 @@ async function refundOnce(
 
 const postRefund = (
   environment: Environment,
-  { account, invoice, externalId, key, recipient: address }: Refund,
-  amount: string,
+  { account, of, externalId, key }: Refund,
+  body: object,
   { onPayout }: PayoutListeners,
 ): Promise<Answer | undefined> =>
-  callPayouts(environment, CREATE, onPayout, {
-    ...jsonCall({ amount, external_id: externalId, ...(address !== undefined && { address }) }),
+  callPayouts(environment, 'invoice' in of ? CREATE : RETURN, onPayout, {
+    ...jsonCall({ ...body, external_id: externalId }),
     account,
     requestId: `req ${externalId}`,
-    params: { id: invoice },
+    params: { id: 'invoice' in of ? of.invoice : of.deposit },
     key,
   });
 
-const jsonCall = (body: object): Pick<RouteCall, 'rawBody' | 'body'> => ({
-  rawBody: Buffer.from(JSON.stringify(body)),
-  body,
-});
-
-async function callPayouts(
+/** What payouts answers. A request that it has carried out is told to `onPayout`. */
+export const callPayouts = (
   environment: Environment,
   path: string,
   onPayout: () => void,
   call: RouteCall,
-): Promise<Answer | undefined> {
-  const heard = await callOverHttp(environment, 'payouts', path, async ({ replica }) => {
-    const route = replica.routes?.get(path);
-    if (route === undefined) throw new Error(`payouts answers ${path}`);
-    const answer = await route(call);
+): Promise<Answer | undefined> =>
+  callRoute(environment, 'payouts', path, call, (answer) => {
     if (answer.status < 400 && !isReplayed(answer)) onPayout();
-    return answer;
   });
-  return heard === undefined || 'error' in heard ? undefined : heard.value;
-}
 
-function saidOf({ defects }: Environment, answer: Answer | undefined): Refund['answers'][number] {
+/** What an answer to a request of a refund or a payout means. */
+export function saidOf({ defects }: Environment, answer: Answer | undefined): Refund['answers'][number] {
   switch (answer?.status) {
     case undefined:
-    case 409:
       return 'unheard';
+    case 409:
+      return 'code' in answer.body && answer.body.code === 'already_resolved' ? 'refused' : 'unheard';
     case 201:
       return 'accepted';
     case 503:
@@ -159,7 +172,7 @@ function saidOf({ defects }: Environment, answer: Answer | undefined): Refund['a
     case 422:
       return 'refused';
     default:
-      defects.push(`${CREATE} is answered with ${answer?.status}`);
+      defects.push(`a refund is answered with ${answer?.status}`);
       return 'refused';
   }
 }

@@ -34,11 +34,13 @@ export function brokenRefunds(
   const found: string[] = [];
   const rows = database.run('payouts', ROWS, [], false) as Row[];
   const refunded = new Map<string, bigint>();
-  for (const { externalId, answers, recipients, invoice, linkIsCancelled } of refunds) {
+  for (const { externalId, answers, recipients, of, linkIsCancelled } of refunds) {
     const said = (what: string) => found.push(`${what}: ${externalId} (${answers.join(', ')})`);
     const made = rows.filter((row) => row.external_id === externalId && row.state !== 'voided');
     const paid = truth.filter(({ to }) => recipients.includes(to));
-    for (const { amount } of paid) refunded.set(invoice, (refunded.get(invoice) ?? 0n) + amount);
+    const invoice = 'invoice' in of ? of.invoice : undefined;
+    if (invoice !== undefined)
+      for (const { amount } of paid) refunded.set(invoice, (refunded.get(invoice) ?? 0n) + amount);
     const [row] = made;
     if (paid.length > 1) said(`a refund is paid ${paid.length} times`);
     if (made.length > 1) said(`${made.length} refunds of one request`);
@@ -49,14 +51,18 @@ export function brokenRefunds(
       if (paid.length > 0) said('paid, and there is no refund');
       continue;
     }
-    if (paid.some(({ asset, amount }) => asset !== row.asset || amount.toString() !== row.amount))
+    // A refund of unresolved funds pays the network fee of its claim.
+    const isOther = (amount: bigint) =>
+      invoice === undefined ? amount >= BigInt(row.amount) : amount.toString() !== row.amount;
+    if (paid.some(({ asset, amount }) => asset !== row.asset || isOther(amount)))
       said('a refund is paid with another amount');
     if ((row.state === 'completed') !== paid.length > 0)
       said(`paid ${paid.length} times, and its refund is ${row.state}`);
     if (linkIsCancelled && row.state !== 'cancelled')
       said(`answered as cancelled, and its refund is ${row.state}`);
     if (row.claimed_late) said('claimed after its end');
-    if (row.told !== row.state) said(`its invoice shows it as ${row.told}, and it is ${row.state}`);
+    if (invoice !== undefined && row.told !== row.state)
+      said(`its invoice shows it as ${row.told}, and it is ${row.state}`);
   }
   const invoices = database.run('invoices', PAID, [], false) as { id: string; paid: string }[];
   for (const { id, paid } of invoices) {

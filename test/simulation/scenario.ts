@@ -4,6 +4,7 @@ import type { Environment } from './environment.ts';
 import { nothingAsked, repeatAll, runMerchant } from './merchant.ts';
 import { runOperator } from './operator.ts';
 import type { Process, SimService } from './process.ts';
+import { payTooLate } from './unresolved-client.ts';
 import {
   PAYS_IN,
   PAYS_OUT,
@@ -19,17 +20,24 @@ const STEPS = { least: 10, most: 12, each: 12 } as const;
 const ROUNDS_MAX = 40;
 const IDLE_LOOKS_PERCENT = 20;
 
+/** Who is told when there may be something to do, in the order in which it is done when all is well. */
+const DUE = [
+  ['engine', 'payouts'],
+  ['scan', 'invoices'],
+  ['void', 'payouts'],
+  ['automatic', 'payouts'],
+] as const;
+type Due = (typeof DUE)[number][0];
+
 /** What happens in one seed: merchants and customers do what they do while all goes wrong; then all is well again. */
 export class Scenario {
   readonly #environment: Environment;
   readonly asked = nothingAsked();
   readonly #clients: Promise<unknown>[] = [];
-  #clientsLeft = 0;
-  #isEngineWanted = true;
-  #isScanWanted = true;
+  /** Workers that may have something to do. */
+  readonly #due = new Set<Due>();
   #paysIn = true;
   #paysOut = true;
-  #isVoidWanted = false;
   /** Workers whose step has not come to its end: when its process was killed, nobody has seen what it was to see. */
   readonly #unfinished = new Set<string>();
   #recipients = 0;
@@ -40,12 +48,16 @@ export class Scenario {
 
   /** @returns what does not end, or else what clients who ask again hear wrong */
   async run(): Promise<string[]> {
-    const { chance } = this.#environment;
+    const { chance, hasLateFunds } = this.#environment;
+    if (hasLateFunds)
+      await payTooLate(this.#environment, (...step) => this.#one(...step).then(() => this.#drain()));
     const { flow, customers, clients } = drawActors(this.#environment);
     for (let n = customers; n > 0; n--) this.#begin(() => runPayer(this.#environment, this.asked));
     for (let n = clients; n > 0; n--) this.#begin(() => this.#client());
     if (this.#environment.hasChoices && clients > 0 && chance.percent(70))
-      this.#begin(() => this.#operator());
+      this.#begin(() =>
+        runOperator(this.#environment, this.asked.pauses, () => void this.#due.add('engine')),
+      );
     this.#paysIn = flow !== 'out' || chance.percent(10);
     this.#paysOut = flow !== 'in' || this.#environment.sweepsAhead || chance.percent(10);
     this.#look();
@@ -55,12 +67,7 @@ export class Scenario {
   }
 
   #begin(work: () => Promise<void>): void {
-    this.#clientsLeft += 1;
-    const done = async () => {
-      await work();
-      this.#clientsLeft -= 1;
-    };
-    this.#clients.push(done());
+    this.#clients.push(work());
   }
 
   async #storm(actors: number): Promise<void> {
@@ -105,7 +112,7 @@ export class Scenario {
     const { chance, scheduler, outside, chain } = this.#environment;
     if (chance.percent(50)) chain.setFees('high');
     await scheduler.sleep(outside, chance.oneOf([60_000, 240_000, 1_500_000, 1_500_000]));
-    this.#isEngineWanted = true;
+    this.#due.add('engine');
   }
 
   /** A clock is put right, or wrong. */
@@ -122,24 +129,29 @@ export class Scenario {
     this.#look();
   }
 
+  #let(worker: Due, isDue: boolean): void {
+    if (isDue) this.#due.add(worker);
+    else this.#due.delete(worker);
+  }
+
   /** There may be something new for those who watch the chain, if anybody in this scenario has anything there. */
   #look(): void {
-    this.#isEngineWanted = this.#paysOut;
-    this.#isScanWanted = this.#paysIn;
+    this.#let('engine', this.#paysOut);
+    this.#let('scan', this.#paysIn);
   }
 
   /** What payouts processed may be what it needs to continue; when all is well the next block wakes it soon enough. */
   #wakeEngine(): void {
     if (!this.#environment.faults.isQuiesced || this.#environment.sweepsAhead)
-      this.#isEngineWanted = this.#paysOut;
+      this.#let('engine', this.#paysOut);
   }
 
   /** Those look who have something to end there. */
   #lookAfter(left: readonly string[]): void {
     const isOpen = left.includes(WAITS_FOR_A_BLOCK);
-    this.#isEngineWanted = this.#paysOut && (isOpen || left.some((what) => PAYS_OUT.test(what)));
-    this.#isScanWanted = this.#paysIn && (isOpen || left.some((what) => PAYS_IN.test(what)));
-    this.#isVoidWanted ||= left.some((what) => UNDECIDED.test(what));
+    this.#let('engine', this.#paysOut && (isOpen || left.some((what) => PAYS_OUT.test(what))));
+    this.#let('scan', this.#paysIn && (isOpen || left.some((what) => PAYS_IN.test(what))));
+    if (left.some((what) => UNDECIDED.test(what))) this.#due.add('void');
   }
 
   /** Who has something to do. */
@@ -150,9 +162,7 @@ export class Scenario {
       if (isToRelay.has(service)) wanted.push([service, 'relay']);
       if (bus.hasFor(service)) wanted.push([service, 'consume']);
     }
-    if (this.#isEngineWanted) wanted.push(['payouts', 'engine']);
-    if (this.#isScanWanted) wanted.push(['invoices', 'scan']);
-    if (this.#isVoidWanted) wanted.push(['payouts', 'void']);
+    for (const [worker, service] of DUE) if (this.#due.has(worker)) wanted.push([service, worker]);
     return wanted;
   }
 
@@ -172,9 +182,7 @@ export class Scenario {
     const environment = this.#environment;
     const step = process.replica.workers.get(worker);
     if (step === undefined) return;
-    if (worker === 'engine') this.#isEngineWanted = false;
-    if (worker === 'scan') this.#isScanWanted = false;
-    if (worker === 'void') this.#isVoidWanted = false;
+    this.#due.delete(worker as Due);
     process.busy.add(worker);
     this.#unfinished.add(worker);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -188,20 +196,14 @@ export class Scenario {
         isAgain = done > 0 && environment.chance.percent(20);
       } finally {
         process.busy.delete(worker);
-        if (isAgain && worker === 'engine') this.#isEngineWanted = true;
-        if (isAgain && worker === 'scan') this.#isScanWanted = true;
+        // A payout of a rule is signed like any other.
+        if (worker === 'automatic') this.#due.add('engine');
+        if (isAgain && (worker === 'engine' || worker === 'scan')) this.#due.add(worker);
         if (worker === 'consume' && process.service === 'payouts') this.#wakeEngine();
         resolve();
       }
     });
     await promise;
-  }
-
-  async #operator(): Promise<void> {
-    const onResumed = () => {
-      this.#isEngineWanted = true;
-    };
-    await runOperator(this.#environment, this.asked.pauses, onResumed);
   }
 
   async #client(): Promise<void> {
@@ -211,10 +213,9 @@ export class Scenario {
       return chain.recipient(this.#recipients);
     };
     const listeners = {
-      onPayout: () => {
-        this.#isEngineWanted = true;
-      },
+      onPayout: () => void this.#due.add('engine'),
       onUndecided: (afterMs: number) => this.#voidLater(afterMs),
+      onRule: () => this.#start('payouts', 'automatic'),
     };
     await runMerchant(this.#environment, this.asked, newRecipient, listeners);
   }
@@ -224,7 +225,7 @@ export class Scenario {
     const environment = this.#environment;
     const again = async () => {
       await environment.scheduler.sleep(environment.outside, afterMs);
-      this.#isVoidWanted = true;
+      this.#due.add('void');
     };
     void again();
   }
@@ -244,11 +245,12 @@ export class Scenario {
     // Longer than anybody waits for anything, and than a request is left undecided.
     await scheduler.sleep(environment.outside, 30_000);
     bus.nextDay();
-    this.#isVoidWanted = true;
+    this.#due.add('void');
+    this.#let('automatic', environment.hasLateFunds);
     // Now and then somebody looks although there is nothing: that must change nothing.
     if (environment.chance.percent(IDLE_LOOKS_PERCENT)) this.#look();
-    this.#isEngineWanted ||= this.#paysOut && this.#unfinished.has('engine');
-    this.#isScanWanted ||= this.#paysIn && this.#unfinished.has('scan');
+    if (this.#paysOut && this.#unfinished.has('engine')) this.#due.add('engine');
+    if (this.#paysIn && this.#unfinished.has('scan')) this.#due.add('scan');
     let left: string[] = [];
     for (let round = 0; round < ROUNDS_MAX; round++) {
       await this.#drain();

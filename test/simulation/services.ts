@@ -20,6 +20,7 @@ import { endRefunds } from '@quittance/payouts/operations/claim-refund';
 import { deriveAddresses } from '@quittance/payouts/operations/derive-addresses';
 import { finishStaleBatches } from '@quittance/payouts/operations/finish-payout-batch';
 import { voidStaleRequests } from '@quittance/payouts/operations/request-payout';
+import { runAutomaticPayouts } from '@quittance/payouts/operations/run-automatic-payouts';
 import { runChainWorker } from '@quittance/payouts/operations/run-chain-worker';
 import type { PayoutChain, Ports as PayoutsPorts } from '@quittance/payouts/ports';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
@@ -40,7 +41,7 @@ import type { Steps } from './mutant.ts';
 import { askOf, clockOf, databaseOf, loggerOf } from './ports.ts';
 import type { Process, Replica } from './process.ts';
 import { relayOnce } from './relay.ts';
-import { invoicesRoutes, payoutRoutes } from './routes.ts';
+import { invoicesRoutes, ledgerRoutes, payoutRoutes } from './routes.ts';
 import { BEGINNING } from './scheduler.ts';
 
 const LEASE_MS = 5_000;
@@ -147,7 +148,7 @@ function quotesForPayouts(environment: Environment) {
 const usdRate = ({ chain }: Environment, asset: AssetSymbol): string =>
   ((10n * 10n ** BigInt(assets[asset].decimals)) / chain.unit(asset)).toString();
 
-const networkFee = ({ chain }: Environment, asset: AssetSymbol): bigint => chain.unit(asset) / 50n;
+export const networkFee = ({ chain }: Environment, asset: AssetSymbol): bigint => chain.unit(asset) / 50n;
 
 function startInvoices(common: Common): Replica {
   const { environment, process, db, bus, clock, logger, name } = common;
@@ -257,9 +258,11 @@ function startPayouts(common: Common): Replica {
   workers.set('engine', () => engine(ports, on));
   workers.set('void', async () => {
     const voided = await voiding(ports);
-    if (!environment.hasExtras) return voided;
+    if (!environment.hasExtras && !environment.hasLateFunds) return voided;
     return voided + (await finishStaleBatches(ports)) + (await endRefunds(ports));
   });
+  if (environment.hasLateFunds)
+    workers.set('automatic', () => runAutomaticPayouts({ ...ports, quotes: quotesOf(environment) }));
   return {
     workers,
     payouts: ports,
@@ -282,7 +285,8 @@ function startLedger(common: Common): Replica {
   );
   const workers = messengerOf(common, ledgerHandlers, { logger });
   workers.set('reversals', () => catchUpReversals({ db, logger }));
-  return { workers };
+  const ports = { db, logger, settings: { publicUrl: 'http://localhost' } };
+  return { workers, routes: ledgerRoutes(ports, environment.wiring) };
 }
 
 function startWebhooks(common: Common): Replica {

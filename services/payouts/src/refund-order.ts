@@ -1,5 +1,4 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
-import { type Currency, currencies } from '@quittance/shared/currencies';
 import { formPart, unknownFields } from '@quittance/shared/form';
 import { Unavailable } from '@quittance/shared/http';
 import type { Metadata } from '@quittance/shared/metadata';
@@ -51,11 +50,11 @@ const readRest = formPart(restFields);
 /** Reads the body of a refund of an invoice, and lists all errors. Throws Unavailable when it cannot be paid. */
 export function readRefundOrder(
   body: unknown,
-  { asset, currency }: { asset: AssetSymbol; currency: Currency },
+  { asset, currencyDecimals }: { asset: AssetSymbol; currencyDecimals: number },
   { chains }: Pick<Ports, 'chains'>,
 ): Result<RefundOrder, FieldErrors> {
   const on = payableChain(asset, chains);
-  const wanted = readWanted(body, currency);
+  const wanted = readWanted(body, currencyDecimals);
   const rest = readRest(body);
   const unknown = unknownFields(body, ['amount', ...Object.keys(restFields)]);
   const errors: FieldErrors = {
@@ -82,11 +81,10 @@ export function readRefundOrder(
 
 function readWanted(
   body: unknown,
-  currency: Currency,
+  decimals: number,
 ): Result<Pick<RefundOrder, 'wanted' | 'requested'>, FieldErrors> {
   const word = readWord(body);
   if (word.ok) return ok({ wanted: word.value.amount, requested: word.value.amount });
-  const { decimals } = currencies[currency];
   const example = decimals === 0 ? '1250' : '12.50';
   const hint = `Give "all", "surplus", or a number in the currency of the invoice, such as ${example}.`;
   const number = readAmount(body);

@@ -40,3 +40,13 @@ it.each([
     expect((await refund(invoice, { amount: fits })).status).toBe(201);
   },
 );
+
+it('shows what a refund of all, or of the surplus, is worth in yen without decimals', async () => {
+  for (const [amount, worth] of [
+    ['surplus', '3731.00'],
+    ['all', '18656.00'],
+  ] as const) {
+    const invoice = anInvoice({ currency: 'JPY', fiat_rate: '0.0067' });
+    expect((await refund(invoice, { amount })).body.data).toMatchObject({ amount_fiat: worth });
+  }
+});

@@ -5,6 +5,7 @@ import { depositMutants } from './deposits.ts';
 import { exportMutants } from './exports.ts';
 import { holdMutants } from './holds.ts';
 import { inboxMutants } from './inboxes.ts';
+import { lateFundsMutants } from './late-funds.ts';
 import { messageMutants } from './messages.ts';
 import { pauseMutants } from './pauses.ts';
 import { payerMutants } from './payers.ts';
@@ -28,4 +29,5 @@ export const mutants: readonly Mutant[] = [
   ...payerMutants,
   ...pauseMutants,
   ...exportMutants,
+  ...lateFundsMutants,
 ];

@@ -164,22 +164,20 @@ export function refundAmounts(
   }
 }
 
-/** What a refund is worth in the currency of its invoice: the amount that was asked for, or what its share was worth then. */
-export const worthOfRefund = (
-  { rate, fiatRate, decimals }: Pick<PaidInvoice, 'rate' | 'fiatRate' | 'decimals'>,
-  wanted: WantedRefund,
-  share: Units,
-): Cents => (typeof wanted === 'bigint' ? wanted : worthOfUnits(share, rate, fiatRate, decimals));
+type Worth = Pick<PaidInvoice, 'rate' | 'fiatRate' | 'decimals'> & {
+  /** Of the currency. */
+  currencyDecimals: number;
+};
 
-/** The greatest amount of a currency with so many decimals whose refund takes no more than `left`. */
-export function fiatWithin(
-  { rate, fiatRate, decimals }: Pick<PaidInvoice, 'rate' | 'fiatRate' | 'decimals'>,
-  left: Units,
-  currencyDecimals: number,
-): Cents {
-  const worth = worthOfUnits(left, rate, fiatRate, decimals);
+/** What so much was worth in the currency of the invoice, rounded down to its smallest unit: a refund of that takes no more. */
+export function fiatWithin({ rate, fiatRate, decimals, currencyDecimals }: Worth, amount: Units): Cents {
+  const worth = worthOfUnits(amount, rate, fiatRate, decimals);
   return cents(worth - (worth % smallestUnit(currencyDecimals)));
 }
+
+/** What a refund is worth in the currency of its invoice: the amount that was asked for, or what its share was worth then. */
+export const worthOfRefund = (invoice: Worth, wanted: WantedRefund, share: Units): Cents =>
+  typeof wanted === 'bigint' ? wanted : fiatWithin(invoice, share);
 
 function shareOf(wanted: WantedRefund, left: Units, { rate, fiatRate, decimals }: PaidInvoice): Units {
   switch (wanted) {

@@ -1,5 +1,4 @@
 import { assetSymbols, assets } from '@quittance/shared/assets';
-import { currencies } from '@quittance/shared/currencies';
 import { form } from '@quittance/shared/form';
 import { contextOf, merchantOnly, readBody, unknownInput, unknownParameters } from '@quittance/shared/http';
 import {
@@ -263,7 +262,6 @@ function problemAnswer(
 
   /** As the merchant asked: an amount that fits. */
   function inFiat(): string {
-    const { currency } = invoice;
-    return ` (${formatCents(fiatWithin(invoice, left, currencies[currency].decimals))} ${currency})`;
+    return ` (${formatCents(fiatWithin(invoice, left))} ${invoice.currency})`;
   }
 }

@@ -1,5 +1,5 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
-import { type Currency, currencyCodes } from '@quittance/shared/currencies';
+import { type Currency, currencies, currencyCodes } from '@quittance/shared/currencies';
 import { Unavailable } from '@quittance/shared/http';
 import type { AccountId, InvoiceId } from '@quittance/shared/ids';
 import { ONE_DOLLAR, parseRate, type Rate, units } from '@quittance/shared/money';
@@ -14,6 +14,7 @@ export type DescribedInvoice = PaidInvoice & {
   asset: AssetSymbol;
   status: string;
   currency: Currency;
+  currencyDecimals: number;
 };
 
 /**
@@ -39,6 +40,7 @@ export async function describeInvoice(
     asset,
     status,
     currency,
+    currencyDecimals: currencies[currency].decimals,
     due: units(invoice.amount_due),
     paid: units(paid),
     decimals: assets[asset].decimals,
