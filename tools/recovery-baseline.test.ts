@@ -25,6 +25,11 @@ test('a recovery of more than three times its median is named', () => {
   ]);
 });
 
+test('of two samples the faster one is the median', () => {
+  const usual = { 'redis: Redis killed': [9, 2] };
+  expect(slowRecoveries([report('Redis killed', 6.1)], usual, 1)).toHaveLength(1);
+});
+
 test('a busy machine is given its patience', () => {
   expect(slowRecoveries([report('Redis killed', 6.1)], baseline, 5)).toEqual([]);
 });

@@ -12,8 +12,8 @@ import { buildStandIns, standIns } from './stand-ins.ts';
  *
  * Runs suites on containers, on this machine's Docker engine or, where there is none and this is root on a Debian, on
  * Debian's, which is started for it and removed with all it had. `integration`: the integration suites; `shop`: what
- * testers of a shop are given, of images of this checkout; and `compose`: these images, and docker-compose.yml with them. `all`, which is what is run without a word,
- * is these three; `few` are some of the suites, `shop`, and `compose` without its rolling restart. A suite is what jest takes
+ * testers of a shop are given, of images of this checkout; and `compose`: these images, and docker-compose.yml with them. `all`,
+ * which is what is run without a word, is these three; `few` are some of the suites, `shop`, and `compose` without its rolling restart. A suite is what jest takes
  * for one. One run at a time on an engine. Ends with what ran and `N passed, N failed`, as npm test does.
  */
 const root = join(import.meta.dirname, '../..');

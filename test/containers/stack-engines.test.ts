@@ -11,7 +11,7 @@ import { must } from '@quittance/stack/shell';
 import { onServer } from '@quittance/testkit/databases';
 import { eventually } from '@quittance/testkit/eventually';
 
-/** The engines of a stack of containers do what those do that are processes: suites cannot tell. */
+/** The engines that integration suites take from containers do what those do that are processes: suites cannot tell. */
 
 const named = `${CONTAINER_NAMES}${randomBytes(4).toString('hex')}-`;
 const start = containerEngines(named);

@@ -24,9 +24,10 @@ export const readRecoveryBaseline = (): RecoveryBaseline => readAll()[SIZE];
 const kindOf = ({ group, fault }: FaultReport): string =>
   `${group}: ${group === 'crash matrix' ? fault.split(' at ')[0] : fault.replace(/: the broker lost .*/, '').replaceAll(/\d+/g, 'N')}`;
 
+/** Of an even number of samples the smaller of the two: one slow run makes no limit wider. */
 function median(samples: readonly number[]): number {
   const sorted = samples.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
 }
 
 function secondsByKind(reports: readonly FaultReport[]): Map<string, number[]> {

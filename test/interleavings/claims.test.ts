@@ -11,6 +11,7 @@ import { findRefundByClaim } from '@quittance/payouts/store/refunds';
 import type { Db } from '@quittance/shared/db';
 import type { PayloadOf } from '@quittance/shared/events';
 import { type AccountId, newInvoiceId, type PayoutId } from '@quittance/shared/ids';
+import { patient } from '@quittance/testkit/patience';
 import { type Interleave, type Operation, returned } from './interleave.ts';
 import { BALANCE, FEE, PAID, payoutsAndLedger } from './payouts-and-ledger.ts';
 
@@ -22,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => at?.close());
 
 /** Longer than an operation needs to come from its start to its first pause. */
-const LINK_ENDS_AFTER_MS = 200;
+const LINK_ENDS_AFTER_MS = patient(200);
 const recipients = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`];
 
 type Link = { account: AccountId; refund: StoredRefund; holds: string[]; ports: (on: Db) => Ports };

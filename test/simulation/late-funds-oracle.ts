@@ -61,6 +61,15 @@ function brokenDeposit(
   const back = [...own].flatMap(([address, { network_fee }]) =>
     truth.filter(({ to }) => to === address).map((paid) => paid.amount + BigInt(network_fee)),
   );
+  for (const [address] of own) {
+    const amounts = payouts.filter((payout) => payout.address === address).map((payout) => payout.amount);
+    for (const paid of truth.filter(({ to }) => to === address)) {
+      if (!amounts.includes(paid.amount.toString()))
+        found.push(
+          `${paid.amount} of unresolved ${id} were paid to ${address}, and its payout is of ${amounts.join()}`,
+        );
+    }
+  }
   const taken = BigInt(accepted) + sum(back);
   if (taken > BigInt(amount))
     found.push(`${taken} of unresolved ${id} were accepted or paid back, and ${amount} came`);

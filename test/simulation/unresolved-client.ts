@@ -79,8 +79,13 @@ export async function payTooLate(
   await step('invoices', 'expire');
   for (const payment of late) chain.pay(payment);
   chain.mine(chain.minConfirmations + FINAL_AFTER);
-  for (let looks = 0; looks < LOOKS_MAX && unresolvedFunds(environment).length < LATE; looks++)
+  for (let looks = 0; looks < LOOKS_MAX && unresolvedFunds(environment).length < LATE; looks++) {
     await step('invoices', 'scan');
+    await step('invoices', 'expire');
+    chain.mine(1);
+  }
+  if (unresolvedFunds(environment).length < LATE)
+    throw new Error('payments that came too late are not unresolved');
   faults.isQuiesced = false;
 }
 

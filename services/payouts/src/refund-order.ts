@@ -98,7 +98,7 @@ function readWanted(
   if (amount.ok || text.startsWith('-'))
     return refuse({ amount: [messages.atLeast('amount', formatCents(smallestUnit(decimals)))] });
   if (amount.refusal === 'too_many_decimals')
-    return refuse({ amount: [messages.decimals('amount', decimals)] });
+    return refuse({ amount: [{ ...messages.decimals('amount', decimals), hint }] });
   return refuse({ amount: [messages.invalid('amount', hint)] });
 }
 

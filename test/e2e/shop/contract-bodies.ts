@@ -97,12 +97,18 @@ export function bodyCases(stack: OnStack, { get, post }: Pick<ReturnType<typeof 
         ...{ uri: expect.stringMatching(/^ethereum:0x/) },
       },
       payments: [],
-      ...{ currency: 'USD', rate: { currency: expect.anything(), asset: expect.anything() } },
+      currency: 'USD',
+      rate: {
+        currency: { code: 'USD', usd_rate: '1', as_of: null, sources: [] },
+        asset: { symbol: 'ETH', usd_rate: '2500', as_of: stamp, sources: expect.any(Array) },
+      },
       ...{ amount_remaining: '0.005', reversed_amount: '0', refunded_amount: '0', refunds: [] },
       ...{ cancelled_at: null, description: null, metadata: {} },
     };
     expect(shownOf(made)).toEqual({ status: 201, body: { message: text, data: full } });
-    expect(await read(`/api/invoices/${id}`, shop)).toEqual(full);
+    const again = await read(`/api/invoices/${id}`, shop);
+    expect(again).toEqual(full);
+    expect(again).toEqual((made.body as { data: object }).data);
     expect(await read('/api/invoices', shop)).toEqual({
       data: [listed],
       meta: expect.objectContaining({ total: 1, current_page: 1, last_page: 1 }),

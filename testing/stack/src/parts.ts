@@ -15,8 +15,7 @@ export type Parts = {
   bitcoin: typeof startBitcoind;
   solana: typeof startSurfpool;
   service: typeof startServiceProcess;
-  /** Undefined where each service is a process of its own in any case. */
-  together?: typeof startServicesTogether;
+  together: typeof startServicesTogether;
 };
 
 /** Each as a process of this machine. */

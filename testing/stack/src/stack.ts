@@ -47,7 +47,7 @@ export type StackOptions = {
   redis?: boolean;
   /** Starts the auditor, which checks the invariants all the time. */
   auditor?: boolean;
-  /** Services that share one process, where parts are processes: what kills one of them kills all. */
+  /** Services that share one process: what kills one of them kills all. */
   together?: readonly Service[];
   /** More or other settings for a service. */
   settings?: Partial<Record<Service, Record<string, string>>>;
@@ -208,12 +208,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       running.push(engine);
       return names.map((service) => [service, engine] as const);
     };
-    const shared =
-      parts.together === undefined ? [] : wanted.filter((service) => options.together?.includes(service));
+    const shared = wanted.filter((service) => options.together?.includes(service));
     const apart = wanted.filter((service) => !shared.includes(service));
     const started = await allOrNone([
       ...apart.map((service) => runs([service], parts.service(optionsOf(service)))),
-      ...(parts.together === undefined || shared.length === 0
+      ...(shared.length === 0
         ? []
         : [runs(shared, parts.together({ ...common, together: shared.map(optionsOf) }))]),
     ]);

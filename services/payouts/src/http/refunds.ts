@@ -250,7 +250,9 @@ function problemAnswer(
       return answers.nothingToRefund('Nothing is left to refund.', `${was}${surplus}.${links}`);
     }
     case 'too_large':
-      return answers.refundTooLarge(`${was}: at most ${text(left)}${inFiat()} is left.${links}`);
+      return answers.refundTooLarge(
+        `${was}: at most ${text(left)}${inFiat()} is left. "all" refunds it.${links}`,
+      );
     case 'too_small': {
       const at = rate === 'now' ? ' at the current rate' : '';
       const hint = `${was}. What is refunded must be at least ${text(dust)}${at}.`;
@@ -260,8 +262,9 @@ function problemAnswer(
       return assertNever(problem);
   }
 
-  /** As the merchant asked: an amount that fits. */
+  /** As the merchant asked: an amount that fits. Nothing where that is less than the smallest amount of its currency. */
   function inFiat(): string {
-    return ` (${formatCents(fiatWithin(invoice, left))} ${invoice.currency})`;
+    const cents = fiatWithin(invoice, left);
+    return cents > 0n ? ` (${formatCents(cents)} ${invoice.currency})` : '';
   }
 }
