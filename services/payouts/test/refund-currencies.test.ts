@@ -34,7 +34,7 @@ it.each([
     expect([status, body.code, body.hint]).toEqual([
       400,
       'refund_too_large',
-      `0.05 ETH was paid, 0 ETH of it was refunded: at most ${left} is left.`,
+      `0.05 ETH was paid, 0 ETH of it was refunded: at most ${left} is left. "all" refunds it.`,
     ]);
     const [, fits] = /\((\S+) /.exec(left) ?? [];
     expect((await refund(invoice, { amount: fits })).status).toBe(201);

@@ -69,7 +69,10 @@ describe('POST /api/invoices/{id}/refunds', () => {
     const tooLarge = await refund(invoice, { amount: 25.01 });
     expect([tooLarge.status, tooLarge.body]).toMatchObject([
       400,
-      { code: 'refund_too_large', hint: `${hint}: at most 0.01 ETH (25 USD) is left.${links}` },
+      {
+        code: 'refund_too_large',
+        hint: `${hint}: at most 0.01 ETH (25 USD) is left. "all" refunds it.${links}`,
+      },
     ]);
     const surplus = await refund(invoice, { amount: 'surplus' });
     expect([surplus.status, surplus.body.data]).toMatchObject([201, { share: '0.01' }]);
