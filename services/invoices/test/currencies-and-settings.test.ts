@@ -196,6 +196,28 @@ describe('an invoice that never expires', () => {
     expect(await shop.read(made.id)).toMatchObject({ status: 'paid', paid_amount: '0.01', expires_at: null });
   });
 
+  it('of which a part is paid is cancelled when the part is final, which is unresolved then', async () => {
+    const { shop, made, to } = await unending();
+    const cancel = () => shop.post(`/api/invoices/${made.id}/cancel`, {});
+    await pay(to, DUE / 4n);
+    expect(await cancel()).toMatchObject({ status: 400, body: { code: 'not_cancelable' } });
+    await settle();
+    const now = fixture.clock.at.toISOString();
+    const ended = { status: 'partially_paid', paid_amount: '0.0025', cancelled_at: now, expires_at: now };
+    expect(await cancel()).toMatchObject({ status: 200, body: { data: ended } });
+    expect(await cancel()).toMatchObject({ status: 200, body: { data: ended } });
+    const told = await fixture.told(made.id);
+    expect(told.map(({ kind }) => kind)).toEqual([
+      'invoice.created',
+      'invoice.partially_paid',
+      'deposit.settled',
+      'invoice.underpaid',
+    ]);
+    fixture.pass(1_000);
+    await pay(to, DUE);
+    expect((await fixture.told(made.id)).at(-1)?.kind).toBe('invoice.late_payment');
+  });
+
   it('expires when it is cancelled, and money that comes later is late', async () => {
     const { shop, made, to } = await unending();
     fixture.pass(1_000);

@@ -49,6 +49,26 @@ test.each([
   expect(decided).toEqual({ ok: false, refusal: 'payment_seen' });
 });
 
+const part = { status: 'partially_paid', expiresAt: null, cancelledAt: null } as const;
+
+test('an invoice that never expires is cancelled when all that was paid of it is final, and one that expires is not', () => {
+  const paid = { ...nothing, timelyFinal: one };
+  const cancelled = { ok: true, value: { cancelledAt: now, expiresAt: now } };
+  expect(decideCancellation(part, paid, now)).toEqual(cancelled);
+  const refused = { ok: false, refusal: 'payment_seen' };
+  expect(decideCancellation({ ...part, expiresAt: after }, paid, now)).toEqual(refused);
+});
+
+test.each([
+  ['not final', { timelyPending: one }],
+  ['in the mempool', { timelyWaiting: one }],
+  ['late', { lateFinal: one }],
+  ['dropped, and may come back', { isAwaited: true }],
+])('an invoice that never expires is not cancelled while another payment is %s', (_, seen) => {
+  const decided = decideCancellation(part, { ...nothing, timelyFinal: one, ...seen }, now);
+  expect(decided).toEqual({ ok: false, refusal: 'payment_seen' });
+});
+
 test.each(['paid', 'expired'] as const)('an invoice that is %s is not cancelled', (status) => {
   expect(decideCancellation({ ...pending, status }, nothing, now)).toEqual({ ok: false, refusal: status });
 });

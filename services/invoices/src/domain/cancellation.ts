@@ -12,7 +12,8 @@ export type Cancellation = { cancelledAt: Date; expiresAt: Date };
 
 /**
  * An invoice is cancelled while nothing was seen for it, and nothing that was seen may come back. Payments that do not count
- * (another asset, dust) do not keep it open. Undefined: it was cancelled before.
+ * (another asset, dust) do not keep it open. One that never expires is also cancelled when a part of it is paid and final:
+ * nothing else would end it, and the part would be in no balance. Undefined: it was cancelled before.
  */
 export function decideCancellation(
   invoice: Pick<Invoice, 'status' | 'expiresAt' | 'cancelledAt'>,
@@ -24,6 +25,9 @@ export function decideCancellation(
   if (status === 'paid' || status === 'expired') return refuse(status);
   const timely = sum([paid.timelyFinal, paid.timelyPending, paid.timelyWaiting]);
   const late = sum([paid.lateFinal, paid.latePending, paid.lateWaiting]);
-  if (status !== 'pending' || timely > 0n || late > 0n || paid.isAwaited) return refuse('payment_seen');
+  const hasPart =
+    expiresAt === null && status === 'partially_paid' && timely === paid.timelyFinal && timely > 0n;
+  const hasNothing = status === 'pending' && timely === 0n;
+  if ((!hasNothing && !hasPart) || late > 0n || paid.isAwaited) return refuse('payment_seen');
   return ok({ cancelledAt: now, expiresAt: expiresAt === null ? now : earlier(expiresAt, now) });
 }
