@@ -78,6 +78,7 @@ const listForm = form(
     created_from: rules.date().optional,
     created_to: rules.date().optional,
     external_id: rules.text(EXTERNAL_ID_CHARACTERS_MAX).optional,
+    deposit_id: rules.text(TX_HASH_CHARACTERS_MAX).optional,
     refund_id: rules.text(TX_HASH_CHARACTERS_MAX).optional,
     invoice_id: rules.text(TX_HASH_CHARACTERS_MAX).optional,
     tx_hash: rules.text(TX_HASH_CHARACTERS_MAX).optional,
@@ -102,6 +103,7 @@ async function listPayouts(ports: Ports, exports: CsvExports, req: Request, res:
     createdFrom: given.created_from,
     createdTo: given.created_to,
     externalId: given.external_id,
+    depositId: given.deposit_id,
     refundId: given.refund_id,
     invoiceId: given.invoice_id,
     // Hashes of hexadecimal digits are stored in small letters; those of Solana differ in their case.
