@@ -41,6 +41,7 @@ const anyOf = {
     createdFrom: null,
     createdTo: null,
     externalId: null,
+    depositId: null,
     refundId: null,
     invoiceId: null,
     txHash: null,

@@ -31,7 +31,7 @@ export const errorCodes = {
   unauthenticated: {
     status: 401,
     meaning:
-      'The API token is missing, not valid, revoked or expired. The header WWW-Authenticate says which.',
+      'The API token is missing, not valid, revoked or expired. The header WWW-Authenticate says whether the token is missing, malformed or not valid: unknown, revoked and expired tokens have one text on purpose.',
     remedy: 'Send the header Authorization: Bearer with a valid API token.',
   },
   forbidden: {

@@ -39,14 +39,18 @@ export const unresolvedTable = csvTable(unresolvedView, {
   resolved_at: ({ resolved_at }) => resolved_at,
 });
 
+const statementHead = 'month,asset,entry,count,amount,fee,net,balance,currency,value,without_value'.split(
+  ',',
+);
+
 /** The balances have a column of their own: those of amounts, fees and nets can be summed. */
 export function statementCsv(statement: StatementView): string {
   const { month, asset, currency, opening_balance: opening, closing_balance: closing, entries } = statement;
   const line = (name: string, ...cells: CsvCell[]) => csvLine([month, asset.symbol, name, ...cells]);
   return [
-    csvLine(['month', 'asset', 'entry', 'count', 'amount', 'fee', 'net', 'balance', 'currency', 'value']),
-    line('opening_balance', null, null, null, null, number(opening), null, null),
-    ...entries.map(({ type, count, amount, fee, net, value }) =>
+    csvLine(statementHead),
+    line('opening_balance', null, null, null, null, number(opening), null, null, null),
+    ...entries.map(({ type, count, amount, fee, net, value, without_value }) =>
       line(
         type,
         number(String(count)),
@@ -56,8 +60,9 @@ export function statementCsv(statement: StatementView): string {
         null,
         currency,
         number(value),
+        number(String(without_value)),
       ),
     ),
-    line('closing_balance', null, null, null, null, number(closing), null, null),
+    line('closing_balance', null, null, null, null, number(closing), null, null, null),
   ].join('');
 }

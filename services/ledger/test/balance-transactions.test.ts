@@ -250,10 +250,11 @@ it('GET /api/statements sums up a month by type, from its opening to its closing
 
 it('a statement is also CSV, and a page without scripts that can be printed', async () => {
   const csv = await ask(`${statement}&format=csv`, account, { accept: 'application/json' });
-  expect(csv.text.split('\r\n').slice(0, 3)).toEqual([
-    'month,asset,entry,count,amount,fee,net,balance,currency,value',
-    `${month},USDC_ERC20,opening_balance,,,,,0,,`,
-    `${month},USDC_ERC20,payment,1,10,0,10,,USD,0`,
+  expect(csv.text.split('\r\n').slice(0, 4)).toEqual([
+    'month,asset,entry,count,amount,fee,net,balance,currency,value,without_value',
+    `${month},USDC_ERC20,opening_balance,,,,,0,,,`,
+    `${month},USDC_ERC20,payment,1,10,0,10,,USD,0,1`,
+    `${month},USDC_ERC20,payment_reversal,1,-10,0,-10,,USD,-9.99,0`,
   ]);
   const page = await ask(`${statement}&format=html`, account);
   expect(page.headers['content-type']).toBe('text/html; charset=utf-8');

@@ -200,6 +200,33 @@ describe('GET /api/unresolved', () => {
     });
   });
 
+  it('is filtered by invoice and transaction', async () => {
+    const account = anAccount();
+    const hash = `0x${'ab'.repeat(32)}`;
+    const late = async (invoice_id: string, tx_hash: string, owner = account) => {
+      const deposit = aDeposit(owner, 100n, { disposition: 'unresolved', invoice_id, tx_hash });
+      await handle(settled(deposit));
+      return deposit.deposit_id;
+    };
+    const first = await late('inv_late', hash);
+    const second = await late('inv_late', '5Kd');
+    const other = await late('inv_other', hash);
+    await late('inv_late', hash, anAccount());
+    const idsOf = async (query: string) => {
+      const { data } = (await ask(`/api/unresolved?${query}`, account)).body;
+      return (data as { id: string }[]).map(({ id }) => id);
+    };
+    expect(await idsOf('invoice_id=inv_late')).toEqual([second, first]);
+    expect(await idsOf(`tx_hash=0x${'AB'.repeat(32)}`)).toEqual([other, first]);
+    expect(await idsOf(`tx_hash=${hash}&invoice_id=inv_late&status=open`)).toEqual([first]);
+    expect(await idsOf('tx_hash=5Kd')).toEqual([second]);
+    expect(await idsOf('tx_hash=5kd')).toEqual([]);
+    expect(await idsOf('invoice_id=inv')).toEqual([]);
+    const file = await ask(`/api/unresolved?format=csv&invoice_id=inv_late&tx_hash=${hash}`, account);
+    const lines = file.text.trimEnd().split('\r\n').slice(1);
+    expect(lines.map((line) => line.split(',')[0])).toEqual([first]);
+  });
+
   it('one is shown by itself, and all that the filters match are a CSV file', async () => {
     const account = anAccount();
     const ether = await anUnresolved(account);

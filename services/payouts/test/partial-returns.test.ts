@@ -40,6 +40,12 @@ describe('POST /api/unresolved/{deposit}/return of a part', () => {
       [8n, true],
       [12n, true],
     ]);
+    await giveBack(await aDepositToReturn(), { address });
+    const list = await at.fixture.shop.get(`/api/payouts?deposit_id=${id}`);
+    expect(list.body).toMatchObject({ meta: { total: 2 }, data: [{ amount: '0.0055' }, payout] });
+    const file = (await at.fixture.shop.get(`/api/payouts?format=csv&deposit_id=${id}`)).body as string;
+    expect(file.trimEnd().split('\r\n')).toHaveLength(3);
+    expect((await at.fixture.newClient().get(`/api/payouts?deposit_id=${id}`)).body.data).toEqual([]);
     for (const body of [{ address }, { address, amount: 0.001 }])
       expect([(await giveBack(id, body)).status, await takenOf(id)]).toEqual([409, 20n]);
   });

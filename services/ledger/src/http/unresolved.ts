@@ -12,13 +12,15 @@ import {
 import type { DepositId } from '@quittance/shared/ids';
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
 import { ok, type Result, refuse } from '@quittance/shared/result';
+import { storedTxHash, TX_HASH_CHARACTERS_MAX } from '@quittance/shared/tx-hash';
 import { rules } from '@quittance/shared/validation';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { unresolvedTable } from '../csv-files.ts';
 import { suspenseStates } from '../domain/suspense.ts';
 import { type AcceptRefusal, acceptDeposit } from '../operations/accept-unresolved.ts';
 import type { Ports } from '../ports.ts';
-import { allSuspense, findSuspense, type SuspenseItem, suspensePage } from '../store/suspense.ts';
+import { findSuspense, type SuspenseItem } from '../store/suspense.ts';
+import { allSuspense, suspensePage } from '../store/suspense-list.ts';
 import { acceptedView, unresolvedView } from '../views.ts';
 
 type UnresolvedPorts = { db: Ports['db']; settings: Pick<Ports['settings'], 'publicUrl'> };
@@ -50,11 +52,15 @@ export function addUnresolved(
   });
 }
 
+const INVOICE_ID_CHARACTERS_MAX = 64;
+
 const listForm = form(
   {
     perPage: perPageField,
     status: rules.oneOf(suspenseStates).optional,
     asset: rules.oneOf(assetSymbols).optional,
+    invoice_id: rules.text(INVOICE_ID_CHARACTERS_MAX).optional,
+    tx_hash: rules.text(TX_HASH_CHARACTERS_MAX).optional,
     format: rules.oneOf(['json', 'csv']).optional,
   },
   paged,
@@ -70,9 +76,9 @@ async function listUnresolved(
   const { query } = req;
   const filter = listForm(query);
   if (!filter.ok) return send(res, answers.invalid(filter.refusal));
-  const { perPage, status, asset, format } = filter.value;
+  const { perPage, status, asset, invoice_id: invoice, tx_hash: hash, format } = filter.value;
   const { account } = contextOf(res).identity;
-  const wanted = { account, state: status, asset };
+  const wanted = { account, state: status, asset, invoice, txHash: hash && storedTxHash(hash) };
   if (!wantsCsv(req, format)) {
     const page = pageOf(query);
     const { items, total } = await suspensePage(db, wanted, placeOf(page, perPage));

@@ -1,9 +1,8 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { bulk, type Queryable, query, type Selection, statement, type Trx } from '@quittance/shared/db';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { PayloadOf, UnresolvedReason } from '@quittance/shared/events';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
-import { listPage, type Place } from '@quittance/shared/pages';
 import type { Hold } from '../domain/hold.ts';
 import type { LedgerPayout } from '../domain/posting.ts';
 import type { SuspenseState } from '../domain/suspense.ts';
@@ -181,13 +180,13 @@ export type SuspenseItem = {
   resolvedAt: Date | null;
 };
 
-const columns = `unresolved.deposit_id as id, account_id as account, asset, amount,
+export const suspenseColumns = `unresolved.deposit_id as id, account_id as account, asset, amount,
   returning_amount as returning, returned_amount as returned, invoice_id as invoice, tx_hash, reason, state,
   payout_id as payout, created_at, resolved_at`;
 
 const selectOne = query<SuspenseItem>(
   'unresolved_select',
-  `select ${columns} from unresolved where deposit_id = $1`,
+  `select ${suspenseColumns} from unresolved where deposit_id = $1`,
 );
 
 export const findSuspense = (db: Queryable, id: DepositId): Promise<SuspenseItem | undefined> =>
@@ -214,7 +213,7 @@ const accept = query<SuspenseItem>(
      insert into entries (transfer_seq, account_id, bucket, asset, amount)
      select seq, account_id, bucket, asset, sign * amount
      from booked cross join (values ('unresolved', -1), ('available', 1)) as side (bucket, sign))
-   select ${columns} from item as unresolved`,
+   select ${suspenseColumns} from item as unresolved`,
 );
 
 /** Moves a deposit into its account's balance if it is open still; undefined when it is not. */
@@ -259,41 +258,3 @@ const markReversed = statement(
 export async function markSuspenseReversed(trx: Trx, ids: readonly DepositId[]): Promise<void> {
   await trx.rows(markReversed, [ids]);
 }
-
-/** Null filters nothing. */
-export type SuspenseFilter = {
-  account: AccountId;
-  state: SuspenseState | null;
-  asset: AssetSymbol | null;
-};
-
-const selectAll = query<SuspenseItem>(
-  '',
-  `select ${columns} from unresolved
-   where account_id = $1 and ($2::text is null or state = $2) and ($3::text is null or asset = $3)
-   order by created_at desc, deposit_id desc`,
-);
-
-/** All unresolved deposits that are wanted, newest first, for an export. */
-export const allSuspense = ({ account, state, asset }: SuspenseFilter): Selection<SuspenseItem> => ({
-  rows: selectAll,
-  values: [account, state, asset],
-});
-
-/** One page of an account's unresolved deposits, newest first, and the list's total. */
-export const suspensePage = (
-  db: Queryable,
-  { account, state, asset }: SuspenseFilter,
-  place: Place,
-): Promise<{ items: SuspenseItem[]; total: number }> =>
-  listPage<SuspenseItem>(
-    db,
-    {
-      table: 'unresolved',
-      key: 'deposit_id',
-      columns,
-      newestFirst: ['created_at', 'unresolved.deposit_id'],
-      where: { account_id: account, state, asset },
-    },
-    place,
-  );

@@ -16,6 +16,7 @@ import type { AccountId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
+import { storedTxHash, TX_HASH_CHARACTERS_MAX } from '@quittance/shared/tx-hash';
 import { rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
 import { payoutsTable } from '../csv-file.ts';
@@ -66,8 +67,6 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
   return app;
 }
 
-/** On Solana they have at most 88. */
-const TX_HASH_CHARACTERS_MAX = 100;
 const BATCH_ID_CHARACTERS_MAX = 64;
 
 const listForm = form(
@@ -78,6 +77,7 @@ const listForm = form(
     created_from: rules.date().optional,
     created_to: rules.date().optional,
     external_id: rules.text(EXTERNAL_ID_CHARACTERS_MAX).optional,
+    deposit_id: rules.text(TX_HASH_CHARACTERS_MAX).optional,
     refund_id: rules.text(TX_HASH_CHARACTERS_MAX).optional,
     invoice_id: rules.text(TX_HASH_CHARACTERS_MAX).optional,
     tx_hash: rules.text(TX_HASH_CHARACTERS_MAX).optional,
@@ -102,10 +102,10 @@ async function listPayouts(ports: Ports, exports: CsvExports, req: Request, res:
     createdFrom: given.created_from,
     createdTo: given.created_to,
     externalId: given.external_id,
+    depositId: given.deposit_id,
     refundId: given.refund_id,
     invoiceId: given.invoice_id,
-    // Hashes of hexadecimal digits are stored in small letters; those of Solana differ in their case.
-    txHash: hash !== null && /^(0x)?[0-9a-f]{64}$/i.test(hash) ? hash.toLowerCase() : hash,
+    txHash: hash && storedTxHash(hash),
     batchId: given.batch_id,
     addresses: address === null ? null : canonicalForms(ports.chains, address),
   };

@@ -14,6 +14,7 @@ export type PayoutFilter = {
   createdFrom: Date | null;
   createdTo: Date | null;
   externalId: string | null;
+  depositId: string | null;
   refundId: string | null;
   invoiceId: string | null;
   txHash: string | null;
@@ -29,6 +30,7 @@ const conditions = {
   createdFrom: 'created_at >= ?',
   createdTo: 'created_at <= ?',
   externalId: 'external_id = ?',
+  depositId: 'returns_deposit = ?',
   refundId: 'refund_id = ?',
   invoiceId: 'invoice_id = ?',
   txHash: 'tx_hash = ?',
