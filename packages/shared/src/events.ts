@@ -62,6 +62,7 @@ export const events = {
   'invoice.underpaid': toWebhooks,
   'invoice.overpaid': toWebhooks,
   'invoice.late_payment': toWebhooks,
+  'invoice.unresolved_payment': toWebhooks,
   'invoice.payment_reversed': toWebhooks,
 
   /** Money on one of our addresses is final. `credit` goes to the balance, `unresolved` waits for a decision. */

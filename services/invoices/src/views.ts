@@ -1,5 +1,6 @@
 import { showAddress } from '@quittance/chains/registry';
 import { assets } from '@quittance/shared/assets';
+import type { PayloadOf } from '@quittance/shared/events';
 import {
   cents,
   formatCents,
@@ -116,6 +117,18 @@ export function invoiceView(
       payout_id: payoutId === null ? null : Number(payoutId),
       created_at: createdAt.toISOString(),
     })),
+  };
+}
+
+/** A deposit that went to no balance: fields of it as GET /api/unresolved shows them. */
+export function unresolvedView({ deposit_id, asset, amount, tx_hash, reason }: PayloadOf<'deposit.settled'>) {
+  const { id, symbol, name, decimals } = assets[asset];
+  return {
+    id: deposit_id,
+    reason,
+    amount: formatUnits(units(amount), decimals),
+    asset: { id, symbol, name, decimals },
+    tx_hash,
   };
 }
 

@@ -162,6 +162,16 @@ export function unresolvedReason(
   return isInTime && invoice.status !== 'expired' ? 'underpaid' : 'late';
 }
 
+/**
+ * Whether the merchant is told of an unresolved deposit when it is settled: late and short ones are told with their
+ * invoice, and anybody can send very small ones. `dust` is the smallest amount of the deposit's own asset, where it is known.
+ */
+export const isToldWhenSettled = (
+  reason: UnresolvedReason,
+  amount: Units,
+  dust: Units | undefined,
+): boolean => reason === 'wrong_asset' && (dust === undefined || amount >= dust);
+
 type Facts = {
   invoice: InvoiceFacts;
   isOpen: boolean;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { units } from '@quittance/shared/money';
 import { unpaid } from './invoice.ts';
-import { unresolvedReason } from './invoice-state.ts';
+import { isToldWhenSettled, unresolvedReason } from './invoice-state.ts';
 
 const EXPIRES = new Date('2026-03-01T13:00:00.000Z');
 const invoice = { ...unpaid, asset: 'ETH', dust: units(10n), expiresAt: EXPIRES } as const;
@@ -28,3 +28,17 @@ describe('an unresolved payment', () => {
     expect(unresolvedReason(of, one)).toBe(reason);
   });
 });
+
+it.each([
+  ['in another asset', 'wrong_asset', 10n, 10n, true],
+  ['in another asset, below its smallest amount', 'wrong_asset', 9n, 10n, false],
+  ['in another asset without a known smallest amount', 'wrong_asset', 1n, undefined, true],
+  ['below the smallest amount', 'too_small', 9n, 10n, false],
+  ['late', 'late', 50n, 10n, false],
+  ['underpaid', 'underpaid', 50n, 10n, false],
+] as const)(
+  'an unresolved payment that is %s is told when it is settled, or not',
+  (_, reason, amount, dust, told) => {
+    expect(isToldWhenSettled(reason, units(amount), dust === undefined ? undefined : units(dust))).toBe(told);
+  },
+);

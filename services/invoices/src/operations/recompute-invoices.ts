@@ -1,7 +1,8 @@
 import type { Trx } from '@quittance/shared/db';
-import type { NewEvent } from '@quittance/shared/events';
+import type { NewEvent, PayloadOf } from '@quittance/shared/events';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { InvoiceId } from '@quittance/shared/ids';
+import { units } from '@quittance/shared/money';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import { invariant } from '@quittance/shared/result';
 import type { Deposit } from '../domain/deposit.ts';
@@ -10,6 +11,7 @@ import {
   type ChainView,
   computeInvoiceState,
   type InvoiceState,
+  isToldWhenSettled,
   type PaymentTotals,
   unresolvedReason,
 } from '../domain/invoice-state.ts';
@@ -28,7 +30,7 @@ import {
   SETTLED_PER_STEP_MAX,
   settleDeposits,
 } from '../store/payments.ts';
-import { invoiceView, type ViewPorts } from '../views.ts';
+import { invoiceView, unresolvedView, type ViewPorts } from '../views.ts';
 
 /** An invoice before and after, with the totals of its payments. */
 type Change = { before: Invoice; paid: PaymentTotals; computed: InvoiceState; invoice: Invoice };
@@ -62,7 +64,7 @@ export async function recomputeInvoices(
     changed.map(({ invoice }) => invoice),
   );
   const deposits = await settleAndReverse(trx, changes, now);
-  const merchants = await tell(trx, changes, ports);
+  const merchants = await tell(trx, changes, deposits, ports);
   failpoint('invoices.recomputed');
   await appendToOutbox(trx, [...deposits, ...merchants], null, now);
   return changed.length;
@@ -137,9 +139,29 @@ async function settleAndReverse(trx: Trx, changes: readonly Change[], now: Date)
 
 const idsOf = (changes: readonly Change[]): InvoiceId[] => changes.map(({ before }) => before.id);
 
+/** The settled deposits that merchants are told of, by their invoices. A deposit is settled once. */
+function unresolvedToTell(deposits: readonly NewEvent[], { quotes }: Pick<ViewPorts, 'quotes'>) {
+  const told = deposits.flatMap((event): PayloadOf<'deposit.settled'>[] => {
+    if (event.kind !== 'deposit.settled') return [];
+    const { reason, asset, amount } = event.payload;
+    const quote = quotes.latest(asset);
+    const dust = quote === undefined ? undefined : units(quote.dust);
+    return reason !== undefined && isToldWhenSettled(reason, units(amount), dust) ? [event.payload] : [];
+  });
+  return Map.groupBy(told, ({ invoice_id }) => invoice_id);
+}
+
 /** The events for merchants. Each carries the whole invoice as it is now. */
-async function tell(trx: Trx, changes: readonly Change[], shown: ViewPorts): Promise<NewEvent[]> {
-  const telling = changes.filter(({ computed }) => computed.events.length > 0);
+async function tell(
+  trx: Trx,
+  changes: readonly Change[],
+  deposits: readonly NewEvent[],
+  shown: ViewPorts,
+): Promise<NewEvent[]> {
+  const unresolved = unresolvedToTell(deposits, shown);
+  const telling = changes.filter(
+    ({ computed, invoice }) => computed.events.length > 0 || unresolved.has(invoice.id),
+  );
   if (telling.length === 0) return [];
   const late = telling.filter(({ computed }) => computed.events.includes('invoice.late_payment'));
   await markLateReported(trx, idsOf(late));
@@ -153,7 +175,13 @@ async function tell(trx: Trx, changes: readonly Change[], shown: ViewPorts): Pro
       version: invoice.version,
       data: invoiceView(full, shown),
     };
-    return computed.events.map((kind): NewEvent => ({ kind, payload }));
+    return [
+      ...computed.events.map((kind): NewEvent => ({ kind, payload })),
+      ...(unresolved.get(invoice.id) ?? []).map((deposit): NewEvent => {
+        const data = { ...payload.data, unresolved: unresolvedView(deposit) };
+        return { kind: 'invoice.unresolved_payment', payload: { ...payload, data } };
+      }),
+    ];
   });
 }
 

@@ -13,6 +13,7 @@ test('an endpoint receives the contract’s five events and those that need an a
     'invoice.underpaid',
     'invoice.overpaid',
     'invoice.late_payment',
+    'invoice.unresolved_payment',
     'invoice.payment_reversed',
     'refund.expired',
     'refund.unfunded',

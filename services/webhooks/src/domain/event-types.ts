@@ -78,6 +78,13 @@ export const eventDescriptions: Record<WebhookEventType, EventDescription> = {
     meaning: 'The invoice stays as it was. The funds are not in your balance: they are unresolved.',
     remedy: decide,
   },
+  'invoice.unresolved_payment': {
+    isDefault: true,
+    when: 'A final payment is of another asset than its invoice. Sent once for each payment of at least the [smallest amount](api.md#assets) of its asset. No event reports smaller payments, of any asset, because anybody can send thousands of them: they are only in `GET /api/unresolved`.',
+    meaning:
+      'The invoice stays as it was. The funds are not in your balance: they are unresolved. The field `unresolved` names them.',
+    remedy: decide,
+  },
   'invoice.payment_reversed': {
     isDefault: true,
     when: 'A payment that was seen is gone: the chain dropped its block, or it was replaced before a block contained it.',
