@@ -15,8 +15,10 @@ const dir = mkdtempSync(join(tmpdir(), 'quittance-packed-'));
 const project = join(dir, 'project');
 const installed = (path: string) => join(project, 'node_modules', path);
 const INSTALLED_WITHIN_MS = 120_000;
-/** With the time in which nats-server is fetched. */
-const PAID_WITHIN_MS = 60_000;
+/** With the time in which nats-server is fetched, and a busy machine loads all modules from their tarballs for the first time. */
+const PAID_WITHIN_MS = 90_000;
+/** Of six commands, each a process. */
+const ALL_COMMANDS_WITHIN_MS = 60_000;
 
 /** The oldest Node that the packages are for, under a name of its own: they bring another one by its usual name. */
 const NODE_20 =
@@ -126,15 +128,19 @@ test('the packages hold JavaScript only, and types that a strict compiler takes'
   ).toBe('');
 });
 
-test('the installed command fills an .env, makes the tables and verifies the records, on Node 20', async () => {
-  expect(await quittance(['--help'])).toMatch(/^Usage: quittance /);
-  const example = readFileSync(installed('quittance/.env.example'), 'utf8');
-  const filled = await quittance(['init', '--proxy', 'none'], { input: example });
-  expect(filled).toMatch(/^WALLET_SEED="?(?:[a-z]+ ){11,23}[a-z]+"?$/m);
-  postgres = await startPostgres({ dataDir: join(dir, 'postgres'), port: 0, settings: { fsync: 'off' } });
-  const passwords = services.map((service) => [`${service.toUpperCase()}_DATABASE_PASSWORD`, 'secret']);
-  const given = { env: { DATABASE_URL_ADMIN: postgres.url, ...Object.fromEntries(passwords) } };
-  expect(await quittance(['migrate'], given)).toMatch(/^payouts +0001_/m);
-  expect(await quittance(['account', 'create', 'my shop'], given)).toContain('my shop');
-  expect(await quittance(['verify-books'], given)).toMatch(/^The books are right\. /);
-});
+test(
+  'the installed command fills an .env, makes the tables and verifies the records, on Node 20',
+  async () => {
+    expect(await quittance(['--help'])).toMatch(/^Usage: quittance /);
+    const example = readFileSync(installed('quittance/.env.example'), 'utf8');
+    const filled = await quittance(['init', '--proxy', 'none'], { input: example });
+    expect(filled).toMatch(/^WALLET_SEED="?(?:[a-z]+ ){11,23}[a-z]+"?$/m);
+    postgres = await startPostgres({ dataDir: join(dir, 'postgres'), port: 0, settings: { fsync: 'off' } });
+    const passwords = services.map((service) => [`${service.toUpperCase()}_DATABASE_PASSWORD`, 'secret']);
+    const given = { env: { DATABASE_URL_ADMIN: postgres.url, ...Object.fromEntries(passwords) } };
+    expect(await quittance(['migrate'], given)).toMatch(/^payouts +0001_/m);
+    expect(await quittance(['account', 'create', 'my shop'], given)).toContain('my shop');
+    expect(await quittance(['verify-books'], given)).toMatch(/^The books are right\. /);
+  },
+  patient(ALL_COMMANDS_WITHIN_MS),
+);
