@@ -24,10 +24,11 @@ export const readRecoveryBaseline = (): RecoveryBaseline => readAll()[SIZE];
 const kindOf = ({ group, fault }: FaultReport): string =>
   `${group}: ${group === 'crash matrix' ? fault.split(' at ')[0] : fault.replace(/: the broker lost .*/, '').replaceAll(/\d+/g, 'N')}`;
 
-/** Of an even number of samples the smaller of the two: one slow run makes no limit wider. */
+/** Of an even number of samples what lies between the two in the middle. */
 function median(samples: readonly number[]): number {
   const sorted = samples.toSorted((a, b) => a - b);
-  return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
+  const [lower = 0, upper = 0] = [0, 1].map((n) => sorted[Math.floor((sorted.length - 1 + n) / 2)]);
+  return Math.round(5 * (lower + upper)) / 10;
 }
 
 function secondsByKind(reports: readonly FaultReport[]): Map<string, number[]> {
