@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { sleep } from '@quittance/shared/clock';
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
+import { median } from './drive.ts';
 
 /** The client reads one piece, and nothing more for so long. */
 const SLOW_MS = 3_000;
@@ -66,7 +67,7 @@ async function answerTime(shop: Merchant, path: string): Promise<AnswerTime> {
     if (status !== 200) throw new Error(`${path} answers ${status}`);
     times.push(performance.now() - begun);
   }
-  return { path, ms: times.toSorted((a, b) => a - b)[Math.floor(BOOK_READS / 2)] ?? 0 };
+  return { path, ms: median(times) };
 }
 
 async function exportOnce(

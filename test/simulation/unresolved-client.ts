@@ -6,9 +6,9 @@ import { cancelSometimes } from './cancel-client.ts';
 import { createInvoiceOf, dueOf } from './customer.ts';
 import type { Environment } from './environment.ts';
 import { callRoute, jsonCall } from './http-call.ts';
-import { type Order, type PayoutListeners, payoutIdIn } from './payout-client.ts';
+import { type Order, payoutIdIn } from './payout-client.ts';
 import type { SimService } from './process.ts';
-import { askForRefund, callPayouts, RETURN, type Refund, saidOf } from './refund-client.ts';
+import { askForRefund, callPayouts, RETURN, type Steps as RefundSteps, saidOf } from './refund-client.ts';
 import { networkFee } from './services.ts';
 
 const TRIES_MAX = 3;
@@ -30,13 +30,7 @@ export type Return = Omit<Order, 'amount'> & { deposit: string; amount: bigint |
 /** Unresolved funds that a merchant wants in his balance, and how often he was answered that they are. */
 export type Acceptance = { deposit: string; accepted: number };
 
-type Steps = {
-  returns: Return[];
-  acceptances: Acceptance[];
-  refunds: Refund[];
-  newRecipient: () => string;
-  listeners: PayoutListeners;
-};
+type Steps = RefundSteps & { returns: Return[]; acceptances: Acceptance[] };
 
 /** What merchants want at once of the same funds. */
 const wishes = [

@@ -59,3 +59,9 @@ export const nativeAsset = {
 
 export const assetsOf = (chain: Chain): AssetSymbol[] =>
   assetSymbols.filter((symbol) => assets[symbol].chain === chain);
+
+/** The contract's reduced asset object. */
+export function reducedAsset(asset: AssetSymbol) {
+  const { id, symbol, name, decimals } = assets[asset];
+  return { id, symbol, name, decimals };
+}

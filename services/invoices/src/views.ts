@@ -1,5 +1,5 @@
 import { showAddress } from '@quittance/chains/registry';
-import { assets } from '@quittance/shared/assets';
+import { assets, reducedAsset } from '@quittance/shared/assets';
 import type { PayloadOf } from '@quittance/shared/events';
 import {
   cents,
@@ -122,12 +122,11 @@ export function invoiceView(
 
 /** A deposit that went to no balance: fields of it as GET /api/unresolved shows them. */
 export function unresolvedView({ deposit_id, asset, amount, tx_hash, reason }: PayloadOf<'deposit.settled'>) {
-  const { id, symbol, name, decimals } = assets[asset];
   return {
     id: deposit_id,
     reason,
-    amount: formatUnits(units(amount), decimals),
-    asset: { id, symbol, name, decimals },
+    amount: formatUnits(units(amount), assets[asset].decimals),
+    asset: reducedAsset(asset),
     tx_hash,
   };
 }

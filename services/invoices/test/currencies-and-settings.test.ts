@@ -3,13 +3,14 @@ import { api } from '@quittance/testkit/api';
 import { aFiatRate } from '@quittance/testkit/builders';
 import { expireUnchosen } from '../src/operations/expire-unchosen.ts';
 import { MINUTE, openFixture } from './fixture.ts';
+import { linksOf } from './link-fixture.ts';
 import type { Any } from './replica.ts';
 
 const { fixture, pay, settle } = await openFixture();
 
 const SETTINGS = '/api/invoice-settings';
-const page = async (id: string): Promise<string> =>
-  (await api(fixture.service.port, 'GET', `/pay/${id}`, { now: fixture.clock.now() })).body;
+const { choose, page: pageAt } = linksOf(fixture);
+const page = async (id: string): Promise<string> => (await pageAt(`/pay/${id}`)).body;
 
 describe('an invoice in another currency', () => {
   it('is due at the rates of the currency and the asset, which it records with their sources', async () => {
@@ -171,9 +172,6 @@ describe('the invoice settings of an account', () => {
     expect(shown).toEqual(['1.25', '0']);
   });
 });
-
-const choose = (id: string) =>
-  api(fixture.service.port, 'POST', `/pay/${id}/choose`, { body: 'asset=ETH', now: fixture.clock.now() });
 
 describe('an invoice whose payer chooses the asset', () => {
   it('has a price in euros, which becomes an amount at the rates of both at the choice', async () => {

@@ -1,13 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { api } from '@quittance/testkit/api';
 import { DUE, MINUTE, openFixture } from './fixture.ts';
+import { linksOf } from './link-fixture.ts';
 import type { Any } from './replica.ts';
 
 const { fixture, pay, settle, blocks } = await openFixture();
 
 const SETTINGS = '/api/invoice-settings';
-const page = async (id: string): Promise<string> =>
-  (await api(fixture.service.port, 'GET', `/pay/${id}`, { now: fixture.clock.now() })).body;
 
 describe('an invoice that never expires', () => {
   async function unending() {
@@ -23,7 +21,7 @@ describe('an invoice that never expires', () => {
     fixture.pass(90 * 24 * 60 * MINUTE);
     await blocks(2);
     expect(await shop.read(made.id)).toMatchObject({ status: 'pending', expires_at: null });
-    const shown = await page(made.id);
+    const { body: shown } = await linksOf(fixture).page(`/pay/${made.id}`);
     expect(shown).toContain('Send 0.01 ETH');
     expect(shown).not.toContain('Time left');
     await pay(to, DUE / 4n);

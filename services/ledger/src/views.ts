@@ -1,4 +1,4 @@
-import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import { type AssetSymbol, assets, reducedAsset } from '@quittance/shared/assets';
 import type { Currency } from '@quittance/shared/currencies';
 import {
   formatCents,
@@ -27,12 +27,6 @@ const noRate = 0n as Rate;
 
 /** None before the first quote. */
 const rateOf = (text: string | null): Rate => (text === null ? noRate : storedRate(text));
-
-/** The contract's reduced asset object. */
-function reducedAsset(asset: AssetSymbol) {
-  const { id, symbol, name, decimals } = assets[asset];
-  return { id, symbol, name, decimals };
-}
 
 const payoutNumber = (id: string): number => Number(id); // eslint-disable-line no-restricted-syntax -- an id below 2^53
 

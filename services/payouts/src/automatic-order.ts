@@ -1,6 +1,6 @@
 import { addressHint } from '@quittance/chains/address-hint';
 import { showAddress } from '@quittance/chains/registry';
-import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import { type AssetSymbol, assets, reducedAsset } from '@quittance/shared/assets';
 import type { PayloadOf } from '@quittance/shared/events';
 import { form } from '@quittance/shared/form';
 import { formatUnits, type Units, units } from '@quittance/shared/money';
@@ -57,10 +57,10 @@ export function readAutomaticPayout(
 
 /** A rule as the API shows it. */
 export function automaticPayoutView(rule: AutomaticPayout) {
-  const { id, symbol, name, decimals, chain } = assets[rule.asset];
+  const { decimals, chain } = assets[rule.asset];
   return {
     type: 'automatic_payout',
-    asset: { id, symbol, name, decimals },
+    asset: reducedAsset(rule.asset),
     address: showAddress(chain, rule.address),
     schedule: rule.schedule,
     threshold: rule.threshold === null ? null : formatUnits(rule.threshold, decimals),

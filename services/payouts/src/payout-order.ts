@@ -4,12 +4,13 @@ import { fieldsOf } from '@quittance/shared/exact-json';
 import { formPart, unknownFields } from '@quittance/shared/form';
 import { Unavailable } from '@quittance/shared/http';
 import type { Metadata } from '@quittance/shared/metadata';
-import { formatUnits, type Units, units } from '@quittance/shared/money';
+import { type Units, units } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, type FieldProblem, messages, rules } from '@quittance/shared/validation';
 import { amountWithin, leastAmount } from './amount-within.ts';
 import type { PayoutChain, Ports } from './ports.ts';
+import { lessThanFee } from './returned-part.ts';
 import type { UnresolvedDeposit } from './store/unswept-deposits.ts';
 
 export const ADDRESS_CHARACTERS_MAX = 255;
@@ -189,8 +190,7 @@ export function readReturnOrder(
   { asset, amount }: Pick<UnresolvedDeposit, 'asset' | 'amount'>,
   { quotes, chains }: OrderPorts,
 ): Result<PayoutOrder, FieldErrors> {
-  const { chain, decimals } = assets[asset];
-  const on = chains.get(chain);
+  const on = chains.get(assets[asset].chain);
   const latest = quotes.latest(asset);
   if (on?.assets.includes(asset) !== true) throw new Unavailable(`${asset} cannot be paid out`);
 
@@ -200,14 +200,7 @@ export function readReturnOrder(
     const isGiven = (fieldsOf(body)?.['address'] ?? null) !== null;
     Object.assign(errors, isGiven ? address.refusal : { address: [noRecipient] });
   }
-  if (latest !== undefined) {
-    const least = units(units(latest.network_fee) + leastAmount(units(latest.dust)));
-    // The rest after the fee must not be dust.
-    if (amount < least) {
-      const hint = 'What was received does not cover the network fee: accept it into the balance instead.';
-      errors['amount'] = [messages.atLeast('amount', formatUnits(least, decimals), hint)];
-    }
-  }
+  if (latest !== undefined) Object.assign(errors, lessThanFee({ asset, amount }, latest));
   const notes = readNotes(body);
   if (!notes.ok) Object.assign(errors, notes.refusal);
   const problems = { ...errors, ...unknownFields(body, ['address', 'amount', ...noteNames], returnHints) };

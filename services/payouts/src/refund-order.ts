@@ -2,10 +2,9 @@ import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { formPart, unknownFields } from '@quittance/shared/form';
 import { Unavailable } from '@quittance/shared/http';
 import type { Metadata } from '@quittance/shared/metadata';
-import { formatCents, formatUnits, parseFiat, smallestUnit, units } from '@quittance/shared/money';
+import { formatCents, parseFiat, smallestUnit } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, messages, rules } from '@quittance/shared/validation';
-import { leastAmount } from './amount-within.ts';
 import type { WantedRefund } from './domain/refund.ts';
 import {
   ADDRESS_CHARACTERS_MAX,
@@ -14,6 +13,7 @@ import {
   readRecipient,
 } from './payout-order.ts';
 import type { Ports } from './ports.ts';
+import { lessThanFee } from './returned-part.ts';
 import type { UnresolvedDeposit } from './store/unswept-deposits.ts';
 
 const EXPIRES_IN_DAYS_MAX = 90;
@@ -149,12 +149,8 @@ export function readDepositClaim(
     ...unknownFields(body, depositFieldNames, {
       address: 'Give an address, or ask for a claim link: not both.',
     }),
+    ...lessThanFee({ asset, amount }, quote),
   };
-  const least = units(units(quote.network_fee) + leastAmount(units(quote.dust)));
-  if (amount < least) {
-    const hint = 'What was received does not cover the network fee: accept it into the balance instead.';
-    errors['amount'] = [messages.atLeast('amount', formatUnits(least, assets[asset].decimals), hint)];
-  }
   if (!rest.ok || Object.keys(errors).length > 0) return refuse(errors);
   return ok({ expiresInDays: rest.value.expires_in_days ?? EXPIRES_IN_DAYS_DEFAULT, ...notesOf(rest.value) });
 }

@@ -1,4 +1,4 @@
-import { assets } from '@quittance/shared/assets';
+import { assets, reducedAsset } from '@quittance/shared/assets';
 import type { PayloadOf } from '@quittance/shared/events';
 import { formatFiat, formatUnits } from '@quittance/shared/money';
 import type { RefundState } from './domain/refund.ts';
@@ -16,7 +16,7 @@ type ShownRefund = Omit<StoredRefund, 'version' | 'unfundedSince'> &
 
 /** A refund as the list and a single read show it. */
 export function refundView(refund: ShownRefund, now: Date) {
-  const { id, symbol, name, decimals } = assets[refund.asset];
+  const { decimals } = assets[refund.asset];
   return {
     id: refund.id,
     status: shownState(refund, now),
@@ -29,7 +29,7 @@ export function refundView(refund: ShownRefund, now: Date) {
     rates_now: refund.ratesNow,
     amount: formatUnits(refund.amount, decimals),
     share: formatUnits(refund.share, decimals),
-    asset: { id, symbol, name, decimals },
+    asset: reducedAsset(refund.asset),
     // eslint-disable-next-line no-restricted-syntax -- an id below 2^53
     payout_id: refund.payoutId === null ? null : Number(refund.payoutId),
     external_id: refund.externalId,

@@ -1,5 +1,5 @@
 import { showAddress } from '@quittance/chains/registry';
-import { assets } from '@quittance/shared/assets';
+import { assets, reducedAsset } from '@quittance/shared/assets';
 import type { RequestOf } from '@quittance/shared/commands';
 import type { PayloadOf } from '@quittance/shared/events';
 import { type Answer, answers } from '@quittance/shared/http-answers';
@@ -20,7 +20,7 @@ import type { Payout } from './store/payouts.ts';
 
 /** A payout as the list, a single read and the events show it. */
 export function payoutView(payout: Payout) {
-  const { id, symbol, name, decimals, chain } = assets[payout.asset];
+  const { decimals, chain } = assets[payout.asset];
   const { amount, networkFee } = payout;
   const status = shownAs[payout.status];
   invariant(status !== null, 'a request that is no payout is not shown');
@@ -36,7 +36,7 @@ export function payoutView(payout: Payout) {
     created_at: payout.createdAt.toISOString(),
     completed_at: payout.completedAt?.toISOString() ?? null,
     failed_at: payout.failedAt?.toISOString() ?? null,
-    asset: { id, symbol, name, decimals },
+    asset: reducedAsset(payout.asset),
     network_fee: formatUnits(networkFee, decimals),
     total: formatUnits(units(amount + networkFee), decimals),
     ...usdView(payout),
@@ -67,7 +67,7 @@ export function quoteView(
   { asset: symbol, amount, networkFee, usdRate, address, asOf }: PayoutQuote,
   promised: Units,
 ) {
-  const { id, name, decimals, chain } = assets[symbol];
+  const { decimals, chain } = assets[symbol];
   return {
     amount: formatUnits(amount, decimals),
     network_fee: formatUnits(networkFee, decimals),
@@ -75,7 +75,7 @@ export function quoteView(
     ...usdView({ asset: symbol, amount, usdRate }),
     promised_amount: formatUnits(promised, decimals),
     to_address: address && showAddress(chain, address),
-    asset: { id, symbol, name, decimals },
+    asset: reducedAsset(symbol),
     valid: { as_of: asOf.toISOString(), guaranteed: false },
   };
 }
