@@ -65,7 +65,7 @@ const packages: readonly Package[] = [
       'tools/setup/fetch-nats.mjs',
       'testing/stack/src/services-main.ts',
     ],
-    files: [...MIGRATIONS, 'testing/stack/contracts/*.json'],
+    files: [...MIGRATIONS, 'services/gateway/openapi.json', 'testing/stack/contracts/*.json'],
     exports: {
       '.': 'testing/testkit/src/packed/start-quittance.ts',
       './eventually': 'testing/testkit/src/eventually.ts',

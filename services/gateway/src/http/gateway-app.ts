@@ -23,6 +23,7 @@ import type { Ports } from '../ports.ts';
 import { answerWithoutResponse, isOver, onlyReads, proxyContextOf } from '../proxy/proxy-response.ts';
 import type { Caller } from '../store/tokens.ts';
 import { errorsPage } from './errors-page.ts';
+import { OPENAPI_PATH, sendOpenApi } from './openapi.ts';
 import { sendPayPage } from './pay-page.ts';
 
 /** A request that is let through. Without a caller it is for a page of a customer or public keys, which whoever has the link may see. */
@@ -48,6 +49,10 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
 
   app.all(ERRORS_PATH, (req, res) => {
     if (onlyReads(res)) sendPage(res, errorsPage);
+    else tell(res, answers.wrongVerb(req.method, ['GET', 'HEAD']));
+  });
+  app.all(OPENAPI_PATH, (req, res) => {
+    if (onlyReads(res)) sendOpenApi(req, res);
     else tell(res, answers.wrongVerb(req.method, ['GET', 'HEAD']));
   });
   app.use(async (req: Request, res: Response) => {
