@@ -39,7 +39,7 @@ export default {
       ...shared,
       displayName: 'unit',
       testMatch: [
-        '<rootDir>/{packages,services,apps,testing}/*/src/**/*.test.ts',
+        '<rootDir>/{packages,services,apps,testing,integrations}/*/src/**/*.test.ts',
         '<rootDir>/tools/*.test.ts',
       ],
     },
