@@ -21,4 +21,5 @@ const actions = new Map<string, WebhookAction['action']>([
   ['invoice.expired', 'canceled'],
 ]);
 
-export const webhookAction = (event: string): WebhookAction['action'] => actions.get(event) ?? 'not_supported';
+export const webhookAction = (event: string): WebhookAction['action'] =>
+  actions.get(event) ?? 'not_supported';

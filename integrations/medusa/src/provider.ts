@@ -1,4 +1,4 @@
-import { type CreateInvoice, type Invoice, InvalidRequestError, Quittance } from '@quittance/client';
+import { type CreateInvoice, InvalidRequestError, type Invoice, Quittance } from '@quittance/client';
 import { amountText } from './amount.ts';
 import type {
   MedusaAmount,
@@ -92,7 +92,8 @@ export class QuittancePaymentProvider {
   /** A paid invoice is in the balance already. @throws Error when it is not paid */
   async capturePayment(input: ProviderInput): Promise<{ data: SessionData }> {
     const invoice = await this.#invoiceOf(input);
-    if (invoice.status !== 'paid') throw new Error(`The invoice ${invoice.id} is ${invoice.status}, not paid.`);
+    if (invoice.status !== 'paid')
+      throw new Error(`The invoice ${invoice.id} is ${invoice.status}, not paid.`);
     return { data: { ...input.data, ...stateOf(invoice) } };
   }
 
@@ -176,8 +177,7 @@ export class QuittancePaymentProvider {
       if (!(error instanceof InvalidRequestError && error.code === 'not_cancelable')) throw error;
       const after = await this.#client.invoices.retrieve(id);
       if (after.status === 'expired') return;
-      const hint =
-        after.status === 'paid' ? 'Refund it instead.' : 'Wait until it is paid or has expired.';
+      const hint = after.status === 'paid' ? 'Refund it instead.' : 'Wait until it is paid or has expired.';
       throw new Error(`A payment of the invoice ${id} was seen, so it cannot be cancelled. ${hint}`);
     }
   }

@@ -77,7 +77,11 @@ export const medusaCases = (stack: OnStack): void =>
       const refund = { ...authorized, amount: 10, context: { idempotency_key: 'ref_1' } };
       const refunded = await provider.refundPayment(refund);
       expect(refunded.data['refunds']).toEqual([
-        { id: expect.stringMatching(/^ref_/), amount: '10.00', claim_url: expect.stringContaining('/claim/') },
+        {
+          id: expect.stringMatching(/^ref_/),
+          amount: '10.00',
+          claim_url: expect.stringContaining('/claim/'),
+        },
       ]);
       expect(await provider.refundPayment({ ...refund, ...refunded })).toEqual(refunded);
       expect((await invoice(data['invoice_id'])).refunds).toHaveLength(1);
@@ -115,9 +119,9 @@ export const medusaCases = (stack: OnStack): void =>
       const forged = { ...created, rawData: created.rawData.replace(id, 'inv_forged') };
       await expect(provider.getWebhookActionAndData(forged)).rejects.toThrow('No signature matches.');
       const { data } = await begin(5);
-      expect(await provider.getWebhookActionAndData(await webhook('invoice.created', data['invoice_id']))).toMatchObject(
-        { action: 'not_supported' },
-      );
+      expect(
+        await provider.getWebhookActionAndData(await webhook('invoice.created', data['invoice_id'])),
+      ).toMatchObject({ action: 'not_supported' });
     });
 
     test('names the option that is missing', () => {
