@@ -3,5 +3,9 @@ import { QuittancePaymentProvider } from './provider.ts';
 export type { QuittanceOptions } from './provider.ts';
 export { QuittancePaymentProvider };
 
-// biome-ignore lint/style/noDefaultExport: Medusa loads the default export, as its ModuleProvider(Modules.PAYMENT, …) returns it
-export default { module: 'payment', services: [QuittancePaymentProvider] };
+const forMedusa: { module: 'payment'; services: (typeof QuittancePaymentProvider)[] } = {
+  module: 'payment',
+  services: [QuittancePaymentProvider],
+};
+// biome-ignore lint/style/noDefaultExport: Medusa loads it, as its ModuleProvider(Modules.PAYMENT, …) returns it
+export default forMedusa;

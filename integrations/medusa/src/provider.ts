@@ -19,7 +19,7 @@ export type QuittanceOptions = {
   /** `whsec_…` of the endpoint `/hooks/payment/quittance_ID` of this shop; several while they are being changed. */
   webhookSecret: string | readonly string[];
   /** What the customer may pay with: symbols of assets. Default: all that are active. */
-  assets?: NonNullable<CreateInvoice['assets']>;
+  assets?: 'all' | readonly string[];
   /** How many minutes the customer has to pay. Default: the account's setting. */
   expiresIn?: number;
 };
@@ -32,7 +32,7 @@ const SESSION = 'medusa_session_id';
  * webhook `invoice.paid` completes the cart, also when the customer never comes back.
  */
 export class QuittancePaymentProvider {
-  static readonly identifier = 'quittance';
+  static readonly identifier: string = 'quittance';
   readonly #client: Quittance;
   readonly #options: QuittanceOptions;
 
@@ -55,7 +55,9 @@ export class QuittancePaymentProvider {
   }
 
   /** Creates the invoice of a session. Repeating it creates no second one. */
-  async initiatePayment(input: PricedInput) {
+  async initiatePayment(
+    input: PricedInput,
+  ): Promise<{ id: string; status: SessionStatus; data: SessionData }> {
     const session = sessionOf(input.data);
     const invoice = await this.#create(session, input, session);
     return { id: invoice.id, status: sessionStatus(invoice), data: dataOf(session, invoice) };
@@ -65,7 +67,7 @@ export class QuittancePaymentProvider {
    * Another price needs another invoice, because an invoice never changes.
    * @throws Error when a payment of the former price was seen
    */
-  async updatePayment(input: PricedInput) {
+  async updatePayment(input: PricedInput): Promise<{ status: SessionStatus; data: SessionData }> {
     const session = sessionOf(input.data);
     const invoice = await this.#invoiceOf(input, session);
     const isSame =
@@ -143,11 +145,15 @@ export class QuittancePaymentProvider {
     return { action: webhookAction(event.event), data: { session_id: session, amount: amount_fiat } };
   }
 
-  async #create(session: string, { amount, currency_code, data }: PricedInput, idempotencyKey: string) {
+  async #create(
+    session: string,
+    { amount, currency_code, data }: PricedInput,
+    idempotencyKey: string,
+  ): Promise<Invoice> {
     const { assets = 'all', expiresIn } = this.#options;
     const currency = currency_code.toUpperCase() as NonNullable<CreateInvoice['currency']>;
     const order: CreateInvoice = {
-      assets,
+      assets: assets as NonNullable<CreateInvoice['assets']>,
       amount: amountText(amount, currency_code),
       currency,
       external_id: session,
