@@ -65,6 +65,11 @@ export default {
     },
     {
       ...shared,
+      displayName: 'medusa',
+      testMatch: ['<rootDir>/test/medusa/**/*.test.ts'],
+    },
+    {
+      ...shared,
       displayName: 'containers',
       globalSetup: '<rootDir>/testing/testkit/src/global-setup-images.ts',
       testMatch: ['<rootDir>/test/containers/**/*.test.ts'],

@@ -11,9 +11,17 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..');
 /** Run without the shims of node_modules/.bin: those are shells, and a tool outlives the shell that is stopped. */
 const node = (file: string, ...args: string[]) => [process.execPath, join(root, file), ...args];
-const folders = ['packages', 'services', 'apps', 'testing', 'tools', 'test', 'bench', 'examples', 'integrations'].filter(
-  (folder) => existsSync(join(root, folder)),
-);
+const folders = [
+  'packages',
+  'services',
+  'apps',
+  'testing',
+  'tools',
+  'test',
+  'bench',
+  'examples',
+  'integrations',
+].filter((folder) => existsSync(join(root, folder)));
 
 const cruiser = 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs';
 

@@ -67,6 +67,7 @@ export function partsOf(files: readonly string[], commit: string): Part[] {
     { name: 'tests e2e', file: TESTS, args: ['e2e'] },
     ...suitesOf('chain-scenarios', /^test\/(chain-scenarios|simulation|interleavings)\/.*\.test\.ts$/),
     ...suitesOf('faults', /^test\/faults\/.*\.test\.ts$/),
+    { name: 'medusa', file: TESTS, args: ['medusa'] },
     { name: 'containers integration', file: CONTAINERS, args: ['integration'] },
     { name: 'containers few', file: CONTAINERS, args: ['few'] },
     { name: 'containers compose', file: CONTAINERS, args: ['compose'] },

@@ -63,6 +63,16 @@ const packages: readonly Package[] = [
     optional: [],
   },
   {
+    name: '@quittance/medusa-payment',
+    description:
+      'A payment provider for Medusa: customers pay with BTC, ETH, SOL or USDC, to your own Quittance',
+    folder: 'integrations/medusa',
+    entries: ['integrations/medusa/src/index.ts'],
+    files: ['LICENSE'],
+    exports: { '.': 'integrations/medusa/src/index.ts' },
+    optional: [],
+  },
+  {
     name: '@quittance/testkit',
     description: 'Starts all of Quittance, with real nodes on test chains, inside the tests of a shop',
     folder: 'testing/testkit',
@@ -112,7 +122,7 @@ const manifestOf = (folder: string): Manifest => JSON.parse(read(join(folder, 'p
 
 /** The folders of the workspace's own packages by name. */
 const workspace = new Map(
-  globSync('{packages,services,apps,testing}/*/package.json', { cwd: root }).map((path) => {
+  globSync('{packages,services,apps,testing,integrations}/*/package.json', { cwd: root }).map((path) => {
     const folder = dirname(path);
     return [manifestOf(folder).name, { folder, exports: manifestOf(folder).exports ?? {} }] as const;
   }),

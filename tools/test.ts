@@ -24,7 +24,7 @@ import { recordTimings, slowestSuites } from './timings.ts';
  * which `npm run test:containers` starts an engine for.
  */
 const usual = ['unit', 'integration', 'e2e', 'chain-scenarios'] as const;
-const projects = [...usual, 'faults', 'containers'] as const;
+const projects = [...usual, 'faults', 'containers', 'medusa'] as const;
 type Project = (typeof projects)[number];
 
 /**
