@@ -61,8 +61,8 @@ beforeAll(async () => {
   const how = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
   await promisify(execFile)('npm', ['install', ...how, ...wanted, String(tarball)], { cwd: dir });
   mkdirSync(join(dir, 'src'));
-  copyFileSync(join(import.meta.dirname, 'medusa-config.cjs'), join(dir, 'medusa-config.js'));
-  copyFileSync(join(import.meta.dirname, 'seed.cjs'), join(dir, 'src/seed.js'));
+  copyFileSync(join(import.meta.dirname, 'shop/medusa-config.cjs'), join(dir, 'medusa-config.js'));
+  copyFileSync(join(import.meta.dirname, 'shop/seed.cjs'), join(dir, 'src/seed.js'));
   const medusa = (...args: string[]) =>
     promisify(execFile)(process.execPath, [join(dir, 'node_modules/@medusajs/cli/cli.js'), ...args], {
       cwd: dir,
