@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import type { QuittanceEvent } from '@quittance/client';
-import { signatureHeaders, signingKey } from '@quittance/webhooks/endpoint-secrets';
 import { merchantClient, merchantConfig } from './merchant-login.ts';
 import { say } from './output.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
@@ -45,10 +44,9 @@ async function post(url: string, event: QuittanceEvent, secret: string): Promise
   const begun = performance.now();
   const ms = () => Math.round(performance.now() - begun);
   try {
-    const headers = signatureHeaders([signingKey(secret)], event.id, new Date(), body);
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...headers },
+      headers: { 'Content-Type': 'application/json', ...signed(event.id, body, secret) },
       body,
       redirect: 'manual',
       signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
@@ -59,4 +57,12 @@ async function post(url: string, event: QuittanceEvent, secret: string): Promise
     const { message, cause } = error as Error;
     return { status: cause instanceof Error ? cause.message : message, ms: ms() };
   }
+}
+
+/** The headers of Standard Webhooks. */
+function signed(id: string, body: string, secret: string): Record<string, string> {
+  const timestamp = String(Math.floor(Date.now() / 1_000));
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
 }
