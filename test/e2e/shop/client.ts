@@ -11,7 +11,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import { type FaultProxy, startFaultProxy } from '@quittance/testkit/fault-proxy';
 import type { Quittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
-import { CONFIRMATIONS, type OnStack } from './on-stack.ts';
+import { CONFIRMATIONS, type OnStack, quittanceCommand } from './on-stack.ts';
 
 const LATE_MS = 90_000;
 const INVOICES = 60;
@@ -112,6 +112,36 @@ export const clientCases = (stack: OnStack): void =>
       const wrong = new Client({ url: quittance.url, token: 'qt_wrong' });
       await expect(wrong.assets.list()).rejects.toBeInstanceOf(AuthenticationError);
       await expect(wrong.events.follow({ after: 0 }).next()).rejects.toBeInstanceOf(AuthenticationError);
+    });
+
+    test('the command line makes an order with a token, pays out of it and closes its month', async () => {
+      const { token } = await quittance.merchant();
+      const settings = { QUITTANCE_URL: quittance.url, QUITTANCE_TOKEN: token };
+      async function asked(...args: string[]) {
+        const { code, out, err } = await quittanceCommand(quittance, settings, [...args, '--json']);
+        expect({ code, err }).toEqual({ code: 0, err: '' });
+        return JSON.parse(out);
+      }
+      const { id, amount, address } = await asked('invoices', 'create', '25', '--asset', 'ETH');
+      await quittance.ethereum.pay('ETH', address.address, amount);
+      await quittance.ethereum.mine(CONFIRMATIONS);
+      await eventually(
+        async () => expect(await asked('invoices', 'get', id)).toMatchObject({ status: 'paid' }),
+        LATE_MS,
+      );
+      expect(await asked('invoices', 'list', '--status', 'paid')).toMatchObject([{ id }]);
+      const quote = await asked('payouts', 'quote', 'ETH', '0.001');
+      const payout = await asked('payouts', 'create', 'ETH', '0.001', `0x${'79'.repeat(20)}`);
+      expect(payout.total).toBe(quote.total);
+      const [balance] = (await asked('balance')).filter((one: { held: string }) => one.held !== '0');
+      expect(balance).toMatchObject({ asset: { symbol: 'ETH' }, held: quote.total });
+      const statement = await asked('statement', payout.created_at.slice(0, 7), '--asset', 'ETH');
+      expect(statement).toMatchObject({ closing_balance: balance.balance, complete: false });
+      expect(await asked('invoices', 'cancel', (await asked('trigger', 'invoice.created')).id)).toMatchObject(
+        {
+          status: 'expired',
+        },
+      );
     });
 
     test('connections that are cut lose no event, double none, and create no invoice twice', async () => {
