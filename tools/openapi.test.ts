@@ -10,6 +10,8 @@ import { examples, operations } from './openapi/operations.ts';
 
 /** The reference of the API as it is checked in. tools/generated-docs.test.ts shows that it is what the code says. */
 
+const settings = { currency: 'EUR', expires_in: 30, tolerance: '0.5' };
+
 type Schema = { [name: string]: unknown; properties?: Record<string, Schema> };
 const document = JSON.parse(
   readFileSync(join(import.meta.dirname, '../services/gateway/openapi.json'), 'utf8'),
@@ -93,12 +95,33 @@ test.each(operations.map((operation) => [operation.operationId, operation] as co
   'the examples of %s are valid',
   (operationId, { method, path, answers }) => {
     const { body, answer } = examples[operationId] ?? {};
-    const [status = ''] = Object.keys(answers);
-    const request = { method, path };
-    if (body !== undefined) checkRequest({ ...request, body });
-    if (answer === undefined) return;
-    const contentType = 'application/json';
     // eslint-disable-next-line no-restricted-syntax -- a status
-    checkAnswer({ ...request, status: Number(status), contentType, body: answer });
+    const status = Number(Object.keys(answers)[0]);
+    const request = { method, path };
+    const check = () => {
+      if (body !== undefined) checkRequest({ ...request, body });
+      if (answer !== undefined)
+        checkAnswer({ ...request, status, contentType: 'application/json', body: answer });
+    };
+    expect(check).not.toThrow();
   },
 );
+
+test.each([
+  ['a field that is not documented', { body: { ...settings, theme: 'dark' } }],
+  ['a field that is missing', { body: { currency: 'EUR', expires_in: 30 } }],
+  ['a value of another form', { body: { ...settings, tolerance: 0.5 } }],
+  ['a status that is not documented', { status: 204 }],
+  ['another media type', { contentType: 'text/html' }],
+  ['an operation that is not documented', { path: '/api/settings' }],
+])('an answer with %s is refused', (_, wrong) => {
+  const right = {
+    method: 'GET',
+    path: '/api/invoice-settings',
+    status: 200,
+    contentType: 'application/json; charset=utf-8',
+    body: settings,
+  };
+  expect(() => checkAnswer(right)).not.toThrow();
+  expect(() => checkAnswer({ ...right, ...wrong })).toThrow(/documented|media type/);
+});
