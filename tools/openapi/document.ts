@@ -174,7 +174,7 @@ const { version, license } = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'),
 ) as { version: string; license: string };
 
-export function openApiDocument(): object {
+function openApiDocument(): object {
   const schemas: Components = { ...errorSchemas };
   const responses: Record<string, object> = {};
   const named: readonly z.ZodType[] = [testData, invoiceWithUnresolved];

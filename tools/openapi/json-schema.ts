@@ -30,7 +30,8 @@ function shortened(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const short: JsonSchema = {};
   for (const [name, member] of Object.entries(value)) {
-    if (name === '$ref') short[name] = String(member).replace('#/$defs/', '#/components/schemas/');
+    if (name === 'x-default') short['default'] = member;
+    else if (name === '$ref') short[name] = String(member).replace('#/$defs/', '#/components/schemas/');
     else if (name === 'pattern') short[name] = String(member).replaceAll('\\/', '/');
     // Zod says of each integer that it is safe, and of each record that its keys are texts.
     else if (name === 'maximum' && member === Number.MAX_SAFE_INTEGER) continue;

@@ -55,12 +55,6 @@ export const operations: readonly Operation[] = Object.entries(document.paths).f
   })),
 );
 
-export function operationOf(operationId: string): Operation {
-  const found = operations.find((one) => one.operationId === operationId);
-  if (found === undefined) throw new Error(`there is no operation ${operationId}`);
-  return found;
-}
-
 export const resolved = (schema: Schema): Schema =>
   schema.$ref === undefined
     ? schema
