@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { errorCodes } from '@quittance/shared/error-codes';
-import { checkAnswer, checkRequest } from '@quittance/testkit/documented-answers';
+import { checkAnswer, checkRequest, checkWebhook } from '@quittance/testkit/documented-answers';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { routes } from '../services/gateway/src/domain/routes.ts';
 import { eventTypes } from '../services/webhooks/src/domain/event-types.ts';
@@ -18,7 +18,10 @@ const document = JSON.parse(
 ) as {
   openapi: string;
   paths: Record<string, Record<string, { operationId: string; responses: Record<string, object> }>>;
-  webhooks: object;
+  webhooks: Record<
+    string,
+    { post: { requestBody: { content: { 'application/json': { example?: { event: string } } } } } }
+  >;
   components: { schemas: Record<string, Schema>; responses: Record<string, object> };
 };
 
@@ -106,6 +109,18 @@ test.each(operations.map((operation) => [operation.operationId, operation] as co
     expect(check).not.toThrow();
   },
 );
+
+test('the examples of webhooks are valid', () => {
+  const given = Object.values(document.webhooks).flatMap(
+    ({ post }) => post.requestBody.content['application/json'].example ?? [],
+  );
+  expect(given.map(({ event }) => event).sort()).toEqual([
+    ...['invoice.created', 'invoice.paid', 'payout.completed', 'webhook.test'],
+  ]);
+  expect(() => {
+    for (const example of given) checkWebhook(JSON.stringify(example));
+  }).not.toThrow();
+});
 
 test.each([
   ['a field that is not documented', { body: { ...settings, theme: 'dark' } }],

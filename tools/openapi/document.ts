@@ -145,6 +145,19 @@ const signatureHeaders = {
   'webhook-signature': 'The signatures of the body, by the scheme of Standard Webhooks.',
 };
 
+/** Of events whose resource has an example in their state. */
+const exampleData: Partial<Record<WebhookEventType, unknown>> = {
+  'invoice.created': (examples['createInvoice']?.answer as { data: unknown } | undefined)?.data,
+  'invoice.paid': examples['getInvoice']?.answer,
+  'payout.completed': examples['getPayout']?.answer,
+};
+
+const eventExample = (type: WebhookEventType) => {
+  const event = examples['getEvent']?.answer as object;
+  if (type === 'webhook.test') return { example: event };
+  return exampleData[type] && { example: { ...event, event: type, data: exampleData[type] } };
+};
+
 function webhookOf(type: WebhookEventType, components: Components) {
   const { when, meaning, remedy } = eventDescriptions[type];
   const name = type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -163,7 +176,12 @@ function webhookOf(type: WebhookEventType, components: Components) {
       })),
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: schemaOf(eventOf([type], dataOfEvent(type)), components) } },
+        content: {
+          'application/json': {
+            schema: schemaOf(eventOf([type], dataOfEvent(type)), components),
+            ...eventExample(type),
+          },
+        },
       },
       responses: { '2XX': { description: 'The event has arrived. Anything else is tried again.' } },
     },
