@@ -152,11 +152,12 @@ const exampleData: Partial<Record<WebhookEventType, unknown>> = {
   'payout.completed': examples['getPayout']?.answer,
 };
 
-const eventExample = (type: WebhookEventType) => {
+function eventExample(type: WebhookEventType): { example?: object } {
   const event = examples['getEvent']?.answer as object;
   if (type === 'webhook.test') return { example: event };
-  return exampleData[type] && { example: { ...event, event: type, data: exampleData[type] } };
-};
+  const data = exampleData[type];
+  return data === undefined ? {} : { example: { ...event, event: type, data } };
+}
 
 function webhookOf(type: WebhookEventType, components: Components) {
   const { when, meaning, remedy } = eventDescriptions[type];
