@@ -169,6 +169,14 @@ module.exports = {
       to: { path: `${root}packages/`, pathNot: `${root}packages/shared/` },
     },
     {
+      name: 'client-stands-alone',
+      comment:
+        'packages/client runs in browsers and edge runtimes too, and is installed without another package: it imports its own files.',
+      severity: 'error',
+      from: { path: `${root}packages/client/src/`, pathNot: unitTest },
+      to: { pathNot: `${root}packages/client/src/` },
+    },
+    {
       name: 'services-are-entered-by-operations',
       comment:
         'cli, sandbox and testing/ do what a service does by calling its operations; only services-main.ts starts services.',

@@ -8,13 +8,17 @@ const HEAD =
 type Operation = { responses?: Record<string, { headers?: unknown }> };
 type Document = OpenAPI3 & { paths: Record<string, Record<string, Operation>> };
 
+/** They are on the pages of the reference. */
+const withoutExamples = (name: string, value: unknown): unknown =>
+  name === 'example' || name === 'examples' ? undefined : value;
+
 /**
  * The text of packages/client/src/api-types.ts. Errors have classes in the client, and operations have all that paths have:
  * their types are left out. So are empty ones.
  * @param text the OpenAPI document
  */
 export async function clientTypes(text: string): Promise<string> {
-  const { components, ...document }: Document = JSON.parse(text);
+  const { components, ...document }: Document = JSON.parse(text, withoutExamples);
   for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
     const answers = Object.entries(operation.responses ?? {}).filter(([status]) => status.startsWith('2'));
     operation.responses = Object.fromEntries(
@@ -22,7 +26,7 @@ export async function clientTypes(text: string): Promise<string> {
     );
   }
   const kept = { ...document, webhooks: {}, components: { schemas: components?.schemas ?? {} } };
-  const types = astToString(await openapiTS(kept));
+  const types = astToString(await openapiTS(kept, { defaultNonNullable: false }));
   return (
     HEAD +
     types.replaceAll(

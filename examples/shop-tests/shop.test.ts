@@ -10,7 +10,7 @@ let shop: Shop;
 
 before(async () => {
   quittance = await startQuittance({ chains: ['bitcoin'] });
-  shop = await openShop(`${quittance.url}/api`, quittance.token, quittance.hookUrl);
+  shop = await openShop(quittance.url, quittance.token, quittance.hookUrl);
 });
 after(async () => {
   shop?.close();

@@ -9,6 +9,7 @@ import { startPostgres } from '@quittance/engines/postgres';
 import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { PORTS } from '@quittance/stack/ports';
+import { checkAnswer } from '@quittance/testkit/documented-answers';
 import { eventually } from '@quittance/testkit/eventually';
 import { merchant } from '@quittance/testkit/merchant';
 import { patient } from '@quittance/testkit/patience';
@@ -124,7 +125,7 @@ test(
     expect(first.output()).toContain(accounts[0].token);
     expect(first.output()).toContain(`curl -s ${url}/api/invoices`);
 
-    const shop = merchant(url, '', accounts[0].token);
+    const shop = merchant(url, '', accounts[0].token, undefined, undefined, checkAnswer);
     const symbols = ['BTC', 'ETH', 'USDC_ERC20', 'SOL', 'USDC_SOL'];
     const ids = new Map<string, string>();
     for (const asset of symbols) {

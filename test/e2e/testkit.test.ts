@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Quittance, startQuittance } from '@quittance/testkit';
+import { Quittance as Client, PermissionError, RateLimitError } from '@quittance/client';
+import { type Merchant, type Quittance, startQuittance } from '@quittance/testkit';
 import { eventually } from '@quittance/testkit/eventually';
 
 /** What testing/testkit/README.md promises beside what its example shows. */
@@ -19,15 +20,7 @@ afterAll(async () => {
   await quittance?.stop();
 });
 
-async function api(token: string, path: string, body?: object) {
-  const response = await fetch(`${quittance.url}/api${path}`, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the API answers and asserts on it
-  return { status: response.status, body: (await response.json()) as any };
-}
+const clientOf = ({ token }: Merchant) => new Client({ url: quittance.url, token, maxRetries: 0 });
 
 const HEIGHT = { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] };
 
@@ -39,12 +32,11 @@ async function height(): Promise<bigint> {
 }
 
 test('with no time between blocks, there are those that are mined, and no others', async () => {
-  const { token } = await quittance.merchant();
-  const made = await api(token, '/invoices', { asset: 'ETH', amount: 10 });
-  const { id, address, amount } = made.body.data;
+  const shop = clientOf(await quittance.merchant());
+  const { id, address, amount } = await shop.invoices.create({ asset: 'ETH', amount: '10' });
   const before = await height();
   await quittance.pay('ETH', address.address, amount);
-  const seen = async () => (await api(token, `/invoices/${id}`)).body;
+  const seen = () => shop.invoices.retrieve(id);
   await quittance.mine(2);
   const waits = { status: 'confirmed', payments: [{ confirmations: 2, required_confirmations: 3 }] };
   await eventually(async () => expect(await seen()).toMatchObject(waits), 20_000, 1_500);
@@ -55,18 +47,22 @@ test('with no time between blocks, there are those that are mined, and no others
 });
 
 test('accounts are apart, and Solana is paid without mining', async () => {
-  const [one, other] = [await quittance.merchant('one'), await quittance.merchant('other')];
-  const { id, address, amount } = (await api(one.token, '/invoices', { asset: 'SOL', amount: 10 })).body.data;
+  const [one, other] = [
+    clientOf(await quittance.merchant('one')),
+    clientOf(await quittance.merchant('other')),
+  ];
+  const { id, address, amount } = await one.invoices.create({ asset: 'SOL', amount: '10' });
   await quittance.pay('SOL', address.address, amount);
-  const status = async () => (await api(one.token, `/invoices/${id}`)).body.status;
-  await eventually(async () => expect(await status()).toBe('paid'), 20_000, 1_500);
-  expect((await api(other.token, `/invoices/${id}`)).status).toBe(403);
+  const paid = async () => expect((await one.invoices.retrieve(id)).status).toBe('paid');
+  await eventually(paid, 20_000, 1_500);
+  await expect(other.invoices.retrieve(id)).rejects.toBeInstanceOf(PermissionError);
 });
 
 test('settings reach the services', async () => {
-  const { token } = await quittance.merchant();
-  const answers = await Promise.all(Array.from({ length: 16 }, () => api(token, '/assets')));
-  expect(answers.map(({ status }) => status).sort()).toEqual([...Array(15).fill(200), 429]);
+  const shop = clientOf(await quittance.merchant());
+  const answers = await Promise.allSettled(Array.from({ length: 16 }, () => shop.assets.list()));
+  const refused = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []));
+  expect(refused).toEqual([expect.any(RateLimitError)]);
 });
 
 test('what cannot be paid says why', async () => {

@@ -10,36 +10,36 @@ export type Components = Record<string, JsonSchema>;
 export function schemaOf(type: z.ZodType, components: Components): JsonSchema {
   const { $schema: _, $defs, ...schema } = z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' });
   for (const [name, named] of Object.entries($defs ?? {})) {
-    const tidied = tidy(named as JsonSchema) as JsonSchema;
-    const { id: _id, ...known } = tidied;
+    const { id: _id, ...known } = shortened(named) as JsonSchema;
     const other = components[name];
     if (other !== undefined && JSON.stringify(other) !== JSON.stringify(known))
       throw new Error(`two schemas have the name ${name}`);
     components[name] = known;
   }
-  const { id, ...tidied } = tidy(schema) as JsonSchema;
-  if (typeof id !== 'string') return tidied;
-  components[id] = tidied;
+  const { id, ...short } = shortened(schema) as JsonSchema;
+  if (typeof id !== 'string') return short;
+  components[id] = short;
   return refTo(id);
 }
 
 export const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
 /** The same schema in fewer words, with references as in a document of OpenAPI. */
-function tidy(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(tidy);
+function shortened(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shortened);
   if (typeof value !== 'object' || value === null) return value;
-  const tidied: JsonSchema = {};
+  const short: JsonSchema = {};
   for (const [name, member] of Object.entries(value)) {
-    if (name === '$ref') tidied[name] = String(member).replace('#/$defs/', '#/components/schemas/');
-    else if (name === 'pattern') tidied[name] = String(member).replaceAll('\\/', '/');
+    if (name === 'x-default') short['default'] = member;
+    else if (name === '$ref') short[name] = String(member).replace('#/$defs/', '#/components/schemas/');
+    else if (name === 'pattern') short[name] = String(member).replaceAll('\\/', '/');
     // Zod says of each integer that it is safe, and of each record that its keys are texts.
     else if (name === 'maximum' && member === Number.MAX_SAFE_INTEGER) continue;
     else if (name === 'minimum' && member === Number.MIN_SAFE_INTEGER) continue;
     else if (name === 'propertyNames' && JSON.stringify(member) === '{"type":"string"}') continue;
-    else tidied[name] = tidy(member);
+    else short[name] = shortened(member);
   }
-  return withNull(tidied);
+  return withNull(short);
 }
 
 /** `type: [string, null]` where zod says `anyOf: [{ type: string }, { type: null }]`. */

@@ -22,6 +22,7 @@ import {
   tokenRevoke,
 } from './gateway-commands.ts';
 import { initEnv } from './init-command.ts';
+import { addMerchantCommands } from './merchant-command-line.ts';
 import { natsPermissions, provisionNats } from './nats-commands.ts';
 import { addOperatorCommands } from './operator-command-line.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -34,7 +35,11 @@ Examples:
   $ npx quittance payouts show 3059051053761981
   $ npx quittance dead-letters list
   $ npx quittance verify-books
+  $ npx quittance login --url https://pay.example.com
+  $ npx quittance invoices create 25 --asset ETH
+  $ npx quittance listen --forward-to http://localhost:3000/hook
 
+Merchants: \`quittance login\` stores URL and API token; QUITTANCE_URL and QUITTANCE_TOKEN override them.
 Database: OPERATOR_DATABASE_URL for the operator's commands, GATEWAY_DATABASE_URL for accounts and tokens,
 DATABASE_URL_ADMIN for all commands. Without them, the sandbox that \`npm start\` runs.
 Name in the audit log: QUITTANCE_OPERATOR, else the user of this process.
@@ -45,13 +50,16 @@ Exit codes: 0 success, 1 failure or a problem found, 2 wrong usage.
 export function commandLine(around: Surroundings, output: Output): Command {
   const line = lineOf(around, output);
   const program = new Command('quittance')
-    .description('Administers Quittance: accounts, API tokens, database, NATS, payouts and reconciliation.')
+    .description(
+      'Administers Quittance: accounts, API tokens, database, NATS, payouts and reconciliation. For merchants: invoices, payouts, balance, events.',
+    )
     .exitOverride()
     .configureOutput({ writeOut: around.out, writeErr: around.err })
     .showHelpAfterError('(add --help to see what it takes)')
     .addHelpText('after', examples);
   addAccounts(program, line);
   addOperatorCommands(program, line);
+  addMerchantCommands(program, line);
   addInstallation(program, line);
   addFormerNames(program, line);
   return program;

@@ -49,6 +49,10 @@ const requests = wholeNumber('requests', 1, 1_000_000);
 /** A limit of requests a minute; null for the limit of the settings. */
 export const requestLimit = (text: string): number | null => (text === 'default' ? null : requests(text));
 
+export const listLimit = wholeNumber('items', 1, 10_000);
+/** Of an event. */
+export const sequence = wholeNumber('events', 0, 999_999_999);
+
 const GRACE_PERIOD_SECONDS = 60;
 const CHAIN_DAYS = 30;
 

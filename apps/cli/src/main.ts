@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { run } from './run.ts';
 import { CHECKOUT_SANDBOX } from './sandbox-folder.ts';
@@ -10,6 +12,7 @@ process.exitCode = await run(process.argv.slice(2), {
   out: (said) => process.stdout.write(said),
   err: (said) => process.stderr.write(said),
   input: async () => (process.stdin.isTTY ? undefined : await text(process.stdin)),
+  ask: async (question, echo) => (process.stdin.isTTY ? await ask(question, echo) : undefined),
   stopping() {
     const stop = new AbortController();
     process.once('SIGTERM', () => stop.abort());
@@ -17,3 +20,15 @@ process.exitCode = await run(process.argv.slice(2), {
     return stop.signal;
   },
 });
+
+/** What is typed hidden is written nowhere: the terminal echoes nothing while readline reads it. */
+async function ask(question: string, echo: 'shown' | 'hidden'): Promise<string> {
+  process.stderr.write(question);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const output = echo === 'shown' ? process.stderr : nowhere;
+  const reader = createInterface({ input: process.stdin, output, terminal: true });
+  const answer = await reader.question('');
+  reader.close();
+  if (echo === 'hidden') process.stderr.write('\n');
+  return answer;
+}

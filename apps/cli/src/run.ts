@@ -1,3 +1,4 @@
+import { QuittanceError } from '@quittance/client';
 import { ChainNotCompared } from '@quittance/reconciliation/verify-books';
 import { isDatabaseDown } from '@quittance/shared/db-errors';
 import { reason } from '@quittance/shared/logger';
@@ -48,11 +49,16 @@ export async function run(args: readonly string[], given: Surroundings): Promise
 const notUnderstood = ({ code, message }: CommanderError): string =>
   code === 'commander.help' ? 'Which command? --help names them.' : message.replace(/^error: /, '');
 
+/** What the API refused, with what is wrong with each field. */
+const said = ({ message, errors }: QuittanceError): string =>
+  [message, ...Object.values(errors).flat()].map(inLine).join('\n');
+
 /** An error in words that help the person who typed the command. */
 function explain(error: unknown): string {
   if (error instanceof CommandError) return error.message;
   if (error instanceof ChainNotCompared) return `The books could not be checked: ${inLine(error.message)}.`;
   if (error instanceof StartRefused) return `It was not begun: ${inLine(error.message)}.`;
+  if (error instanceof QuittanceError) return said(error);
   const code = Error.isError(error) && 'code' in error ? error.code : undefined;
   if (code === '53100') return `The database's disk is full: make room there. (${inLine(reason(error))})`;
   if (isDatabaseDown(error)) {

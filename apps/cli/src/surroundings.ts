@@ -8,6 +8,8 @@ export type Surroundings = {
   err(text: string): void;
   /** All of standard input; undefined where a person sits at it. */
   input?(): Promise<string | undefined>;
+  /** Asks the person at the terminal; undefined where nobody sits at it. */
+  ask?(question: string, echo: 'shown' | 'hidden'): Promise<string | undefined>;
   /** Aborts when the process is told to end. Only a command that runs on asks for it; the others simply end. */
   stopping?(): AbortSignal;
 };

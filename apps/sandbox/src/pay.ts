@@ -2,6 +2,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import {
+  ConnectionError,
+  type Invoice,
+  isPayable,
+  NotFoundError,
+  type PayableInvoice,
+  PermissionError,
+  Quittance,
+} from '@quittance/client';
 import { type AssetSymbol, assets, isAssetSymbol } from '@quittance/shared/assets';
 import { reason } from '@quittance/shared/logger';
 import { formatUnits, parseUnits, type Units } from '@quittance/shared/money';
@@ -31,35 +40,13 @@ const sandboxSchema = z.object({
 });
 type Sandbox = z.infer<typeof sandboxSchema>;
 
-const invoiceSchema = z.object({
-  id: z.string(),
-  amount: z.string(),
-  paid_amount: z.string(),
-  pending_amount: z.string(),
-  status: z.string(),
-  expires_at: z.string().nullable(),
-  url: z.string(),
-  asset: z.object({ symbol: z.string() }),
-  address: z.object({ address: z.string() }),
-});
-type Invoice = z.infer<typeof invoiceSchema>;
-
-/** An invoice whose payer has not chosen the asset yet. */
-const unchosenSchema = z.object({
-  url: z.string(),
-  status: z.string(),
-  asset: z.null(),
-  assets: z.array(z.string()),
-});
-type Unchosen = z.infer<typeof unchosenSchema>;
-
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 async function main(): Promise<void> {
   const { id, late, amount: wanted, asset: choice, port } = readArguments();
   const sandbox = readSandbox(port);
   const found = await findInvoice(sandbox, id);
-  const invoice = found.asset === null ? await choose(sandbox, id, found, choice) : (found as Invoice);
+  const invoice = isPayable(found) ? found : await choose(sandbox, id, found, choice);
   const asset = invoice.asset.symbol;
   if (!isAssetSymbol(asset)) throw new Error(`this sandbox cannot pay ${asset}`);
   const amount = wanted === undefined ? stillDue(invoice, asset) : units(wanted, asset);
@@ -111,25 +98,23 @@ function readSandbox(port: string | undefined): Sandbox {
 }
 
 /** The faucet knows all demo accounts' tokens, so it finds whoever's invoice it is. */
-async function findInvoice(sandbox: Sandbox, id: string): Promise<Invoice | Unchosen> {
+async function findInvoice({ url, accounts }: Sandbox, id: string): Promise<Invoice> {
   let missing = 0;
-  for (const { token } of sandbox.accounts) {
-    const response = await fetch(`${sandbox.url}/api/invoices/${encodeURIComponent(id)}`, {
-      headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
-    }).catch((error: unknown) => {
-      throw new Error(
-        `the sandbox at ${sandbox.url} does not answer; is npm start still running? (${reason(error)})`,
-      );
-    });
-    if (response.ok) return z.union([invoiceSchema, unchosenSchema]).parse(await response.json());
-    if (response.status === 404) missing++;
-    else if (response.status !== 403) {
-      throw new Error(`the API answers ${response.status}: ${await response.text()}`);
+  for (const { token } of accounts) {
+    try {
+      return await new Quittance({ url, token, maxRetries: 0 }).invoices.retrieve(id);
+    } catch (error) {
+      if (error instanceof ConnectionError)
+        throw new Error(
+          `the sandbox at ${url} does not answer; is npm start still running? (${error.message})`,
+        );
+      if (error instanceof NotFoundError) missing++;
+      else if (!(error instanceof PermissionError)) throw error;
     }
   }
   throw new Error(
     missing > 0
-      ? `there is no invoice ${JSON.stringify(id)} in the sandbox at ${sandbox.url}`
+      ? `there is no invoice ${JSON.stringify(id)} in the sandbox at ${url}`
       : `none of the sandbox's accounts has the invoice ${id}`,
   );
 }
@@ -138,9 +123,9 @@ async function findInvoice(sandbox: Sandbox, id: string): Promise<Invoice | Unch
 async function choose(
   sandbox: Sandbox,
   id: string,
-  { url, assets: offered, status }: Unchosen,
+  { url, assets: offered = [], status }: Invoice,
   asset: string | undefined,
-): Promise<Invoice> {
+): Promise<PayableInvoice> {
   if (status !== 'pending') throw new Error(`no asset was chosen for the invoice, and it is ${status}`);
   const how = `choose on ${url}, or give --asset with one of ${offered.join(', ')}`;
   if (asset === undefined) throw new Error(`no asset is chosen for the invoice yet: ${how}`);
@@ -150,12 +135,12 @@ async function choose(
     redirect: 'manual',
   });
   const found = await findInvoice(sandbox, id);
-  if (found.asset === null) throw new Error(`${asset} was not taken (${chosen.status}): ${how}`);
-  return found as Invoice;
+  if (!isPayable(found)) throw new Error(`${asset} was not taken (${chosen.status}): ${how}`);
+  return found;
 }
 
 /** Waits until the invoice's time is over and it says so. */
-async function untilTooLate(sandbox: Sandbox, invoice: Invoice): Promise<void> {
+async function untilTooLate(sandbox: Sandbox, invoice: PayableInvoice): Promise<void> {
   if (invoice.status === 'paid' || invoice.status === 'confirmed') {
     throw new Error(`the invoice is ${invoice.status}: nothing can be too late for it any more`);
   }
@@ -183,7 +168,7 @@ async function untilTooLate(sandbox: Sandbox, invoice: Invoice): Promise<void> {
 
 const clockTime = (time: Date): string => `${time.toISOString().slice(11, 19)} UTC`;
 
-function stillDue(invoice: Invoice, asset: AssetSymbol): Units {
+function stillDue(invoice: PayableInvoice, asset: AssetSymbol): Units {
   const [due, paid, pending] = [invoice.amount, invoice.paid_amount, invoice.pending_amount].map((text) =>
     units(text, asset),
   );

@@ -362,7 +362,10 @@ export interface components {
         };
         /** @description An error that has a message alone. */
         Forbidden: {
-            /** @constant */
+            /**
+             * @description What is wrong.
+             * @constant
+             */
             message: "This action is unauthorized.";
         };
         /** @description A request for a payment. */
@@ -1314,7 +1317,10 @@ export interface components {
         };
         /** @description An error that has a message alone. */
         Unauthenticated: {
-            /** @constant */
+            /**
+             * @description What is wrong.
+             * @constant
+             */
             message: "Unauthenticated.";
         };
         /** @description Received funds that are in no balance. */
@@ -1569,7 +1575,10 @@ export interface operations {
                     external_id?: string | null;
                     /** @description What the payment page shows to your customer. */
                     description?: string | null;
-                    /** @description An object of your own texts, which nobody but you sees. At most 8 kB. */
+                    /**
+                     * @description An object of your own texts, which nobody but you sees. At most 8 kB.
+                     * @default {}
+                     */
                     metadata?: {
                         [key: string]: string;
                     } | null;
@@ -1691,7 +1700,7 @@ export interface operations {
                     currency?: "USD" | "EUR" | "GBP" | "CHF" | "JPY" | "CAD" | "AUD";
                     /** @description Minutes to pay; null: new invoices never expire. */
                     expires_in?: number | null;
-                    /** @description Per cent: an invoice is paid when at most so much is missing. */
+                    /** @description Per cent, with at most two decimals: an invoice is paid when at most so much is missing. */
                     tolerance?: number | string;
                 };
             };
@@ -1758,7 +1767,10 @@ export interface operations {
                     amount_max?: number | string | null;
                     /** @description What is paid. The page shows it. */
                     description: string;
-                    /** @description An object of your own texts, which nobody but you sees. At most 8 kB. */
+                    /**
+                     * @description An object of your own texts, which nobody but you sees. At most 8 kB.
+                     * @default {}
+                     */
                     metadata?: {
                         [key: string]: string;
                     } | null;
@@ -1778,7 +1790,10 @@ export interface operations {
                     valid_until?: string | null;
                     /** @description The same in days from now. Not together with `valid_until`. */
                     valid_days?: number | null;
-                    /** @description How many of its invoices may be open at a time. */
+                    /**
+                     * @description How many of its invoices may be open at a time.
+                     * @default 100
+                     */
                     max_open?: number | null;
                     /**
                      * @description The symbol of an active asset. Default: the payer chooses.
@@ -1917,6 +1932,7 @@ export interface operations {
                     amount: (number | string) | ("all" | "surplus");
                     /**
                      * @description `then`: the rate that the invoice locked. `now`: the current rates.
+                     * @default then
                      * @enum {string|null}
                      */
                     rate?: "then" | "now" | null;
@@ -1926,7 +1942,10 @@ export interface operations {
                     expires_in_days?: number | null;
                     /** @description Your own reference. */
                     external_id?: string | null;
-                    /** @description An object of your own texts. At most 8 kB. */
+                    /**
+                     * @description An object of your own texts. At most 8 kB.
+                     * @default {}
+                     */
                     metadata?: {
                         [key: string]: string;
                     } | null;
@@ -2062,7 +2081,10 @@ export interface operations {
                     expires_in_days?: number | null;
                     /** @description Your own reference. */
                     external_id?: string | null;
-                    /** @description An object of your own texts. At most 8 kB. */
+                    /**
+                     * @description An object of your own texts. At most 8 kB.
+                     * @default {}
+                     */
                     metadata?: {
                         [key: string]: string;
                     } | null;
@@ -2155,7 +2177,10 @@ export interface operations {
                     address: string;
                     /** @description Your own reference. */
                     external_id?: string | null;
-                    /** @description An object of your own texts. At most 8 kB. */
+                    /**
+                     * @description An object of your own texts. At most 8 kB.
+                     * @default {}
+                     */
                     metadata?: {
                         [key: string]: string;
                     } | null;
@@ -2329,7 +2354,10 @@ export interface operations {
                         address: string;
                         /** @description Your own reference. */
                         external_id?: string | null;
-                        /** @description An object of your own texts. At most 8 kB. */
+                        /**
+                         * @description An object of your own texts. At most 8 kB.
+                         * @default {}
+                         */
                         metadata?: {
                             [key: string]: string;
                         } | null;
@@ -2422,7 +2450,10 @@ export interface operations {
                     schedule: "daily" | "threshold";
                     /** @description The least amount that is worth a payout, without the network fee. Needed for `threshold`. */
                     threshold?: number | string | null;
-                    /** @description False keeps the rule and pays nothing. */
+                    /**
+                     * @description False keeps the rule and pays nothing.
+                     * @default true
+                     */
                     enabled?: boolean | null;
                 };
             };
@@ -2718,7 +2749,25 @@ export interface operations {
                      * @description Where events are sent to: https, a public host, no user name or password.
                      */
                     url: string;
-                    /** @description The event types that it receives. Default: those that most shops need. */
+                    /**
+                     * @description The event types that it receives. Default: those that most shops need.
+                     * @default [
+                     *       "invoice.created",
+                     *       "invoice.confirmed",
+                     *       "invoice.paid",
+                     *       "invoice.expired",
+                     *       "payout.completed",
+                     *       "payout.failed",
+                     *       "invoice.underpaid",
+                     *       "invoice.overpaid",
+                     *       "invoice.late_payment",
+                     *       "invoice.unresolved_payment",
+                     *       "invoice.payment_reversed",
+                     *       "refund.expired",
+                     *       "refund.unfunded",
+                     *       "automatic_payout.failed"
+                     *     ]
+                     */
                     events?: ("invoice.created" | "invoice.confirmed" | "invoice.paid" | "invoice.expired" | "payout.completed" | "payout.failed" | "invoice.underpaid" | "invoice.overpaid" | "invoice.late_payment" | "invoice.unresolved_payment" | "invoice.payment_reversed" | "refund.expired" | "refund.unfunded" | "automatic_payout.failed" | "invoice.asset_chosen" | "invoice.partially_paid" | "payout.created" | "webhook.test")[] | null;
                     /** @description Your own text. */
                     description?: string | null;
@@ -2908,7 +2957,10 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description How long the former secrets stay valid; 0: they end now. */
+                    /**
+                     * @description How long the former secrets stay valid; 0: they end now.
+                     * @default 24
+                     */
                     overlap_hours?: number | null;
                 };
             };
@@ -2979,7 +3031,10 @@ export interface operations {
                     to: string;
                     /** @description Event types. Default: those of the endpoint. */
                     events?: ("invoice.created" | "invoice.confirmed" | "invoice.paid" | "invoice.expired" | "payout.completed" | "payout.failed" | "invoice.underpaid" | "invoice.overpaid" | "invoice.late_payment" | "invoice.unresolved_payment" | "invoice.payment_reversed" | "refund.expired" | "refund.unfunded" | "automatic_payout.failed" | "invoice.asset_chosen" | "invoice.partially_paid" | "payout.created" | "webhook.test")[] | null;
-                    /** @description Also queue what was delivered. */
+                    /**
+                     * @description Also queue what was delivered.
+                     * @default false
+                     */
                     include_delivered?: boolean | null;
                 };
             };

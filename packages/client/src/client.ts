@@ -27,6 +27,7 @@ export {
 } from './errors.ts';
 export type * from './events.ts';
 export type * from './invoices.ts';
+export { isPayable } from './invoices.ts';
 export type * from './pages.ts';
 export type * from './payment-links.ts';
 export type * from './payouts.ts';

@@ -10,9 +10,14 @@ type Chosen = 'asset' | 'usd_rate' | 'rate' | 'amount' | 'amount_remaining' | 'a
 export type PayableInvoice = Omit<Invoice, Chosen> & { [Name in Chosen]: NonNullable<Invoice[Name]> };
 export type InvoiceListItem = Item<'listInvoices'>;
 export type CreateInvoice = Body<'createInvoice'>;
+/** `BTC`, `ETH`, `USDC_ERC20`, …: what an invoice or a payout can be in. */
+export type AssetSymbol = NonNullable<CreateInvoice['asset']>;
 export type InvoiceQuery = Query<'listInvoices'>;
 export type InvoiceSettings = Answer<'getInvoiceSettings'>;
 export type UpdateInvoiceSettings = Body<'updateInvoiceSettings'>;
+
+/** Whether an invoice has its asset: one that was created with `assets` has none until its payer has chosen. */
+export const isPayable = (invoice: Invoice): invoice is PayableInvoice => invoice.asset !== null;
 
 export class Invoices {
   readonly #api: Api;
@@ -26,7 +31,7 @@ export class Invoices {
    * @param invoice `amount` is in `currency`, which is US dollars unless your settings name another
    * @throws InvalidRequestError when a field is wrong; UnavailableError when a rate is not known now
    */
-  create(invoice: CreateInvoice & { asset: string }, options?: RequestOptions): Promise<PayableInvoice>;
+  create(invoice: CreateInvoice & { asset: AssetSymbol }, options?: RequestOptions): Promise<PayableInvoice>;
   create(invoice: CreateInvoice, options?: RequestOptions): Promise<Invoice>;
   create(invoice: CreateInvoice, options?: RequestOptions): Promise<never> {
     return this.#api.create('/api/invoices', invoice, options);

@@ -87,7 +87,7 @@ export class Transport {
   stream(call: Call): Promise<ReadableStream<Uint8Array>> {
     return this.#send(call, async (response, attempt) => {
       attempt.end();
-      return response.body ?? new Response('').body ?? noJson(response, '');
+      return response.body ?? noJson(response, '');
     });
   }
 

@@ -42,9 +42,6 @@ function timeOrdered(prefix: string, now: Date, random: (size: number) => Uint8A
 export const idForm = (prefix: string): RegExp =>
   new RegExp(`^${prefix}_[0-9a-z]{${timeLength + randomLength}}$`);
 
-/** Payouts have numbers up to this. */
-export const PAYOUT_ID_MAX = 2 ** 48;
-
 export type Random = (size: number) => Uint8Array;
 
 /**

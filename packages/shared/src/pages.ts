@@ -22,7 +22,7 @@ export const pageForm: Form<{ perPage: typeof perPageField }> = form({ perPage: 
 const PAGE_MAX = 999_999_999_999_999;
 
 /** What `pageOf` reads, for the reference. */
-export const pageField = z.unknown().optional().meta({ type: 'integer', minimum: 1, default: 1 });
+export const pageField = z.unknown().optional().meta({ type: 'integer', minimum: 1, 'x-default': 1 });
 
 /** A page that is no number or below 1 is page 1, as Laravel has it. */
 export function pageOf(query: Query): number {

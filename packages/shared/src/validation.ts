@@ -80,7 +80,8 @@ function fieldSchema(schema: FieldSchema, missing: Missing): FieldSchema {
     ...schema,
     type: [schema.type, 'null'].flat() as JsonType[],
     ...(schema.enum && { enum: [...schema.enum, null] }),
-    ...(missing.otherwise !== null && { default: missing.otherwise }),
+    // Not `default`: zod leaves that out where a value is transformed.
+    ...(missing.otherwise !== null && { 'x-default': missing.otherwise }),
   };
 }
 
@@ -228,7 +229,8 @@ export const rules = {
       ...[isText, isUrl, maxCharacters(max)],
     ),
   /** An exact amount, as plain decimal text; its limits depend on the asset and are judged by the caller. */
-  number: (): Rules<string> => rulesOf({ type: ['number', 'string'], pattern: '^\\d+(\\.\\d+)?$' }, isNumber),
+  number: (): Rules<string> =>
+    rulesOf({ type: ['number', 'string'], minimum: 0, pattern: '^\\d+(\\.\\d+)?$' }, isNumber),
   integer: (min: number, max: number): Rules<number> =>
     rulesOf({ type: 'integer', minimum: min, maximum: max }, isInteger, between(min, max)),
   oneOf: <T extends string>(allowed: readonly T[]): Rules<T> =>

@@ -5,8 +5,9 @@ import type { Metadata } from '@quittance/shared/metadata';
 import type { Cents, Rate, Units } from '@quittance/shared/money';
 import type { FiatRate, Quote } from '@quittance/shared/quotes';
 
-/** Any other text names no invoice: the database need not be asked. */
 const form = idForm('inv');
+
+/** Any other text names no invoice: the database need not be asked. */
 export const isInvoiceId = (text: string): text is InvoiceId => form.test(text);
 
 export const statuses = ['pending', 'confirmed', 'partially_paid', 'paid', 'expired'] as const;

@@ -74,8 +74,9 @@ export const newAttempt = (random: Random): string => Buffer.from(random(16)).to
 
 export const isAttempt = (text: string): boolean => /^[\w-]{22}$/.test(text);
 
-/** Any other text names no link: the database need not be asked. */
 const form = idForm('plink');
+
+/** Any other text names no link: the database need not be asked. */
 export const isPaymentLinkId = (text: string): text is PaymentLinkId => form.test(text);
 
 /**

@@ -56,7 +56,7 @@ const tolerance: Field<number> = (attribute) =>
       // eslint-disable-next-line no-restricted-syntax -- at most a thousand
       return Number(basisPoints.value);
     })
-    .meta({ minimum: 0, maximum: TOLERANCE_MAX_PERCENT, multipleOf: 0.01 });
+    .meta({ minimum: 0, maximum: TOLERANCE_MAX_PERCENT });
 
 export const fields = {
   currency: rules.oneOf(currencyCodes).required,

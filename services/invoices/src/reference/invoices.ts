@@ -148,7 +148,8 @@ export const operations: readonly Operation[] = [
         {
           currency: 'The currency of new invoices.',
           expires_in: 'Minutes to pay; null: new invoices never expire.',
-          tolerance: 'Per cent: an invoice is paid when at most so much is missing.',
+          tolerance:
+            'Per cent, with at most two decimals: an invoice is paid when at most so much is missing.',
         },
       ),
       required: true,

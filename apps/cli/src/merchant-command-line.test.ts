@@ -1,0 +1,210 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it, test } from '@jest/globals';
+import { verifyWebhook } from '@quittance/client';
+import { eventually } from '@quittance/testkit/eventually';
+import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { listenSecret } from './listen-command.ts';
+import { run } from './run.ts';
+
+/** The commands of a merchant, at an API that answers what a test wants. */
+
+const HOSTILE = 'evil\u001b[2J\r\nFORGED\u202e';
+const MODE = 0o777;
+const home = mkdtempSync(join(tmpdir(), 'quittance-merchant-'));
+afterAll(() => rmSync(home, { recursive: true }));
+
+let api: Receiver;
+/** What the API answers to a method and a path. */
+let answers: Record<string, object>;
+beforeEach(async () => {
+  api = await startReceiver();
+  answers = { 'GET /api/assets': { data: [{ symbol: 'ETH' }] } };
+  api.answer((response, { method, path }) => {
+    const body = answers[`${method} ${path.split('?')[0]}`] ?? { message: 'Unauthenticated.' };
+    const status =
+      'status' in body && typeof body.status === 'number' ? body.status : 'message' in body ? 401 : 200;
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+  });
+});
+afterEach(() => api.close());
+
+const own = () => ({ QUITTANCE_URL: api.url, QUITTANCE_TOKEN: 'qt_secret' });
+
+async function quittance(
+  args: readonly string[],
+  { env = own(), input, stop }: { env?: Record<string, string>; input?: string; stop?: AbortSignal } = {},
+) {
+  const said = { out: '', err: '' };
+  const write = (stream: 'out' | 'err') => (text: string) => {
+    said[stream] += text;
+  };
+  const code = await run(args, {
+    ...{ env: { XDG_CONFIG_HOME: home, ...env }, cwd: home },
+    out: write('out'),
+    err: write('err'),
+    input: async () => input,
+    ...(stop && { stopping: () => stop }),
+  });
+  return { code, ...said };
+}
+
+const asset = { id: 2, symbol: 'ETH', name: 'Ethereum', decimals: 18 };
+const invoice = {
+  ...{
+    id: 'inv_1',
+    state: 'x',
+    amount_fiat: '25.00',
+    currency: 'USD',
+    amount: '0.01',
+    asset,
+    paid_amount: '0',
+  },
+  ...{
+    address: { address: '0x1' },
+    external_id: HOSTILE,
+    expires_at: null,
+    url: 'https://pay.example/pay/inv_1',
+  },
+};
+
+describe('login', () => {
+  it('tries the token, stores it for its owner alone, and the other commands use it', async () => {
+    const env = {};
+    expect(await quittance(['balance'], { env })).toMatchObject({
+      code: 1,
+      err: 'Which account? Run `quittance login` first, or set QUITTANCE_URL and QUITTANCE_TOKEN.\n',
+    });
+    const done = await quittance(['login', '--url', api.url], { env, input: 'qt_secret\n' });
+    expect(done).toMatchObject({ code: 0, err: '' });
+    expect(done.out).toContain(`The token is valid at ${api.url}, with the assets ETH.`);
+    expect(done.out).not.toContain('qt_secret');
+    const file = join(home, 'quittance/config.json');
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ url: api.url, token: 'qt_secret' });
+    expect(statSync(file).mode & MODE).toBe(0o600);
+    answers['GET /api/balances'] = { data: [{ asset, balance: '1.5', held: '0', usd_value: '3750' }] };
+    expect((await quittance(['balance'], { env })).out).toMatch(/^ETH +1\.5 +0 +3750$/m);
+    expect(api.received.map(({ headers }) => headers.authorization)).toEqual(
+      Array(2).fill('Bearer qt_secret'),
+    );
+  });
+
+  it('stores nothing that is refused', async () => {
+    answers = {};
+    const env = { XDG_CONFIG_HOME: join(home, 'other') };
+    expect(await quittance(['login', '--url', api.url], { env, input: 'qt_wrong' })).toMatchObject({
+      code: 1,
+    });
+    expect((await quittance(['balance'], { env })).err).toContain('Run `quittance login` first');
+    expect((await quittance(['login', '--url', 'pay'], { env, input: 'x' })).err).toContain(
+      'give { url, token }',
+    );
+    expect((await quittance(['login'], { env })).err).toContain('Give the URL with --url');
+  });
+
+  test('half of the settings is refused, so that no token is sent to another installation', async () => {
+    const env = { QUITTANCE_URL: api.url };
+    expect((await quittance(['balance'], { env })).err).toContain(
+      'Set both QUITTANCE_URL and QUITTANCE_TOKEN',
+    );
+  });
+});
+
+describe('a command of a merchant', () => {
+  it('shows what the API answers, with what is not ours escaped; JSON has it as it is', async () => {
+    answers['POST /api/invoices'] = { data: invoice };
+    const made = await quittance(['invoices', 'create', '25', '--asset', 'ETH', '--external-id', 'order 7']);
+    expect(made).toMatchObject({ code: 0, err: '' });
+    expect(made.out).toMatch(/^price +25\.00 USD$/m);
+    expect(made.out).toMatch(/^external_id +evil\\u001b\[2J\\u000d\\u000aFORGED\\u202e$/m);
+    const [{ body, headers }] = api.received as [(typeof api.received)[number]];
+    expect(JSON.parse(body)).toEqual({ amount: '25', asset: 'ETH', external_id: 'order 7' });
+    expect(headers['idempotency-key']).toBeDefined();
+    const json = await quittance(['invoices', 'create', '25', '--json']);
+    expect(JSON.parse(json.out)).toEqual(invoice);
+    expect(JSON.parse(api.received[1]?.body ?? '')).toEqual({ amount: '25', assets: 'all' });
+  });
+
+  it('lists as many as are wanted', async () => {
+    const data = ['inv_1', 'inv_2', 'inv_3'].map((id) => ({ ...invoice, id }));
+    const meta = { current_page: 1, last_page: 1, per_page: 2, total: 3 };
+    answers['GET /api/invoices'] = { data, meta, links: { next: null } };
+    const { out } = await quittance([
+      'invoices',
+      'list',
+      '--limit',
+      '2',
+      '--external-id',
+      'order 7',
+      '--json',
+    ]);
+    expect(JSON.parse(out)).toHaveLength(2);
+    expect(api.received[0]?.path).toBe('/api/invoices?perPage=2&external_id=order+7');
+  });
+
+  it('sends a payout with the key that is given', async () => {
+    answers['POST /api/payouts'] = { data: { id: 7 } };
+    answers['GET /api/payouts/7'] = { id: 7, asset, amount: '1', network_fee: '0.1', to_address: '0x1' };
+    const args = ['payouts', 'create', 'ETH', '1', '0x1', '--idempotency-key', 'rent'];
+    expect((await quittance(args)).out).toMatch(/^amount +1 ETH$/m);
+    expect(api.received[0]?.headers['idempotency-key']).toBe('rent');
+  });
+
+  it('says what the API refuses, with each field, and nothing of the token', async () => {
+    const errors = { amount: [`The amount is ${HOSTILE}.`] };
+    answers['POST /api/invoices'] = {
+      status: 422,
+      message: 'The given data was invalid.',
+      hint: 'Less.',
+      errors,
+    };
+    const { code, err } = await quittance(['invoices', 'create', '1']);
+    expect(code).toBe(1);
+    expect(err).toBe(
+      'The given data was invalid. Less.\nThe amount is evil\\u001b[2J\\u000d\\u000aFORGED\\u202e.\n',
+    );
+    const wrong = await quittance(['invoices', 'get', 'inv_1', '--json']);
+    expect(JSON.parse(wrong.err)).toEqual({ message: 'Unauthenticated.' });
+    expect(err + wrong.err).not.toContain('qt_secret');
+  });
+});
+
+test('listen posts each event to a local server as a webhook that verifies, and prints its answer', async () => {
+  const shop = await startReceiver();
+  const stop = new AbortController();
+  const event = {
+    id: 'evt_1',
+    event: 'invoice.paid',
+    created_at: 'x',
+    sequence: 3,
+    version: 1,
+    data: { id: 'inv_1' },
+  };
+  const meta = { has_more: false, next_after: 3, first_sequence: 1, last_sequence: 3 };
+  answers['GET /api/events'] = { data: [event], meta };
+  answers['GET /api/events/stream'] = { status: 503, message: 'Service Unavailable' };
+  shop.answer((response) => void response.writeHead(202).end());
+  const args = ['listen', '--forward-to', `${shop.url}/hook`, '--after', '2'];
+  const listening = quittance(args, { stop: stop.signal });
+  await eventually(() => expect(shop.received).toHaveLength(1));
+  stop.abort();
+  const { code, out } = await listening;
+  expect(code).toBe(0);
+  const secret = listenSecret('qt_secret');
+  expect(out).toBe(`The secret of these webhooks is ${secret}\n3  invoice.paid  evt_1  → 202\n`);
+  const [{ body, headers }] = shop.received as [(typeof shop.received)[number]];
+  expect(await verifyWebhook(body, headers, secret)).toEqual(event);
+  await shop.close();
+});
+
+test('trigger sends webhook.test to the endpoints that are enabled', async () => {
+  const data = [
+    { id: 'whe_1', enabled: false },
+    { id: 'whe_2', enabled: true },
+  ];
+  answers['GET /api/webhooks'] = { data, meta: {}, links: { next: null } };
+  answers['POST /api/webhooks/whe_2/test'] = { data: { delivery_id: 'dlv_1' } };
+  expect((await quittance(['trigger', 'webhook.test'])).out).toBe('webhook.test is sent to whe_2: dlv_1\n');
+  expect((await quittance(['trigger', 'payout.failed'])).err).toContain('payout.failed cannot be triggered');
+});

@@ -1,0 +1,70 @@
+import { expect } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually';
+import type { Merchant } from '@quittance/testkit/merchant';
+import type { Quittance } from '@quittance/testkit/quittance';
+
+export type Resources = ReturnType<typeof resourcesOf>;
+
+/** What the operations of the reference are about: each call makes a resource of its own, in the state that they need. */
+export function resourcesOf(quittance: Quittance, shop: Merchant, hook: string) {
+  const id = async (path: string, body: object): Promise<string> => {
+    const answer = await shop.post(path, body);
+    expect([path, answer.status]).toEqual([path, 201]);
+    return String(answer.body.data.id);
+  };
+  const to = () => quittance.ethereum.newAddress();
+  const order = async (amount: number) => ({ asset: 'ETH', amount, address: await to() });
+  const invoice = () => id('/api/invoices', { asset: 'ETH', amount: 25 });
+
+  async function pay(invoiceId: string): Promise<void> {
+    const { body } = await shop.get(`/api/invoices/${invoiceId}`);
+    await quittance.ethereum.pay('ETH', body.address.address, body.amount);
+    await quittance.ethereum.mine(2);
+  }
+
+  async function paidInvoice(dollars: number): Promise<string> {
+    const made = await id('/api/invoices', { asset: 'ETH', amount: dollars });
+    await pay(made);
+    await eventually(async () => {
+      await quittance.ethereum.mine();
+      expect((await shop.get(`/api/invoices/${made}`)).body.status).toBe('paid');
+    });
+    return made;
+  }
+
+  /** Funds that came after their invoice was cancelled. */
+  async function unresolved(): Promise<string> {
+    const made = await invoice();
+    expect((await shop.post(`/api/invoices/${made}/cancel`, {})).status).toBe(200);
+    await pay(made);
+    return await eventually(async () => {
+      await quittance.ethereum.mine();
+      const { body } = await shop.get(`/api/unresolved?invoice_id=${made}`);
+      expect(body.data).toHaveLength(1);
+      return String(body.data[0].id);
+    });
+  }
+
+  const endpoint = () => id('/api/webhooks', { url: hook });
+  /** A test event that has arrived: while it is sent, it cannot be sent again. */
+  async function tested(): Promise<{ delivery_id: string; event: { id: string } }> {
+    const { data } = (await shop.post(`/api/webhooks/${await endpoint()}/test`, {})).body;
+    await eventually(async () =>
+      expect((await shop.get(`/api/deliveries/${data.delivery_id}`)).body.status).toBe('delivered'),
+    );
+    return data;
+  }
+
+  return {
+    invoice,
+    paidInvoice,
+    unresolved,
+    endpoint,
+    link: () => id('/api/payment-links', { description: 'Donation' }),
+    claim: async (paid: string) => await id(`/api/invoices/${paid}/refunds`, { amount: 5 }),
+    payout: async (amount: number) => await id('/api/payouts', await order(amount)),
+    batch: async () => await id('/api/payout-batches', { mode: 'each', payouts: [await order(0.01)] }),
+    delivery: async () => (await tested()).delivery_id,
+    event: async () => (await tested()).event.id,
+  };
+}
