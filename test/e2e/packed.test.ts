@@ -88,7 +88,9 @@ test(
         const status = await eventually(paid, 20_000, 500);
         const refused = await quittance.pay('DOGE', address.address, '1').catch(({ message }) => message);
         const internal = await import('@quittance/testkit/quittance').catch(({ code }) => code);
-        console.log(JSON.stringify({ node: process.version, status, refused, internal }));
+        const guide = (await fetch(\`\${quittance.url}/docs/guides/refunds\`)).status;
+        const reference = (await fetch(\`\${quittance.url}/docs/reference\`)).status;
+        console.log(JSON.stringify({ node: process.version, status, refused, internal, guide, reference }));
       } finally {
         await quittance.stop();
       }
@@ -100,6 +102,8 @@ test(
       status: 'paid',
       refused: expect.stringContaining('there is no asset DOGE'),
       internal: 'ERR_PACKAGE_PATH_NOT_EXPORTED',
+      guide: 200,
+      reference: 200,
     });
   },
   patient(PAID_WITHIN_MS),

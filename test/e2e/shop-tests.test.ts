@@ -32,6 +32,6 @@ test(
 );
 
 test('the testkit’s guide shows that example as it is', () => {
-  const blocks = [...textOf('testing/testkit/README.md').matchAll(/^```ts\n([\s\S]*?)^```$/gm)];
+  const blocks = [...textOf('docs/testkit.md').matchAll(/^```ts\n([\s\S]*?)^```$/gm)];
   expect(blocks.map(([, code]) => code)).toContain(textOf(example));
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Quittance, startQuittance } from '@quittance/testkit';
 import { eventually } from '@quittance/testkit/eventually';
 
-/** What testing/testkit/README.md promises beside what its example shows. */
+/** What docs/testkit.md promises beside what its example shows. */
 
 let quittance: Quittance;
 
