@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import { docsLibrary, guideNames } from '../src/http/docs/library.ts';
+import { guideNames, readLibrary } from '../src/http/docs/library.ts';
 import { bytesOf, openGateways, sendRaw } from './gateway-fixture.ts';
 
 /** The documents as pages: /docs, their markdown, /llms.txt and the reference of endpoints. */
@@ -13,7 +13,7 @@ const gateway = await startForAll();
 const ask = (path: string, headers: readonly string[] = [], method = 'GET') =>
   sendRaw(gateway.port, bytesOf(method, path, headers));
 
-const library = docsLibrary();
+const library = readLibrary();
 const documents = [...library.pages.keys()].map((path) => `/docs/${path}`);
 const brotli = readFileSync(new URL('../assets/scalar.js.br', import.meta.url));
 const textOf = async (path: string) => (await ask(path)).text;

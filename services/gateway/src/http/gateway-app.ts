@@ -22,7 +22,7 @@ import { authenticate, type TokenProblem } from '../operations/authenticate.ts';
 import type { Ports } from '../ports.ts';
 import { answerWithoutResponse, isOver, onlyReads, proxyContextOf } from '../proxy/proxy-response.ts';
 import type { Caller } from '../store/tokens.ts';
-import { type DocsAnswer, docsAnswer, sendDocs } from './docs/docs-app.ts';
+import { type DocsAnswer, openDocs, sendDocs } from './docs/docs-app.ts';
 import { DOCS_PATH } from './docs/library.ts';
 import { errorsPage } from './errors-page.ts';
 import { sendPayPage } from './pay-page.ts';
@@ -49,13 +49,14 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
   const { proxy, trustedProxies, settings } = ports;
   const app = createApp({ ...parts, warnings: trustedProxies.warnings, atTheEdge: true, tell });
 
+  const docs = openDocs(settings.PUBLIC_URL);
   app.all(ERRORS_PATH, (req, res) => {
     if (onlyReads(res)) sendPage(res, errorsPage);
     else tell(res, answers.wrongVerb(req.method, ['GET', 'HEAD']));
   });
   app.use(async (req: Request, res: Response) => {
     const path = pathOf(req);
-    const page = docsAnswer(path, settings.PUBLIC_URL);
+    const page = docs.answerTo(path);
     if (page !== undefined) return answerDocs(req, res, { page, path }, ports);
     const found = findRoute(req.method, path);
     if (found.kind === 'unknown') return tell(res, answers.noRoute(path.replace(/^\/+/, '') || '/'));

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { docsStyle, documentPage, guidesPage, indexPage, llmsText } from './layout.ts';
-import { docsLibrary, type Library } from './library.ts';
+import { type Library, readLibrary } from './library.ts';
 import { type Asset, referenceAssets, referencePolicy } from './reference-page.ts';
 
 /** What a path below `/docs` answers, and `/llms.txt`. */
@@ -26,54 +26,68 @@ const documentPolicy = [
 
 const nothingPolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
-function answerOf(type: string, body: string | Buffer, policy: string): DocsAnswer {
+function answer(type: string, body: string | Buffer, policy: string): DocsAnswer {
   const bytes = Buffer.from(body);
   return { type, body: bytes, policy, etag: `"${hash('sha256', bytes).slice(0, 32)}"` };
 }
 
-const page = (body: string): DocsAnswer => answerOf('text/html; charset=utf-8', body, documentPolicy);
+const page = (body: string): DocsAnswer => answer('text/html; charset=utf-8', body, documentPolicy);
 
-function answerTo(path: string, library: Library, publicUrl: string): DocsAnswer | undefined {
+type Parts = { library: Library; reference: ReturnType<typeof referenceAssets>; publicUrl: string };
+
+function answerOf(path: string, { library, reference, publicUrl }: Parts): DocsAnswer | undefined {
   if (path === '/llms.txt')
-    return answerOf('text/plain; charset=utf-8', llmsText(library, publicUrl), nothingPolicy);
+    return answer('text/plain; charset=utf-8', llmsText(library, publicUrl), nothingPolicy);
   const name = path.replace(/^\/docs\/?/, '');
   if (name === '') return page(indexPage(library));
   if (name === 'guides') return page(guidesPage(library));
-  if (name === 'reference')
-    return answerOf('text/html; charset=utf-8', referenceAssets().page, referencePolicy);
-  if (name.startsWith('assets/'))
-    return assetAnswer(referenceAssets().assets.get(name.slice('assets/'.length)));
+  if (name === 'reference') return answer('text/html; charset=utf-8', reference.page, referencePolicy);
+  if (name.startsWith('assets/')) return assetAnswer(reference.assets.get(name.slice('assets/'.length)));
   const picture = library.pictures.get(name);
-  if (picture !== undefined) return answerOf('image/svg+xml', picture, nothingPolicy);
+  if (picture !== undefined) return answer('image/svg+xml', picture, nothingPolicy);
   const found = library.pages.get(name.replace(/\.md$/, ''));
   if (found === undefined) return undefined;
   return name.endsWith('.md')
-    ? answerOf('text/markdown; charset=utf-8', found.markdown, nothingPolicy)
+    ? answer('text/markdown; charset=utf-8', found.markdown, nothingPolicy)
     : page(documentPage(library, found));
 }
 
 function assetAnswer(asset: Asset | undefined): DocsAnswer | undefined {
   if (asset === undefined) return undefined;
   const { type, body, brotli } = asset;
-  const answer = { ...answerOf(type, body, nothingPolicy), isForever: true } as const;
-  return brotli === undefined ? answer : { ...answer, brotli };
+  const whole = { ...answer(type, body, nothingPolicy), isForever: true } as const;
+  return brotli === undefined ? whole : { ...whole, brotli };
 }
 
 const isOfDocs = (path: string): boolean => path === '/llms.txt' || /^\/docs(?:\/|$)/.test(path);
 
-/** Answers of this process, each made at its first request: no more than there are documents. */
-const answers = new Map<string, DocsAnswer>();
+export type Docs = {
+  /** What a path answers; undefined when it is none of the docs. */
+  answerTo(path: string): DocsAnswer | undefined;
+};
 
-/** What a path answers; undefined when it is none of the docs. Without a slash at its end, as every path. */
-export function docsAnswer(given: string, publicUrl: string): DocsAnswer | undefined {
-  const path = given.replace(/(?<=.)\/$/, '');
-  if (!isOfDocs(path)) return undefined;
-  const key = `${publicUrl} ${path}`;
-  const known = answers.get(key);
-  if (known !== undefined) return known;
-  const answer = answerTo(path, docsLibrary(), publicUrl);
-  if (answer !== undefined) answers.set(key, answer);
-  return answer;
+/** Documents are read and rendered at the first request for one, and each answer is made once. */
+export function openDocs(publicUrl: string): Docs {
+  const answers = new Map<string, DocsAnswer>();
+  const parts = once(() => ({ library: readLibrary(), reference: referenceAssets(), publicUrl }));
+  return {
+    answerTo(given) {
+      // A slash at the end changes nothing, as elsewhere.
+      const path = given.replace(/(?<=.)\/$/, '');
+      if (!isOfDocs(path)) return undefined;
+      const answer = answers.get(path) ?? answerOf(path, parts());
+      if (answer !== undefined) answers.set(path, answer);
+      return answer;
+    },
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 const takesBrotli = (req: Request): boolean => /\bbr\b/.test(String(req.headers['accept-encoding'] ?? ''));

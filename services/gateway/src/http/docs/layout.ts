@@ -74,10 +74,10 @@ function menu(library: Library, current: string): Html {
   return html`<nav id="contents" aria-label="Documents">\n${parts}</nav>`;
 }
 
-export type Framed = { title: string; body: Html; current: string; markdown?: string };
+type Framed = { title: string; body: Html; current: string; markdown?: string };
 
 /** A page with its head, its header and the list of all documents. */
-export function framed(library: Library, { title, body, current, markdown }: Framed): string {
+function framed(library: Library, { title, body, current, markdown }: Framed): string {
   const alternate =
     markdown === undefined
       ? undefined

@@ -76,7 +76,7 @@ function kindOf(path: string): Kind {
 const order = [...guideNames.map((name) => `guides/${name}`), ...referenceNames, ...operatorNames];
 
 /** Reads all documents: some 30 files of together 500 kB. */
-function read(): Library {
+export function readLibrary(): Library {
   const files = globSync('docs/**/*.md', { cwd: root });
   const known = new Set(files);
   const place = (path: string) => (order.includes(path) ? order.indexOf(path) : order.length);
@@ -94,8 +94,3 @@ function read(): Library {
   );
   return { pages: new Map(pages.map((page) => [page.path, page])), pictures: new Map(pictures) };
 }
-
-let library: Library | undefined;
-
-/** All documents, read at the first request for one. */
-export const docsLibrary = (): Library => (library ??= read());
