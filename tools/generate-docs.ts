@@ -13,6 +13,7 @@ import { configSchema as ledger } from '../services/ledger/src/config.ts';
 import { configSchema as payouts } from '../services/payouts/src/config.ts';
 import { configSchema as webhooks } from '../services/webhooks/src/config.ts';
 import { eventDescriptions } from '../services/webhooks/src/domain/event-types.ts';
+import { documentText } from './openapi/document.ts';
 
 /**
  * node tools/generate-docs.ts
@@ -20,7 +21,8 @@ import { eventDescriptions } from '../services/webhooks/src/domain/event-types.t
  * Writes the tables of settings into docs/configure.md, the reference of commands into docs/command-line.md, the codes of
  * errors into docs/api.md and the event types into docs/webhooks.md, between `<!-- generated: NAME -->` and
  * `<!-- end of generated -->`. The settings come from each service's config.ts, the
- * commands from what commander knows of them. tools/generated-docs.test.ts fails when a document differs.
+ * commands from what commander knows of them. Writes the whole of services/gateway/openapi.json, see openapi/document.ts.
+ * tools/generated-docs.test.ts fails when a file differs.
  */
 export const generatedFiles = [
   'docs/configure.md',
@@ -28,6 +30,11 @@ export const generatedFiles = [
   'docs/api.md',
   'docs/webhooks.md',
 ];
+
+/** Files that are generated as a whole. */
+export const wholeFiles: Readonly<Record<string, () => string>> = {
+  'services/gateway/openapi.json': documentText,
+};
 
 const schemas = { gateway, invoices, payouts, ledger, webhooks, auditor } satisfies Record<
   Service,
@@ -272,4 +279,6 @@ if (import.meta.main) {
     const path = join(import.meta.dirname, '..', file);
     writeFileSync(path, regenerate(readFileSync(path, 'utf8')));
   }
+  for (const [file, make] of Object.entries(wholeFiles))
+    writeFileSync(join(import.meta.dirname, '..', file), make());
 }

@@ -1,12 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { generatedFiles, regenerate } from './generate-docs.ts';
+import { generatedFiles, regenerate, wholeFiles } from './generate-docs.ts';
 
 const read = (file: string) => readFileSync(join(import.meta.dirname, '..', file), 'utf8');
 
 test.each(generatedFiles)('%s is what `node tools/generate-docs.ts` writes', (file) => {
   expect(regenerate(read(file))).toBe(read(file));
+});
+
+test.each(Object.keys(wholeFiles))('%s is wholly what `node tools/generate-docs.ts` writes', (file) => {
+  expect(wholeFiles[file]?.()).toBe(read(file));
 });
 
 test('the tables have every setting of every service and every command', () => {

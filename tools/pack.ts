@@ -71,7 +71,7 @@ const packages: readonly Package[] = [
       ...MIGRATIONS,
       'testing/stack/contracts/*.json',
       'docs/**/*.{md,svg}',
-      'services/gateway/assets/*',
+      'services/gateway/{openapi.json,assets/*}',
     ],
     readme: 'docs/testkit.md',
     exports: {

@@ -8,7 +8,10 @@ import { attributeOf, type Field, type FieldErrors } from './validation.ts';
 type Shape = Record<string, Field<unknown>>;
 export type FormValues<S extends Shape> = { [K in keyof S]: S[K] extends Field<infer T> ? T : never };
 
-export type Form<S extends Shape> = (input: unknown) => Result<FormValues<S>, FieldErrors>;
+export type Form<S extends Shape> = ((input: unknown) => Result<FormValues<S>, FieldErrors>) & {
+  /** What reads the fields, with their JSON schemas as metadata. */
+  readonly schema: z.ZodObject<{ [K in keyof S]: z.ZodType<FormValues<S>[K]> }>;
+};
 
 export type FormOptions = {
   /** Names that others read, such as `page` of a list. */
@@ -24,7 +27,7 @@ export type FormOptions = {
 export function form<S extends Shape>(shape: S, { alsoKnown = [], hints = {} }: FormOptions = {}): Form<S> {
   const read = formPart(shape);
   const known = [...alsoKnown, ...Object.keys(shape)];
-  return (input) => {
+  const readAll = (input: unknown): Result<FormValues<S>, FieldErrors> => {
     const parsed = read(input);
     const unknown = unknownFields(input, known, hints);
     const errors = { ...(parsed.ok ? {} : parsed.refusal), ...unknown };
@@ -37,6 +40,7 @@ export function form<S extends Shape>(shape: S, { alsoKnown = [], hints = {} }: 
     const range = parsed.ok ? rangeProblem(parsed.value) : undefined;
     return range === undefined ? parsed : refuse(range);
   };
+  return Object.assign(readAll, { schema: read.schema });
 }
 
 /** Filters of a list that nothing can match: a range that ends before it begins. */
@@ -55,8 +59,8 @@ function rangeProblem(given: Record<string, unknown>): FieldErrors | undefined {
 export function formPart<S extends Shape>(shape: S): Form<S> {
   const schema = z.object(
     Object.fromEntries(Object.entries(shape).map(([name, make]) => [name, make(attributeOf(name))])),
-  );
-  return (input) => {
+  ) as Form<S>['schema'];
+  const readPart = (input: unknown): Result<FormValues<S>, FieldErrors> => {
     const given = fieldsOf(input) ?? {};
     const known = Object.fromEntries(
       Object.keys(shape).map((name) => [name, Object.hasOwn(given, name) ? given[name] : undefined]),
@@ -77,6 +81,7 @@ export function formPart<S extends Shape>(shape: S): Form<S> {
     }
     return refuse(errors);
   };
+  return Object.assign(readPart, { schema });
 }
 
 /** More of them are not listed: the answer stays small. */

@@ -38,6 +38,13 @@ function timeOrdered(prefix: string, now: Date, random: (size: number) => Uint8A
   return `${prefix}_${head}${tail}`;
 }
 
+/** The form of the ids that begin with this prefix. Any other text names nothing. */
+export const idForm = (prefix: string): RegExp =>
+  new RegExp(`^${prefix}_[0-9a-z]{${timeLength + randomLength}}$`);
+
+/** Payouts have numbers up to this. */
+export const PAYOUT_ID_MAX = 2 ** 48;
+
 export type Random = (size: number) => Uint8Array;
 
 /**

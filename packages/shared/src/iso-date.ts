@@ -1,6 +1,9 @@
 const isoDate =
   /^(\d{4}-\d{2}-(\d{2}))(?:[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?$/;
 
+/** The form of what `readIsoDate` reads, for a JSON schema. */
+export const ISO_DATE_PATTERN: string = isoDate.source;
+
 /**
  * ISO 8601: a date, or a date and time. UTC unless it says otherwise, whatever the machine's zone is. Undefined when the
  * text is no date.

@@ -1,4 +1,5 @@
 import knex, { type Knex } from 'knex';
+import { z } from 'zod';
 import { type Queryable, query } from './db.ts';
 import { type Form, form } from './form.ts';
 import { rules } from './validation.ts';
@@ -19,6 +20,9 @@ export const pageForm: Form<{ perPage: typeof perPageField }> = form({ perPage: 
 
 /** Past the end of every list, and as exact as any number. */
 const PAGE_MAX = 999_999_999_999_999;
+
+/** What `pageOf` reads, for the reference. */
+export const pageField = z.unknown().optional().meta({ type: 'integer', minimum: 1, default: 1 });
 
 /** A page that is no number or below 1 is page 1, as Laravel has it. */
 export function pageOf(query: Query): number {

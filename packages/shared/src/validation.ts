@@ -1,7 +1,17 @@
 import { z } from 'zod';
 import { currencyCodes } from './currencies.ts';
-import { ExactNumber, fieldsOf } from './exact-json.ts';
-import { isoDateHint, readIsoDate } from './iso-date.ts';
+import { ExactNumber } from './exact-json.ts';
+import {
+  isMetadata,
+  isText,
+  maxCharacters,
+  metadataSchema,
+  type Rule,
+  type Say,
+  STOP,
+  stop,
+} from './field-rules.ts';
+import { ISO_DATE_PATTERN, isoDateHint, readIsoDate } from './iso-date.ts';
 import type { Metadata } from './metadata.ts';
 import { plainDecimal } from './money.ts';
 import { didYouMean } from './nearest.ts';
@@ -30,18 +40,6 @@ export function hintOf(errors: FieldErrors): { hint?: string } {
   return { hint: different.map(({ name, hint }) => `${name}: ${hint}`).join(' ') };
 }
 
-/** Says what is wrong with a field, or with an element of its list or object. */
-type Say = (message: string, hint?: string, element?: number | string) => void;
-/** Ends the field: a text that is no number cannot be too small. */
-const STOP: unique symbol = Symbol('stop');
-/** Looks at a value that the rules before it have passed, and returns what the next one looks at. */
-type Rule<In, Out> = (value: In, attribute: string, say: Say) => Out | typeof STOP;
-
-function stop(say: Say, message: string, hint?: string): typeof STOP {
-  say(message, hint);
-  return STOP;
-}
-
 /** Laravel's attribute: `expires_in` is "expires in", `perPage` is "per page". */
 export const attributeOf = (field: string): string =>
   field.replace(/_/g, ' ').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
@@ -65,69 +63,69 @@ export const issueOf = ({ message, hint }: FieldProblem, element?: number | stri
     path: element === undefined ? [] : [element],
   }) as const;
 
-function field<T>(
-  rules: readonly Rule<never, unknown>[],
-  missing: { hint: string | undefined } | { otherwise: unknown },
-): Field<T> {
+type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'null';
+/** What a field takes, as JSON schema. */
+type FieldSchema = { type: JsonType | JsonType[]; enum?: readonly (string | null)[] } & Record<
+  string,
+  unknown
+>;
+type Missing = { hint: string | undefined } | { otherwise: unknown };
+
+/** The schema of a field: one that may be missing may be null as well, and an empty text counts as missing. */
+function fieldSchema(schema: FieldSchema, missing: Missing): FieldSchema {
+  if (!('otherwise' in missing)) {
+    return schema.type === 'string' && schema.enum === undefined ? { minLength: 1, ...schema } : schema;
+  }
+  return {
+    ...schema,
+    type: [schema.type, 'null'].flat() as JsonType[],
+    ...(schema.enum && { enum: [...schema.enum, null] }),
+    ...(missing.otherwise !== null && { default: missing.otherwise }),
+  };
+}
+
+function field<T>(schema: FieldSchema, rules: readonly Rule<never, unknown>[], missing: Missing): Field<T> {
+  const documented = fieldSchema(schema, missing);
+  const given = 'otherwise' in missing ? z.unknown().optional() : z.unknown();
   return (attribute) =>
-    z.unknown().transform((input, context) => {
-      let value: unknown = normalised(input);
-      if (value === null) {
-        if ('otherwise' in missing) return missing.otherwise as T;
-        context.addIssue(issueOf({ message: `The ${attribute} field is required.`, hint: missing.hint }));
-        return z.NEVER;
-      }
-      let failed = false;
-      const say: Say = (message, hint, element) => {
-        failed = true;
-        context.addIssue(issueOf({ message, hint }, element));
-      };
-      for (const rule of rules as readonly Rule<unknown, unknown>[]) {
-        value = rule(value, attribute, say);
-        if (value === STOP) return z.NEVER;
-      }
-      return failed ? z.NEVER : (value as T);
-    });
+    given
+      .transform((input, context) => {
+        let value: unknown = normalised(input);
+        if (value === null) {
+          if ('otherwise' in missing) return missing.otherwise as T;
+          context.addIssue(issueOf({ message: `The ${attribute} field is required.`, hint: missing.hint }));
+          return z.NEVER;
+        }
+        let failed = false;
+        const say: Say = (message, hint, element) => {
+          failed = true;
+          context.addIssue(issueOf({ message, hint }, element));
+        };
+        for (const rule of rules as readonly Rule<unknown, unknown>[]) {
+          value = rule(value, attribute, say);
+          if (value === STOP) return z.NEVER;
+        }
+        return failed ? z.NEVER : (value as T);
+      })
+      .meta(documented);
 }
 
 /** A rule set ready to be made required or optional. */
 export type Rules<T> = { required: Field<T>; optional: Field<T | null>; or<D>(otherwise: D): Field<T | D> };
 
-const rulesOf = <T>(...rules: Rule<never, unknown>[]): Rules<T> => hintedRules(undefined, ...rules);
+const rulesOf = <T>(schema: FieldSchema, ...rules: Rule<never, unknown>[]): Rules<T> =>
+  hintedRules(undefined, schema, ...rules);
 
 /** @param hint what to say when a required field is missing */
-const hintedRules = <T>(hint: string | undefined, ...rules: Rule<never, unknown>[]): Rules<T> => ({
-  required: field<T>(rules, { hint }),
-  optional: field<T | null>(rules, { otherwise: null }),
-  or: <D>(otherwise: D) => field<T | D>(rules, { otherwise }),
+const hintedRules = <T>(
+  hint: string | undefined,
+  schema: FieldSchema,
+  ...rules: Rule<never, unknown>[]
+): Rules<T> => ({
+  required: field<T>(schema, rules, { hint }),
+  optional: field<T | null>(schema, rules, { otherwise: null }),
+  or: <D>(otherwise: D) => field<T | D>(schema, rules, { otherwise }),
 });
-
-const isText: Rule<unknown, string> = (value, attribute, say) =>
-  // NUL cannot be stored, a lone surrogate is no text.
-  typeof value === 'string' && !value.includes('\0') && value.isWellFormed()
-    ? value
-    : stop(say, `The ${attribute} must be a string.`, textHint(value));
-
-function textHint(value: unknown): string {
-  if (value instanceof ExactNumber) return `Put it in quotes: "${value.source}".`;
-  if (typeof value === 'string')
-    return 'Leave out characters that cannot be stored: NUL and lone surrogates.';
-  return 'Give a text in quotes.';
-}
-
-/** Characters are counted as people count them: an emoji of two code units is one. */
-const maxCharacters =
-  (max: number): Rule<string, string> =>
-  (value, attribute, say) => {
-    const { length } = [...value];
-    if (length > max) {
-      say(
-        `The ${attribute} must not be greater than ${max} characters.`,
-        `It has ${length} characters: shorten it.`,
-      );
-    }
-    return value;
-  };
 
 /** What was written: of a JSON number its text. */
 const sourceOf = (value: unknown): unknown => (value instanceof ExactNumber ? value.source : value);
@@ -209,46 +207,6 @@ const isListOf =
     return [...new Set(value as T[])];
   };
 
-const METADATA_KEYS_MAX = 50;
-const METADATA_KEY_CHARACTERS_MAX = 40;
-const METADATA_VALUE_CHARACTERS_MAX = 500;
-/** All of it as JSON. It is in every event and list item, of which an answer has hundreds. */
-const METADATA_BYTES_MAX = 8_192;
-
-/** Keys and values are kept as they were given: only the limits are checked. */
-const isMetadata: Rule<unknown, Metadata> = (value, attribute, say) => {
-  const given = fieldsOf(value);
-  if (given === undefined) {
-    return stop(
-      say,
-      `The ${attribute} must be an object.`,
-      'Give an object of texts, such as {"order": "1042"}.',
-    );
-  }
-  const entries = Object.entries(given);
-  if (entries.length > METADATA_KEYS_MAX) {
-    const hint = `It has ${entries.length} keys.`;
-    return stop(say, `The ${attribute} must not have more than ${METADATA_KEYS_MAX} items.`, hint);
-  }
-  const isKey = maxCharacters(METADATA_KEY_CHARACTERS_MAX);
-  const isValue = maxCharacters(METADATA_VALUE_CHARACTERS_MAX);
-  for (const [key, text] of entries) {
-    const ofKey = `${attribute} key`;
-    if (key === '') say(`The ${ofKey} must be at least 1 characters.`, 'Give each text a key.');
-    else if (isText(key, ofKey, say) !== STOP) isKey(key, ofKey, say);
-    const about = [...key].slice(0, METADATA_KEY_CHARACTERS_MAX).join('');
-    const sayOfKey: Say = (message, hint) => say(message, hint, about);
-    const ofValue = `${attribute}.${about}`;
-    if (isText(text, ofValue, sayOfKey) !== STOP) isValue(text as string, ofValue, sayOfKey);
-  }
-  if (Buffer.byteLength(JSON.stringify(given)) > METADATA_BYTES_MAX)
-    say(
-      `The ${attribute} must not be greater than 8 kilobytes.`,
-      'Keep what is long on your side, by its id.',
-    );
-  return given as Metadata;
-};
-
 /** What Laravel takes for a truth: JSON's own, and 1 and 0 as numbers or texts. */
 const isBoolean: Rule<unknown, boolean> = (value, attribute, say) => {
   const given = sourceOf(value);
@@ -260,19 +218,28 @@ const isBoolean: Rule<unknown, boolean> = (value, attribute, say) => {
 const isDate: Rule<string, Date> = (value, attribute, say) =>
   readIsoDate(value) ?? stop(say, `The ${attribute} is not a valid date.`, isoDateHint(value));
 
-/** The rules of this API, in Laravel 8's words. */
+/** The rules of this API, in Laravel 8's words, each with what it takes as JSON schema. */
 export const rules = {
-  text: (max: number): Rules<string> => rulesOf(isText, maxCharacters(max)),
-  url: (max: number): Rules<string> => rulesOf(isText, isUrl, maxCharacters(max)),
+  text: (max: number): Rules<string> =>
+    rulesOf({ type: 'string', maxLength: max }, isText, maxCharacters(max)),
+  url: (max: number): Rules<string> =>
+    rulesOf(
+      { type: 'string', format: 'uri', pattern: '^https?://', maxLength: max },
+      ...[isText, isUrl, maxCharacters(max)],
+    ),
   /** An exact amount, as plain decimal text; its limits depend on the asset and are judged by the caller. */
-  number: (): Rules<string> => rulesOf(isNumber),
-  integer: (min: number, max: number): Rules<number> => rulesOf(isInteger, between(min, max)),
+  number: (): Rules<string> => rulesOf({ type: ['number', 'string'], pattern: '^\\d+(\\.\\d+)?$' }, isNumber),
+  integer: (min: number, max: number): Rules<number> =>
+    rulesOf({ type: 'integer', minimum: min, maximum: max }, isInteger, between(min, max)),
   oneOf: <T extends string>(allowed: readonly T[]): Rules<T> =>
-    hintedRules(validOf(allowed), isText, isOneOf(allowed)),
-  listOf: <T extends string>(allowed: readonly T[]): Rules<T[]> => rulesOf(isListOf(allowed)),
-  metadata: (): Rules<Metadata> => rulesOf(isMetadata),
-  boolean: (): Rules<boolean> => rulesOf(isBoolean),
-  date: (): Rules<Date> => rulesOf(isText, isDate),
+    hintedRules(validOf(allowed), { type: 'string', enum: allowed }, isText, isOneOf(allowed)),
+  listOf: <T extends string>(allowed: readonly T[]): Rules<T[]> => {
+    const items = { type: 'string', enum: allowed };
+    return rulesOf({ type: 'array', items, minItems: 1, maxItems: allowed.length }, isListOf(allowed));
+  },
+  metadata: (): Rules<Metadata> => rulesOf(metadataSchema, isMetadata),
+  boolean: (): Rules<boolean> => rulesOf({ type: 'boolean' }, isBoolean),
+  date: (): Rules<Date> => rulesOf({ type: 'string', pattern: ISO_DATE_PATTERN }, isText, isDate),
 };
 
 export const messages = {

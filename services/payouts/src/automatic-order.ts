@@ -15,7 +15,7 @@ import { idOnTheWire } from './views.ts';
 /** What a merchant gives of a rule. */
 type GivenRule = Pick<NewAutomaticPayout, 'address' | 'schedule' | 'threshold' | 'enabled'>;
 
-const readForm = form({
+export const readForm = form({
   address: rules.text(ADDRESS_CHARACTERS_MAX).required,
   schedule: rules.oneOf(schedules).required,
   threshold: rules.number().optional,
@@ -59,7 +59,7 @@ export function readAutomaticPayout(
 export function automaticPayoutView(rule: AutomaticPayout) {
   const { decimals, chain } = assets[rule.asset];
   return {
-    type: 'automatic_payout',
+    type: 'automatic_payout' as const,
     asset: reducedAsset(rule.asset),
     address: showAddress(chain, rule.address),
     schedule: rule.schedule,

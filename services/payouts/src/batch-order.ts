@@ -10,7 +10,7 @@ export const batchModes = ['each', 'all_or_nothing'] as const;
 /** `each`: a line that is refused does not hinder the others. `all_or_nothing`: all lines are paid, or none. */
 export type BatchMode = (typeof batchModes)[number];
 
-const LINES_MAX = 500;
+export const LINES_MAX = 500;
 
 /** A line of a batch: its order, what is wrong with it, or nothing of both when it cannot be paid now. */
 export type BatchOrderLine = { line: number } & (

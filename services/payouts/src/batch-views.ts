@@ -7,7 +7,8 @@ import type { PaidLine, PayoutBatch, StatusCount, UnpaidLine } from './store/pay
 import { idOnTheWire, insufficientBalance } from './views.ts';
 
 /** What became of a line. `undecided`: the ledger has not answered yet. */
-type LineStatus = 'created' | 'refused' | 'invalid' | 'unavailable' | 'undecided';
+export const lineStatuses = ['created', 'refused', 'invalid', 'unavailable', 'undecided'] as const;
+type LineStatus = (typeof lineStatuses)[number];
 
 type LineView = {
   line: number;
@@ -42,7 +43,7 @@ export function listedBatchView(batch: PayoutBatch, counts: readonly StatusCount
 
 const headView = ({ id, mode, createdAt, lines }: PayoutBatch, totalOf: (status: LineStatus) => number) => ({
   id,
-  type: 'payout_batch',
+  type: 'payout_batch' as const,
   mode,
   created_at: createdAt.toISOString(),
   totals: {

@@ -41,18 +41,18 @@ export type PayableChain = Pick<PayoutChain, 'kind' | 'assets' | 'checkAddress'>
 };
 export type OrderPorts = Pick<Ports, 'quotes'> & { chains: Pick<ReadonlyMap<Chain, PayableChain>, 'get'> };
 
-const fields = {
+export const fields = {
   asset: formPart({ asset: rules.oneOf(assetSymbols).required }),
   amount: formPart({ amount: rules.number().required }),
   address: formPart({ address: rules.text(ADDRESS_CHARACTERS_MAX).required }),
 };
-const optionalAddress = formPart({ address: rules.text(ADDRESS_CHARACTERS_MAX).optional });
-const readMax = formPart({ amount: rules.oneOf(['max']).required });
+export const optionalAddress = formPart({ address: rules.text(ADDRESS_CHARACTERS_MAX).optional });
+export const readMax = formPart({ amount: rules.oneOf(['max']).required });
 const noteFields = {
   external_id: rules.text(EXTERNAL_ID_CHARACTERS_MAX).optional,
   metadata: rules.metadata().or({}),
 };
-const readNotes = formPart(noteFields);
+export const readNotes = formPart(noteFields);
 const noteNames = Object.keys(noteFields);
 
 /**

@@ -32,8 +32,8 @@ export type RefundOrder = {
 
 type RefundNotes = { externalId: string | null; metadata: Metadata };
 
-const readWord = formPart({ amount: rules.oneOf(['all', 'surplus']).required });
-const readAmount = formPart({ amount: rules.number().required });
+export const readWord = formPart({ amount: rules.oneOf(['all', 'surplus']).required });
+export const readAmount = formPart({ amount: rules.number().required });
 const linkFields = { expires_in_days: rules.integer(1, EXPIRES_IN_DAYS_MAX).optional };
 const noteFields = {
   external_id: rules.text(EXTERNAL_ID_CHARACTERS_MAX).optional,
@@ -45,7 +45,7 @@ const restFields = {
   ...linkFields,
   ...noteFields,
 };
-const readRest = formPart(restFields);
+export const readRest = formPart(restFields);
 
 /** Reads the body of a refund of an invoice, and lists all errors. Throws Unavailable when it cannot be paid. */
 export function readRefundOrder(
@@ -120,11 +120,11 @@ export function payableChain(asset: AssetSymbol, chains: Ports['chains']): Payab
   return on;
 }
 
-const readClaim = formPart({ claim: rules.boolean().optional });
+export const readClaim = formPart({ claim: rules.boolean().optional });
 const depositFields = { claim: rules.boolean().required, ...linkFields, ...noteFields };
 /** `amount`: see returned-part.ts. */
 const depositFieldNames = ['amount', ...Object.keys(depositFields)];
-const readDepositRest = formPart(depositFields);
+export const readDepositRest = formPart(depositFields);
 
 /** Whether the body of a return asks for a claim link. */
 export function asksForClaim(body: unknown): boolean {

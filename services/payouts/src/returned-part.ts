@@ -11,7 +11,7 @@ import type { UnresolvedDeposit } from './store/unswept-deposits.ts';
 /** How much a return takes of a deposit, with the network fee; `requested` as the merchant wrote it, or `deposit`. */
 export type ReturnedPart = { takes: Units; requested: string };
 
-const readAmount = formPart({ amount: rules.number().optional });
+export const readAmount = formPart({ amount: rules.number().optional });
 
 /**
  * Reads the `amount` of a return: a part in the asset of the deposit, and without it all that is free.

@@ -26,7 +26,7 @@ export function payoutView(payout: Payout) {
   invariant(status !== null, 'a request that is no payout is not shown');
   return {
     id: idOnTheWire(payout.id),
-    type: 'payout',
+    type: 'payout' as const,
     amount: formatUnits(amount, decimals),
     tx_hash: payout.txHash,
     to_address: showAddress(chain, payout.address),
@@ -76,7 +76,7 @@ export function quoteView(
     promised_amount: formatUnits(promised, decimals),
     to_address: address && showAddress(chain, address),
     asset: reducedAsset(symbol),
-    valid: { as_of: asOf.toISOString(), guaranteed: false },
+    valid: { as_of: asOf.toISOString(), guaranteed: false as const },
   };
 }
 

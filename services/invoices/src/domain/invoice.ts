@@ -1,12 +1,13 @@
 import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import type { Currency } from '@quittance/shared/currencies';
-import type { AccountId, InvoiceId, PaymentLinkId } from '@quittance/shared/ids';
+import { type AccountId, type InvoiceId, idForm, type PaymentLinkId } from '@quittance/shared/ids';
 import type { Metadata } from '@quittance/shared/metadata';
 import type { Cents, Rate, Units } from '@quittance/shared/money';
 import type { FiatRate, Quote } from '@quittance/shared/quotes';
 
 /** Any other text names no invoice: the database need not be asked. */
-export const isInvoiceId = (text: string): text is InvoiceId => /^inv_[0-9a-z]{36}$/.test(text);
+const form = idForm('inv');
+export const isInvoiceId = (text: string): text is InvoiceId => form.test(text);
 
 export const statuses = ['pending', 'confirmed', 'partially_paid', 'paid', 'expired'] as const;
 export type Status = (typeof statuses)[number];

@@ -1,6 +1,6 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Currency } from '@quittance/shared/currencies';
-import type { AccountId, PaymentLinkId, Random } from '@quittance/shared/ids';
+import { type AccountId, idForm, type PaymentLinkId, type Random } from '@quittance/shared/ids';
 import type { Metadata } from '@quittance/shared/metadata';
 import type { Cents } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
@@ -39,7 +39,8 @@ export type CountedLink = PaymentLink & { openInvoices: number };
 export const MAX_OPEN_DEFAULT = 100;
 export const MAX_OPEN_MAX = 10_000;
 
-export type LinkStatus = 'active' | 'expired' | 'deactivated';
+export const linkStatuses = ['active', 'expired', 'deactivated'] as const;
+export type LinkStatus = (typeof linkStatuses)[number];
 
 export function linkStatusOf(
   { validUntil, deactivatedAt }: Pick<PaymentLink, 'validUntil' | 'deactivatedAt'>,
@@ -74,7 +75,8 @@ export const newAttempt = (random: Random): string => Buffer.from(random(16)).to
 export const isAttempt = (text: string): boolean => /^[\w-]{22}$/.test(text);
 
 /** Any other text names no link: the database need not be asked. */
-export const isPaymentLinkId = (text: string): text is PaymentLinkId => /^plink_[0-9a-z]{36}$/.test(text);
+const form = idForm('plink');
+export const isPaymentLinkId = (text: string): text is PaymentLinkId => form.test(text);
 
 /**
  * The amount that a payer typed, with a point before its decimals: "12,50" is 12.50, and "1.234,50" is 1234.50. One separator

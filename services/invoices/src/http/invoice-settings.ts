@@ -55,9 +55,10 @@ const tolerance: Field<number> = (attribute) =>
         return say(messages.atMost(attribute, `${TOLERANCE_MAX_PERCENT}`, 'Give per cent from 0 to 10.'));
       // eslint-disable-next-line no-restricted-syntax -- at most a thousand
       return Number(basisPoints.value);
-    });
+    })
+    .meta({ minimum: 0, maximum: TOLERANCE_MAX_PERCENT, multipleOf: 0.01 });
 
-const fields = {
+export const fields = {
   currency: rules.oneOf(currencyCodes).required,
   expires_in: rules.integer(EXPIRES_IN_MIN, EXPIRES_IN_MAX).optional,
   tolerance,

@@ -1,7 +1,7 @@
 import { assetSymbols } from '@quittance/shared/assets';
 import { type CsvExports, csvExports, partErrors, wantsCsv } from '@quittance/shared/csv-export';
 import { currencyCodes } from '@quittance/shared/currencies';
-import { form } from '@quittance/shared/form';
+import { type Form, form } from '@quittance/shared/form';
 import {
   contextOf,
   merchantOnly,
@@ -79,32 +79,32 @@ const searchedAmount: Field<Cents | null> = (attribute) =>
       return z.NEVER;
     });
 
-const listForm = form(
-  {
-    perPage: perPageField,
-    status: rules.oneOf(statuses).optional,
-    asset: rules.oneOf(assetSymbols).optional,
-    external_id: rules.text(255).optional,
-    external_id_prefix: rules.text(255).optional,
-    address: rules.text(SEARCHED_CHARACTERS_MAX).optional,
-    tx_hash: rules.text(SEARCHED_CHARACTERS_MAX).optional,
-    amount_fiat: searchedAmount,
-    currency: rules.oneOf(currencyCodes).optional,
-    payment_link_id: rules.text(SEARCHED_CHARACTERS_MAX).optional,
-    created_from: rules.date().optional,
-    created_to: rules.date().optional,
-    paid_from: rules.date().optional,
-    paid_to: rules.date().optional,
-    expand: rules.listOf(['payments']).optional,
-    format: rules.oneOf(['json', 'csv']).optional,
-  },
-  paged,
-);
+const listFields = {
+  perPage: perPageField,
+  status: rules.oneOf(statuses).optional,
+  asset: rules.oneOf(assetSymbols).optional,
+  external_id: rules.text(255).optional,
+  external_id_prefix: rules.text(255).optional,
+  address: rules.text(SEARCHED_CHARACTERS_MAX).optional,
+  tx_hash: rules.text(SEARCHED_CHARACTERS_MAX).optional,
+  amount_fiat: searchedAmount,
+  currency: rules.oneOf(currencyCodes).optional,
+  payment_link_id: rules.text(SEARCHED_CHARACTERS_MAX).optional,
+  created_from: rules.date().optional,
+  created_to: rules.date().optional,
+  paid_from: rules.date().optional,
+  paid_to: rules.date().optional,
+  expand: rules.listOf(['payments']).optional,
+  format: rules.oneOf(['json', 'csv']).optional,
+};
+
+/** The filters of the list of invoices. */
+export const invoiceFilters: Form<typeof listFields> = form(listFields, paged);
 
 /** A page of invoices as JSON, or all of them as CSV. */
 async function list(ports: Ports, exports: CsvExports, req: Request, res: Response): Promise<void> {
   const { query } = req;
-  const parsed = listForm(withList(query, 'expand'));
+  const parsed = invoiceFilters(withList(query, 'expand'));
   if (!parsed.ok) return send(res, answers.invalid(parsed.refusal));
   const { perPage, expand, format, ...filter } = parsed.value;
   const { account } = contextOf(res).identity;

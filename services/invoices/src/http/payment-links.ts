@@ -87,7 +87,7 @@ async function create(ports: Ports, req: Request, res: Response): Promise<Answer
   return { ...answer, headers: replayed ? { 'Idempotent-Replayed': 'true' } : {} };
 }
 
-const changeForm = form({ max_open: rules.integer(1, MAX_OPEN_MAX).required });
+export const changeForm = form({ max_open: rules.integer(1, MAX_OPEN_MAX).required });
 
 async function change(ports: Ports, req: Request, res: Response): Promise<Answer> {
   const found = await findOwn(ports, req, res);

@@ -34,7 +34,7 @@ const MINUTE_MS = 60_000;
 export const URL_CHARACTERS_MAX = 2_048;
 export const DESCRIPTION_CHARACTERS_MAX = 500;
 
-const amountForm = formPart({ amount: rules.number().required });
+export const amountForm = formPart({ amount: rules.number().required });
 const restFields = {
   expires_in: rules.integer(EXPIRES_IN_MIN, EXPIRES_IN_MAX).optional,
   external_id: rules.text(255).optional,
@@ -43,7 +43,7 @@ const restFields = {
   succeed_url: rules.url(URL_CHARACTERS_MAX).optional,
   timeout_url: rules.url(URL_CHARACTERS_MAX).optional,
 };
-const restForm: Form<typeof restFields> = formPart(restFields);
+export const restForm: Form<typeof restFields> = formPart(restFields);
 const knownFields = ['asset', 'assets', 'amount', 'currency', ...Object.keys(restFields)];
 
 /** What a request says of any invoice, whatever it may be paid in. */

@@ -35,7 +35,7 @@ const fields = {
   valid_days: rules.integer(1, 365).optional,
   max_open: rules.integer(1, MAX_OPEN_MAX).or(MAX_OPEN_DEFAULT),
 };
-const linkForm = form(fields, { alsoKnown: ['asset', 'assets', 'currency'] });
+export const linkForm = form(fields, { alsoKnown: ['asset', 'assets', 'currency'] });
 
 type LinkOffer = Pick<PaymentLink, 'asset' | 'assets'>;
 

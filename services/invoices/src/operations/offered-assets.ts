@@ -3,10 +3,11 @@ import { fieldsOf, type RequestBody } from '@quittance/shared/exact-json';
 import { formPart } from '@quittance/shared/form';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, type FieldProblem, messages, rules } from '@quittance/shared/validation';
+import { z } from 'zod';
 import type { Ports } from '../ports.ts';
 
 /** Where `assets` has this value, the payer may choose from all assets. */
-export const ALL = 'all';
+export const ALL = 'all' as const;
 
 /** What an invoice may be paid in: one asset, or those that the payer may choose from. */
 export type Offer = { asset: AssetSymbol; assets: null } | { asset: null; assets: readonly AssetSymbol[] };
@@ -21,7 +22,7 @@ export const isOffered = ({ quotes, chains }: OfferPorts, symbol: AssetSymbol): 
   chains.get(assets[symbol].chain)?.assets.has(symbol) === true && quotes.latest(symbol)?.active !== false;
 
 const assetFormOf = (offered: readonly AssetSymbol[]) => formPart({ asset: rules.oneOf(offered).required });
-const assetForm = assetFormOf(assetSymbols);
+export const assetForm = assetFormOf(assetSymbols);
 
 /** Reads `asset` or `assets`. The assets of "all" are those that are offered now. */
 export function readOffer(ports: OfferPorts, body: RequestBody): Result<Offer, FieldErrors> {
@@ -46,6 +47,9 @@ export function isGiven(body: RequestBody, name: string): boolean {
   const value = fieldsOf(body)?.[name] ?? null;
   return value !== null && !(typeof value === 'string' && value.trim() === '');
 }
+
+/** What `readAssets` reads, for the reference. */
+export const assetsField = z.union([rules.listOf(assetSymbols).required('assets'), z.literal(ALL)]);
 
 function readAssets(ports: OfferPorts, body: RequestBody): Result<Offer, FieldErrors> {
   if (isGiven(body, 'asset')) {

@@ -12,7 +12,7 @@ import {
 } from '@quittance/shared/validation';
 import { type Problem, priceLimits, readPrice } from '../domain/price.ts';
 
-const currencyForm = formPart({ currency: rules.oneOf(currencyCodes).optional });
+export const currencyForm = formPart({ currency: rules.oneOf(currencyCodes).optional });
 
 /** Reads `currency`; `usual` is that of a request that gives none. */
 export function readCurrency(body: RequestBody, usual: Currency): Result<Currency, FieldErrors> {

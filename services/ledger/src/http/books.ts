@@ -23,7 +23,7 @@ const LIMIT_DEFAULT = 10;
 const LIMIT_MAX = 100;
 const CURSOR_CHARACTERS_MAX = 255;
 
-const listForm = form({
+export const transactionFilters = form({
   limit: rules.integer(1, LIMIT_MAX).optional,
   starting_after: rules.text(CURSOR_CHARACTERS_MAX).optional,
   ending_before: rules.text(CURSOR_CHARACTERS_MAX).optional,
@@ -36,7 +36,7 @@ const listForm = form({
   format: rules.oneOf(['json', 'csv']).optional,
 });
 
-const statementForm = form({
+export const statementForm = form({
   month: rules.text(CURSOR_CHARACTERS_MAX).required,
   asset: rules.oneOf(assetSymbols).required,
   currency: rules.oneOf(currencyCodes).or('USD' as const),
@@ -54,7 +54,7 @@ export function addBooks(
 ): void {
   app.get('/api/balance-transactions', merchant, async (req, res) => {
     const { account } = contextOf(res).identity;
-    const filter = listForm(req.query);
+    const filter = transactionFilters(req.query);
     if (!filter.ok) return send(res, answers.invalid(filter.refusal));
     const { limit, starting_after, ending_before, source, created_from, created_to, ...rest } = filter.value;
     const given = source === null ? null : parseSource(source);

@@ -1,6 +1,6 @@
 import { assetSymbols } from '@quittance/shared/assets';
 import { type CsvExports, partErrors, wantsCsv } from '@quittance/shared/csv-export';
-import { form } from '@quittance/shared/form';
+import { type Form, form } from '@quittance/shared/form';
 import { contextOf, readBody, unknownInput, unknownParameters } from '@quittance/shared/http';
 import {
   type AccessRefusal,
@@ -54,17 +54,17 @@ export function addUnresolved(
 
 const INVOICE_ID_CHARACTERS_MAX = 64;
 
-const listForm = form(
-  {
-    perPage: perPageField,
-    status: rules.oneOf(suspenseStates).optional,
-    asset: rules.oneOf(assetSymbols).optional,
-    invoice_id: rules.text(INVOICE_ID_CHARACTERS_MAX).optional,
-    tx_hash: rules.text(TX_HASH_CHARACTERS_MAX).optional,
-    format: rules.oneOf(['json', 'csv']).optional,
-  },
-  paged,
-);
+const listFields = {
+  perPage: perPageField,
+  status: rules.oneOf(suspenseStates).optional,
+  asset: rules.oneOf(assetSymbols).optional,
+  invoice_id: rules.text(INVOICE_ID_CHARACTERS_MAX).optional,
+  tx_hash: rules.text(TX_HASH_CHARACTERS_MAX).optional,
+  format: rules.oneOf(['json', 'csv']).optional,
+};
+
+/** The filters of the list of unresolved funds. */
+export const unresolvedFilters: Form<typeof listFields> = form(listFields, paged);
 
 /** A page of unresolved deposits as JSON, or all of them as CSV. */
 async function listUnresolved(
@@ -74,7 +74,7 @@ async function listUnresolved(
   res: Response,
 ): Promise<void> {
   const { query } = req;
-  const filter = listForm(query);
+  const filter = unresolvedFilters(query);
   if (!filter.ok) return send(res, answers.invalid(filter.refusal));
   const { perPage, status, asset, invoice_id: invoice, tx_hash: hash, format } = filter.value;
   const { account } = contextOf(res).identity;

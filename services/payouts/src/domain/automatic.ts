@@ -6,7 +6,8 @@ export const schedules = ['daily', 'threshold'] as const;
 export type Schedule = (typeof schedules)[number];
 
 /** Why the last run paid nothing although there was enough, or null. A code of the API's errors. */
-export type RunError = 'unavailable' | 'insufficient_balance' | 'invalid_request';
+export const runErrors = ['unavailable', 'insufficient_balance', 'invalid_request'] as const;
+export type RunError = (typeof runErrors)[number];
 
 /** `cancelled`: its merchant cancelled a payout of the rule, which disabled it. */
 export type RuleError = RunError | typeof CANCELLED;
@@ -64,7 +65,7 @@ export function afterPayout(
 
 /** Why a rule pays nothing, or less often, now: an error of its last run before the failures of its payouts. */
 export const shownError = ({ lastError, failures }: Pick<RuleState, 'lastError' | 'failures'>) =>
-  lastError ?? (failures > 0 ? 'payout_failed' : null);
+  lastError ?? (failures > 0 ? ('payout_failed' as const) : null);
 
 /** What is known of a balance before an automatic payout; `least` is the least amount that is worth one. */
 type Spendable = { available: Units; least: Units; networkFee: Units };

@@ -1,6 +1,6 @@
 import { assetSymbols } from '@quittance/shared/assets';
 import { type CsvExports, csvExports, partErrors, wantsCsv } from '@quittance/shared/csv-export';
-import { form } from '@quittance/shared/form';
+import { type Form, form } from '@quittance/shared/form';
 import {
   contextOf,
   createApp,
@@ -69,29 +69,29 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
 
 const BATCH_ID_CHARACTERS_MAX = 64;
 
-const listForm = form(
-  {
-    perPage: perPageField,
-    status: rules.oneOf(shownStatuses).optional,
-    asset: rules.oneOf(assetSymbols).optional,
-    created_from: rules.date().optional,
-    created_to: rules.date().optional,
-    external_id: rules.text(EXTERNAL_ID_CHARACTERS_MAX).optional,
-    deposit_id: rules.text(TX_HASH_CHARACTERS_MAX).optional,
-    refund_id: rules.text(TX_HASH_CHARACTERS_MAX).optional,
-    invoice_id: rules.text(TX_HASH_CHARACTERS_MAX).optional,
-    tx_hash: rules.text(TX_HASH_CHARACTERS_MAX).optional,
-    batch_id: rules.text(BATCH_ID_CHARACTERS_MAX).optional,
-    to_address: rules.text(ADDRESS_CHARACTERS_MAX).optional,
-    format: rules.oneOf(['json', 'csv']).optional,
-  },
-  paged,
-);
+const listFields = {
+  perPage: perPageField,
+  status: rules.oneOf(shownStatuses).optional,
+  asset: rules.oneOf(assetSymbols).optional,
+  created_from: rules.date().optional,
+  created_to: rules.date().optional,
+  external_id: rules.text(EXTERNAL_ID_CHARACTERS_MAX).optional,
+  deposit_id: rules.text(TX_HASH_CHARACTERS_MAX).optional,
+  refund_id: rules.text(TX_HASH_CHARACTERS_MAX).optional,
+  invoice_id: rules.text(TX_HASH_CHARACTERS_MAX).optional,
+  tx_hash: rules.text(TX_HASH_CHARACTERS_MAX).optional,
+  batch_id: rules.text(BATCH_ID_CHARACTERS_MAX).optional,
+  to_address: rules.text(ADDRESS_CHARACTERS_MAX).optional,
+  format: rules.oneOf(['json', 'csv']).optional,
+};
+
+/** The filters of the list of payouts. */
+export const payoutFilters: Form<typeof listFields> = form(listFields, paged);
 
 /** A page of payouts as JSON, or all of them as CSV. */
 async function listPayouts(ports: Ports, exports: CsvExports, req: Request, res: Response): Promise<void> {
   const { query } = req;
-  const parsed = listForm(query);
+  const parsed = payoutFilters(query);
   if (!parsed.ok) return send(res, answers.invalid(parsed.refusal));
   const { perPage, format, tx_hash: hash, to_address: address, ...given } = parsed.value;
   const { account } = contextOf(res).identity;

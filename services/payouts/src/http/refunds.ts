@@ -1,5 +1,5 @@
 import { assetSymbols, assets } from '@quittance/shared/assets';
-import { form } from '@quittance/shared/form';
+import { type Form, form } from '@quittance/shared/form';
 import { contextOf, merchantOnly, readBody, unknownInput, unknownParameters } from '@quittance/shared/http';
 import {
   type AccessRefusal,
@@ -48,22 +48,22 @@ export function routeRefunds(app: Express, ports: Ports): void {
 
 const ID_CHARACTERS_MAX = 64;
 
-const listForm = form(
-  {
-    perPage: perPageField,
-    status: rules.oneOf(shownRefundStates).optional,
-    asset: rules.oneOf(assetSymbols).optional,
-    invoice_id: rules.text(ID_CHARACTERS_MAX).optional,
-    deposit_id: rules.text(ID_CHARACTERS_MAX).optional,
-    external_id: rules.text(EXTERNAL_ID_CHARACTERS_MAX).optional,
-    created_from: rules.date().optional,
-    created_to: rules.date().optional,
-  },
-  paged,
-);
+const listFields = {
+  perPage: perPageField,
+  status: rules.oneOf(shownRefundStates).optional,
+  asset: rules.oneOf(assetSymbols).optional,
+  invoice_id: rules.text(ID_CHARACTERS_MAX).optional,
+  deposit_id: rules.text(ID_CHARACTERS_MAX).optional,
+  external_id: rules.text(EXTERNAL_ID_CHARACTERS_MAX).optional,
+  created_from: rules.date().optional,
+  created_to: rules.date().optional,
+};
+
+/** The filters of the list of refunds. */
+export const refundFilters: Form<typeof listFields> = form(listFields, paged);
 
 async function listRefunds({ db, settings, clock }: Ports, req: Request, res: Response): Promise<Answer> {
-  const filter = listForm(req.query);
+  const filter = refundFilters(req.query);
   if (!filter.ok) return answers.invalid(filter.refusal);
   const { perPage, status, asset, invoice_id, deposit_id, external_id, created_from, created_to } =
     filter.value;

@@ -1,15 +1,17 @@
 import { assertNever } from '@quittance/shared/result';
 
 /** Why there was no answer. */
-export type Failure =
-  | 'timed_out'
-  | 'not_resolved'
-  | 'private_address'
-  | 'not_secure'
-  | 'not_connected'
-  | 'broken_off'
-  | 'headers_too_large'
-  | 'not_signed';
+export const failures = [
+  'timed_out',
+  'not_resolved',
+  'private_address',
+  'not_secure',
+  'not_connected',
+  'broken_off',
+  'headers_too_large',
+  'not_signed',
+] as const;
+export type Failure = (typeof failures)[number];
 
 /** The result of a POST. `stopped`: this process ended it, and whether it arrived is unknown. */
 export type SendResult =

@@ -118,14 +118,14 @@ const DAY = 24 * 3_600_000;
 const REPLAYED_DAYS_MAX = 90;
 
 /** The filters of a list of deliveries. `before` is a sequence number. */
-const readDeliveriesQuery = form({
+export const readDeliveriesQuery = form({
   status: rules.oneOf(deliveryStates).optional,
   event: rules.oneOf(eventTypes).optional,
   before: rules.integer(1, Number.MAX_SAFE_INTEGER).optional,
   limit: rules.integer(1, LIMIT_MAX).or(LIMIT_DEFAULT),
 });
 
-const replayForm = form({
+export const replayForm = form({
   from: rules.date().required,
   to: rules.date().required,
   events: rules.listOf(eventTypes).optional,

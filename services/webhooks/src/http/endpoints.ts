@@ -162,9 +162,10 @@ const urlField =
       .superRefine((text, context) => {
         const problem = problemOf(text, allowInsecure);
         if (problem !== undefined) context.addIssue(issueOf(problem));
-      });
+      })
+      .meta({ pattern: '^https://' });
 
-const endpointFields = (allowInsecure: boolean) => ({
+export const endpointFields = (allowInsecure: boolean) => ({
   url: urlField(allowInsecure),
   events: rules.listOf(eventTypes).or(defaultEventTypes),
   description: rules.text(DESCRIPTION_CHARACTERS_MAX).optional,
@@ -174,15 +175,18 @@ const endpointFields = (allowInsecure: boolean) => ({
 export const readEndpointForm = (body: unknown, allowInsecure: boolean) =>
   form(endpointFields(allowInsecure))(body);
 
+/** Each may be left out. */
+export const changedFields = (allowInsecure: boolean) => ({
+  ...endpointFields(allowInsecure),
+  events: rules.listOf(eventTypes).required,
+  enabled: rules.boolean().required,
+});
+
 type EndpointChanges = { url?: string; events?: string[]; description?: string | null; enabled?: boolean };
 
 /** Reads the changes of an endpoint. Fields that are not given stay. */
 function readEndpointChanges(body: unknown, allowInsecure: boolean): Result<EndpointChanges, FieldErrors> {
-  const fields: Record<string, Field<unknown>> = {
-    ...endpointFields(allowInsecure),
-    events: rules.listOf(eventTypes).required,
-    enabled: rules.boolean().required,
-  };
+  const fields: Record<string, Field<unknown>> = changedFields(allowInsecure);
   const given = Object.entries(fields).filter(([name]) => Object.hasOwn(Object(body), name));
   return form(Object.fromEntries(given), { alsoKnown: Object.keys(fields) })(body);
 }
@@ -208,7 +212,7 @@ function problemOf(text: string, allowInsecure: boolean): FieldProblem | undefin
 }
 
 /** Reads for how many hours the former secrets stay valid. */
-const readRotation = form({
+export const readRotation = form({
   overlap_hours: rules.integer(0, OVERLAP_HOURS_MAX).or(OVERLAP_HOURS_MAX),
 });
 

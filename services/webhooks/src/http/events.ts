@@ -79,7 +79,7 @@ type Query = Record<string, unknown>;
 const EVENTS_LIMIT_MAX = 500;
 const EVENTS_LIMIT_DEFAULT = 100;
 
-const eventsForm = form({
+export const eventsForm = form({
   after: rules.integer(0, Number.MAX_SAFE_INTEGER).or(0),
   limit: rules.integer(1, EVENTS_LIMIT_MAX).or(EVENTS_LIMIT_DEFAULT),
   kinds: rules.listOf(eventTypes).optional,
@@ -89,7 +89,7 @@ const eventsForm = form({
 
 const readEventsQuery = (query: Query) => eventsForm(withList(query, 'kinds'));
 
-const streamForm = form({
+export const streamForm = form({
   after: rules.integer(0, Number.MAX_SAFE_INTEGER).optional,
   kinds: rules.listOf(eventTypes).optional,
 });

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
+import { isKnown } from '../openapi.ts';
 import { docsStyle, documentPage, guidesPage, indexPage, llmsText } from './layout.ts';
 import { type Library, readLibrary } from './library.ts';
 import { type Asset, referenceAssets, referencePolicy } from './reference-page.ts';
@@ -105,7 +106,7 @@ export function sendDocs(req: Request, res: Response, answer: DocsAnswer): void 
     answer.isForever === true ? 'public, max-age=31536000, immutable' : 'public, max-age=300',
   );
   if (answer.brotli !== undefined) res.setHeader('Vary', 'Accept-Encoding');
-  if (req.headers['if-none-match'] === answer.etag) {
+  if (isKnown(req, answer.etag)) {
     res.statusCode = 304;
     res.end();
     return;

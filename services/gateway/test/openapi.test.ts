@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { openGateways } from './gateway-fixture.ts';
+
+/** The reference of the API, for whoever has no token yet. */
+
+const { startForAll } = await openGateways();
+const gateway = await startForAll();
+const url = `http://127.0.0.1:${gateway.port}/api/openapi.json`;
+
+test('the reference is served without a token, byte for byte, and may be cached', async () => {
+  const answer = await fetch(url);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(answer.headers.get('cache-control')).toBe('public, max-age=300');
+  expect(await answer.text()).toBe(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8'));
+});
+
+test('a client that has the reference is answered 304 without a body', async () => {
+  const etag = (await fetch(url)).headers.get('etag') ?? '';
+  expect(etag).toMatch(/^"[\w-]{27}"$/);
+  for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
+    const again = await fetch(url, { headers: { 'if-none-match': known } });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+  }
+  expect((await fetch(url, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+});
+
+test('HEAD has the headers of the reference alone, and another verb is a 405', async () => {
+  const head = await fetch(url, { method: 'HEAD' });
+  expect([head.status, await head.text()]).toEqual([200, '']);
+  // eslint-disable-next-line no-restricted-syntax -- a length
+  expect(Number(head.headers.get('content-length'))).toBeGreaterThan(100_000);
+  const wrong = await fetch(url, { method: 'POST' });
+  expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+});

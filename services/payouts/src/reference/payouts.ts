@@ -1,0 +1,159 @@
+import { pageOf, saidOf } from '@quittance/shared/answer-schemas';
+import { pageField } from '@quittance/shared/pages';
+import {
+  documented,
+  errorsOfResource,
+  idempotencyKey,
+  noFields,
+  type Operation,
+} from '@quittance/shared/reference';
+import { z } from 'zod';
+import { payoutFilters } from '../http/payouts.ts';
+import { fields, optionalAddress, readMax, readNotes } from '../payout-order.ts';
+import { payout, payoutIdSchema, quote } from './payout-schemas.ts';
+
+export const noteTexts = {
+  external_id: 'Your own reference.',
+  metadata: 'An object of your own texts. At most 8 kB.',
+};
+const orderTexts = {
+  asset: 'The symbol of an active asset.',
+  address: 'The recipient. A payout cannot be undone.',
+};
+
+/** A payout as a request and a line of a batch give it. */
+export const lineFields = documented(
+  {
+    ...fields.asset.schema.shape,
+    ...fields.amount.schema.shape,
+    ...fields.address.schema.shape,
+    ...readNotes.schema.shape,
+  },
+  { ...orderTexts, amount: 'What the recipient gets, in the asset.', ...noteTexts },
+);
+
+const amountOrMax = {
+  amount: z.union([fields.amount.schema.shape.amount, readMax.schema.shape.amount]),
+};
+const order = documented(
+  {
+    ...fields.asset.schema.shape,
+    ...amountOrMax,
+    ...fields.address.schema.shape,
+    ...readNotes.schema.shape,
+  },
+  {
+    ...orderTexts,
+    amount: 'What the recipient gets, in the asset; `max`: all of the balance after the network fee.',
+    ...noteTexts,
+  },
+);
+
+const filters = documented(
+  { page: pageField, ...payoutFilters.schema.shape },
+  {
+    page: 'The number of the page.',
+    perPage: 'How many items a page has.',
+    status: 'Only those with this status.',
+    asset: 'Only those in this asset.',
+    created_from: 'Created at this moment or later.',
+    created_to: 'Created at this moment or earlier.',
+    external_id: 'Only those with this reference of yours.',
+    deposit_id: 'Only those that pay back these unresolved funds.',
+    refund_id: 'Only those that pay this refund.',
+    invoice_id: 'Only those that refund this invoice.',
+    tx_hash: 'Only that with this transaction.',
+    batch_id: 'Only those of this batch.',
+    to_address: 'Only those to this recipient.',
+    format: '`csv` answers a file of all that the filters match.',
+  },
+);
+
+const params = z.strictObject({ id: payoutIdSchema });
+const payoutSaid = saidOf(payout);
+
+export const created = z
+  .strictObject({
+    message: z.string().describe('What was done, for people.'),
+    data: z.strictObject({ id: payoutIdSchema }).describe('The payout.'),
+  })
+  .meta({ id: 'CreatedPayout', description: 'The id of a new payout.' });
+
+export const operations: readonly Operation[] = [
+  {
+    method: 'get',
+    path: '/api/payouts',
+    operationId: 'listPayouts',
+    tag: 'Payouts',
+    summary: 'List payouts',
+    description: 'Newest first.',
+    query: filters,
+    answers: {
+      200: {
+        description: 'A page of payouts.',
+        json: pageOf('PayoutPage', payout),
+        others: { 'text/csv': 'All payouts that the filters match, one row each.' },
+      },
+    },
+    errors: [],
+  },
+  {
+    method: 'post',
+    path: '/api/payouts',
+    operationId: 'createPayout',
+    tag: 'Payouts',
+    summary: 'Create a payout',
+    description: 'Holds amount and network fee, and sends the amount. Read the payout by its id.',
+    headers: idempotencyKey,
+    body: { fields: order, required: true },
+    answers: {
+      201: { description: 'The id of the payout.', json: created, headers: ['Idempotent-Replayed'] },
+    },
+    errors: ['insufficient_balance', 'request_in_progress'],
+  },
+  {
+    method: 'get',
+    path: '/api/payouts/quote',
+    operationId: 'quotePayout',
+    tag: 'Payouts',
+    summary: 'Read what a payout would cost now',
+    description: 'Nothing is held.',
+    query: documented(
+      { ...fields.asset.schema.shape, ...amountOrMax, ...optionalAddress.schema.shape },
+      { ...orderTexts, amount: 'As for a payout.', address: 'The recipient, to be checked.' },
+    ),
+    answers: { 200: { description: 'The quote, as the body itself.', json: quote } },
+    errors: ['insufficient_balance'],
+  },
+  {
+    method: 'get',
+    path: '/api/payouts/{id}',
+    operationId: 'getPayout',
+    tag: 'Payouts',
+    summary: 'Read a payout',
+    params,
+    answers: { 200: { description: 'The payout, as the body itself.', json: payout } },
+    errors: errorsOfResource,
+  },
+  {
+    method: 'post',
+    path: '/api/payouts/{id}/cancel',
+    operationId: 'cancelPayout',
+    tag: 'Payouts',
+    summary: 'Cancel a payout',
+    description: 'Cancels a payout that is not signed. Repeating the request answers the same.',
+    params,
+    body: noFields,
+    answers: {
+      200: {
+        description: 'It is cancelled: amount and fee return.',
+        json: z.strictObject({
+          ...payoutSaid.shape,
+          hint: z.string().optional().describe('When this has disabled an automatic payout.'),
+        }),
+      },
+      202: { description: 'It is not decided yet: repeat the request.', json: payoutSaid },
+    },
+    errors: [...errorsOfResource, 'not_cancelable'],
+  },
+];

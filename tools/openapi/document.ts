@@ -1,0 +1,206 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type DocumentedAnswer,
+  errorsOfAll,
+  type Fields,
+  type Operation,
+  tags,
+} from '@quittance/shared/reference';
+import type { z } from 'zod';
+import { invoiceWithUnresolved } from '../../services/invoices/src/reference/invoice-schemas.ts';
+import {
+  eventDescriptions,
+  eventTypes,
+  type WebhookEventType,
+} from '../../services/webhooks/src/domain/event-types.ts';
+import { dataOfEvent, eventOf, testData } from '../../services/webhooks/src/reference/event-schemas.ts';
+import { errorResponses, errorSchemas } from './errors.ts';
+import { type Components, type JsonSchema, schemaOf, withoutNull } from './json-schema.ts';
+import { operations } from './operations.ts';
+
+/** The reference of the API as OpenAPI 3.1, from the forms that validate and the schemas of the answers. */
+
+const headers = {
+  'X-Request-Id': 'Names the answer in the logs of the operator.',
+  'X-RateLimit-Limit': 'How many requests a minute the token may send.',
+  'X-RateLimit-Remaining': 'How many of them are left.',
+  RateLimit: 'The same as in draft-ietf-httpapi-ratelimit-headers.',
+  'RateLimit-Policy': 'The limit as in draft-ietf-httpapi-ratelimit-headers.',
+  'Retry-After': 'After how many seconds to send the request again.',
+  'WWW-Authenticate': 'Why the token is not valid (RFC 6750).',
+  'Idempotent-Replayed': '`true` when this is the answer of an earlier request with the same key.',
+  Location: 'The payment page.',
+} as const;
+
+const headersOfAll = [
+  'X-Request-Id',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'RateLimit',
+  'RateLimit-Policy',
+] as const;
+
+const headerRefs = (names: readonly (keyof typeof headers)[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+function parametersOf(where: 'path' | 'query' | 'header', fields: Fields | undefined): object[] {
+  if (fields === undefined) return [];
+  const { properties = {}, required = [] } = schemaOf(fields, {}) as {
+    properties?: Record<string, JsonSchema>;
+    required?: string[];
+  };
+  const named: Components = {};
+  return Object.entries(properties).map(([name, schema]) => {
+    const { description, ...rest } = withoutNull(schema);
+    const isList = rest['type'] === 'array';
+    Object.assign(named, schema);
+    return {
+      name,
+      in: where,
+      required: where === 'path' || required.includes(name),
+      description,
+      // Values of a list are separated by commas.
+      ...(isList && { style: 'form', explode: false }),
+      schema: rest,
+    };
+  });
+}
+
+function bodyOf({ fields, required, others = {} }: NonNullable<Operation['body']>, components: Components) {
+  const file = Object.entries(others).map(([type, description]) => [
+    type,
+    { schema: { type: 'string', description } },
+  ]);
+  const content = { 'application/json': { schema: schemaOf(fields, components) } };
+  return { required, content: { ...content, ...Object.fromEntries(file) } };
+}
+
+function answerOf(
+  { description, json, others = {}, headers: more = [] }: DocumentedAnswer,
+  components: Components,
+) {
+  const other = Object.entries(others).map(([type, what]) => [
+    type,
+    { schema: { type: 'string', description: what } },
+  ]);
+  return {
+    description,
+    headers: headerRefs([...headersOfAll, ...more]),
+    content: {
+      ...(json && { 'application/json': { schema: schemaOf(json, components) } }),
+      ...Object.fromEntries(other),
+    },
+  };
+}
+
+function operationOf(operation: Operation, components: Components, responses: Record<string, object>) {
+  const { operationId, tag, summary, description, params, query, headers: given, body, answers } = operation;
+  const parameters = [
+    ...parametersOf('path', params),
+    ...parametersOf('query', query),
+    ...parametersOf('header', given),
+  ];
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: bodyOf(body, components) }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(answers).map(([status, answer]) => [status, answerOf(answer, components)]),
+      ),
+      ...errorResponses([...errorsOfAll, ...operation.errors], responses),
+    },
+  };
+}
+
+/** The descriptions of events are Markdown with links for docs/webhooks.md. */
+const withoutLinks = (text: string): string => text.replace(/\[([^\]]+)\]\([^)]+\)/g, '$1');
+
+const signatureHeaders = {
+  'webhook-id': 'The id of the event: the same for every attempt.',
+  'webhook-timestamp': 'When the attempt was made, in seconds since 1970.',
+  'webhook-signature': 'The signatures of the body, by the scheme of Standard Webhooks.',
+};
+
+function webhookOf(type: WebhookEventType, components: Components) {
+  const { when, meaning, remedy } = eventDescriptions[type];
+  const name = type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return {
+    post: {
+      operationId: `on${name}`,
+      tags: ['Events'],
+      summary: withoutLinks(when),
+      description: withoutLinks(`${meaning} ${remedy}`),
+      parameters: Object.entries(signatureHeaders).map(([header, description]) => ({
+        name: header,
+        in: 'header',
+        required: true,
+        description,
+        schema: { type: 'string' },
+      })),
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: schemaOf(eventOf([type], dataOfEvent(type)), components) } },
+      },
+      responses: { '2XX': { description: 'The event has arrived. Anything else is tried again.' } },
+    },
+  };
+}
+
+const { version, license } = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'),
+) as { version: string; license: string };
+
+export function openApiDocument(): object {
+  const schemas: Components = { ...errorSchemas };
+  const responses: Record<string, object> = {};
+  const named: readonly z.ZodType[] = [testData, invoiceWithUnresolved];
+  for (const schema of named) schemaOf(schema, schemas);
+  const byPath = Map.groupBy(operations, ({ path }) => path);
+  const paths = Object.fromEntries(
+    [...byPath].map(([path, ofPath]) => [
+      path,
+      Object.fromEntries(
+        ofPath.map((operation) => [operation.method, operationOf(operation, schemas, responses)]),
+      ),
+    ]),
+  );
+  const webhooks = Object.fromEntries(eventTypes.map((type) => [type, webhookOf(type, schemas)]));
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Quittance',
+      version,
+      license: { name: license, identifier: license },
+      description:
+        'Crypto payments. Amounts in requests are numbers or numeric texts, and are never rounded; amounts in answers are decimal texts. Times are UTC.',
+    },
+    servers: [{ url: '/', description: 'This installation' }],
+    security: [{ token: [] }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    paths,
+    webhooks,
+    components: {
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', description: 'An API token. The operator creates tokens.' },
+      },
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, description]) => [
+          name,
+          { description, schema: { type: 'string' } },
+        ]),
+      ),
+      responses: sorted(responses),
+      schemas: sorted(schemas),
+    },
+  };
+}
+
+const sorted = <T>(record: Record<string, T>): Record<string, T> =>
+  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+export const documentText = (): string => `${JSON.stringify(openApiDocument(), null, 1)}\n`;
