@@ -102,6 +102,7 @@ async function withQuittance(
     confirmations: 1,
     quiet: true,
     checkBooks: false,
+    checkAnswers: false,
   });
   try {
     await measure(quittance);

@@ -1,16 +1,21 @@
 import { connect } from 'node:net';
+import { checkAnswer } from '@quittance/testkit/documented-answers';
 
 export type Raw = { status: number; headers: Map<string, string>; body: unknown };
 
-/** Sends requests as bytes on a socket of their own: no client library tidies them up. */
+/** Sends requests as bytes on a socket of their own: no client library tidies them up. Answers are as documented. */
 export function rawHttp(port: () => number) {
   const send = (verb: string, path: string, headers: readonly string[], body = ''): Promise<Raw> =>
-    new Promise((resolve, reject) => {
+    new Promise<Raw>((resolve, reject) => {
       const chunks: Buffer[] = [];
       const socket = connect(port(), '127.0.0.1', () => socket.write(requestText(verb, path, headers, body)));
       socket.on('data', (chunk) => chunks.push(chunk));
       socket.on('error', reject);
       socket.on('close', () => resolve(readAnswer(Buffer.concat(chunks).toString('utf8'))));
+    }).then((answer) => {
+      const contentType = answer.headers.get('content-type') ?? '';
+      checkAnswer({ method: verb, path, contentType, ...answer });
+      return answer;
     });
   return {
     send,

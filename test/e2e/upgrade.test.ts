@@ -16,6 +16,7 @@ import type { Stack } from '@quittance/stack/stack';
 import { bitcoinCustomer } from '@quittance/testkit/bitcoin-customer';
 import type { Customer } from '@quittance/testkit/customer';
 import { databaseUrl, onServer } from '@quittance/testkit/databases';
+import { checkAnswer, checkWebhook } from '@quittance/testkit/documented-answers';
 import { ethereumCustomer } from '@quittance/testkit/ethereum-customer';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Merchant, merchant } from '@quittance/testkit/merchant';
@@ -53,7 +54,7 @@ let isMining = false;
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'quittance-upgrade-'));
-  receiver = await startReceiver();
+  receiver = await startReceiver(checkWebhook);
   for (const [name, content] of Object.entries(state.files)) {
     mkdirSync(dirname(join(dir, name)), { recursive: true });
     writeFileSync(join(dir, name), Buffer.from(content, 'base64'));
@@ -67,7 +68,7 @@ beforeAll(async () => {
     postgresSettings: { fsync: 'off' },
   });
   db = openDb({ url: stack.adminUrl, schema: 'public', pool: 2, logger });
-  shop = merchant(stack.url, state.account.id, state.account.token);
+  shop = merchant(stack.url, state.account.id, state.account.token, undefined, undefined, checkAnswer);
   customers = customersOf(stack);
   clock = setInterval(() => {
     if (isMining) return;

@@ -9,6 +9,7 @@ import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { type Service, services } from '@quittance/shared/events';
 import { crashOrders } from '@quittance/testkit/crash-orders';
 import type { Customer } from '@quittance/testkit/customer';
+import { checkWebhook } from '@quittance/testkit/documented-answers';
 import { eventually } from '@quittance/testkit/eventually';
 import type { ApiAnswer, Merchant } from '@quittance/testkit/merchant';
 import { patient } from '@quittance/testkit/patience';
@@ -87,7 +88,7 @@ export async function startCrashFixture(options: QuittanceOptions): Promise<Cras
       settings: Object.fromEntries(services.map((service) => [service, ofService(service)])),
       ...options,
     }),
-    startReceiver(),
+    startReceiver(checkWebhook),
   ]);
   const { stack } = quittance;
   const shop = await quittance.merchant();

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reason } from '@quittance/shared/logger';
 import { type Customer, unitsOf } from '@quittance/testkit/customer';
+import { checkWebhook } from '@quittance/testkit/documented-answers';
 import { eventually } from '@quittance/testkit/eventually';
 import type { ApiAnswer, Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
@@ -67,7 +68,7 @@ export async function startLoad(quittance: Quittance, options: LoadOptions = {})
   const customerOf = (asset: LoadAsset): Customer =>
     ({ BTC: () => quittance.bitcoin, ETH: () => quittance.ethereum, SOL: () => quittance.solana })[asset]();
   const inTurn = (turn: number) => assets[turn % assets.length] as LoadAsset;
-  const [merchant, receiver] = await Promise.all([quittance.merchant(), startReceiver()]);
+  const [merchant, receiver] = await Promise.all([quittance.merchant(), startReceiver(checkWebhook)]);
   const asked: Asked[] = [];
   const sales: Sale[] = [];
   const broken = new Set<string>();

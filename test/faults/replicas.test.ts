@@ -4,6 +4,7 @@ import { connectBus } from '@quittance/shared/bus';
 import { createLogger } from '@quittance/shared/logger';
 import { formatUnits, units } from '@quittance/shared/money';
 import { unitsOf } from '@quittance/testkit/customer';
+import { checkWebhook } from '@quittance/testkit/documented-answers';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Merchant, merchant } from '@quittance/testkit/merchant';
 import { patient } from '@quittance/testkit/patience';
@@ -223,7 +224,7 @@ test('the answer to a hold is lost twice, and the hold comes late: nothing is he
 test('two replicas tell each event once to each endpoint; one that is killed costs doubles and no event', () =>
   expectHarmless(GROUP, 'two webhooks replicas, one of them killed', async (found) => {
     const EVENTS = sized(100, 1_000);
-    const receiver = await startReceiver();
+    const receiver = await startReceiver(checkWebhook);
     try {
       const shop = await on.quittance.merchant();
       const paths = ['/one', '/two'];

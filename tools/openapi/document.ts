@@ -17,7 +17,7 @@ import {
 import { dataOfEvent, eventOf, testData } from '../../services/webhooks/src/reference/event-schemas.ts';
 import { errorResponses, errorSchemas } from './errors.ts';
 import { type Components, type JsonSchema, schemaOf, withoutNull } from './json-schema.ts';
-import { operations } from './operations.ts';
+import { examples, operations } from './operations.ts';
 
 /** The reference of the API as OpenAPI 3.1, from the forms that validate and the schemas of the answers. */
 
@@ -44,17 +44,19 @@ const headersOfAll = [
 const headerRefs = (names: readonly (keyof typeof headers)[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-function parametersOf(where: 'path' | 'query' | 'header', fields: Fields | undefined): object[] {
+function parametersOf(
+  where: 'path' | 'query' | 'header',
+  fields: Fields | undefined,
+  example: Readonly<Record<string, string | number>> = {},
+): object[] {
   if (fields === undefined) return [];
   const { properties = {}, required = [] } = schemaOf(fields, {}) as {
     properties?: Record<string, JsonSchema>;
     required?: string[];
   };
-  const named: Components = {};
   return Object.entries(properties).map(([name, schema]) => {
     const { description, ...rest } = withoutNull(schema);
     const isList = rest['type'] === 'array';
-    Object.assign(named, schema);
     return {
       name,
       in: where,
@@ -63,22 +65,29 @@ function parametersOf(where: 'path' | 'query' | 'header', fields: Fields | undef
       // Values of a list are separated by commas.
       ...(isList && { style: 'form', explode: false }),
       schema: rest,
+      ...(example[name] !== undefined && { example: example[name] }),
     };
   });
 }
 
-function bodyOf({ fields, required, others = {} }: NonNullable<Operation['body']>, components: Components) {
+function bodyOf(
+  { fields, required, others = {} }: NonNullable<Operation['body']>,
+  components: Components,
+  example: object | undefined,
+) {
   const file = Object.entries(others).map(([type, description]) => [
     type,
     { schema: { type: 'string', description } },
   ]);
-  const content = { 'application/json': { schema: schemaOf(fields, components) } };
+  const json = { schema: schemaOf(fields, components), ...(example && { example }) };
+  const content = { 'application/json': json };
   return { required, content: { ...content, ...Object.fromEntries(file) } };
 }
 
 function answerOf(
   { description, json, others = {}, headers: more = [] }: DocumentedAnswer,
   components: Components,
+  example: unknown,
 ) {
   const other = Object.entries(others).map(([type, what]) => [
     type,
@@ -88,7 +97,12 @@ function answerOf(
     description,
     headers: headerRefs([...headersOfAll, ...more]),
     content: {
-      ...(json && { 'application/json': { schema: schemaOf(json, components) } }),
+      ...(json && {
+        'application/json': {
+          schema: schemaOf(json, components),
+          ...(example !== undefined && { example }),
+        },
+      }),
       ...Object.fromEntries(other),
     },
   };
@@ -96,10 +110,11 @@ function answerOf(
 
 function operationOf(operation: Operation, components: Components, responses: Record<string, object>) {
   const { operationId, tag, summary, description, params, query, headers: given, body, answers } = operation;
+  const example = examples[operationId] ?? {};
   const parameters = [
-    ...parametersOf('path', params),
-    ...parametersOf('query', query),
-    ...parametersOf('header', given),
+    ...parametersOf('path', params, example.params),
+    ...parametersOf('query', query, example.query),
+    ...parametersOf('header', given, example.headers),
   ];
   return {
     operationId,
@@ -107,10 +122,14 @@ function operationOf(operation: Operation, components: Components, responses: Re
     summary,
     ...(description !== undefined && { description }),
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: bodyOf(body, components) }),
+    ...(body && { requestBody: bodyOf(body, components, example.body) }),
     responses: {
       ...Object.fromEntries(
-        Object.entries(answers).map(([status, answer]) => [status, answerOf(answer, components)]),
+        // The example is of the usual answer, which comes first.
+        Object.entries(answers).map(([status, answer], place) => [
+          status,
+          answerOf(answer, components, place === 0 ? example.answer : undefined),
+        ]),
       ),
       ...errorResponses([...errorsOfAll, ...operation.errors], responses),
     },

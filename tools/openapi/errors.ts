@@ -33,7 +33,7 @@ const bodyOf = (properties: JsonSchema, required: readonly string[], description
 
 const messageAlone = (answer: Answer): JsonSchema =>
   bodyOf(
-    { message: { type: 'string', const: (answer.body as { message: string }).message } },
+    { message: { ...common.message, const: (answer.body as { message: string }).message } },
     ['message'],
     'An error that has a message alone.',
   );

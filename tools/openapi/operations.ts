@@ -1,13 +1,17 @@
-import type { Operation } from '@quittance/shared/reference';
+import type { Example, Operation } from '@quittance/shared/reference';
+import { examples as ofInvoices } from '../../services/invoices/src/reference/examples.ts';
 import { operations as invoices } from '../../services/invoices/src/reference/invoices.ts';
 import { operations as paymentLinks } from '../../services/invoices/src/reference/payment-links.ts';
 import { operations as balances } from '../../services/ledger/src/reference/balances.ts';
+import { examples as ofLedger } from '../../services/ledger/src/reference/examples.ts';
 import { operations as unresolved } from '../../services/ledger/src/reference/unresolved.ts';
+import { examples as ofPayouts } from '../../services/payouts/src/reference/examples.ts';
 import { operations as payoutGroups } from '../../services/payouts/src/reference/payout-groups.ts';
 import { operations as payouts } from '../../services/payouts/src/reference/payouts.ts';
 import { operations as refunds } from '../../services/payouts/src/reference/refunds.ts';
 import { operations as endpoints } from '../../services/webhooks/src/reference/endpoints.ts';
 import { operations as events } from '../../services/webhooks/src/reference/events.ts';
+import { examples as ofWebhooks } from '../../services/webhooks/src/reference/examples.ts';
 
 /** Every operation of the API, in the order of the reference. */
 export const operations: readonly Operation[] = [
@@ -21,3 +25,11 @@ export const operations: readonly Operation[] = [
   ...endpoints,
   ...events,
 ];
+
+/** The examples of the operations by their names. */
+export const examples: Readonly<Record<string, Example>> = {
+  ...ofInvoices,
+  ...ofPayouts,
+  ...ofLedger,
+  ...ofWebhooks,
+};

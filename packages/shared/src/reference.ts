@@ -31,7 +31,6 @@ export type DocumentedAnswer = {
   others?: Readonly<Record<string, string>>;
   /** Headers beside those of every answer. */
   headers?: readonly ('Idempotent-Replayed' | 'Location')[];
-  example?: unknown;
 };
 
 export type Operation = {
@@ -57,14 +56,16 @@ export type Operation = {
   answers: Readonly<Record<number, DocumentedAnswer>>;
   /** The codes of its errors beside those that every operation can have. */
   errors: readonly ErrorCode[];
-  /** What a test sends, in the places of the request. */
-  example?: RequestExample;
 };
 
-export type RequestExample = {
+/** A request of an operation as a test sends it, and the JSON of its answer. */
+export type Example = {
   params?: Readonly<Record<string, string | number>>;
-  query?: Readonly<Record<string, unknown>>;
+  query?: Readonly<Record<string, string | number>>;
+  headers?: Readonly<Record<string, string>>;
   body?: Readonly<Record<string, unknown>>;
+  /** None of an answer that is no JSON. */
+  answer?: unknown;
 };
 
 /** Errors that every operation can have, whatever it does. */

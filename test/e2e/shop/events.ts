@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { checkWebhook } from '@quittance/testkit/documented-answers';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
@@ -15,7 +16,7 @@ export const eventCases = (stack: OnStack): void =>
 
     beforeAll(async () => {
       quittance = stack();
-      receiver = await startReceiver();
+      receiver = await startReceiver(checkWebhook);
     });
     afterAll(() => receiver?.close());
 

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals';
+import { checkWebhook } from '@quittance/testkit/documented-answers';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
@@ -16,7 +17,7 @@ export function invoiceThatNobodyPays(stack: OnStack): { isMade(): void; hasExpi
   return {
     isMade: () =>
       test('an invoice with a minute to pay is made', async () => {
-        receiver = await startReceiver();
+        receiver = await startReceiver(checkWebhook);
         shop = await stack().merchant();
         const made = await shop.post('/api/webhooks', {
           url: `${receiver.url}/hook`,

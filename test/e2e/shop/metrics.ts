@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Service, services } from '@quittance/shared/events';
 import { formerMetrics } from '@quittance/shared/metrics';
+import { checkWebhook } from '@quittance/testkit/documented-answers';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Quittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
@@ -25,7 +26,7 @@ export const metricsCases = (stack: OnStack, metricsPort: () => number): void =>
 
     beforeAll(async () => {
       quittance = stack();
-      receiver = await startReceiver();
+      receiver = await startReceiver(checkWebhook);
     });
     afterAll(() => receiver?.close());
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { serviceUrl } from '@quittance/shared/migrate';
+import { checkWebhook } from '@quittance/testkit/documented-answers';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
@@ -19,7 +20,7 @@ export const operatorCases = (stack: OnStack): void =>
 
     beforeAll(async () => {
       quittance = stack();
-      receiver = await startReceiver();
+      receiver = await startReceiver(checkWebhook);
       await quittance.db.rows(`alter role quittance_operator login password '${PASSWORD}'`);
       shop = await quittance.merchant();
     });

@@ -1,5 +1,6 @@
 import type { ClientCall, ClientLog } from '@quittance/reconciliation/client-log';
 import { Agent, request } from 'undici';
+import type { AnswerToCheck } from './documented-answers.ts';
 
 export type ApiAnswer = {
   status: number;
@@ -22,6 +23,7 @@ export type Merchant = {
 /**
  * A merchant's server: the public API over kept connections, with its token.
  * @param log where it writes down what it asked and was answered, to be compared with the database
+ * @param check throws when an answer is not as documented
  */
 export function merchant(
   url: string,
@@ -29,6 +31,7 @@ export function merchant(
   token: string,
   connections = 64,
   log?: ClientLog,
+  check?: (answer: AnswerToCheck) => void,
 ): Merchant {
   const dispatcher = new Agent({ connections, keepAliveTimeout: 30_000 });
   async function call(
@@ -55,8 +58,10 @@ export function merchant(
     });
     const text = await answer.body.text();
     const json = text === '' ? null : JSON.parse(text);
-    Object.assign(call, { status: answer.statusCode, answer: json });
-    return { status: answer.statusCode, headers: answer.headers, body: json };
+    const { statusCode: status } = answer;
+    Object.assign(call, { status, answer: json });
+    check?.({ method, path, status, contentType: String(answer.headers['content-type']), body: json });
+    return { status, headers: answer.headers, body: json };
   }
   return {
     id,

@@ -70,6 +70,8 @@ export type QuittanceOptions = Pick<
   blockEverySeconds?: number;
   /** How long a slot of Solana takes; what is signed is valid for 150 of them. */
   solanaSlotMs?: number;
+  /** False: answers are not compared with the reference of the API. */
+  checkAnswers?: boolean;
   /** Blocks until a payment is final; few, so that tests mine few. */
   confirmations?: number;
 };
@@ -134,6 +136,9 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
   };
   const gateway = openDb({ url: stack.adminUrl, schema: 'gateway', pool: 1, logger });
   const clientLog: ClientLog = [];
+  // Loaded only here: what is installed from npm has neither the reference nor what reads it.
+  const check =
+    options.checkAnswers === false ? undefined : (await import('./documented-answers.ts')).checkAnswer;
   return {
     url: stack.url,
     stack,
@@ -148,7 +153,7 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
     async merchant(name = `merchant ${randomBytes(4).toString('hex')}`) {
       const { id, token } = await openAccount({ db: gateway, clock: systemClock }, name, 'testkit');
       secrets[`token of ${name}`] = token;
-      return merchant(stack.url, id, token, undefined, clientLog);
+      return merchant(stack.url, id, token, undefined, clientLog, check);
     },
     books,
     clientLog,

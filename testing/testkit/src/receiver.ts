@@ -12,8 +12,12 @@ export type Receiver = {
   close(): Promise<void>;
 };
 
-/** A merchant's webhook server. */
-export async function startReceiver(): Promise<Receiver> {
+/**
+ * A merchant's webhook server.
+ * @param check throws when a body is not as documented: then closing the receiver fails
+ */
+export async function startReceiver(check?: (body: string) => void): Promise<Receiver> {
+  const problems: unknown[] = [];
   const received: Received[] = [];
   let respond = (response: ServerResponse, _request: Received): void => {
     response.writeHead(200).end();
@@ -29,6 +33,11 @@ export async function startReceiver(): Promise<Receiver> {
         at: new Date(),
       };
       received.push(one);
+      try {
+        check?.(one.body);
+      } catch (problem) {
+        problems.push(problem);
+      }
       respond(response, one);
     });
   });
@@ -40,8 +49,11 @@ export async function startReceiver(): Promise<Receiver> {
       respond = next;
     },
     close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
+      new Promise((resolve, reject) => {
+        server.close(() => {
+          if (problems.length === 0) resolve();
+          else reject(new AggregateError(problems, String(problems[0])));
+        });
         server.closeAllConnections();
       }),
   };

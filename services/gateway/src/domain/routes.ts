@@ -22,7 +22,7 @@ export type Route = {
 const FORM_BYTES_MAX = 4_096;
 
 /** Everything that can be reached from outside, and who answers it. */
-const routes: readonly Route[] = [
+export const routes: readonly Route[] = [
   { methods: ['GET', 'POST'], pattern: '/api/invoices', upstream: 'invoices', auth: 'token' },
   { methods: ['GET'], pattern: '/api/invoices/:id', upstream: 'invoices', auth: 'token' },
   { methods: ['POST'], pattern: '/api/invoices/:id/cancel', upstream: 'invoices', auth: 'token' },

@@ -34,7 +34,7 @@ const linkId = id('plink', 'The id of the payment link.');
 const fiat = (what: string) => fiatAmount(what).nullable();
 const maxOpen = 'How many of its invoices may be open at a time.';
 
-const link = viewed<ReturnType<typeof linkView>>()(
+export const link = viewed<ReturnType<typeof linkView>>()(
   z
     .strictObject({
       id: linkId,

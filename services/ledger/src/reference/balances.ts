@@ -17,7 +17,7 @@ import { transactionTypes } from '../domain/balance-transaction.ts';
 import { statementForm, transactionFilters } from '../http/books.ts';
 import type { assetView, balanceTransactionView, balanceView, statementView } from '../views.ts';
 
-const balance = viewed<ReturnType<typeof balanceView>>()(
+export const balance = viewed<ReturnType<typeof balanceView>>()(
   z
     .strictObject({
       asset,
@@ -33,7 +33,7 @@ const assets = z
   .describe('The assets, in the order of their ids.');
 
 type Transaction = ReturnType<ReturnType<typeof balanceTransactionView>>;
-const transaction = viewed<Transaction>()(
+export const transaction = viewed<Transaction>()(
   z
     .strictObject({
       id: z
@@ -82,7 +82,7 @@ const sums = {
   without_value: count('How many of them have no value.'),
 };
 
-const statement = viewed<ReturnType<typeof statementView>>()(
+export const statement = viewed<ReturnType<typeof statementView>>()(
   z
     .strictObject({
       month: z

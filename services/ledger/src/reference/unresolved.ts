@@ -19,7 +19,7 @@ import type { unresolvedView } from '../views.ts';
 
 const depositId = id('dep', 'The id of the unresolved funds.');
 
-const unresolved = viewed<ReturnType<typeof unresolvedView>>()(
+export const unresolved = viewed<ReturnType<typeof unresolvedView>>()(
   z
     .strictObject({
       id: depositId,

@@ -23,7 +23,7 @@ const shape = {
   created_at: time('When it was created.'),
 };
 
-const endpoint = viewed<ReturnType<typeof endpointView>>()(
+export const endpoint = viewed<ReturnType<typeof endpointView>>()(
   z.strictObject(shape).meta({ id: 'Webhook', description: 'An endpoint that receives events.' }),
 );
 

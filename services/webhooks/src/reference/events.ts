@@ -20,7 +20,7 @@ const attempt = z.strictObject({
   answer: text('The first kilobyte of the answer, or null.').nullable(),
 });
 
-const delivery = viewed<ReturnType<typeof deliveryView>>()(
+export const delivery = viewed<ReturnType<typeof deliveryView>>()(
   z
     .strictObject({
       id: deliveryId,

@@ -1,0 +1,165 @@
+import type { Example } from '@quittance/shared/reference';
+import {
+  AT,
+  exampleReducedAsset as asset,
+  exampleIds,
+  examplePage,
+  LATER,
+  RECIPIENT,
+  TX_HASH,
+  URL,
+} from '@quittance/shared/reference-examples';
+import type { z } from 'zod';
+import type { automaticPayout, batch, payout, quote } from './payout-schemas.ts';
+import type { refund } from './refunds.ts';
+
+const { payout: id, invoice, deposit, batch: batchId, refund: refundId } = exampleIds;
+
+const pending: z.input<typeof payout> = {
+  id,
+  type: 'payout',
+  amount: '0.5',
+  tx_hash: null,
+  to_address: RECIPIENT,
+  status: 'pending',
+  failed_reason: '',
+  cancel_requested_at: null,
+  created_at: AT,
+  completed_at: null,
+  failed_at: null,
+  asset,
+  network_fee: '0.0005',
+  total: '0.5005',
+  usd_rate: '2500',
+  usd_value: '1250',
+  external_id: 'supplier-7',
+  metadata: {},
+  deposit_id: null,
+  batch_id: null,
+  automatic: false,
+  refund_id: null,
+  invoice_id: null,
+};
+const mined = { ...pending, status: 'mined', tx_hash: TX_HASH, completed_at: LATER } as const;
+
+const exampleQuote: z.input<typeof quote> = {
+  amount: '0.5',
+  network_fee: '0.0005',
+  total: '0.5005',
+  usd_rate: '2500',
+  usd_value: '1250',
+  promised_amount: '0',
+  to_address: RECIPIENT,
+  asset,
+  valid: { as_of: AT, guaranteed: false },
+};
+
+const exampleBatch: z.input<typeof batch> = {
+  id: batchId,
+  type: 'payout_batch',
+  mode: 'each',
+  created_at: AT,
+  totals: { lines: 1, created: 1, refused: 0, invalid: 0, unavailable: 0, undecided: 0 },
+  lines: [{ line: 1, status: 'created', payout_id: id }],
+};
+const { lines: _, ...listedBatch } = exampleBatch;
+
+const rule: z.input<typeof automaticPayout> = {
+  type: 'automatic_payout',
+  asset,
+  address: RECIPIENT,
+  schedule: 'threshold',
+  threshold: '2',
+  enabled: true,
+  next_run_at: AT,
+  last_run_at: null,
+  last_payout_id: null,
+  last_error: null,
+  created_at: AT,
+  updated_at: AT,
+};
+
+const claimable: z.input<typeof refund> = {
+  id: refundId,
+  status: 'claimable',
+  invoice_id: invoice,
+  deposit_id: null,
+  requested: '25',
+  currency: 'USD',
+  amount_fiat: '25.00',
+  rate: 'then',
+  rates_now: null,
+  amount: '0.01',
+  share: '0.01',
+  asset,
+  payout_id: null,
+  external_id: null,
+  metadata: {},
+  expires_at: '2026-12-25T09:30:00.000Z',
+  unfunded_since: null,
+  created_at: AT,
+};
+
+const order = { asset: 'ETH', amount: 0.5, address: RECIPIENT };
+const params = { id };
+const ofRefund = { params: { id: refundId } };
+const created = { message: 'Payout created successfully.', data: { id } };
+
+export const examples: Readonly<Record<string, Example>> = {
+  listPayouts: { query: { asset: 'ETH' }, answer: examplePage('/api/payouts', mined) },
+  createPayout: {
+    headers: { 'Idempotency-Key': 'supplier-7' },
+    body: { ...order, external_id: 'supplier-7' },
+    answer: created,
+  },
+  quotePayout: { query: order, answer: exampleQuote },
+  getPayout: { params, answer: mined },
+  cancelPayout: {
+    params,
+    answer: {
+      message: 'Payout cancelled successfully.',
+      data: {
+        ...pending,
+        status: 'failed',
+        failed_reason: 'cancelled',
+        failed_at: LATER,
+        cancel_requested_at: LATER,
+      },
+    },
+  },
+  listPayoutBatches: { query: { perPage: 10 }, answer: examplePage('/api/payout-batches', listedBatch) },
+  createPayoutBatch: {
+    headers: { 'Idempotency-Key': 'salaries-2026-11' },
+    body: { mode: 'each', payouts: [order] },
+    answer: { message: 'The batch was carried out.', data: exampleBatch },
+  },
+  getPayoutBatch: { params: { id: batchId }, answer: exampleBatch },
+  listAutomaticPayouts: { answer: { data: [rule] } },
+  putAutomaticPayout: {
+    params: { asset: 'ETH' },
+    body: { address: RECIPIENT, schedule: 'threshold', threshold: 2 },
+    answer: { message: 'Automatic payout saved successfully.', data: rule },
+  },
+  deleteAutomaticPayout: {
+    params: { asset: 'ETH' },
+    answer: { message: 'Automatic payout deleted successfully.' },
+  },
+  refundInvoice: {
+    params: { id: invoice },
+    headers: { 'Idempotency-Key': 'order-1042-refund' },
+    body: { amount: 25 },
+    answer: {
+      message: 'Refund created successfully.',
+      data: { ...claimable, claim_url: `${URL}/claim/3q2-7wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA` },
+    },
+  },
+  listRefunds: { query: { status: 'claimable' }, answer: examplePage('/api/refunds', claimable) },
+  getRefund: { ...ofRefund, answer: claimable },
+  cancelRefund: { ...ofRefund, answer: { data: { ...claimable, status: 'cancelled' } } },
+  returnUnresolved: {
+    params: { id: deposit },
+    headers: { 'Idempotency-Key': 'late-payment-1042' },
+    body: { address: RECIPIENT },
+    answer: created,
+  },
+};
