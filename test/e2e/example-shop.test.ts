@@ -7,7 +7,7 @@ import { patient } from '@quittance/testkit/patience';
 /** What testers of a shop are given: an example that runs, and a guide that shows that very example. */
 
 const root = join(import.meta.dirname, '../..');
-const example = 'examples/shop-tests/shop.test.ts';
+const example = 'examples/shop/shop.test.ts';
 /** With QUITTANCE_ENGINES=containers the images may have to be built first. */
 const within = process.env['QUITTANCE_ENGINES'] === 'containers' ? 25 * 60_000 : 120_000;
 const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
