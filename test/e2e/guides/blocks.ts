@@ -3,7 +3,7 @@
 export type Block = { document: string; language: string; code: string };
 
 export function blocksOf(document: string, text: string): Block[] {
-  return [...text.matchAll(/^( *)```([\w-]*)\n([^]*?)^ *```$/gm)].map(
+  return [...text.matchAll(/^( *)```([\w-]*)\n([\s\S]*?)^ *```$/gm)].map(
     ([, indent = '', language = '', code = '']) => ({
       document,
       language,

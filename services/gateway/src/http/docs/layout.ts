@@ -27,7 +27,7 @@ pre code{padding:0;background:none}
 table{border-collapse:collapse;min-width:100%}
 th,td{padding:.5rem .75rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--line);min-width:6rem}
 td:last-child{min-width:14rem}
-img{max-width:100%;height:auto}
+img{max-width:100%;min-width:36rem;height:auto}
 blockquote{margin:0 0 1rem;padding-left:1rem;border-left:3px solid var(--line);color:var(--soft)}
 details{margin:0 0 1.5rem;padding:.5rem 1rem;border:1px solid var(--line);border-radius:8px}
 summary{cursor:pointer}
@@ -92,7 +92,7 @@ ${alternate}<title>${title} · Quittance</title>
 <style>${new Html(docsStyle)}</style>
 </head>
 <body>
-<header><a href="${DOCS_PATH}">Quittance docs</a><a href="${linkTo('guides')}">Guides</a><a href="${linkTo('reference')}">Endpoints</a><a class="contents" href="#contents">Contents</a></header>
+<header><a href="${DOCS_PATH}">Quittance</a><a href="${linkTo('guides')}">Guides</a><a href="${linkTo('reference')}">Endpoints</a><a class="contents" href="#contents">Contents</a></header>
 <div class="columns">
 <main>
 ${body}</main>

@@ -45,6 +45,11 @@ export function render(markdown: string, linkOf: LinkOf): Document {
         const target = linkOf(href);
         return target === undefined ? text : `<a href="${escaped(target)}">${text}</a>`;
       },
+      paragraph({ tokens }: Tokens.Paragraph) {
+        const text = this.parser.parseInline(tokens);
+        const isPicture = tokens.length === 1 && tokens[0]?.type === 'image';
+        return isPicture ? `<div class="wide" tabindex="0">${text}</div>\n` : `<p>${text}</p>\n`;
+      },
       image({ href, text }: Tokens.Image) {
         return `<img src="${escaped(linkOf(href) ?? href)}" alt="${escaped(text)}">`;
       },
