@@ -13,6 +13,7 @@ import { configSchema as ledger } from '../services/ledger/src/config.ts';
 import { configSchema as payouts } from '../services/payouts/src/config.ts';
 import { configSchema as webhooks } from '../services/webhooks/src/config.ts';
 import { eventDescriptions } from '../services/webhooks/src/domain/event-types.ts';
+import { clientTypes } from './client-types.ts';
 import { documentText } from './openapi/document.ts';
 
 /**
@@ -21,8 +22,8 @@ import { documentText } from './openapi/document.ts';
  * Writes the tables of settings into docs/configure.md, the reference of commands into docs/command-line.md, the codes of
  * errors into docs/api.md and the event types into docs/webhooks.md, between `<!-- generated: NAME -->` and
  * `<!-- end of generated -->`. The settings come from each service's config.ts, the
- * commands from what commander knows of them. Writes the whole of services/gateway/openapi.json, see openapi/document.ts.
- * tools/generated-docs.test.ts fails when a file differs.
+ * commands from what commander knows of them. Writes the whole of services/gateway/openapi.json, see openapi/document.ts, and
+ * of the types of the client, see client-types.ts. tools/generated-docs.test.ts fails when a file differs.
  */
 export const generatedFiles = [
   'docs/configure.md',
@@ -32,8 +33,9 @@ export const generatedFiles = [
 ];
 
 /** Files that are generated as a whole. */
-export const wholeFiles: Readonly<Record<string, () => string>> = {
+export const wholeFiles: Readonly<Record<string, () => string | Promise<string>>> = {
   'services/gateway/openapi.json': documentText,
+  'packages/client/src/api-types.ts': () => clientTypes(documentText()),
 };
 
 const schemas = { gateway, invoices, payouts, ledger, webhooks, auditor } satisfies Record<
@@ -280,5 +282,5 @@ if (import.meta.main) {
     writeFileSync(path, regenerate(readFileSync(path, 'utf8')));
   }
   for (const [file, make] of Object.entries(wholeFiles))
-    writeFileSync(join(import.meta.dirname, '..', file), make());
+    writeFileSync(join(import.meta.dirname, '..', file), await make());
 }

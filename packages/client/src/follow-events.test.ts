@@ -43,7 +43,7 @@ class Enough extends Error {}
  * A log that grows while it is read, and whose streams and pages fail by a list of faults. Without a fault it behaves as the
  * service does: a page has at most `perPage` events, a stream all after its place.
  */
-function worldOf({
+function logWith({
   last = 0,
   grows = [],
   faults = [],
@@ -59,9 +59,9 @@ function worldOf({
   isFiltered?: boolean;
 }) {
   const growth = [...grows];
-  const coming = [...faults];
+  const faultsLeft = [...faults];
   const pauses: number[] = [];
-  let isCalm = false;
+  let isQuiesced = false;
   const grow = () => {
     last += growth.shift() ?? 0;
   };
@@ -69,7 +69,7 @@ function worldOf({
     upTo(to, from)
       .map(event)
       .filter((one) => !isFiltered || one.event === 'invoice.paid');
-  const fault = (): Fault => coming.shift() ?? { kind: 'none' };
+  const fault = (): Fault => faultsLeft.shift() ?? { kind: 'none' };
   const log: EventLog<Event> = {
     async last() {
       return last;
@@ -112,18 +112,18 @@ function worldOf({
     async pause(ms) {
       pauses.push(ms);
       // One whole round without a fault reads what is left.
-      if (isCalm) throw new Enough();
-      isCalm = coming.length === 0 && growth.length === 0;
+      if (isQuiesced) throw new Enough();
+      isQuiesced = faultsLeft.length === 0 && growth.length === 0;
     },
     random: () => 0.5,
   };
   return { log, pauses, isFiltered, last: () => last, shown };
 }
 
-async function read(world: ReturnType<typeof worldOf>, after: number | undefined): Promise<number[]> {
+async function read(fixture: ReturnType<typeof logWith>, after: number | undefined): Promise<number[]> {
   const seen: number[] = [];
   try {
-    for await (const one of followEvents(world.log, { after, isFiltered: world.isFiltered }))
+    for await (const one of followEvents(fixture.log, { after, isFiltered: fixture.isFiltered }))
       seen.push(one.sequence);
   } catch (error) {
     if (!(error instanceof Enough)) throw error;
@@ -161,9 +161,9 @@ describe('following events', () => {
           fc.array(faultsOf(isFiltered), { maxLength: 30 }),
           async (last, start, grows, faults) => {
             const after = Math.min(start, last);
-            const world = worldOf({ last, grows, faults, isFiltered });
-            const seen = await read(world, after);
-            expect(seen).toEqual(world.shown(after + 1, world.last()).map(({ sequence }) => sequence));
+            const fixture = logWith({ last, grows, faults, isFiltered });
+            const seen = await read(fixture, after);
+            expect(seen).toEqual(fixture.shown(after + 1, fixture.last()).map(({ sequence }) => sequence));
           },
         ),
         { least: 200, most: 2_000, withinMs: 8_000 },
@@ -172,22 +172,26 @@ describe('following events', () => {
   );
 
   it('begins with what comes from now on when no place is given', async () => {
-    const world = worldOf({ last: 5, grows: [0, 2, 1], faults: [{ kind: 'refused' }, { kind: 'refused' }] });
-    expect(await read(world, undefined)).toEqual([6, 7, 8]);
+    const fixture = logWith({
+      last: 5,
+      grows: [0, 2, 1],
+      faults: [{ kind: 'refused' }, { kind: 'refused' }],
+    });
+    expect(await read(fixture, undefined)).toEqual([6, 7, 8]);
   });
 
   it('says which events are no longer kept, and what to do', async () => {
-    const world = worldOf({ last: 120, first: 100 });
-    const error = await read(world, 5).catch((one: unknown) => one);
+    const fixture = logWith({ last: 120, first: 100 });
+    const error = await read(fixture, 5).catch((one: unknown) => one);
     expect(error).toBeInstanceOf(EventGapError);
     expect(error).toMatchObject({ after: 5, first_sequence: 100 });
     expect(String(error)).toContain('The events 6 to 99 are no longer kept. Read the state');
     expect(String(error)).toContain('after: 99');
-    expect(await read(world, 99)).toEqual(upTo(120, 100));
+    expect(await read(fixture, 99)).toEqual(upTo(120, 100));
   });
 
   it('says so too when the stream tells it', async () => {
-    const { log } = worldOf({ last: 5 });
+    const { log } = logWith({ last: 5 });
     const gap = { id: '99', event: 'gap', data: '{"after":5,"first_sequence":100}' };
     const stream = async function* () {
       yield gap;
@@ -197,7 +201,7 @@ describe('following events', () => {
   });
 
   it('never passes over an event that a page leaves out', async () => {
-    const { log } = worldOf({ last: 6 });
+    const { log } = logWith({ last: 6 });
     const page: EventLog<Event>['page'] = async (after) => {
       const { data, meta } = await log.page(after);
       return { data: data.filter(({ sequence }) => sequence !== 2), meta };
@@ -208,7 +212,7 @@ describe('following events', () => {
   });
 
   it('ends with an error that a repeated request does not mend', async () => {
-    const { log } = worldOf({ last: 2 });
+    const { log } = logWith({ last: 2 });
     const stream = () => {
       throw new AuthenticationError('Unauthenticated.', { status: 401 });
     };
@@ -219,7 +223,7 @@ describe('following events', () => {
 
   it('waits longer with each failure, as long as the API asks for, and briefly once events have come', async () => {
     const refused: Fault = { kind: 'refused' };
-    const world = worldOf({
+    const fixture = logWith({
       faults: [
         ...Array(7).fill(refused),
         { kind: 'refused', retryAfterSeconds: 7 },
@@ -228,8 +232,8 @@ describe('following events', () => {
       ],
       grows: [...Array(10).fill(0), 2],
     });
-    await read(world, 0);
-    expect(world.pauses.slice(0, 8)).toEqual([500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 22_000]);
-    expect(world.pauses[8]).toBeLessThanOrEqual(1_000);
+    await read(fixture, 0);
+    expect(fixture.pauses.slice(0, 8)).toEqual([500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 22_000]);
+    expect(fixture.pauses[8]).toBeLessThanOrEqual(1_000);
   });
 });

@@ -91,7 +91,7 @@ async function lastOf<Event>(log: EventLog<Event>): Promise<number> {
 
 /** @param error why the reading ended; undefined when the stream has ended, as each does after a time */
 async function pauseAfter<Event>(log: EventLog<Event>, failures: number, error: unknown): Promise<void> {
-  if (error !== undefined && !isTransient(error)) throw error;
+  if (error !== undefined && !isTransient(error)) throw error as Error;
   const asked = (error?.retryAfterSeconds ?? 0) * 1_000;
   await log.pause(asked + backoffMs(failures, log.random(), FIRST_PAUSE_MS, PAUSE_MAX_MS));
 }

@@ -220,11 +220,12 @@ function hintOf(status: number, headers: Headers): string | undefined {
 /** `Retry-After` is seconds or a date. */
 function secondsOf(header: string | null): number | undefined {
   if (header === null) return undefined;
-  const seconds = /^\d+$/.test(header)
-    ? Number.parseInt(header, 10)
-    : (Date.parse(header) - Date.now()) / 1_000; // eslint-disable-line no-restricted-syntax -- seconds
+  // eslint-disable-next-line no-restricted-syntax -- seconds
+  const seconds = /^\d+$/.test(header) ? Number.parseInt(header, 10) : secondsUntil(header);
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
+
+const secondsUntil = (date: string): number => (Date.parse(date) - Date.now()) / 1_000;
 
 /** What Node says of a connection that was never made. */
 const neverConnected =

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type Received = { path: string; headers: IncomingHttpHeaders; body: string; at: Date };
+export type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: string; at: Date };
 
 export type Receiver = {
   url: string;
@@ -27,6 +27,7 @@ export async function startReceiver(check?: (body: string) => void): Promise<Rec
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const one = {
+        method: request.method ?? '',
         path: request.url ?? '/',
         headers: request.headers,
         body: Buffer.concat(chunks).toString('utf8'),

@@ -1,0 +1,289 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it, test } from '@jest/globals';
+import { Quittance } from './client.ts';
+import { path, VERSION } from './transport.ts';
+
+const textOf = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
+
+type Schema = { $ref?: string; type?: string; properties?: Record<string, Schema>; anyOf?: Schema[] };
+type Operation = {
+  operationId: string;
+  parameters?: { name: string; in: string }[];
+  responses: Record<string, { content: Record<string, { schema: Schema }> }>;
+};
+type Document = {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema> };
+};
+const document: Document = JSON.parse(textOf('../../../services/gateway/openapi.json'));
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    method: method.toUpperCase(),
+    path,
+    ...operation,
+  })),
+);
+
+/** How each operation of the reference is reached. Ids stand in the places of the path. */
+const calls: Record<string, (quittance: Quittance) => unknown> = {
+  listInvoices: (q) => q.invoices.list(),
+  createInvoice: (q) => q.invoices.create({ asset: 'ETH', amount: '25' }),
+  getInvoice: (q) => q.invoices.retrieve('{id}'),
+  cancelInvoice: (q) => q.invoices.cancel('{id}'),
+  getInvoiceSettings: (q) => q.invoiceSettings.retrieve(),
+  updateInvoiceSettings: (q) => q.invoiceSettings.update({ currency: 'EUR' }),
+  listPaymentLinks: (q) => q.paymentLinks.list(),
+  createPaymentLink: (q) => q.paymentLinks.create({ description: 'A donation' }),
+  getPaymentLink: (q) => q.paymentLinks.retrieve('{id}'),
+  updatePaymentLink: (q) => q.paymentLinks.update('{id}', { max_open: 500 }),
+  deactivatePaymentLink: (q) => q.paymentLinks.deactivate('{id}'),
+  refundInvoice: (q) => q.refunds.create('{id}', { amount: 'all' }),
+  listRefunds: (q) => q.refunds.list(),
+  getRefund: (q) => q.refunds.retrieve('{id}'),
+  cancelRefund: (q) => q.refunds.cancel('{id}'),
+  returnUnresolved: (q) => q.unresolved.return('{id}', { claim: true }),
+  listPayouts: (q) => q.payouts.list(),
+  createPayout: (q) => q.payouts.create({ asset: 'ETH', amount: '0.5', address: '0x1' }),
+  quotePayout: (q) => q.payouts.quote({ asset: 'ETH', amount: 'max' }),
+  getPayout: (q) => q.payouts.retrieve('{id}'),
+  cancelPayout: (q) => q.payouts.cancel('{id}'),
+  listPayoutBatches: (q) => q.payoutBatches.list(),
+  createPayoutBatch: (q) => q.payoutBatches.create({ mode: 'each', payouts: [] }),
+  getPayoutBatch: (q) => q.payoutBatches.retrieve('{id}'),
+  listAutomaticPayouts: (q) => q.automaticPayouts.list(),
+  putAutomaticPayout: (q) => q.automaticPayouts.put('{asset}', { address: '0x1', schedule: 'daily' }),
+  deleteAutomaticPayout: (q) => q.automaticPayouts.delete('{asset}'),
+  listBalances: (q) => q.balances.list(),
+  listBalanceTransactions: (q) => q.balanceTransactions.list(),
+  getStatement: (q) => q.statements.retrieve({ month: '2026-11', asset: 'BTC' }),
+  listAssets: (q) => q.assets.list(),
+  listUnresolved: (q) => q.unresolved.list(),
+  getUnresolved: (q) => q.unresolved.retrieve('{id}'),
+  acceptUnresolved: (q) => q.unresolved.accept('{id}'),
+  listWebhooks: (q) => q.webhooks.list(),
+  createWebhook: (q) => q.webhooks.create({ url: 'https://shop.example/hook' }),
+  getWebhook: (q) => q.webhooks.retrieve('{id}'),
+  updateWebhook: (q) => q.webhooks.update('{id}', { enabled: true }),
+  deleteWebhook: (q) => q.webhooks.delete('{id}'),
+  enableWebhook: (q) => q.webhooks.enable('{id}'),
+  disableWebhook: (q) => q.webhooks.disable('{id}'),
+  rotateWebhookSecret: (q) => q.webhooks.rotate('{id}'),
+  testWebhook: (q) => q.webhooks.test('{id}'),
+  replayWebhook: (q) => q.webhooks.replay('{id}', { from: new Date(0), to: new Date() }),
+  listDeliveries: (q) => q.deliveries.list('{id}'),
+  getDelivery: (q) => q.deliveries.retrieve('{id}'),
+  redeliver: (q) => q.deliveries.redeliver('{id}'),
+  listEvents: (q) => q.events.list(),
+  streamEvents: (q) => q.events.follow({ after: 1 }).next(),
+  getEvent: (q) => q.events.retrieve('{id}'),
+};
+
+const files: Record<string, (quittance: Quittance) => Promise<ReadableStream<Uint8Array> | string>> = {
+  listInvoices: (q) => q.invoices.csv(),
+  listPayouts: (q) => q.payouts.csv(),
+  listUnresolved: (q) => q.unresolved.csv(),
+  listBalanceTransactions: (q) => q.balanceTransactions.csv(),
+  getStatement: (q) => q.statements.text('csv', { month: '2026-11', asset: 'BTC' }),
+};
+
+const WANTED = { id: 'what the API answers', sequence: 2 };
+const meta = { has_more: false, next_after: 1, first_sequence: 1, last_sequence: 1, next_before: null };
+const list = { data: [WANTED], links: { next: null }, meta, has_more: false };
+
+/** What stands behind a reference. Where an answer has several forms, all are wrapped in the same way. */
+function resolved(schema: Schema): Schema {
+  const inner = schema.anyOf?.[0] ?? document.components.schemas[schema.$ref?.split('/').at(-1) ?? ''];
+  return inner === undefined ? schema : resolved(inner);
+}
+
+/** An answer as the reference wraps it: events have a member `data` of their own. */
+function answerOf({ responses }: Operation): object {
+  const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
+  const { properties = {} } = resolved(success?.content['application/json']?.schema ?? {});
+  const { data, event } = properties;
+  if (data === undefined || event !== undefined) return WANTED;
+  return resolved(data).type === 'array' ? list : { data: WANTED };
+}
+
+/** A client whose requests are all answered by `answer`. */
+function recording(answer: object | string) {
+  const asked: { method: string; path: string; headers: Record<string, string>; body: string | undefined }[] =
+    [];
+  const fetched = async (url: string, request: Omit<(typeof asked)[number], 'path'>) => {
+    const { pathname } = new URL(url);
+    asked.push({ ...request, path: decodeURIComponent(pathname) });
+    if (pathname.endsWith('/stream')) return new Response(`id: 2\ndata: ${JSON.stringify(WANTED)}\n\n`);
+    if (pathname === '/api/events') return Response.json({ ...list, data: [], meta });
+    return new Response(typeof answer === 'string' ? answer : JSON.stringify(answer));
+  };
+  const options = { url: 'https://pay.example', token: 'qt_1', fetch: fetched as unknown as typeof fetch };
+  return { asked, quittance: new Quittance(options) };
+}
+
+test('every operation of the reference is reached through the client', () => {
+  expect(Object.keys(calls).toSorted()).toEqual(operations.map(({ operationId }) => operationId).toSorted());
+});
+
+describe('a method of the client', () => {
+  it.each(operations.map((operation) => [operation.operationId, operation] as const))(
+    'sends %s as the reference has it, and unwraps its answer',
+    async (id, operation) => {
+      const { asked, quittance } = recording(answerOf(operation));
+      const answer = await calls[id]?.(quittance);
+      const last = asked.at(-1);
+      expect(last).toMatchObject({ method: operation.method, path: operation.path });
+      const takesKey = operation.parameters?.some(({ name }) => name === 'Idempotency-Key') === true;
+      expect(last?.headers['Idempotency-Key'] !== undefined).toBe(takesKey);
+      if (operation.method === 'DELETE') return expect(answer).toBeUndefined();
+      if (id === 'listEvents') return expect(answer).toMatchObject({ data: [], has_more: false });
+      if (id === 'streamEvents') return expect(answer).toEqual({ done: false, value: WANTED });
+      if (!id.startsWith('list')) return expect(answer).toEqual(WANTED);
+      expect(Array.isArray(answer) ? answer : (answer as { data: object[] }).data).toEqual([WANTED]);
+    },
+  );
+
+  it('asks for a file wherever the reference has one', async () => {
+    const withFiles = operations.filter(
+      ({ responses }) => responses['200']?.content['text/csv'] !== undefined,
+    );
+    expect(withFiles.map(({ operationId }) => operationId).toSorted()).toEqual(Object.keys(files).toSorted());
+    for (const { operationId, path } of withFiles) {
+      const { asked, quittance } = recording('a file');
+      const file = await files[operationId]?.(quittance);
+      expect(typeof file === 'string' ? file : await new Response(file).text()).toBe('a file');
+      expect(asked).toMatchObject([{ path, headers: { Accept: 'text/csv' } }]);
+    }
+  });
+
+  it('sends a batch as a file', async () => {
+    const { asked, quittance } = recording({ data: WANTED });
+    const csv = 'asset,amount,address\nETH,1,0x1\n';
+    expect(await quittance.payoutBatches.createFromCsv(csv, { mode: 'each' })).toEqual(WANTED);
+    expect(asked).toMatchObject([
+      { path: '/api/payout-batches', body: csv, headers: { 'Content-Type': 'text/csv' } },
+    ]);
+    expect(asked[0]?.headers['Idempotency-Key']).toBeDefined();
+  });
+});
+
+describe('a list', () => {
+  const page = (ids: string[], number: number, next: string | null) => ({
+    data: ids.map((id) => ({ id })),
+    links: { next },
+    meta: { current_page: number, last_page: 3, per_page: 2, total: 5 },
+  });
+
+  function paged(pages: object[]) {
+    const asked: string[] = [];
+    const fetched = async (url: string) => {
+      asked.push(new URL(url).search);
+      return Response.json(pages[asked.length - 1]);
+    };
+    const options = { url: 'https://pay.example', token: 'qt_1', fetch: fetched as unknown as typeof fetch };
+    return { asked, quittance: new Quittance(options) };
+  }
+  const idsOf = async (items: AsyncIterable<{ id: string | number }>) =>
+    (await Array.fromAsync(items)).map(({ id }) => id);
+
+  it('is its first page, and all of its items; one that moved to a later page comes once', async () => {
+    const pages = [page(['a', 'b'], 1, '…'), page(['b', 'c'], 2, '…'), page(['d'], 3, null)];
+    const { asked, quittance } = paged(pages);
+    const invoices = quittance.invoices.list({ status: 'paid', perPage: 2 });
+    expect(await invoices).toMatchObject({
+      data: [{ id: 'a' }, { id: 'b' }],
+      has_more: true,
+      meta: { total: 5 },
+    });
+    expect(await idsOf(invoices)).toEqual(['a', 'b', 'c', 'd']);
+    expect(asked).toEqual([
+      '?perPage=2&status=paid',
+      '?perPage=2&status=paid&page=2',
+      '?perPage=2&status=paid&page=3',
+    ]);
+  });
+
+  it('stops where its reader does', async () => {
+    const { asked, quittance } = paged([page(['a', 'b'], 1, '…')]);
+    for await (const { id } of quittance.invoices.list()) if (id === 'b') break;
+    expect(asked).toEqual(['?perPage=100']);
+  });
+
+  it('of balance transactions goes on after the last, or before the first', async () => {
+    const pages = [
+      { data: [{ id: 't3' }, { id: 't2' }], has_more: true },
+      { data: [{ id: 't1' }], has_more: false },
+    ];
+    const older = paged(pages);
+    expect(await idsOf(older.quittance.balanceTransactions.list({ asset: 'ETH' }))).toEqual([
+      't3',
+      't2',
+      't1',
+    ]);
+    expect(older.asked).toEqual(['?limit=100&asset=ETH', '?limit=100&asset=ETH&starting_after=t2']);
+    const newer = paged(pages);
+    await idsOf(newer.quittance.balanceTransactions.list({ ending_before: 't1' }));
+    expect(newer.asked[1]).toBe('?limit=100&ending_before=t3');
+  });
+
+  it('of events and of deliveries goes on where the API says', async () => {
+    const events = paged([
+      { data: [{ id: 'e1' }], meta: { has_more: true, next_after: 7 } },
+      { data: [{ id: 'e2' }], meta: { has_more: false, next_after: 9 } },
+    ]);
+    const kinds = ['invoice.paid', 'payout.failed'] as const;
+    expect(await idsOf(events.quittance.events.list({ after: 0, kinds }))).toEqual(['e1', 'e2']);
+    const query = '&kinds=invoice.paid%2Cpayout.failed';
+    expect(events.asked).toEqual([`?after=0${query}`, `?after=7${query}`]);
+    const deliveries = paged([
+      { data: [{ id: 'd2' }], meta: { has_more: true, next_before: 'd2' } },
+      { data: [{ id: 'd1' }], meta: { has_more: false, next_before: null } },
+    ]);
+    expect(await idsOf(deliveries.quittance.deliveries.list('whe_1'))).toEqual(['d2', 'd1']);
+    expect(deliveries.asked).toEqual(['?limit=100', '?limit=100&before=d2']);
+  });
+
+  it('that fails is one error, whether it is awaited or gone through', async () => {
+    const options = {
+      url: 'https://pay.example',
+      token: 'qt_1',
+      fetch: async () => new Response('{}', { status: 401 }),
+    };
+    const quittance = new Quittance(options);
+    await expect(quittance.invoices.list()).rejects.toThrow('status 401');
+    await expect(idsOf(quittance.invoices.list())).rejects.toThrow('status 401');
+  });
+});
+
+test('an id leads to no other path', () => {
+  expect(path`/api/invoices/${'../payouts?x=1#'}/cancel`).toBe(
+    '/api/invoices/..%2Fpayouts%3Fx%3D1%23/cancel',
+  );
+  for (const wrong of ['', '.', '..']) expect(() => path`/api/invoices/${wrong}`).toThrow('is no id');
+});
+
+test('a client needs a url and a token', () => {
+  const made = (wrong: object) => () => new Quittance({ url: 'https://x.example', token: 'qt_1', ...wrong });
+  for (const url of ['pay.example.com', 'ftp://x', '', undefined, 'https://me:pw@x.example'])
+    expect(made({ url })).toThrow('give { url, token }');
+  for (const token of ['', undefined]) expect(made({ token })).toThrow('give { url, token }');
+});
+
+test('the version is that of the package', () => {
+  expect(JSON.parse(textOf('../package.json')).version).toBe(VERSION);
+});
+
+/** What a strict compiler knows of the answers. It is compiled, and never run. */
+export async function typesOfAnswers(quittance: Quittance): Promise<unknown> {
+  const made = await quittance.invoices.create({ asset: 'ETH', amount: '25' });
+  const { address, amount }: { address: { address: string }; amount: string } = made;
+  const open = await quittance.invoices.create({ assets: 'all', amount: 25, currency: 'EUR' });
+  // @ts-expect-error -- the payer has not chosen the asset, so that there is no address
+  open.address.address;
+  // @ts-expect-error -- a misspelt asset
+  await quittance.invoices.create({ asset: 'ETHER', amount: 25 });
+  // The data of an event is known by its type.
+  for await (const event of quittance.events.follow({ kinds: ['invoice.paid'] }))
+    if (event.event === 'invoice.paid') return event.data.paid_amount;
+    else if (event.event === 'payout.failed') return event.data.failed_reason;
+  return [address, amount];
+}

@@ -1,0 +1,81 @@
+import { Api } from './api.ts';
+import { Assets, Balances, BalanceTransactions, Statements } from './balances.ts';
+import { Events } from './events.ts';
+import { AccountInvoiceSettings, Invoices } from './invoices.ts';
+import { PaymentLinks } from './payment-links.ts';
+import { AutomaticPayouts, PayoutBatches, Payouts } from './payouts.ts';
+import { Refunds } from './refunds.ts';
+import { type ClientOptions, Transport } from './transport.ts';
+import { Unresolved } from './unresolved.ts';
+import { Deliveries, Webhooks } from './webhooks.ts';
+
+export type * from './balances.ts';
+// biome-ignore-start lint/performance/noBarrelFile: the one entry of a package that is installed from npm
+export {
+  AuthenticationError,
+  ConflictError,
+  ConnectionError,
+  EventGapError,
+  InvalidRequestError,
+  NotFoundError,
+  PermissionError,
+  QuittanceError,
+  RateLimitError,
+  ServerError,
+  UnavailableError,
+  WebhookVerificationError,
+} from './errors.ts';
+export type * from './events.ts';
+export type * from './invoices.ts';
+export type * from './pages.ts';
+export type * from './payment-links.ts';
+export type * from './payouts.ts';
+export type * from './refunds.ts';
+export type { ClientOptions, RequestOptions } from './transport.ts';
+export type * from './unresolved.ts';
+export { verifyWebhook } from './verify-webhook.ts';
+export type * from './webhooks.ts';
+// biome-ignore-end lint/performance/noBarrelFile: the one entry of a package that is installed from npm
+
+/**
+ * The API of Quittance. Amounts are decimal texts, never floating-point numbers. Requests that failed and may be repeated are
+ * sent again, those that create something with one Idempotency-Key, so that nothing is created twice. Every error is a
+ * `QuittanceError`.
+ */
+export class Quittance {
+  readonly assets: Assets;
+  readonly automaticPayouts: AutomaticPayouts;
+  readonly balances: Balances;
+  readonly balanceTransactions: BalanceTransactions;
+  readonly deliveries: Deliveries;
+  readonly events: Events;
+  readonly invoices: Invoices;
+  readonly invoiceSettings: AccountInvoiceSettings;
+  readonly paymentLinks: PaymentLinks;
+  readonly payoutBatches: PayoutBatches;
+  readonly payouts: Payouts;
+  readonly refunds: Refunds;
+  readonly statements: Statements;
+  readonly unresolved: Unresolved;
+  readonly webhooks: Webhooks;
+
+  /** @throws TypeError when `url` or `token` is missing or malformed */
+  constructor(options: ClientOptions) {
+    const api = new Api(new Transport(options));
+    this.assets = new Assets(api);
+    this.automaticPayouts = new AutomaticPayouts(api);
+    this.balances = new Balances(api);
+    this.balanceTransactions = new BalanceTransactions(api);
+    this.deliveries = new Deliveries(api);
+    this.events = new Events(api);
+    this.invoices = new Invoices(api);
+    this.invoiceSettings = new AccountInvoiceSettings(api);
+    this.paymentLinks = new PaymentLinks(api);
+    this.payoutBatches = new PayoutBatches(api);
+    this.payouts = new Payouts(api);
+    this.refunds = new Refunds(api);
+    this.statements = new Statements(api);
+    this.unresolved = new Unresolved(api);
+    this.webhooks = new Webhooks(api);
+  }
+}
