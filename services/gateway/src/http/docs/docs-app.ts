@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { isKnown } from '../openapi.ts';
 import { docsStyle, documentPage, guidesPage, indexPage, llmsText } from './layout.ts';
 import { type Library, readLibrary } from './library.ts';
-import { type Asset, referenceAssets, referencePolicy } from './reference-page.ts';
+import { type PageAsset, referenceAssets, referencePolicy } from './reference-page.ts';
 
 /** What a path below `/docs` answers, and `/llms.txt`. */
 export type DocsAnswer = {
@@ -53,7 +53,7 @@ function answerOf(path: string, { library, reference, publicUrl }: Parts): DocsA
     : page(documentPage(library, found));
 }
 
-function assetAnswer(asset: Asset | undefined): DocsAnswer | undefined {
+function assetAnswer(asset: PageAsset | undefined): DocsAnswer | undefined {
   if (asset === undefined) return undefined;
   const { type, body, brotli } = asset;
   const whole = { ...answer(type, body, nothingPolicy), isForever: true } as const;

@@ -1,5 +1,5 @@
 import { Html, html } from '@quittance/shared/html';
-import { DOCS_PATH, type Library, type Page } from './library.ts';
+import { DOCS_PATH, type DocumentPage, type Library } from './library.ts';
 
 /** The one style sheet of the documents: light and dark, phone and desktop. */
 export const docsStyle = `
@@ -51,7 +51,7 @@ const kinds = ['guide', 'reference', 'operator'] as const;
 
 const linkTo = (path: string): string => `${DOCS_PATH}/${path}`;
 
-const pagesOf = (library: Library, kind: Page['kind']): Page[] =>
+const pagesOf = (library: Library, kind: DocumentPage['kind']): DocumentPage[] =>
   [...library.pages.values()].filter((page) => page.kind === kind);
 
 function menuItem(href: string, title: string, current: string): Html {
@@ -107,7 +107,7 @@ ${menu(library, current)}
 const HEADINGS_LISTED_MIN = 4;
 
 /** A document as a page. */
-export function documentPage(library: Library, { path, document }: Page): string {
+export function documentPage(library: Library, { path, document }: DocumentPage): string {
   const { headings, title } = document;
   const items = headings.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>\n`);
   const list =

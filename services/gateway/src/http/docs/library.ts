@@ -28,7 +28,7 @@ const root = fileURLToPath(new URL('../../../../../', import.meta.url));
 
 type Kind = 'guide' | 'reference' | 'operator' | 'other';
 
-export type Page = {
+export type DocumentPage = {
   /** Below `DOCS_PATH`, without a slash at its begin: `guides/refunds`. The markdown is there with `.md`. */
   path: string;
   kind: Kind;
@@ -38,7 +38,7 @@ export type Page = {
 };
 
 export type Library = {
-  pages: ReadonlyMap<string, Page>;
+  pages: ReadonlyMap<string, DocumentPage>;
   pictures: ReadonlyMap<string, Buffer>;
 };
 
@@ -81,7 +81,7 @@ export function readLibrary(): Library {
   const known = new Set(files);
   const place = (path: string) => (order.includes(path) ? order.indexOf(path) : order.length);
   const pages = files
-    .map((file): Page => {
+    .map((file): DocumentPage => {
       const path = pathOf(file);
       if (path === undefined) throw new Error(`${file} has no page`);
       const text = readFileSync(join(root, file), 'utf8');
