@@ -18,7 +18,7 @@ import ts from 'typescript';
 /**
  * npm run pack [-- FOLDER]
  *
- * Writes what others install into FOLDER (`dist`), as tarballs of npm: the testkit and the operator's command. A tarball has
+ * Writes what others install into FOLDER (`dist`), as tarballs of npm: the client, the testkit and the command. A tarball has
  * every file of this workspace that its entries import, as plain JavaScript in the folders of the checkout, so that paths
  * between files stay right. The types are taken away by Node itself, as when Node runs the checkout. What these files import
  * from npm are dependencies, in the versions of pnpm-workspace.yaml.
@@ -54,6 +54,15 @@ const MIGRATIONS = [
 ];
 
 const packages: readonly Package[] = [
+  {
+    name: '@quittance/client',
+    description: 'The API of Quittance: invoices, payouts, refunds, events and webhooks. No dependencies',
+    folder: 'packages/client',
+    entries: ['packages/client/src/client.ts'],
+    files: ['LICENSE'],
+    exports: { '.': 'packages/client/src/client.ts' },
+    optional: [],
+  },
   {
     name: '@quittance/testkit',
     description: 'Starts all of Quittance, with real nodes on test chains, inside the tests of a shop',

@@ -45,11 +45,14 @@ const node20 = (args: readonly string[], more: { input?: string; env?: object } 
 const quittance = (args: readonly string[], more: { input?: string; env?: object } = {}) =>
   node20([installed('.bin/quittance'), ...args], more);
 
+let clientTarball: string;
+
 beforeAll(async () => {
   mkdirSync(project);
   const said = await run(process.execPath, [join(root, 'tools/pack.ts'), dir], { cwd: root });
   const tarballs = said.trim().split('\n');
-  expect(tarballs).toHaveLength(2);
+  expect(tarballs).toHaveLength(3);
+  [clientTarball = ''] = tarballs;
   writeFileSync(join(project, 'package.json'), '{ "private": true }\n');
   // Many let npm run no scripts, and newer versions of npm ask before they do.
   const how = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
@@ -63,36 +66,46 @@ afterAll(async () => {
 });
 
 test(
-  'an invoice is paid through the installed test kit on Node 20, and its internal files are not exported',
+  'an invoice of the installed client is paid through the installed test kit on Node 20, and its webhook is verified',
   async () => {
     writeFileSync(
       join(project, 'shop.mjs'),
       `
+      import { createServer } from 'node:http';
+      import { text } from 'node:stream/consumers';
+      import { Quittance, WebhookVerificationError } from '@quittance/client';
       import { startQuittance } from '@quittance/testkit';
       import { eventually } from '@quittance/testkit/eventually';
-      const quittance = await startQuittance({ chains: [] });
+      const stack = await startQuittance({ chains: [] });
       try {
-        const { token } = await quittance.merchant('shop');
-        const headers = { Authorization: \`Bearer \${token}\`, 'Content-Type': 'application/json' };
-        const api = async (path, order) =>
-          (await fetch(\`\${quittance.url}/api/invoices\${path}\`, { headers, ...order })).json();
-        const order = { method: 'POST', body: JSON.stringify({ asset: 'ETH', amount: 25 }) };
-        const { id, address, amount } = (await api('', order)).data;
-        await quittance.pay('ETH', address.address, amount);
-        await quittance.mine(2);
-        const paid = async () => {
-          const { status } = await api(\`/\${id}\`);
-          if (status !== 'paid') throw new Error(\`the invoice is \${status}\`);
-          return status;
-        };
-        const status = await eventually(paid, 20_000, 500);
-        const refused = await quittance.pay('DOGE', address.address, '1').catch(({ message }) => message);
+        const quittance = new Quittance({ url: stack.url, token: (await stack.merchant('shop')).token });
+        const told = [];
+        let secret;
+        const server = createServer(async (request, response) => {
+          const body = await text(request);
+          const event = await quittance.webhooks.verify(body, request.headers, secret);
+          const forged = await quittance.webhooks.verify(body + ' ', request.headers, secret).catch((error) => error);
+          told.push({ event: event.event, order: event.data.external_id, forged: forged instanceof WebhookVerificationError });
+          response.end();
+        });
+        await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+        const { port } = server.address();
+        ({ secret } = await quittance.webhooks.create({ url: stack.hookUrl(port, '/hook'), events: ['invoice.paid'] }));
+        const { id, address, amount } = await quittance.invoices.create({ asset: 'ETH', amount: '25', external_id: 'order 7' });
+        await stack.pay('ETH', address.address, amount);
+        await stack.mine(2);
+        for await (const event of quittance.events.follow({ after: 0 })) if (event.event === 'invoice.paid') break;
+        const { status } = await quittance.invoices.retrieve(id);
+        const [webhook] = await eventually(() => (told.length > 0 ? told : Promise.reject(new Error('no webhook'))), 20_000, 500);
+        const refused = await stack.pay('DOGE', address.address, '1').catch(({ message }) => message);
         const internal = await import('@quittance/testkit/quittance').catch(({ code }) => code);
-        const guide = (await fetch(\`\${quittance.url}/docs/guides/refunds\`)).status;
-        const reference = (await fetch(\`\${quittance.url}/docs/reference\`)).status;
-        console.log(JSON.stringify({ node: process.version, status, refused, internal, guide, reference }));
+        const pageOf = async (path) => (await fetch(\`\${stack.url}/docs/\${path}\`)).status;
+        const pages = [await pageOf('guides/refunds'), await pageOf('reference')];
+        console.log(JSON.stringify({ node: process.version, status, webhook, refused, internal, pages }));
+        server.close();
+        server.closeAllConnections();
       } finally {
-        await quittance.stop();
+        await stack.stop();
       }
       `,
     );
@@ -100,17 +113,27 @@ test(
     expect(said).toMatchObject({
       node: expect.stringMatching(/^v20\./),
       status: 'paid',
+      webhook: { event: 'invoice.paid', order: 'order 7', forged: true },
       refused: expect.stringContaining('there is no asset DOGE'),
       internal: 'ERR_PACKAGE_PATH_NOT_EXPORTED',
-      guide: 200,
-      reference: 200,
+      pages: [200, 200],
     });
   },
   patient(PAID_WITHIN_MS),
 );
 
+test('the client is installed alone, in an empty project', async () => {
+  const alone = join(dir, 'alone');
+  mkdirSync(alone);
+  writeFileSync(join(alone, 'package.json'), '{ "private": true }\n');
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', clientTarball], { cwd: alone });
+  const packages = readdirSync(join(alone, 'node_modules')).filter((name) => !name.startsWith('.'));
+  expect(packages).toEqual(['@quittance']);
+  expect(readdirSync(join(alone, 'node_modules/@quittance'))).toEqual(['client']);
+});
+
 test('the packages hold JavaScript only, and types that a strict compiler takes', async () => {
-  for (const name of ['@quittance/testkit', 'quittance']) {
+  for (const name of ['@quittance/client', '@quittance/testkit', 'quittance']) {
     const files = readdirSync(installed(name), { recursive: true, encoding: 'utf8' });
     expect(files).toContainEqual(expect.stringMatching(/\.js$/));
     expect(files.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([]);
@@ -118,8 +141,19 @@ test('the packages hold JavaScript only, and types that a strict compiler takes'
   writeFileSync(
     join(project, 'shop.mts'),
     `
+    import { type Invoice, Quittance as Client } from '@quittance/client';
     import { type Quittance, startQuittance } from '@quittance/testkit';
     import { eventually } from '@quittance/testkit/eventually';
+    const client = new Client({ url: 'https://pay.example', token: undefined });
+    export const address: Promise<string> = client.invoices
+      .create({ asset: 'ETH', amount: '25' })
+      .then((invoice) => invoice.address.address);
+    export async function* paid(): AsyncGenerator<Invoice['paid_amount']> {
+      for await (const event of client.events.follow({ after: 0, kinds: ['invoice.paid'] }))
+        if (event.event === 'invoice.paid') yield event.data.paid_amount;
+    }
+    // @ts-expect-error -- there is no such asset
+    client.invoices.create({ asset: 'DOGE', amount: '25' });
     export const hash: Promise<string> = startQuittance({ chains: ['solana'] })
       .then((quittance: Quittance) => eventually(() => quittance.pay('SOL', 'an address', '1')));
     // @ts-expect-error -- a number may lose digits

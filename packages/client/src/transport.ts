@@ -8,7 +8,7 @@ export type ClientOptions = {
   /** Where Quittance answers: `https://pay.example.com`. */
   url: string;
   /** An API token of the account. It stays on your server: never send it to a browser. */
-  token: string;
+  token: string | undefined;
   /** Milliseconds until an attempt is given up. 30 000 when not given. */
   timeoutMs?: number | undefined;
   /** How often a request is sent again at most. 4 when not given. */

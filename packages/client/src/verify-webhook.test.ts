@@ -93,7 +93,7 @@ describe('a webhook', () => {
   });
 
   it('is never verified with what is no secret', async () => {
-    for (const wrong of ['', 'whsec_', 'secret', 'whsec_*', 'whpk_'])
+    for (const wrong of [undefined, '', 'whsec_', 'secret', 'whsec_*', 'whpk_'])
       await expect(verifyWebhook(body, headers, wrong)).rejects.toThrow('give the secret of the endpoint');
   });
 });

@@ -30,7 +30,7 @@ export class Webhooks {
   verify(
     body: string | Uint8Array,
     headers: WebhookHeaders,
-    secret: string | readonly string[],
+    secret: string | readonly string[] | undefined,
     options?: VerifyOptions,
   ): Promise<QuittanceEvent> {
     return verifyWebhook<QuittanceEvent>(body, headers, secret, options);
