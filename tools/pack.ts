@@ -3,6 +3,7 @@ import {
   chmodSync,
   copyFileSync,
   cpSync,
+  existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -37,7 +38,7 @@ type Package = {
   entries: readonly string[];
   /** Other files, by patterns. */
   files: readonly string[];
-  /** What npm shows of it. */
+  /** What npm shows of it, where that is not the README.md of its folder. */
   readme?: string;
   exports: Record<string, string>;
   bin?: Record<string, string>;
@@ -226,7 +227,8 @@ function writePackage(wanted: Package, out: string): void {
     mkdirSync(dirname(join(out, file)), { recursive: true });
     cpSync(join(root, file), join(out, file));
   }
-  if (wanted.readme !== undefined) copyFileSync(join(root, wanted.readme), join(out, 'README.md'));
+  const readme = join(root, wanted.readme ?? join(wanted.folder, 'README.md'));
+  if (existsSync(readme)) copyFileSync(readme, join(out, 'README.md'));
   for (const file of Object.values(wanted.bin ?? {})) chmodSync(join(out, file), 0o755);
   const { license } = manifestOf('.');
   const { version } = manifestOf(wanted.folder);
