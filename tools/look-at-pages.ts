@@ -155,15 +155,18 @@ try {
     () => readFileSync(join(profile, 'DevToolsActivePort'), 'utf8').split('\n', 1)[0] ?? '',
   );
   const tab = await openTab(port);
-  const problems: string[] = [];
+  let problems = 0;
   const looked = given.length > 0 ? given : await paths();
   for (const path of looked)
     for (const window of WINDOWS)
-      for (const scheme of SCHEMES) problems.push(...(await look(tab, path, window, scheme)));
+      for (const scheme of SCHEMES)
+        for (const problem of await look(tab, path, window, scheme)) {
+          problems += 1;
+          process.stdout.write(`${problem}\n`);
+        }
   tab.close();
-  for (const problem of problems) process.stdout.write(`${problem}\n`);
-  process.stdout.write(`${looked.length} pages, ${problems.length} findings\n`);
-  process.exitCode = problems.length === 0 ? 0 : 1;
+  process.stdout.write(`${looked.length} pages, ${problems} findings\n`);
+  process.exitCode = problems === 0 ? 0 : 1;
 } finally {
   chromium.kill();
   await sleep(500);

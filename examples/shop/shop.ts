@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Invoice, Quittance, WebhookVerificationError } from '@quittance/client';
+import { type EventType, type Invoice, Quittance, WebhookVerificationError } from '@quittance/client';
 import express, { type Response } from 'express';
 
 /** A shop that takes crypto payments. It keeps its orders in memory, and stands for yours, which has a database. */
@@ -95,9 +95,9 @@ export async function openShop({
   });
 
   // An event may arrive twice, and after a newer one. Goods are shipped once, on `invoice.paid` and nothing else.
-  function settle(event: string, version: number, { external_id }: Invoice): void {
+  function settle(event: EventType, version: number, { external_id }: Invoice): void {
     const order = orders.get(external_id ?? '');
-    const state = states[event];
+    const state = states.get(event);
     if (order === undefined || state === undefined || version < order.version) return;
     order.version = version;
     if (state === 'paid' && order.state !== 'paid') order.shipped += 1;
@@ -110,7 +110,7 @@ export async function openShop({
   // A real shop registers once, and keeps the secret with its other secrets.
   const endpoint = await quittance.webhooks.create({
     url: hookUrl(opened, '/hook'),
-    events: Object.keys(states) as (keyof typeof states)[],
+    events: [...states.keys()],
   });
   secret = endpoint.secret;
   return {
@@ -125,14 +125,14 @@ export async function openShop({
 }
 
 /** What each event makes of an order. */
-const states: Record<string, string> = {
-  'invoice.partially_paid': 'part',
-  'invoice.confirmed': 'seen',
-  'invoice.paid': 'paid',
-  'invoice.underpaid': 'short',
-  'invoice.late_payment': 'late',
-  'invoice.expired': 'expired',
-};
+const states = new Map<EventType, string>([
+  ['invoice.partially_paid', 'part'],
+  ['invoice.confirmed', 'seen'],
+  ['invoice.paid', 'paid'],
+  ['invoice.underpaid', 'short'],
+  ['invoice.late_payment', 'late'],
+  ['invoice.expired', 'expired'],
+]);
 
 const texts: Record<string, string> = {
   open: 'We wait for your payment.',
