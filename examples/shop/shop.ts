@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type EventType, type Invoice, Quittance, WebhookVerificationError } from '@quittance/client';
+import { type EventType, type Invoice, type Quittance, WebhookVerificationError } from '@quittance/client';
 import express, { type Response } from 'express';
 
 /** A shop that takes crypto payments. It keeps its orders in memory, and stands for yours, which has a database. */
@@ -155,14 +155,3 @@ const listening = (app: express.Express, port: number): Promise<Server> =>
       error === undefined ? resolve(server) : reject(error),
     );
   });
-
-if (import.meta.main) {
-  const { QUITTANCE_URL = 'http://127.0.0.1:8400', QUITTANCE_TOKEN = '', PORT = '3000' } = process.env;
-  const quittance = new Quittance({ url: QUITTANCE_URL, token: QUITTANCE_TOKEN });
-  const shop = await openShop({
-    quittance,
-    hookUrl: (port, path) => `http://127.0.0.1:${port}${path}`,
-    port: Number.parseInt(PORT, 10),
-  });
-  process.stdout.write(`The shop is open: ${shop.url}\n`);
-}

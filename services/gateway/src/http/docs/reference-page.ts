@@ -26,9 +26,12 @@ const start = `Scalar.createApiReference('#reference', {
   proxyUrl: '',
 });
 
-// What a screen reader could not say: buttons that show a picture alone, and many landmarks of one name.
+// For screen readers and keyboards: names of buttons, lists that scroll, and landmarks of one name.
 const name = () => {
   for (const button of document.querySelectorAll('button.scalar-code-copy:not([aria-label])')) button.setAttribute('aria-label', 'Copy');
+  for (const button of document.querySelectorAll('.show-more[aria-label^="Show all "]'))
+    button.setAttribute('aria-label', button.textContent.trim() + ': ' + button.getAttribute('aria-label').slice(9));
+  for (const list of document.querySelectorAll('ul.endpoints:not([tabindex])')) list.tabIndex = 0;
   for (const card of document.querySelectorAll('.response-card[role=region]')) card.setAttribute('role', 'group');
 };
 new MutationObserver(name).observe(document.body, { childList: true, subtree: true });
