@@ -54,7 +54,7 @@ test.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', ...documents()])(
 );
 
 function documents(): string[] {
-  return ['docs', 'docs/decisions'].flatMap((folder) =>
+  return ['docs', 'docs/decisions', 'docs/guides'].flatMap((folder) =>
     readdirSync(join(root, folder))
       .filter((name) => name.endsWith('.md'))
       .map((name) => `${folder}/${name}`),

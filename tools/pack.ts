@@ -38,6 +38,8 @@ type Package = {
   entries: readonly string[];
   /** Other files, by patterns. */
   files: readonly string[];
+  /** What npm shows of it, where that is not the README.md of its folder. */
+  readme?: string;
   exports: Record<string, string>;
   bin?: Record<string, string>;
   /** Packages of npm that no file imports: programs, looked up by their names. */
@@ -84,7 +86,14 @@ const packages: readonly Package[] = [
       'tools/setup/fetch-nats.mjs',
       'testing/stack/src/services-main.ts',
     ],
-    files: [...MIGRATIONS, 'services/gateway/openapi.json', 'testing/stack/contracts/*.json'],
+    // The gateway's pages and what they load.
+    files: [
+      ...MIGRATIONS,
+      'testing/stack/contracts/*.json',
+      'docs/**/*.{md,svg}',
+      'services/gateway/{openapi.json,assets/*}',
+    ],
+    readme: 'docs/testkit.md',
     exports: {
       '.': 'testing/testkit/src/packed/start-quittance.ts',
       './eventually': 'testing/testkit/src/eventually.ts',
@@ -228,7 +237,7 @@ function writePackage(wanted: Package, out: string): void {
     mkdirSync(dirname(join(out, file)), { recursive: true });
     cpSync(join(root, file), join(out, file));
   }
-  const readme = join(root, wanted.folder, 'README.md');
+  const readme = join(root, wanted.readme ?? join(wanted.folder, 'README.md'));
   if (existsSync(readme)) copyFileSync(readme, join(out, 'README.md'));
   for (const file of Object.values(wanted.bin ?? {})) chmodSync(join(out, file), 0o755);
   const { license } = manifestOf('.');

@@ -127,6 +127,10 @@ function takeMigrations(): void {
   }
 }
 
+/** The gateway shows the documents as pages. */
+const takeDocuments = (): void =>
+  copy(join(root, 'docs'), join(out, 'docs'), (path) => /\.(?:png|webp)$/.test(path));
+
 /** The sandbox starts the services, and nats-server as testing/engines finds it in a checkout. */
 function takeQuittance(): void {
   const services = join(root, 'services');
@@ -147,6 +151,7 @@ mkdirSync(out, { recursive: true });
 take(folder);
 if (name === 'cli') takeMigrations();
 const isSandbox = name === 'sandbox';
+if (isSandbox || name === 'gateway') takeDocuments();
 if (isSandbox) takeQuittance();
 const main = isSandbox ? 'apps/sandbox/src/image-main.ts' : `${relative(root, folder)}/src/main.ts`;
 writeFileSync(join(out, 'package.json'), '{ "type": "module", "private": true }\n');

@@ -44,6 +44,7 @@ test.each(imageNames.filter((name) => name !== 'sandbox'))(
       files.filter((name) => name.startsWith(`${compiled?.replace('/app/', '')}/`)).length,
     ).toBeGreaterThan(100);
     expect(files.filter((name) => OF_THE_SANDBOX.test(name))).toEqual([]);
+    expect(files.includes('docs/guides/refunds.md')).toBe(name === 'gateway');
     expect(files.filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))).toEqual([]);
   },
   MINUTES,

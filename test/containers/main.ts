@@ -56,7 +56,7 @@ function partsOf(asked: readonly string[]): Part[] {
   });
   const shop: Part = {
     name: 'a shop’s own tests, on docker-compose.yml',
-    args: ['e2e', 'test/e2e/shop-tests'],
+    args: ['e2e', 'test/e2e/example-shop'],
     env: { QUITTANCE_ENGINES: 'containers', ...noCleaner },
   };
   const compose = (...suites: string[]): Part => ({

@@ -99,7 +99,9 @@ test(
         const [webhook] = await eventually(() => (told.length > 0 ? told : Promise.reject(new Error('no webhook'))), 20_000, 500);
         const refused = await stack.pay('DOGE', address.address, '1').catch(({ message }) => message);
         const internal = await import('@quittance/testkit/quittance').catch(({ code }) => code);
-        console.log(JSON.stringify({ node: process.version, status, webhook, refused, internal }));
+        const pageOf = async (path) => (await fetch(\`\${stack.url}/docs/\${path}\`)).status;
+        const pages = [await pageOf('guides/refunds'), await pageOf('reference')];
+        console.log(JSON.stringify({ node: process.version, status, webhook, refused, internal, pages }));
         server.close();
         server.closeAllConnections();
       } finally {
@@ -114,6 +116,7 @@ test(
       webhook: { event: 'invoice.paid', order: 'order 7', forged: true },
       refused: expect.stringContaining('there is no asset DOGE'),
       internal: 'ERR_PACKAGE_PATH_NOT_EXPORTED',
+      pages: [200, 200],
     });
   },
   patient(PAID_WITHIN_MS),

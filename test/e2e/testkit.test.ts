@@ -3,7 +3,7 @@ import { Quittance as Client, PermissionError, RateLimitError } from '@quittance
 import { type Merchant, type Quittance, startQuittance } from '@quittance/testkit';
 import { eventually } from '@quittance/testkit/eventually';
 
-/** What testing/testkit/README.md promises beside what its example shows. */
+/** What docs/testkit.md promises beside what its example shows. */
 
 let quittance: Quittance;
 

@@ -1491,9 +1491,15 @@ export interface operations {
             query?: {
                 /** @description The number of the page. */
                 page?: number;
-                /** @description How many items a page has. */
+                /**
+                 * @description How many items a page has.
+                 * @example 10
+                 */
                 perPage?: number;
-                /** @description Only those with this status. */
+                /**
+                 * @description Only those with this status.
+                 * @example pending
+                 */
                 status?: "pending" | "confirmed" | "partially_paid" | "paid" | "expired";
                 /** @description Only those in this asset. */
                 asset?: "BTC" | "ETH" | "SOL" | "USDC_ERC20" | "USDC_SOL" | "ETH_BASE" | "USDC_BASE" | "POL" | "USDC_POLYGON";
@@ -1536,6 +1542,66 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *           "external_id": "order-1042",
+                     *           "amount_fiat": "25.00",
+                     *           "usd_rate": "2500",
+                     *           "status": "pending",
+                     *           "expires_at": "2026-11-25T10:30:00.000Z",
+                     *           "paid_at": null,
+                     *           "created_at": "2026-11-25T09:30:00.000Z",
+                     *           "amount": "0.01",
+                     *           "asset": {
+                     *             "id": 2,
+                     *             "symbol": "ETH",
+                     *             "name": "Ethereum",
+                     *             "decimals": 18,
+                     *             "chain": "ethereum",
+                     *             "type": "native",
+                     *             "usd_rate": "2500",
+                     *             "network_fee": "0.0005",
+                     *             "min_confirmations": 12
+                     *           }
+                     *         }
+                     *       ],
+                     *       "links": {
+                     *         "first": "https://pay.example/api/invoices?page=1",
+                     *         "last": "https://pay.example/api/invoices?page=1",
+                     *         "prev": null,
+                     *         "next": null
+                     *       },
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "from": 1,
+                     *         "last_page": 1,
+                     *         "links": [
+                     *           {
+                     *             "url": null,
+                     *             "label": "&laquo; Previous",
+                     *             "active": false
+                     *           },
+                     *           {
+                     *             "url": "https://pay.example/api/invoices?page=1",
+                     *             "label": "1",
+                     *             "active": true
+                     *           },
+                     *           {
+                     *             "url": null,
+                     *             "label": "Next &raquo;",
+                     *             "active": false
+                     *           }
+                     *         ],
+                     *         "path": "https://pay.example/api/invoices",
+                     *         "per_page": 10,
+                     *         "to": 1,
+                     *         "total": 1
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["InvoicePage"];
                     "text/csv": string;
                 };
@@ -1546,7 +1612,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: repeating it with the same key and body answers as the first time. */
+                /**
+                 * @description Names the request: repeating it with the same key and body answers as the first time.
+                 * @example order-1042
+                 */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -1554,6 +1623,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "asset": "ETH",
+                 *       "amount": 25,
+                 *       "external_id": "order-1042",
+                 *       "description": "Two tickets",
+                 *       "metadata": {
+                 *         "customer": "7"
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * @description The symbol of an active asset. Give this or `assets`.
@@ -1602,6 +1682,76 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "Invoice created successfully.",
+                     *       "data": {
+                     *         "id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "external_id": "order-1042",
+                     *         "amount_fiat": "25.00",
+                     *         "usd_rate": "2500",
+                     *         "status": "pending",
+                     *         "expires_at": "2026-11-25T10:30:00.000Z",
+                     *         "paid_at": null,
+                     *         "created_at": "2026-11-25T09:30:00.000Z",
+                     *         "amount": "0.01",
+                     *         "asset": {
+                     *           "id": 2,
+                     *           "symbol": "ETH",
+                     *           "name": "Ethereum",
+                     *           "decimals": 18,
+                     *           "chain": "ethereum",
+                     *           "type": "native",
+                     *           "usd_rate": "2500",
+                     *           "network_fee": "0.0005",
+                     *           "min_confirmations": 12
+                     *         },
+                     *         "currency": "USD",
+                     *         "rate": {
+                     *           "currency": {
+                     *             "code": "USD",
+                     *             "usd_rate": "1",
+                     *             "as_of": null,
+                     *             "sources": []
+                     *           },
+                     *           "asset": {
+                     *             "symbol": "ETH",
+                     *             "usd_rate": "2500",
+                     *             "as_of": "2026-11-25T09:30:00.000Z",
+                     *             "sources": [
+                     *               {
+                     *                 "name": "kraken",
+                     *                 "usd_rate": "2500.2",
+                     *                 "read_at": "2026-11-25T09:30:00.000Z"
+                     *               },
+                     *               {
+                     *                 "name": "coinbase",
+                     *                 "usd_rate": "2499.8",
+                     *                 "read_at": "2026-11-25T09:30:00.000Z"
+                     *               }
+                     *             ]
+                     *           }
+                     *         },
+                     *         "pending_amount": "0",
+                     *         "paid_amount": "0",
+                     *         "reversed_amount": "0",
+                     *         "amount_remaining": "0.01",
+                     *         "refunded_amount": "0",
+                     *         "cancelled_at": null,
+                     *         "description": "Two tickets",
+                     *         "metadata": {
+                     *           "customer": "7"
+                     *         },
+                     *         "url": "https://pay.example/pay/inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "address": {
+                     *           "address": "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+                     *           "uri": "ethereum:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed@1?value=1e16"
+                     *         },
+                     *         "payments": [],
+                     *         "refunds": []
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -1616,7 +1766,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the invoice. */
+                /**
+                 * @description The id of the invoice.
+                 * @example inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
@@ -1629,6 +1782,86 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *       "external_id": "order-1042",
+                     *       "amount_fiat": "25.00",
+                     *       "usd_rate": "2500",
+                     *       "status": "paid",
+                     *       "expires_at": "2026-11-25T10:30:00.000Z",
+                     *       "paid_at": "2026-11-25T10:30:00.000Z",
+                     *       "created_at": "2026-11-25T09:30:00.000Z",
+                     *       "amount": "0.01",
+                     *       "asset": {
+                     *         "id": 2,
+                     *         "symbol": "ETH",
+                     *         "name": "Ethereum",
+                     *         "decimals": 18,
+                     *         "chain": "ethereum",
+                     *         "type": "native",
+                     *         "usd_rate": "2500",
+                     *         "network_fee": "0.0005",
+                     *         "min_confirmations": 12
+                     *       },
+                     *       "currency": "USD",
+                     *       "rate": {
+                     *         "currency": {
+                     *           "code": "USD",
+                     *           "usd_rate": "1",
+                     *           "as_of": null,
+                     *           "sources": []
+                     *         },
+                     *         "asset": {
+                     *           "symbol": "ETH",
+                     *           "usd_rate": "2500",
+                     *           "as_of": "2026-11-25T09:30:00.000Z",
+                     *           "sources": [
+                     *             {
+                     *               "name": "kraken",
+                     *               "usd_rate": "2500.2",
+                     *               "read_at": "2026-11-25T09:30:00.000Z"
+                     *             },
+                     *             {
+                     *               "name": "coinbase",
+                     *               "usd_rate": "2499.8",
+                     *               "read_at": "2026-11-25T09:30:00.000Z"
+                     *             }
+                     *           ]
+                     *         }
+                     *       },
+                     *       "pending_amount": "0",
+                     *       "paid_amount": "0.01",
+                     *       "reversed_amount": "0",
+                     *       "amount_remaining": "0",
+                     *       "refunded_amount": "0",
+                     *       "cancelled_at": null,
+                     *       "description": "Two tickets",
+                     *       "metadata": {
+                     *         "customer": "7"
+                     *       },
+                     *       "url": "https://pay.example/pay/inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *       "address": {
+                     *         "address": "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+                     *         "uri": "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+                     *       },
+                     *       "payments": [
+                     *         {
+                     *           "tx_hash": "0x5e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a76",
+                     *           "output_index": 0,
+                     *           "amount": "0.01",
+                     *           "status": "confirmed",
+                     *           "confirmations": 12,
+                     *           "required_confirmations": 12,
+                     *           "block_height": 21500000,
+                     *           "first_seen_at": "2026-11-25T09:30:00.000Z",
+                     *           "confirmed_at": "2026-11-25T10:30:00.000Z",
+                     *           "explorer_url": "https://etherscan.io/tx/0x5e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a76"
+                     *         }
+                     *       ],
+                     *       "refunds": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["Invoice"];
                 };
             };
@@ -1639,7 +1872,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the invoice. */
+                /**
+                 * @description The id of the invoice.
+                 * @example inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
@@ -1656,6 +1892,75 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "external_id": "order-1042",
+                     *         "amount_fiat": "25.00",
+                     *         "usd_rate": "2500",
+                     *         "status": "expired",
+                     *         "expires_at": "2026-11-25T09:30:00.000Z",
+                     *         "paid_at": null,
+                     *         "created_at": "2026-11-25T09:30:00.000Z",
+                     *         "amount": "0.01",
+                     *         "asset": {
+                     *           "id": 2,
+                     *           "symbol": "ETH",
+                     *           "name": "Ethereum",
+                     *           "decimals": 18,
+                     *           "chain": "ethereum",
+                     *           "type": "native",
+                     *           "usd_rate": "2500",
+                     *           "network_fee": "0.0005",
+                     *           "min_confirmations": 12
+                     *         },
+                     *         "currency": "USD",
+                     *         "rate": {
+                     *           "currency": {
+                     *             "code": "USD",
+                     *             "usd_rate": "1",
+                     *             "as_of": null,
+                     *             "sources": []
+                     *           },
+                     *           "asset": {
+                     *             "symbol": "ETH",
+                     *             "usd_rate": "2500",
+                     *             "as_of": "2026-11-25T09:30:00.000Z",
+                     *             "sources": [
+                     *               {
+                     *                 "name": "kraken",
+                     *                 "usd_rate": "2500.2",
+                     *                 "read_at": "2026-11-25T09:30:00.000Z"
+                     *               },
+                     *               {
+                     *                 "name": "coinbase",
+                     *                 "usd_rate": "2499.8",
+                     *                 "read_at": "2026-11-25T09:30:00.000Z"
+                     *               }
+                     *             ]
+                     *           }
+                     *         },
+                     *         "pending_amount": "0",
+                     *         "paid_amount": "0",
+                     *         "reversed_amount": "0",
+                     *         "amount_remaining": "0.01",
+                     *         "refunded_amount": "0",
+                     *         "cancelled_at": "2026-11-25T09:30:00.000Z",
+                     *         "description": "Two tickets",
+                     *         "metadata": {
+                     *           "customer": "7"
+                     *         },
+                     *         "url": "https://pay.example/pay/inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "address": {
+                     *           "address": "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+                     *           "uri": "ethereum:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed@1?value=1e16"
+                     *         },
+                     *         "payments": [],
+                     *         "refunds": []
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         data: components["schemas"]["Invoice"];
                     };
@@ -1678,6 +1983,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "currency": "EUR",
+                     *       "expires_in": 30,
+                     *       "tolerance": "0.5"
+                     *     }
+                     */
                     "application/json": components["schemas"]["InvoiceSettings"];
                 };
             };
@@ -1692,6 +2004,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "currency": "EUR",
+                 *       "expires_in": 30,
+                 *       "tolerance": 0.5
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * @description The currency of new invoices.
@@ -1712,6 +2031,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "Invoice settings updated successfully.",
+                     *       "data": {
+                     *         "currency": "EUR",
+                     *         "expires_in": 30,
+                     *         "tolerance": "0.5"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -1726,7 +2055,10 @@ export interface operations {
             query?: {
                 /** @description The number of the page. */
                 page?: number;
-                /** @description How many items a page has. */
+                /**
+                 * @description How many items a page has.
+                 * @example 10
+                 */
                 perPage?: number;
             };
             header?: never;
@@ -1741,6 +2073,65 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *           "url": "https://pay.example/link/plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *           "status": "active",
+                     *           "description": "Donation",
+                     *           "metadata": {},
+                     *           "amount_fiat": null,
+                     *           "amount_min": "5.00",
+                     *           "amount_max": "500.00",
+                     *           "currency": "USD",
+                     *           "asset": null,
+                     *           "assets": "all",
+                     *           "expires_in": null,
+                     *           "succeed_url": null,
+                     *           "timeout_url": null,
+                     *           "valid_until": null,
+                     *           "max_open": 100,
+                     *           "open_invoices": 0,
+                     *           "created_at": "2026-11-25T09:30:00.000Z",
+                     *           "deactivated_at": null
+                     *         }
+                     *       ],
+                     *       "links": {
+                     *         "first": "https://pay.example/api/payment-links?page=1",
+                     *         "last": "https://pay.example/api/payment-links?page=1",
+                     *         "prev": null,
+                     *         "next": null
+                     *       },
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "from": 1,
+                     *         "last_page": 1,
+                     *         "links": [
+                     *           {
+                     *             "url": null,
+                     *             "label": "&laquo; Previous",
+                     *             "active": false
+                     *           },
+                     *           {
+                     *             "url": "https://pay.example/api/payment-links?page=1",
+                     *             "label": "1",
+                     *             "active": true
+                     *           },
+                     *           {
+                     *             "url": null,
+                     *             "label": "Next &raquo;",
+                     *             "active": false
+                     *           }
+                     *         ],
+                     *         "path": "https://pay.example/api/payment-links",
+                     *         "per_page": 10,
+                     *         "to": 1,
+                     *         "total": 1
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["PaymentLinkPage"];
                 };
             };
@@ -1750,7 +2141,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: repeating it with the same key and body answers as the first time. */
+                /**
+                 * @description Names the request: repeating it with the same key and body answers as the first time.
+                 * @example donations
+                 */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -1758,6 +2152,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "description": "Donation",
+                 *       "amount_min": 5,
+                 *       "amount_max": 500
+                 *     }
+                 */
                 "application/json": {
                     /** @description The price in `currency`. Without it the payer types the amount. */
                     amount?: number | string | null;
@@ -1817,6 +2218,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "Payment link created successfully.",
+                     *       "data": {
+                     *         "id": "plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "url": "https://pay.example/link/plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "status": "active",
+                     *         "description": "Donation",
+                     *         "metadata": {},
+                     *         "amount_fiat": null,
+                     *         "amount_min": "5.00",
+                     *         "amount_max": "500.00",
+                     *         "currency": "USD",
+                     *         "asset": null,
+                     *         "assets": "all",
+                     *         "expires_in": null,
+                     *         "succeed_url": null,
+                     *         "timeout_url": null,
+                     *         "valid_until": null,
+                     *         "max_open": 100,
+                     *         "open_invoices": 0,
+                     *         "created_at": "2026-11-25T09:30:00.000Z",
+                     *         "deactivated_at": null
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -1831,7 +2258,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the payment link. */
+                /**
+                 * @description The id of the payment link.
+                 * @example plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
@@ -1844,6 +2274,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *       "url": "https://pay.example/link/plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *       "status": "active",
+                     *       "description": "Donation",
+                     *       "metadata": {},
+                     *       "amount_fiat": null,
+                     *       "amount_min": "5.00",
+                     *       "amount_max": "500.00",
+                     *       "currency": "USD",
+                     *       "asset": null,
+                     *       "assets": "all",
+                     *       "expires_in": null,
+                     *       "succeed_url": null,
+                     *       "timeout_url": null,
+                     *       "valid_until": null,
+                     *       "max_open": 100,
+                     *       "open_invoices": 0,
+                     *       "created_at": "2026-11-25T09:30:00.000Z",
+                     *       "deactivated_at": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["PaymentLink"];
                 };
             };
@@ -1854,13 +2307,21 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the payment link. */
+                /**
+                 * @description The id of the payment link.
+                 * @example plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "max_open": 500
+                 *     }
+                 */
                 "application/json": {
                     /** @description How many of its invoices may be open at a time. */
                     max_open: number;
@@ -1874,6 +2335,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "Payment link updated successfully.",
+                     *       "data": {
+                     *         "id": "plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "url": "https://pay.example/link/plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "status": "active",
+                     *         "description": "Donation",
+                     *         "metadata": {},
+                     *         "amount_fiat": null,
+                     *         "amount_min": "5.00",
+                     *         "amount_max": "500.00",
+                     *         "currency": "USD",
+                     *         "asset": null,
+                     *         "assets": "all",
+                     *         "expires_in": null,
+                     *         "succeed_url": null,
+                     *         "timeout_url": null,
+                     *         "valid_until": null,
+                     *         "max_open": 500,
+                     *         "open_invoices": 0,
+                     *         "created_at": "2026-11-25T09:30:00.000Z",
+                     *         "deactivated_at": null
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -1888,7 +2375,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the payment link. */
+                /**
+                 * @description The id of the payment link.
+                 * @example plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
@@ -1905,6 +2395,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "url": "https://pay.example/link/plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "status": "deactivated",
+                     *         "description": "Donation",
+                     *         "metadata": {},
+                     *         "amount_fiat": null,
+                     *         "amount_min": "5.00",
+                     *         "amount_max": "500.00",
+                     *         "currency": "USD",
+                     *         "asset": null,
+                     *         "assets": "all",
+                     *         "expires_in": null,
+                     *         "succeed_url": null,
+                     *         "timeout_url": null,
+                     *         "valid_until": null,
+                     *         "max_open": 100,
+                     *         "open_invoices": 0,
+                     *         "created_at": "2026-11-25T09:30:00.000Z",
+                     *         "deactivated_at": "2026-11-25T10:30:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         data: components["schemas"]["PaymentLink"];
                     };
@@ -1916,17 +2431,28 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: repeating it with the same key and body answers as the first time. */
+                /**
+                 * @description Names the request: repeating it with the same key and body answers as the first time.
+                 * @example order-1042-refund
+                 */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The id of the invoice. */
+                /**
+                 * @description The id of the invoice.
+                 * @example inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "amount": 25
+                 *     }
+                 */
                 "application/json": {
                     /** @description In the currency of the invoice; `all` that is left, or the `surplus` over what was due. */
                     amount: (number | string) | ("all" | "surplus");
@@ -1959,6 +2485,37 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "Refund created successfully.",
+                     *       "data": {
+                     *         "id": "ref_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "status": "claimable",
+                     *         "invoice_id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "deposit_id": null,
+                     *         "requested": "25",
+                     *         "currency": "USD",
+                     *         "amount_fiat": "25.00",
+                     *         "rate": "then",
+                     *         "rates_now": null,
+                     *         "amount": "0.01",
+                     *         "share": "0.01",
+                     *         "asset": {
+                     *           "id": 2,
+                     *           "symbol": "ETH",
+                     *           "name": "Ethereum",
+                     *           "decimals": 18
+                     *         },
+                     *         "payout_id": null,
+                     *         "external_id": null,
+                     *         "metadata": {},
+                     *         "expires_at": "2026-12-25T09:30:00.000Z",
+                     *         "unfunded_since": null,
+                     *         "created_at": "2026-11-25T09:30:00.000Z",
+                     *         "claim_url": "https://pay.example/claim/3q2-7wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["CreatedRefund"];
                 };
             };
@@ -1971,7 +2528,10 @@ export interface operations {
                 page?: number;
                 /** @description How many items a page has. */
                 perPage?: number;
-                /** @description Only those with this status. */
+                /**
+                 * @description Only those with this status.
+                 * @example claimable
+                 */
                 status?: "claimable" | "pending" | "completed" | "failed" | "expired" | "cancelled";
                 /** @description Only those in this asset. */
                 asset?: "BTC" | "ETH" | "SOL" | "USDC_ERC20" | "USDC_SOL" | "ETH_BASE" | "USDC_BASE" | "POL" | "USDC_POLYGON";
@@ -1998,6 +2558,69 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "ref_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *           "status": "claimable",
+                     *           "invoice_id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *           "deposit_id": null,
+                     *           "requested": "25",
+                     *           "currency": "USD",
+                     *           "amount_fiat": "25.00",
+                     *           "rate": "then",
+                     *           "rates_now": null,
+                     *           "amount": "0.01",
+                     *           "share": "0.01",
+                     *           "asset": {
+                     *             "id": 2,
+                     *             "symbol": "ETH",
+                     *             "name": "Ethereum",
+                     *             "decimals": 18
+                     *           },
+                     *           "payout_id": null,
+                     *           "external_id": null,
+                     *           "metadata": {},
+                     *           "expires_at": "2026-12-25T09:30:00.000Z",
+                     *           "unfunded_since": null,
+                     *           "created_at": "2026-11-25T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "links": {
+                     *         "first": "https://pay.example/api/refunds?page=1",
+                     *         "last": "https://pay.example/api/refunds?page=1",
+                     *         "prev": null,
+                     *         "next": null
+                     *       },
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "from": 1,
+                     *         "last_page": 1,
+                     *         "links": [
+                     *           {
+                     *             "url": null,
+                     *             "label": "&laquo; Previous",
+                     *             "active": false
+                     *           },
+                     *           {
+                     *             "url": "https://pay.example/api/refunds?page=1",
+                     *             "label": "1",
+                     *             "active": true
+                     *           },
+                     *           {
+                     *             "url": null,
+                     *             "label": "Next &raquo;",
+                     *             "active": false
+                     *           }
+                     *         ],
+                     *         "path": "https://pay.example/api/refunds",
+                     *         "per_page": 10,
+                     *         "to": 1,
+                     *         "total": 1
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["RefundPage"];
                 };
             };
@@ -2008,7 +2631,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the refund. */
+                /**
+                 * @description The id of the refund.
+                 * @example ref_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
@@ -2021,6 +2647,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "ref_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *       "status": "claimable",
+                     *       "invoice_id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *       "deposit_id": null,
+                     *       "requested": "25",
+                     *       "currency": "USD",
+                     *       "amount_fiat": "25.00",
+                     *       "rate": "then",
+                     *       "rates_now": null,
+                     *       "amount": "0.01",
+                     *       "share": "0.01",
+                     *       "asset": {
+                     *         "id": 2,
+                     *         "symbol": "ETH",
+                     *         "name": "Ethereum",
+                     *         "decimals": 18
+                     *       },
+                     *       "payout_id": null,
+                     *       "external_id": null,
+                     *       "metadata": {},
+                     *       "expires_at": "2026-12-25T09:30:00.000Z",
+                     *       "unfunded_since": null,
+                     *       "created_at": "2026-11-25T09:30:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Refund"];
                 };
             };
@@ -2031,7 +2684,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the refund. */
+                /**
+                 * @description The id of the refund.
+                 * @example ref_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
@@ -2048,6 +2704,35 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "ref_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "status": "cancelled",
+                     *         "invoice_id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "deposit_id": null,
+                     *         "requested": "25",
+                     *         "currency": "USD",
+                     *         "amount_fiat": "25.00",
+                     *         "rate": "then",
+                     *         "rates_now": null,
+                     *         "amount": "0.01",
+                     *         "share": "0.01",
+                     *         "asset": {
+                     *           "id": 2,
+                     *           "symbol": "ETH",
+                     *           "name": "Ethereum",
+                     *           "decimals": 18
+                     *         },
+                     *         "payout_id": null,
+                     *         "external_id": null,
+                     *         "metadata": {},
+                     *         "expires_at": "2026-12-25T09:30:00.000Z",
+                     *         "unfunded_since": null,
+                     *         "created_at": "2026-11-25T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         data: components["schemas"]["Refund"];
                     };
@@ -2059,17 +2744,28 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: repeating it with the same key and body answers as the first time. */
+                /**
+                 * @description Names the request: repeating it with the same key and body answers as the first time.
+                 * @example late-payment-1042
+                 */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The id of the unresolved funds. */
+                /**
+                 * @description The id of the unresolved funds.
+                 * @example dep_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "address": "0x8ba1f109551bD432803012645Ac136ddd64DBA72"
+                 *     }
+                 */
                 "application/json": {
                     /** @description The recipient. Give this, or `claim`. */
                     address?: string | null;
@@ -2098,6 +2794,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "Payout created successfully.",
+                     *       "data": {
+                     *         "id": 52810934471203
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["CreatedPayout"] | components["schemas"]["CreatedRefund"];
                 };
             };
@@ -2112,7 +2816,10 @@ export interface operations {
                 perPage?: number;
                 /** @description Only those with this status. */
                 status?: "pending" | "mined" | "failed";
-                /** @description Only those in this asset. */
+                /**
+                 * @description Only those in this asset.
+                 * @example ETH
+                 */
                 asset?: "BTC" | "ETH" | "SOL" | "USDC_ERC20" | "USDC_SOL" | "ETH_BASE" | "USDC_BASE" | "POL" | "USDC_POLYGON";
                 /** @description Created at this moment or later. */
                 created_from?: string;
@@ -2147,6 +2854,74 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 52810934471203,
+                     *           "type": "payout",
+                     *           "amount": "0.5",
+                     *           "tx_hash": "0x5e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a76",
+                     *           "to_address": "0x8ba1f109551bD432803012645Ac136ddd64DBA72",
+                     *           "status": "mined",
+                     *           "failed_reason": "",
+                     *           "cancel_requested_at": null,
+                     *           "created_at": "2026-11-25T09:30:00.000Z",
+                     *           "completed_at": "2026-11-25T10:30:00.000Z",
+                     *           "failed_at": null,
+                     *           "asset": {
+                     *             "id": 2,
+                     *             "symbol": "ETH",
+                     *             "name": "Ethereum",
+                     *             "decimals": 18
+                     *           },
+                     *           "network_fee": "0.0005",
+                     *           "total": "0.5005",
+                     *           "usd_rate": "2500",
+                     *           "usd_value": "1250",
+                     *           "external_id": "supplier-7",
+                     *           "metadata": {},
+                     *           "deposit_id": null,
+                     *           "batch_id": null,
+                     *           "automatic": false,
+                     *           "refund_id": null,
+                     *           "invoice_id": null
+                     *         }
+                     *       ],
+                     *       "links": {
+                     *         "first": "https://pay.example/api/payouts?page=1",
+                     *         "last": "https://pay.example/api/payouts?page=1",
+                     *         "prev": null,
+                     *         "next": null
+                     *       },
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "from": 1,
+                     *         "last_page": 1,
+                     *         "links": [
+                     *           {
+                     *             "url": null,
+                     *             "label": "&laquo; Previous",
+                     *             "active": false
+                     *           },
+                     *           {
+                     *             "url": "https://pay.example/api/payouts?page=1",
+                     *             "label": "1",
+                     *             "active": true
+                     *           },
+                     *           {
+                     *             "url": null,
+                     *             "label": "Next &raquo;",
+                     *             "active": false
+                     *           }
+                     *         ],
+                     *         "path": "https://pay.example/api/payouts",
+                     *         "per_page": 10,
+                     *         "to": 1,
+                     *         "total": 1
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["PayoutPage"];
                     "text/csv": string;
                 };
@@ -2157,7 +2932,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: repeating it with the same key and body answers as the first time. */
+                /**
+                 * @description Names the request: repeating it with the same key and body answers as the first time.
+                 * @example supplier-7
+                 */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -2165,6 +2943,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "asset": "ETH",
+                 *       "amount": 0.5,
+                 *       "address": "0x8ba1f109551bD432803012645Ac136ddd64DBA72",
+                 *       "external_id": "supplier-7"
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * @description The symbol of an active asset.
@@ -2194,6 +2980,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "Payout created successfully.",
+                     *       "data": {
+                     *         "id": 52810934471203
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["CreatedPayout"];
                 };
             };
@@ -2202,11 +2996,20 @@ export interface operations {
     quotePayout: {
         parameters: {
             query: {
-                /** @description The symbol of an active asset. */
+                /**
+                 * @description The symbol of an active asset.
+                 * @example ETH
+                 */
                 asset: "BTC" | "ETH" | "SOL" | "USDC_ERC20" | "USDC_SOL" | "ETH_BASE" | "USDC_BASE" | "POL" | "USDC_POLYGON";
-                /** @description As for a payout. */
+                /**
+                 * @description As for a payout.
+                 * @example 0.5
+                 */
                 amount: (number | string) | "max";
-                /** @description The recipient, to be checked. */
+                /**
+                 * @description The recipient, to be checked.
+                 * @example 0x8ba1f109551bD432803012645Ac136ddd64DBA72
+                 */
                 address?: string;
             };
             header?: never;
@@ -2221,6 +3024,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "amount": "0.5",
+                     *       "network_fee": "0.0005",
+                     *       "total": "0.5005",
+                     *       "usd_rate": "2500",
+                     *       "usd_value": "1250",
+                     *       "promised_amount": "0",
+                     *       "to_address": "0x8ba1f109551bD432803012645Ac136ddd64DBA72",
+                     *       "asset": {
+                     *         "id": 2,
+                     *         "symbol": "ETH",
+                     *         "name": "Ethereum",
+                     *         "decimals": 18
+                     *       },
+                     *       "valid": {
+                     *         "as_of": "2026-11-25T09:30:00.000Z",
+                     *         "guaranteed": false
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["PayoutQuote"];
                 };
             };
@@ -2231,7 +3055,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the payout. */
+                /**
+                 * @description The id of the payout.
+                 * @example 52810934471203
+                 */
                 id: number;
             };
             cookie?: never;
@@ -2244,6 +3071,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 52810934471203,
+                     *       "type": "payout",
+                     *       "amount": "0.5",
+                     *       "tx_hash": "0x5e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a76",
+                     *       "to_address": "0x8ba1f109551bD432803012645Ac136ddd64DBA72",
+                     *       "status": "mined",
+                     *       "failed_reason": "",
+                     *       "cancel_requested_at": null,
+                     *       "created_at": "2026-11-25T09:30:00.000Z",
+                     *       "completed_at": "2026-11-25T10:30:00.000Z",
+                     *       "failed_at": null,
+                     *       "asset": {
+                     *         "id": 2,
+                     *         "symbol": "ETH",
+                     *         "name": "Ethereum",
+                     *         "decimals": 18
+                     *       },
+                     *       "network_fee": "0.0005",
+                     *       "total": "0.5005",
+                     *       "usd_rate": "2500",
+                     *       "usd_value": "1250",
+                     *       "external_id": "supplier-7",
+                     *       "metadata": {},
+                     *       "deposit_id": null,
+                     *       "batch_id": null,
+                     *       "automatic": false,
+                     *       "refund_id": null,
+                     *       "invoice_id": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Payout"];
                 };
             };
@@ -2254,7 +3113,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the payout. */
+                /**
+                 * @description The id of the payout.
+                 * @example 52810934471203
+                 */
                 id: number;
             };
             cookie?: never;
@@ -2271,6 +3133,41 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "Payout cancelled successfully.",
+                     *       "data": {
+                     *         "id": 52810934471203,
+                     *         "type": "payout",
+                     *         "amount": "0.5",
+                     *         "tx_hash": null,
+                     *         "to_address": "0x8ba1f109551bD432803012645Ac136ddd64DBA72",
+                     *         "status": "failed",
+                     *         "failed_reason": "cancelled",
+                     *         "cancel_requested_at": "2026-11-25T10:30:00.000Z",
+                     *         "created_at": "2026-11-25T09:30:00.000Z",
+                     *         "completed_at": null,
+                     *         "failed_at": "2026-11-25T10:30:00.000Z",
+                     *         "asset": {
+                     *           "id": 2,
+                     *           "symbol": "ETH",
+                     *           "name": "Ethereum",
+                     *           "decimals": 18
+                     *         },
+                     *         "network_fee": "0.0005",
+                     *         "total": "0.5005",
+                     *         "usd_rate": "2500",
+                     *         "usd_value": "1250",
+                     *         "external_id": "supplier-7",
+                     *         "metadata": {},
+                     *         "deposit_id": null,
+                     *         "batch_id": null,
+                     *         "automatic": false,
+                     *         "refund_id": null,
+                     *         "invoice_id": null
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -2300,7 +3197,10 @@ export interface operations {
             query?: {
                 /** @description The number of the page. */
                 page?: number;
-                /** @description How many items a page has. */
+                /**
+                 * @description How many items a page has.
+                 * @example 10
+                 */
                 perPage?: number;
             };
             header?: never;
@@ -2315,6 +3215,58 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "pba_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *           "type": "payout_batch",
+                     *           "mode": "each",
+                     *           "created_at": "2026-11-25T09:30:00.000Z",
+                     *           "totals": {
+                     *             "lines": 1,
+                     *             "created": 1,
+                     *             "refused": 0,
+                     *             "invalid": 0,
+                     *             "unavailable": 0,
+                     *             "undecided": 0
+                     *           }
+                     *         }
+                     *       ],
+                     *       "links": {
+                     *         "first": "https://pay.example/api/payout-batches?page=1",
+                     *         "last": "https://pay.example/api/payout-batches?page=1",
+                     *         "prev": null,
+                     *         "next": null
+                     *       },
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "from": 1,
+                     *         "last_page": 1,
+                     *         "links": [
+                     *           {
+                     *             "url": null,
+                     *             "label": "&laquo; Previous",
+                     *             "active": false
+                     *           },
+                     *           {
+                     *             "url": "https://pay.example/api/payout-batches?page=1",
+                     *             "label": "1",
+                     *             "active": true
+                     *           },
+                     *           {
+                     *             "url": null,
+                     *             "label": "Next &raquo;",
+                     *             "active": false
+                     *           }
+                     *         ],
+                     *         "path": "https://pay.example/api/payout-batches",
+                     *         "per_page": 10,
+                     *         "to": 1,
+                     *         "total": 1
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["PayoutBatchPage"];
                 };
             };
@@ -2327,7 +3279,10 @@ export interface operations {
                 mode?: "each" | "all_or_nothing";
             };
             header?: {
-                /** @description Names the request: repeating it with the same key and body answers as the first time. */
+                /**
+                 * @description Names the request: repeating it with the same key and body answers as the first time.
+                 * @example salaries-2026-11
+                 */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -2335,6 +3290,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "mode": "each",
+                 *       "payouts": [
+                 *         {
+                 *           "asset": "ETH",
+                 *           "amount": 0.5,
+                 *           "address": "0x8ba1f109551bD432803012645Ac136ddd64DBA72"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * @description `each`: each line is paid or not by itself. `all_or_nothing`: all lines are paid, or none.
@@ -2373,6 +3340,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "The batch was carried out.",
+                     *       "data": {
+                     *         "id": "pba_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "type": "payout_batch",
+                     *         "mode": "each",
+                     *         "created_at": "2026-11-25T09:30:00.000Z",
+                     *         "totals": {
+                     *           "lines": 1,
+                     *           "created": 1,
+                     *           "refused": 0,
+                     *           "invalid": 0,
+                     *           "unavailable": 0,
+                     *           "undecided": 0
+                     *         },
+                     *         "lines": [
+                     *           {
+                     *             "line": 1,
+                     *             "status": "created",
+                     *             "payout_id": 52810934471203
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -2387,7 +3380,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the batch. */
+                /**
+                 * @description The id of the batch.
+                 * @example pba_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
@@ -2400,6 +3396,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "pba_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *       "type": "payout_batch",
+                     *       "mode": "each",
+                     *       "created_at": "2026-11-25T09:30:00.000Z",
+                     *       "totals": {
+                     *         "lines": 1,
+                     *         "created": 1,
+                     *         "refused": 0,
+                     *         "invalid": 0,
+                     *         "unavailable": 0,
+                     *         "undecided": 0
+                     *       },
+                     *       "lines": [
+                     *         {
+                     *           "line": 1,
+                     *           "status": "created",
+                     *           "payout_id": 52810934471203
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["PayoutBatch"];
                 };
             };
@@ -2420,6 +3439,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "type": "automatic_payout",
+                     *           "asset": {
+                     *             "id": 2,
+                     *             "symbol": "ETH",
+                     *             "name": "Ethereum",
+                     *             "decimals": 18
+                     *           },
+                     *           "address": "0x8ba1f109551bD432803012645Ac136ddd64DBA72",
+                     *           "schedule": "threshold",
+                     *           "threshold": "2",
+                     *           "enabled": true,
+                     *           "next_run_at": "2026-11-25T09:30:00.000Z",
+                     *           "last_run_at": null,
+                     *           "last_payout_id": null,
+                     *           "last_error": null,
+                     *           "created_at": "2026-11-25T09:30:00.000Z",
+                     *           "updated_at": "2026-11-25T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description The rules. */
                         data: components["schemas"]["AutomaticPayout"][];
@@ -2433,13 +3477,23 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The symbol of the asset. */
+                /**
+                 * @description The symbol of the asset.
+                 * @example ETH
+                 */
                 asset: components["schemas"]["AssetSymbol"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "address": "0x8ba1f109551bD432803012645Ac136ddd64DBA72",
+                 *       "schedule": "threshold",
+                 *       "threshold": 2
+                 *     }
+                 */
                 "application/json": {
                     /** @description The recipient. */
                     address: string;
@@ -2465,6 +3519,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "Automatic payout saved successfully.",
+                     *       "data": {
+                     *         "type": "automatic_payout",
+                     *         "asset": {
+                     *           "id": 2,
+                     *           "symbol": "ETH",
+                     *           "name": "Ethereum",
+                     *           "decimals": 18
+                     *         },
+                     *         "address": "0x8ba1f109551bD432803012645Ac136ddd64DBA72",
+                     *         "schedule": "threshold",
+                     *         "threshold": "2",
+                     *         "enabled": true,
+                     *         "next_run_at": "2026-11-25T09:30:00.000Z",
+                     *         "last_run_at": null,
+                     *         "last_payout_id": null,
+                     *         "last_error": null,
+                     *         "created_at": "2026-11-25T09:30:00.000Z",
+                     *         "updated_at": "2026-11-25T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -2479,7 +3557,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The symbol of the asset. */
+                /**
+                 * @description The symbol of the asset.
+                 * @example ETH
+                 */
                 asset: components["schemas"]["AssetSymbol"];
             };
             cookie?: never;
@@ -2492,6 +3573,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "Automatic payout deleted successfully."
+                     *     }
+                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -2515,6 +3601,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "asset": {
+                     *             "id": 2,
+                     *             "symbol": "ETH",
+                     *             "name": "Ethereum",
+                     *             "decimals": 18,
+                     *             "chain": "ethereum",
+                     *             "type": "native",
+                     *             "usd_rate": "2500",
+                     *             "network_fee": "0.0005",
+                     *             "min_confirmations": 12
+                     *           },
+                     *           "balance": "1.25",
+                     *           "usd_value": "3125",
+                     *           "held": "0"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description The balances. */
                         data: components["schemas"]["Balance"][];
@@ -2526,13 +3634,19 @@ export interface operations {
     listBalanceTransactions: {
         parameters: {
             query?: {
-                /** @description At most so many. Default: 10. */
+                /**
+                 * @description At most so many. Default: 10.
+                 * @example 10
+                 */
                 limit?: number;
                 /** @description The id after which the page begins: older ones. */
                 starting_after?: string;
                 /** @description The id before which the page ends: newer ones. Not together with `starting_after`. */
                 ending_before?: string;
-                /** @description Only those of this asset. */
+                /**
+                 * @description Only those of this asset.
+                 * @example ETH
+                 */
                 asset?: "BTC" | "ETH" | "SOL" | "USDC_ERC20" | "USDC_SOL" | "ETH_BASE" | "USDC_BASE" | "POL" | "USDC_POLYGON";
                 /** @description Only those of this type. */
                 type?: "payment" | "payment_reversal" | "payment_recovery" | "unresolved_accepted" | "payout" | "payout_failed" | "payout_voided" | "refund" | "refund_failed" | "refund_voided";
@@ -2559,6 +3673,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "txn_deposit-dep_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *           "type": "payment",
+                     *           "asset": {
+                     *             "id": 2,
+                     *             "symbol": "ETH",
+                     *             "name": "Ethereum",
+                     *             "decimals": 18
+                     *           },
+                     *           "amount": "0.01",
+                     *           "fee": "0",
+                     *           "net": "0.01",
+                     *           "balance_after": "1.25",
+                     *           "usd_rate": "2500",
+                     *           "usd_value": "25",
+                     *           "currency": "USD",
+                     *           "currency_usd_rate": "1",
+                     *           "value": "25",
+                     *           "source": {
+                     *             "type": "invoice",
+                     *             "id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg"
+                     *           },
+                     *           "payout_id": null,
+                     *           "created_at": "2026-11-25T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "has_more": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["BalanceTransactionPage"];
                     "text/csv": string;
                 };
@@ -2568,9 +3714,15 @@ export interface operations {
     getStatement: {
         parameters: {
             query: {
-                /** @description A month (UTC) that has begun, such as 2026-11. */
+                /**
+                 * @description A month (UTC) that has begun, such as 2026-11.
+                 * @example 2026-10
+                 */
                 month: string;
-                /** @description The symbol of the asset. */
+                /**
+                 * @description The symbol of the asset.
+                 * @example ETH
+                 */
                 asset: "BTC" | "ETH" | "SOL" | "USDC_ERC20" | "USDC_SOL" | "ETH_BASE" | "USDC_BASE" | "POL" | "USDC_POLYGON";
                 /** @description What values are in. */
                 currency?: "USD" | "EUR" | "GBP" | "CHF" | "JPY" | "CAD" | "AUD";
@@ -2589,6 +3741,43 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "month": "2026-10",
+                     *       "asset": {
+                     *         "id": 2,
+                     *         "symbol": "ETH",
+                     *         "name": "Ethereum",
+                     *         "decimals": 18
+                     *       },
+                     *       "currency": "USD",
+                     *       "from": "2026-10-01T00:00:00.000Z",
+                     *       "to": "2026-11-01T00:00:00.000Z",
+                     *       "complete": true,
+                     *       "opening_balance": "1.24",
+                     *       "entries": [
+                     *         {
+                     *           "type": "payment",
+                     *           "count": 1,
+                     *           "amount": "0.01",
+                     *           "fee": "0",
+                     *           "net": "0.01",
+                     *           "value": "25",
+                     *           "without_value": 0
+                     *         }
+                     *       ],
+                     *       "total": {
+                     *         "count": 1,
+                     *         "amount": "0.01",
+                     *         "fee": "0",
+                     *         "net": "0.01",
+                     *         "value": "25",
+                     *         "without_value": 0
+                     *       },
+                     *       "closing_balance": "1.25",
+                     *       "generated_at": "2026-11-25T09:30:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Statement"];
                     "text/csv": string;
                     "text/html": string;
@@ -2611,6 +3800,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 2,
+                     *           "symbol": "ETH",
+                     *           "name": "Ethereum",
+                     *           "decimals": 18,
+                     *           "chain": "ethereum",
+                     *           "type": "native",
+                     *           "usd_rate": "2500",
+                     *           "network_fee": "0.0005",
+                     *           "min_confirmations": 12
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description The assets, in the order of their ids. */
                         data: components["schemas"]["Asset"][];
@@ -2626,7 +3832,10 @@ export interface operations {
                 page?: number;
                 /** @description How many items a page has. */
                 perPage?: number;
-                /** @description Only those with this status. */
+                /**
+                 * @description Only those with this status.
+                 * @example open
+                 */
                 status?: "open" | "accepted" | "returning" | "returned" | "reversed";
                 /** @description Only those in this asset. */
                 asset?: "BTC" | "ETH" | "SOL" | "USDC_ERC20" | "USDC_SOL" | "ETH_BASE" | "USDC_BASE" | "POL" | "USDC_POLYGON";
@@ -2649,6 +3858,63 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "dep_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *           "status": "open",
+                     *           "reason": "late",
+                     *           "amount": "0.01",
+                     *           "returning_amount": "0",
+                     *           "returned_amount": "0",
+                     *           "asset": {
+                     *             "id": 2,
+                     *             "symbol": "ETH",
+                     *             "name": "Ethereum",
+                     *             "decimals": 18
+                     *           },
+                     *           "invoice_id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *           "tx_hash": "0x5e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a76",
+                     *           "payout_id": null,
+                     *           "created_at": "2026-11-25T09:30:00.000Z",
+                     *           "resolved_at": null
+                     *         }
+                     *       ],
+                     *       "links": {
+                     *         "first": "https://pay.example/api/unresolved?page=1",
+                     *         "last": "https://pay.example/api/unresolved?page=1",
+                     *         "prev": null,
+                     *         "next": null
+                     *       },
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "from": 1,
+                     *         "last_page": 1,
+                     *         "links": [
+                     *           {
+                     *             "url": null,
+                     *             "label": "&laquo; Previous",
+                     *             "active": false
+                     *           },
+                     *           {
+                     *             "url": "https://pay.example/api/unresolved?page=1",
+                     *             "label": "1",
+                     *             "active": true
+                     *           },
+                     *           {
+                     *             "url": null,
+                     *             "label": "Next &raquo;",
+                     *             "active": false
+                     *           }
+                     *         ],
+                     *         "path": "https://pay.example/api/unresolved",
+                     *         "per_page": 10,
+                     *         "to": 1,
+                     *         "total": 1
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["UnresolvedPage"];
                     "text/csv": string;
                 };
@@ -2660,7 +3926,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the unresolved funds. */
+                /**
+                 * @description The id of the unresolved funds.
+                 * @example dep_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
@@ -2673,6 +3942,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "dep_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *       "status": "open",
+                     *       "reason": "late",
+                     *       "amount": "0.01",
+                     *       "returning_amount": "0",
+                     *       "returned_amount": "0",
+                     *       "asset": {
+                     *         "id": 2,
+                     *         "symbol": "ETH",
+                     *         "name": "Ethereum",
+                     *         "decimals": 18
+                     *       },
+                     *       "invoice_id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *       "tx_hash": "0x5e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a76",
+                     *       "payout_id": null,
+                     *       "created_at": "2026-11-25T09:30:00.000Z",
+                     *       "resolved_at": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Unresolved"];
                 };
             };
@@ -2683,7 +3973,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the unresolved funds. */
+                /**
+                 * @description The id of the unresolved funds.
+                 * @example dep_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
@@ -2700,6 +3993,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "The funds were added to the balance.",
+                     *       "data": {
+                     *         "id": "dep_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "status": "accepted",
+                     *         "reason": "late",
+                     *         "amount": "0.01",
+                     *         "returning_amount": "0",
+                     *         "returned_amount": "0",
+                     *         "asset": {
+                     *           "id": 2,
+                     *           "symbol": "ETH",
+                     *           "name": "Ethereum",
+                     *           "decimals": 18
+                     *         },
+                     *         "invoice_id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "tx_hash": "0x5e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a76",
+                     *         "payout_id": null,
+                     *         "created_at": "2026-11-25T09:30:00.000Z",
+                     *         "resolved_at": "2026-11-25T10:30:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -2714,7 +4031,10 @@ export interface operations {
             query?: {
                 /** @description The number of the page. */
                 page?: number;
-                /** @description How many items a page has. */
+                /**
+                 * @description How many items a page has.
+                 * @example 10
+                 */
                 perPage?: number;
             };
             header?: never;
@@ -2729,6 +4049,60 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *           "url": "https://shop.example/webhooks",
+                     *           "events": [
+                     *             "invoice.paid",
+                     *             "invoice.expired"
+                     *           ],
+                     *           "description": "The shop",
+                     *           "enabled": true,
+                     *           "disabled_reason": null,
+                     *           "disabled_at": null,
+                     *           "missed_since": null,
+                     *           "failing_since": null,
+                     *           "paused_until": null,
+                     *           "created_at": "2026-11-25T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "links": {
+                     *         "first": "https://pay.example/api/webhooks?page=1",
+                     *         "last": "https://pay.example/api/webhooks?page=1",
+                     *         "prev": null,
+                     *         "next": null
+                     *       },
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "from": 1,
+                     *         "last_page": 1,
+                     *         "links": [
+                     *           {
+                     *             "url": null,
+                     *             "label": "&laquo; Previous",
+                     *             "active": false
+                     *           },
+                     *           {
+                     *             "url": "https://pay.example/api/webhooks?page=1",
+                     *             "label": "1",
+                     *             "active": true
+                     *           },
+                     *           {
+                     *             "url": null,
+                     *             "label": "Next &raquo;",
+                     *             "active": false
+                     *           }
+                     *         ],
+                     *         "path": "https://pay.example/api/webhooks",
+                     *         "per_page": 10,
+                     *         "to": 1,
+                     *         "total": 1
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookPage"];
                 };
             };
@@ -2743,6 +4117,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "url": "https://shop.example/webhooks",
+                 *       "events": [
+                 *         "invoice.paid",
+                 *         "invoice.expired"
+                 *       ],
+                 *       "description": "The shop"
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * Format: uri
@@ -2781,6 +4165,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "Webhook created successfully.",
+                     *       "data": {
+                     *         "id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "url": "https://shop.example/webhooks",
+                     *         "events": [
+                     *           "invoice.paid",
+                     *           "invoice.expired"
+                     *         ],
+                     *         "description": "The shop",
+                     *         "enabled": true,
+                     *         "disabled_reason": null,
+                     *         "disabled_at": null,
+                     *         "missed_since": null,
+                     *         "failing_since": null,
+                     *         "paused_until": null,
+                     *         "created_at": "2026-11-25T09:30:00.000Z",
+                     *         "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -2795,7 +4201,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the endpoint. */
+                /**
+                 * @description The id of the endpoint.
+                 * @example whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
@@ -2808,6 +4217,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *       "url": "https://shop.example/webhooks",
+                     *       "events": [
+                     *         "invoice.paid",
+                     *         "invoice.expired"
+                     *       ],
+                     *       "description": "The shop",
+                     *       "enabled": true,
+                     *       "disabled_reason": null,
+                     *       "disabled_at": null,
+                     *       "missed_since": null,
+                     *       "failing_since": null,
+                     *       "paused_until": null,
+                     *       "created_at": "2026-11-25T09:30:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
@@ -2818,7 +4245,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the endpoint. */
+                /**
+                 * @description The id of the endpoint.
+                 * @example whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
@@ -2831,6 +4261,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "Webhook deleted successfully."
+                     *     }
+                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -2844,13 +4279,21 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the endpoint. */
+                /**
+                 * @description The id of the endpoint.
+                 * @example whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "description": "The new shop"
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * Format: uri
@@ -2873,6 +4316,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "Webhook updated successfully.",
+                     *       "data": {
+                     *         "id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "url": "https://shop.example/webhooks",
+                     *         "events": [
+                     *           "invoice.paid",
+                     *           "invoice.expired"
+                     *         ],
+                     *         "description": "The new shop",
+                     *         "enabled": true,
+                     *         "disabled_reason": null,
+                     *         "disabled_at": null,
+                     *         "missed_since": null,
+                     *         "failing_since": null,
+                     *         "paused_until": null,
+                     *         "created_at": "2026-11-25T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -2887,7 +4351,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the endpoint. */
+                /**
+                 * @description The id of the endpoint.
+                 * @example whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
@@ -2904,6 +4371,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "Webhook enabled successfully.",
+                     *       "data": {
+                     *         "id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "url": "https://shop.example/webhooks",
+                     *         "events": [
+                     *           "invoice.paid",
+                     *           "invoice.expired"
+                     *         ],
+                     *         "description": "The shop",
+                     *         "enabled": true,
+                     *         "disabled_reason": null,
+                     *         "disabled_at": null,
+                     *         "missed_since": null,
+                     *         "failing_since": null,
+                     *         "paused_until": null,
+                     *         "created_at": "2026-11-25T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -2918,7 +4406,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the endpoint. */
+                /**
+                 * @description The id of the endpoint.
+                 * @example whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
@@ -2935,6 +4426,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "Webhook disabled successfully.",
+                     *       "data": {
+                     *         "id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "url": "https://shop.example/webhooks",
+                     *         "events": [
+                     *           "invoice.paid",
+                     *           "invoice.expired"
+                     *         ],
+                     *         "description": "The shop",
+                     *         "enabled": false,
+                     *         "disabled_reason": "Disabled by its owner.",
+                     *         "disabled_at": "2026-11-25T10:30:00.000Z",
+                     *         "missed_since": "2026-11-25T09:30:00.000Z",
+                     *         "failing_since": null,
+                     *         "paused_until": null,
+                     *         "created_at": "2026-11-25T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -2949,13 +4461,21 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the endpoint. */
+                /**
+                 * @description The id of the endpoint.
+                 * @example whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "overlap_hours": 1
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * @description How long the former secrets stay valid; 0: they end now.
@@ -2972,6 +4492,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "Webhook secret rotated successfully.",
+                     *       "data": {
+                     *         "id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "url": "https://shop.example/webhooks",
+                     *         "events": [
+                     *           "invoice.paid",
+                     *           "invoice.expired"
+                     *         ],
+                     *         "description": "The shop",
+                     *         "enabled": true,
+                     *         "disabled_reason": null,
+                     *         "disabled_at": null,
+                     *         "missed_since": null,
+                     *         "failing_since": null,
+                     *         "paused_until": null,
+                     *         "created_at": "2026-11-25T09:30:00.000Z",
+                     *         "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+                     *         "former_secrets_end_at": "2026-11-25T10:30:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -2986,7 +4529,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the endpoint. */
+                /**
+                 * @description The id of the endpoint.
+                 * @example whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
@@ -3003,6 +4549,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "Webhook test queued successfully.",
+                     *       "data": {
+                     *         "delivery_id": "dlv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "event": {
+                     *           "id": "evt_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *           "event": "webhook.test",
+                     *           "created_at": "2026-11-25T09:30:00.000Z",
+                     *           "sequence": 1207,
+                     *           "version": 1,
+                     *           "data": {
+                     *             "webhook_id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *             "message": "This is a test: nothing has happened."
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -3017,13 +4582,22 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the endpoint. */
+                /**
+                 * @description The id of the endpoint.
+                 * @example whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "from": "2026-11-24T00:00:00Z",
+                 *       "to": "2026-11-25T00:00:00Z"
+                 *     }
+                 */
                 "application/json": {
                     /** @description The beginning of the range, at most 90 days ago. */
                     from: string;
@@ -3046,6 +4620,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "Replay queued successfully.",
+                     *       "data": {
+                     *         "queued": 3,
+                     *         "already_waiting": 0,
+                     *         "already_delivered": 12
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -3064,12 +4648,18 @@ export interface operations {
                 event?: "invoice.created" | "invoice.confirmed" | "invoice.paid" | "invoice.expired" | "payout.completed" | "payout.failed" | "invoice.underpaid" | "invoice.overpaid" | "invoice.late_payment" | "invoice.unresolved_payment" | "invoice.payment_reversed" | "refund.expired" | "refund.unfunded" | "automatic_payout.failed" | "invoice.asset_chosen" | "invoice.partially_paid" | "payout.created" | "webhook.test";
                 /** @description Only those whose events are older than this sequence. */
                 before?: number;
-                /** @description At most so many. */
+                /**
+                 * @description At most so many.
+                 * @example 20
+                 */
                 limit?: number;
             };
             header?: never;
             path: {
-                /** @description The id of the endpoint. */
+                /**
+                 * @description The id of the endpoint.
+                 * @example whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
@@ -3082,6 +4672,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "dlv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *           "webhook_id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *           "event": {
+                     *             "id": "evt_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *             "event": "invoice.paid",
+                     *             "sequence": 1207,
+                     *             "created_at": "2026-11-25T09:30:00.000Z"
+                     *           },
+                     *           "status": "waiting",
+                     *           "next_attempt_at": "2026-11-25T10:30:00.000Z",
+                     *           "attempts": [
+                     *             {
+                     *               "number": 1,
+                     *               "started_at": "2026-11-25T09:30:00.000Z",
+                     *               "ms": 31,
+                     *               "status": 503,
+                     *               "failure": null,
+                     *               "answer": "busy"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "has_more": false,
+                     *         "next_before": null
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["DeliveryPage"];
                 };
             };
@@ -3092,7 +4714,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the delivery. */
+                /**
+                 * @description The id of the delivery.
+                 * @example dlv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
@@ -3105,6 +4730,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "dlv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *       "webhook_id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *       "event": {
+                     *         "id": "evt_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "event": "invoice.paid",
+                     *         "sequence": 1207,
+                     *         "created_at": "2026-11-25T09:30:00.000Z"
+                     *       },
+                     *       "status": "waiting",
+                     *       "next_attempt_at": "2026-11-25T10:30:00.000Z",
+                     *       "attempts": [
+                     *         {
+                     *           "number": 1,
+                     *           "started_at": "2026-11-25T09:30:00.000Z",
+                     *           "ms": 31,
+                     *           "status": 503,
+                     *           "failure": null,
+                     *           "answer": "busy"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Delivery"];
                 };
             };
@@ -3115,7 +4764,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the delivery. */
+                /**
+                 * @description The id of the delivery.
+                 * @example dlv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
@@ -3132,6 +4784,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "message": "Delivery queued successfully.",
+                     *       "data": {
+                     *         "id": "dlv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "webhook_id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "event": {
+                     *           "id": "evt_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *           "event": "invoice.paid",
+                     *           "sequence": 1207,
+                     *           "created_at": "2026-11-25T09:30:00.000Z"
+                     *         },
+                     *         "status": "waiting",
+                     *         "next_attempt_at": "2026-11-25T10:30:00.000Z",
+                     *         "attempts": [
+                     *           {
+                     *             "number": 1,
+                     *             "started_at": "2026-11-25T09:30:00.000Z",
+                     *             "ms": 31,
+                     *             "status": 503,
+                     *             "failure": null,
+                     *             "answer": "busy"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -3144,9 +4823,15 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description The sequence after which the list begins. */
+                /**
+                 * @description The sequence after which the list begins.
+                 * @example 0
+                 */
                 after?: number;
-                /** @description At most so many. */
+                /**
+                 * @description At most so many.
+                 * @example 100
+                 */
                 limit?: number;
                 /** @description Only these event types. */
                 kinds?: ("invoice.created" | "invoice.confirmed" | "invoice.paid" | "invoice.expired" | "payout.completed" | "payout.failed" | "invoice.underpaid" | "invoice.overpaid" | "invoice.late_payment" | "invoice.unresolved_payment" | "invoice.payment_reversed" | "refund.expired" | "refund.unfunded" | "automatic_payout.failed" | "invoice.asset_chosen" | "invoice.partially_paid" | "payout.created" | "webhook.test")[];
@@ -3167,6 +4852,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "evt_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *           "event": "webhook.test",
+                     *           "created_at": "2026-11-25T09:30:00.000Z",
+                     *           "sequence": 1207,
+                     *           "version": 1,
+                     *           "data": {
+                     *             "webhook_id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *             "message": "This is a test: nothing has happened."
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "has_more": false,
+                     *         "next_after": 1207,
+                     *         "first_sequence": 1,
+                     *         "last_sequence": 1207
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["EventPage"];
                 };
             };
@@ -3175,7 +4883,10 @@ export interface operations {
     streamEvents: {
         parameters: {
             query?: {
-                /** @description The sequence after which the stream begins. Default: now. */
+                /**
+                 * @description The sequence after which the stream begins. Default: now.
+                 * @example 0
+                 */
                 after?: number;
                 /** @description Only these event types. */
                 kinds?: ("invoice.created" | "invoice.confirmed" | "invoice.paid" | "invoice.expired" | "payout.completed" | "payout.failed" | "invoice.underpaid" | "invoice.overpaid" | "invoice.late_payment" | "invoice.unresolved_payment" | "invoice.payment_reversed" | "refund.expired" | "refund.unfunded" | "automatic_payout.failed" | "invoice.asset_chosen" | "invoice.partially_paid" | "payout.created" | "webhook.test")[];
@@ -3205,7 +4916,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the event. */
+                /**
+                 * @description The id of the event.
+                 * @example evt_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
+                 */
                 id: string;
             };
             cookie?: never;
@@ -3218,6 +4932,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *       "event": "webhook.test",
+                     *       "created_at": "2026-11-25T09:30:00.000Z",
+                     *       "sequence": 1207,
+                     *       "version": 1,
+                     *       "data": {
+                     *         "webhook_id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
+                     *         "message": "This is a test: nothing has happened."
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Event"];
                 };
             };

@@ -1,5 +1,5 @@
 /*
- * What testers of a shop use: testing/testkit/README.md. What is declared here changes only with a word in that README; every
+ * What testers of a shop use: docs/testkit.md. What is declared here changes only with a word in that document; every
  * other file of this package serves the project's own suites, and changes as they need it. This file imports nothing, so that
  * its types are whole in the package that is installed from npm.
  */

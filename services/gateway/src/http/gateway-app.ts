@@ -22,9 +22,12 @@ import { authenticate, type TokenProblem } from '../operations/authenticate.ts';
 import type { Ports } from '../ports.ts';
 import { answerWithoutResponse, isOver, onlyReads, proxyContextOf } from '../proxy/proxy-response.ts';
 import type { Caller } from '../store/tokens.ts';
+import { type DocsAnswer, openDocs, sendDocs } from './docs/docs-app.ts';
+import { DOCS_PATH } from './docs/library.ts';
 import { errorsPage } from './errors-page.ts';
 import { OPENAPI_PATH, sendOpenApi } from './openapi.ts';
 import { sendPayPage } from './pay-page.ts';
+import { hasBody, readBody } from './request-body.ts';
 
 /** A request that is let through. Without a caller it is for a page of a customer or public keys, which whoever has the link may see. */
 type Authorized = { caller: Caller | undefined };
@@ -44,9 +47,10 @@ export function createMetricsApp(
  * were, how long it is. Only then does a service hear of it.
  */
 export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express {
-  const { proxy, trustedProxies } = ports;
+  const { proxy, trustedProxies, settings } = ports;
   const app = createApp({ ...parts, warnings: trustedProxies.warnings, atTheEdge: true, tell });
 
+  const docs = openDocs(settings.PUBLIC_URL);
   app.all(ERRORS_PATH, (req, res) => {
     if (onlyReads(res)) sendPage(res, errorsPage);
     else tell(res, answers.wrongVerb(req.method, ['GET', 'HEAD']));
@@ -57,6 +61,8 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
   });
   app.use(async (req: Request, res: Response) => {
     const path = pathOf(req);
+    const page = docs.answerTo(path);
+    if (page !== undefined) return answerDocs(req, res, { page, path }, ports);
     const found = findRoute(req.method, path);
     if (found.kind === 'unknown') return tell(res, answers.noRoute(path.replace(/^\/+/, '') || '/'));
     if (found.kind === 'wrong_verb') return tell(res, answers.wrongVerb(req.method, found.allowed));
@@ -120,11 +126,30 @@ function endInTime(res: Response, { settings, logger }: Ports): void {
   res.on('close', () => clearTimeout(timer));
 }
 
+/** Documents are public, and a client's requests for all of them are counted together. */
+const docsRoute = { auth: 'none', pattern: DOCS_PATH, countedTogether: true } as const;
+
+async function answerDocs(
+  req: Request,
+  res: Response,
+  { page, path }: { page: DocsAnswer; path: string },
+  ports: Ports,
+): Promise<void> {
+  if (!onlyReads(res)) return tell(res, answers.wrongVerb(req.method, ['GET', 'HEAD']));
+  nameRoute(res, DOCS_PATH);
+  const client = ports.trustedProxies.clientOf(req);
+  const authorized = await authorize(req, res, { route: docsRoute, path, client }, ports);
+  if (authorized !== undefined && !isOver(res)) sendDocs(req, res, page);
+}
+
+/** What decides who is let through. */
+type Admission = Pick<Route, 'auth' | 'pattern' | 'countedTogether' | 'opensPayments'>;
+
 /** Who is let through; undefined when the request has had its answer here. */
 async function authorize(
   req: Request,
   res: Response,
-  { route, path, client }: { route: Route; path: string; client: string | undefined },
+  { route, path, client }: { route: Admission; path: string; client: string | undefined },
   ports: Ports,
 ): Promise<Authorized | undefined> {
   const clientKey = clientKeyOf(client);
@@ -209,43 +234,4 @@ function headersFor(
   if (body !== undefined) headers['content-length'] = String(body.length);
   else if (req.method !== 'GET' && req.method !== 'HEAD') headers['content-length'] = '0';
   return headers;
-}
-
-/** A request's body: all of it, or why there is none to be had. */
-type Body = Buffer | 'too_large' | 'broken_off';
-
-/** How long what is too large is still read, so that the client is done sending when it gets the answer. */
-const LINGER_MS = 1_000;
-
-function hasBody({ headers }: Request): boolean {
-  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers;
-  return encoding !== undefined || length !== '0';
-}
-
-/**
- * Reads the whole body before anything is forwarded: an upload that is too large, too slow or cut off never
- * reaches a service.
- */
-function readBody(req: Request, bytesMax: number): Promise<Body> {
-  return new Promise((resolve) => {
-    let chunks: Buffer[] = [];
-    let size = 0;
-    let tooLarge = false;
-    const refuse = () => {
-      if (tooLarge) return;
-      tooLarge = true;
-      chunks = [];
-      setTimeout(() => resolve('too_large'), LINGER_MS).unref();
-    };
-    // eslint-disable-next-line no-restricted-syntax -- a length; Node has refused every request where this header is none
-    if (Number.parseInt(req.headers['content-length'] ?? '0', 10) > bytesMax) refuse();
-    req.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > bytesMax) refuse();
-      if (!tooLarge) chunks.push(chunk);
-    });
-    req.on('end', () => resolve(tooLarge ? 'too_large' : Buffer.concat(chunks)));
-    req.on('error', () => resolve('broken_off'));
-    req.on('close', () => resolve('broken_off'));
-  });
 }

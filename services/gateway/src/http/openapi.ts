@@ -13,12 +13,14 @@ const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 
 export function sendOpenApi(req: Request, res: Response): void {
   res.setHeader('Cache-Control', 'public, max-age=300');
   res.setHeader('ETag', etag);
-  if (isKnown(req.headers['if-none-match'])) return void res.writeHead(304).end();
+  if (isKnown(req, etag)) return void res.writeHead(304).end();
   res.setHeader('Content-Type', 'application/json; charset=utf-8');
   res.setHeader('Content-Length', text.length);
   res.end(req.method === 'HEAD' ? undefined : text);
 }
 
 /** A proxy that compresses an answer makes its ETag weak: `W/"…"`. */
-const isKnown = (header: string | undefined): boolean =>
-  header === '*' || (header ?? '').split(',').some((one) => one.trim().replace(/^W\//, '') === etag);
+export function isKnown({ headers }: Request, etag: string): boolean {
+  const { 'if-none-match': header = '' } = headers;
+  return header === '*' || header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag);
+}

@@ -7,7 +7,7 @@ import { patient } from '@quittance/testkit/patience';
 /** What testers of a shop are given: an example that runs, and a guide that shows that very example. */
 
 const root = join(import.meta.dirname, '../..');
-const example = 'examples/shop-tests/shop.test.ts';
+const example = 'examples/shop/shop.test.ts';
 /** With QUITTANCE_ENGINES=containers the images may have to be built first. */
 const within = process.env['QUITTANCE_ENGINES'] === 'containers' ? 25 * 60_000 : 120_000;
 const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -32,6 +32,6 @@ test(
 );
 
 test('the testkit’s guide shows that example as it is', () => {
-  const blocks = [...textOf('testing/testkit/README.md').matchAll(/^```ts\n([\s\S]*?)^```$/gm)];
+  const blocks = [...textOf('docs/testkit.md').matchAll(/^```ts\n([\s\S]*?)^```$/gm)];
   expect(blocks.map(([, code]) => code)).toContain(textOf(example));
 });
