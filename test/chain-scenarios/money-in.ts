@@ -35,7 +35,11 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
   const clock = { at: new Date(), now: () => new Date(clock.at) };
   const fixture = await startFixture(terms);
   const { db } = fixture;
-  const config = loadConfig('invoices', configSchema, { ...fixture.settingsOf('invoices'), ...settings });
+  const config = loadConfig('invoices', configSchema, {
+    ...fixture.settingsOf('invoices'),
+    ADDRESSES_AHEAD: '64',
+    ...settings,
+  });
   const invoices: InvoicesService = await startInvoices(
     { ...config, PORT: 0 },
     { clock, logger, quotes: fixture.quotes, workers: false },

@@ -24,7 +24,6 @@ beforeAll(async () => {
       SOLANA_RPC_URL: chain.node.rpcUrl,
       SOLANA_NETWORK: 'local',
       SOLANA_USDC_MINT: usdc,
-      ADDRESSES_AHEAD: '64',
     },
   );
   await shop.look('solana');

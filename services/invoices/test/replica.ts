@@ -89,6 +89,7 @@ export const configOf = (database: TestDatabase, natsUrl: string, env: Record<st
     IDENTITY_SECRET,
     PUBLIC_URL: 'https://pay.example/',
     LOG_LEVEL: 'silent',
+    ADDRESSES_AHEAD: '32',
     ...env,
   }),
   PORT: 0,

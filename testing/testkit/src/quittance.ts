@@ -191,7 +191,8 @@ export function testSettings({ settings = {}, quiet = false }: QuittanceOptions)
       CONNECTIONS_PER_CLIENT: '100000',
       ...settings.gateway,
     },
-    invoices: { ...common, SCAN_EVERY_MS: '250', ...settings.invoices },
+    // A hundred invoices a second need no more addresses ready, and deriving one takes a millisecond.
+    invoices: { ...common, SCAN_EVERY_MS: '250', ADDRESSES_AHEAD: '32', ...settings.invoices },
     payouts: { ...common, PAYOUTS_EVERY_MS: '250', ...settings.payouts },
     auditor: { ...common, CHECK_EVERY_MS: '4000', ...settings.auditor },
   };
