@@ -1491,15 +1491,9 @@ export interface operations {
             query?: {
                 /** @description The number of the page. */
                 page?: number;
-                /**
-                 * @description How many items a page has.
-                 * @example 10
-                 */
+                /** @description How many items a page has. */
                 perPage?: number;
-                /**
-                 * @description Only those with this status.
-                 * @example pending
-                 */
+                /** @description Only those with this status. */
                 status?: "pending" | "confirmed" | "partially_paid" | "paid" | "expired";
                 /** @description Only those in this asset. */
                 asset?: "BTC" | "ETH" | "SOL" | "USDC_ERC20" | "USDC_SOL" | "ETH_BASE" | "USDC_BASE" | "POL" | "USDC_POLYGON";
@@ -1542,66 +1536,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *           "external_id": "order-1042",
-                     *           "amount_fiat": "25.00",
-                     *           "usd_rate": "2500",
-                     *           "status": "pending",
-                     *           "expires_at": "2026-11-25T10:30:00.000Z",
-                     *           "paid_at": null,
-                     *           "created_at": "2026-11-25T09:30:00.000Z",
-                     *           "amount": "0.01",
-                     *           "asset": {
-                     *             "id": 2,
-                     *             "symbol": "ETH",
-                     *             "name": "Ethereum",
-                     *             "decimals": 18,
-                     *             "chain": "ethereum",
-                     *             "type": "native",
-                     *             "usd_rate": "2500",
-                     *             "network_fee": "0.0005",
-                     *             "min_confirmations": 12
-                     *           }
-                     *         }
-                     *       ],
-                     *       "links": {
-                     *         "first": "https://pay.example/api/invoices?page=1",
-                     *         "last": "https://pay.example/api/invoices?page=1",
-                     *         "prev": null,
-                     *         "next": null
-                     *       },
-                     *       "meta": {
-                     *         "current_page": 1,
-                     *         "from": 1,
-                     *         "last_page": 1,
-                     *         "links": [
-                     *           {
-                     *             "url": null,
-                     *             "label": "&laquo; Previous",
-                     *             "active": false
-                     *           },
-                     *           {
-                     *             "url": "https://pay.example/api/invoices?page=1",
-                     *             "label": "1",
-                     *             "active": true
-                     *           },
-                     *           {
-                     *             "url": null,
-                     *             "label": "Next &raquo;",
-                     *             "active": false
-                     *           }
-                     *         ],
-                     *         "path": "https://pay.example/api/invoices",
-                     *         "per_page": 10,
-                     *         "to": 1,
-                     *         "total": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["InvoicePage"];
                     "text/csv": string;
                 };
@@ -1612,10 +1546,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Names the request: repeating it with the same key and body answers as the first time.
-                 * @example order-1042
-                 */
+                /** @description Names the request: repeating it with the same key and body answers as the first time. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -1623,17 +1554,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "asset": "ETH",
-                 *       "amount": 25,
-                 *       "external_id": "order-1042",
-                 *       "description": "Two tickets",
-                 *       "metadata": {
-                 *         "customer": "7"
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * @description The symbol of an active asset. Give this or `assets`.
@@ -1682,76 +1602,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "Invoice created successfully.",
-                     *       "data": {
-                     *         "id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "external_id": "order-1042",
-                     *         "amount_fiat": "25.00",
-                     *         "usd_rate": "2500",
-                     *         "status": "pending",
-                     *         "expires_at": "2026-11-25T10:30:00.000Z",
-                     *         "paid_at": null,
-                     *         "created_at": "2026-11-25T09:30:00.000Z",
-                     *         "amount": "0.01",
-                     *         "asset": {
-                     *           "id": 2,
-                     *           "symbol": "ETH",
-                     *           "name": "Ethereum",
-                     *           "decimals": 18,
-                     *           "chain": "ethereum",
-                     *           "type": "native",
-                     *           "usd_rate": "2500",
-                     *           "network_fee": "0.0005",
-                     *           "min_confirmations": 12
-                     *         },
-                     *         "currency": "USD",
-                     *         "rate": {
-                     *           "currency": {
-                     *             "code": "USD",
-                     *             "usd_rate": "1",
-                     *             "as_of": null,
-                     *             "sources": []
-                     *           },
-                     *           "asset": {
-                     *             "symbol": "ETH",
-                     *             "usd_rate": "2500",
-                     *             "as_of": "2026-11-25T09:30:00.000Z",
-                     *             "sources": [
-                     *               {
-                     *                 "name": "kraken",
-                     *                 "usd_rate": "2500.2",
-                     *                 "read_at": "2026-11-25T09:30:00.000Z"
-                     *               },
-                     *               {
-                     *                 "name": "coinbase",
-                     *                 "usd_rate": "2499.8",
-                     *                 "read_at": "2026-11-25T09:30:00.000Z"
-                     *               }
-                     *             ]
-                     *           }
-                     *         },
-                     *         "pending_amount": "0",
-                     *         "paid_amount": "0",
-                     *         "reversed_amount": "0",
-                     *         "amount_remaining": "0.01",
-                     *         "refunded_amount": "0",
-                     *         "cancelled_at": null,
-                     *         "description": "Two tickets",
-                     *         "metadata": {
-                     *           "customer": "7"
-                     *         },
-                     *         "url": "https://pay.example/pay/inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "address": {
-                     *           "address": "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
-                     *           "uri": "ethereum:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed@1?value=1e16"
-                     *         },
-                     *         "payments": [],
-                     *         "refunds": []
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -1766,10 +1616,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the invoice.
-                 * @example inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the invoice. */
                 id: string;
             };
             cookie?: never;
@@ -1782,86 +1629,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *       "external_id": "order-1042",
-                     *       "amount_fiat": "25.00",
-                     *       "usd_rate": "2500",
-                     *       "status": "paid",
-                     *       "expires_at": "2026-11-25T10:30:00.000Z",
-                     *       "paid_at": "2026-11-25T10:30:00.000Z",
-                     *       "created_at": "2026-11-25T09:30:00.000Z",
-                     *       "amount": "0.01",
-                     *       "asset": {
-                     *         "id": 2,
-                     *         "symbol": "ETH",
-                     *         "name": "Ethereum",
-                     *         "decimals": 18,
-                     *         "chain": "ethereum",
-                     *         "type": "native",
-                     *         "usd_rate": "2500",
-                     *         "network_fee": "0.0005",
-                     *         "min_confirmations": 12
-                     *       },
-                     *       "currency": "USD",
-                     *       "rate": {
-                     *         "currency": {
-                     *           "code": "USD",
-                     *           "usd_rate": "1",
-                     *           "as_of": null,
-                     *           "sources": []
-                     *         },
-                     *         "asset": {
-                     *           "symbol": "ETH",
-                     *           "usd_rate": "2500",
-                     *           "as_of": "2026-11-25T09:30:00.000Z",
-                     *           "sources": [
-                     *             {
-                     *               "name": "kraken",
-                     *               "usd_rate": "2500.2",
-                     *               "read_at": "2026-11-25T09:30:00.000Z"
-                     *             },
-                     *             {
-                     *               "name": "coinbase",
-                     *               "usd_rate": "2499.8",
-                     *               "read_at": "2026-11-25T09:30:00.000Z"
-                     *             }
-                     *           ]
-                     *         }
-                     *       },
-                     *       "pending_amount": "0",
-                     *       "paid_amount": "0.01",
-                     *       "reversed_amount": "0",
-                     *       "amount_remaining": "0",
-                     *       "refunded_amount": "0",
-                     *       "cancelled_at": null,
-                     *       "description": "Two tickets",
-                     *       "metadata": {
-                     *         "customer": "7"
-                     *       },
-                     *       "url": "https://pay.example/pay/inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *       "address": {
-                     *         "address": "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
-                     *         "uri": "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
-                     *       },
-                     *       "payments": [
-                     *         {
-                     *           "tx_hash": "0x5e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a76",
-                     *           "output_index": 0,
-                     *           "amount": "0.01",
-                     *           "status": "confirmed",
-                     *           "confirmations": 12,
-                     *           "required_confirmations": 12,
-                     *           "block_height": 21500000,
-                     *           "first_seen_at": "2026-11-25T09:30:00.000Z",
-                     *           "confirmed_at": "2026-11-25T10:30:00.000Z",
-                     *           "explorer_url": "https://etherscan.io/tx/0x5e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a76"
-                     *         }
-                     *       ],
-                     *       "refunds": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["Invoice"];
                 };
             };
@@ -1872,10 +1639,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the invoice.
-                 * @example inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the invoice. */
                 id: string;
             };
             cookie?: never;
@@ -1892,75 +1656,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": {
-                     *         "id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "external_id": "order-1042",
-                     *         "amount_fiat": "25.00",
-                     *         "usd_rate": "2500",
-                     *         "status": "expired",
-                     *         "expires_at": "2026-11-25T09:30:00.000Z",
-                     *         "paid_at": null,
-                     *         "created_at": "2026-11-25T09:30:00.000Z",
-                     *         "amount": "0.01",
-                     *         "asset": {
-                     *           "id": 2,
-                     *           "symbol": "ETH",
-                     *           "name": "Ethereum",
-                     *           "decimals": 18,
-                     *           "chain": "ethereum",
-                     *           "type": "native",
-                     *           "usd_rate": "2500",
-                     *           "network_fee": "0.0005",
-                     *           "min_confirmations": 12
-                     *         },
-                     *         "currency": "USD",
-                     *         "rate": {
-                     *           "currency": {
-                     *             "code": "USD",
-                     *             "usd_rate": "1",
-                     *             "as_of": null,
-                     *             "sources": []
-                     *           },
-                     *           "asset": {
-                     *             "symbol": "ETH",
-                     *             "usd_rate": "2500",
-                     *             "as_of": "2026-11-25T09:30:00.000Z",
-                     *             "sources": [
-                     *               {
-                     *                 "name": "kraken",
-                     *                 "usd_rate": "2500.2",
-                     *                 "read_at": "2026-11-25T09:30:00.000Z"
-                     *               },
-                     *               {
-                     *                 "name": "coinbase",
-                     *                 "usd_rate": "2499.8",
-                     *                 "read_at": "2026-11-25T09:30:00.000Z"
-                     *               }
-                     *             ]
-                     *           }
-                     *         },
-                     *         "pending_amount": "0",
-                     *         "paid_amount": "0",
-                     *         "reversed_amount": "0",
-                     *         "amount_remaining": "0.01",
-                     *         "refunded_amount": "0",
-                     *         "cancelled_at": "2026-11-25T09:30:00.000Z",
-                     *         "description": "Two tickets",
-                     *         "metadata": {
-                     *           "customer": "7"
-                     *         },
-                     *         "url": "https://pay.example/pay/inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "address": {
-                     *           "address": "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
-                     *           "uri": "ethereum:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed@1?value=1e16"
-                     *         },
-                     *         "payments": [],
-                     *         "refunds": []
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["Invoice"];
                     };
@@ -1983,13 +1678,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "currency": "EUR",
-                     *       "expires_in": 30,
-                     *       "tolerance": "0.5"
-                     *     }
-                     */
                     "application/json": components["schemas"]["InvoiceSettings"];
                 };
             };
@@ -2004,13 +1692,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "currency": "EUR",
-                 *       "expires_in": 30,
-                 *       "tolerance": 0.5
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * @description The currency of new invoices.
@@ -2031,16 +1712,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "Invoice settings updated successfully.",
-                     *       "data": {
-                     *         "currency": "EUR",
-                     *         "expires_in": 30,
-                     *         "tolerance": "0.5"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -2055,10 +1726,7 @@ export interface operations {
             query?: {
                 /** @description The number of the page. */
                 page?: number;
-                /**
-                 * @description How many items a page has.
-                 * @example 10
-                 */
+                /** @description How many items a page has. */
                 perPage?: number;
             };
             header?: never;
@@ -2073,65 +1741,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *           "url": "https://pay.example/link/plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *           "status": "active",
-                     *           "description": "Donation",
-                     *           "metadata": {},
-                     *           "amount_fiat": null,
-                     *           "amount_min": "5.00",
-                     *           "amount_max": "500.00",
-                     *           "currency": "USD",
-                     *           "asset": null,
-                     *           "assets": "all",
-                     *           "expires_in": null,
-                     *           "succeed_url": null,
-                     *           "timeout_url": null,
-                     *           "valid_until": null,
-                     *           "max_open": 100,
-                     *           "open_invoices": 0,
-                     *           "created_at": "2026-11-25T09:30:00.000Z",
-                     *           "deactivated_at": null
-                     *         }
-                     *       ],
-                     *       "links": {
-                     *         "first": "https://pay.example/api/payment-links?page=1",
-                     *         "last": "https://pay.example/api/payment-links?page=1",
-                     *         "prev": null,
-                     *         "next": null
-                     *       },
-                     *       "meta": {
-                     *         "current_page": 1,
-                     *         "from": 1,
-                     *         "last_page": 1,
-                     *         "links": [
-                     *           {
-                     *             "url": null,
-                     *             "label": "&laquo; Previous",
-                     *             "active": false
-                     *           },
-                     *           {
-                     *             "url": "https://pay.example/api/payment-links?page=1",
-                     *             "label": "1",
-                     *             "active": true
-                     *           },
-                     *           {
-                     *             "url": null,
-                     *             "label": "Next &raquo;",
-                     *             "active": false
-                     *           }
-                     *         ],
-                     *         "path": "https://pay.example/api/payment-links",
-                     *         "per_page": 10,
-                     *         "to": 1,
-                     *         "total": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["PaymentLinkPage"];
                 };
             };
@@ -2141,10 +1750,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Names the request: repeating it with the same key and body answers as the first time.
-                 * @example donations
-                 */
+                /** @description Names the request: repeating it with the same key and body answers as the first time. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -2152,13 +1758,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "description": "Donation",
-                 *       "amount_min": 5,
-                 *       "amount_max": 500
-                 *     }
-                 */
                 "application/json": {
                     /** @description The price in `currency`. Without it the payer types the amount. */
                     amount?: number | string | null;
@@ -2218,32 +1817,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "Payment link created successfully.",
-                     *       "data": {
-                     *         "id": "plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "url": "https://pay.example/link/plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "status": "active",
-                     *         "description": "Donation",
-                     *         "metadata": {},
-                     *         "amount_fiat": null,
-                     *         "amount_min": "5.00",
-                     *         "amount_max": "500.00",
-                     *         "currency": "USD",
-                     *         "asset": null,
-                     *         "assets": "all",
-                     *         "expires_in": null,
-                     *         "succeed_url": null,
-                     *         "timeout_url": null,
-                     *         "valid_until": null,
-                     *         "max_open": 100,
-                     *         "open_invoices": 0,
-                     *         "created_at": "2026-11-25T09:30:00.000Z",
-                     *         "deactivated_at": null
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -2258,10 +1831,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the payment link.
-                 * @example plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the payment link. */
                 id: string;
             };
             cookie?: never;
@@ -2274,29 +1844,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *       "url": "https://pay.example/link/plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *       "status": "active",
-                     *       "description": "Donation",
-                     *       "metadata": {},
-                     *       "amount_fiat": null,
-                     *       "amount_min": "5.00",
-                     *       "amount_max": "500.00",
-                     *       "currency": "USD",
-                     *       "asset": null,
-                     *       "assets": "all",
-                     *       "expires_in": null,
-                     *       "succeed_url": null,
-                     *       "timeout_url": null,
-                     *       "valid_until": null,
-                     *       "max_open": 100,
-                     *       "open_invoices": 0,
-                     *       "created_at": "2026-11-25T09:30:00.000Z",
-                     *       "deactivated_at": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["PaymentLink"];
                 };
             };
@@ -2307,21 +1854,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the payment link.
-                 * @example plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the payment link. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "max_open": 500
-                 *     }
-                 */
                 "application/json": {
                     /** @description How many of its invoices may be open at a time. */
                     max_open: number;
@@ -2335,32 +1874,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "Payment link updated successfully.",
-                     *       "data": {
-                     *         "id": "plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "url": "https://pay.example/link/plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "status": "active",
-                     *         "description": "Donation",
-                     *         "metadata": {},
-                     *         "amount_fiat": null,
-                     *         "amount_min": "5.00",
-                     *         "amount_max": "500.00",
-                     *         "currency": "USD",
-                     *         "asset": null,
-                     *         "assets": "all",
-                     *         "expires_in": null,
-                     *         "succeed_url": null,
-                     *         "timeout_url": null,
-                     *         "valid_until": null,
-                     *         "max_open": 500,
-                     *         "open_invoices": 0,
-                     *         "created_at": "2026-11-25T09:30:00.000Z",
-                     *         "deactivated_at": null
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -2375,10 +1888,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the payment link.
-                 * @example plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the payment link. */
                 id: string;
             };
             cookie?: never;
@@ -2395,31 +1905,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": {
-                     *         "id": "plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "url": "https://pay.example/link/plink_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "status": "deactivated",
-                     *         "description": "Donation",
-                     *         "metadata": {},
-                     *         "amount_fiat": null,
-                     *         "amount_min": "5.00",
-                     *         "amount_max": "500.00",
-                     *         "currency": "USD",
-                     *         "asset": null,
-                     *         "assets": "all",
-                     *         "expires_in": null,
-                     *         "succeed_url": null,
-                     *         "timeout_url": null,
-                     *         "valid_until": null,
-                     *         "max_open": 100,
-                     *         "open_invoices": 0,
-                     *         "created_at": "2026-11-25T09:30:00.000Z",
-                     *         "deactivated_at": "2026-11-25T10:30:00.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["PaymentLink"];
                     };
@@ -2431,28 +1916,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Names the request: repeating it with the same key and body answers as the first time.
-                 * @example order-1042-refund
-                 */
+                /** @description Names the request: repeating it with the same key and body answers as the first time. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /**
-                 * @description The id of the invoice.
-                 * @example inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the invoice. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "amount": 25
-                 *     }
-                 */
                 "application/json": {
                     /** @description In the currency of the invoice; `all` that is left, or the `surplus` over what was due. */
                     amount: (number | string) | ("all" | "surplus");
@@ -2485,37 +1959,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "Refund created successfully.",
-                     *       "data": {
-                     *         "id": "ref_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "status": "claimable",
-                     *         "invoice_id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "deposit_id": null,
-                     *         "requested": "25",
-                     *         "currency": "USD",
-                     *         "amount_fiat": "25.00",
-                     *         "rate": "then",
-                     *         "rates_now": null,
-                     *         "amount": "0.01",
-                     *         "share": "0.01",
-                     *         "asset": {
-                     *           "id": 2,
-                     *           "symbol": "ETH",
-                     *           "name": "Ethereum",
-                     *           "decimals": 18
-                     *         },
-                     *         "payout_id": null,
-                     *         "external_id": null,
-                     *         "metadata": {},
-                     *         "expires_at": "2026-12-25T09:30:00.000Z",
-                     *         "unfunded_since": null,
-                     *         "created_at": "2026-11-25T09:30:00.000Z",
-                     *         "claim_url": "https://pay.example/claim/3q2-7wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["CreatedRefund"];
                 };
             };
@@ -2528,10 +1971,7 @@ export interface operations {
                 page?: number;
                 /** @description How many items a page has. */
                 perPage?: number;
-                /**
-                 * @description Only those with this status.
-                 * @example claimable
-                 */
+                /** @description Only those with this status. */
                 status?: "claimable" | "pending" | "completed" | "failed" | "expired" | "cancelled";
                 /** @description Only those in this asset. */
                 asset?: "BTC" | "ETH" | "SOL" | "USDC_ERC20" | "USDC_SOL" | "ETH_BASE" | "USDC_BASE" | "POL" | "USDC_POLYGON";
@@ -2558,69 +1998,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "ref_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *           "status": "claimable",
-                     *           "invoice_id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *           "deposit_id": null,
-                     *           "requested": "25",
-                     *           "currency": "USD",
-                     *           "amount_fiat": "25.00",
-                     *           "rate": "then",
-                     *           "rates_now": null,
-                     *           "amount": "0.01",
-                     *           "share": "0.01",
-                     *           "asset": {
-                     *             "id": 2,
-                     *             "symbol": "ETH",
-                     *             "name": "Ethereum",
-                     *             "decimals": 18
-                     *           },
-                     *           "payout_id": null,
-                     *           "external_id": null,
-                     *           "metadata": {},
-                     *           "expires_at": "2026-12-25T09:30:00.000Z",
-                     *           "unfunded_since": null,
-                     *           "created_at": "2026-11-25T09:30:00.000Z"
-                     *         }
-                     *       ],
-                     *       "links": {
-                     *         "first": "https://pay.example/api/refunds?page=1",
-                     *         "last": "https://pay.example/api/refunds?page=1",
-                     *         "prev": null,
-                     *         "next": null
-                     *       },
-                     *       "meta": {
-                     *         "current_page": 1,
-                     *         "from": 1,
-                     *         "last_page": 1,
-                     *         "links": [
-                     *           {
-                     *             "url": null,
-                     *             "label": "&laquo; Previous",
-                     *             "active": false
-                     *           },
-                     *           {
-                     *             "url": "https://pay.example/api/refunds?page=1",
-                     *             "label": "1",
-                     *             "active": true
-                     *           },
-                     *           {
-                     *             "url": null,
-                     *             "label": "Next &raquo;",
-                     *             "active": false
-                     *           }
-                     *         ],
-                     *         "path": "https://pay.example/api/refunds",
-                     *         "per_page": 10,
-                     *         "to": 1,
-                     *         "total": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["RefundPage"];
                 };
             };
@@ -2631,10 +2008,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the refund.
-                 * @example ref_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the refund. */
                 id: string;
             };
             cookie?: never;
@@ -2647,33 +2021,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "ref_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *       "status": "claimable",
-                     *       "invoice_id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *       "deposit_id": null,
-                     *       "requested": "25",
-                     *       "currency": "USD",
-                     *       "amount_fiat": "25.00",
-                     *       "rate": "then",
-                     *       "rates_now": null,
-                     *       "amount": "0.01",
-                     *       "share": "0.01",
-                     *       "asset": {
-                     *         "id": 2,
-                     *         "symbol": "ETH",
-                     *         "name": "Ethereum",
-                     *         "decimals": 18
-                     *       },
-                     *       "payout_id": null,
-                     *       "external_id": null,
-                     *       "metadata": {},
-                     *       "expires_at": "2026-12-25T09:30:00.000Z",
-                     *       "unfunded_since": null,
-                     *       "created_at": "2026-11-25T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Refund"];
                 };
             };
@@ -2684,10 +2031,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the refund.
-                 * @example ref_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the refund. */
                 id: string;
             };
             cookie?: never;
@@ -2704,35 +2048,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": {
-                     *         "id": "ref_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "status": "cancelled",
-                     *         "invoice_id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "deposit_id": null,
-                     *         "requested": "25",
-                     *         "currency": "USD",
-                     *         "amount_fiat": "25.00",
-                     *         "rate": "then",
-                     *         "rates_now": null,
-                     *         "amount": "0.01",
-                     *         "share": "0.01",
-                     *         "asset": {
-                     *           "id": 2,
-                     *           "symbol": "ETH",
-                     *           "name": "Ethereum",
-                     *           "decimals": 18
-                     *         },
-                     *         "payout_id": null,
-                     *         "external_id": null,
-                     *         "metadata": {},
-                     *         "expires_at": "2026-12-25T09:30:00.000Z",
-                     *         "unfunded_since": null,
-                     *         "created_at": "2026-11-25T09:30:00.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["Refund"];
                     };
@@ -2744,28 +2059,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Names the request: repeating it with the same key and body answers as the first time.
-                 * @example late-payment-1042
-                 */
+                /** @description Names the request: repeating it with the same key and body answers as the first time. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /**
-                 * @description The id of the unresolved funds.
-                 * @example dep_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the unresolved funds. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "address": "0x8ba1f109551bD432803012645Ac136ddd64DBA72"
-                 *     }
-                 */
                 "application/json": {
                     /** @description The recipient. Give this, or `claim`. */
                     address?: string | null;
@@ -2794,14 +2098,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "Payout created successfully.",
-                     *       "data": {
-                     *         "id": 52810934471203
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["CreatedPayout"] | components["schemas"]["CreatedRefund"];
                 };
             };
@@ -2816,10 +2112,7 @@ export interface operations {
                 perPage?: number;
                 /** @description Only those with this status. */
                 status?: "pending" | "mined" | "failed";
-                /**
-                 * @description Only those in this asset.
-                 * @example ETH
-                 */
+                /** @description Only those in this asset. */
                 asset?: "BTC" | "ETH" | "SOL" | "USDC_ERC20" | "USDC_SOL" | "ETH_BASE" | "USDC_BASE" | "POL" | "USDC_POLYGON";
                 /** @description Created at this moment or later. */
                 created_from?: string;
@@ -2854,74 +2147,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": 52810934471203,
-                     *           "type": "payout",
-                     *           "amount": "0.5",
-                     *           "tx_hash": "0x5e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a76",
-                     *           "to_address": "0x8ba1f109551bD432803012645Ac136ddd64DBA72",
-                     *           "status": "mined",
-                     *           "failed_reason": "",
-                     *           "cancel_requested_at": null,
-                     *           "created_at": "2026-11-25T09:30:00.000Z",
-                     *           "completed_at": "2026-11-25T10:30:00.000Z",
-                     *           "failed_at": null,
-                     *           "asset": {
-                     *             "id": 2,
-                     *             "symbol": "ETH",
-                     *             "name": "Ethereum",
-                     *             "decimals": 18
-                     *           },
-                     *           "network_fee": "0.0005",
-                     *           "total": "0.5005",
-                     *           "usd_rate": "2500",
-                     *           "usd_value": "1250",
-                     *           "external_id": "supplier-7",
-                     *           "metadata": {},
-                     *           "deposit_id": null,
-                     *           "batch_id": null,
-                     *           "automatic": false,
-                     *           "refund_id": null,
-                     *           "invoice_id": null
-                     *         }
-                     *       ],
-                     *       "links": {
-                     *         "first": "https://pay.example/api/payouts?page=1",
-                     *         "last": "https://pay.example/api/payouts?page=1",
-                     *         "prev": null,
-                     *         "next": null
-                     *       },
-                     *       "meta": {
-                     *         "current_page": 1,
-                     *         "from": 1,
-                     *         "last_page": 1,
-                     *         "links": [
-                     *           {
-                     *             "url": null,
-                     *             "label": "&laquo; Previous",
-                     *             "active": false
-                     *           },
-                     *           {
-                     *             "url": "https://pay.example/api/payouts?page=1",
-                     *             "label": "1",
-                     *             "active": true
-                     *           },
-                     *           {
-                     *             "url": null,
-                     *             "label": "Next &raquo;",
-                     *             "active": false
-                     *           }
-                     *         ],
-                     *         "path": "https://pay.example/api/payouts",
-                     *         "per_page": 10,
-                     *         "to": 1,
-                     *         "total": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["PayoutPage"];
                     "text/csv": string;
                 };
@@ -2932,10 +2157,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Names the request: repeating it with the same key and body answers as the first time.
-                 * @example supplier-7
-                 */
+                /** @description Names the request: repeating it with the same key and body answers as the first time. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -2943,14 +2165,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "asset": "ETH",
-                 *       "amount": 0.5,
-                 *       "address": "0x8ba1f109551bD432803012645Ac136ddd64DBA72",
-                 *       "external_id": "supplier-7"
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * @description The symbol of an active asset.
@@ -2980,14 +2194,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "Payout created successfully.",
-                     *       "data": {
-                     *         "id": 52810934471203
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["CreatedPayout"];
                 };
             };
@@ -2996,20 +2202,11 @@ export interface operations {
     quotePayout: {
         parameters: {
             query: {
-                /**
-                 * @description The symbol of an active asset.
-                 * @example ETH
-                 */
+                /** @description The symbol of an active asset. */
                 asset: "BTC" | "ETH" | "SOL" | "USDC_ERC20" | "USDC_SOL" | "ETH_BASE" | "USDC_BASE" | "POL" | "USDC_POLYGON";
-                /**
-                 * @description As for a payout.
-                 * @example 0.5
-                 */
+                /** @description As for a payout. */
                 amount: (number | string) | "max";
-                /**
-                 * @description The recipient, to be checked.
-                 * @example 0x8ba1f109551bD432803012645Ac136ddd64DBA72
-                 */
+                /** @description The recipient, to be checked. */
                 address?: string;
             };
             header?: never;
@@ -3024,27 +2221,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "amount": "0.5",
-                     *       "network_fee": "0.0005",
-                     *       "total": "0.5005",
-                     *       "usd_rate": "2500",
-                     *       "usd_value": "1250",
-                     *       "promised_amount": "0",
-                     *       "to_address": "0x8ba1f109551bD432803012645Ac136ddd64DBA72",
-                     *       "asset": {
-                     *         "id": 2,
-                     *         "symbol": "ETH",
-                     *         "name": "Ethereum",
-                     *         "decimals": 18
-                     *       },
-                     *       "valid": {
-                     *         "as_of": "2026-11-25T09:30:00.000Z",
-                     *         "guaranteed": false
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["PayoutQuote"];
                 };
             };
@@ -3055,10 +2231,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the payout.
-                 * @example 52810934471203
-                 */
+                /** @description The id of the payout. */
                 id: number;
             };
             cookie?: never;
@@ -3071,38 +2244,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 52810934471203,
-                     *       "type": "payout",
-                     *       "amount": "0.5",
-                     *       "tx_hash": "0x5e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a76",
-                     *       "to_address": "0x8ba1f109551bD432803012645Ac136ddd64DBA72",
-                     *       "status": "mined",
-                     *       "failed_reason": "",
-                     *       "cancel_requested_at": null,
-                     *       "created_at": "2026-11-25T09:30:00.000Z",
-                     *       "completed_at": "2026-11-25T10:30:00.000Z",
-                     *       "failed_at": null,
-                     *       "asset": {
-                     *         "id": 2,
-                     *         "symbol": "ETH",
-                     *         "name": "Ethereum",
-                     *         "decimals": 18
-                     *       },
-                     *       "network_fee": "0.0005",
-                     *       "total": "0.5005",
-                     *       "usd_rate": "2500",
-                     *       "usd_value": "1250",
-                     *       "external_id": "supplier-7",
-                     *       "metadata": {},
-                     *       "deposit_id": null,
-                     *       "batch_id": null,
-                     *       "automatic": false,
-                     *       "refund_id": null,
-                     *       "invoice_id": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["Payout"];
                 };
             };
@@ -3113,10 +2254,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the payout.
-                 * @example 52810934471203
-                 */
+                /** @description The id of the payout. */
                 id: number;
             };
             cookie?: never;
@@ -3133,41 +2271,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "Payout cancelled successfully.",
-                     *       "data": {
-                     *         "id": 52810934471203,
-                     *         "type": "payout",
-                     *         "amount": "0.5",
-                     *         "tx_hash": null,
-                     *         "to_address": "0x8ba1f109551bD432803012645Ac136ddd64DBA72",
-                     *         "status": "failed",
-                     *         "failed_reason": "cancelled",
-                     *         "cancel_requested_at": "2026-11-25T10:30:00.000Z",
-                     *         "created_at": "2026-11-25T09:30:00.000Z",
-                     *         "completed_at": null,
-                     *         "failed_at": "2026-11-25T10:30:00.000Z",
-                     *         "asset": {
-                     *           "id": 2,
-                     *           "symbol": "ETH",
-                     *           "name": "Ethereum",
-                     *           "decimals": 18
-                     *         },
-                     *         "network_fee": "0.0005",
-                     *         "total": "0.5005",
-                     *         "usd_rate": "2500",
-                     *         "usd_value": "1250",
-                     *         "external_id": "supplier-7",
-                     *         "metadata": {},
-                     *         "deposit_id": null,
-                     *         "batch_id": null,
-                     *         "automatic": false,
-                     *         "refund_id": null,
-                     *         "invoice_id": null
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -3197,10 +2300,7 @@ export interface operations {
             query?: {
                 /** @description The number of the page. */
                 page?: number;
-                /**
-                 * @description How many items a page has.
-                 * @example 10
-                 */
+                /** @description How many items a page has. */
                 perPage?: number;
             };
             header?: never;
@@ -3215,58 +2315,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "pba_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *           "type": "payout_batch",
-                     *           "mode": "each",
-                     *           "created_at": "2026-11-25T09:30:00.000Z",
-                     *           "totals": {
-                     *             "lines": 1,
-                     *             "created": 1,
-                     *             "refused": 0,
-                     *             "invalid": 0,
-                     *             "unavailable": 0,
-                     *             "undecided": 0
-                     *           }
-                     *         }
-                     *       ],
-                     *       "links": {
-                     *         "first": "https://pay.example/api/payout-batches?page=1",
-                     *         "last": "https://pay.example/api/payout-batches?page=1",
-                     *         "prev": null,
-                     *         "next": null
-                     *       },
-                     *       "meta": {
-                     *         "current_page": 1,
-                     *         "from": 1,
-                     *         "last_page": 1,
-                     *         "links": [
-                     *           {
-                     *             "url": null,
-                     *             "label": "&laquo; Previous",
-                     *             "active": false
-                     *           },
-                     *           {
-                     *             "url": "https://pay.example/api/payout-batches?page=1",
-                     *             "label": "1",
-                     *             "active": true
-                     *           },
-                     *           {
-                     *             "url": null,
-                     *             "label": "Next &raquo;",
-                     *             "active": false
-                     *           }
-                     *         ],
-                     *         "path": "https://pay.example/api/payout-batches",
-                     *         "per_page": 10,
-                     *         "to": 1,
-                     *         "total": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["PayoutBatchPage"];
                 };
             };
@@ -3279,10 +2327,7 @@ export interface operations {
                 mode?: "each" | "all_or_nothing";
             };
             header?: {
-                /**
-                 * @description Names the request: repeating it with the same key and body answers as the first time.
-                 * @example salaries-2026-11
-                 */
+                /** @description Names the request: repeating it with the same key and body answers as the first time. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3290,18 +2335,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "mode": "each",
-                 *       "payouts": [
-                 *         {
-                 *           "asset": "ETH",
-                 *           "amount": 0.5,
-                 *           "address": "0x8ba1f109551bD432803012645Ac136ddd64DBA72"
-                 *         }
-                 *       ]
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * @description `each`: each line is paid or not by itself. `all_or_nothing`: all lines are paid, or none.
@@ -3340,32 +2373,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "The batch was carried out.",
-                     *       "data": {
-                     *         "id": "pba_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "type": "payout_batch",
-                     *         "mode": "each",
-                     *         "created_at": "2026-11-25T09:30:00.000Z",
-                     *         "totals": {
-                     *           "lines": 1,
-                     *           "created": 1,
-                     *           "refused": 0,
-                     *           "invalid": 0,
-                     *           "unavailable": 0,
-                     *           "undecided": 0
-                     *         },
-                     *         "lines": [
-                     *           {
-                     *             "line": 1,
-                     *             "status": "created",
-                     *             "payout_id": 52810934471203
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -3380,10 +2387,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the batch.
-                 * @example pba_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the batch. */
                 id: string;
             };
             cookie?: never;
@@ -3396,29 +2400,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "pba_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *       "type": "payout_batch",
-                     *       "mode": "each",
-                     *       "created_at": "2026-11-25T09:30:00.000Z",
-                     *       "totals": {
-                     *         "lines": 1,
-                     *         "created": 1,
-                     *         "refused": 0,
-                     *         "invalid": 0,
-                     *         "unavailable": 0,
-                     *         "undecided": 0
-                     *       },
-                     *       "lines": [
-                     *         {
-                     *           "line": 1,
-                     *           "status": "created",
-                     *           "payout_id": 52810934471203
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["PayoutBatch"];
                 };
             };
@@ -3439,31 +2420,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "type": "automatic_payout",
-                     *           "asset": {
-                     *             "id": 2,
-                     *             "symbol": "ETH",
-                     *             "name": "Ethereum",
-                     *             "decimals": 18
-                     *           },
-                     *           "address": "0x8ba1f109551bD432803012645Ac136ddd64DBA72",
-                     *           "schedule": "threshold",
-                     *           "threshold": "2",
-                     *           "enabled": true,
-                     *           "next_run_at": "2026-11-25T09:30:00.000Z",
-                     *           "last_run_at": null,
-                     *           "last_payout_id": null,
-                     *           "last_error": null,
-                     *           "created_at": "2026-11-25T09:30:00.000Z",
-                     *           "updated_at": "2026-11-25T09:30:00.000Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         /** @description The rules. */
                         data: components["schemas"]["AutomaticPayout"][];
@@ -3477,23 +2433,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The symbol of the asset.
-                 * @example ETH
-                 */
+                /** @description The symbol of the asset. */
                 asset: components["schemas"]["AssetSymbol"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "address": "0x8ba1f109551bD432803012645Ac136ddd64DBA72",
-                 *       "schedule": "threshold",
-                 *       "threshold": 2
-                 *     }
-                 */
                 "application/json": {
                     /** @description The recipient. */
                     address: string;
@@ -3519,30 +2465,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "Automatic payout saved successfully.",
-                     *       "data": {
-                     *         "type": "automatic_payout",
-                     *         "asset": {
-                     *           "id": 2,
-                     *           "symbol": "ETH",
-                     *           "name": "Ethereum",
-                     *           "decimals": 18
-                     *         },
-                     *         "address": "0x8ba1f109551bD432803012645Ac136ddd64DBA72",
-                     *         "schedule": "threshold",
-                     *         "threshold": "2",
-                     *         "enabled": true,
-                     *         "next_run_at": "2026-11-25T09:30:00.000Z",
-                     *         "last_run_at": null,
-                     *         "last_payout_id": null,
-                     *         "last_error": null,
-                     *         "created_at": "2026-11-25T09:30:00.000Z",
-                     *         "updated_at": "2026-11-25T09:30:00.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -3557,10 +2479,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The symbol of the asset.
-                 * @example ETH
-                 */
+                /** @description The symbol of the asset. */
                 asset: components["schemas"]["AssetSymbol"];
             };
             cookie?: never;
@@ -3573,11 +2492,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "Automatic payout deleted successfully."
-                     *     }
-                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -3601,28 +2515,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "asset": {
-                     *             "id": 2,
-                     *             "symbol": "ETH",
-                     *             "name": "Ethereum",
-                     *             "decimals": 18,
-                     *             "chain": "ethereum",
-                     *             "type": "native",
-                     *             "usd_rate": "2500",
-                     *             "network_fee": "0.0005",
-                     *             "min_confirmations": 12
-                     *           },
-                     *           "balance": "1.25",
-                     *           "usd_value": "3125",
-                     *           "held": "0"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         /** @description The balances. */
                         data: components["schemas"]["Balance"][];
@@ -3634,19 +2526,13 @@ export interface operations {
     listBalanceTransactions: {
         parameters: {
             query?: {
-                /**
-                 * @description At most so many. Default: 10.
-                 * @example 10
-                 */
+                /** @description At most so many. Default: 10. */
                 limit?: number;
                 /** @description The id after which the page begins: older ones. */
                 starting_after?: string;
                 /** @description The id before which the page ends: newer ones. Not together with `starting_after`. */
                 ending_before?: string;
-                /**
-                 * @description Only those of this asset.
-                 * @example ETH
-                 */
+                /** @description Only those of this asset. */
                 asset?: "BTC" | "ETH" | "SOL" | "USDC_ERC20" | "USDC_SOL" | "ETH_BASE" | "USDC_BASE" | "POL" | "USDC_POLYGON";
                 /** @description Only those of this type. */
                 type?: "payment" | "payment_reversal" | "payment_recovery" | "unresolved_accepted" | "payout" | "payout_failed" | "payout_voided" | "refund" | "refund_failed" | "refund_voided";
@@ -3673,38 +2559,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "txn_deposit-dep_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *           "type": "payment",
-                     *           "asset": {
-                     *             "id": 2,
-                     *             "symbol": "ETH",
-                     *             "name": "Ethereum",
-                     *             "decimals": 18
-                     *           },
-                     *           "amount": "0.01",
-                     *           "fee": "0",
-                     *           "net": "0.01",
-                     *           "balance_after": "1.25",
-                     *           "usd_rate": "2500",
-                     *           "usd_value": "25",
-                     *           "currency": "USD",
-                     *           "currency_usd_rate": "1",
-                     *           "value": "25",
-                     *           "source": {
-                     *             "type": "invoice",
-                     *             "id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg"
-                     *           },
-                     *           "payout_id": null,
-                     *           "created_at": "2026-11-25T09:30:00.000Z"
-                     *         }
-                     *       ],
-                     *       "has_more": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["BalanceTransactionPage"];
                     "text/csv": string;
                 };
@@ -3714,15 +2568,9 @@ export interface operations {
     getStatement: {
         parameters: {
             query: {
-                /**
-                 * @description A month (UTC) that has begun, such as 2026-11.
-                 * @example 2026-10
-                 */
+                /** @description A month (UTC) that has begun, such as 2026-11. */
                 month: string;
-                /**
-                 * @description The symbol of the asset.
-                 * @example ETH
-                 */
+                /** @description The symbol of the asset. */
                 asset: "BTC" | "ETH" | "SOL" | "USDC_ERC20" | "USDC_SOL" | "ETH_BASE" | "USDC_BASE" | "POL" | "USDC_POLYGON";
                 /** @description What values are in. */
                 currency?: "USD" | "EUR" | "GBP" | "CHF" | "JPY" | "CAD" | "AUD";
@@ -3741,43 +2589,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "month": "2026-10",
-                     *       "asset": {
-                     *         "id": 2,
-                     *         "symbol": "ETH",
-                     *         "name": "Ethereum",
-                     *         "decimals": 18
-                     *       },
-                     *       "currency": "USD",
-                     *       "from": "2026-10-01T00:00:00.000Z",
-                     *       "to": "2026-11-01T00:00:00.000Z",
-                     *       "complete": true,
-                     *       "opening_balance": "1.24",
-                     *       "entries": [
-                     *         {
-                     *           "type": "payment",
-                     *           "count": 1,
-                     *           "amount": "0.01",
-                     *           "fee": "0",
-                     *           "net": "0.01",
-                     *           "value": "25",
-                     *           "without_value": 0
-                     *         }
-                     *       ],
-                     *       "total": {
-                     *         "count": 1,
-                     *         "amount": "0.01",
-                     *         "fee": "0",
-                     *         "net": "0.01",
-                     *         "value": "25",
-                     *         "without_value": 0
-                     *       },
-                     *       "closing_balance": "1.25",
-                     *       "generated_at": "2026-11-25T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Statement"];
                     "text/csv": string;
                     "text/html": string;
@@ -3800,23 +2611,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": 2,
-                     *           "symbol": "ETH",
-                     *           "name": "Ethereum",
-                     *           "decimals": 18,
-                     *           "chain": "ethereum",
-                     *           "type": "native",
-                     *           "usd_rate": "2500",
-                     *           "network_fee": "0.0005",
-                     *           "min_confirmations": 12
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         /** @description The assets, in the order of their ids. */
                         data: components["schemas"]["Asset"][];
@@ -3832,10 +2626,7 @@ export interface operations {
                 page?: number;
                 /** @description How many items a page has. */
                 perPage?: number;
-                /**
-                 * @description Only those with this status.
-                 * @example open
-                 */
+                /** @description Only those with this status. */
                 status?: "open" | "accepted" | "returning" | "returned" | "reversed";
                 /** @description Only those in this asset. */
                 asset?: "BTC" | "ETH" | "SOL" | "USDC_ERC20" | "USDC_SOL" | "ETH_BASE" | "USDC_BASE" | "POL" | "USDC_POLYGON";
@@ -3858,63 +2649,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "dep_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *           "status": "open",
-                     *           "reason": "late",
-                     *           "amount": "0.01",
-                     *           "returning_amount": "0",
-                     *           "returned_amount": "0",
-                     *           "asset": {
-                     *             "id": 2,
-                     *             "symbol": "ETH",
-                     *             "name": "Ethereum",
-                     *             "decimals": 18
-                     *           },
-                     *           "invoice_id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *           "tx_hash": "0x5e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a76",
-                     *           "payout_id": null,
-                     *           "created_at": "2026-11-25T09:30:00.000Z",
-                     *           "resolved_at": null
-                     *         }
-                     *       ],
-                     *       "links": {
-                     *         "first": "https://pay.example/api/unresolved?page=1",
-                     *         "last": "https://pay.example/api/unresolved?page=1",
-                     *         "prev": null,
-                     *         "next": null
-                     *       },
-                     *       "meta": {
-                     *         "current_page": 1,
-                     *         "from": 1,
-                     *         "last_page": 1,
-                     *         "links": [
-                     *           {
-                     *             "url": null,
-                     *             "label": "&laquo; Previous",
-                     *             "active": false
-                     *           },
-                     *           {
-                     *             "url": "https://pay.example/api/unresolved?page=1",
-                     *             "label": "1",
-                     *             "active": true
-                     *           },
-                     *           {
-                     *             "url": null,
-                     *             "label": "Next &raquo;",
-                     *             "active": false
-                     *           }
-                     *         ],
-                     *         "path": "https://pay.example/api/unresolved",
-                     *         "per_page": 10,
-                     *         "to": 1,
-                     *         "total": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["UnresolvedPage"];
                     "text/csv": string;
                 };
@@ -3926,10 +2660,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the unresolved funds.
-                 * @example dep_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the unresolved funds. */
                 id: string;
             };
             cookie?: never;
@@ -3942,27 +2673,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "dep_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *       "status": "open",
-                     *       "reason": "late",
-                     *       "amount": "0.01",
-                     *       "returning_amount": "0",
-                     *       "returned_amount": "0",
-                     *       "asset": {
-                     *         "id": 2,
-                     *         "symbol": "ETH",
-                     *         "name": "Ethereum",
-                     *         "decimals": 18
-                     *       },
-                     *       "invoice_id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *       "tx_hash": "0x5e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a76",
-                     *       "payout_id": null,
-                     *       "created_at": "2026-11-25T09:30:00.000Z",
-                     *       "resolved_at": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["Unresolved"];
                 };
             };
@@ -3973,10 +2683,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the unresolved funds.
-                 * @example dep_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the unresolved funds. */
                 id: string;
             };
             cookie?: never;
@@ -3993,30 +2700,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "The funds were added to the balance.",
-                     *       "data": {
-                     *         "id": "dep_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "status": "accepted",
-                     *         "reason": "late",
-                     *         "amount": "0.01",
-                     *         "returning_amount": "0",
-                     *         "returned_amount": "0",
-                     *         "asset": {
-                     *           "id": 2,
-                     *           "symbol": "ETH",
-                     *           "name": "Ethereum",
-                     *           "decimals": 18
-                     *         },
-                     *         "invoice_id": "inv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "tx_hash": "0x5e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a765e1d3a76",
-                     *         "payout_id": null,
-                     *         "created_at": "2026-11-25T09:30:00.000Z",
-                     *         "resolved_at": "2026-11-25T10:30:00.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -4031,10 +2714,7 @@ export interface operations {
             query?: {
                 /** @description The number of the page. */
                 page?: number;
-                /**
-                 * @description How many items a page has.
-                 * @example 10
-                 */
+                /** @description How many items a page has. */
                 perPage?: number;
             };
             header?: never;
@@ -4049,60 +2729,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *           "url": "https://shop.example/webhooks",
-                     *           "events": [
-                     *             "invoice.paid",
-                     *             "invoice.expired"
-                     *           ],
-                     *           "description": "The shop",
-                     *           "enabled": true,
-                     *           "disabled_reason": null,
-                     *           "disabled_at": null,
-                     *           "missed_since": null,
-                     *           "failing_since": null,
-                     *           "paused_until": null,
-                     *           "created_at": "2026-11-25T09:30:00.000Z"
-                     *         }
-                     *       ],
-                     *       "links": {
-                     *         "first": "https://pay.example/api/webhooks?page=1",
-                     *         "last": "https://pay.example/api/webhooks?page=1",
-                     *         "prev": null,
-                     *         "next": null
-                     *       },
-                     *       "meta": {
-                     *         "current_page": 1,
-                     *         "from": 1,
-                     *         "last_page": 1,
-                     *         "links": [
-                     *           {
-                     *             "url": null,
-                     *             "label": "&laquo; Previous",
-                     *             "active": false
-                     *           },
-                     *           {
-                     *             "url": "https://pay.example/api/webhooks?page=1",
-                     *             "label": "1",
-                     *             "active": true
-                     *           },
-                     *           {
-                     *             "url": null,
-                     *             "label": "Next &raquo;",
-                     *             "active": false
-                     *           }
-                     *         ],
-                     *         "path": "https://pay.example/api/webhooks",
-                     *         "per_page": 10,
-                     *         "to": 1,
-                     *         "total": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookPage"];
                 };
             };
@@ -4117,16 +2743,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "url": "https://shop.example/webhooks",
-                 *       "events": [
-                 *         "invoice.paid",
-                 *         "invoice.expired"
-                 *       ],
-                 *       "description": "The shop"
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * Format: uri
@@ -4165,28 +2781,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "Webhook created successfully.",
-                     *       "data": {
-                     *         "id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "url": "https://shop.example/webhooks",
-                     *         "events": [
-                     *           "invoice.paid",
-                     *           "invoice.expired"
-                     *         ],
-                     *         "description": "The shop",
-                     *         "enabled": true,
-                     *         "disabled_reason": null,
-                     *         "disabled_at": null,
-                     *         "missed_since": null,
-                     *         "failing_since": null,
-                     *         "paused_until": null,
-                     *         "created_at": "2026-11-25T09:30:00.000Z",
-                     *         "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -4201,10 +2795,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the endpoint.
-                 * @example whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -4217,24 +2808,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *       "url": "https://shop.example/webhooks",
-                     *       "events": [
-                     *         "invoice.paid",
-                     *         "invoice.expired"
-                     *       ],
-                     *       "description": "The shop",
-                     *       "enabled": true,
-                     *       "disabled_reason": null,
-                     *       "disabled_at": null,
-                     *       "missed_since": null,
-                     *       "failing_since": null,
-                     *       "paused_until": null,
-                     *       "created_at": "2026-11-25T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
@@ -4245,10 +2818,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the endpoint.
-                 * @example whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -4261,11 +2831,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "Webhook deleted successfully."
-                     *     }
-                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -4279,21 +2844,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the endpoint.
-                 * @example whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the endpoint. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "description": "The new shop"
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * Format: uri
@@ -4316,27 +2873,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "Webhook updated successfully.",
-                     *       "data": {
-                     *         "id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "url": "https://shop.example/webhooks",
-                     *         "events": [
-                     *           "invoice.paid",
-                     *           "invoice.expired"
-                     *         ],
-                     *         "description": "The new shop",
-                     *         "enabled": true,
-                     *         "disabled_reason": null,
-                     *         "disabled_at": null,
-                     *         "missed_since": null,
-                     *         "failing_since": null,
-                     *         "paused_until": null,
-                     *         "created_at": "2026-11-25T09:30:00.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -4351,10 +2887,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the endpoint.
-                 * @example whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -4371,27 +2904,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "Webhook enabled successfully.",
-                     *       "data": {
-                     *         "id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "url": "https://shop.example/webhooks",
-                     *         "events": [
-                     *           "invoice.paid",
-                     *           "invoice.expired"
-                     *         ],
-                     *         "description": "The shop",
-                     *         "enabled": true,
-                     *         "disabled_reason": null,
-                     *         "disabled_at": null,
-                     *         "missed_since": null,
-                     *         "failing_since": null,
-                     *         "paused_until": null,
-                     *         "created_at": "2026-11-25T09:30:00.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -4406,10 +2918,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the endpoint.
-                 * @example whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -4426,27 +2935,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "Webhook disabled successfully.",
-                     *       "data": {
-                     *         "id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "url": "https://shop.example/webhooks",
-                     *         "events": [
-                     *           "invoice.paid",
-                     *           "invoice.expired"
-                     *         ],
-                     *         "description": "The shop",
-                     *         "enabled": false,
-                     *         "disabled_reason": "Disabled by its owner.",
-                     *         "disabled_at": "2026-11-25T10:30:00.000Z",
-                     *         "missed_since": "2026-11-25T09:30:00.000Z",
-                     *         "failing_since": null,
-                     *         "paused_until": null,
-                     *         "created_at": "2026-11-25T09:30:00.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -4461,21 +2949,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the endpoint.
-                 * @example whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the endpoint. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "overlap_hours": 1
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * @description How long the former secrets stay valid; 0: they end now.
@@ -4492,29 +2972,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "Webhook secret rotated successfully.",
-                     *       "data": {
-                     *         "id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "url": "https://shop.example/webhooks",
-                     *         "events": [
-                     *           "invoice.paid",
-                     *           "invoice.expired"
-                     *         ],
-                     *         "description": "The shop",
-                     *         "enabled": true,
-                     *         "disabled_reason": null,
-                     *         "disabled_at": null,
-                     *         "missed_since": null,
-                     *         "failing_since": null,
-                     *         "paused_until": null,
-                     *         "created_at": "2026-11-25T09:30:00.000Z",
-                     *         "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-                     *         "former_secrets_end_at": "2026-11-25T10:30:00.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -4529,10 +2986,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the endpoint.
-                 * @example whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -4549,25 +3003,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "Webhook test queued successfully.",
-                     *       "data": {
-                     *         "delivery_id": "dlv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "event": {
-                     *           "id": "evt_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *           "event": "webhook.test",
-                     *           "created_at": "2026-11-25T09:30:00.000Z",
-                     *           "sequence": 1207,
-                     *           "version": 1,
-                     *           "data": {
-                     *             "webhook_id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *             "message": "This is a test: nothing has happened."
-                     *           }
-                     *         }
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -4582,22 +3017,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the endpoint.
-                 * @example whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the endpoint. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "from": "2026-11-24T00:00:00Z",
-                 *       "to": "2026-11-25T00:00:00Z"
-                 *     }
-                 */
                 "application/json": {
                     /** @description The beginning of the range, at most 90 days ago. */
                     from: string;
@@ -4620,16 +3046,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "Replay queued successfully.",
-                     *       "data": {
-                     *         "queued": 3,
-                     *         "already_waiting": 0,
-                     *         "already_delivered": 12
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -4648,18 +3064,12 @@ export interface operations {
                 event?: "invoice.created" | "invoice.confirmed" | "invoice.paid" | "invoice.expired" | "payout.completed" | "payout.failed" | "invoice.underpaid" | "invoice.overpaid" | "invoice.late_payment" | "invoice.unresolved_payment" | "invoice.payment_reversed" | "refund.expired" | "refund.unfunded" | "automatic_payout.failed" | "invoice.asset_chosen" | "invoice.partially_paid" | "payout.created" | "webhook.test";
                 /** @description Only those whose events are older than this sequence. */
                 before?: number;
-                /**
-                 * @description At most so many.
-                 * @example 20
-                 */
+                /** @description At most so many. */
                 limit?: number;
             };
             header?: never;
             path: {
-                /**
-                 * @description The id of the endpoint.
-                 * @example whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -4672,38 +3082,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "dlv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *           "webhook_id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *           "event": {
-                     *             "id": "evt_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *             "event": "invoice.paid",
-                     *             "sequence": 1207,
-                     *             "created_at": "2026-11-25T09:30:00.000Z"
-                     *           },
-                     *           "status": "waiting",
-                     *           "next_attempt_at": "2026-11-25T10:30:00.000Z",
-                     *           "attempts": [
-                     *             {
-                     *               "number": 1,
-                     *               "started_at": "2026-11-25T09:30:00.000Z",
-                     *               "ms": 31,
-                     *               "status": 503,
-                     *               "failure": null,
-                     *               "answer": "busy"
-                     *             }
-                     *           ]
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "has_more": false,
-                     *         "next_before": null
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["DeliveryPage"];
                 };
             };
@@ -4714,10 +3092,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the delivery.
-                 * @example dlv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the delivery. */
                 id: string;
             };
             cookie?: never;
@@ -4730,30 +3105,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "dlv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *       "webhook_id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *       "event": {
-                     *         "id": "evt_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "event": "invoice.paid",
-                     *         "sequence": 1207,
-                     *         "created_at": "2026-11-25T09:30:00.000Z"
-                     *       },
-                     *       "status": "waiting",
-                     *       "next_attempt_at": "2026-11-25T10:30:00.000Z",
-                     *       "attempts": [
-                     *         {
-                     *           "number": 1,
-                     *           "started_at": "2026-11-25T09:30:00.000Z",
-                     *           "ms": 31,
-                     *           "status": 503,
-                     *           "failure": null,
-                     *           "answer": "busy"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["Delivery"];
                 };
             };
@@ -4764,10 +3115,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the delivery.
-                 * @example dlv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the delivery. */
                 id: string;
             };
             cookie?: never;
@@ -4784,33 +3132,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "Delivery queued successfully.",
-                     *       "data": {
-                     *         "id": "dlv_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "webhook_id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "event": {
-                     *           "id": "evt_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *           "event": "invoice.paid",
-                     *           "sequence": 1207,
-                     *           "created_at": "2026-11-25T09:30:00.000Z"
-                     *         },
-                     *         "status": "waiting",
-                     *         "next_attempt_at": "2026-11-25T10:30:00.000Z",
-                     *         "attempts": [
-                     *           {
-                     *             "number": 1,
-                     *             "started_at": "2026-11-25T09:30:00.000Z",
-                     *             "ms": 31,
-                     *             "status": 503,
-                     *             "failure": null,
-                     *             "answer": "busy"
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
@@ -4823,15 +3144,9 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /**
-                 * @description The sequence after which the list begins.
-                 * @example 0
-                 */
+                /** @description The sequence after which the list begins. */
                 after?: number;
-                /**
-                 * @description At most so many.
-                 * @example 100
-                 */
+                /** @description At most so many. */
                 limit?: number;
                 /** @description Only these event types. */
                 kinds?: ("invoice.created" | "invoice.confirmed" | "invoice.paid" | "invoice.expired" | "payout.completed" | "payout.failed" | "invoice.underpaid" | "invoice.overpaid" | "invoice.late_payment" | "invoice.unresolved_payment" | "invoice.payment_reversed" | "refund.expired" | "refund.unfunded" | "automatic_payout.failed" | "invoice.asset_chosen" | "invoice.partially_paid" | "payout.created" | "webhook.test")[];
@@ -4852,29 +3167,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "evt_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *           "event": "webhook.test",
-                     *           "created_at": "2026-11-25T09:30:00.000Z",
-                     *           "sequence": 1207,
-                     *           "version": 1,
-                     *           "data": {
-                     *             "webhook_id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *             "message": "This is a test: nothing has happened."
-                     *           }
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "has_more": false,
-                     *         "next_after": 1207,
-                     *         "first_sequence": 1,
-                     *         "last_sequence": 1207
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["EventPage"];
                 };
             };
@@ -4883,10 +3175,7 @@ export interface operations {
     streamEvents: {
         parameters: {
             query?: {
-                /**
-                 * @description The sequence after which the stream begins. Default: now.
-                 * @example 0
-                 */
+                /** @description The sequence after which the stream begins. Default: now. */
                 after?: number;
                 /** @description Only these event types. */
                 kinds?: ("invoice.created" | "invoice.confirmed" | "invoice.paid" | "invoice.expired" | "payout.completed" | "payout.failed" | "invoice.underpaid" | "invoice.overpaid" | "invoice.late_payment" | "invoice.unresolved_payment" | "invoice.payment_reversed" | "refund.expired" | "refund.unfunded" | "automatic_payout.failed" | "invoice.asset_chosen" | "invoice.partially_paid" | "payout.created" | "webhook.test")[];
@@ -4916,10 +3205,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the event.
-                 * @example evt_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg
-                 */
+                /** @description The id of the event. */
                 id: string;
             };
             cookie?: never;
@@ -4932,19 +3218,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *       "event": "webhook.test",
-                     *       "created_at": "2026-11-25T09:30:00.000Z",
-                     *       "sequence": 1207,
-                     *       "version": 1,
-                     *       "data": {
-                     *         "webhook_id": "whe_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg",
-                     *         "message": "This is a test: nothing has happened."
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Event"];
                 };
             };
