@@ -94,10 +94,10 @@ export async function openShop({
     }
   });
 
-  // An event may arrive twice, and after a newer one. Goods are shipped once, on `invoice.paid` and nothing else.
-  function settle(event: EventType, version: number, { external_id }: Invoice): void {
+  // An event may arrive twice, and after a newer one. Goods are shipped once, when the invoice is `paid` and not before.
+  function settle(event: EventType, version: number, { external_id, status }: Invoice): void {
     const order = orders.get(external_id ?? '');
-    const state = states.get(event);
+    const state = status === 'paid' ? 'paid' : states.get(event);
     if (order === undefined || state === undefined || version < order.version) return;
     order.version = version;
     if (state === 'paid' && order.state !== 'paid') order.shipped += 1;

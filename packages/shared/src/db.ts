@@ -56,12 +56,15 @@ export type DbOptions = {
   logger: Logger;
   /** After this long without a word the database counts as gone. */
   answerWithinMs?: number;
+  /** After this long without a connection a statement fails. */
+  connectWithinMs?: number;
   /** More settings of Postgres, for every connection. */
   settings?: Readonly<Record<string, string>>;
 };
 
 /** More than the longest limit of Postgres' own: only who cannot be heard any more runs into it. */
 const ANSWER_WITHIN_MS = 20_000;
+const CONNECT_WITHIN_MS = 5_000;
 const ROLLBACK_WITHIN_MS = 2_000;
 
 /**
@@ -75,6 +78,7 @@ export function openDb({
   pool: max,
   logger,
   answerWithinMs = ANSWER_WITHIN_MS,
+  connectWithinMs = CONNECT_WITHIN_MS,
   settings = {},
 }: DbOptions): Db {
   const pool = new pg.Pool({
@@ -89,7 +93,7 @@ export function openDb({
       '-c timezone=UTC',
       ...Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`),
     ].join(' '),
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: connectWithinMs,
     query_timeout: answerWithinMs,
     idleTimeoutMillis: 60_000,
     keepAlive: true,

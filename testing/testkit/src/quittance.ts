@@ -22,6 +22,7 @@ import { type BitcoinCustomer, bitcoinCustomer } from './bitcoin-customer.ts';
 import { type Customer as EthereumCustomer, ethereumCustomer } from './ethereum-customer.ts';
 import { eventually } from './eventually.ts';
 import { type Merchant, merchant } from './merchant.ts';
+import { patient } from './patience.ts';
 import { type SolanaCustomer, solanaCustomer } from './solana-customer.ts';
 
 export type Quittance = {
@@ -122,7 +123,9 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
     beforeServices: (adminUrl) => decideAssets(adminUrl, options),
   });
   const logger = createLogger('testkit', 'error');
-  const db = openDb({ url: stack.adminUrl, schema: 'public', pool: 2, logger });
+  // While several stacks start side by side, a connection takes seconds.
+  const common = { url: stack.adminUrl, logger, connectWithinMs: patient(10_000) };
+  const db = openDb({ ...common, schema: 'public', pool: 2 });
   const watched = loadConfig('the books', withChains(z.object(chainSettings)), stack.chainSettings).chains;
   const chains = watched.map((settings) => ({ settings }));
   const books = (gracePeriodSeconds = 0) =>
@@ -134,7 +137,7 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
     const files = readdirSync(join(dir, 'logs')).map((name) => join(dir, 'logs', name));
     return secretsInLogs(files, secrets);
   };
-  const gateway = openDb({ url: stack.adminUrl, schema: 'gateway', pool: 1, logger });
+  const gateway = openDb({ ...common, schema: 'gateway', pool: 1 });
   const clientLog: ClientLog = [];
   // Loaded only here: what is installed from npm has neither the reference nor what reads it.
   const check =
