@@ -23,6 +23,7 @@ export function welcome(
 Quittance is ready (${(tookMs / 1_000).toFixed(1)} s).
 
   API        ${stack.url}/api
+  docs       ${stack.url}/docs
   account    ${first?.name ?? ''}
   token      ${token}
 ${nodeLines(stack)}

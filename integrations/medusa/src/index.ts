@@ -1,6 +1,6 @@
 import { QuittancePaymentProvider } from './provider.ts';
 
-export type { QuittanceOptions } from './provider.ts';
+export type { ClaimLink, QuittanceOptions } from './provider.ts';
 export { QuittancePaymentProvider };
 
 const forMedusa: { module: 'payment'; services: (typeof QuittancePaymentProvider)[] } = {

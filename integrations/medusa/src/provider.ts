@@ -22,7 +22,25 @@ export type QuittanceOptions = {
   assets?: 'all' | readonly string[];
   /** How many minutes the customer has to pay. Default: the account's setting. */
   expiresIn?: number;
+  /**
+   * Sends the customer the link of a refund, such as by e-mail. Medusa's data of a payment is no place for it: the storefront can
+   * read it, and whoever has the link can claim the refund. Without it, refunds are made in Quittance.
+   */
+  onClaimLink?: (refund: ClaimLink) => void | Promise<void>;
 };
+
+export type ClaimLink = {
+  refundId: string;
+  /** In the currency of the session. */
+  amount: string;
+  currency: string;
+  claimUrl: string;
+  sessionId: string;
+  invoiceId: string;
+};
+
+/** Medusa queues a webhook before it is verified here. An old one does no harm: what it says is read again. */
+const WEBHOOK_AGE_MAX_SECONDS = 7 * 86_400;
 
 /** The session of an invoice, in its metadata: other invoices of the account are none of Medusa's business. */
 const SESSION = 'medusa_session_id';
@@ -76,19 +94,21 @@ export class QuittancePaymentProvider {
     if (isSame && invoice.status !== 'expired')
       return { status: sessionStatus(invoice), data: dataOf(session, invoice) };
     await this.#end(invoice);
-    const next = await this.#create(session, input, `${session}:${invoice.id}`);
+    const price = `${amountText(input.amount, input.currency_code)} ${input.currency_code}`;
+    const next = await this.#create(session, input, `${session}:${invoice.id}:${price}`);
     return { status: sessionStatus(next), data: dataOf(session, next) };
   }
 
   /**
-   * Captured when the invoice is paid. The storefront can change the data of a session, and Medusa asks here whether the goods are
+   * Captured when the invoice is paid, and nothing of it was refunded or reversed. The storefront can change the data of a session, and Medusa asks here whether the goods are
    * paid: so the session is the one that Medusa itself names, and a paid invoice of another order pays nothing.
    * @throws Error when the invoice is not of this session
    */
   async authorizePayment(input: ProviderInput): Promise<{ status: SessionStatus; data: SessionData }> {
     const session = sessionOf({ session_id: input.context?.idempotency_key });
     const invoice = await this.#invoiceOf(input, session);
-    return { status: sessionStatus(invoice), data: dataOf(session, invoice) };
+    const isWhole = invoice.refunded_amount === '0' && invoice.reversed_amount === '0';
+    return { status: isWhole ? sessionStatus(invoice) : 'error', data: dataOf(session, invoice) };
   }
 
   /** A paid invoice is in the balance already. @throws Error when it is not paid */
@@ -100,17 +120,31 @@ export class QuittancePaymentProvider {
   }
 
   /**
-   * Refunds by a claim link, where the customer gives an address: it is in `data.refunds`, the newest last. Send it to the customer
-   * alone, because whoever has it can claim the refund.
+   * Refunds by a claim link, where the customer gives an address; `onClaimLink` sends it. When that fails, the refund is cancelled.
+   * @throws Error when nothing sends the link, and what `onClaimLink` throws
    */
   async refundPayment(input: ProviderInput & { amount: MedusaAmount }): Promise<{ data: SessionData }> {
+    const { onClaimLink } = this.#options;
+    if (onClaimLink === undefined)
+      throw new Error('The option onClaimLink is missing: refund in Quittance, or let it send the link.');
     const invoice = await this.#invoiceOf(input);
     const amount = amountText(input.amount, invoice.currency);
     const key = input.context?.idempotency_key;
     const options = key === undefined ? {} : { idempotencyKey: `refund:${key}` };
     const { id, claim_url } = await this.#client.refunds.create(invoice.id, { amount }, options);
+    if (claim_url == null) throw new Error(`The link of the refund ${id} is lost: cancel it in Quittance.`);
+    const sessionId = sessionOf(input.data);
+    try {
+      await onClaimLink({
+        ...{ refundId: id, amount, currency: invoice.currency, claimUrl: claim_url },
+        ...{ sessionId, invoiceId: invoice.id },
+      });
+    } catch (error) {
+      await this.#client.refunds.cancel(id);
+      throw error;
+    }
     const former = Array.isArray(input.data?.['refunds']) ? input.data['refunds'] : [];
-    const refunds = [...former.filter((one: { id?: unknown }) => one.id !== id), { id, amount, claim_url }];
+    const refunds = [...former.filter((one: { id?: unknown }) => one.id !== id), { id, amount }];
     return { data: { ...input.data, ...stateOf(invoice), refunds } };
   }
 
@@ -138,7 +172,9 @@ export class QuittancePaymentProvider {
   /** @throws WebhookVerificationError when the webhook is not from Quittance */
   async getWebhookActionAndData({ rawData, headers }: Webhook): Promise<WebhookAction> {
     const given = headers as Record<string, string | undefined>;
-    const event = await this.#client.webhooks.verify(rawData, given, this.#options.webhookSecret);
+    const event = await this.#client.webhooks.verify(rawData, given, this.#options.webhookSecret, {
+      toleranceSeconds: WEBHOOK_AGE_MAX_SECONDS,
+    });
     const { metadata, amount_fiat } = event.data as Partial<Invoice>;
     const session = metadata?.[SESSION];
     if (session === undefined || amount_fiat === undefined) return { action: 'not_supported' };

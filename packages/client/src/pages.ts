@@ -28,7 +28,7 @@ export type EventsMeta = {
   last_sequence: number;
 };
 /** `meta` of deliveries. */
-export type DeliveriesMeta = { has_more: boolean; next_before: string | null };
+export type DeliveriesMeta = { has_more: boolean; next_before: number | null };
 
 type Query = Readonly<Record<string, unknown>>;
 type Body<T, Meta> = { data: T[]; meta: Meta };

@@ -56,6 +56,9 @@ export class Transport {
     this.#base = baseOf(options.url);
     if (typeof options.token !== 'string' || options.token === '')
       throw new TypeError('token is missing: give { url, token } with an API token of the account');
+    // Without the token: an error is often logged.
+    if (!/^[\x21-\x7e]+$/.test(options.token))
+      throw new TypeError('token has a space, a line end or another character that no API token has');
     this.#headers = {
       Authorization: `Bearer ${options.token}`,
       'User-Agent': [options.userAgent, `quittance-client/${VERSION}`].filter(Boolean).join(' '),
@@ -83,17 +86,18 @@ export class Transport {
     return this.#send(call, (response) => response.text());
   }
 
-  /** The body of the answer as it arrives. The timeout ends with its headers. */
+  /** The body of the answer as it arrives. The timeout ends with its headers; `signal` ends it at any time. */
   stream(call: Call): Promise<ReadableStream<Uint8Array>> {
     return this.#send(call, async (response, attempt) => {
-      attempt.end();
-      return response.body ?? noJson(response, '');
+      const body = response.body ?? noJson(response, '');
+      attempt.goOn();
+      return body.pipeThrough(new TransformStream({ flush: () => attempt.end() }));
     });
   }
 
   async #send<T>(call: Call, read: (response: Response, attempt: Limit) => Promise<T>): Promise<T> {
     const { signal, maxRetries = this.#maxRetries, idempotencyKey } = call.options ?? {};
-    const key = call.takesKey === true ? (idempotencyKey ?? crypto.randomUUID()) : undefined;
+    const key = call.takesKey === true ? keyOf(idempotencyKey) : undefined;
     const isRepeatable = call.method !== 'POST' || key !== undefined;
     for (let attempt = 1; ; attempt++) {
       try {
@@ -127,9 +131,19 @@ export class Transport {
       signal?.throwIfAborted();
       throw connectionError(cause, attempt.isOver() ? timeoutMs : undefined, this.#base, key);
     } finally {
-      attempt.end();
+      if (!attempt.goesOn()) attempt.end();
     }
   }
+}
+
+/** The text of an Idempotency-Key, whose spaces at the ends would not arrive. An empty one would count as none. */
+function keyOf(given: string | undefined): string {
+  if (given === undefined) return crypto.randomUUID();
+  if (typeof given === 'string' && /^(?=.{1,255}$)[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(given))
+    return given;
+  throw new TypeError(
+    'idempotencyKey must have 1 to 255 printable ASCII characters, without a space at its begin or end: leave it out for a random one',
+  );
 }
 
 /** A path with what stands in it encoded, so that an id never leads to another path. */
@@ -143,10 +157,12 @@ export function path(parts: TemplateStringsArray, ...ids: readonly (string | num
 
 function baseOf(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.username !== '')
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
     throw new TypeError(
       `url is ${JSON.stringify(url)}: give { url, token } with a URL such as https://pay.example.com`,
     );
+  if (parsed.username !== '' || parsed.password !== '')
+    throw new TypeError('url has a user name or a password: give a URL such as https://pay.example.com');
   return parsed.origin + parsed.pathname.replace(/\/+(?:api\/*)?$/, '');
 }
 
@@ -227,9 +243,8 @@ function secondsOf(header: string | null): number | undefined {
 
 const secondsUntil = (date: string): number => (Date.parse(date) - Date.now()) / 1_000;
 
-/** What Node says of a connection that was never made. */
-const neverConnected =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
+/** What Node says of a connection that was never made. Other failures are so when they come of `connect`, and not of `write`. */
+const neverConnected = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$/;
 
 function connectionError(
   cause: unknown,
@@ -240,12 +255,14 @@ function connectionError(
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : undefined;
   const code = inner !== undefined && 'code' in inner ? String(inner.code) : '';
   const what = inner?.message || code || String(cause);
+  const isUnmade =
+    neverConnected.test(code) || (inner !== undefined && 'syscall' in inner && inner.syscall === 'connect');
   return new ConnectionError(
     timedOutMs === undefined
       ? `No answer of ${url}: ${what}.`
       : `No answer of ${url} within ${timedOutMs} ms.`,
     {
-      code: timedOutMs !== undefined ? 'timed_out' : neverConnected.test(code) ? NOT_CONNECTED : 'broken_off',
+      code: timedOutMs !== undefined ? 'timed_out' : isUnmade ? NOT_CONNECTED : 'broken_off',
       idempotencyKey: key,
       cause,
     },

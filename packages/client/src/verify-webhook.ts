@@ -40,7 +40,8 @@ export async function verifyWebhook<Event>(
     throw refused('A header is missing: webhook-id, webhook-timestamp or webhook-signature.');
   if (!/^\d{1,12}$/.test(timestamp)) throw refused('The header webhook-timestamp is no time.');
   const seconds = Number.parseInt(timestamp, 10); // eslint-disable-line no-restricted-syntax -- Unix time
-  if (Math.abs(now.getTime() / 1_000 - seconds) > toleranceSeconds)
+  // A tolerance that is no number lets nothing through.
+  if (!(Math.abs(now.getTime() / 1_000 - seconds) <= toleranceSeconds))
     throw refused('It was signed too long ago, or the clock of this machine is wrong.');
 
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body);

@@ -14,7 +14,14 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-export type Limit = { signal: AbortSignal; isOver(): boolean; end(): void };
+export type Limit = {
+  signal: AbortSignal;
+  isOver(): boolean;
+  /** Without its time, for what lasts as long as it lasts: it still ends with the signal. */
+  goOn(): void;
+  goesOn(): boolean;
+  end(): void;
+};
 
 /**
  * A signal that is aborted with `signal`, or after `ms`. AbortSignal.any and AbortSignal.timeout would stay in memory with a
@@ -23,6 +30,7 @@ export type Limit = { signal: AbortSignal; isOver(): boolean; end(): void };
 export function limit(ms: number, signal: AbortSignal | undefined): Limit {
   const controller = new AbortController();
   let isOver = false;
+  let isOpenEnded = false;
   const stop = () => controller.abort(signal?.reason);
   const timer = setTimeout(() => {
     isOver = true;
@@ -33,6 +41,11 @@ export function limit(ms: number, signal: AbortSignal | undefined): Limit {
   return {
     signal: controller.signal,
     isOver: () => isOver,
+    goOn() {
+      clearTimeout(timer);
+      isOpenEnded = true;
+    },
+    goesOn: () => isOpenEnded,
     end() {
       clearTimeout(timer);
       signal?.removeEventListener('abort', stop);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { QuittancePaymentProvider } from '@quittance/medusa-payment';
+import { type ClaimLink, QuittancePaymentProvider } from '@quittance/medusa-payment';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
@@ -13,12 +13,21 @@ export const medusaCases = (stack: OnStack): void =>
     let provider: QuittancePaymentProvider;
     let webhookSecret: string;
     let sessions = 0;
+    const links: ClaimLink[] = [];
+    let isMailDown = false;
 
     beforeAll(async () => {
       shop = await stack().merchant();
       receiver = await startReceiver();
       webhookSecret = (await shop.post('/api/webhooks', { url: `${receiver.url}/hooks` })).body.data.secret;
-      provider = new QuittancePaymentProvider({}, { ...access(), webhookSecret, assets: ['ETH'] });
+      const onClaimLink = (link: ClaimLink) => {
+        if (isMailDown) throw new Error('the mail server is down');
+        links.push(link);
+      };
+      provider = new QuittancePaymentProvider(
+        {},
+        { ...access(), webhookSecret, assets: ['ETH'], onClaimLink },
+      );
     });
     afterAll(() => receiver?.close());
 
@@ -76,15 +85,23 @@ export const medusaCases = (stack: OnStack): void =>
 
       const refund = { ...authorized, amount: 10, context: { idempotency_key: 'ref_1' } };
       const refunded = await provider.refundPayment(refund);
-      expect(refunded.data['refunds']).toEqual([
-        {
-          id: expect.stringMatching(/^ref_/),
-          amount: '10.00',
-          claim_url: expect.stringContaining('/claim/'),
-        },
-      ]);
+      const [link] = links;
+      expect(link).toMatchObject({ amount: '10.00', sessionId: session, invoiceId: data['invoice_id'] });
+      expect(link?.claimUrl).toContain('/claim/');
+      expect(refunded.data['refunds']).toEqual([{ id: link?.refundId, amount: '10.00' }]);
+      // The storefront can read it.
+      expect(JSON.stringify(refunded)).not.toContain('/claim/');
       expect(await provider.refundPayment({ ...refund, ...refunded })).toEqual(refunded);
-      expect((await invoice(data['invoice_id'])).refunds).toHaveLength(1);
+
+      isMailDown = true;
+      const another = { ...refund, context: { idempotency_key: 'ref_2' } };
+      await expect(provider.refundPayment(another)).rejects.toThrow('the mail server is down');
+      isMailDown = false;
+      const refunds = (await invoice(data['invoice_id'])).refunds.map(
+        ({ status }: { status: string }) => status,
+      );
+      expect(refunds.sort()).toEqual(['cancelled', 'claimable']);
+      expect(await authorize(session, data)).toMatchObject({ status: 'error' });
     });
 
     test('does not take the paid invoice of another session', async () => {
