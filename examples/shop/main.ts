@@ -9,3 +9,5 @@ const shop = await openShop({
   port: Number.parseInt(PORT, 10), // eslint-disable-line no-restricted-syntax -- a port
 });
 process.stdout.write(`The shop is open: ${shop.url}\n`);
+// The endpoint goes with the shop.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void shop.close());

@@ -35,7 +35,7 @@ async function buy(asset: string): Promise<Bought> {
   const paymentPage = bought.headers.get('Location') ?? '';
   const form = { method: 'POST', body: new URLSearchParams({ asset }), redirect: 'manual' } as const;
   assert.equal((await fetch(`${paymentPage}/choose`, form)).status, 303);
-  const id = `order-${shop.orders.size}`;
+  const id = [...shop.orders.keys()].at(-1) ?? '';
   const { address, amount } = await quittance.invoices.retrieve(shop.orders.get(id)?.invoiceId ?? '');
   return { id, address: address?.address ?? '', amount: amount ?? '' };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type EventType, type Invoice, type Quittance, WebhookVerificationError } from '@quittance/client';
@@ -16,7 +17,7 @@ type Order = {
   invoiceId: string;
   /** `open`, then `paid`, `short`, `late` or `expired`. */
   state: string;
-  /** Of the newest event that was handled: older ones change nothing. */
+  /** Of the newest event of the invoice that was handled: older ones change nothing, unless they say `paid`. */
   version: number;
   shipped: number;
 };
@@ -51,7 +52,7 @@ export async function openShop({
   app.post('/buy/:product', async (req, res) => {
     const product = products.get(req.params.product);
     if (product === undefined) return notFound(res);
-    const id = `order-${orders.size + 1}`;
+    const id = `order-${randomUUID()}`;
     const invoice = await quittance.invoices.create(
       {
         assets: 'all',
@@ -61,6 +62,7 @@ export async function openShop({
         expires_in: expiresInMinutes,
         succeed_url: `${req.protocol}://${req.get('host')}/orders/${id}`,
       },
+      // An order has one invoice here. Where a customer can try again, add the number of the attempt.
       { idempotencyKey: id },
     );
     orders.set(id, {
@@ -98,10 +100,10 @@ export async function openShop({
   function settle(event: EventType, version: number, { external_id, status }: Invoice): void {
     const order = orders.get(external_id ?? '');
     const state = status === 'paid' ? 'paid' : states.get(event);
-    if (order === undefined || state === undefined || version < order.version) return;
-    order.version = version;
-    if (state === 'paid' && order.state !== 'paid') order.shipped += 1;
-    if (order.state !== 'paid') order.state = state;
+    if (order === undefined || state === undefined || order.state === 'paid') return;
+    if (state !== 'paid' && version < order.version) return;
+    Object.assign(order, { state, version });
+    if (state === 'paid') order.shipped += 1;
   }
 
   const server = await listening(app, port);
