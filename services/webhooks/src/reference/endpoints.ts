@@ -220,4 +220,25 @@ export const operations: readonly Operation[] = [
     },
     errors: [...errorsOfResource, 'conflict', 'replay_limit'],
   },
+  {
+    method: 'get',
+    path: '/.well-known/webhooks-public-keys/{id}',
+    operationId: 'getWebhookPublicKeys',
+    tag: 'Webhooks',
+    summary: 'Read the public keys of an endpoint',
+    description: 'Any id has keys. Where the operator has set no signing key, none has.',
+    auth: 'none',
+    params,
+    answers: {
+      200: {
+        description: 'The keys.',
+        json: z
+          .strictObject({
+            public_keys: z.array(z.string()).describe('They verify the signatures `v1a`, newest first.'),
+          })
+          .meta({ id: 'WebhookPublicKeys', description: 'The public keys of an endpoint.' }),
+      },
+    },
+    errors: ['not_found', 'route_not_found'],
+  },
 ];
