@@ -79,9 +79,9 @@ test('answers and events may have fields that a later version adds, and requests
 });
 
 test('refusals have the headers that the API sends with them', () => {
-  const { rate_limited, replay_limit_or_rate_limited, forbidden } = document.components.responses;
+  const { rate_limited, rate_limited_or_replay_limit, forbidden } = document.components.responses;
   const limits = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'RateLimit', 'RateLimit-Policy'];
-  for (const response of [rate_limited, replay_limit_or_rate_limited])
+  for (const response of [rate_limited, rate_limited_or_replay_limit])
     expect(Object.keys(response?.headers ?? {})).toEqual(
       expect.arrayContaining(['Retry-After', 'X-RateLimit-Reset', ...limits]),
     );
