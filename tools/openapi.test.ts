@@ -17,12 +17,23 @@ const document = JSON.parse(
   readFileSync(join(import.meta.dirname, '../services/gateway/openapi.json'), 'utf8'),
 ) as {
   openapi: string;
-  paths: Record<string, Record<string, { operationId: string; responses: Record<string, object> }>>;
+  paths: Record<
+    string,
+    Record<
+      string,
+      { operationId: string; security?: object[]; requestBody?: object; responses: Record<string, object> }
+    >
+  >;
   webhooks: Record<
     string,
-    { post: { requestBody: { content: { 'application/json': { example?: { event: string } } } } } }
+    {
+      post: {
+        security: object[];
+        requestBody: { content: { 'application/json': { example?: { event: string } } } };
+      };
+    }
   >;
-  components: { schemas: Record<string, Schema>; responses: Record<string, object> };
+  components: { schemas: Record<string, Schema>; responses: Record<string, { headers: object }> };
 };
 
 test('the document is valid OpenAPI 3.1', async () => {
@@ -31,16 +42,57 @@ test('the document is valid OpenAPI 3.1', async () => {
   expect(validator.version).toBe('3.1');
 });
 
-test('the document has every path and method of the gateway below /api, and no other', () => {
+test('the document has every path and method of the gateway but those of pages for customers, and no other', () => {
   const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
   const served = routes
-    .filter(({ pattern }) => pattern.startsWith('/api/'))
+    .filter(({ pattern }) => !/^\/(?:pay|link|claim)\//.test(pattern))
     .flatMap(({ methods, pattern }) =>
       methods.map((method) => `${method} ${pattern.replace(/:(\w+)/g, '{$1}')}`),
     );
   expect(documented.sort()).toEqual(served.sort());
+});
+
+test('an operation needs a token exactly when its route does, and webhooks need none', () => {
+  const isPublic = (pattern: string) => routes.some((one) => one.pattern === pattern && one.auth === 'none');
+  for (const [path, methods] of Object.entries(document.paths)) {
+    const expected = isPublic(path.replace(/\{(\w+)\}/g, ':$1')) ? [] : undefined;
+    for (const { security, responses } of Object.values(methods)) {
+      expect([path, security]).toEqual([path, expected]);
+      expect([path, '401' in responses]).toEqual([path, expected === undefined]);
+    }
+  }
+  for (const { post } of Object.values(document.webhooks)) expect(post.security).toEqual([]);
+});
+
+test('answers and events may have fields that a later version adds, and requests may not', () => {
+  const isClosed = (value: unknown) => JSON.stringify(value).includes('"additionalProperties":false');
+  const { components, paths, webhooks } = document;
+  expect([components, webhooks].some(isClosed)).toBe(false);
+  for (const { requestBody, responses } of Object.values(paths).flatMap((methods) =>
+    Object.values(methods),
+  )) {
+    expect(isClosed(responses)).toBe(false);
+    if (requestBody !== undefined) expect(isClosed(requestBody)).toBe(true);
+  }
+});
+
+test('refusals have the headers that the API sends with them', () => {
+  const { rate_limited, rate_limited_or_replay_limit, forbidden } = document.components.responses;
+  const limits = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'RateLimit', 'RateLimit-Policy'];
+  for (const response of [rate_limited, rate_limited_or_replay_limit])
+    expect(Object.keys(response?.headers ?? {})).toEqual(
+      expect.arrayContaining(['Retry-After', 'X-RateLimit-Reset', ...limits]),
+    );
+  expect(forbidden?.headers).toHaveProperty('X-Error-Code');
+});
+
+test('an invoice cannot be created without an asset or assets', () => {
+  const check = (body: object) => () => checkRequest({ method: 'post', path: '/api/invoices', body });
+  expect(check({ amount: 25 })).toThrow('is not as documented');
+  for (const one of [{ asset: 'ETH' }, { assets: 'all' }])
+    expect(check({ amount: 25, ...one })).not.toThrow();
 });
 
 test('the document has every event type as a webhook', () => {

@@ -63,6 +63,7 @@ const params: Record<string, () => Promise<string>> = {
   getUnresolved: () => make.unresolved(),
   acceptUnresolved: () => make.unresolved(),
   returnUnresolved: () => make.unresolved(),
+  getWebhookPublicKeys: () => make.endpoint(),
   getDelivery: () => make.delivery(),
   redeliver: () => make.delivery(),
   getEvent: () => make.event(),

@@ -15,8 +15,8 @@ import {
   type WebhookEventType,
 } from '../../services/webhooks/src/domain/event-types.ts';
 import { dataOfEvent, eventOf, testData } from '../../services/webhooks/src/reference/event-schemas.ts';
-import { errorResponses, errorSchemas } from './errors.ts';
-import { type Components, type JsonSchema, schemaOf, withoutNull } from './json-schema.ts';
+import { errorResponses, errorSchemas, rateLimitHeaders } from './errors.ts';
+import { type Components, type JsonSchema, open, schemaOf, withoutNull } from './json-schema.ts';
 import { examples, operations } from './operations.ts';
 
 /** The reference of the API as OpenAPI 3.1, from the forms that validate and the schemas of the answers. */
@@ -25,21 +25,15 @@ const headers = {
   'X-Request-Id': 'Names the answer in the logs of the operator.',
   'X-RateLimit-Limit': 'How many requests a minute the token may send.',
   'X-RateLimit-Remaining': 'How many of them are left.',
+  'X-RateLimit-Reset': 'When counting starts again, in seconds since 1970.',
   RateLimit: 'The same as in draft-ietf-httpapi-ratelimit-headers.',
   'RateLimit-Policy': 'The limit as in draft-ietf-httpapi-ratelimit-headers.',
   'Retry-After': 'After how many seconds to send the request again.',
+  'X-Error-Code': 'The code of an error whose body has a message alone.',
   'WWW-Authenticate': 'Why the token is not valid (RFC 6750).',
   'Idempotent-Replayed': '`true` when this is the answer of an earlier request with the same key.',
   Location: 'The payment page.',
 } as const;
-
-const headersOfAll = [
-  'X-Request-Id',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'RateLimit',
-  'RateLimit-Policy',
-] as const;
 
 const headerRefs = (names: readonly (keyof typeof headers)[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
@@ -71,7 +65,7 @@ function parametersOf(
 }
 
 function bodyOf(
-  { fields, required, others = {} }: NonNullable<Operation['body']>,
+  { fields, required, either, others = {} }: NonNullable<Operation['body']>,
   components: Components,
   example: object | undefined,
 ) {
@@ -79,7 +73,12 @@ function bodyOf(
     type,
     { schema: { type: 'string', description } },
   ]);
-  const json = { schema: schemaOf(fields, components), ...(example && { example }) };
+  const schema = {
+    ...schemaOf(fields, components),
+    // As `anyOf`, programs that make types of schemas take it for a body of any form.
+    ...(either && { if: { required: [either[0]] }, else: { required: [either[1]] } }),
+  };
+  const json = { schema, ...(example && { example }) };
   const content = { 'application/json': json };
   return { required, content: { ...content, ...Object.fromEntries(file) } };
 }
@@ -87,7 +86,7 @@ function bodyOf(
 function answerOf(
   { description, json, others = {}, headers: more = [] }: DocumentedAnswer,
   components: Components,
-  example: unknown,
+  { example, auth }: { example: unknown; auth: Operation['auth'] },
 ) {
   const other = Object.entries(others).map(([type, what]) => [
     type,
@@ -95,11 +94,12 @@ function answerOf(
   ]);
   return {
     description,
-    headers: headerRefs([...headersOfAll, ...more]),
+    // Without a token, only a refusal has those of the limit.
+    headers: headerRefs(['X-Request-Id', ...(auth === 'none' ? [] : rateLimitHeaders), ...more]),
     content: {
       ...(json && {
         'application/json': {
-          schema: schemaOf(json, components),
+          schema: open(schemaOf(json, components)),
           ...(example !== undefined && { example }),
         },
       }),
@@ -109,7 +109,8 @@ function answerOf(
 }
 
 function operationOf(operation: Operation, components: Components, responses: Record<string, object>) {
-  const { operationId, tag, summary, description, params, query, headers: given, body, answers } = operation;
+  const { operationId, tag, summary, description, auth, params, query } = operation;
+  const { headers: given, body, answers } = operation;
   const example = examples[operationId] ?? {};
   const parameters = [
     ...parametersOf('path', params, example.params),
@@ -121,6 +122,7 @@ function operationOf(operation: Operation, components: Components, responses: Re
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
+    ...(auth === 'none' && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: bodyOf(body, components, example.body) }),
     responses: {
@@ -128,10 +130,13 @@ function operationOf(operation: Operation, components: Components, responses: Re
         // The example is of the usual answer, which comes first.
         Object.entries(answers).map(([status, answer], place) => [
           status,
-          answerOf(answer, components, place === 0 ? example.answer : undefined),
+          answerOf(answer, components, { example: place === 0 ? example.answer : undefined, auth }),
         ]),
       ),
-      ...errorResponses([...errorsOfAll, ...operation.errors], responses),
+      ...errorResponses(
+        [...errorsOfAll.filter((code) => auth !== 'none' || code !== 'unauthenticated'), ...operation.errors],
+        responses,
+      ),
     },
   };
 }
@@ -168,6 +173,8 @@ function webhookOf(type: WebhookEventType, components: Components) {
       tags: ['Events'],
       summary: withoutLinks(when),
       description: withoutLinks(`${meaning} ${remedy}`),
+      // What proves it is the signature.
+      security: [],
       parameters: Object.entries(signatureHeaders).map(([header, description]) => ({
         name: header,
         in: 'header',
@@ -179,7 +186,7 @@ function webhookOf(type: WebhookEventType, components: Components) {
         required: true,
         content: {
           'application/json': {
-            schema: schemaOf(eventOf([type], dataOfEvent(type)), components),
+            schema: open(schemaOf(eventOf([type], dataOfEvent(type)), components)),
             ...eventExample(type),
           },
         },
@@ -233,7 +240,7 @@ function openApiDocument(): object {
         ]),
       ),
       responses: sorted(responses),
-      schemas: sorted(schemas),
+      schemas: open(sorted(schemas)),
     },
   };
 }

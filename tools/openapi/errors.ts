@@ -27,7 +27,6 @@ const bodyOf = (properties: JsonSchema, required: readonly string[], description
   type: 'object',
   properties,
   required,
-  additionalProperties: false,
   description,
 });
 
@@ -120,11 +119,21 @@ function exampleOf(code: ErrorCode): object {
   return { summary: code, value: { ...body, ...named } };
 }
 
-const headersOf = (status: number): object => {
+export const rateLimitHeaders = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'RateLimit',
+  'RateLimit-Policy',
+] as const;
+
+const headersOf = (status: number, codes: readonly ErrorCode[]): object => {
   const ref = (name: string) => ({ [name]: { $ref: `#/components/headers/${name}` } });
   return {
     ...ref('X-Request-Id'),
     ...(status === 429 || status === 503 || status === 409 ? ref('Retry-After') : {}),
+    ...(status === 429 ? Object.assign({}, ...rateLimitHeaders.map(ref)) : {}),
+    ...(codes.includes('rate_limited') ? ref('X-RateLimit-Reset') : {}),
+    ...(status === 403 ? ref('X-Error-Code') : {}),
     ...(status === 401 ? ref('WWW-Authenticate') : {}),
   };
 };
@@ -136,7 +145,7 @@ function responseOf(status: number, codes: readonly ErrorCode[]): object {
   const code = { properties: { code: { enum: codes } } };
   return {
     description: codes.map((one) => `\`${one}\`: ${errorCodes[one].meaning}`).join(' '),
-    headers: headersOf(status),
+    headers: headersOf(status, codes),
     content: {
       'application/json': {
         schema: alone === undefined ? { ...refTo('Error'), ...code } : refTo(alone),

@@ -57,6 +57,13 @@ function withNull(schema: JsonSchema): JsonSchema {
   };
 }
 
+/** An answer as its readers are to take it: later versions may add fields. */
+export function open<T>(schema: T): T {
+  return JSON.parse(JSON.stringify(schema), (name, value: unknown) =>
+    name === 'additionalProperties' && value === false ? undefined : value,
+  );
+}
+
 /** A query parameter is never null: it is left out. */
 export function withoutNull(schema: JsonSchema): JsonSchema {
   const { type, enum: values, ...others } = schema;

@@ -20,7 +20,10 @@ export async function listen(around: Surroundings, options: ListenOptions): Prom
     throw new CommandError(`--forward-to is ${forwardTo}: give a URL such as http://localhost:3000/hook.`);
   const secret = listenSecret(merchantConfig(around).token);
   const client = merchantClient(around);
-  if (!json && forwardTo !== undefined) around.out(say`The secret of these webhooks is ${secret}\n`.text);
+  if (forwardTo !== undefined)
+    around.out(
+      json ? `${JSON.stringify({ secret })}\n` : say`The secret of these webhooks is ${secret}\n`.text,
+    );
   const following = client.events.follow({
     after,
     kinds: events as QuittanceEvent['event'][] | undefined,

@@ -1,4 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, test } from '@jest/globals';
@@ -25,6 +35,8 @@ beforeEach(async () => {
     const body = answers[`${method} ${path.split('?')[0]}`] ?? { message: 'Unauthenticated.' };
     const status =
       'status' in body && typeof body.status === 'number' ? body.status : 'message' in body ? 401 : 200;
+    // The client repeats it without waiting.
+    if (status === 500) response.setHeader('Retry-After', '0');
     response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
   });
 });
@@ -90,6 +102,23 @@ describe('login', () => {
     );
   });
 
+  it('never writes a token into a file that others can read', async () => {
+    const folder = join(home, 'shared');
+    const file = join(folder, 'quittance/config.json');
+    mkdirSync(join(folder, 'quittance'), { recursive: true });
+    writeFileSync(file, '{}', { mode: 0o644 });
+    // Another user has the former file open.
+    const former = openSync(file, 'r');
+    const env = { XDG_CONFIG_HOME: folder };
+    expect(await quittance(['login', '--url', api.url], { env, input: 'qt_secret' })).toMatchObject({
+      code: 0,
+    });
+    expect(readFileSync(former, 'utf8')).toBe('{}');
+    closeSync(former);
+    expect(statSync(file).mode & MODE).toBe(0o600);
+    expect(readdirSync(join(folder, 'quittance'))).toEqual(['config.json']);
+  });
+
   it('stores nothing that is refused', async () => {
     answers = {};
     const env = { XDG_CONFIG_HOME: join(home, 'other') };
@@ -151,6 +180,46 @@ describe('a command of a merchant', () => {
     expect(api.received[0]?.headers['idempotency-key']).toBe('rent');
   });
 
+  it('says that a payout was created when it cannot be read', async () => {
+    answers['POST /api/payouts'] = { data: { id: 7 } };
+    answers['GET /api/payouts/7'] = { status: 404, message: 'Not Found' };
+    const args = ['payouts', 'create', 'ETH', '1', '0x1'];
+    expect(await quittance(args)).toMatchObject({
+      code: 1,
+      err: 'Payout 7 was created. Reading it failed: Not Found\n',
+    });
+    expect(JSON.parse((await quittance([...args, '--json'])).err)).toMatchObject({ id: 7 });
+  });
+
+  it.each([
+    ['payouts', ['payouts', 'create', 'ETH', '1', '0x1']],
+    ['invoices', ['invoices', 'create', '25']],
+  ])(
+    'names the key with which %s are safely created again when it is not known whether they were',
+    async (resource, args) => {
+      answers[`POST /api/${resource}`] = { status: 500, message: 'Server Error' };
+      const { code, err } = await quittance(args);
+      const key = String(api.received[0]?.headers['idempotency-key']);
+      expect(code).toBe(1);
+      expect(err).toBe(
+        `Server Error\nIt is not known whether it was done. Repeat it with --idempotency-key ${key}\n`,
+      );
+      const again = [...args, '--idempotency-key', key];
+      expect(JSON.parse((await quittance([...again, '--json'])).err)).toMatchObject({ idempotency_key: key });
+      expect(new Set(api.received.map(({ headers }) => headers['idempotency-key']))).toEqual(new Set([key]));
+
+      answers[`POST /api/${resource}`] = { status: 422, message: 'Invalid' };
+      expect((await quittance(args)).err).toBe('Invalid\n');
+    },
+  );
+
+  it('names the key when there is no answer', async () => {
+    api.answer((response) => void response.destroy());
+    expect((await quittance(['payouts', 'create', 'ETH', '1', '0x1'])).err).toMatch(
+      /^No answer of .*\nIt is not known .* --idempotency-key [\w-]+\n$/,
+    );
+  });
+
   it('says what the API refuses, with each field, and nothing of the token', async () => {
     const errors = { amount: [`The amount is ${HOSTILE}.`] };
     answers['POST /api/invoices'] = {
@@ -195,6 +264,12 @@ test('listen posts each event to a local server as a webhook that verifies, and 
   expect(out).toBe(`The secret of these webhooks is ${secret}\n3  invoice.paid  evt_1  → 202\n`);
   const [{ body, headers }] = shop.received as [(typeof shop.received)[number]];
   expect(await verifyWebhook(body, headers, secret)).toEqual(event);
+  const stopJson = new AbortController();
+  const inJson = quittance([...args, '--json'], { stop: stopJson.signal });
+  await eventually(() => expect(shop.received).toHaveLength(2));
+  stopJson.abort();
+  const lines = (await inJson).out.trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ secret }, { event }]);
   await shop.close();
 });
 

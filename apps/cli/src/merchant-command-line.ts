@@ -54,7 +54,7 @@ export function addMerchantCommands(program: Command, line: Line): void {
     .option('--events <types...>', 'event types, such as invoice.paid; without this all')
     .addHelpText(
       'after',
-      '\nThe webhooks are signed with the secret that is printed first, which stays the same for a token. Nothing is sent again.\n\nExamples:\n  $ npx quittance listen --forward-to http://localhost:3000/hook\n',
+      '\nThe webhooks are signed with the secret that is printed first (with --json as {"secret": …}), which stays the same for a token. Nothing is sent again.\n\nExamples:\n  $ npx quittance listen --forward-to http://localhost:3000/hook\n',
     )
     .action((options: ListenOptions) => listen(around, options));
   leaf(program, 'trigger', 'make an event happen, to try out a server')
@@ -99,6 +99,7 @@ function addInvoices(program: Command, { around, prints }: Line): void {
     .option('--external-id <text>', 'your own reference')
     .option('--description <text>', 'what the payment page shows to your customer')
     .option('--expires-in <minutes>', 'minutes to pay')
+    .option('--idempotency-key <key>', 'repeating the command with it creates no second invoice')
     .action(prints((amount: string, options: InvoiceOptions) => createInvoice(client(), amount, options)));
   withFilters(leaf(invoices, 'list', 'list invoices, newest first')).action(
     prints((options: ListOptions) => listInvoices(client(), options)),

@@ -1,4 +1,5 @@
 import type { CreateInvoice, CreatePayout, Quittance } from '@quittance/client';
+import { creating, readingCreated } from './api-errors.ts';
 import type { SaidOutcome } from './outcome.ts';
 import { say } from './output.ts';
 import { table } from './table.ts';
@@ -45,12 +46,13 @@ export type InvoiceOptions = {
   externalId?: string;
   description?: string;
   expiresIn?: string;
+  idempotencyKey?: string;
 };
 
 export async function createInvoice(
   quittance: Quittance,
   amount: string,
-  { asset, currency, externalId, description, expiresIn }: InvoiceOptions,
+  { asset, currency, externalId, description, expiresIn, idempotencyKey }: InvoiceOptions,
 ): Promise<SaidOutcome> {
   // The API checks all of it, and says what is right.
   const order = {
@@ -61,7 +63,8 @@ export async function createInvoice(
     ...(description && { description }),
     ...(expiresIn && { expires_in: expiresIn }),
   };
-  return invoiceFields(await quittance.invoices.create(order as unknown as CreateInvoice));
+  const created = quittance.invoices.create(order as unknown as CreateInvoice, { idempotencyKey });
+  return invoiceFields(await creating(created));
 }
 
 export const getInvoice = async (quittance: Quittance, id: string): Promise<SaidOutcome> =>
@@ -123,8 +126,8 @@ export async function createPayout(
   { externalId, idempotencyKey }: PayoutOptions,
 ): Promise<SaidOutcome> {
   const order = { asset, amount, address, ...(externalId && { external_id: externalId }) };
-  const { id } = await quittance.payouts.create(order as CreatePayout, { idempotencyKey });
-  return payoutFields(await quittance.payouts.retrieve(id));
+  const { id } = await creating(quittance.payouts.create(order as CreatePayout, { idempotencyKey }));
+  return payoutFields(await readingCreated('Payout', id, quittance.payouts.retrieve(id)));
 }
 
 export const getPayout = async (quittance: Quittance, id: string): Promise<SaidOutcome> =>

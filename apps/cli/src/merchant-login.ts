@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Quittance } from '@quittance/client';
@@ -55,12 +56,21 @@ export async function login(around: Surroundings, given: { url?: string }): Prom
   const assets = await client.assets.list();
   const file = fileOf(around);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(file, `${JSON.stringify({ url, token }, null, 2)}\n`, { mode: 0o600 });
-  // The mode of a file that is there already stays.
-  chmodSync(file, 0o600);
+  store(file, `${JSON.stringify({ url, token }, null, 2)}\n`);
   const symbols = assets.map(({ symbol }) => symbol);
   return {
     json: { url, file, assets: symbols },
     text: say`The token is valid at ${url}, with the assets ${symbols.join(', ')}. It is stored in ${file}.\n`,
   };
+}
+
+/** Replaces a file by one that its owner alone can read, at every moment: a file that is there already may be open to others. */
+function store(file: string, text: string): void {
+  const replacement = `${file}.${randomUUID()}`;
+  try {
+    writeFileSync(replacement, text, { mode: 0o600, flag: 'wx' });
+    renameSync(replacement, file);
+  } finally {
+    rmSync(replacement, { force: true });
+  }
 }

@@ -4,6 +4,7 @@ import { isDatabaseDown } from '@quittance/shared/db-errors';
 import { reason } from '@quittance/shared/logger';
 import { StartRefused } from '@quittance/shared/readiness';
 import { CommanderError } from 'commander';
+import { said } from './api-errors.ts';
 import { commandLine } from './command-line.ts';
 import type { Outcome, SaidOutcome } from './outcome.ts';
 import { inLine, printing, say } from './output.ts';
@@ -21,8 +22,8 @@ export async function run(args: readonly string[], given: Surroundings): Promise
   const around = printing(given);
   let code: ExitCode = 0;
   const inJson = args.includes('--json');
-  const fail = (message: string) =>
-    around.err(inJson ? `${JSON.stringify({ message }, null, 2)}\n` : `${message}\n`);
+  const fail = (message: string, details: object = {}) =>
+    around.err(inJson ? `${JSON.stringify({ message, ...details }, null, 2)}\n` : `${message}\n`);
   const tell = (json: boolean, outcome: SaidOutcome) => {
     around.out(json ? `${JSON.stringify(outcome.json, amountAsText, 2)}\n` : outcome.text.text);
     if (outcome.bad === true) code = 1;
@@ -41,17 +42,13 @@ export async function run(args: readonly string[], given: Surroundings): Promise
       if (inJson) fail(notUnderstood(error));
       return 2;
     }
-    fail(explain(error));
+    fail(explain(error), error instanceof CommandError ? error.details : {});
     return 1;
   }
 }
 
 const notUnderstood = ({ code, message }: CommanderError): string =>
   code === 'commander.help' ? 'Which command? --help names them.' : message.replace(/^error: /, '');
-
-/** What the API refused, with what is wrong with each field. */
-const said = ({ message, errors }: QuittanceError): string =>
-  [message, ...Object.values(errors).flat()].map(inLine).join('\n');
 
 /** An error in words that help the person who typed the command. */
 function explain(error: unknown): string {

@@ -17,4 +17,11 @@ export type Surroundings = {
 /** A command could not do what was asked. The message is for the person at the terminal: what is wrong, what to do. */
 export class CommandError extends Error {
   override name = 'CommandError';
+  /** What a program needs to go on, for --json. */
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(message: string, details: Readonly<Record<string, unknown>> = {}) {
+    super(message);
+    this.details = details;
+  }
 }

@@ -1436,6 +1436,11 @@ export interface components {
             links: components["schemas"]["PageLinks"];
             meta: components["schemas"]["PageMeta"];
         };
+        /** @description The public keys of an endpoint. */
+        WebhookPublicKeys: {
+            /** @description They verify the signatures `v1a`, newest first. */
+            public_keys: string[];
+        };
         /** @description A new endpoint with its secret. */
         WebhookWithSecret: {
             /** @description The id of the endpoint. */
@@ -3051,6 +3056,29 @@ export interface operations {
                         message: string;
                         data: components["schemas"]["Replay"];
                     };
+                };
+            };
+        };
+    };
+    getWebhookPublicKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the endpoint. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookPublicKeys"];
                 };
             };
         };

@@ -69,6 +69,7 @@ const calls: Record<string, (quittance: Quittance) => unknown> = {
   disableWebhook: (q) => q.webhooks.disable('{id}'),
   rotateWebhookSecret: (q) => q.webhooks.rotate('{id}'),
   testWebhook: (q) => q.webhooks.test('{id}'),
+  getWebhookPublicKeys: (q) => q.webhooks.publicKeys('{id}'),
   replayWebhook: (q) => q.webhooks.replay('{id}', { from: new Date(0), to: new Date() }),
   listDeliveries: (q) => q.deliveries.list('{id}'),
   getDelivery: (q) => q.deliveries.retrieve('{id}'),
@@ -100,7 +101,8 @@ function resolved(schema: Schema): Schema {
 function answerOf({ responses }: Operation): object {
   const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
   const { properties = {} } = resolved(success?.content['application/json']?.schema ?? {});
-  const { data, event } = properties;
+  const { data, event, public_keys } = properties;
+  if (public_keys !== undefined) return { public_keys: WANTED };
   if (data === undefined || event !== undefined) return WANTED;
   return resolved(data).type === 'array' ? list : { data: WANTED };
 }

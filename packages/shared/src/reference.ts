@@ -41,6 +41,8 @@ export type Operation = {
   tag: keyof typeof tags;
   summary: string;
   description?: string;
+  /** Everybody may ask, without a token. */
+  auth?: 'none';
   /** The parameters in the path. */
   params?: Fields;
   query?: Fields;
@@ -50,6 +52,8 @@ export type Operation = {
     fields: Fields;
     /** Whether a request needs one. */
     required: boolean;
+    /** Two fields of which it needs one. */
+    either?: readonly [string, string];
     /** Other media types that it may have, and what they are. */
     others?: Readonly<Record<string, string>>;
   };

@@ -51,7 +51,7 @@ export const configSchema = z.object({
   PAGES_PER_MINUTE: perMinute
     .default(120)
     .describe(
-      'How often a client address may load or use the page of one invoice or payment link, public keys of webhook endpoints, or documents at `/docs`, in a minute. An open page reloads by itself.',
+      'How often a client address may load or use the page of one invoice or payment link, public keys of webhook endpoints, documents at `/docs` or the OpenAPI document, in a minute. An open page reloads by itself.',
     ),
   UNKNOWN_PAGES_PER_MINUTE: perMinute
     .default(600)

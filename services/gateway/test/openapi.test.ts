@@ -5,7 +5,7 @@ import { openGateways } from './gateway-fixture.ts';
 
 /** The reference of the API, for whoever has no token yet. */
 
-const { startForAll } = await openGateways();
+const { start, startForAll } = await openGateways();
 const gateway = await startForAll();
 const url = `http://127.0.0.1:${gateway.port}/api/openapi.json`;
 
@@ -19,7 +19,7 @@ test('the reference is served without a token, byte for byte, and may be cached'
 
 test('a client that has the reference is answered 304 without a body', async () => {
   const etag = (await fetch(url)).headers.get('etag') ?? '';
-  expect(etag).toMatch(/^"[\w-]{27}"$/);
+  expect(etag).toMatch(/^"[0-9a-f]{32}"$/);
   for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
     const again = await fetch(url, { headers: { 'if-none-match': known } });
     expect([again.status, await again.text()]).toEqual([304, '']);
@@ -28,10 +28,29 @@ test('a client that has the reference is answered 304 without a body', async () 
 });
 
 test('HEAD has the headers of the reference alone, and another verb is a 405', async () => {
-  const head = await fetch(url, { method: 'HEAD' });
+  const head = await fetch(url, { method: 'HEAD', headers: { 'accept-encoding': 'identity' } });
   expect([head.status, await head.text()]).toEqual([200, '']);
   // eslint-disable-next-line no-restricted-syntax -- a length
   expect(Number(head.headers.get('content-length'))).toBeGreaterThan(100_000);
   const wrong = await fetch(url, { method: 'POST' });
   expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+});
+
+test('the reference is sent compressed to who takes Brotli', async () => {
+  const ask = (encoding: string) => fetch(url, { headers: { 'accept-encoding': encoding } });
+  const [whole, compressed] = [await ask('identity'), await ask('gzip, br')];
+  expect([whole, compressed].map(({ headers }) => headers.get('content-encoding'))).toEqual([null, 'br']);
+  expect(compressed.headers.get('vary')).toBe('Accept-Encoding');
+  // eslint-disable-next-line no-restricted-syntax -- lengths
+  const [all, less] = [whole, compressed].map(({ headers }) => Number(headers.get('content-length')));
+  expect(less).toBeLessThan((all ?? 0) / 5);
+  expect(await compressed.text()).toBe(await whole.text());
+});
+
+test('requests for the reference count towards the limit of public pages of their client', async () => {
+  const limited = await start({ PAGES_PER_MINUTE: '2' });
+  const statuses: number[] = [];
+  for (const path of ['/docs', '/api/openapi.json', '/api/openapi.json'])
+    statuses.push((await fetch(`http://127.0.0.1:${limited.port}${path}`)).status);
+  expect(statuses).toEqual([200, 200, 429]);
 });

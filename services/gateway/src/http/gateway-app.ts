@@ -25,7 +25,6 @@ import type { Caller } from '../store/tokens.ts';
 import { type DocsAnswer, openDocs, sendDocs } from './docs/docs-app.ts';
 import { DOCS_PATH } from './docs/library.ts';
 import { errorsPage } from './errors-page.ts';
-import { OPENAPI_PATH, sendOpenApi } from './openapi.ts';
 import { sendPayPage } from './pay-page.ts';
 import { hasBody, readBody } from './request-body.ts';
 
@@ -53,10 +52,6 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
   const docs = openDocs(settings.PUBLIC_URL);
   app.all(ERRORS_PATH, (req, res) => {
     if (onlyReads(res)) sendPage(res, errorsPage);
-    else tell(res, answers.wrongVerb(req.method, ['GET', 'HEAD']));
-  });
-  app.all(OPENAPI_PATH, (req, res) => {
-    if (onlyReads(res)) sendOpenApi(req, res);
     else tell(res, answers.wrongVerb(req.method, ['GET', 'HEAD']));
   });
   app.use(async (req: Request, res: Response) => {

@@ -86,9 +86,9 @@ export const operations: readonly Operation[] = [
     tag: 'Invoices',
     summary: 'Create an invoice',
     description:
-      'Locks the rates and assigns an address of its own. With `assets` the payer chooses the asset, and both happen then.',
+      'It needs `asset` or `assets`. Locks the rates and assigns an address of its own. With `assets` the payer chooses the asset, and both happen then.',
     headers: idempotencyKey,
-    body: { fields: creation, required: true },
+    body: { fields: creation, required: true, either: ['asset', 'assets'] },
     answers: {
       201: {
         description: 'The invoice.',

@@ -2,12 +2,11 @@ import { flag, message, pageOf, saidOf, text, textOf, time } from '@quittance/sh
 import { pageField, pageForm } from '@quittance/shared/pages';
 import { documented, errorsOfResource, noFields, type Operation, viewed } from '@quittance/shared/reference';
 import { z } from 'zod';
-import { deliveryIdForm } from '../domain/delivery.ts';
 import { eventTypes } from '../domain/event-types.ts';
 import { replayForm } from '../http/deliveries.ts';
 import { changedFields, endpointFields, readRotation } from '../http/endpoints.ts';
 import type { endpointView, newEndpointView, rotatedEndpointView } from '../views.ts';
-import { endpointId, event } from './event-schemas.ts';
+import { deliveryId, endpointId, event } from './event-schemas.ts';
 
 const shape = {
   id: endpointId,
@@ -42,7 +41,6 @@ const rotatedEndpoint = viewed<ReturnType<typeof rotatedEndpointView>>()(
     .meta({ id: 'RotatedWebhook', description: 'An endpoint with its new secret.' }),
 );
 
-const deliveryId = z.string().regex(deliveryIdForm).describe('The id of the delivery.');
 const params = z.strictObject({ id: endpointId });
 
 /** As of an installation that sends to public endpoints only. */
@@ -221,5 +219,26 @@ export const operations: readonly Operation[] = [
       },
     },
     errors: [...errorsOfResource, 'conflict', 'replay_limit'],
+  },
+  {
+    method: 'get',
+    path: '/.well-known/webhooks-public-keys/{id}',
+    operationId: 'getWebhookPublicKeys',
+    tag: 'Webhooks',
+    summary: 'Read the public keys of an endpoint',
+    description: 'Any id has keys. Where the operator has set no signing key, none has.',
+    auth: 'none',
+    params,
+    answers: {
+      200: {
+        description: 'The keys.',
+        json: z
+          .strictObject({
+            public_keys: z.array(z.string()).describe('They verify the signatures `v1a`, newest first.'),
+          })
+          .meta({ id: 'WebhookPublicKeys', description: 'The public keys of an endpoint.' }),
+      },
+    },
+    errors: ['not_found', 'route_not_found'],
   },
 ];

@@ -1,9 +1,11 @@
 import { count, id, oneOf, text, time } from '@quittance/shared/answer-schemas';
 import { z } from 'zod';
+import { deliveryIdForm } from '../domain/delivery.ts';
 import { eventTypes, type WebhookEventType } from '../domain/event-types.ts';
 
 export const endpointId = id('whe', 'The id of the endpoint.');
 export const eventId = id('evt', 'The id of the event.');
+export const deliveryId = z.string().regex(deliveryIdForm).describe('The id of the delivery.');
 
 /** The names of the schemas of what events are about. Other services have them. */
 export type EventData =

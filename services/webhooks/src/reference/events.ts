@@ -1,15 +1,13 @@
 import { count, flag, oneOf, saidOf, text, textOf, time } from '@quittance/shared/answer-schemas';
 import { documented, errorsOfResource, noFields, type Operation, viewed } from '@quittance/shared/reference';
 import { z } from 'zod';
-import { deliveryIdForm, deliveryStates } from '../domain/delivery.ts';
+import { deliveryStates } from '../domain/delivery.ts';
 import { eventTypes } from '../domain/event-types.ts';
 import { failures } from '../domain/outcome.ts';
 import { readDeliveriesQuery } from '../http/deliveries.ts';
 import { eventsForm, streamForm } from '../http/events.ts';
 import type { deliveryView } from '../views.ts';
-import { endpointId, event, eventId } from './event-schemas.ts';
-
-const deliveryId = z.string().regex(deliveryIdForm).describe('The id of the delivery.');
+import { deliveryId, endpointId, event, eventId } from './event-schemas.ts';
 
 const attempt = z.strictObject({
   number: z.int().min(1).describe('Which attempt.'),

@@ -73,6 +73,10 @@ export const examples: Readonly<Record<string, Example>> = {
       data: { queued: 3, already_waiting: 0, already_delivered: 12 },
     },
   },
+  getWebhookPublicKeys: {
+    params,
+    answer: { public_keys: ['whpk_3NLAmvSQKBbyzqxYNGrKxWtk4tcCrpwcXZ7tL0EoGYc='] },
+  },
   listDeliveries: {
     params,
     query: { limit: 20 },

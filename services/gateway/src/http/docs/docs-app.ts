@@ -1,11 +1,15 @@
 import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { brotliCompressSync, constants } from 'node:zlib';
 import type { Request, Response } from 'express';
-import { isKnown } from '../openapi.ts';
 import { docsStyle, documentPage, guidesPage, indexPage, llmsText } from './layout.ts';
 import { type Library, readLibrary } from './library.ts';
 import { type PageAsset, referenceAssets, referencePolicy } from './reference-page.ts';
 
-/** What a path below `/docs` answers, and `/llms.txt`. */
+/** Where the reference of the API is served. */
+const OPENAPI_PATH = '/api/openapi.json';
+
+/** What a path below `/docs` answers, and `/llms.txt`, and the reference of the API. */
 export type DocsAnswer = {
   type: string;
   body: Buffer;
@@ -34,9 +38,24 @@ function answer(type: string, body: string | Buffer, policy: string): DocsAnswer
 
 const page = (body: string): DocsAnswer => answer('text/html; charset=utf-8', body, documentPolicy);
 
-type Parts = { library: Library; reference: ReturnType<typeof referenceAssets>; publicUrl: string };
+type Parts = { library: Library; reference: ReturnType<typeof referenceAssets>; openApi: DocsAnswer };
 
-function answerOf(path: string, { library, reference, publicUrl }: Parts): DocsAnswer | undefined {
+/** Takes 20 ms. The highest takes over a second, for a sixth less. */
+const BROTLI_QUALITY = 6;
+
+/** tools/generate-docs.ts writes it. */
+function openApiAnswer(): DocsAnswer {
+  const text = readFileSync(new URL('../../../openapi.json', import.meta.url));
+  const brotli = brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
+  return { ...answer('application/json; charset=utf-8', text, nothingPolicy), brotli };
+}
+
+function answerOf(
+  path: string,
+  { library, reference, openApi }: Parts,
+  publicUrl: string,
+): DocsAnswer | undefined {
+  if (path === OPENAPI_PATH) return openApi;
   if (path === '/llms.txt')
     return answer('text/plain; charset=utf-8', llmsText(library, publicUrl), nothingPolicy);
   const name = path.replace(/^\/docs\/?/, '');
@@ -60,38 +79,40 @@ function assetAnswer(asset: PageAsset | undefined): DocsAnswer | undefined {
   return brotli === undefined ? whole : { ...whole, brotli };
 }
 
-const isOfDocs = (path: string): boolean => path === '/llms.txt' || /^\/docs(?:\/|$)/.test(path);
+const isOfDocs = (path: string): boolean =>
+  path === '/llms.txt' || path === OPENAPI_PATH || /^\/docs(?:\/|$)/.test(path);
 
 export type Docs = {
   /** What a path answers; undefined when it is none of the docs. */
   answerTo(path: string): DocsAnswer | undefined;
 };
 
-/** Documents are read and rendered at the first request for one, and each answer is made once. */
+let read: Parts | undefined;
+
+/** Reads and renders the documents, once for each process. Each answer is made at the first request for it. */
 export function openDocs(publicUrl: string): Docs {
   const answers = new Map<string, DocsAnswer>();
-  const parts = once(() => ({ library: readLibrary(), reference: referenceAssets(), publicUrl }));
+  read ??= { library: readLibrary(), reference: referenceAssets(), openApi: openApiAnswer() };
+  const parts = read;
   return {
     answerTo(given) {
       // A slash at the end changes nothing, as elsewhere.
       const path = given.replace(/(?<=.)\/$/, '');
       if (!isOfDocs(path)) return undefined;
-      const answer = answers.get(path) ?? answerOf(path, parts());
+      const answer = answers.get(path) ?? answerOf(path, parts, publicUrl);
       if (answer !== undefined) answers.set(path, answer);
       return answer;
     },
   };
 }
 
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}
-
 const takesBrotli = (req: Request): boolean => /\bbr\b/.test(String(req.headers['accept-encoding'] ?? ''));
+
+/** A proxy that compresses an answer makes its ETag weak: `W/"…"`. */
+function isKnown({ headers }: Request, etag: string): boolean {
+  const { 'if-none-match': header = '' } = headers;
+  return header === '*' || header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag);
+}
 
 /** Sends a document: whole, or as 304 to who has it. */
 export function sendDocs(req: Request, res: Response, answer: DocsAnswer): void {
