@@ -3,9 +3,22 @@ import { reason } from '@quittance/shared/logger';
 import { inLine } from './output.ts';
 import { CommandError } from './surroundings.ts';
 
-/** What the API refused, with what is wrong with each field. */
-export const said = ({ message, errors }: QuittanceError): string =>
-  [message, ...Object.values(errors).flat()].map(inLine).join('\n');
+/** What the API refused, what is wrong with each field, and what to do. */
+export function said({ message, errors, hint }: QuittanceError): string {
+  const what = hint === undefined ? message : message.slice(0, -hint.length).trim();
+  return [what, ...Object.values(errors).flat(), ...(hint === undefined ? [] : [hint])]
+    .map(inLine)
+    .join('\n');
+}
+
+/** The same for programs. */
+export const detailsOf = ({ code, status, errors, hint, requestId }: QuittanceError): object => ({
+  code,
+  status,
+  ...(Object.keys(errors).length > 0 && { errors }),
+  hint,
+  request_id: requestId,
+});
 
 const TOO_MANY = 429;
 const SERVER_ERROR = 500;
@@ -27,7 +40,7 @@ export async function creating<T>(created: Promise<T>): Promise<T> {
     if (key === undefined) throw error;
     throw new CommandError(
       `${said(error)}\nIt is not known whether it was done. Repeat it with --idempotency-key ${inLine(key)}`,
-      { idempotency_key: key },
+      { ...detailsOf(error), idempotency_key: key },
     );
   }
 }

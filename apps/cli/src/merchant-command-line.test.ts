@@ -231,10 +231,16 @@ describe('a command of a merchant', () => {
     const { code, err } = await quittance(['invoices', 'create', '1']);
     expect(code).toBe(1);
     expect(err).toBe(
-      'The given data was invalid. Less.\nThe amount is evil\\u001b[2J\\u000d\\u000aFORGED\\u202e.\n',
+      'The given data was invalid.\nThe amount is evil\\u001b[2J\\u000d\\u000aFORGED\\u202e.\nLess.\n',
     );
     const wrong = await quittance(['invoices', 'get', 'inv_1', '--json']);
-    expect(JSON.parse(wrong.err)).toEqual({ message: 'Unauthenticated.' });
+    expect(JSON.parse(wrong.err)).toMatchObject({
+      message: 'Unauthenticated.',
+      code: 'unauthenticated',
+      status: 401,
+    });
+    const inJson = await quittance(['invoices', 'create', '1', '--json']);
+    expect(JSON.parse(inJson.err)).toMatchObject({ status: 422, hint: 'Less.', errors });
     expect(err + wrong.err).not.toContain('qt_secret');
   });
 });
@@ -281,5 +287,7 @@ test('trigger sends webhook.test to the endpoints that are enabled', async () =>
   answers['GET /api/webhooks'] = { data, meta: {}, links: { next: null } };
   answers['POST /api/webhooks/whe_2/test'] = { data: { delivery_id: 'dlv_1' } };
   expect((await quittance(['trigger', 'webhook.test'])).out).toBe('webhook.test is sent to whe_2: dlv_1\n');
-  expect((await quittance(['trigger', 'payout.failed'])).err).toContain('payout.failed cannot be triggered');
+  const { code, err } = await quittance(['trigger', 'payout.failed']);
+  expect(code).toBe(2);
+  expect(err).toContain('Allowed choices are webhook.test, invoice.created, invoice.expired, invoice.paid');
 });

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { type Line, leaf, listLimit, sequence } from './command-options.ts';
 import { type ListenOptions, listen } from './listen-command.ts';
 import {
@@ -19,7 +19,7 @@ import {
 } from './merchant-commands.ts';
 import { login, merchantClient } from './merchant-login.ts';
 import { type PayOptions, payInSandbox } from './sandbox-payer.ts';
-import { type TriggerOptions, trigger } from './trigger-command.ts';
+import { type TriggerOptions, trigger, triggered } from './trigger-command.ts';
 
 const LIMIT = 20;
 
@@ -58,10 +58,15 @@ export function addMerchantCommands(program: Command, line: Line): void {
     )
     .action((options: ListenOptions) => listen(around, options));
   leaf(program, 'trigger', 'make an event happen, to try out a server')
-    .argument('<event>', 'webhook.test, invoice.created, invoice.expired, or in a sandbox invoice.paid')
+    .addArgument(new Argument('<event>', 'invoice.paid in a sandbox alone').choices(triggered))
     .option('--endpoint <id>', 'of webhook.test: the endpoint (whe_…); without this all that are enabled')
     .option('--asset <asset>', 'of invoices: the asset; ETH without this')
-    .action(prints((event: string, options: TriggerOptions) => trigger(around, client(), event, options)));
+    .option('--idempotency-key <key>', 'of invoices: repeating the command with it creates no second one')
+    .action(
+      prints((event: (typeof triggered)[number], options: TriggerOptions) =>
+        trigger(around, client(), event, options),
+      ),
+    );
   leaf(program, 'pay', 'pay an invoice of the sandbox that `npm start` runs, as its customer would')
     .argument('<invoice-id>', 'the invoice id (inv_…)')
     .option('--asset <asset>', 'chooses the asset first, where the invoice leaves the choice to its payer')

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Quittance } from '@quittance/client';
+import { AuthenticationError, Quittance } from '@quittance/client';
 import { z } from 'zod';
 import type { SaidOutcome } from './outcome.ts';
-import { say } from './output.ts';
+import { inLine, say } from './output.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 
 /* Who the merchant is: the URL and the API token that `quittance login` stores. */
@@ -53,7 +53,12 @@ export async function login(around: Surroundings, given: { url?: string }): Prom
   } catch (error) {
     throw new CommandError((error as Error).message);
   }
-  const assets = await client.assets.list();
+  const assets = await client.assets.list().catch((error: unknown) => {
+    if (!(error instanceof AuthenticationError)) throw error;
+    throw new CommandError(
+      `${inLine(url)} does not take this API token. A token is qt_ and 49 letters and digits; it may have been revoked or have expired.`,
+    );
+  });
   const file = fileOf(around);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   store(file, `${JSON.stringify({ url, token }, null, 2)}\n`);

@@ -4,7 +4,7 @@ import { isDatabaseDown } from '@quittance/shared/db-errors';
 import { reason } from '@quittance/shared/logger';
 import { StartRefused } from '@quittance/shared/readiness';
 import { CommanderError } from 'commander';
-import { said } from './api-errors.ts';
+import { detailsOf, said } from './api-errors.ts';
 import { commandLine } from './command-line.ts';
 import type { Outcome, SaidOutcome } from './outcome.ts';
 import { inLine, printing, say } from './output.ts';
@@ -42,9 +42,14 @@ export async function run(args: readonly string[], given: Surroundings): Promise
       if (inJson) fail(notUnderstood(error));
       return 2;
     }
-    fail(explain(error), error instanceof CommandError ? error.details : {});
+    fail(explain(error), detailed(error));
     return 1;
   }
+}
+
+function detailed(error: unknown): object {
+  if (error instanceof QuittanceError) return detailsOf(error);
+  return error instanceof CommandError ? error.details : {};
 }
 
 const notUnderstood = ({ code, message }: CommanderError): string =>

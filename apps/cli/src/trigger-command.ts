@@ -1,11 +1,15 @@
 import type { Quittance } from '@quittance/client';
+import { assertNever } from '@quittance/shared/result';
 import { createInvoice, getInvoice } from './merchant-commands.ts';
 import type { SaidOutcome } from './outcome.ts';
 import { say } from './output.ts';
 import { payInSandbox } from './sandbox-payer.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 
-export type TriggerOptions = { endpoint?: string; asset?: string };
+/** `invoice.paid` in a sandbox alone. */
+export const triggered = ['webhook.test', 'invoice.created', 'invoice.expired', 'invoice.paid'] as const;
+
+export type TriggerOptions = { endpoint?: string; asset?: string; idempotencyKey?: string };
 
 const DOLLARS = '25';
 
@@ -13,27 +17,26 @@ const DOLLARS = '25';
 export async function trigger(
   around: Surroundings,
   client: Quittance,
-  event: string,
-  { endpoint, asset = 'ETH' }: TriggerOptions,
+  event: (typeof triggered)[number],
+  { endpoint, asset = 'ETH', idempotencyKey }: TriggerOptions,
 ): Promise<SaidOutcome> {
+  const create = () => createInvoice(client, DOLLARS, { asset, ...(idempotencyKey && { idempotencyKey }) });
   switch (event) {
     case 'webhook.test':
       return await testEndpoints(client, endpoint);
     case 'invoice.created':
-      return await createInvoice(client, DOLLARS, { asset });
+      return await create();
     case 'invoice.expired': {
-      const { json } = await createInvoice(client, DOLLARS, { asset });
+      const { json } = await create();
       await client.invoices.cancel((json as { id: string }).id);
       return await getInvoice(client, (json as { id: string }).id);
     }
     case 'invoice.paid': {
-      const { json } = await createInvoice(client, DOLLARS, { asset });
+      const { json } = await create();
       return await payInSandbox(around, (json as { id: string }).id, {});
     }
     default:
-      throw new CommandError(
-        `${event} cannot be triggered: webhook.test, invoice.created, invoice.expired and, in a sandbox, invoice.paid can.`,
-      );
+      return assertNever(event);
   }
 }
 
@@ -42,7 +45,9 @@ async function testEndpoints(client: Quittance, endpoint: string | undefined): P
   if (endpoint === undefined)
     for await (const { id, enabled } of client.webhooks.list()) if (enabled) ids.push(id);
   if (ids.length === 0)
-    throw new CommandError('There is no endpoint that is enabled: POST /api/webhooks creates one.');
+    throw new CommandError(
+      'There is no endpoint that is enabled: POST /api/webhooks creates one. `quittance listen` needs none: try invoice.created with it.',
+    );
   const sent: { endpoint: string; delivery_id: string }[] = [];
   for (const id of ids)
     sent.push({ endpoint: id, delivery_id: (await client.webhooks.test(id)).delivery_id });

@@ -25,6 +25,7 @@ const usage = `npm run pay -- INVOICE_ID [--asset A] [--amount X] [--late] [--po
   --amount X   this much of the asset instead of what is due: less, more, or again
   --late       too late: waits until the invoice's time is over, then pays
   --port N     the sandbox started with --port N, when several run
+  --json       prints JSON
 `;
 
 /** Nobody waits longer in front of a terminal. */
@@ -43,7 +44,7 @@ type Sandbox = z.infer<typeof sandboxSchema>;
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 async function main(): Promise<void> {
-  const { id, late, amount: wanted, asset: choice, port } = readArguments();
+  const { id, late, amount: wanted, asset: choice, port, json } = readArguments();
   const sandbox = readSandbox(port);
   const found = await findInvoice(sandbox, id);
   const invoice = isPayable(found) ? found : await choose(sandbox, id, found, choice);
@@ -53,7 +54,13 @@ async function main(): Promise<void> {
   if (late) await untilTooLate(sandbox, invoice);
   const payment = { to: invoice.address.address, amount };
   const txHash = await payFromFaucet(sandbox.nodes, asset, payment);
-  say(`paid ${formatUnits(amount, assets[asset].decimals)} ${asset} to ${payment.to}`);
+  const paid = formatUnits(amount, assets[asset].decimals);
+  if (json) {
+    const { url } = invoice;
+    say(JSON.stringify({ id, asset, amount: paid, address: payment.to, transaction: txHash, url }));
+    return;
+  }
+  say(`paid ${paid} ${asset} to ${payment.to}`);
   say(`transaction ${txHash}`);
   say(`watch it: ${invoice.url}`);
   if (late) say(`when it is final it waits as unresolved: ${sandbox.url}/api/unresolved`);
@@ -67,6 +74,7 @@ function readArguments() {
         asset: { type: 'string' },
         late: { type: 'boolean', default: false },
         port: { type: 'string' },
+        json: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
       allowPositionals: true,

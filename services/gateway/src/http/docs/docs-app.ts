@@ -87,6 +87,7 @@ export type Docs = {
   answerTo(path: string): DocsAnswer | undefined;
 };
 
+// eslint-disable-next-line no-restricted-syntax -- files of the release, which never change: two gateways may share them
 let read: Parts | undefined;
 
 /** Reads and renders the documents, once for each process. Each answer is made at the first request for it. */
