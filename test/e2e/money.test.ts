@@ -94,6 +94,9 @@ function mineByTheClock(): void {
   }, BLOCK_EVERY_MS);
 }
 
+/** Of a stack, beside others that start. */
+const STARTED_WITHIN_MS = 60_000;
+
 beforeAll(async () => {
   quittance = await startQuittance({ confirmations: 3, together: services });
   mineByTheClock();
@@ -109,7 +112,7 @@ beforeAll(async () => {
   const batch = batchAndAutomaticPayout(quittance);
   batch.catch(() => undefined);
   running.set('batch', batch);
-});
+}, patient(STARTED_WITHIN_MS));
 afterAll(async () => {
   clearInterval(clock);
   await quittance?.stop();
