@@ -5,7 +5,7 @@ import { freePort } from '@quittance/engines/free-port';
 import { assets } from '@quittance/shared/assets';
 import { services } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
-import { patient } from '@quittance/testkit/patience';
+import { patient, STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { runServiceMain } from '@quittance/testkit/service-main';
 import { batchAndAutomaticPayout } from './money-batches.ts';
@@ -94,9 +94,6 @@ function mineByTheClock(): void {
   }, BLOCK_EVERY_MS);
 }
 
-/** Of a stack, beside others that start. */
-const STARTED_WITHIN_MS = 60_000;
-
 beforeAll(async () => {
   quittance = await startQuittance({ confirmations: 3, together: services });
   mineByTheClock();
@@ -112,7 +109,7 @@ beforeAll(async () => {
   const batch = batchAndAutomaticPayout(quittance);
   batch.catch(() => undefined);
   running.set('batch', batch);
-}, patient(STARTED_WITHIN_MS));
+}, STACK_STARTED_WITHIN_MS);
 afterAll(async () => {
   clearInterval(clock);
   await quittance?.stop();

@@ -3,7 +3,7 @@ import { services } from '@quittance/shared/events';
 import { checkWebhook } from '@quittance/testkit/documented-answers';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
-import { patient } from '@quittance/testkit/patience';
+import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { type Operation, operations } from './reference/document.ts';
@@ -26,9 +26,6 @@ const DOLLARS = 50_000;
 const BOOKS_WITHIN_MS = 50_000;
 const DAY_MS = 24 * 3_600_000;
 
-/** Of a stack, beside others that start. */
-const STARTED_WITHIN_MS = 60_000;
-
 beforeAll(async () => {
   receiver = await startReceiver(checkWebhook);
   quittance = await startQuittance({
@@ -44,7 +41,7 @@ beforeAll(async () => {
   beginner = await quittance.merchant();
   make = resourcesOf(quittance, shop, `${receiver.url}/hook`);
   paid = await make.paidInvoice(DOLLARS);
-}, patient(STARTED_WITHIN_MS));
+}, STACK_STARTED_WITHIN_MS);
 afterAll(async () => {
   await quittance?.stop();
   await receiver?.close();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { freePort } from '@quittance/engines/free-port';
-import { patient } from '@quittance/testkit/patience';
+import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { choiceCases } from './shop/choices.ts';
 import { clientCases } from './shop/client.ts';
@@ -22,9 +22,6 @@ import { webhookCases } from './shop/webhooks.ts';
 let quittance: Quittance;
 let metricsPort: number;
 const stack = () => quittance;
-
-/** Of a stack, beside others that start. */
-const STARTED_WITHIN_MS = 60_000;
 
 beforeAll(async () => {
   metricsPort = await freePort();
@@ -52,7 +49,7 @@ beforeAll(async () => {
     chains: [],
     fixedFees: true,
   });
-}, patient(STARTED_WITHIN_MS));
+}, STACK_STARTED_WITHIN_MS);
 afterAll(() => quittance?.stop());
 
 const unpaid = invoiceThatNobodyPays(stack);

@@ -64,23 +64,24 @@ function parametersOf(
   });
 }
 
+/** Bodies that are texts, by media type, with what each is. */
+const textContent = (others: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries(others).map(([type, description]) => [type, { schema: { type: 'string', description } }]),
+  );
+
 function bodyOf(
   { fields, required, either, others = {} }: NonNullable<Operation['body']>,
   components: Components,
   example: object | undefined,
 ) {
-  const file = Object.entries(others).map(([type, description]) => [
-    type,
-    { schema: { type: 'string', description } },
-  ]);
   const schema = {
     ...schemaOf(fields, components),
     // As `anyOf`, programs that make types of schemas take it for a body of any form.
     ...(either && { if: { required: [either[0]] }, else: { required: [either[1]] } }),
   };
   const json = { schema, ...(example && { example }) };
-  const content = { 'application/json': json };
-  return { required, content: { ...content, ...Object.fromEntries(file) } };
+  return { required, content: { 'application/json': json, ...textContent(others) } };
 }
 
 function answerOf(
@@ -88,10 +89,6 @@ function answerOf(
   components: Components,
   { example, auth }: { example: unknown; auth: Operation['auth'] },
 ) {
-  const other = Object.entries(others).map(([type, what]) => [
-    type,
-    { schema: { type: 'string', description: what } },
-  ]);
   return {
     description,
     // Without a token, only a refusal has those of the limit.
@@ -103,7 +100,7 @@ function answerOf(
           ...(example !== undefined && { example }),
         },
       }),
-      ...Object.fromEntries(other),
+      ...textContent(others),
     },
   };
 }

@@ -12,8 +12,12 @@ const PAYER = fileURLToPath(new URL('../../sandbox/src/pay.ts', import.meta.url)
 
 /** The last line that it prints; it may say before that it waits. */
 const paidSchema = z.object({
-  ...{ id: z.string(), asset: z.string(), amount: z.string() },
-  ...{ address: z.string(), transaction: z.string(), url: z.string() },
+  id: z.string(),
+  asset: z.string(),
+  amount: z.string(),
+  address: z.string(),
+  transaction: z.string(),
+  url: z.string(),
 });
 
 export type PayOptions = { asset?: string; amount?: string; late?: boolean; port?: string };

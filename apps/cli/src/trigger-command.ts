@@ -1,6 +1,6 @@
 import type { Quittance } from '@quittance/client';
 import { assertNever } from '@quittance/shared/result';
-import { createInvoice, getInvoice } from './merchant-commands.ts';
+import { cancelInvoice, createInvoice } from './merchant-commands.ts';
 import type { SaidOutcome } from './outcome.ts';
 import { say } from './output.ts';
 import { payInSandbox } from './sandbox-payer.ts';
@@ -28,8 +28,7 @@ export async function trigger(
       return await create();
     case 'invoice.expired': {
       const { json } = await create();
-      await client.invoices.cancel((json as { id: string }).id);
-      return await getInvoice(client, (json as { id: string }).id);
+      return await cancelInvoice(client, (json as { id: string }).id);
     }
     case 'invoice.paid': {
       const { json } = await create();

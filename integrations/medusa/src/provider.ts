@@ -24,7 +24,7 @@ export type QuittanceOptions = {
   expiresIn?: number;
   /**
    * Sends the customer the link of a refund, such as by e-mail. Medusa's data of a payment is no place for it: the storefront can
-   * read it, and whoever has the link can claim the refund. Without it, refunds are made in Quittance.
+   * read it, and the link is enough to claim the refund. Without it, refunds are made in Quittance.
    */
   onClaimLink?: (refund: ClaimLink) => void | Promise<void>;
 };
@@ -133,11 +133,14 @@ export class QuittancePaymentProvider {
     const options = key === undefined ? {} : { idempotencyKey: `refund:${key}` };
     const { id, claim_url } = await this.#client.refunds.create(invoice.id, { amount }, options);
     if (claim_url == null) throw new Error(`The link of the refund ${id} is lost: cancel it in Quittance.`);
-    const sessionId = sessionOf(input.data);
     try {
       await onClaimLink({
-        ...{ refundId: id, amount, currency: invoice.currency, claimUrl: claim_url },
-        ...{ sessionId, invoiceId: invoice.id },
+        refundId: id,
+        amount,
+        currency: invoice.currency,
+        claimUrl: claim_url,
+        sessionId: sessionOf(input.data),
+        invoiceId: invoice.id,
       });
     } catch (error) {
       await this.#client.refunds.cancel(id);

@@ -77,8 +77,11 @@ export class Statements {
   /** The same as the text of a CSV file, or as a page to print, which loads nothing. */
   text(format: 'csv' | 'html', query: Query<'getStatement'>, options?: RequestOptions): Promise<string> {
     return this.#api.transport.text({
-      ...{ method: 'GET', path: '/api/statements', query: { ...query, format } },
-      ...{ accept: `text/${format}`, options },
+      method: 'GET',
+      path: '/api/statements',
+      query: { ...query, format },
+      accept: `text/${format}`,
+      options,
     });
   }
 }

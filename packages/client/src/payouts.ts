@@ -79,8 +79,13 @@ export class PayoutBatches {
     options?: RequestOptions,
   ): Promise<PayoutBatch> {
     return this.#api.transport.data({
-      ...{ method: 'POST', path: '/api/payout-batches', query, body: csv, contentType: 'text/csv' },
-      ...{ takesKey: true, options },
+      method: 'POST',
+      path: '/api/payout-batches',
+      query,
+      body: csv,
+      contentType: 'text/csv',
+      takesKey: true,
+      options,
     });
   }
 

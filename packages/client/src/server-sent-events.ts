@@ -35,6 +35,7 @@ export async function* framesOf(
       }
     }
   } finally {
+    // Of a stream that broke off this fails with what the reader was told already.
     await reader.cancel().catch(() => undefined);
   }
 }

@@ -123,14 +123,12 @@ export const rates = z
   })
   .meta({ id: 'Rates', description: 'Rates in US dollars, and where they came from.' });
 
-const url = (description: Text) => z.string().describe(description);
-
 const links = z
   .strictObject({
-    first: url('The first page.'),
-    last: url('The last page.'),
-    prev: url('The page before; null of the first.').nullable(),
-    next: url('The page after: follow it until it is null.').nullable(),
+    first: text('The first page.'),
+    last: text('The last page.'),
+    prev: text('The page before; null of the first.').nullable(),
+    next: text('The page after: follow it until it is null.').nullable(),
   })
   .meta({ id: 'PageLinks', description: 'The URLs of other pages of the list.' });
 
@@ -146,13 +144,13 @@ const meta = z
     links: z
       .array(
         z.strictObject({
-          url: url('The page; null where there is none.').nullable(),
+          url: text('The page; null where there is none.').nullable(),
           label: text('What to show.'),
           active: flag('Whether it is this page.'),
         }),
       )
       .describe('The links of a page navigation.'),
-    path: url('The URL of the list without its query.'),
+    path: text('The URL of the list without its query.'),
     per_page: z.int().min(1).describe('How many items a page has.'),
     to: z.int().min(1).nullable().describe('The place of its last item; null without items.'),
     total: count('How many items there are, exact up to 10,000.'),

@@ -41,6 +41,16 @@ const deposit = z.object({
 export const unresolvedReasons = ['late', 'underpaid', 'wrong_asset', 'too_small'] as const;
 export type UnresolvedReason = (typeof unresolvedReasons)[number];
 
+/** The states of a refund that merchants see. */
+export const refundStatuses = [
+  'claimable',
+  'pending',
+  'completed',
+  'failed',
+  'expired',
+  'cancelled',
+] as const;
+
 const payoutOutcome = z.object({
   payout_id: z.string(),
   account_id: z.string(),
@@ -93,7 +103,7 @@ export const events = {
       invoice_id: z.string(),
       account_id: z.string(),
       version: z.number().int(),
-      status: z.enum(['claimable', 'pending', 'completed', 'failed', 'expired', 'cancelled']),
+      status: z.enum(refundStatuses),
       asset,
       /** What is paid, and what it takes of the invoice's `paid_amount`. They differ at another rate than the invoice's. */
       amount: unitsText,

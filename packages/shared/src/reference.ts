@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ErrorCode } from './error-codes.ts';
+import { pageField } from './pages.ts';
 
 /**
  * What the reference of the API says of each operation, beside the code that serves it. tools/openapi assembles the document
@@ -98,6 +99,16 @@ export function documented<S extends Record<string, z.ZodType>>(
   const described = Object.entries(shape).map(([name, field]) => [name, field.describe(texts[name] ?? '')]);
   return z.strictObject(Object.fromEntries(described) as Record<string, z.ZodType>);
 }
+
+/** The query of a list with numbered pages: the fields of its form, with what each of them means beside the page. */
+export const pagedQuery = <S extends { perPage: z.ZodType } & Record<string, z.ZodType>>(
+  shape: S,
+  texts: { [K in Exclude<keyof NoInfer<S>, 'perPage'>]: string },
+): z.ZodObject =>
+  documented<Record<string, z.ZodType>>(
+    { page: pageField, ...shape },
+    { page: 'The number of the page.', perPage: 'How many items a page has.', ...texts },
+  );
 
 /** A body without fields: it may be missing. */
 export const noFields = { fields: z.strictObject({}), required: false } as const;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { openGateways } from './gateway-fixture.ts';
 
-/** The reference of the API, for whoever has no token yet. */
+/** The reference of the API, which needs no token. */
 
 const { start, startForAll } = await openGateways();
 const gateway = await startForAll();

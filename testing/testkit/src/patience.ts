@@ -9,3 +9,6 @@ const patience = z.coerce.number().min(1).max(2).default(1).parse(process.env['T
 
 /** A time limit, in milliseconds, on this machine. */
 export const patient = (ms: number): number => ms * patience;
+
+/** Until a whole stack has started, beside others that start. */
+export const STACK_STARTED_WITHIN_MS = patient(60_000);

@@ -17,7 +17,7 @@ import {
   text,
   time,
 } from '@quittance/shared/answer-schemas';
-import { unresolvedReasons } from '@quittance/shared/events';
+import { refundStatuses, unresolvedReasons } from '@quittance/shared/events';
 import { viewed } from '@quittance/shared/reference';
 import { z } from 'zod';
 import { statuses } from '../domain/invoice.ts';
@@ -74,10 +74,7 @@ const refund = z
   .strictObject({
     id: id('ref', 'The id of the refund.'),
     amount: decimal('What it pays, in the asset.'),
-    status: oneOf(
-      ['claimable', 'pending', 'completed', 'failed', 'expired', 'cancelled'],
-      'The status of the refund.',
-    ),
+    status: oneOf(refundStatuses, 'The status of the refund.'),
     payout_id: payoutId('The payout that pays it, or null.').nullable(),
     created_at: time('When it was created.'),
   })

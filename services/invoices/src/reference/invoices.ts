@@ -1,10 +1,10 @@
-import { pageField } from '@quittance/shared/pages';
 import {
   documented,
   errorsOfResource,
   idempotencyKey,
   noFields,
   type Operation,
+  pagedQuery,
 } from '@quittance/shared/reference';
 import { z } from 'zod';
 import { fields as settingsFields } from '../http/invoice-settings.ts';
@@ -41,28 +41,23 @@ const creation = documented(
   },
 );
 
-const filters = documented(
-  { page: pageField, ...invoiceFilters.schema.shape },
-  {
-    page: 'The number of the page.',
-    perPage: 'How many items a page has.',
-    status: 'Only those with this status.',
-    asset: 'Only those in this asset.',
-    external_id: 'Only those with this reference of yours.',
-    external_id_prefix: 'Only those whose reference begins so.',
-    address: 'Only that with this payment address.',
-    tx_hash: 'Only those with a payment of this transaction.',
-    amount_fiat: 'Only those with this price, in whatever currency.',
-    currency: 'Only those in this currency.',
-    payment_link_id: 'Only those of this payment link.',
-    created_from: 'Created at this moment or later.',
-    created_to: 'Created at this moment or earlier.',
-    paid_from: 'Paid at this moment or later.',
-    paid_to: 'Paid at this moment or earlier.',
-    expand: 'Shows each item in full, with its payments.',
-    format: '`csv` answers a file of all that the filters match.',
-  },
-);
+const filters = pagedQuery(invoiceFilters.schema.shape, {
+  status: 'Only those with this status.',
+  asset: 'Only those in this asset.',
+  external_id: 'Only those with this reference of yours.',
+  external_id_prefix: 'Only those whose reference begins so.',
+  address: 'Only that with this payment address.',
+  tx_hash: 'Only those with a payment of this transaction.',
+  amount_fiat: 'Only those with this price, in whatever currency.',
+  currency: 'Only those in this currency.',
+  payment_link_id: 'Only those of this payment link.',
+  created_from: 'Created at this moment or later.',
+  created_to: 'Created at this moment or earlier.',
+  paid_from: 'Paid at this moment or later.',
+  paid_to: 'Paid at this moment or earlier.',
+  expand: 'Shows each item in full, with its payments.',
+  format: '`csv` answers a file of all that the filters match.',
+});
 
 const params = z.strictObject({ id: invoiceId });
 const csv = { 'text/csv': 'All invoices that the filters match, one row each.' };

@@ -12,13 +12,14 @@ import {
   text,
   time,
 } from '@quittance/shared/answer-schemas';
-import { pageField, pageForm } from '@quittance/shared/pages';
+import { pageForm } from '@quittance/shared/pages';
 import {
   documented,
   errorsOfResource,
   idempotencyKey,
   noFields,
   type Operation,
+  pagedQuery,
   viewed,
 } from '@quittance/shared/reference';
 import { z } from 'zod';
@@ -83,10 +84,7 @@ export const operations: readonly Operation[] = [
     tag: 'Payment links',
     summary: 'List payment links',
     description: 'Newest first.',
-    query: documented(
-      { page: pageField, ...pageForm.schema.shape },
-      { page: 'The number of the page.', perPage: 'How many items a page has.' },
-    ),
+    query: pagedQuery(pageForm.schema.shape, {}),
     answers: { 200: { description: 'A page of payment links.', json: pageOf('PaymentLinkPage', link) } },
     errors: [],
   },

@@ -10,8 +10,7 @@ import {
   time,
 } from '@quittance/shared/answer-schemas';
 import { unresolvedReasons } from '@quittance/shared/events';
-import { pageField } from '@quittance/shared/pages';
-import { documented, errorsOfResource, noFields, type Operation, viewed } from '@quittance/shared/reference';
+import { errorsOfResource, noFields, type Operation, pagedQuery, viewed } from '@quittance/shared/reference';
 import { z } from 'zod';
 import { suspenseStates } from '../domain/suspense.ts';
 import { unresolvedFilters } from '../http/unresolved.ts';
@@ -48,18 +47,13 @@ export const operations: readonly Operation[] = [
     tag: 'Unresolved funds',
     summary: 'List unresolved funds',
     description: 'Newest first.',
-    query: documented(
-      { page: pageField, ...unresolvedFilters.schema.shape },
-      {
-        page: 'The number of the page.',
-        perPage: 'How many items a page has.',
-        status: 'Only those with this status.',
-        asset: 'Only those in this asset.',
-        invoice_id: 'Only those of this invoice.',
-        tx_hash: 'Only those of this transaction.',
-        format: '`csv` answers a file of all that the filters match.',
-      },
-    ),
+    query: pagedQuery(unresolvedFilters.schema.shape, {
+      status: 'Only those with this status.',
+      asset: 'Only those in this asset.',
+      invoice_id: 'Only those of this invoice.',
+      tx_hash: 'Only those of this transaction.',
+      format: '`csv` answers a file of all that the filters match.',
+    }),
     answers: {
       200: {
         description: 'A page of unresolved funds.',

@@ -28,16 +28,6 @@ export const refundMoves = {
 } as const satisfies Record<string, readonly string[]>;
 
 export type RefundState = keyof typeof refundMoves;
-/** The states that merchants see. */
-export const shownRefundStates = [
-  'claimable',
-  'pending',
-  'completed',
-  'failed',
-  'expired',
-  'cancelled',
-] as const;
-
 /** A refund in one of these states takes its share of what was paid. */
 export const countedStates = ['claimable', 'pending', 'completed'] as const satisfies readonly RefundState[];
 

@@ -1,4 +1,5 @@
 import { assetSymbols, assets } from '@quittance/shared/assets';
+import { refundStatuses } from '@quittance/shared/events';
 import { type Form, form } from '@quittance/shared/form';
 import { contextOf, merchantOnly, readBody, unknownInput, unknownParameters } from '@quittance/shared/http';
 import {
@@ -16,7 +17,7 @@ import { assertNever, ok, type Result, refuse } from '@quittance/shared/result';
 import { messages, rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
 import { claimHashOf, claimTokenOf, claimUrlOf } from '../claim-token.ts';
-import { fiatWithin, leftOf, type RefundState, shownRefundStates } from '../domain/refund.ts';
+import { fiatWithin, leftOf, type RefundState } from '../domain/refund.ts';
 import { cancelClaim } from '../operations/claim-refund.ts';
 import { createDepositClaim, createRefund, type RefundRefusal } from '../operations/create-refund.ts';
 import { type DescribedInvoice, describeInvoice } from '../operations/describe-invoice.ts';
@@ -50,7 +51,7 @@ const ID_CHARACTERS_MAX = 64;
 
 const listFields = {
   perPage: perPageField,
-  status: rules.oneOf(shownRefundStates).optional,
+  status: rules.oneOf(refundStatuses).optional,
   asset: rules.oneOf(assetSymbols).optional,
   invoice_id: rules.text(ID_CHARACTERS_MAX).optional,
   deposit_id: rules.text(ID_CHARACTERS_MAX).optional,

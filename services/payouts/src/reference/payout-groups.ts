@@ -1,6 +1,12 @@
 import { message, pageOf, saidOf } from '@quittance/shared/answer-schemas';
-import { pageField, pageForm } from '@quittance/shared/pages';
-import { documented, errorsOfResource, idempotencyKey, type Operation } from '@quittance/shared/reference';
+import { pageForm } from '@quittance/shared/pages';
+import {
+  documented,
+  errorsOfResource,
+  idempotencyKey,
+  type Operation,
+  pagedQuery,
+} from '@quittance/shared/reference';
 import { z } from 'zod';
 import { readForm } from '../automatic-order.ts';
 import { batchModes, LINES_MAX, readMode } from '../batch-order.ts';
@@ -21,10 +27,7 @@ const batches: readonly Operation[] = [
     tag: 'Payout batches',
     summary: 'List payout batches',
     description: 'Newest first, without their lines.',
-    query: documented(
-      { page: pageField, ...pageForm.schema.shape },
-      { page: 'The number of the page.', perPage: 'How many items a page has.' },
-    ),
+    query: pagedQuery(pageForm.schema.shape, {}),
     answers: {
       200: { description: 'A page of batches.', json: pageOf('PayoutBatchPage', listedBatch) },
     },

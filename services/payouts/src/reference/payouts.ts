@@ -1,11 +1,11 @@
 import { pageOf, saidOf } from '@quittance/shared/answer-schemas';
-import { pageField } from '@quittance/shared/pages';
 import {
   documented,
   errorsOfResource,
   idempotencyKey,
   noFields,
   type Operation,
+  pagedQuery,
 } from '@quittance/shared/reference';
 import { z } from 'zod';
 import { payoutFilters } from '../http/payouts.ts';
@@ -49,35 +49,28 @@ const order = documented(
   },
 );
 
-const filters = documented(
-  { page: pageField, ...payoutFilters.schema.shape },
-  {
-    page: 'The number of the page.',
-    perPage: 'How many items a page has.',
-    status: 'Only those with this status.',
-    asset: 'Only those in this asset.',
-    created_from: 'Created at this moment or later.',
-    created_to: 'Created at this moment or earlier.',
-    external_id: 'Only those with this reference of yours.',
-    deposit_id: 'Only those that pay back these unresolved funds.',
-    refund_id: 'Only those that pay this refund.',
-    invoice_id: 'Only those that refund this invoice.',
-    tx_hash: 'Only that with this transaction.',
-    batch_id: 'Only those of this batch.',
-    to_address: 'Only those to this recipient.',
-    format: '`csv` answers a file of all that the filters match.',
-  },
-);
+const filters = pagedQuery(payoutFilters.schema.shape, {
+  status: 'Only those with this status.',
+  asset: 'Only those in this asset.',
+  created_from: 'Created at this moment or later.',
+  created_to: 'Created at this moment or earlier.',
+  external_id: 'Only those with this reference of yours.',
+  deposit_id: 'Only those that pay back these unresolved funds.',
+  refund_id: 'Only those that pay this refund.',
+  invoice_id: 'Only those that refund this invoice.',
+  tx_hash: 'Only that with this transaction.',
+  batch_id: 'Only those of this batch.',
+  to_address: 'Only those to this recipient.',
+  format: '`csv` answers a file of all that the filters match.',
+});
 
 const params = z.strictObject({ id: payoutIdSchema });
 const payoutSaid = saidOf(payout);
 
-export const created = z
-  .strictObject({
-    message: z.string().describe('What was done, for people.'),
-    data: z.strictObject({ id: payoutIdSchema }).describe('The payout.'),
-  })
-  .meta({ id: 'CreatedPayout', description: 'The id of a new payout.' });
+export const created = saidOf(z.strictObject({ id: payoutIdSchema }).describe('The payout.')).meta({
+  id: 'CreatedPayout',
+  description: 'The id of a new payout.',
+});
 
 export const operations: readonly Operation[] = [
   {

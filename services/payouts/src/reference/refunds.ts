@@ -14,17 +14,17 @@ import {
   text,
   time,
 } from '@quittance/shared/answer-schemas';
-import { pageField } from '@quittance/shared/pages';
+import { refundStatuses } from '@quittance/shared/events';
 import {
   documented,
   errorsOfResource,
   idempotencyKey,
   noFields,
   type Operation,
+  pagedQuery,
   viewed,
 } from '@quittance/shared/reference';
 import { z } from 'zod';
-import { shownRefundStates } from '../domain/refund.ts';
 import { refundFilters } from '../http/refunds.ts';
 import { optionalAddress } from '../payout-order.ts';
 import { readAmount, readClaim, readDepositRest, readRest, readWord } from '../refund-order.ts';
@@ -42,7 +42,7 @@ export const refund = viewed<Shown>()(
   z
     .strictObject({
       id: refundId,
-      status: oneOf(shownRefundStates, '`claimable`: the claim link waits for an address.'),
+      status: oneOf(refundStatuses, '`claimable`: the claim link waits for an address.'),
       invoice_id: id('inv', 'The invoice that it refunds, or null.').nullable(),
       deposit_id: id('dep', 'The unresolved funds that it pays back, or null.').nullable(),
       requested: text('The amount as you gave it; `deposit`: all that was left of the funds.'),
@@ -113,20 +113,15 @@ const returnOrder = documented(
   },
 );
 
-const filters = documented(
-  { page: pageField, ...refundFilters.schema.shape },
-  {
-    page: 'The number of the page.',
-    perPage: 'How many items a page has.',
-    status: 'Only those with this status.',
-    asset: 'Only those in this asset.',
-    invoice_id: 'Only those of this invoice.',
-    deposit_id: 'Only those of these unresolved funds.',
-    external_id: 'Only those with this reference of yours.',
-    created_from: 'Created at this moment or later.',
-    created_to: 'Created at this moment or earlier.',
-  },
-);
+const filters = pagedQuery(refundFilters.schema.shape, {
+  status: 'Only those with this status.',
+  asset: 'Only those in this asset.',
+  invoice_id: 'Only those of this invoice.',
+  deposit_id: 'Only those of these unresolved funds.',
+  external_id: 'Only those with this reference of yours.',
+  created_from: 'Created at this moment or later.',
+  created_to: 'Created at this moment or earlier.',
+});
 
 const params = z.strictObject({ id: refundId });
 

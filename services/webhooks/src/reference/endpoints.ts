@@ -1,6 +1,13 @@
-import { flag, message, pageOf, saidOf, text, textOf, time } from '@quittance/shared/answer-schemas';
-import { pageField, pageForm } from '@quittance/shared/pages';
-import { documented, errorsOfResource, noFields, type Operation, viewed } from '@quittance/shared/reference';
+import { count, flag, message, pageOf, saidOf, text, textOf, time } from '@quittance/shared/answer-schemas';
+import { pageForm } from '@quittance/shared/pages';
+import {
+  documented,
+  errorsOfResource,
+  noFields,
+  type Operation,
+  pagedQuery,
+  viewed,
+} from '@quittance/shared/reference';
 import { z } from 'zod';
 import { eventTypes } from '../domain/event-types.ts';
 import { replayForm } from '../http/deliveries.ts';
@@ -80,10 +87,7 @@ export const operations: readonly Operation[] = [
     operationId: 'listWebhooks',
     tag: 'Webhooks',
     summary: 'List endpoints',
-    query: documented(
-      { page: pageField, ...pageForm.schema.shape },
-      { page: 'The number of the page.', perPage: 'How many items a page has.' },
-    ),
+    query: pagedQuery(pageForm.schema.shape, {}),
     answers: { 200: { description: 'A page of endpoints.', json: pageOf('WebhookPage', endpoint) } },
     errors: [],
   },
@@ -210,9 +214,9 @@ export const operations: readonly Operation[] = [
         json: saidOf(
           z
             .strictObject({
-              queued: z.int().min(0).describe('Deliveries that were queued now.'),
-              already_waiting: z.int().min(0).describe('Deliveries that waited already.'),
-              already_delivered: z.int().min(0).describe('Events that were delivered before.'),
+              queued: count('Deliveries that were queued now.'),
+              already_waiting: count('Deliveries that waited already.'),
+              already_delivered: count('Events that were delivered before.'),
             })
             .meta({ id: 'Replay', description: 'What a replay has queued.' }),
         ),

@@ -125,20 +125,19 @@ function listOf(library: Library, kind: (typeof kinds)[number]): Html {
     ({ path, document }) =>
       html`<li><a href="${linkTo(path)}">${document.title}</a><br><span class="soft">${document.summary}</span></li>\n`,
   );
-  return html`<h2>${titles[kind]}</h2>\n<ul>\n${items}</ul>\n`;
+  return html`<ul>\n${items}</ul>\n`;
 }
 
 export function indexPage(library: Library): string {
   const body = html`<h1>Quittance docs</h1>
 <p>Quittance accepts crypto payments on a server of your own. Begin with <a href="${linkTo('guides/accept-a-payment')}">accept a payment</a>.</p>
 <p><a href="${linkTo('reference')}">All endpoints with their fields and examples</a>, also as an <a href="/api/openapi.json">OpenAPI document</a>. <a href="${linkTo('errors')}">All errors</a>. For programs that read: <a href="/llms.txt">llms.txt</a>.</p>
-${kinds.map((kind) => listOf(library, kind))}`;
+${kinds.map((kind) => html`<h2>${titles[kind]}</h2>\n${listOf(library, kind)}`)}`;
   return framed(library, { title: 'Docs', body, current: DOCS_PATH });
 }
 
 export function guidesPage(library: Library): string {
-  const list = listOf(library, 'guide').text.replace(/<h2>.*<\/h2>\n/, '');
-  const body = html`<h1>Guides</h1>\n<p>Each guide is one task, with the code for it.</p>\n${new Html(list)}`;
+  const body = html`<h1>Guides</h1>\n<p>Each guide is one task, with the code for it.</p>\n${listOf(library, 'guide')}`;
   return framed(library, { title: 'Guides', body, current: linkTo('guides') });
 }
 

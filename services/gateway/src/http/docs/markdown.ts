@@ -1,3 +1,4 @@
+import { html } from '@quittance/shared/html';
 import { Marked, type Tokens } from 'marked';
 
 /** Where a link of a document leads on a page; undefined when it leads to a file that is no page. */
@@ -11,8 +12,7 @@ export type Document = {
   html: string;
 };
 
-const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escaped = (text: string): string => text.replace(/[&<>"]/g, (char) => escapes[char] ?? char);
+const escaped = (text: string): string => html`${text}`.text;
 
 /** The anchor that GitHub gives a heading, so that a link leads to the same place here and there. */
 const anchorOf = (heading: string): string =>
@@ -77,12 +77,12 @@ ${body}</tbody>
       },
     },
   });
-  const html = marked.parse(markdown, { async: false });
+  const text = marked.parse(markdown, { async: false });
   const paragraph = marked.lexer(markdown).find(({ type }) => type === 'paragraph');
   return {
     title: headings[0]?.text ?? '',
     summary: textOf((paragraph as Tokens.Paragraph | undefined)?.text ?? ''),
     headings: headings.filter(({ depth }) => depth === 2),
-    html,
+    html: text,
   };
 }

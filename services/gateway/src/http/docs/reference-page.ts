@@ -10,8 +10,6 @@ import { DOCS_PATH } from './library.ts';
 
 export type PageAsset = { type: string; body: Buffer; brotli?: Buffer };
 
-const compressed = readFileSync(new URL('../../../assets/scalar.js.br', import.meta.url));
-
 const start = `Scalar.createApiReference('#reference', {
   url: '/api/openapi.json',
   theme: 'none',
@@ -62,6 +60,7 @@ const asset = (type: string, body: Buffer, brotli?: Buffer): PageAsset => ({
 
 /** Named by what they contain, so that a browser may keep them. */
 export function referenceAssets(): { assets: Map<string, PageAsset>; page: string } {
+  const compressed = readFileSync(new URL('../../../assets/scalar.js.br', import.meta.url));
   const script = brotliDecompressSync(compressed);
   const named = (name: string, body: Buffer, extension: string) =>
     `${name}-${hash('sha256', body).slice(0, 16)}.${extension}`;
