@@ -34,6 +34,8 @@ type Project = (typeof projects)[number];
 const WORKERS = 2 * availableParallelism();
 /** They share one engine, and scale what they run. */
 const WORKERS_WITH_CONTAINERS = 1;
+/** Each has a stack under load all the time, and measures how soon it recovers: more of them only wait for one another. */
+const WORKERS_WITH_FAULTS = 1 + availableParallelism();
 /** What is claimed in seconds is claimed of a machine that does nothing else, and shown so at full size. */
 const PATIENCE = process.env['FAULTS'] === 'full' || process.env['PROOFS'] === 'full' ? 1 : 2;
 /** Which of the faults run today, printed so that `FAULTS_SEED` runs the same ones again. */
@@ -56,7 +58,8 @@ let running: ChildProcess | undefined;
 let interrupted = false;
 
 function workersFor(chosen: readonly Project[]): number {
-  return chosen.includes('containers') ? WORKERS_WITH_CONTAINERS : WORKERS;
+  if (chosen.includes('containers')) return WORKERS_WITH_CONTAINERS;
+  return chosen.includes('faults') ? WORKERS_WITH_FAULTS : WORKERS;
 }
 
 /** Jest leads a group of its own, so that what it started goes with it. */

@@ -5,6 +5,8 @@ import { type Engine, type EngineOptions, startEngine } from '@quittance/engines
 import type { Service } from '@quittance/shared/events';
 
 const ASK_WITHIN_MS = 2_000;
+/** One that cannot start ends at once. One that starts beside many others on two cores has taken half a minute. */
+const READY_WITHIN_MS = 60_000;
 /** What Node has compiled is kept: a service then starts in half the time. Where it cannot be written, Node goes without. */
 export const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
 
@@ -55,7 +57,7 @@ type Main = {
 };
 
 async function startMain(
-  { logDir, readyWithinMs, onUnexpectedExit }: ProcessOptions,
+  { logDir, readyWithinMs = READY_WITHIN_MS, onUnexpectedExit }: ProcessOptions,
   { name, main, env, services }: Main,
 ): Promise<Engine> {
   mkdirSync(logDir, { recursive: true });
