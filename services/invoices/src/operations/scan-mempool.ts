@@ -5,7 +5,7 @@ import { ourAddresses } from '../address-filter.ts';
 import { earlier, isInBlock } from '../domain/deposit.ts';
 import type { MempoolPayment } from '../domain/mempool-payment.ts';
 import type { Ports, WatchedChain } from '../ports.ts';
-import { lockCursor } from '../store/cursors.ts';
+import { findCursor, lockCursor } from '../store/cursors.ts';
 import { depositsByOutpoint, setEarlierFirstSeen } from '../store/deposits.ts';
 import { lockInvoices } from '../store/invoices.ts';
 import { markDropped, openMempoolPayments, saveMempoolPayments } from '../store/mempool-payments.ts';
@@ -89,10 +89,14 @@ export async function recordMempool(
     const since = missing.get(outpoint) ?? now;
     return newlyPaid.has(invoiceId) || now.getTime() - since.getTime() >= droppedAfterMs;
   });
+  // Nothing to write is by far the most frequent case, several times a second: it needs no transaction.
+  if (seen.length + dropped.length === 0) {
+    const cursor = await findCursor(ports.db, chain);
+    return cursor === undefined || cursor.height < read.height ? undefined : 0;
+  }
   const isReached = await ports.db.transaction(async (trx) => {
     await assertLease(trx, lease);
     if ((await lockCursor(trx, chain)).height < read.height) return false;
-    if (seen.length + dropped.length === 0) return true;
     const touched = new Set([...seen, ...dropped].map(({ invoiceId }) => invoiceId));
     await lockInvoices(trx, touched);
     const outpoints = seen.map(({ outpoint }) => outpoint);
@@ -118,7 +122,7 @@ export async function recordMempool(
     return true;
   });
   if (!isReached) return undefined;
-  if (seen.length + dropped.length > 0) failpoint('invoices.pending_committed');
+  failpoint('invoices.pending_committed');
   unsaved.clear();
   return seen.length + dropped.length;
 }
