@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type PostgresHandle, startPostgres } from '@quittance/engines/postgres';
 import { services } from '@quittance/shared/events';
 import { patient } from '@quittance/testkit/patience';
+import { blocksOf } from './guides/blocks.ts';
 
 /** What others install: the tarballs of `npm run pack`, in an empty project and on Node 20, without this checkout. */
 
@@ -66,52 +68,58 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
+/** The tests of a shop that the guide shows, to which this suite adds one on the same installation. Node 20 runs no TypeScript. */
+const guide = blocksOf('testing.md', readFileSync(join(root, 'docs/guides/testing.md'), 'utf8'));
+const programOfGuide = guide.find(({ code }) => code.startsWith('// shop.test.ts'))?.code ?? '';
+
 test(
-  'an invoice of the installed client is paid through the installed test kit on Node 20, and its webhook is verified',
+  'the program of the guide on testing is green on Node 20, and an order with its webhook on the same installation',
   async () => {
     writeFileSync(
-      join(project, 'shop.mjs'),
-      `
+      join(project, 'shop.test.mjs'),
+      `${stripTypeScriptTypes(programOfGuide)}
+      import { writeFileSync } from 'node:fs';
       import { createServer } from 'node:http';
       import { text } from 'node:stream/consumers';
-      import { Quittance, WebhookVerificationError } from '@quittance/client';
-      import { startQuittance } from '@quittance/testkit';
-      import { eventually } from '@quittance/testkit/eventually';
-      const stack = await startQuittance({ chains: [] });
-      try {
-        const quittance = new Quittance({ url: stack.url, token: (await stack.merchant('shop')).token });
+      import { WebhookVerificationError } from '@quittance/client';
+
+      test('an order of the shop', async () => {
+        const { token } = await installation.merchant('shop');
+        const shop = new Quittance({ url: installation.url, token });
         const told = [];
         let secret;
         const server = createServer(async (request, response) => {
           const body = await text(request);
-          const event = await quittance.webhooks.verify(body, request.headers, secret);
-          const forged = await quittance.webhooks.verify(body + ' ', request.headers, secret).catch((error) => error);
+          const event = await shop.webhooks.verify(body, request.headers, secret);
+          const forged = await shop.webhooks.verify(body + ' ', request.headers, secret).catch((error) => error);
           told.push({ event: event.event, order: event.data.external_id, forged: forged instanceof WebhookVerificationError });
           response.end();
         });
         await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
         const { port } = server.address();
-        ({ secret } = await quittance.webhooks.create({ url: stack.hookUrl(port, '/hook'), events: ['invoice.paid'] }));
-        const { id, address, amount } = await quittance.invoices.create({ asset: 'ETH', amount: '25', external_id: 'order 7' });
-        await stack.pay('ETH', address.address, amount);
-        await stack.mine(2);
-        for await (const event of quittance.events.follow({ after: 0 })) if (event.event === 'invoice.paid') break;
-        const { status } = await quittance.invoices.retrieve(id);
+        ({ secret } = await shop.webhooks.create({ url: installation.hookUrl(port, '/hook'), events: ['invoice.paid'] }));
+        const { id, address, amount } = await shop.invoices.create({ asset: 'ETH', amount: '25', external_id: 'order 7' });
+        await installation.pay('ETH', address.address, amount);
+        await installation.mine(2);
+        for await (const event of shop.events.follow({ after: 0 })) if (event.event === 'invoice.paid') break;
+        const { status } = await shop.invoices.retrieve(id);
         const [webhook] = await eventually(() => (told.length > 0 ? told : Promise.reject(new Error('no webhook'))), 20_000, 500);
-        const refused = await stack.pay('DOGE', address.address, '1').catch(({ message }) => message);
+        const refused = await installation.pay('DOGE', address.address, '1').catch(({ message }) => message);
         const internal = await import('@quittance/testkit/quittance').catch(({ code }) => code);
-        const pageOf = async (path) => (await fetch(\`\${stack.url}/docs/\${path}\`)).status;
+        const pageOf = async (path) => (await fetch(\`\${installation.url}/docs/\${path}\`)).status;
         const pages = [await pageOf('guides/refunds'), await pageOf('reference')];
-        console.log(JSON.stringify({ node: process.version, status, webhook, refused, internal, pages }));
+        writeFileSync('seen.json', JSON.stringify({ node: process.version, status, webhook, refused, internal, pages }));
         server.close();
         server.closeAllConnections();
-      } finally {
-        await stack.stop();
-      }
+      });
       `,
     );
-    const said = JSON.parse(await node20(['shop.mjs']));
-    expect(said).toMatchObject({
+    const said = await node20(['--test', '--test-reporter=tap', 'shop.test.mjs']).catch(
+      ({ message, stdout }) => `${message}\n${stdout}`,
+    );
+    // What it said is what the reader of a failed test needs to see.
+    expect(said).toMatch(/^# pass 2$/m);
+    expect(JSON.parse(readFileSync(join(project, 'seen.json'), 'utf8'))).toMatchObject({
       node: expect.stringMatching(/^v20\./),
       status: 'paid',
       webhook: { event: 'invoice.paid', order: 'order 7', forged: true },

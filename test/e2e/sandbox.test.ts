@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { assertPortsFree, freePort } from '@quittance/engines/free-port';
 import { startPostgres } from '@quittance/engines/postgres';
 import { type Db, openDb } from '@quittance/shared/db';
@@ -11,15 +11,20 @@ import { createLogger } from '@quittance/shared/logger';
 import { PORTS } from '@quittance/stack/ports';
 import { checkAnswer } from '@quittance/testkit/documented-answers';
 import { eventually } from '@quittance/testkit/eventually';
-import { merchant } from '@quittance/testkit/merchant';
+import { type Merchant, merchant } from '@quittance/testkit/merchant';
 import { patient } from '@quittance/testkit/patience';
+import { guides } from './guides/documents.ts';
 
-/** `npm start` as a person types it, behind the set-up: the sandbox's own process. */
+/**
+ * `npm start` as a person types it, behind the set-up: the sandbox's own process. What the guides say is typed into it,
+ * with the account that they use; the rest has the other one.
+ */
 
 const file = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const main = file('apps/sandbox/src/main.ts');
 const pay = file('apps/sandbox/src/pay.ts');
 const cli = file('apps/cli/src/main.ts');
+const READY_WITHIN_MS = 180_000;
 const home = mkdtempSync(join(tmpdir(), 'quittance-sandbox-'));
 
 type Run = { child: ChildProcess; output: () => string; ended: Promise<number | null> };
@@ -51,7 +56,8 @@ async function typed(script: string, ...given: string[]): Promise<{ code: number
   return { code: await run.ended, output: run.output() };
 }
 
-const ready = (run: Run) => eventually(() => expect(run.output()).toContain('Quittance is ready'), 180_000);
+const ready = (run: Run) =>
+  eventually(() => expect(run.output()).toContain('Quittance is ready'), READY_WITHIN_MS);
 
 async function stop(run: Run): Promise<void> {
   run.child.kill('SIGINT');
@@ -64,13 +70,36 @@ const sandbox = () => JSON.parse(readFileSync(join(home, 'sandbox.json'), 'utf8'
 const assertNothingLeft = (first: number) =>
   assertPortsFree(Array.from({ length: PORTS }, (_, i) => ({ port: first + i, what: 'the next sandbox' })));
 
-afterEach(async () => {
+let port: number;
+let first: Run;
+let shop: Merchant;
+const documents = guides(home);
+
+beforeAll(
+  async () => {
+    port = await freePort();
+    // Left by an earlier start, and no secrets that a start could use: --fresh throws them away.
+    mkdirSync(folder());
+    writeFileSync(join(folder(), 'secrets.json'), '{}');
+    first = start('--port', String(port), '--fresh');
+    await ready(first);
+    const { url, accounts } = sandbox();
+    shop = merchant(url, '', accounts[1].token, undefined, undefined, checkAnswer);
+    // What the documents ask for all at once are more requests than one of them makes.
+    expect(await typed(cli, 'account', 'limit', 'demo', '100000')).toMatchObject({ code: 0 });
+    documents.begin();
+  },
+  patient(READY_WITHIN_MS + 20_000),
+);
+afterAll(async () => {
   for (const run of running.splice(0)) {
     run.child.kill('SIGINT');
     await run.ended;
   }
+  rmSync(home, { recursive: true, force: true });
 });
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+const folder = () => join(home, String(port));
 
 /** How long the sandbox had been up: 10,000 slots of 400 ms. */
 const OLD_CHAIN_SLOTS = 10_000;
@@ -108,26 +137,33 @@ async function makeOlder(dataDir: string): Promise<void> {
   }
 }
 
-test(
-  'it starts afresh, says what to type next, keeps its data and what is in flight, goes on without Bitcoin, and leaves nothing behind',
-  async () => {
-    const port = await freePort();
-    const dir = join(home, String(port));
-    // Left by an earlier start, and no secrets that a start could use: --fresh throws them away.
-    mkdirSync(dir);
-    writeFileSync(join(dir, 'secrets.json'), '{}');
-    const first = start('--port', String(port), '--fresh');
-    await ready(first);
-    const { url, accounts, nodes } = sandbox();
-    expect(url).toBe(`http://127.0.0.1:${port}`);
-    expect(accounts).toHaveLength(2);
-    expect(nodes.ethereum.rpc).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-    expect(first.output()).toContain(accounts[0].token);
-    expect(first.output()).toContain(`curl -s ${url}/api/invoices`);
+const symbols = ['BTC', 'ETH', 'USDC_ERC20', 'SOL', 'USDC_SOL'];
+const ids = new Map<string, string>();
 
-    const shop = merchant(url, '', accounts[0].token, undefined, undefined, checkAnswer);
-    const symbols = ['BTC', 'ETH', 'USDC_ERC20', 'SOL', 'USDC_SOL'];
-    const ids = new Map<string, string>();
+// Requests are counted here as in production: all are asked for at once.
+const allPaid = async () => {
+  const { body } = await shop.get('/api/invoices?status=paid');
+  expect(new Set(body.data.map((invoice: { id: string }) => invoice.id))).toEqual(new Set(ids.values()));
+};
+const booksAreRight = (chains: string) =>
+  eventually(async () => {
+    const books = await typed(cli, 'verify-books', '--grace-period', '5');
+    expect(books).toMatchObject({ code: 0, output: expect.stringContaining('The books are right') });
+    expect(books.output).toContain(`compared with ${chains}`);
+  }, 60_000);
+
+test('it starts afresh and says what to type next', () => {
+  const { url, accounts, nodes } = sandbox();
+  expect(url).toBe(`http://127.0.0.1:${port}`);
+  expect(accounts).toHaveLength(2);
+  expect(nodes.ethereum.rpc).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(first.output()).toContain(accounts[0].token);
+  expect(first.output()).toContain(`curl -s ${url}/api/invoices`);
+});
+
+test(
+  'an invoice of each asset is paid by what to type',
+  async () => {
     for (const asset of symbols) {
       const { status, body } = await shop.post('/api/invoices', { asset, amount: 10 });
       expect([asset, status]).toEqual([asset, 201]);
@@ -138,18 +174,17 @@ test(
     expect(late).toMatchObject({ code: 1, output: expect.stringContaining('"expires_in": 1') });
     const paid = await Promise.all(symbols.map((asset) => typed(pay, ids.get(asset) ?? '')));
     expect(paid.map(({ output }) => output)).toEqual(symbols.map((asset) => expect.stringContaining(asset)));
-    // Requests are counted here as in production: all are asked for at once.
-    const allPaid = async () => {
-      const { body } = await shop.get('/api/invoices?status=paid');
-      expect(new Set(body.data.map((invoice: { id: string }) => invoice.id))).toEqual(new Set(ids.values()));
-    };
     await eventually(allPaid, 90_000, 4_000);
-    const booksAreRight = (chains: string) =>
-      eventually(async () => {
-        const books = await typed(cli, 'verify-books', '--grace-period', '5');
-        expect(books).toMatchObject({ code: 0, output: expect.stringContaining('The books are right') });
-        expect(books.output).toContain(`compared with ${chains}`);
-      }, 60_000);
+  },
+  patient(180_000),
+);
+
+documents.haveRun();
+
+test(
+  'it keeps its data and what is in flight, goes on without Bitcoin, and leaves nothing behind',
+  async () => {
+    const { accounts } = sandbox();
     await booksAreRight('bitcoin, ethereum, solana');
 
     // In flight when everything stops: the next start mines it, on Solana in a chain that is new.
@@ -161,7 +196,7 @@ test(
     await eventually(async () => expect(await attempts()).toEqual([{ state: 'broadcast' }]), 60_000, 50);
     await stop(first);
     await assertNothingLeft(port);
-    await makeOlder(join(dir, 'postgres'));
+    await makeOlder(join(folder(), 'postgres'));
 
     const second = startWith({ BITCOIND_PATH: '/nowhere/bitcoind' }, '--port', String(port));
     await ready(second);

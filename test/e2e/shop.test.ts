@@ -14,6 +14,7 @@ import { FAILED_AUTH_MAX, metricsCases } from './shop/metrics.ts';
 import { mistakeCases } from './shop/mistakes.ts';
 import { CONFIRMATIONS } from './shop/on-stack.ts';
 import { operatorCases } from './shop/operator.ts';
+import { referenceCases } from './shop/reference.ts';
 import { thousandsOfPayouts } from './shop/thousands-of-payouts.ts';
 import { webhookCases } from './shop/webhooks.ts';
 
@@ -65,6 +66,7 @@ medusaCases(stack);
 operatorCases(stack);
 haltCases(stack);
 contractCases(stack);
+referenceCases(stack);
 unpaid.hasExpired();
-// Last: its thousand payouts are signed for a long time.
+// Last: its payouts are signed for a long time.
 thousandsOfPayouts(stack);

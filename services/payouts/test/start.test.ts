@@ -1,7 +1,9 @@
 import { expect, it } from '@jest/globals';
 import { freePort } from '@quittance/engines/free-port';
+import { loadConfig } from '@quittance/shared/config';
 import { eventually } from '@quittance/testkit/eventually';
 import { runServiceMain } from '@quittance/testkit/service-main';
+import { configSchema } from '../src/config.ts';
 import { environment, SEED } from './service-client.ts';
 
 const right = environment('postgres://nobody@127.0.0.1:1/none', 'nats://127.0.0.1:1');
@@ -38,6 +40,15 @@ it('refuses to start with wrong settings, and names all of them without their va
   }
   expect(said).toMatch('BASE_CHAIN_ID: is required');
   for (const word of ['legal', 'winner', 'short']) expect(said).not.toMatch(word);
+});
+
+it.each([
+  ['', 'WALLET_SEED: is required'],
+  [`${SEED} yellow`, 'WALLET_SEED: must be a BIP-39 recovery phrase'],
+])('a seed that is none (%j) is named', (WALLET_SEED, problem) => {
+  expect(() => loadConfig('payouts', configSchema, { ...right, WALLET_SEED })).toThrow(
+    expect.objectContaining({ problems: [problem] }),
+  );
 });
 
 it('refuses to start without a chain', async () => {

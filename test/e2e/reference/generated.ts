@@ -14,7 +14,7 @@ import { type Sent, send } from './send.ts';
 type Values = Record<string, unknown>;
 type Generated = Sent & { idChoice: number };
 
-const REQUESTS = sized(500, 20_000);
+const REQUESTS = sized(250, 20_000);
 const AT_ONCE = sized(25, 100);
 /** At full size all are sent, however long that takes. */
 const WITHIN_MS = 20_000;

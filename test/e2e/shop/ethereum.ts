@@ -99,10 +99,14 @@ export const ethereumCases = (stack: OnStack): void =>
       const sent = await fetch(link, { method: 'POST', redirect: 'manual', body: form });
       const next = new URL(sent.headers.get('location') ?? '', link).href;
       expect([sent.status, next]).toEqual([303, link]);
-      await eventually(async () => {
-        await quittance.ethereum.mine();
-        await becomes(id, { refunds: [{ id: body.data.id, status: 'completed' }] }, 2_000);
-      }, 60_000);
+      await eventually(
+        async () => {
+          await quittance.ethereum.mine();
+          expect(await read(id)).toMatchObject({ refunds: [{ id: body.data.id, status: 'completed' }] });
+        },
+        60_000,
+        200,
+      );
       await becomes(id, { status: 'paid', refunded_amount: '0.01' });
       expect(await (await fetch(link)).text()).toContain('Your refund is paid');
     });

@@ -97,10 +97,12 @@ export const medusaCases = (stack: OnStack): void =>
       const another = { ...refund, context: { idempotency_key: 'ref_2' } };
       await expect(provider.refundPayment(another)).rejects.toThrow('the mail server is down');
       isMailDown = false;
-      const refunds = (await invoice(data['invoice_id'])).refunds.map(
-        ({ status }: { status: string }) => status,
-      );
-      expect(refunds.sort()).toEqual(['cancelled', 'claimable']);
+      // The invoice hears of refunds a moment after they have changed.
+      await eventually(async () => {
+        const { refunds } = await invoice(data['invoice_id']);
+        const statuses = refunds.map(({ status }: { status: string }) => status);
+        expect(statuses.sort()).toEqual(['cancelled', 'claimable']);
+      });
       expect(await authorize(session, data)).toMatchObject({ status: 'error' });
     });
 

@@ -11,18 +11,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { freePort } from '@quittance/engines/free-port';
-import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
-import { type Block, blocksOf, type NotRun, notRun, runnable, scriptOf } from './guides/blocks.ts';
+import { type Block, blocksOf, type NotRun, notRun, runnable, scriptOf } from './blocks.ts';
 
-/** Every command and every program in README.md and in the guides, run against a sandbox in the order in which they stand. */
-
-const root = join(import.meta.dirname, '../..');
-const scratch = mkdtempSync(join(tmpdir(), 'quittance-guides-'));
-const home = join(scratch, 'sandbox');
-const READY_WITHIN_MS = 180_000;
+const root = join(import.meta.dirname, '../../..');
 /** One waits for an invoice of a minute, and for its chain. */
 const RUN_WITHIN_MS = 240_000;
 /** The end of what a failed document said. */
@@ -40,8 +34,6 @@ const isListed = (block: Block) => notRun.some((entry) => matches(entry, block))
 const matches = ({ document, begins }: NotRun, block: Block) =>
   document === block.document && block.code.startsWith(begins);
 
-let sandbox: { output: () => string; stop: () => Promise<void> } | undefined;
-
 function started(
   command: string,
   args: readonly string[],
@@ -58,7 +50,7 @@ function started(
 }
 
 /** `node`, and `npm` and `npx` as they are in a checkout. The packages that `npm install` names are there: see packed.test.ts. */
-function commands(): string {
+function commands(scratch: string): void {
   const bin = join(scratch, 'bin');
   mkdirSync(bin);
   symlinkSync(process.execPath, join(bin, 'node'));
@@ -76,42 +68,14 @@ function commands(): string {
     `case "$1 \${2:-}" in\n${run.join('\n')}\ninstall*) ;;\n*) echo "npm $*: not here" >&2; exit 1 ;;\nesac`,
   );
   command('npx', `[ "$1" = quittance ] && shift && exec node '${root}/apps/cli/src/main.ts' "$@"`);
-  return bin;
 }
 
-beforeAll(
-  async () => {
-    const port = await freePort();
-    const env = { ...process.env, SANDBOX_DIR: home };
-    const run = started(process.execPath, ['apps/sandbox/src/main.ts', '--port', String(port)], {
-      cwd: root,
-      env,
-    });
-    sandbox = {
-      output: run.output,
-      async stop() {
-        run.kill('SIGINT');
-        await run.ended;
-      },
-    };
-    await eventually(() => expect(run.output()).toContain('Quittance is ready'), READY_WITHIN_MS);
-    const limit = started(process.execPath, ['apps/cli/src/main.ts', 'account', 'limit', 'demo', '100000'], {
-      cwd: root,
-      env,
-    });
-    expect([await limit.ended, limit.output()]).toEqual([0, expect.any(String)]);
-    commands();
-  },
-  patient(READY_WITHIN_MS + 20_000),
-);
-
-afterAll(async () => {
-  await sandbox?.stop();
-  rmSync(scratch, { recursive: true, force: true });
-});
-
 /** Runs the blocks of a document in one shell, in an empty project. */
-async function runDocument(document: string): Promise<{ code: number | null; output: string }> {
+async function runDocument(
+  document: string,
+  home: string,
+  scratch: string,
+): Promise<{ code: number | null; output: string }> {
   const project = join(scratch, basename(document, '.md'));
   mkdirSync(project);
   symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'));
@@ -139,26 +103,47 @@ async function runDocument(document: string): Promise<{ code: number | null; out
 const withBlocks = documents.filter((document) =>
   blocks.some((block) => block.document === document && runnable(block) && !isListed(block)),
 );
-const runs = new Map<string, ReturnType<typeof runDocument>>();
 
-test.each(withBlocks)(
-  'every command and program of %s runs',
-  async (document) => {
-    // All at once: most of them wait for a chain.
-    if (runs.size === 0) for (const one of withBlocks) runs.set(one, runDocument(one));
-    const { code, output } = (await runs.get(document)) ?? { code: null, output: '' };
-    expect({ code, output: code === 0 ? '' : output.slice(-OUTPUT_SHOWN) }).toEqual({ code: 0, output: '' });
-  },
-  patient(RUN_WITHIN_MS + 60_000),
-);
+/**
+ * Every command and every program in README.md and in the guides, run against a sandbox in the order in which they stand.
+ * They begin all at once, and a test waits for each document: most of them wait for a chain.
+ */
+export function guides(home: string): { begin(): void; haveRun(): void } {
+  const scratch = mkdtempSync(join(tmpdir(), 'quittance-guides-'));
+  const runs = new Map<string, ReturnType<typeof runDocument>>();
+  return {
+    begin() {
+      commands(scratch);
+      for (const one of withBlocks) runs.set(one, runDocument(one, home, scratch));
+    },
+    haveRun: () =>
+      describe('README.md and the guides', () => {
+        afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-test('what is not run is listed once with its reason, and nothing else is', () => {
-  const shown = blocks.filter(runnable);
-  const unmatched = notRun.filter((entry) => shown.filter((block) => matches(entry, block)).length !== 1);
-  expect(unmatched).toEqual([]);
-  const left = shown.filter(isListed).length;
-  process.stdout.write(
-    `${shown.length - left} blocks of the guides and README.md are run, ${left} are not\n`,
-  );
-  expect(left).toBe(notRun.length);
-});
+        test.each(withBlocks)(
+          'every command and program of %s runs',
+          async (document) => {
+            const { code, output } = (await runs.get(document)) ?? { code: null, output: '' };
+            expect({ code, output: code === 0 ? '' : output.slice(-OUTPUT_SHOWN) }).toEqual({
+              code: 0,
+              output: '',
+            });
+          },
+          patient(RUN_WITHIN_MS + 60_000),
+        );
+
+        test('what is not run is listed once with its reason, and nothing else is', () => {
+          const shown = blocks.filter(runnable);
+          const unmatched = notRun.filter(
+            (entry) => shown.filter((block) => matches(entry, block)).length !== 1,
+          );
+          expect(unmatched).toEqual([]);
+          const left = shown.filter(isListed).length;
+          process.stdout.write(
+            `${shown.length - left} blocks of the guides and README.md are run, ${left} are not\n`,
+          );
+          expect(left).toBe(notRun.length);
+        });
+      }),
+  };
+}
