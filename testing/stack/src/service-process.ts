@@ -12,7 +12,7 @@ export const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/compile
 const compiled = (): string => process.env['NODE_COMPILE_CACHE'] ?? COMPILED;
 
 type Env = Readonly<Record<string, string>>;
-type ProcessOptions = { logDir: string } & Pick<EngineOptions, 'readyWithinMs' | 'onUnexpectedExit'>;
+type ProcessOptions = { logDir: string } & Pick<EngineOptions, 'onUnexpectedExit'>;
 
 export type ServiceOptions = ProcessOptions & {
   service: Service;
@@ -55,7 +55,7 @@ type Main = {
 };
 
 async function startMain(
-  { logDir, readyWithinMs, onUnexpectedExit }: ProcessOptions,
+  { logDir, onUnexpectedExit }: ProcessOptions,
   { name, main, env, services }: Main,
 ): Promise<Engine> {
   mkdirSync(logDir, { recursive: true });
@@ -72,7 +72,6 @@ async function startMain(
   return await startEngine({
     name,
     command: () => ({ file: process.execPath, args: [fileURLToPath(main)], env: env() }),
-    readyWithinMs,
     ask: async () => {
       for (const { port } of services) await askWhetherReady(port);
     },
