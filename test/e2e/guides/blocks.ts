@@ -63,7 +63,7 @@ export const notRun: readonly NotRun[] = [
   },
   {
     document: 'docs/guides/testing.md',
-    begins: 'npm install --save-dev',
+    begins: 'npm pkg set type=module',
     reason: 'packed.test.ts installs the packages and runs the program',
   },
   {
