@@ -1,4 +1,5 @@
 import type { AnvilHandle } from '@quittance/engines/anvil';
+import { anvil } from '@quittance/stack/anvil-chain';
 import { deploySplitter, deployTestUsdc, mintTestUsdc } from '@quittance/stack/test-usdc';
 import { testAnvil } from '@quittance/testkit/engines';
 import {
@@ -13,7 +14,6 @@ import {
   walletActions,
 } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
-import { anvil } from 'viem/chains';
 import type { Paid } from './money-out.ts';
 
 const WORDS = 'test test test test test test test test test test test junk';

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
+import { anvil } from '@quittance/stack/anvil-chain';
 import { encodeFunctionData, type Hex, keccak256, pad, parseAbi, toHex } from 'viem';
-import { anvil } from 'viem/chains';
 import { type Asset, type EvmChain, startEvmChain, usdcAbi } from './evm-chain.ts';
 import { creation, type Instruction, runtime } from './evm-code.ts';
 import { startEvmMoneyIn } from './money-in.ts';

@@ -3,9 +3,9 @@ import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { openWallet } from '@quittance/chains/evm/wallet';
 import { connectRpc } from '@quittance/chains/json-rpc';
 import { formatUnits, units } from '@quittance/shared/money';
+import { anvil } from '@quittance/stack/anvil-chain';
 import { eventually } from '@quittance/testkit/eventually';
 import { createWalletClient, type Hex, http } from 'viem';
-import { anvil } from 'viem/chains';
 import type { CrashFixture } from './crash-fixture.ts';
 import {
   type CrashAsset,

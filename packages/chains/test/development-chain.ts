@@ -1,3 +1,4 @@
+import { anvil } from '@quittance/stack/anvil-chain';
 import { deploySplitter, deployTestUsdc } from '@quittance/stack/test-usdc';
 import { testAnvil } from '@quittance/testkit/engines';
 import {
@@ -11,7 +12,6 @@ import {
   toHex,
   walletActions,
 } from 'viem';
-import { anvil } from 'viem/chains';
 import { connectRpc } from '../src/json-rpc.ts';
 
 export const PHRASE = 'test test test test test test test test test test test junk';

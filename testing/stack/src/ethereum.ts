@@ -9,7 +9,7 @@ import {
   parseEther,
 } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
-import { anvil } from 'viem/chains';
+import { anvil } from './anvil-chain.ts';
 import { deployTestUsdc } from './test-usdc.ts';
 
 export const CHAIN_ID = anvil.id;

@@ -14,7 +14,7 @@ import {
   walletActions,
   zeroHash,
 } from 'viem';
-import { anvil } from 'viem/chains';
+import { anvil } from './anvil-chain.ts';
 
 /** anvil has this contract from the start: it deploys to an address that depends on the code alone. */
 const DEPLOYER = '0x4e59b44847b379578588920ca78fbf26c0b4956c';

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { anvil } from '@quittance/stack/anvil-chain';
 import { faucet, payOnEthereum } from '@quittance/stack/ethereum';
 import { deploySplitter, payBySplitter } from '@quittance/stack/test-usdc';
 import {
@@ -10,7 +11,6 @@ import {
   http,
   parseAbiItem,
 } from 'viem';
-import { anvil } from 'viem/chains';
 import { type Customer as AnyCustomer, unitsOf } from './customer.ts';
 
 export type Customer = AnyCustomer & {

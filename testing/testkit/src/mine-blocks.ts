@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { connectRpc } from '@quittance/chains/json-rpc';
+import { anvil } from '@quittance/stack/anvil-chain';
 import type { Nodes } from '@quittance/stack/faucet';
 import { createTestClient, http } from 'viem';
-import { anvil } from 'viem/chains';
 
 const NONCE_BYTES = 16;
 
