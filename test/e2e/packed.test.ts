@@ -1,12 +1,24 @@
-import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type PostgresHandle, startPostgres } from '@quittance/engines/postgres';
 import { services } from '@quittance/shared/events';
+import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
+import { startReceiver } from '@quittance/testkit/receiver';
+import { deadLinks } from '../../tools/packed-readme.ts';
 
 /** What others install: the tarballs of `npm run pack`, in an empty project and on Node 20, without this checkout. */
 
@@ -45,19 +57,19 @@ const node20 = (args: readonly string[], more: { input?: string; env?: object } 
 const quittance = (args: readonly string[], more: { input?: string; env?: object } = {}) =>
   node20([installed('.bin/quittance'), ...args], more);
 
-let clientTarball: string;
+let tarballs: string[];
 
 beforeAll(async () => {
   mkdirSync(project);
   const said = await run(process.execPath, [join(root, 'tools/pack.ts'), dir], { cwd: root });
-  // The one for Medusa is installed by test/medusa.
-  const tarballs = said.split('\n').filter((path) => /quittance-(?:client-|testkit-)?\d/.test(path));
-  expect(tarballs).toHaveLength(3);
-  [clientTarball = ''] = tarballs;
+  tarballs = said.trimEnd().split('\n');
+  expect(tarballs).toHaveLength(4);
   writeFileSync(join(project, 'package.json'), '{ "private": true }\n');
   // Many let npm run no scripts, and newer versions of npm ask before they do.
   const how = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
-  await run('npm', ['install', ...how, ...tarballs, `node20@npm:${NODE_20}@20`]);
+  // The one for Medusa is installed by test/medusa.
+  const here = tarballs.filter((path) => !path.includes('-medusa-'));
+  await run('npm', ['install', ...how, ...here, `node20@npm:${NODE_20}@20`]);
 }, patient(INSTALLED_WITHIN_MS));
 
 let postgres: PostgresHandle | undefined;
@@ -123,11 +135,21 @@ test(
   patient(PAID_WITHIN_MS),
 );
 
+test('no link of a packed README leads to a file that its tarball does not have', async () => {
+  for (const tarball of tarballs) {
+    const unpacked = mkdtempSync(join(dir, 'unpacked-'));
+    await run('tar', ['--extract', '--file', tarball, '--strip-components', '1'], { cwd: unpacked });
+    const readme = readFileSync(join(unpacked, 'README.md'), 'utf8');
+    expect([tarball, deadLinks(readme, (file) => existsSync(join(unpacked, file)))]).toEqual([tarball, []]);
+  }
+});
+
 test('the client is installed alone, in an empty project', async () => {
   const alone = join(dir, 'alone');
+  const client = tarballs.find((path) => path.includes('-client-')) ?? '';
   mkdirSync(alone);
   writeFileSync(join(alone, 'package.json'), '{ "private": true }\n');
-  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', clientTarball], { cwd: alone });
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', client], { cwd: alone });
   const packages = readdirSync(join(alone, 'node_modules')).filter((name) => !name.startsWith('.'));
   expect(packages).toEqual(['@quittance']);
   expect(readdirSync(join(alone, 'node_modules/@quittance'))).toEqual(['client']);
@@ -137,7 +159,7 @@ test('the packages hold JavaScript only, and types that a strict compiler takes'
   for (const name of ['@quittance/client', '@quittance/testkit', 'quittance']) {
     const files = readdirSync(installed(name), { recursive: true, encoding: 'utf8' });
     expect(files).toContainEqual(expect.stringMatching(/\.js$/));
-    expect(files.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([]);
+    expect(files.filter((file) => /(?<!\.d)\.ts$/.test(file) && !file.startsWith('examples/'))).toEqual([]);
   }
   writeFileSync(
     join(project, 'shop.mts'),
@@ -182,4 +204,38 @@ test(
     expect(await quittance(['verify-books'], given)).toMatch(/^The books are right\. /);
   },
   patient(ALL_COMMANDS_WITHIN_MS),
+);
+
+test.each([
+  ['SIGINT', installed('node20/bin/node'), [installed('.bin/quittance')]],
+  ['SIGTERM', 'npx', ['quittance']],
+] as const)(
+  'the installed listen ends on a %s to what started it alone, on Node 20',
+  async (signal, file, args) => {
+    const api = await startReceiver();
+    const meta = { has_more: false, next_after: 0, first_sequence: 1, last_sequence: 0 };
+    api.answer((response, { path }) => {
+      // Its stream stays open.
+      if (path.startsWith('/api/events/stream'))
+        response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      else
+        response
+          .writeHead(200, { 'Content-Type': 'application/json' })
+          .end(JSON.stringify({ data: [], meta }));
+      response.flushHeaders();
+    });
+    const PATH = `${installed('node20/bin')}:${env['PATH']}`;
+    const listening = spawn(file, [...args, 'listen'], {
+      cwd: project,
+      env: { ...env, PATH, QUITTANCE_URL: api.url, QUITTANCE_TOKEN: 'qt_secret' },
+    });
+    // Its output is closed when no process is left that could write to it.
+    const closed = once(listening, 'close');
+    await eventually(() =>
+      expect(api.received.map(({ path }) => path)).toContainEqual(expect.stringMatching(/stream/)),
+    );
+    listening.kill(signal);
+    await closed;
+    await api.close();
+  },
 );

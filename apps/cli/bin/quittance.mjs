@@ -2,12 +2,13 @@
 // The command itself needs Node 24. This file needs none: whatever Node it was started with, it goes on in the Node that
 // is installed with it, in a checkout as in the package from npm.
 
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MAJOR_WANTED = 24;
+const SHELL_IS_CHECKED_EVERY_MS = 500;
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const nodePackage =
   process.platform === 'darwin' && process.arch === 'arm64'
@@ -26,14 +27,35 @@ function installedNode() {
   }
 }
 
+/** The command in the other Node. A supervisor's signal comes to this process alone, and that of a terminal to both. */
+function goOnIn(node) {
+  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  const signals = ['SIGINT', 'SIGTERM'];
+  for (const signal of signals) process.on(signal, () => child.kill(signal));
+  child.once('error', (error) => {
+    throw error;
+  });
+  child.once('exit', (status, signal) => {
+    for (const handled of signals) process.removeAllListeners(handled);
+    if (signal) process.kill(process.pid, signal);
+    process.exitCode = status ?? 1;
+  });
+}
+
+// On SIGTERM npx ends its shell and itself, and this process would stay. Nothing tells it of a SIGINT to npx alone.
+if (process.env.npm_lifecycle_event === 'npx') {
+  const shell = process.ppid;
+  setInterval(
+    () => process.ppid === shell || process.kill(process.pid, 'SIGTERM'),
+    SHELL_IS_CHECKED_EVERY_MS,
+  ).unref();
+}
+
 const node24 = installedNode();
 if (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_WANTED) {
   await import(main);
 } else if (node24 !== undefined) {
-  const { status, signal, error } = spawnSync(node24, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
-  if (error) throw error;
-  if (signal) process.kill(process.pid, signal);
-  process.exitCode = status ?? 1;
+  goOnIn(node24);
 } else {
   process.stderr.write(
     `quittance needs Node ${NODE_MAJOR_WANTED}, this is ${process.versions.node}. ` +

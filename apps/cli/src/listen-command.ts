@@ -24,25 +24,29 @@ export async function listen(around: Surroundings, options: ListenOptions): Prom
     around.out(
       json ? `${JSON.stringify({ secret })}\n` : say`The secret of these webhooks is ${secret}\n`.text,
     );
-  const following = client.events.follow({
-    after,
-    kinds: events as QuittanceEvent['event'][] | undefined,
-    signal: around.stopping?.(),
-  });
-  for await (const event of following) {
-    const answer = forwardTo === undefined ? undefined : await post(forwardTo, event, secret);
+  const signal = around.stopping?.();
+  const kinds = events as QuittanceEvent['event'][] | undefined;
+  for await (const event of client.events.follow({ after, kinds, signal })) {
+    const answer = forwardTo === undefined ? undefined : await post(forwardTo, event, secret, signal);
     const { id, event: type, sequence } = event;
     if (json) around.out(`${JSON.stringify({ event, ...(answer && { answer }) })}\n`);
     else
       around.out(
         say`${sequence}  ${type}  ${id}${answer === undefined ? '' : `  → ${answer.status}`}\n`.text,
       );
+    // A page may have more events.
+    if (signal?.aborted) return;
   }
 }
 
 type Answer = { status: number | string; ms: number };
 
-async function post(url: string, event: QuittanceEvent, secret: string): Promise<Answer> {
+async function post(
+  url: string,
+  event: QuittanceEvent,
+  secret: string,
+  stop: AbortSignal | undefined,
+): Promise<Answer> {
   const body = JSON.stringify(event);
   const begun = performance.now();
   const ms = () => Math.round(performance.now() - begun);
@@ -52,11 +56,12 @@ async function post(url: string, event: QuittanceEvent, secret: string): Promise
       headers: { 'Content-Type': 'application/json', ...signed(event.id, body, secret) },
       body,
       redirect: 'manual',
-      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      signal: AbortSignal.any([AbortSignal.timeout(ANSWER_WITHIN_MS), ...(stop ? [stop] : [])]),
     });
     await response.arrayBuffer();
     return { status: response.status, ms: ms() };
   } catch (error) {
+    if (stop?.aborted) return { status: 'no answer before the end', ms: ms() };
     const { message, cause } = error as Error;
     return { status: cause instanceof Error ? cause.message : message, ms: ms() };
   }

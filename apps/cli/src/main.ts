@@ -15,8 +15,8 @@ process.exitCode = await run(process.argv.slice(2), {
   ask: async (question, echo) => (process.stdin.isTTY ? await ask(question, echo) : undefined),
   stopping() {
     const stop = new AbortController();
-    process.once('SIGTERM', () => stop.abort());
-    process.once('SIGINT', () => stop.abort());
+    // Not once: the signal of a terminal comes twice, the second time from bin/quittance.mjs.
+    for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => stop.abort());
     return stop.signal;
   },
 });

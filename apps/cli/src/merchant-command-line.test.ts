@@ -155,6 +155,21 @@ describe('a command of a merchant', () => {
     expect(JSON.parse(api.received[1]?.body ?? '')).toEqual({ amount: '25', assets: 'all' });
   });
 
+  it('shows what the payer may choose, where the invoice has no asset yet', async () => {
+    const unchosen = { ...invoice, asset: null, amount: null, address: null, assets: ['BTC', 'ETH'] };
+    answers['POST /api/invoices'] = { data: unchosen };
+    const made = await quittance(['invoices', 'create', '25']);
+    expect(made.out).toMatch(/^price +25\.00 USD$/m);
+    expect(made.out).toMatch(/^amount +the payer chooses: BTC, ETH$/m);
+    expect(made.out).toMatch(/^url +https:\/\/pay\.example\/pay\/inv_1$/m);
+    answers['GET /api/invoices'] = {
+      data: [unchosen],
+      meta: { current_page: 1, last_page: 1, per_page: 1, total: 1 },
+      links: { next: null },
+    };
+    expect((await quittance(['invoices', 'list'])).out).toMatch(/ 25\.00 USD +the payer chooses +evil/);
+  });
+
   it('lists as many as are wanted', async () => {
     const data = ['inv_1', 'inv_2', 'inv_3'].map((id) => ({ ...invoice, id }));
     const meta = { current_page: 1, last_page: 1, per_page: 2, total: 3 };
@@ -278,6 +293,26 @@ test('listen posts each event to a local server as a webhook that verifies, and 
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ secret }, { event }]);
   await shop.close();
 });
+
+test('listen ends at once when it is told to, though the local server has not answered', async () => {
+  const shop = await startReceiver();
+  const stop = new AbortController();
+  const data = [3, 4].map((sequence) => ({
+    id: `evt_${sequence}`,
+    event: 'invoice.paid',
+    sequence,
+    data: {},
+  }));
+  const meta = { has_more: false, next_after: 4, first_sequence: 1, last_sequence: 4 };
+  answers['GET /api/events'] = { data, meta };
+  shop.answer(() => stop.abort());
+  const args = ['listen', '--forward-to', shop.url, '--after', '2'];
+  const { code, out } = await quittance(args, { stop: stop.signal });
+  expect(code).toBe(0);
+  expect(out).toMatch(/\n3 {2}invoice\.paid {2}evt_3 {2}→ no answer before the end\n$/);
+  expect(shop.received).toHaveLength(1);
+  await shop.close();
+}, 5_000);
 
 test('trigger sends webhook.test to the endpoints that are enabled', async () => {
   const data = [

@@ -32,7 +32,10 @@ const invoiceFields = (invoice: Invoice): SaidOutcome =>
     id: invoice.id,
     status: invoice.status,
     price: `${invoice.amount_fiat} ${invoice.currency}`,
-    amount: invoice.asset && `${invoice.amount} ${invoice.asset.symbol}`,
+    amount:
+      invoice.asset === null
+        ? `the payer chooses: ${invoice.assets?.join(', ')}`
+        : `${invoice.amount} ${invoice.asset.symbol}`,
     paid: invoice.paid_amount,
     address: invoice.address?.address,
     external_id: invoice.external_id,
@@ -99,7 +102,7 @@ export async function listInvoices(quittance: Quittance, options: ListOptions): 
     ['id', 'created', 'status', 'price', 'amount', 'external id'],
     ({ id, created_at, status, amount_fiat, currency = 'USD', amount, asset, external_id }) => [
       ...[id, created_at, status, `${amount_fiat} ${currency}`],
-      ...[asset && `${amount} ${asset.symbol}`, external_id],
+      ...[asset === null ? 'the payer chooses' : `${amount} ${asset.symbol}`, external_id],
     ],
   );
 }
