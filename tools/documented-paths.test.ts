@@ -38,7 +38,9 @@ function placesOf(path: string, before: string): string[] {
   return [join(dirname(before), path), ...(src === undefined ? [] : [join(src, path)])];
 }
 
-test.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', ...documents()])(
+const readmes = ['README.md', 'packages/client/README.md', 'integrations/medusa/README.md'];
+
+test.each([...readmes, 'ARCHITECTURE.md', 'CONTRIBUTING.md', ...documents()])(
   'every link in %s leads to a file and a heading that exist',
   (file) => {
     const wrong: string[] = [];

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
-  copyFileSync,
   cpSync,
   existsSync,
   globSync,
@@ -15,6 +14,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import ts from 'typescript';
+import { packedReadme } from './packed-readme.ts';
 
 /**
  * npm run pack [-- FOLDER]
@@ -86,12 +86,13 @@ const packages: readonly Package[] = [
       'tools/setup/fetch-nats.mjs',
       'testing/stack/src/services-main.ts',
     ],
-    // The gateway's pages and what they load.
+    // The gateway's pages and what they load, and the example that the README tells to copy.
     files: [
       ...MIGRATIONS,
       'testing/stack/contracts/*.json',
       'docs/**/*.{md,svg}',
       'services/gateway/{openapi.json,assets/*}',
+      'examples/shop/*.ts',
     ],
     readme: 'docs/testkit.md',
     exports: {
@@ -113,6 +114,7 @@ const packages: readonly Package[] = [
     folder: 'apps/cli',
     entries: ['apps/cli/bin/quittance.mjs', 'apps/cli/src/main.ts'],
     files: [...MIGRATIONS, '.env.example'],
+    readme: 'docs/command-line.md',
     exports: {},
     bin: { quittance: 'apps/cli/bin/quittance.mjs' },
     optional: NODE_PACKAGES,
@@ -237,8 +239,11 @@ function writePackage(wanted: Package, out: string): void {
     mkdirSync(dirname(join(out, file)), { recursive: true });
     cpSync(join(root, file), join(out, file));
   }
-  const readme = join(root, wanted.readme ?? join(wanted.folder, 'README.md'));
-  if (existsSync(readme)) copyFileSync(readme, join(out, 'README.md'));
+  const readme = wanted.readme ?? join(wanted.folder, 'README.md');
+  writeFileSync(
+    join(out, 'README.md'),
+    packedReadme(readme, read(readme), (file) => existsSync(join(out, file))),
+  );
   for (const file of Object.values(wanted.bin ?? {})) chmodSync(join(out, file), 0o755);
   const { license } = manifestOf('.');
   const { version } = manifestOf(wanted.folder);

@@ -73,9 +73,13 @@ function commands(): string {
   });
   command(
     'npm',
-    `case "$1 \${2:-}" in\n${run.join('\n')}\ninstall*) ;;\n*) echo "npm $*: not here" >&2; exit 1 ;;\nesac`,
+    `case "$1 \${2:-}" in\n${run.join('\n')}\ninstall*|'pkg set') ;;\n*) echo "npm $*: not here" >&2; exit 1 ;;\nesac`,
   );
-  command('npx', `[ "$1" = quittance ] && shift && exec node '${root}/apps/cli/src/main.ts' "$@"`);
+  const cli = `'${root}/apps/cli/src/main.ts'`;
+  command(
+    'npx',
+    `case "$1" in\nquittance) shift; exec node ${cli} "$@" ;;\nnode) exec "$@" ;;\n*) exit 1 ;;\nesac`,
+  );
   return bin;
 }
 
