@@ -219,7 +219,7 @@ function openApiDocument(): object {
       version,
       license: { name: license, identifier: license },
       description:
-        'Crypto payments. Amounts in requests are numbers or numeric texts, and are never rounded; amounts in answers are decimal texts. Times are UTC.',
+        'Crypto payments. Each request has the header `Authorization: Bearer TOKEN`. Amounts in requests are numbers or numeric texts, and are never rounded; amounts in answers are decimal texts. Times are UTC.\n\nThe [guides](/docs/guides) have one task each. JavaScript and TypeScript have a client, `@quittance/client`.',
     },
     servers: [{ url: '/', description: 'This installation' }],
     security: [{ token: [] }],

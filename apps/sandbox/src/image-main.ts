@@ -51,9 +51,6 @@ const PORTS_INSIDE = portsFrom(20_400);
 /** The file is that of testing/engines, which keeps a password that is there. */
 const BITCOIN_PASSWORD_FILE = 'quittance-password';
 
-/** Long: a CI service has a share of a machine. */
-const READY_WITHIN_MS = 120_000;
-
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const env = process.env;
 const dir = env['SANDBOX_DIR'] ?? '/data';
@@ -77,10 +74,6 @@ async function runEverything(): Promise<void> {
     home: dir,
     port: DEFAULT_PORT,
     pace: pace(),
-    parts: {
-      ...processes,
-      service: (options) => processes.service({ ...options, readyWithinMs: READY_WITHIN_MS }),
-    },
     // The only port that others reach: everything else listens to the container itself.
     settings: { ...settings, gateway: { ...publicUrl, HOST: '0.0.0.0' } },
     payCommand: `docker exec ${hostname()} node start.ts pay`,

@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Pace } from '@quittance/stack/chain-nodes';
-import { type Parts, processes } from '@quittance/stack/parts';
 import { type Stack, type StackOptions, startStack } from '@quittance/stack/stack';
 import { demoAccounts } from './demo-accounts.ts';
 import { welcome } from './welcome.ts';
@@ -14,8 +13,6 @@ export type SandboxOptions = {
   fresh?: boolean;
   /** Settings of services over those of the sandbox. */
   settings?: NonNullable<StackOptions['settings']>;
-  /** As processes that are up soon, when not given. */
-  parts?: Parts;
   /** What a person types to pay an invoice. */
   payCommand: string;
   /** Said when everything has ended in order. */
@@ -26,7 +23,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 
 /** Runs all of Quittance until this process is told to end. Returns when it is ready. */
 export async function runSandbox(options: SandboxOptions): Promise<Stack> {
-  const { home, port, fresh = false, pace, settings = {}, parts = processes } = options;
+  const { home, port, fresh = false, pace, settings = {} } = options;
   const dir = join(home, String(port));
   const begun = Date.now();
   let stack: Stack | undefined;
@@ -47,7 +44,7 @@ export async function runSandbox(options: SandboxOptions): Promise<Stack> {
   process.on('SIGINT', () => void stop());
   process.on('SIGTERM', () => void stop());
 
-  stack = await startStack({ dir, basePort: port, fresh, pace, settings, parts, auditor: true, say });
+  stack = await startStack({ dir, basePort: port, fresh, pace, settings, auditor: true, say });
   const accounts = await demoAccounts(stack, dir);
   writeSettings(stack, accounts, dir);
   say(welcome(stack, accounts, join(home, 'sandbox.json'), options.payCommand, Date.now() - begun));

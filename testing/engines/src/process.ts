@@ -8,7 +8,8 @@ import {
 } from './launch-process.ts';
 
 const ASK_EVERY_MS = 20;
-const READY_WITHIN_MS = 30_000;
+/** Long: one that starts beside many others on two cores has taken half a minute. One that cannot start ends at once. */
+const READY_WITHIN_MS = 120_000;
 const STOP_WITHIN_MS = 20_000;
 const TRY_AGAIN_EVERY_MS = 200;
 const TRY_AGAIN_FOR_MS = 5_000;
@@ -17,7 +18,7 @@ const OUTPUT_LINES_KEPT = 40;
 export type EngineOptions = {
   /** As a process of this machine when not given. */
   launch?: Launch | undefined;
-  /** How long it may take until it answers; 30 s when not given. */
+  /** How long it may take until it answers; two minutes when not given. */
   readyWithinMs?: number | undefined;
   /** Takes every line the engine writes. */
   log?: ((line: string) => void) | undefined;

@@ -5,8 +5,6 @@ import { type Engine, type EngineOptions, startEngine } from '@quittance/engines
 import type { Service } from '@quittance/shared/events';
 
 const ASK_WITHIN_MS = 2_000;
-/** One that cannot start ends at once. One that starts beside many others on two cores has taken half a minute. */
-const READY_WITHIN_MS = 60_000;
 /** What Node has compiled is kept: a service then starts in half the time. Where it cannot be written, Node goes without. */
 export const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
 
@@ -14,7 +12,7 @@ export const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/compile
 const compiled = (): string => process.env['NODE_COMPILE_CACHE'] ?? COMPILED;
 
 type Env = Readonly<Record<string, string>>;
-type ProcessOptions = { logDir: string } & Pick<EngineOptions, 'readyWithinMs' | 'onUnexpectedExit'>;
+type ProcessOptions = { logDir: string } & Pick<EngineOptions, 'onUnexpectedExit'>;
 
 export type ServiceOptions = ProcessOptions & {
   service: Service;
@@ -57,7 +55,7 @@ type Main = {
 };
 
 async function startMain(
-  { logDir, readyWithinMs = READY_WITHIN_MS, onUnexpectedExit }: ProcessOptions,
+  { logDir, onUnexpectedExit }: ProcessOptions,
   { name, main, env, services }: Main,
 ): Promise<Engine> {
   mkdirSync(logDir, { recursive: true });
@@ -74,7 +72,6 @@ async function startMain(
   return await startEngine({
     name,
     command: () => ({ file: process.execPath, args: [fileURLToPath(main)], env: env() }),
-    readyWithinMs,
     ask: async () => {
       for (const { port } of services) await askWhetherReady(port);
     },
