@@ -12,11 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, test } from '@jest/globals';
-import { verifyWebhook } from '@quittance/client';
-import { eventually } from '@quittance/testkit/eventually';
-import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
-import { listenSecret } from './listen-command.ts';
-import { run } from './run.ts';
+import type { Receiver } from '@quittance/testkit/receiver';
+import { type MerchantAt, merchantAt } from '../test/merchant-at.ts';
 
 /** The commands of a merchant, at an API that answers what a test wants. */
 
@@ -26,41 +23,12 @@ const home = mkdtempSync(join(tmpdir(), 'quittance-merchant-'));
 afterAll(() => rmSync(home, { recursive: true }));
 
 let api: Receiver;
-/** What the API answers to a method and a path. */
-let answers: Record<string, object>;
+let answers: MerchantAt['answers'];
+let quittance: MerchantAt['quittance'];
 beforeEach(async () => {
-  api = await startReceiver();
-  answers = { 'GET /api/assets': { data: [{ symbol: 'ETH' }] } };
-  api.answer((response, { method, path }) => {
-    const body = answers[`${method} ${path.split('?')[0]}`] ?? { message: 'Unauthenticated.' };
-    const status =
-      'status' in body && typeof body.status === 'number' ? body.status : 'message' in body ? 401 : 200;
-    // The client repeats it without waiting.
-    if (status === 500) response.setHeader('Retry-After', '0');
-    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
-  });
+  ({ api, answers, quittance } = await merchantAt(home));
 });
 afterEach(() => api.close());
-
-const own = () => ({ QUITTANCE_URL: api.url, QUITTANCE_TOKEN: 'qt_secret' });
-
-async function quittance(
-  args: readonly string[],
-  { env = own(), input, stop }: { env?: Record<string, string>; input?: string; stop?: AbortSignal } = {},
-) {
-  const said = { out: '', err: '' };
-  const write = (stream: 'out' | 'err') => (text: string) => {
-    said[stream] += text;
-  };
-  const code = await run(args, {
-    ...{ env: { XDG_CONFIG_HOME: home, ...env }, cwd: home },
-    out: write('out'),
-    err: write('err'),
-    input: async () => input,
-    ...(stop && { stopping: () => stop }),
-  });
-  return { code, ...said };
-}
 
 const asset = { id: 2, symbol: 'ETH', name: 'Ethereum', decimals: 18 };
 const invoice = {
@@ -120,7 +88,7 @@ describe('login', () => {
   });
 
   it('stores nothing that is refused', async () => {
-    answers = {};
+    delete answers['GET /api/assets'];
     const env = { XDG_CONFIG_HOME: join(home, 'other') };
     expect(await quittance(['login', '--url', api.url], { env, input: 'qt_wrong' })).toMatchObject({
       code: 1,
@@ -259,60 +227,6 @@ describe('a command of a merchant', () => {
     expect(err + wrong.err).not.toContain('qt_secret');
   });
 });
-
-test('listen posts each event to a local server as a webhook that verifies, and prints its answer', async () => {
-  const shop = await startReceiver();
-  const stop = new AbortController();
-  const event = {
-    id: 'evt_1',
-    event: 'invoice.paid',
-    created_at: 'x',
-    sequence: 3,
-    version: 1,
-    data: { id: 'inv_1' },
-  };
-  const meta = { has_more: false, next_after: 3, first_sequence: 1, last_sequence: 3 };
-  answers['GET /api/events'] = { data: [event], meta };
-  answers['GET /api/events/stream'] = { status: 503, message: 'Service Unavailable' };
-  shop.answer((response) => void response.writeHead(202).end());
-  const args = ['listen', '--forward-to', `${shop.url}/hook`, '--after', '2'];
-  const listening = quittance(args, { stop: stop.signal });
-  await eventually(() => expect(shop.received).toHaveLength(1));
-  stop.abort();
-  const { code, out } = await listening;
-  expect(code).toBe(0);
-  const secret = listenSecret('qt_secret');
-  expect(out).toBe(`The secret of these webhooks is ${secret}\n3  invoice.paid  evt_1  → 202\n`);
-  const [{ body, headers }] = shop.received as [(typeof shop.received)[number]];
-  expect(await verifyWebhook(body, headers, secret)).toEqual(event);
-  const stopJson = new AbortController();
-  const inJson = quittance([...args, '--json'], { stop: stopJson.signal });
-  await eventually(() => expect(shop.received).toHaveLength(2));
-  stopJson.abort();
-  const lines = (await inJson).out.trimEnd().split('\n');
-  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ secret }, { event }]);
-  await shop.close();
-});
-
-test('listen ends at once when it is told to, though the local server has not answered', async () => {
-  const shop = await startReceiver();
-  const stop = new AbortController();
-  const data = [3, 4].map((sequence) => ({
-    id: `evt_${sequence}`,
-    event: 'invoice.paid',
-    sequence,
-    data: {},
-  }));
-  const meta = { has_more: false, next_after: 4, first_sequence: 1, last_sequence: 4 };
-  answers['GET /api/events'] = { data, meta };
-  shop.answer(() => stop.abort());
-  const args = ['listen', '--forward-to', shop.url, '--after', '2'];
-  const { code, out } = await quittance(args, { stop: stop.signal });
-  expect(code).toBe(0);
-  expect(out).toMatch(/\n3 {2}invoice\.paid {2}evt_3 {2}→ no answer before the end\n$/);
-  expect(shop.received).toHaveLength(1);
-  await shop.close();
-}, 5_000);
 
 test('trigger sends webhook.test to the endpoints that are enabled', async () => {
   const data = [
