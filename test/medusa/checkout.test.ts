@@ -21,6 +21,8 @@ const root = join(import.meta.dirname, '../..');
 const dir = mkdtempSync(join(tmpdir(), 'quittance-medusa-'));
 const INSTALLED_WITHIN_MS = 600_000;
 const PAID_WITHIN_MS = 60_000;
+const CONFIRMATIONS = 2;
+const LINES_SHOWN = 20;
 
 let quittance: Quittance;
 let merchant: Merchant;
@@ -31,6 +33,7 @@ const said: string[] = [];
 beforeAll(async () => {
   quittance = await startQuittance({
     chains: [],
+    confirmations: CONFIRMATIONS,
     together: ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks'],
   });
   merchant = await quittance.merchant('medusa');
@@ -123,7 +126,19 @@ async function pay(url: string) {
   await fetch(`${url}/choose`, { method: 'POST', body, redirect: 'manual' });
   const { address, amount } = (await merchant.get(`/api/invoices/${url.split('/').at(-1)}`)).body;
   await quittance.ethereum.pay('ETH', address.address, amount);
-  await quittance.ethereum.mine(2);
+  await quittance.ethereum.mine(CONFIRMATIONS);
+}
+
+/** What both sides know of a payment, for the reader of a failed test. */
+async function state({ data }: { data: { invoice_id: string } }): Promise<string> {
+  const { status } = (await merchant.get(`/api/invoices/${data.invoice_id}`)).body;
+  const [endpoint] = (await merchant.get('/api/webhooks')).body.data;
+  const deliveries = (await merchant.get(`/api/webhooks/${endpoint.id}/deliveries`)).body.data;
+  const lines = said
+    .join('')
+    .split('\n')
+    .filter((line) => !line.includes('"method":"GET"'));
+  return JSON.stringify({ status, deliveries, lines: lines.slice(-LINES_SHOWN) }, null, 2);
 }
 
 test('an order is placed when its invoice is paid, without the customer coming back', async () => {
@@ -141,7 +156,7 @@ test('an order is placed when its invoice is paid, without the customer coming b
   await eventually(
     async () => {
       const found = await store(`/carts/${cart.id}?fields=id,completed_at`);
-      if (found.cart.completed_at === null) throw new Error(`the cart is open: ${said.slice(-20).join('')}`);
+      if (found.cart.completed_at === null) throw new Error(`the cart is open: ${await state(session)}`);
     },
     PAID_WITHIN_MS,
     500,

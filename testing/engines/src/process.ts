@@ -8,7 +8,7 @@ import {
 } from './launch-process.ts';
 
 const ASK_EVERY_MS = 20;
-/** Long: the machine may be busy or slow. A process that ends is known at once. */
+/** Long: one that starts beside many others on two cores has taken half a minute. One that cannot start ends at once. */
 const READY_WITHIN_MS = 120_000;
 const STOP_WITHIN_MS = 20_000;
 const TRY_AGAIN_EVERY_MS = 200;

@@ -22,6 +22,7 @@ const start = `Scalar.createApiReference('#reference', {
   agent: { disabled: true },
   mcp: { disabled: true },
   proxyUrl: '',
+  localization: { translations: { clientLibraries: { heading: 'Examples in' } } },
 });
 
 // For screen readers and keyboards: names of buttons, lists that scroll, and landmarks of one name.
