@@ -39,7 +39,7 @@ describe('the header WWW-Authenticate of a 401', () => {
     );
     const unknown = makeToken(randomBytes);
     const told =
-      'Bearer realm="quittance", error="invalid_token", error_description="The API token is unknown, revoked or expired"';
+      'Bearer realm="quittance", error="invalid_token", error_description="The API token is unknown, revoked or expired: use another one"';
     expect(await challenge(`Authorization: Bearer ${revoked.token}`)).toBe(told);
     expect(await challenge(`Authorization: Bearer ${expired.token}`)).toBe(told);
     expect(await challenge(`Authorization: Bearer ${unknown}`)).toBe(told);

@@ -65,6 +65,9 @@ const authorizations = (rawHeaders: readonly string[]): string[] =>
 export const hasAuthorization = (rawHeaders: readonly string[]): boolean =>
   authorizations(rawHeaders).length > 0;
 
+/** When a token was used, and by whom; a client that has gone has no address. */
+export type TokenUse = { at: Date; ip: string | undefined };
+
 export type TokenState = 'active' | 'expired' | 'revoked';
 
 /** Whether a token is let in, and why not. Revoked counts more: it was somebody's will. */
