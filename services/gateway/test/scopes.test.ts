@@ -2,14 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { routes } from '../src/domain/routes.ts';
-import {
-  ANY_TOKEN,
-  holds,
-  type Scope,
-  scopeNames,
-  scopeOfOperation,
-  scopes,
-} from '../src/domain/scopes.ts';
+import { ANY_TOKEN, holds, type Scope, scopeNames, scopeOfOperation, scopes } from '../src/domain/scopes.ts';
 import { bytesOf, newToken, openGateways, sendRaw } from './gateway-fixture.ts';
 
 /** Each operation of the API with a token that has its scope, with one that has all others, and with older tokens. */
@@ -64,14 +57,18 @@ test('each route that needs a token has a scope for each of its methods', () => 
 test('each scope is needed by an operation, and what only reads never needs more than to read', () => {
   expect(new Set(Object.values(scopeOfOperation))).toEqual(new Set([...scopeNames, ANY_TOKEN]));
   const wrong = operations.filter(
-    ([operation, needed]) => needed !== ANY_TOKEN && operation.startsWith('GET ') !== needed.endsWith(':read'),
+    ([operation, needed]) =>
+      needed !== ANY_TOKEN && operation.startsWith('GET ') !== needed.endsWith(':read'),
   );
   expect(wrong).toEqual([]);
 });
 
 describe('a token', () => {
   test.each(operations)('%s: needs %s', async (operation, needed) => {
-    const right = await newToken(url, needed === ANY_TOKEN ? { scopes: ['events:read'] } : { scopes: [needed] });
+    const right = await newToken(
+      url,
+      needed === ANY_TOKEN ? { scopes: ['events:read'] } : { scopes: [needed] },
+    );
     const admitted = await ask(right.token, operation);
     expect([admitted.status, isAdmitted(operation, admitted.status)]).toEqual([admitted.status, true]);
     if (needed === ANY_TOKEN) return;
@@ -85,7 +82,9 @@ describe('a token', () => {
       body: { message: `The API token has not the scope ${needed}.`, code: 'missing_scope' },
     });
     expect(refused.headers.get('x-error-code')).toBe('missing_scope');
-    expect(refused.headers.get('www-authenticate')).toContain(`error="insufficient_scope", scope="${needed}"`);
+    expect(refused.headers.get('www-authenticate')).toContain(
+      `error="insufficient_scope", scope="${needed}"`,
+    );
     expect(refused.headers.has('x-ratelimit-remaining')).toBe(true);
     expect(upstream.asked).toEqual([]);
   });

@@ -68,7 +68,8 @@ export const hasAuthorization = (rawHeaders: readonly string[]): boolean =>
 /** When a token was used, and by whom; a client that has gone has no address. */
 export type TokenUse = { at: Date; ip: string | undefined };
 
-export type TokenState = 'active' | 'expired' | 'revoked';
+export const tokenStates = ['active', 'expired', 'revoked'] as const;
+export type TokenState = (typeof tokenStates)[number];
 
 /** Whether a token is let in, and why not. Revoked counts more: it was somebody's will. */
 export function tokenState(token: { revokedAt: Date | null; expiresAt: Date | null }, now: Date): TokenState {
