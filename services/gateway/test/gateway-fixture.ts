@@ -222,7 +222,8 @@ export async function openGatewayPerTest(settings: Record<string, string> = {}, 
     url,
     shop,
     /** A second gateway in front of the same services, for one test. */
-    startedBeside: (own: Record<string, string>) => start(own, {}, at.upstream),
+    startedBeside: (own: Record<string, string>, options: GatewayOptions = {}) =>
+      start(own, options, at.upstream),
     ask: (method: string, path: string, headers: readonly string[] = [], body = '', port = at.gateway.port) =>
       sendRaw(port, bytesOf(method, path, [`Authorization: Bearer ${shop.token}`, ...headers], body)),
   });

@@ -1,0 +1,331 @@
+import { describe, expect, test } from '@jest/globals';
+import { systemClock } from '@quittance/shared/clock';
+import { newTokenId } from '@quittance/shared/ids';
+import { rotateToken } from '../src/operations/accounts.ts';
+import { writeTokenUses } from '../src/operations/token-upkeep.ts';
+import { bytesOf, newToken, openGateways, operatorsDb, type Raw, sendRaw } from './gateway-fixture.ts';
+
+/** Expiry, the list of addresses, and what a token can do to the tokens of its account. */
+
+const { url, upstream, startForAll, start } = await openGateways();
+// The tests are the proxy: they say who the client is.
+const gateway = await startForAll({ TRUSTED_PROXIES: 'loopback' });
+const db = operatorsDb(url);
+
+type Headers = readonly string[];
+const ask = (
+  token: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Headers = [],
+): Promise<Raw> => {
+  const all = [`Authorization: Bearer ${token}`, ...headers];
+  return sendRaw(gateway.port, bytesOf(method, path, all, body === undefined ? '' : JSON.stringify(body)));
+};
+const from = (address: string) => [`X-Forwarded-For: ${address}`];
+const create = (token: string, body: object, headers: Headers = []) =>
+  ask(token, 'POST', '/api/tokens', { name: 'made', ...body }, headers);
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the API answers and asserts on it
+const dataOf = (answer: Raw): any => (answer.body as { data: unknown }).data;
+const works = async (token: string) => (await ask(token, 'GET', '/api/assets')).status;
+const audit = (id: string) =>
+  db.rows<{ actor: string; action: string; detail: string | null }>(
+    'select actor, action, detail from audit_log where token_id = $1 order by seq',
+    [id],
+  );
+const later = (ms: number) => new Date(Date.now() + ms);
+const HOUR_MS = 3_600_000;
+
+test('a token that expires is refused from then on as one that was revoked', async () => {
+  const { token, id } = await newToken(url, { expiresAt: later(HOUR_MS) });
+  expect(await works(token)).toBe(200);
+  await db.rows('update tokens set expires_at = now() where id = $1', [id]);
+  const refused = await ask(token, 'GET', '/api/assets');
+  expect(refused).toMatchObject({ status: 401, body: { message: 'Unauthenticated.' } });
+  expect(refused.headers.get('www-authenticate')).toContain('revoked or expired: use another one');
+});
+
+test('a token that is revoked while its body comes does nothing any more', async () => {
+  const { token, id } = await newToken(url);
+  upstream.asked.length = 0;
+  const body = JSON.stringify({ asset: 'ETH' });
+  const head = bytesOf('POST', '/api/payouts', [`Authorization: Bearer ${token}`], body).slice(0, -1);
+  const { connect } = await import('node:net');
+  const socket = connect(gateway.port, '127.0.0.1');
+  const answered = new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))));
+  socket.write(head);
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  await db.rows('update tokens set revoked_at = now() where id = $1', [id]);
+  socket.write(body.slice(-1));
+  expect(await answered).toMatch(/^HTTP\/1\.1 401 /);
+  expect(upstream.asked).toEqual([]);
+  socket.destroy();
+});
+
+describe('the list of addresses of a token', () => {
+  test('lets in its addresses, also as IPv4 in IPv6, and no other', async () => {
+    const allowedIps = ['203.0.113.0/24', '2001:db8::/48'];
+    const { token } = await newToken(url, { allowedIps });
+    const status = async (address: string) =>
+      (await ask(token, 'GET', '/api/assets', undefined, from(address))).status;
+    for (const address of ['203.0.113.7', '::ffff:203.0.113.7', '2001:db8::1', '[2001:db8::1]:443'])
+      expect([address, await status(address)]).toEqual([address, 200]);
+    for (const address of ['203.0.114.7', '::ffff:203.0.114.7', '2001:db8:1::1', '127.0.0.1'])
+      expect([address, await status(address)]).toEqual([address, 403]);
+  });
+
+  test('says by a code of its own why it refuses, counts nothing for the token, and is no use of it', async () => {
+    const limited = await start({
+      TRUSTED_PROXIES: 'loopback',
+      RATE_LIMIT_PER_MINUTE: '2',
+      FAILED_AUTH_PER_MINUTE: '3',
+    });
+    const { token, id } = await newToken(url, { allowedIps: ['203.0.113.7/32'] });
+    const of = (address: string) =>
+      sendRaw(
+        limited.port,
+        bytesOf('GET', '/api/assets', [`Authorization: Bearer ${token}`, ...from(address)]),
+      );
+    expect((await of('203.0.113.7')).status).toBe(200);
+    const refused = await of('198.51.100.7');
+    expect(refused).toMatchObject({
+      status: 403,
+      body: { message: 'The API token may not be used from 198.51.100.7.', code: 'address_not_allowed' },
+    });
+    expect(refused.headers.get('x-error-code')).toBe('address_not_allowed');
+    const others = [await of('198.51.100.7'), await of('198.51.100.7'), await of('198.51.100.7')];
+    expect(others.map(({ status }) => status)).toEqual([403, 403, 429]);
+    expect((await of('203.0.113.7')).status).toBe(200);
+    await writeTokenUses(limited.ports);
+    const [use] = await db.rows('select last_used_ip from tokens where id = $1', [id]);
+    expect(use).toEqual({ last_used_ip: '203.0.113.7' });
+  });
+});
+
+describe('a token that creates another', () => {
+  test('gets it once, and the audit log says by what', async () => {
+    const owner = await newToken(url);
+    const expiresAt = later(HOUR_MS).toISOString();
+    const made = await create(owner.token, {
+      scopes: ['invoices:write', 'tokens:read'],
+      allowed_ips: ['127.0.0.1', '2001:DB8::/48'],
+      expires_at: expiresAt,
+    });
+    expect(made.status).toBe(201);
+    const { token, ...data } = dataOf(made);
+    expect(data).toMatchObject({
+      name: 'made',
+      hint: token.slice(-4),
+      state: 'active',
+      current: false,
+      scopes: ['invoices:write', 'tokens:read'],
+      allowed_ips: ['127.0.0.1/32', '2001:db8::/48'],
+      expires_at: expiresAt,
+      last_used_at: null,
+    });
+    expect(await works(token)).toBe(200);
+    const listed = await ask(token, 'GET', '/api/tokens?perPage=1');
+    expect(dataOf(listed)).toEqual([{ ...data, current: true, last_used_at: null }]);
+    expect((listed.body as { meta: object }).meta).toMatchObject({ total: 2, per_page: 1 });
+    expect(listed.text).not.toContain(token);
+    expect(await audit(data.id)).toEqual([
+      {
+        actor: `token ${owner.id}`,
+        action: 'token.created',
+        detail: expect.stringMatching(
+          /^scopes invoices:write tokens:read; from 127\.0\.0\.1\/32 2001:db8::\/48; until \d{4}-.*Z$/,
+        ),
+      },
+    ]);
+  });
+
+  test('gives it what it has where the request says nothing', async () => {
+    const expiresAt = later(HOUR_MS);
+    const limits = { scopes: ['tokens:write'], allowedIps: ['127.0.0.0/8'], expiresAt } as const;
+    const owner = await newToken(url, {
+      ...limits,
+      scopes: [...limits.scopes],
+      allowedIps: [...limits.allowedIps],
+    });
+    expect(dataOf(await create(owner.token, {}))).toMatchObject({
+      scopes: ['tokens:write'],
+      allowed_ips: ['127.0.0.0/8'],
+      expires_at: expiresAt.toISOString(),
+    });
+  });
+
+  test.each<[string, object, string]>([
+    ['a scope', { scopes: ['tokens:write', 'payouts:write'] }, 'not the scope payouts:write'],
+    ['to write', { scopes: ['invoices:write'] }, 'not the scope invoices:write'],
+    ['other addresses', { allowed_ips: ['127.0.0.0/8', '10.0.0.1'] }, 'not be used from 10.0.0.1/32'],
+    ['more addresses', { allowed_ips: ['0.0.0.0/0'] }, 'not be used from 0.0.0.0/0'],
+    ['more time', { expires_at: later(3 * HOUR_MS).toISOString() }, 'expires at'],
+  ])('cannot give it %s that it has not itself', async (_what, wanted, message) => {
+    const owner = await newToken(url, {
+      scopes: ['tokens:write', 'invoices:read'],
+      allowedIps: ['127.0.0.0/8'],
+      expiresAt: later(2 * HOUR_MS),
+    });
+    const refused = await create(owner.token, wanted);
+    expect(refused).toMatchObject({ status: 403, body: { code: 'beyond_own_token' } });
+    expect((refused.body as { message: string }).message).toContain(message);
+    expect(refused.headers.get('x-error-code')).toBe('beyond_own_token');
+    const [count] = await db.rows('select count(*)::int as n from tokens where account_id = $1', [
+      owner.account,
+    ]);
+    expect(count).toEqual({ n: 1 });
+  });
+
+  test.each<[object, string]>([
+    [{ name: '' }, 'name'],
+    [{ name: 'two\nlines' }, 'name'],
+    [{ scopes: ['payouts:delete'] }, 'scopes.0'],
+    [{ scopes: [] }, 'scopes'],
+    [{ allowed_ips: ['203.0.113.7', '10.0.0.1/8'] }, 'allowed_ips.1'],
+    [{ allowed_ips: 'loopback' }, 'allowed_ips'],
+    [{ expires_at: '2020-01-01' }, 'expires_at'],
+    [{ scope: ['payouts:read'] }, 'scope'],
+  ])('is told what is wrong with %j', async (wanted, field) => {
+    const { token } = await newToken(url);
+    const refused = await create(token, wanted);
+    expect(refused.status).toBe(422);
+    expect(Object.keys((refused.body as { errors: object }).errors)).toEqual([field]);
+  });
+
+  test('creates one for each Idempotency-Key, and the second answer names it without showing it', async () => {
+    const owner = await newToken(url);
+    const key = ['Idempotency-Key: first'];
+    const answers = await Promise.all([1, 2, 3].map(() => create(owner.token, {}, key)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+    const made = dataOf(answers.find(({ status }) => status === 201) as Raw);
+    const again = await create(owner.token, { name: 'another' }, key);
+    expect(again).toMatchObject({ status: 409, body: { code: 'conflict' } });
+    expect(again.text).toContain(made.id);
+    expect(again.text).not.toContain(made.token);
+    expect((await create((await newToken(url)).token, {}, key)).status).toBe(201);
+    const stored = await db.one<{ text: string }>(`select string_agg(t::text, '') as text from tokens t`);
+    expect(stored.text).not.toContain(made.token.slice(3, 20));
+  });
+
+  test('ends at a limit of tokens', async () => {
+    const owner = await newToken(url);
+    await db.rows(
+      `insert into tokens (id, account_id, name, hash, hint, created_at)
+       select $1 || n, $2, 'many', sha256(($1 || n)::bytea), 'xxxx', now() - interval '2 days' from generate_series(1, 98) n`,
+      [newTokenId(new Date()), owner.account],
+    );
+    expect((await create(owner.token, {})).status).toBe(201);
+    const refused = await create(owner.token, {});
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('100 valid tokens') },
+    });
+    await db.rows(`update tokens set revoked_at = now() where account_id = $1 and name = 'many'`, [
+      owner.account,
+    ]);
+    expect((await create(owner.token, {})).status).toBe(201);
+  });
+});
+
+describe('a token that is rotated', () => {
+  const rotate = (token: string, id: string, body?: object, headers: Headers = []) =>
+    ask(token, 'POST', `/api/tokens/${id}/rotate`, body, headers);
+
+  test('is replaced by one with the same limits, and both are valid during the overlap', async () => {
+    const expiresAt = later(48 * HOUR_MS);
+    const scopes = ['invoices:read' as const];
+    const owner = await newToken(url);
+    const old = await newToken(url, {
+      account: owner.account,
+      scopes,
+      allowedIps: ['127.0.0.0/8'],
+      expiresAt,
+    });
+    const rotated = await rotate(owner.token, old.id);
+    expect(rotated.status).toBe(201);
+    const { token, former_token_expires_at: until, ...data } = dataOf(rotated);
+    expect(data).toMatchObject({
+      name: 'test',
+      scopes,
+      allowed_ips: ['127.0.0.0/8'],
+      expires_at: expiresAt.toISOString(),
+    });
+    expect(Math.abs(Date.parse(until) - Date.now() - 24 * HOUR_MS)).toBeLessThan(60_000);
+    expect([await works(old.token), await works(token)]).toEqual([200, 200]);
+    const [, former] = dataOf(await ask(owner.token, 'GET', '/api/tokens'));
+    expect(former).toMatchObject({ id: old.id, replaced_by: data.id, expires_at: until });
+    await db.rows('update tokens set expires_at = now() where id = $1', [old.id]);
+    expect([await works(old.token), await works(token)]).toEqual([401, 200]);
+    expect(await audit(old.id)).toEqual([
+      expect.objectContaining({ action: 'token.created' }),
+      { actor: `token ${owner.id}`, action: 'token.rotated', detail: expect.stringMatching(/^until /) },
+    ]);
+    expect((await audit(data.id))[0]?.detail).toContain(`replaces ${old.id}`);
+  });
+
+  test('may rotate itself, ends now without an overlap, and is never given more time', async () => {
+    const expiresAt = later(HOUR_MS);
+    const own = await newToken(url, { scopes: ['tokens:write'], expiresAt });
+    const more = await rotate(own.token, own.id, { expires_at: later(2 * HOUR_MS).toISOString() });
+    expect(more).toMatchObject({ status: 403, body: { code: 'beyond_own_token' } });
+    const rotated = await rotate(own.token, own.id, { overlap_hours: 2 });
+    expect(dataOf(rotated)).toMatchObject({
+      former_token_expires_at: expiresAt.toISOString(),
+      expires_at: expiresAt.toISOString(),
+    });
+    const next = dataOf(rotated);
+    const last = dataOf(await rotate(next.token, next.id, { overlap_hours: 0 }));
+    expect([await works(own.token), await works(next.token), await works(last.token)]).toEqual([
+      200, 401, 200,
+    ]);
+  });
+
+  test('is rotated once, also by two requests at a time', async () => {
+    const owner = await newToken(url);
+    const answers = await Promise.all([1, 2, 3].map(() => rotate(owner.token, owner.id)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+    const [made] = answers.filter(({ status }) => status === 201).map(dataOf);
+    expect(await rotate(owner.token, owner.id)).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining(made.id) },
+    });
+  });
+
+  test('gives its scopes to nobody who has them not', async () => {
+    const owner = await newToken(url);
+    const lesser = await newToken(url, { account: owner.account, scopes: ['tokens:write'] });
+    const refused = await rotate(lesser.token, owner.id);
+    expect(refused).toMatchObject({ status: 403, body: { code: 'beyond_own_token' } });
+    const other = await newToken(url);
+    expect(await rotate(other.token, owner.id)).toMatchObject({
+      status: 403,
+      body: { message: 'This action is unauthorized.' },
+    });
+    expect((await rotate(other.token, newTokenId(new Date()))).status).toBe(404);
+    expect(await works(owner.token)).toBe(200);
+  });
+
+  test('stays revoked', async () => {
+    const owner = await newToken(url);
+    const old = await newToken(url, { account: owner.account });
+    expect((await ask(owner.token, 'DELETE', `/api/tokens/${old.id}`)).status).toBe(200);
+    expect(await works(old.token)).toBe(401);
+    expect((await rotate(owner.token, old.id)).status).toBe(409);
+    expect((await audit(old.id)).at(-1)).toMatchObject({
+      actor: `token ${owner.id}`,
+      action: 'token.revoked',
+    });
+  });
+
+  test('can be rotated by the operator, who may give it more time', async () => {
+    const old = await newToken(url, { expiresAt: later(HOUR_MS) });
+    const expiresAt = later(90 * 24 * HOUR_MS);
+    const order = { id: old.id, overlapHours: 1, expiresAt, actor: 'ann' };
+    const rotated = await rotateToken({ db, clock: systemClock }, order);
+    if (!rotated.ok) throw new Error(rotated.refusal);
+    expect(rotated.value.token.expiresAt).toEqual(expiresAt);
+    expect(await works(rotated.value.token.token)).toBe(200);
+    expect(await rotateToken({ db, clock: systemClock }, order)).toEqual({ ok: false, refusal: 'replaced' });
+  });
+});
