@@ -68,6 +68,8 @@ const params: Record<string, () => Promise<string>> = {
   getDelivery: () => make.delivery(),
   redeliver: () => make.delivery(),
   getEvent: () => make.event(),
+  rotateToken: () => make.token(),
+  revokeToken: () => make.token(),
 };
 
 async function pathOf({ operationId, path, parameters = [] }: Operation): Promise<string> {
