@@ -244,12 +244,10 @@ const errorTable = (): string =>
     ]),
   ]);
 
-function scopeTable(): string {
-  const operations = Object.entries(scopeOfOperation);
+function scopeTable() {
   const of = (needed: string) =>
-    operations
-      .filter(([, one]) => one === needed)
-      .map(([operation]) => `\`${operation.replace(/:(\w+)/g, '{$1}')}\``)
+    Object.entries(scopeOfOperation)
+      .flatMap(([operation, one]) => (one === needed ? `\`${operation.replace(/:(\w+)/g, '{$1}')}\`` : []))
       .join(', ');
   return table([
     ['scope', 'allows', 'operations'],

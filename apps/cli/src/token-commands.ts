@@ -51,7 +51,7 @@ export type TokenOptions = {
   expiresInDays?: number;
 };
 
-const nameRule = 'cannot be a token\u2019s name: 1 to 255 characters, in one line.';
+const nameRule = "cannot be a token's name: 1 to 255 characters, in one line.";
 
 type Created = { token: string; hint: string; expiresAt: Date | null; id: string };
 

@@ -1,6 +1,4 @@
-import type { CreatedToken } from './operations/new-token.ts';
-import type { ListedToken } from './operations/own-tokens.ts';
-import type { Caller } from './store/tokens.ts';
+import type { Caller, CreatedToken, ListedToken } from './store/tokens.ts';
 
 /** To the minute: it is written at most once a minute. */
 const toTheMinute = (at: Date): string => `${at.toISOString().slice(0, 16)}:00.000Z`;

@@ -36,7 +36,7 @@ const ask = (token: string, operation: string) => {
 };
 
 /** What comes after the scope was checked: the service behind it, or of tokens the gateway itself. */
-const isAdmitted = (operation: string, status: number): boolean =>
+const isThrough = (operation: string, status: number): boolean =>
   operation.includes('/api/tokens') ? [200, 404, 422].includes(status) : status === 200;
 
 test('each operation of the reference that needs a token has a scope, and the reference names it', () => {
@@ -69,8 +69,8 @@ describe('a token', () => {
       url,
       needed === ANY_TOKEN ? { scopes: ['events:read'] } : { scopes: [needed] },
     );
-    const admitted = await ask(right.token, operation);
-    expect([admitted.status, isAdmitted(operation, admitted.status)]).toEqual([admitted.status, true]);
+    const answered = await ask(right.token, operation);
+    expect([answered.status, isThrough(operation, answered.status)]).toEqual([answered.status, true]);
     if (needed === ANY_TOKEN) return;
 
     const others = scopeNames.filter((one) => !holds([one], needed));
@@ -96,7 +96,7 @@ describe('a token', () => {
       if (!(write in scopes)) return;
       const { token } = await newToken(url, { scopes: [write as Scope] });
       const { status } = await ask(token, operation);
-      expect([status, isAdmitted(operation, status)]).toEqual([status, true]);
+      expect([status, isThrough(operation, status)]).toEqual([status, true]);
     },
   );
 
@@ -104,7 +104,7 @@ describe('a token', () => {
     const { token, id } = await newToken(url);
     for (const [operation] of operations) {
       const { status } = await ask(token, operation);
-      expect([operation, isAdmitted(operation, status)]).toEqual([operation, true]);
+      expect([operation, isThrough(operation, status)]).toEqual([operation, true]);
     }
     const { scopes: stored } = await gateway.ports.db.one('select scopes from tokens where id = $1', [id]);
     expect(stored).toBeNull();

@@ -1,41 +1,19 @@
+import { connect } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
-import { systemClock } from '@quittance/shared/clock';
 import { newTokenId } from '@quittance/shared/ids';
-import { rotateToken } from '../src/operations/accounts.ts';
 import { writeTokenUses } from '../src/operations/token-upkeep.ts';
 import { bytesOf, newToken, openGateways, operatorsDb, type Raw, sendRaw } from './gateway-fixture.ts';
+import { dataOf, HOUR_MS, later, tokenRequests } from './token-requests.ts';
 
-/** Expiry, the list of addresses, and what a token can do to the tokens of its account. */
+/** Expiry, the list of addresses, and what a token can give to another. */
 
 const { url, upstream, startForAll, start } = await openGateways();
 // The tests are the proxy: they say who the client is.
 const gateway = await startForAll({ TRUSTED_PROXIES: 'loopback' });
 const db = operatorsDb(url);
 
-type Headers = readonly string[];
-const ask = (
-  token: string,
-  method: string,
-  path: string,
-  body?: unknown,
-  headers: Headers = [],
-): Promise<Raw> => {
-  const all = [`Authorization: Bearer ${token}`, ...headers];
-  return sendRaw(gateway.port, bytesOf(method, path, all, body === undefined ? '' : JSON.stringify(body)));
-};
+const { ask, create, works, audit } = tokenRequests(gateway, db);
 const from = (address: string) => [`X-Forwarded-For: ${address}`];
-const create = (token: string, body: object, headers: Headers = []) =>
-  ask(token, 'POST', '/api/tokens', { name: 'made', ...body }, headers);
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the API answers and asserts on it
-const dataOf = (answer: Raw): any => (answer.body as { data: unknown }).data;
-const works = async (token: string) => (await ask(token, 'GET', '/api/assets')).status;
-const audit = (id: string) =>
-  db.rows<{ actor: string; action: string; detail: string | null }>(
-    'select actor, action, detail from audit_log where token_id = $1 order by seq',
-    [id],
-  );
-const later = (ms: number) => new Date(Date.now() + ms);
-const HOUR_MS = 3_600_000;
 
 test('a token that expires is refused from then on as one that was revoked', async () => {
   const { token, id } = await newToken(url, { expiresAt: later(HOUR_MS) });
@@ -51,7 +29,6 @@ test('a token that is revoked while its body comes does nothing any more', async
   upstream.asked.length = 0;
   const body = JSON.stringify({ asset: 'ETH' });
   const head = bytesOf('POST', '/api/payouts', [`Authorization: Bearer ${token}`], body).slice(0, -1);
-  const { connect } = await import('node:net');
   const socket = connect(gateway.port, '127.0.0.1');
   const answered = new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))));
   socket.write(head);
@@ -225,107 +202,5 @@ describe('a token that creates another', () => {
       owner.account,
     ]);
     expect((await create(owner.token, {})).status).toBe(201);
-  });
-});
-
-describe('a token that is rotated', () => {
-  const rotate = (token: string, id: string, body?: object, headers: Headers = []) =>
-    ask(token, 'POST', `/api/tokens/${id}/rotate`, body, headers);
-
-  test('is replaced by one with the same limits, and both are valid during the overlap', async () => {
-    const expiresAt = later(48 * HOUR_MS);
-    const scopes = ['invoices:read' as const];
-    const owner = await newToken(url);
-    const old = await newToken(url, {
-      account: owner.account,
-      scopes,
-      allowedIps: ['127.0.0.0/8'],
-      expiresAt,
-    });
-    const rotated = await rotate(owner.token, old.id);
-    expect(rotated.status).toBe(201);
-    const { token, former_token_expires_at: until, ...data } = dataOf(rotated);
-    expect(data).toMatchObject({
-      name: 'test',
-      scopes,
-      allowed_ips: ['127.0.0.0/8'],
-      expires_at: expiresAt.toISOString(),
-    });
-    expect(Math.abs(Date.parse(until) - Date.now() - 24 * HOUR_MS)).toBeLessThan(60_000);
-    expect([await works(old.token), await works(token)]).toEqual([200, 200]);
-    const [, former] = dataOf(await ask(owner.token, 'GET', '/api/tokens'));
-    expect(former).toMatchObject({ id: old.id, replaced_by: data.id, expires_at: until });
-    await db.rows('update tokens set expires_at = now() where id = $1', [old.id]);
-    expect([await works(old.token), await works(token)]).toEqual([401, 200]);
-    expect(await audit(old.id)).toEqual([
-      expect.objectContaining({ action: 'token.created' }),
-      { actor: `token ${owner.id}`, action: 'token.rotated', detail: expect.stringMatching(/^until /) },
-    ]);
-    expect((await audit(data.id))[0]?.detail).toContain(`replaces ${old.id}`);
-  });
-
-  test('may rotate itself, ends now without an overlap, and is never given more time', async () => {
-    const expiresAt = later(HOUR_MS);
-    const own = await newToken(url, { scopes: ['tokens:write'], expiresAt });
-    const more = await rotate(own.token, own.id, { expires_at: later(2 * HOUR_MS).toISOString() });
-    expect(more).toMatchObject({ status: 403, body: { code: 'beyond_own_token' } });
-    const rotated = await rotate(own.token, own.id, { overlap_hours: 2 });
-    expect(dataOf(rotated)).toMatchObject({
-      former_token_expires_at: expiresAt.toISOString(),
-      expires_at: expiresAt.toISOString(),
-    });
-    const next = dataOf(rotated);
-    const last = dataOf(await rotate(next.token, next.id, { overlap_hours: 0 }));
-    expect([await works(own.token), await works(next.token), await works(last.token)]).toEqual([
-      200, 401, 200,
-    ]);
-  });
-
-  test('is rotated once, also by two requests at a time', async () => {
-    const owner = await newToken(url);
-    const answers = await Promise.all([1, 2, 3].map(() => rotate(owner.token, owner.id)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
-    const [made] = answers.filter(({ status }) => status === 201).map(dataOf);
-    expect(await rotate(owner.token, owner.id)).toMatchObject({
-      status: 409,
-      body: { message: expect.stringContaining(made.id) },
-    });
-  });
-
-  test('gives its scopes to nobody who has them not', async () => {
-    const owner = await newToken(url);
-    const lesser = await newToken(url, { account: owner.account, scopes: ['tokens:write'] });
-    const refused = await rotate(lesser.token, owner.id);
-    expect(refused).toMatchObject({ status: 403, body: { code: 'beyond_own_token' } });
-    const other = await newToken(url);
-    expect(await rotate(other.token, owner.id)).toMatchObject({
-      status: 403,
-      body: { message: 'This action is unauthorized.' },
-    });
-    expect((await rotate(other.token, newTokenId(new Date()))).status).toBe(404);
-    expect(await works(owner.token)).toBe(200);
-  });
-
-  test('stays revoked', async () => {
-    const owner = await newToken(url);
-    const old = await newToken(url, { account: owner.account });
-    expect((await ask(owner.token, 'DELETE', `/api/tokens/${old.id}`)).status).toBe(200);
-    expect(await works(old.token)).toBe(401);
-    expect((await rotate(owner.token, old.id)).status).toBe(409);
-    expect((await audit(old.id)).at(-1)).toMatchObject({
-      actor: `token ${owner.id}`,
-      action: 'token.revoked',
-    });
-  });
-
-  test('can be rotated by the operator, who may give it more time', async () => {
-    const old = await newToken(url, { expiresAt: later(HOUR_MS) });
-    const expiresAt = later(90 * 24 * HOUR_MS);
-    const order = { id: old.id, overlapHours: 1, expiresAt, actor: 'ann' };
-    const rotated = await rotateToken({ db, clock: systemClock }, order);
-    if (!rotated.ok) throw new Error(rotated.refusal);
-    expect(rotated.value.token.expiresAt).toEqual(expiresAt);
-    expect(await works(rotated.value.token.token)).toBe(200);
-    expect(await rotateToken({ db, clock: systemClock }, order)).toEqual({ ok: false, refusal: 'replaced' });
   });
 });

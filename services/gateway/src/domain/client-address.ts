@@ -52,8 +52,8 @@ export function readNetwork(text: string): Network | undefined {
   const [network] = parseNetworks(text) ?? [];
   if (network === undefined) return undefined;
   const [address, bits] = network;
-  const family = address instanceof ipaddr.IPv6 ? ipaddr.IPv6 : ipaddr.IPv4;
-  return family.networkAddressFromCIDR(`${address}/${bits}`).toString() === address.toString()
+  const version = address instanceof ipaddr.IPv6 ? ipaddr.IPv6 : ipaddr.IPv4;
+  return version.networkAddressFromCIDR(`${address}/${bits}`).toString() === address.toString()
     ? network
     : undefined;
 }

@@ -162,7 +162,10 @@ async function rotate(req: Request, asked: AskedOfOne, ports: Ports): Promise<An
       return answers.conflict('The token was revoked or has expired: create another one.');
     case 'replaced':
       return answers.conflict(`The token was rotated before: rotate ${refusal.by}, which took its place.`);
-    default:
+    case 'ended':
+    case 'beyond':
+    case 'too_many':
+    case 'key_used':
       return refusedIssue(refusal);
   }
 }

@@ -1,14 +1,16 @@
 import { brokenConstraint } from '@quittance/shared/db-errors';
 import { newAccountId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import { readName, type TokenState, tokenState } from '../domain/token.ts';
+import { readName, tokenState } from '../domain/token.ts';
 import { type TokenLimits, unlimited } from '../domain/token-limits.ts';
 import type { Ports } from '../ports.ts';
 import {
   type Account,
   accountBy,
   allAccounts,
+  type CreatedToken,
   insertAccount,
+  type ListedToken,
   lockAccount,
   markRevoked,
   type Token,
@@ -16,7 +18,7 @@ import {
   tokensOf,
   updateLimit,
 } from '../store/tokens.ts';
-import { type CreatedToken, type RotatedToken, storeNewToken, successorOf } from './new-token.ts';
+import { type RotatedToken, storeNewToken, successorOf } from './new-token.ts';
 
 /** What an operator does with accounts and their API tokens. `actor` is who does it, for the audit log. */
 type OperatorPorts = Pick<Ports, 'db' | 'clock'>;
@@ -111,7 +113,7 @@ export function rotateToken(
 export async function listTokens(
   { db, clock }: OperatorPorts,
   account: string | undefined,
-): Promise<Result<(Token & { state: TokenState })[], 'no_such_account'>> {
+): Promise<Result<ListedToken[], 'no_such_account'>> {
   const of = account === undefined ? null : await accountBy(db, account);
   if (of === undefined) return refuse('no_such_account');
   const tokens = await tokensOf(db, of?.id ?? null);

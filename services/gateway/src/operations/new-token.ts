@@ -4,12 +4,9 @@ import { type AccountId, newTokenId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { hintOf, makeToken, tokenState } from '../domain/token.ts';
 import type { TokenLimits } from '../domain/token-limits.ts';
-import { endToken, insertToken, type NewToken, type Token, tokenById } from '../store/tokens.ts';
+import { type CreatedToken, endToken, insertToken, type NewToken, tokenById } from '../store/tokens.ts';
 
 const HOUR_MS = 3_600_000;
-
-/** `token` is the token itself. It is stored nowhere: this is the only time it can be seen. */
-export type CreatedToken = Token & { token: string };
 
 type TokenParts = TokenLimits & { accountId: AccountId; accountName: string; name: string } & Partial<
     Pick<NewToken, 'replaces' | 'idempotencyKey'>

@@ -2,12 +2,20 @@ import type { Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import type { Place } from '@quittance/shared/pages';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import { type TokenState, tokenState } from '../domain/token.ts';
+import { tokenState } from '../domain/token.ts';
 import { type Excess, excessOf, limitsWithin, type TokenLimits } from '../domain/token-limits.ts';
 import type { Ports } from '../ports.ts';
 import { countTokens, tokenOfKey, tokensPage } from '../store/own-tokens.ts';
-import { type Caller, lockAccount, markRevoked, type Token, tokenById } from '../store/tokens.ts';
-import { type CreatedToken, type RotatedToken, storeNewToken, successorOf } from './new-token.ts';
+import {
+  type Caller,
+  type CreatedToken,
+  type ListedToken,
+  lockAccount,
+  markRevoked,
+  type Token,
+  tokenById,
+} from '../store/tokens.ts';
+import { type RotatedToken, storeNewToken, successorOf } from './new-token.ts';
 
 /** What a merchant does with the tokens of his account, by one of them. */
 type OwnPorts = Pick<Ports, 'db' | 'clock'>;
@@ -27,8 +35,6 @@ type AccessRefusal = { kind: 'not_found' } | { kind: 'forbidden' };
 
 const actorOf = ({ tokenId }: Caller): string => `token ${tokenId}`;
 
-export type ListedToken = Token & { state: TokenState };
-
 /** A page of the tokens of the account, newest first. */
 export async function listOwnTokens(
   { db, clock }: OwnPorts,
@@ -47,7 +53,7 @@ type Asked = { caller: Caller; idempotencyKey: string | null };
  * Whether one more token may be created. Requests of one account come here one after the other. Its token is read again: while
  * a body comes slowly, its owner may revoke it.
  */
-async function admitted(
+async function mayCreate(
   trx: Trx,
   { caller, idempotencyKey }: Asked,
   now: Date,
@@ -67,7 +73,7 @@ export function createOwnToken(
 ): Promise<Result<CreatedToken, IssueRefusal>> {
   const now = clock.now();
   return db.transaction(async (trx) => {
-    const own = await admitted(trx, asked, now);
+    const own = await mayCreate(trx, asked, now);
     if (!own.ok) return own;
     const { accountId, accountName } = own.value;
     const limits = limitsWithin(own.value, wanted);
@@ -91,7 +97,7 @@ export function rotateOwnToken(
 > {
   const now = clock.now();
   return db.transaction(async (trx) => {
-    const own = await admitted(trx, asked, now);
+    const own = await mayCreate(trx, asked, now);
     if (!own.ok) return own;
     const former = await tokenById(trx, id);
     if (former === undefined) return refuse({ kind: 'not_found' });

@@ -1,7 +1,7 @@
 import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, TokenId } from '@quittance/shared/ids';
 import { requestBatcher } from '@quittance/shared/request-batcher';
-import type { TokenUse } from '../domain/token.ts';
+import type { TokenState, TokenUse } from '../domain/token.ts';
 import type { TokenLimits } from '../domain/token-limits.ts';
 
 export type Account = {
@@ -25,6 +25,11 @@ export type Token = TokenLimits & {
   /** The token that took its place. */
   replacedBy: TokenId | null;
 };
+
+export type ListedToken = Token & { state: TokenState };
+
+/** `token` is the token itself. It is stored nowhere: this is the only time it can be seen. */
+export type CreatedToken = Token & { token: string };
 
 /** What limits a token: its own count, the number of its account, and the addresses from which it counts. */
 export type LimitedToken = { tokenId: TokenId } & Pick<Account, 'requestsPerMinute'> &
