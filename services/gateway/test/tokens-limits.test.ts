@@ -13,6 +13,7 @@ const gateway = await startForAll({ TRUSTED_PROXIES: 'loopback' });
 const db = operatorsDb(url);
 
 const { ask, create, works, audit } = tokenRequests(gateway, db);
+const AT_ONCE = [1, 2, 3, 4, 5, 6, 7, 8];
 const from = (address: string) => [`X-Forwarded-For: ${address}`];
 
 test('a token that expires is refused from then on as one that was revoked', async () => {
@@ -173,8 +174,8 @@ describe('a token that creates another', () => {
   test('creates one for each Idempotency-Key, and the second answer names it without showing it', async () => {
     const owner = await newToken(url);
     const key = ['Idempotency-Key: first'];
-    const answers = await Promise.all([1, 2, 3].map(() => create(owner.token, {}, key)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+    const answers = await Promise.all(AT_ONCE.map(() => create(owner.token, {}, key)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...AT_ONCE.slice(1).map(() => 409)]);
     const made = dataOf(answers.find(({ status }) => status === 201) as Raw);
     const again = await create(owner.token, { name: 'another' }, key);
     expect(again).toMatchObject({ status: 409, body: { code: 'conflict' } });
@@ -192,7 +193,8 @@ describe('a token that creates another', () => {
        select $1 || n, $2, 'many', sha256(($1 || n)::bytea), 'xxxx', now() - interval '2 days' from generate_series(1, 98) n`,
       [newTokenId(new Date()), owner.account],
     );
-    expect((await create(owner.token, {})).status).toBe(201);
+    const answers = await Promise.all(AT_ONCE.map(() => create(owner.token, {})));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...AT_ONCE.slice(1).map(() => 409)]);
     const refused = await create(owner.token, {});
     expect(refused).toMatchObject({
       status: 409,
