@@ -8,6 +8,7 @@ import { commandLine } from 'quittance/command-line';
 import { z } from 'zod';
 import { configSchema as auditor } from '../services/auditor/src/config.ts';
 import { configSchema as gateway } from '../services/gateway/src/config.ts';
+import { ANY_TOKEN, scopeOfOperation, scopes } from '../services/gateway/src/domain/scopes.ts';
 import { configSchema as invoices } from '../services/invoices/src/config.ts';
 import { configSchema as ledger } from '../services/ledger/src/config.ts';
 import { configSchema as payouts } from '../services/payouts/src/config.ts';
@@ -20,7 +21,7 @@ import { documentText } from './openapi/document.ts';
  * node tools/generate-docs.ts
  *
  * Writes the tables of settings into docs/configure.md, the reference of commands into docs/command-line.md, the codes of
- * errors into docs/api.md and the event types into docs/webhooks.md, between `<!-- generated: NAME -->` and
+ * errors and the scopes of tokens into docs/api.md and the event types into docs/webhooks.md, between `<!-- generated: NAME -->` and
  * `<!-- end of generated -->`. The settings come from each service's config.ts, the
  * commands from what commander knows of them. Writes the whole of services/gateway/openapi.json, see openapi/document.ts, and
  * of the types of the client, see client-types.ts. tools/generated-docs.test.ts fails when a file differs.
@@ -243,6 +244,18 @@ const errorTable = (): string =>
     ]),
   ]);
 
+function scopeTable() {
+  const of = (needed: string) =>
+    Object.entries(scopeOfOperation)
+      .flatMap(([operation, one]) => (one === needed ? `\`${operation.replace(/:(\w+)/g, '{$1}')}\`` : []))
+      .join(', ');
+  return table([
+    ['scope', 'allows', 'operations'],
+    ...Object.entries(scopes).map(([name, what]) => [`\`${name}\``, what, of(name)]),
+    ['none', 'Any valid token may call them.', of(ANY_TOKEN)],
+  ]);
+}
+
 const eventTable = (): string =>
   table([
     ['event', 'default', 'sent when', 'meaning', 'what a shop should do'],
@@ -257,6 +270,7 @@ const eventTable = (): string =>
 
 const parts: Record<string, () => string> = {
   'codes of errors': errorTable,
+  'scopes of tokens': scopeTable,
   'settings of every service': commonTable,
   ...Object.fromEntries(services.map((service) => [`settings of ${service}`, () => serviceTable(service)])),
   'settings of the chains': chainTables,

@@ -201,6 +201,19 @@ test('a role that may update some columns of a table may not update the others',
   expect(await refusal('webhooks', pruned)).toBe(DENIED);
 });
 
+test.each([
+  'hash = hash',
+  'account_id = account_id',
+  'scopes = null',
+  'allowed_ips = null',
+  'replaces = null',
+])('the gateway cannot give a token that exists more than it has: %s', async (change) => {
+  expect(await refusal('gateway', `update tokens set ${change}`)).toBe(DENIED);
+  expect(
+    await refusal('gateway', 'update tokens set expires_at = now(), revoked_at = now()'),
+  ).toBeUndefined();
+});
+
 test('nobody is let in with another’s password', async () => {
   const url = new URL(database.urlOf('ledger'));
   url.password = 'guess';

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ErrorCode } from '@quittance/shared/error-codes';
 import {
   type DocumentedAnswer,
   errorsOfAll,
@@ -8,6 +9,7 @@ import {
   tags,
 } from '@quittance/shared/reference';
 import type { z } from 'zod';
+import { ANY_TOKEN, type Scope, scopeNeeded } from '../../services/gateway/src/domain/scopes.ts';
 import { invoiceWithUnresolved } from '../../services/invoices/src/reference/invoice-schemas.ts';
 import {
   eventDescriptions,
@@ -105,10 +107,38 @@ function answerOf(
   };
 }
 
+/** Undefined where no token is needed. */
+function scopeOf({ method, path, auth }: Operation): Scope | typeof ANY_TOKEN | undefined {
+  if (auth === 'none') return undefined;
+  const needed = scopeNeeded(method.toUpperCase(), path.replace(/\{(\w+)\}/g, ':$1'));
+  if (needed === undefined)
+    throw new Error(`${method} ${path} has no scope in services/gateway/src/domain/scopes.ts`);
+  return needed;
+}
+
+/** OpenAPI 3.1 lets a requirement name scopes for bearer tokens too; not every reader shows them, so the text does. */
+function scopeParts(needed: Scope | typeof ANY_TOKEN | undefined, description: string | undefined) {
+  const isNamed = needed !== undefined && needed !== ANY_TOKEN;
+  const text = [description, isNamed ? `Needs the scope \`${needed}\`.` : undefined].filter(
+    (one) => one !== undefined,
+  );
+  return {
+    ...(text.length > 0 && { description: text.join(' ') }),
+    security: needed === undefined ? [] : [{ token: isNamed ? [needed] : [] }],
+  };
+}
+
+/** Of a token that may not do what was asked; one without its scope there is only where one is needed. */
+const errorsOfToken = (needed: Scope | typeof ANY_TOKEN | undefined): ErrorCode[] => [
+  ...(needed === undefined ? [] : ['address_not_allowed' as const]),
+  ...(needed === undefined || needed === ANY_TOKEN ? [] : ['missing_scope' as const]),
+];
+
 function operationOf(operation: Operation, components: Components, responses: Record<string, object>) {
   const { operationId, tag, summary, description, auth, params, query } = operation;
   const { headers: given, body, answers } = operation;
   const example = examples[operationId] ?? {};
+  const needed = scopeOf(operation);
   const parameters = [
     ...parametersOf('path', params, example.params),
     ...parametersOf('query', query, example.query),
@@ -118,8 +148,7 @@ function operationOf(operation: Operation, components: Components, responses: Re
     operationId,
     tags: [tag],
     summary,
-    ...(description !== undefined && { description }),
-    ...(auth === 'none' && { security: [] }),
+    ...scopeParts(needed, description),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: bodyOf(body, components, example.body) }),
     responses: {
@@ -131,7 +160,11 @@ function operationOf(operation: Operation, components: Components, responses: Re
         ]),
       ),
       ...errorResponses(
-        [...errorsOfAll.filter((code) => auth !== 'none' || code !== 'unauthenticated'), ...operation.errors],
+        [
+          ...errorsOfAll.filter((code) => auth !== 'none' || code !== 'unauthenticated'),
+          ...errorsOfToken(needed),
+          ...operation.errors,
+        ],
         responses,
       ),
     },
@@ -228,7 +261,11 @@ function openApiDocument(): object {
     webhooks,
     components: {
       securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', description: 'An API token. The operator creates tokens.' },
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API token. A requirement names its scope.',
+        },
       },
       headers: Object.fromEntries(
         Object.entries(headers).map(([name, description]) => [

@@ -70,6 +70,9 @@ const given = {
   ),
   unauthenticated: answers.unauthenticated,
   forbidden: answers.unauthorized,
+  missing_scope: answers.missingScope('payouts:write'),
+  address_not_allowed: answers.addressNotAllowed('198.51.100.7'),
+  beyond_own_token: answers.beyondOwnToken('Your own token has not the scope payouts:write.'),
   not_found: answers.noModel('Invoice'),
   route_not_found: answers.noRoute('api/invoice'),
   method_not_allowed: answers.wrongVerb('DELETE', ['GET', 'HEAD', 'POST']),
@@ -134,21 +137,22 @@ const headersOf = (status: number, codes: readonly ErrorCode[]): object => {
     ...(status === 429 ? Object.assign({}, ...rateLimitHeaders.map(ref)) : {}),
     ...(codes.includes('rate_limited') ? ref('X-RateLimit-Reset') : {}),
     ...(status === 403 ? ref('X-Error-Code') : {}),
-    ...(status === 401 ? ref('WWW-Authenticate') : {}),
+    ...(status === 401 || codes.includes('missing_scope') ? ref('WWW-Authenticate') : {}),
   };
 };
 
 /** The answer of one status, with the codes that it may have. Its bodies follow `Error`, or are a message alone. */
 function responseOf(status: number, codes: readonly ErrorCode[]): object {
-  const [first] = codes;
-  const alone = first && codes.length === 1 ? schemaNames[first] : undefined;
   const code = { properties: { code: { enum: codes } } };
+  const alone = codes.flatMap((one) => schemaNames[one] ?? []).map(refTo);
+  const withCode = codes.length > alone.length ? [{ ...refTo('Error'), ...code }] : [];
+  const bodies = [...alone, ...withCode];
   return {
     description: codes.map((one) => `\`${one}\`: ${errorCodes[one].meaning}`).join(' '),
     headers: headersOf(status, codes),
     content: {
       'application/json': {
-        schema: alone === undefined ? { ...refTo('Error'), ...code } : refTo(alone),
+        schema: bodies.length === 1 ? bodies[0] : { anyOf: bodies },
         examples: Object.fromEntries(codes.map((one) => [one, exampleOf(one)])),
       },
       'application/problem+json': { schema: { ...refTo('Problem'), ...code } },

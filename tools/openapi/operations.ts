@@ -1,4 +1,6 @@
 import type { Example, Operation } from '@quittance/shared/reference';
+import { examples as ofGateway } from '../../services/gateway/src/reference/examples.ts';
+import { operations as tokens } from '../../services/gateway/src/reference/tokens.ts';
 import { examples as ofInvoices } from '../../services/invoices/src/reference/examples.ts';
 import { operations as invoices } from '../../services/invoices/src/reference/invoices.ts';
 import { operations as paymentLinks } from '../../services/invoices/src/reference/payment-links.ts';
@@ -24,6 +26,7 @@ export const operations: readonly Operation[] = [
   ...unresolved,
   ...endpoints,
   ...events,
+  ...tokens,
 ];
 
 /** The examples of the operations by their names. */
@@ -32,4 +35,5 @@ export const examples: Readonly<Record<string, Example>> = {
   ...ofPayouts,
   ...ofLedger,
   ...ofWebhooks,
+  ...ofGateway,
 };

@@ -1,10 +1,12 @@
-import { Command } from 'commander';
+import { allScopes } from '@quittance/gateway/operations/read-limits';
+import { Command, Option } from 'commander';
 import {
   days,
   type Line,
   leaf,
   lineOf,
   type Output,
+  overlapHours,
   requestLimit,
   type ScopeOptions,
   scopeOf,
@@ -12,20 +14,22 @@ import {
 } from './command-options.ts';
 import { checkBooks, migrate } from './database-commands.ts';
 import { addFormerNames } from './former-names.ts';
-import {
-  accountCreate,
-  accountLimit,
-  accountList,
-  type TokenOptions,
-  tokenCreate,
-  tokenList,
-  tokenRevoke,
-} from './gateway-commands.ts';
+import { accountCreate, accountLimit, accountList } from './gateway-commands.ts';
 import { initEnv } from './init-command.ts';
 import { addMerchantCommands } from './merchant-command-line.ts';
 import { natsPermissions, provisionNats } from './nats-commands.ts';
 import { addOperatorCommands } from './operator-command-line.ts';
 import type { Surroundings } from './surroundings.ts';
+import {
+  duration,
+  ipOption,
+  scopeOption,
+  type TokenOptions,
+  tokenCreate,
+  tokenList,
+  tokenRevoke,
+  tokenRotate,
+} from './token-commands.ts';
 
 const examples = `
 Examples:
@@ -87,11 +91,48 @@ function addAccounts(program: Command, { around, prints }: Line): void {
     .argument('<account>', 'the id or the name of the account')
     .requiredOption('--name <name>', 'the purpose of the token, such as "server" or "till 2"')
     .option(
-      '--expires-in-days <days>',
-      'days until the token expires; without this it is valid until it is revoked',
-      days,
+      '--scope <scope>',
+      'what the token may do; several by repeating it or with commas; without this it may do everything',
+      scopeOption,
+    )
+    .option(
+      '--allow-ip <address>',
+      'an address or a network from which the token may be used, such as 203.0.113.0/24; may be repeated; without this from everywhere',
+      ipOption,
+    )
+    .option(
+      '--expires-in <time>',
+      'hours or days until the token expires, such as 12h or 90d; without this it is valid until it is revoked',
+      duration,
+    )
+    .addOption(new Option('--expires-in-days <days>').argParser(days).hideHelp())
+    .addHelpText(
+      'after',
+      `\nScopes: ${allScopes.join(', ')}.\nTo write includes to read.\n\nExamples:\n  $ npx quittance token create "My shop" --name "till 2" --scope invoices:write --allow-ip 203.0.113.0/24\n`,
     )
     .action(prints((of: string, options: TokenOptions) => tokenCreate(around, of, options)));
+  leaf(
+    token,
+    'rotate',
+    'replace a token by a new one with the same scopes and addresses, and show it, this once',
+  )
+    .argument('<token-id>', 'the token id (tok_…) that `token list` shows')
+    .option(
+      '--overlap-hours <hours>',
+      'how long the former token stays valid; 0: it ends now',
+      overlapHours,
+      24,
+    )
+    .option(
+      '--expires-in <time>',
+      'hours or days until the new token expires; without this it expires when the former one would have',
+      duration,
+    )
+    .action(
+      prints((id: string, options: { overlapHours: number; expiresIn?: number }) =>
+        tokenRotate(around, id, options),
+      ),
+    );
   leaf(
     token,
     'list',

@@ -53,10 +53,50 @@ describe('accounts and tokens', () => {
     expect(Math.round(days)).toBe(30);
     const [listed] = (await quittance(['token', 'list', name, '--json'])).json();
     const { token: secret, ...known } = token;
-    expect(listed).toEqual({ ...known, state: 'active', last_used_at: null, revoked_at: null });
+    const unused = { last_used_at: null, last_used_ip: null, revoked_at: null, replaced_by: null };
+    expect(known).toMatchObject({ scopes: null, allowed_ips: null });
+    expect(listed).toEqual({ ...known, state: 'active', ...unused });
     expect(JSON.stringify(listed)).not.toContain(secret);
     expect((await quittance(['token', 'revoke', token.id, '--json'])).json()).toMatchObject({ id: token.id });
     expect((await quittance(['account', 'list', '--json'])).json()).toContainEqual(account);
+  });
+
+  test('a token gets scopes, addresses and an end, and is rotated once', async () => {
+    const name = aName();
+    await quittance(['account', 'create', name]);
+    const limits = [
+      '--scope',
+      'invoices:write,balances:read',
+      '--scope',
+      'refunds:read',
+      '--expires-in',
+      '12h',
+    ];
+    const addresses = ['--allow-ip', '203.0.113.7', '--allow-ip', '2001:db8::/48'];
+    const order = ['token', 'create', name, '--name', 'till', ...limits, ...addresses];
+    const made = (await quittance([...order, '--json'])).json();
+    expect(made).toMatchObject({
+      scopes: ['invoices:write', 'balances:read', 'refunds:read'],
+      allowed_ips: ['203.0.113.7/32', '2001:db8::/48'],
+    });
+    expect(Date.parse(made.expires_at) - Date.parse(made.created_at)).toBe(12 * 3_600_000);
+    expect((await quittance(order)).out).toContain(
+      'It may: invoices:write, balances:read, refunds:read, from 203.0.113.7/32, 2001:db8::/48',
+    );
+
+    const rotation = ['token', 'rotate', made.id, '--overlap-hours', '1', '--expires-in', '90d', '--json'];
+    const { id, token, ...next } = (await quittance(rotation)).json();
+    expect(next).toMatchObject({ replaces: made.id, scopes: made.scopes, allowed_ips: made.allowed_ips });
+    const left = Date.parse(next.former_token_expires_at) - Date.now();
+    expect(Math.round(left / 60_000)).toBe(60);
+    const listed = (await quittance(['token', 'list', name])).out;
+    expect(listed).toMatch(
+      /till .*invoices:write balances:read refunds:read .*2001:db8::\/48 .*active until/,
+    );
+    expect(listed).not.toContain(token);
+    const again = await quittance(['token', 'rotate', made.id]);
+    expect(again).toMatchObject({ code: 1, err: expect.stringContaining('was rotated before') });
+    expect((await quittance(['token', 'rotate', id])).out).toContain('will not be shown again');
   });
 
   test('an account gets a limit of its own, and the default again', async () => {
@@ -77,6 +117,7 @@ describe('accounts and tokens', () => {
     ['an unknown account to list', ['token', 'list', 'nobody'], /no account "nobody"/],
     ['a token without a name', ['token', 'create', 'taken', '--name', ' '], /cannot be a token's name/],
     ['an unknown token', ['token', 'revoke', 'tok_nothing'], /no token "tok_nothing"/],
+    ['an unknown token to rotate', ['token', 'rotate', 'tok_nothing'], /no token "tok_nothing"/],
   ])('%s is refused with exit code 1', async (_, args, message) => {
     await quittance(['account', 'create', 'taken']);
     const refused = await quittance(args);
@@ -97,6 +138,10 @@ describe('what is not understood', () => {
     [['token', 'create', 'a', '--name', 'b', '--expires-in-days', '0'], /whole number of days/],
     [['account', 'limit', 'a', '0'], /whole number of requests, 1 to 1000000/],
     [['verify-books', '--patience', 'x'], /whole number of seconds/],
+    [['token', 'create', 'a', '--name', 'b', '--expires-in', '90'], /hours or days, such as 12h or 90d/],
+    [['token', 'create', 'a', '--name', 'b', '--scope', 'payouts'], /no scope "payouts"/],
+    [['token', 'create', 'a', '--name', 'b', '--allow-ip', '10.0.0.1/8'], /neither an address nor a network/],
+    [['token', 'rotate', 'a', '--overlap-hours', '169'], /whole number of hours, 0 to 168/],
     [['token', 'list', '--jsno'], /unknown option '--jsno'/],
     [['account'], /./],
   ])('%j: exit code 2, in words and in JSON', async (args, message) => {

@@ -328,7 +328,7 @@ export interface components {
              * @description The kind of error, for programs.
              * @enum {string}
              */
-            code: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
+            code: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
             /** @description What to do, for people. It may change. */
             hint: string;
             /** @description The `X-Request-Id` of this answer: the logs of the operator have it. */
@@ -615,6 +615,52 @@ export interface components {
         Metadata: {
             [key: string]: string;
         };
+        /** @description A new API token with itself. */
+        NewToken: {
+            /** @description The id of the token. It is not the token itself. */
+            id: string;
+            /** @description What it is for. */
+            name: string;
+            /** @description Its last four characters. */
+            hint: string;
+            /**
+             * @description Whether it is valid.
+             * @enum {string}
+             */
+            state: "active" | "expired" | "revoked";
+            /** @description Whether this request was sent with it. */
+            current: boolean;
+            /** @description What it may do; null: everything. */
+            scopes: components["schemas"]["Scope"][] | null;
+            /** @description The networks from which it may be used; null: from everywhere. */
+            allowed_ips: string[] | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it expires; null: it is valid until it is revoked.
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was revoked, or null.
+             */
+            revoked_at: string | null;
+            /** @description The token that took its place, or null. */
+            replaced_by: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last used, to the minute; null: never.
+             */
+            last_used_at: string | null;
+            /** @description From which address, or null. */
+            last_used_ip: string | null;
+            /** @description The token itself: what is sent as `Authorization: Bearer`. Shown only here. */
+            token: string;
+        };
         /** @description The URLs of other pages of the list. */
         PageLinks: {
             /** @description The first page. */
@@ -868,7 +914,7 @@ export interface components {
              * @description The kind of error.
              * @enum {string}
              */
-            code?: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
+            code?: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
             /** @description What to do about it. */
             hint?: string;
         };
@@ -989,7 +1035,7 @@ export interface components {
              * @description The kind of error, for programs.
              * @enum {string}
              */
-            code: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
+            code: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
             /** @description What to do, for people. It may change. */
             hint: string;
             /** @description The `X-Request-Id` of this answer: the logs of the operator have it. */
@@ -1176,6 +1222,57 @@ export interface components {
             /** @description Events that were delivered before. */
             already_delivered: number;
         };
+        /** @description The API token that took the place of another. */
+        RotatedToken: {
+            /** @description The id of the token. It is not the token itself. */
+            id: string;
+            /** @description What it is for. */
+            name: string;
+            /** @description Its last four characters. */
+            hint: string;
+            /**
+             * @description Whether it is valid.
+             * @enum {string}
+             */
+            state: "active" | "expired" | "revoked";
+            /** @description Whether this request was sent with it. */
+            current: boolean;
+            /** @description What it may do; null: everything. */
+            scopes: components["schemas"]["Scope"][] | null;
+            /** @description The networks from which it may be used; null: from everywhere. */
+            allowed_ips: string[] | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it expires; null: it is valid until it is revoked.
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was revoked, or null.
+             */
+            revoked_at: string | null;
+            /** @description The token that took its place, or null. */
+            replaced_by: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last used, to the minute; null: never.
+             */
+            last_used_at: string | null;
+            /** @description From which address, or null. */
+            last_used_ip: string | null;
+            /** @description The token itself: what is sent as `Authorization: Bearer`. Shown only here. */
+            token: string;
+            /**
+             * Format: date-time
+             * @description When the former token expires.
+             */
+            former_token_expires_at: string;
+        };
         /** @description An endpoint with its new secret. */
         RotatedWebhook: {
             /** @description The id of the endpoint. */
@@ -1223,6 +1320,11 @@ export interface components {
              */
             former_secrets_end_at: string;
         };
+        /**
+         * @description What a token may do. To write includes to read.
+         * @enum {string}
+         */
+        Scope: "invoices:read" | "invoices:write" | "refunds:read" | "refunds:write" | "payouts:read" | "payouts:write" | "balances:read" | "unresolved:read" | "unresolved:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "tokens:read" | "tokens:write";
         /** @description The month of an asset. */
         Statement: {
             /** @description The month. */
@@ -1314,6 +1416,57 @@ export interface components {
             webhook_id: string;
             /** @description That nothing has happened. */
             message: string;
+        };
+        /** @description An API token, without itself. */
+        Token: {
+            /** @description The id of the token. It is not the token itself. */
+            id: string;
+            /** @description What it is for. */
+            name: string;
+            /** @description Its last four characters. */
+            hint: string;
+            /**
+             * @description Whether it is valid.
+             * @enum {string}
+             */
+            state: "active" | "expired" | "revoked";
+            /** @description Whether this request was sent with it. */
+            current: boolean;
+            /** @description What it may do; null: everything. */
+            scopes: components["schemas"]["Scope"][] | null;
+            /** @description The networks from which it may be used; null: from everywhere. */
+            allowed_ips: string[] | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it expires; null: it is valid until it is revoked.
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was revoked, or null.
+             */
+            revoked_at: string | null;
+            /** @description The token that took its place, or null. */
+            replaced_by: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last used, to the minute; null: never.
+             */
+            last_used_at: string | null;
+            /** @description From which address, or null. */
+            last_used_ip: string | null;
+        };
+        /** @description A page of a list. */
+        TokenPage: {
+            /** @description The items, newest first. */
+            data: components["schemas"]["Token"][];
+            links: components["schemas"]["PageLinks"];
+            meta: components["schemas"]["PageMeta"];
         };
         /** @description An error that has a message alone. */
         Unauthenticated: {
@@ -3247,6 +3400,139 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Event"];
+                };
+            };
+        };
+    };
+    listTokens: {
+        parameters: {
+            query?: {
+                /** @description The number of the page. */
+                page?: number;
+                /** @description How many items a page has. */
+                perPage?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of tokens. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenPage"];
+                };
+            };
+        };
+    };
+    createToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: a key of the account that was used before creates nothing. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What it is for, in one line. */
+                    name: string;
+                    /** @description What it may do. Default: what your own token may. */
+                    scopes?: ("invoices:read" | "invoices:write" | "refunds:read" | "refunds:write" | "payouts:read" | "payouts:write" | "balances:read" | "unresolved:read" | "unresolved:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "tokens:read" | "tokens:write")[] | null;
+                    /** @description Addresses and networks (CIDR), IPv4 and IPv6, from which it may be used. Default: those of your own token. */
+                    allowed_ips?: string[] | null;
+                    /** @description When it expires. Default: when your own token does. */
+                    expires_at?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The token. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["NewToken"];
+                    };
+                };
+            };
+        };
+    };
+    rotateToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: a key of the account that was used before creates nothing. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the token. It is not the token itself. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description How long the former token stays valid; 0: it ends now.
+                     * @default 24
+                     */
+                    overlap_hours?: number | null;
+                    /** @description When the new token expires. Default: when the former one would have. */
+                    expires_at?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The new token. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["RotatedToken"];
+                    };
+                };
+            };
+        };
+    };
+    revokeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the token. It is not the token itself. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is revoked. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                    };
                 };
             };
         };

@@ -5,6 +5,7 @@ import { AccountInvoiceSettings, Invoices } from './invoices.ts';
 import { PaymentLinks } from './payment-links.ts';
 import { AutomaticPayouts, PayoutBatches, Payouts } from './payouts.ts';
 import { Refunds } from './refunds.ts';
+import { Tokens } from './tokens.ts';
 import { type ClientOptions, Transport } from './transport.ts';
 import { Unresolved } from './unresolved.ts';
 import { Deliveries, Webhooks } from './webhooks.ts';
@@ -32,6 +33,7 @@ export type * from './pages.ts';
 export type * from './payment-links.ts';
 export type * from './payouts.ts';
 export type * from './refunds.ts';
+export type * from './tokens.ts';
 export type { ClientOptions, RequestOptions } from './transport.ts';
 export type * from './unresolved.ts';
 export { verifyWebhook } from './verify-webhook.ts';
@@ -57,6 +59,7 @@ export class Quittance {
   readonly payouts: Payouts;
   readonly refunds: Refunds;
   readonly statements: Statements;
+  readonly tokens: Tokens;
   readonly unresolved: Unresolved;
   readonly webhooks: Webhooks;
 
@@ -76,6 +79,7 @@ export class Quittance {
     this.payouts = new Payouts(api);
     this.refunds = new Refunds(api);
     this.statements = new Statements(api);
+    this.tokens = new Tokens(api);
     this.unresolved = new Unresolved(api);
     this.webhooks = new Webhooks(api);
   }

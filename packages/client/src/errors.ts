@@ -48,7 +48,9 @@ export class QuittanceError extends Error {
 export class InvalidRequestError extends QuittanceError {}
 /** 401: the API token is missing, unknown, revoked or expired. */
 export class AuthenticationError extends QuittanceError {}
-/** 403: the resource belongs to another account. */
+/**
+ * 403: the resource belongs to another account, or the token has not the scope, or not this address. `code` says which.
+ */
 export class PermissionError extends QuittanceError {}
 /** 404: there is no such resource. */
 export class NotFoundError extends QuittanceError {}

@@ -21,7 +21,13 @@ export type Item<Id extends OperationId> = Data<Id> extends readonly (infer One)
 
 /** A date may be given as a text in ISO 8601, or as a Date. */
 type WithDates<T> = {
-  [Name in keyof T]: Name extends `${string}_from` | `${string}_to` | 'from' | 'to' | 'valid_until'
+  [Name in keyof T]: Name extends
+    | `${string}_from`
+    | `${string}_to`
+    | 'from'
+    | 'to'
+    | 'valid_until'
+    | 'expires_at'
     ? T[Name] | Date
     : T[Name];
 };

@@ -32,12 +32,30 @@ export const errorCodes = {
     status: 401,
     meaning:
       'The API token is missing, not valid, revoked or expired. The header WWW-Authenticate says whether the token is missing, malformed or not valid: unknown, revoked and expired tokens have one text on purpose.',
-    remedy: 'Send the header Authorization: Bearer with a valid API token.',
+    remedy:
+      'Send the header Authorization: Bearer with a valid API token. If it was revoked or has expired, use another one, or have one created.',
   },
   forbidden: {
     status: 403,
     meaning: 'The resource belongs to another account.',
     remedy: 'Use the API token of the account that created the resource.',
+  },
+  missing_scope: {
+    status: 403,
+    meaning: 'The API token is valid and has not the scope that the operation needs. Nothing was done.',
+    remedy: 'Use a token with the scope that the message names, or have one created.',
+  },
+  address_not_allowed: {
+    status: 403,
+    meaning: 'The API token may not be used from the address of this request. Nothing was done.',
+    remedy:
+      'Send the request from an address that the token allows. If it is not your request, revoke the token: somebody else has it.',
+  },
+  beyond_own_token: {
+    status: 403,
+    meaning:
+      'The new API token would have more than the token that asks for it: a scope, other addresses or a later expiry. Nothing was created.',
+    remedy: 'Ask for no more than your own token has, or have the operator create the token.',
   },
   not_found: {
     status: 404,

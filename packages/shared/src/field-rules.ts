@@ -40,6 +40,28 @@ export const maxCharacters =
     return value;
   };
 
+/** Each element is a text; the caller judges what it says. */
+export const isTextList =
+  (itemsMax: number, example: string): Rule<unknown, string[]> =>
+  (value, attribute, say) => {
+    const hint = `Give an array, such as ["${example}"].`;
+    if (!Array.isArray(value)) return stop(say, `The ${attribute} must be an array.`, hint);
+    if (value.length === 0) return stop(say, `The ${attribute} must have at least 1 items.`, hint);
+    if (value.length > itemsMax) {
+      return stop(
+        say,
+        `The ${attribute} must not have more than ${itemsMax} items.`,
+        `It has ${value.length}.`,
+      );
+    }
+    let failed = false;
+    for (const [index, element] of value.entries()) {
+      const sayOfElement: Say = (message, why) => say(message, why, index);
+      if (isText(element, `${attribute}.${index}`, sayOfElement) === STOP) failed = true;
+    }
+    return failed ? STOP : (value as string[]);
+  };
+
 const METADATA_KEYS_MAX = 50;
 const METADATA_KEY_CHARACTERS_MAX = 40;
 const METADATA_VALUE_CHARACTERS_MAX = 500;

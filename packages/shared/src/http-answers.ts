@@ -38,6 +38,20 @@ export const answers = {
     headers: { 'X-Error-Code': 'forbidden' },
     code: 'forbidden',
   },
+  /** RFC 6750: the header names the scope for programs. */
+  missingScope: (scope: string) =>
+    said('missing_scope', `The API token has not the scope ${scope}.`, {
+      headers: {
+        'X-Error-Code': 'missing_scope',
+        'WWW-Authenticate': `Bearer realm="quittance", error="insufficient_scope", scope="${scope}"`,
+      },
+    }),
+  addressNotAllowed: (address: string) =>
+    said('address_not_allowed', `The API token may not be used from ${address}.`, {
+      headers: { 'X-Error-Code': 'address_not_allowed' },
+    }),
+  beyondOwnToken: (message: string) =>
+    said('beyond_own_token', message, { headers: { 'X-Error-Code': 'beyond_own_token' } }),
   timeout: said('request_timeout', 'Request Timeout', { headers: { Connection: 'close' } }),
   tooLarge: said('body_too_large', 'The body must not be greater than 64 kilobytes.'),
   compressed: said('body_compressed', 'The body must not be compressed.'),

@@ -13,6 +13,7 @@ export const exampleIds = {
   batch: `pba_${made}`,
   endpoint: `whe_${made}`,
   event: `evt_${made}`,
+  token: `tok_${made}`,
   delivery: `dlv_${made}${made}`,
   payout: 52_810_934_471_203,
 } as const;

@@ -19,6 +19,7 @@ export const tags = {
   'Unresolved funds': 'Received funds that are in no balance: accept them or return them.',
   Webhooks: 'Endpoints that receive events, and their deliveries.',
   Events: 'The event log of the account, without a gap.',
+  'API tokens': 'What requests are sent with: scopes, expiry, addresses.',
 } as const satisfies Record<string, string>;
 
 export type Fields = z.ZodObject;

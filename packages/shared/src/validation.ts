@@ -4,6 +4,7 @@ import { ExactNumber } from './exact-json.ts';
 import {
   isMetadata,
   isText,
+  isTextList,
   maxCharacters,
   metadataSchema,
   type Rule,
@@ -238,6 +239,10 @@ export const rules = {
   listOf: <T extends string>(allowed: readonly T[]): Rules<T[]> => {
     const items = { type: 'string', enum: allowed };
     return rulesOf({ type: 'array', items, minItems: 1, maxItems: allowed.length }, isListOf(allowed));
+  },
+  textList: (itemsMax: number, example: string): Rules<string[]> => {
+    const items = { type: 'string', minLength: 1 };
+    return rulesOf({ type: 'array', items, minItems: 1, maxItems: itemsMax }, isTextList(itemsMax, example));
   },
   metadata: (): Rules<Metadata> => rulesOf(metadataSchema, isMetadata),
   boolean: (): Rules<boolean> => rulesOf({ type: 'boolean' }, isBoolean),

@@ -4,27 +4,29 @@ import { createTokenUses, recentlySeen } from './memory.ts';
 
 const token = 'tok_1' as TokenId;
 const at = (seconds: number) => new Date(seconds * 1000);
+const ip = '203.0.113.7';
+const use = (seconds: number) => ({ at: at(seconds), ip });
 
 test('a token is noted at most once a minute', () => {
   const uses = createTokenUses();
-  uses.note(token, at(0));
-  uses.note(token, at(1));
-  expect(uses.take()).toEqual(new Map([[token, at(0)]]));
-  uses.note(token, at(59));
+  uses.note(token, at(0), ip);
+  uses.note(token, at(1), ip);
+  expect(uses.take()).toEqual(new Map([[token, use(0)]]));
+  uses.note(token, at(59), ip);
   expect(uses.take()).toEqual(new Map());
-  uses.note(token, at(60));
-  expect(uses.take()).toEqual(new Map([[token, at(60)]]));
+  uses.note(token, at(60), ip);
+  expect(uses.take()).toEqual(new Map([[token, use(60)]]));
 });
 
 test('what could not be written is not lost, and never replaces what is newer', () => {
   const uses = createTokenUses();
-  uses.note(token, at(0));
+  uses.note(token, at(0), ip);
   const taken = uses.take();
   uses.putBack(taken);
-  expect(uses.take()).toEqual(new Map([[token, at(0)]]));
-  uses.note(token, at(70));
+  expect(uses.take()).toEqual(new Map([[token, use(0)]]));
+  uses.note(token, at(70), ip);
   uses.putBack(taken);
-  expect(uses.take()).toEqual(new Map([[token, at(70)]]));
+  expect(uses.take()).toEqual(new Map([[token, use(70)]]));
 });
 
 test('what was used longest ago is forgotten first', () => {

@@ -1,4 +1,5 @@
 import type { TokenId } from '@quittance/shared/ids';
+import type { TokenUse } from './domain/token.ts';
 
 export type RecentlySeen<V> = ReturnType<typeof recentlySeen<V>>;
 
@@ -28,27 +29,27 @@ const NOTED_EVERY_MS = 60_000;
 
 export type TokenUses = ReturnType<typeof createTokenUses>;
 
-/** When tokens were used, kept until it is written. Losing it with the process loses at most a minute. */
+/** When tokens were used, and from where, kept until it is written. Losing it with the process loses at most a minute. */
 export function createTokenUses() {
   const noted = new Map<TokenId, number>();
-  let waiting = new Map<TokenId, Date>();
+  let waiting = new Map<TokenId, TokenUse>();
   return {
-    note(id: TokenId, now: Date): void {
+    note(id: TokenId, now: Date, ip: string | undefined): void {
       const last = noted.get(id);
       if (last !== undefined && now.getTime() - last < NOTED_EVERY_MS) return;
       noted.set(id, now.getTime());
-      waiting.set(id, now);
+      waiting.set(id, { at: now, ip });
     },
     /** What has not been written yet; from now on it is the caller's. */
-    take(): Map<TokenId, Date> {
+    take(): Map<TokenId, TokenUse> {
       const taken = waiting;
       waiting = new Map();
-      const newest = Math.max(...[...taken.values()].map((at) => at.getTime()), 0);
+      const newest = Math.max(...[...taken.values()].map(({ at }) => at.getTime()), 0);
       for (const [id, at] of noted) if (newest - at >= NOTED_EVERY_MS) noted.delete(id);
       return taken;
     },
     /** Puts back what could not be written. */
-    putBack(uses: ReadonlyMap<TokenId, Date>): void {
+    putBack(uses: ReadonlyMap<TokenId, TokenUse>): void {
       waiting = new Map([...uses, ...waiting]);
     },
   };

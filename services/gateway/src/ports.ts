@@ -1,6 +1,6 @@
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
-import type { Logger } from '@quittance/shared/logger';
+import type { Logger, ThrottledLog } from '@quittance/shared/logger';
 import type { GatewayConfig } from './config.ts';
 import type { TrustedProxies } from './http/clients.ts';
 import type { Limits } from './limits.ts';
@@ -23,6 +23,8 @@ export type Ports = {
   tokensSeen: RecentlySeen<LimitedToken>;
   /** Invoices that were made through this gateway, or whose page was shown here. */
   invoicesSeen: RecentlySeen<true>;
+  /** Of tokens that were used from an address that they do not allow, by their id. */
+  wrongAddresses: ThrottledLog;
   proxy: ServiceProxy;
   trustedProxies: TrustedProxies;
   metrics: GatewayMetrics;

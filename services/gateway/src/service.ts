@@ -1,3 +1,4 @@
+import { throttledLog } from '@quittance/shared/logger';
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import type { GatewayConfig } from './config.ts';
 import { countConnections, trustedProxies } from './http/clients.ts';
@@ -48,6 +49,7 @@ export const startGateway = (
         tokenUses: createTokenUses(),
         tokensSeen: recentlySeen(SEEN_MAX),
         invoicesSeen: recentlySeen(SEEN_MAX),
+        wrongAddresses: throttledLog(logger),
         proxy: createProxy({ invoices, payouts, ledger, webhooks: config.WEBHOOKS_URL }, tell, logger),
         trustedProxies: trustedProxies(config.TRUSTED_PROXIES, logger),
         metrics,

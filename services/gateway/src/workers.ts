@@ -4,8 +4,8 @@ import type { Ports } from './ports.ts';
 
 const USES_EVERY_MS = 5_000;
 const MEET_EVERY_MS = 60_000;
-/** A revoked or expired token's streams end within this time, and that of one statement. */
-const STREAMS_EVERY_MS = 2_000;
+/** A revoked or expired token's streams end within this time, and that of one statement: a second in all. */
+const STREAMS_EVERY_MS = 500;
 
 export function startWorkers(ports: Ports): Worker[] {
   const { logger } = ports;

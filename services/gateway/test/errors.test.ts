@@ -33,13 +33,10 @@ describe('the header WWW-Authenticate of a 401', () => {
     const [revoked, expired] = [await newToken(url), await newToken(url)];
     const { db } = gateway.ports;
     await db.rows('update tokens set revoked_at = now() where id = $1', [revoked.id]);
-    await db.rows(
-      `update tokens set created_at = now() - interval '2 days', expires_at = now() - interval '1 second' where id = $1`,
-      [expired.id],
-    );
+    await db.rows(`update tokens set expires_at = now() - interval '1 second' where id = $1`, [expired.id]);
     const unknown = makeToken(randomBytes);
     const told =
-      'Bearer realm="quittance", error="invalid_token", error_description="The API token is unknown, revoked or expired"';
+      'Bearer realm="quittance", error="invalid_token", error_description="The API token is unknown, revoked or expired: use another one"';
     expect(await challenge(`Authorization: Bearer ${revoked.token}`)).toBe(told);
     expect(await challenge(`Authorization: Bearer ${expired.token}`)).toBe(told);
     expect(await challenge(`Authorization: Bearer ${unknown}`)).toBe(told);

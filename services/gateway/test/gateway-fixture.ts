@@ -8,6 +8,7 @@ import { createLogger } from '@quittance/shared/logger';
 import { IDENTITY_SECRET } from '@quittance/testkit/api';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
 import { configSchema, type GatewayConfig } from '../src/config.ts';
+import type { TokenLimits } from '../src/domain/token-limits.ts';
 import { createAccount, createToken } from '../src/operations/accounts.ts';
 import { type GatewayOptions, type GatewayService, startGateway } from '../src/service.ts';
 
@@ -99,23 +100,27 @@ function testConfig(databaseUrl: string, upstream: string, settings: Record<stri
   return { ...given, PORT: 0 };
 }
 
-/** A new account with a token. */
+/** A new account with a token, or one more token of an account. */
 export async function newToken(
   databaseUrl: string,
-  expiresAt: Date | null = null,
+  { account: of, ...limits }: Partial<TokenLimits> & { account?: string } = {},
 ): Promise<{
   account: string;
   token: string;
   id: string;
 }> {
   const ports = { db: operatorsDb(databaseUrl), clock: systemClock };
+  const account = of ?? (await newAccount(ports));
+  const token = await createToken(ports, { ...limits, account, name: 'test', actor: 'test' });
+  if (!token.ok) throw new Error(token.refusal);
+  return { account, token: token.value.token, id: token.value.id };
+}
+
+async function newAccount(ports: Parameters<typeof createAccount>[0]): Promise<string> {
   const name = `shop ${Math.random().toString(36).slice(2)}`;
   const account = await createAccount(ports, { name, actor: 'test' });
   if (!account.ok) throw new Error(account.refusal);
-  const order = { account: account.value.id, name: 'test', expiresAt, actor: 'test' };
-  const token = await createToken(ports, order);
-  if (!token.ok) throw new Error(token.refusal);
-  return { account: account.value.id, token: token.value.token, id: token.value.id };
+  return account.value.id;
 }
 
 const opened = new Map<string, Db>();
@@ -217,7 +222,8 @@ export async function openGatewayPerTest(settings: Record<string, string> = {}, 
     url,
     shop,
     /** A second gateway in front of the same services, for one test. */
-    startedBeside: (own: Record<string, string>) => start(own, {}, at.upstream),
+    startedBeside: (own: Record<string, string>, options: GatewayOptions = {}) =>
+      start(own, options, at.upstream),
     ask: (method: string, path: string, headers: readonly string[] = [], body = '', port = at.gateway.port) =>
       sendRaw(port, bytesOf(method, path, [`Authorization: Bearer ${shop.token}`, ...headers], body)),
   });

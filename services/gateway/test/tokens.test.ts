@@ -143,7 +143,7 @@ describe('tokens', () => {
   });
 
   test('end when they expire', async () => {
-    const { token, id } = await newToken(url, new Date(Date.now() + 60_000));
+    const { token, id } = await newToken(url, { expiresAt: new Date(Date.now() + 60_000) });
     expect((await ask(token)).status).toBe(200);
     await db.rows(`update tokens set expires_at = now() where id = $1`, [id]);
     expect((await ask(token)).status).toBe(401);

@@ -123,6 +123,7 @@ export const requestsAreAnsweredAsDocumented = (
       whe: [await make.endpoint()],
       dlv: [await make.delivery()],
       evt: [await make.event()],
+      tok: [await make.token()],
       payout: [await make.payout(0.01), await make.payout(0.02)],
     };
     const other = await quittance.merchant();

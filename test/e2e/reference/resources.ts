@@ -60,6 +60,7 @@ export function resourcesOf(quittance: Quittance, shop: Merchant, hook: string) 
     paidInvoice,
     unresolved,
     endpoint,
+    token: () => id('/api/tokens', { name: 'till' }),
     link: () => id('/api/payment-links', { description: 'Donation' }),
     claim: async (paid: string) => await id(`/api/invoices/${paid}/refunds`, { amount: 5 }),
     payout: async (amount: number) => await id('/api/payouts', await order(amount)),

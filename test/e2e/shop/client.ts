@@ -36,6 +36,24 @@ export const clientCases = (stack: OnStack): void =>
     const shopAt = async (url = quittance.url) =>
       new Client({ url, token: (await quittance.merchant()).token });
 
+    test('a token creates one that may do less, and rotates and revokes it', async () => {
+      const shop = await shopAt();
+      const made = await shop.tokens.create({ name: 'books', scopes: ['balances:read'] });
+      const books = new Client({ url: quittance.url, token: made.token });
+      expect(await books.balances.list()).not.toEqual([]);
+      await expect(books.payouts.list()).rejects.toMatchObject({
+        name: 'PermissionError',
+        code: 'missing_scope',
+        message: expect.stringContaining('payouts:read'),
+      });
+      const next = await shop.tokens.rotate(made.id);
+      expect(next.scopes).toEqual(['balances:read']);
+      await shop.tokens.revoke(made.id);
+      await expect(books.balances.list()).rejects.toBeInstanceOf(AuthenticationError);
+      const [newest, former] = (await shop.tokens.list()).data;
+      expect([newest?.id, newest?.state, former?.state]).toEqual([next.id, 'active', 'revoked']);
+    });
+
     test('an order from its invoice to its refund, with webhooks that verify and books that agree', async () => {
       const shop = await shopAt();
       const endpoint = await shop.webhooks.create({

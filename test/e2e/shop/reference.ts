@@ -63,6 +63,8 @@ export const referenceCases = (stack: OnStack): void =>
       getDelivery: () => make.delivery(),
       redeliver: () => make.delivery(),
       getEvent: () => make.event(),
+      rotateToken: () => make.token(),
+      revokeToken: () => make.token(),
     };
 
     async function pathOf({ operationId, path, parameters = [] }: Operation): Promise<string> {

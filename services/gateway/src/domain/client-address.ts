@@ -28,7 +28,7 @@ function parseAddress(text: string): Address | undefined {
   return address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
 
-export type Network = readonly [Address, number];
+export type Network = readonly [address: Address, bits: number];
 
 /** An address, a network as address/bits, or one of express' names; undefined when it is none of them. */
 export function parseNetworks(text: string): readonly Network[] | undefined {
@@ -42,6 +42,39 @@ export function parseNetworks(text: string): readonly Network[] | undefined {
     ? [[address.toIPv4Address(), bits - V4_MAPPED_BITS]]
     : [[address, bits]];
 }
+
+/**
+ * One address, or a network as address/bits: what the list of a token has. A name, a port, and a network whose address is not
+ * its first one are none: whoever wrote 10.0.0.1/8 may have meant either.
+ */
+export function readNetwork(text: string): Network | undefined {
+  if (!/^[\da-f.:]+(?:\/\d{1,3})?$/i.test(text) || /^[\d.]+:\d/.test(text)) return undefined;
+  const [network] = parseNetworks(text) ?? [];
+  if (network === undefined) return undefined;
+  const [address, bits] = network;
+  const version = address instanceof ipaddr.IPv6 ? ipaddr.IPv6 : ipaddr.IPv4;
+  return version.networkAddressFromCIDR(`${address}/${bits}`).toString() === address.toString()
+    ? network
+    : undefined;
+}
+
+/** Those of these texts that are networks. */
+export const networksOf = (texts: readonly string[]): Network[] =>
+  texts.map(readNetwork).filter((network) => network !== undefined);
+
+/** As Postgres writes it. */
+export const networkText = ([address, bits]: Network): string => `${address}/${bits}`;
+
+/** Whether each address of the inner network is in the outer one. */
+export const covers = ([outer, bits]: Network, [inner, innerBits]: Network): boolean =>
+  outer.kind() === inner.kind() && innerBits >= bits && inner.match(outer, bits);
+
+/**
+ * Whether a client may use a token that has a list of networks.
+ * @param address one spelling, as `clientAddress` returns it; undefined when the client has gone
+ */
+export const isAllowed = (address: string | undefined, allowed: readonly string[] | null): boolean =>
+  allowed === null || isTrusted(address, networksOf(allowed));
 
 const isIn = (address: Address, networks: readonly Network[]): boolean =>
   networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));

@@ -5,7 +5,8 @@ export type Route = {
   methods: readonly string[];
   /** `:id` stands for one part of a path. */
   pattern: string;
-  upstream: Upstream;
+  /** Who answers it: a service, or the gateway itself. */
+  upstream: Upstream | 'gateway';
   /** What it takes to be let through: an API token, or nothing at all. */
   auth: 'token' | 'none';
   /** Without a token: any path of it exists, so a client's requests for all of them are counted together. */
@@ -68,6 +69,9 @@ export const routes: readonly Route[] = [
   { methods: ['GET', 'POST'], pattern: '/api/payment-links', upstream: 'invoices', auth: 'token' },
   { methods: ['GET', 'PATCH'], pattern: '/api/payment-links/:id', upstream: 'invoices', auth: 'token' },
   { methods: ['POST'], pattern: '/api/payment-links/:id/deactivate', upstream: 'invoices', auth: 'token' },
+  { methods: ['GET', 'POST'], pattern: '/api/tokens', upstream: 'gateway', auth: 'token' },
+  { methods: ['DELETE'], pattern: '/api/tokens/:id', upstream: 'gateway', auth: 'token' },
+  { methods: ['POST'], pattern: '/api/tokens/:id/rotate', upstream: 'gateway', auth: 'token' },
   { methods: ['GET'], pattern: '/pay/:id', upstream: 'invoices', auth: 'none' },
   {
     methods: ['GET', 'POST'],

@@ -65,7 +65,11 @@ const authorizations = (rawHeaders: readonly string[]): string[] =>
 export const hasAuthorization = (rawHeaders: readonly string[]): boolean =>
   authorizations(rawHeaders).length > 0;
 
-export type TokenState = 'active' | 'expired' | 'revoked';
+/** When a token was used, and by whom; a client that has gone has no address. */
+export type TokenUse = { at: Date; ip: string | undefined };
+
+export const tokenStates = ['active', 'expired', 'revoked'] as const;
+export type TokenState = (typeof tokenStates)[number];
 
 /** Whether a token is let in, and why not. Revoked counts more: it was somebody's will. */
 export function tokenState(token: { revokedAt: Date | null; expiresAt: Date | null }, now: Date): TokenState {

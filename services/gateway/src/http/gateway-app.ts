@@ -5,6 +5,7 @@ import { sendPage } from '@quittance/shared/html';
 import { BODY_BYTES_MAX, createApp, finishApp, nameRoute } from '@quittance/shared/http';
 import { type Answer, answers, send } from '@quittance/shared/http-answers';
 import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
+import { invariant } from '@quittance/shared/result';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import type { Express, Request, Response } from 'express';
 import { clientKeyOf } from '../domain/client-address.ts';
@@ -18,7 +19,7 @@ import {
   noteCreated,
   notePage,
 } from '../operations/admit-to-page.ts';
-import { authenticate, type TokenProblem } from '../operations/authenticate.ts';
+import { authenticate, isStillValid, type TokenProblem } from '../operations/authenticate.ts';
 import type { Ports } from '../ports.ts';
 import { answerWithoutResponse, isOver, onlyReads, proxyContextOf } from '../proxy/proxy-response.ts';
 import type { Caller } from '../store/tokens.ts';
@@ -26,7 +27,9 @@ import { type DocsAnswer, openDocs, sendDocs } from './docs/docs-app.ts';
 import { DOCS_PATH } from './docs/library.ts';
 import { errorsPage } from './errors-page.ts';
 import { sendPayPage } from './pay-page.ts';
+import { refusedScope } from './permission.ts';
 import { hasBody, readBody } from './request-body.ts';
+import { answerOfTokens } from './tokens.ts';
 
 /** A request that is let through. Without a caller it is for a page of a customer or public keys, which whoever has the link may see. */
 type Authorized = { caller: Caller | undefined };
@@ -69,14 +72,25 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
     if (authorized === undefined || isOver(res)) return;
     const { caller } = authorized;
     res.locals['isReading'] = true;
+    const beganMs = performance.now();
     const body = hasBody(req) ? await readBody(req, found.route.bodyBytesMax ?? BODY_BYTES_MAX) : undefined;
     res.locals['isReading'] = false;
     if (body === 'broken_off' || isOver(res)) return;
     if (body === 'too_large') return tell(res, answers.tooLarge);
+    // Without this, whoever sends slowly begins before a token is revoked what is carried out after.
+    const isSlow = performance.now() - beganMs > SLOW_BODY_MS;
+    if (caller !== undefined && isSlow && !(await isStillValid(ports, caller))) {
+      return tell(res, { ...answers.unauthenticated, headers: challengeOf('not_valid') });
+    }
+    const { upstream, endless = false, pattern } = found.route;
+    if (upstream === 'gateway') {
+      invariant(caller !== undefined, 'what the gateway itself answers needs a token');
+      const answer = await answerOfTokens(req, { caller, pattern, path, body }, ports);
+      return isOver(res) ? undefined : tell(res, answer);
+    }
 
     req.headers = headersFor(req, res, { caller, client, body }, ports);
     failpoint('gateway.admitted');
-    const { upstream, endless = false } = found.route;
     await proxy.pass(req, res, { upstream, endless, body, tokenId: caller?.tokenId });
   });
 
@@ -84,10 +98,13 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
   return app;
 }
 
+/** A token is read again when the body took longer. */
+const SLOW_BODY_MS = 500;
+
 const challenges = {
   malformed:
     'The header must be: Authorization: Bearer, a space, and a whole API token (qt_ and 49 letters and digits)',
-  not_valid: 'The API token is unknown, revoked or expired',
+  not_valid: 'The API token is unknown, revoked or expired: use another one',
 } as const;
 
 /** RFC 6750: without a token there is no error to tell, only what is asked for. */
@@ -165,17 +182,32 @@ async function authorize(
     });
     return { caller: undefined };
   }
-  const authentication = await authenticate(ports, { rawHeaders: req.rawHeaders, clientKey });
+  const authentication = await authenticate(ports, { rawHeaders: req.rawHeaders, client });
   switch (authentication.kind) {
     case 'unauthenticated':
       tell(res, { ...answers.unauthenticated, headers: challengeOf(authentication.cause) });
       return undefined;
     case 'too_many':
       return refuse(res, authentication.rateLimit, ports);
-    case 'caller':
+    case 'wrong_address':
+      ports.wrongAddresses.log(
+        'warn',
+        authentication.tokenId,
+        { token: authentication.tokenId, address: client },
+        'an API token was used from an address that it does not allow: if it is not a client of its owner, revoke it',
+      );
+      tell(res, answers.addressNotAllowed(client ?? 'this address'));
+      return undefined;
+    case 'caller': {
       setHeaders(res, authentication.rateLimit, ports);
+      const refused = refusedScope(authentication.caller, req.method, route.pattern);
+      if (refused !== undefined) {
+        tell(res, refused);
+        return undefined;
+      }
       if (req.method === 'POST' && route.pattern === '/api/invoices') noteInvoice(res, ports);
       return { caller: authentication.caller };
+    }
   }
 }
 

@@ -1,21 +1,24 @@
-import { hash, randomBytes } from 'node:crypto';
 import { brokenConstraint } from '@quittance/shared/db-errors';
-import { newAccountId, newTokenId } from '@quittance/shared/ids';
+import { newAccountId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import { hintOf, makeToken, readName, type TokenState, tokenState } from '../domain/token.ts';
+import { readName, tokenState } from '../domain/token.ts';
+import { type TokenLimits, unlimited } from '../domain/token-limits.ts';
 import type { Ports } from '../ports.ts';
 import {
   type Account,
   accountBy,
   allAccounts,
+  type CreatedToken,
   insertAccount,
-  insertToken,
+  type ListedToken,
+  lockAccount,
   markRevoked,
   type Token,
   tokenById,
   tokensOf,
   updateLimit,
 } from '../store/tokens.ts';
+import { type RotatedToken, storeNewToken, successorOf } from './new-token.ts';
 
 /** What an operator does with accounts and their API tokens. `actor` is who does it, for the audit log. */
 type OperatorPorts = Pick<Ports, 'db' | 'clock'>;
@@ -57,43 +60,60 @@ export async function limitAccount(
   return ok({ ...account, requestsPerMinute });
 }
 
-export type TokenOrder = {
+export type TokenOrder = Partial<TokenLimits> & {
   /** Its id or its name. */
   account: string;
   name: string;
-  /** Null: it is good until it is revoked. */
-  expiresAt: Date | null;
   actor: string;
 };
 
-/** `token` is the token itself. It is stored nowhere: this is the only time it can be seen. */
-export type CreatedToken = Omit<Token, 'lastUsedAt' | 'revokedAt'> & { token: string };
-
-/** Creates an API token for an account. */
+/** Creates an API token for an account. What its limits do not name is without limit. */
 export async function createToken(
   { db, clock }: OperatorPorts,
   order: TokenOrder,
 ): Promise<Result<CreatedToken, 'name_invalid' | 'no_such_account' | 'expires_in_the_past'>> {
-  const { expiresAt, actor } = order;
-  const name = readName(order.name);
+  const { account: of, actor, ...given } = order;
+  const name = readName(given.name);
   if (name === undefined) return refuse('name_invalid');
+  const limits = { ...unlimited, ...given, name };
   const now = clock.now();
-  if (expiresAt !== null && expiresAt <= now) return refuse('expires_in_the_past');
-  const account = await accountBy(db, order.account);
+  if (limits.expiresAt !== null && limits.expiresAt <= now) return refuse('expires_in_the_past');
+  const account = await accountBy(db, of);
   if (account === undefined) return refuse('no_such_account');
+  return ok(
+    await storeNewToken(db, { ...limits, accountId: account.id, accountName: account.name }, now, actor),
+  );
+}
 
-  const token = makeToken(randomBytes);
-  const id = newTokenId(now);
-  const row = { id, accountId: account.id, name, hint: hintOf(token), createdAt: now, expiresAt };
-  await insertToken(db, { ...row, hash: hash('sha256', token, 'buffer') }, actor);
-  return ok({ ...row, accountName: account.name, token });
+export type RotationOrder = {
+  id: string;
+  /** How long the former token stays valid. */
+  overlapHours: number;
+  /** Of the new token; undefined: as of the former one. */
+  expiresAt?: Date;
+  actor: string;
+};
+
+/** Replaces a token by a new one with the same name and limits. The former one expires after the overlap. */
+export function rotateToken(
+  { db, clock }: OperatorPorts,
+  { id, actor, ...order }: RotationOrder,
+): Promise<Result<RotatedToken, 'no_such_token' | 'not_active' | 'replaced' | 'expires_in_the_past'>> {
+  const now = clock.now();
+  return db.transaction(async (trx) => {
+    const former = await tokenById(trx, id);
+    if (former === undefined) return refuse('no_such_token');
+    await lockAccount(trx, former.accountId);
+    if (order.expiresAt !== undefined && order.expiresAt <= now) return refuse('expires_in_the_past');
+    return await successorOf(trx, id, { ...order, now, actor });
+  });
 }
 
 /** The tokens of one account, called by id or name, or of all. Those that are not valid any more are listed too. */
 export async function listTokens(
   { db, clock }: OperatorPorts,
   account: string | undefined,
-): Promise<Result<(Token & { state: TokenState })[], 'no_such_account'>> {
+): Promise<Result<ListedToken[], 'no_such_account'>> {
   const of = account === undefined ? null : await accountBy(db, account);
   if (of === undefined) return refuse('no_such_account');
   const tokens = await tokensOf(db, of?.id ?? null);

@@ -1,6 +1,8 @@
-import { bulk, type Queryable, query, statement } from '@quittance/shared/db';
+import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, TokenId } from '@quittance/shared/ids';
 import { requestBatcher } from '@quittance/shared/request-batcher';
+import type { TokenState, TokenUse } from '../domain/token.ts';
+import type { TokenLimits } from '../domain/token-limits.ts';
 
 export type Account = {
   id: AccountId;
@@ -10,7 +12,7 @@ export type Account = {
   requestsPerMinute: number | null;
 };
 
-export type Token = {
+export type Token = TokenLimits & {
   id: TokenId;
   accountId: AccountId;
   accountName: string;
@@ -18,14 +20,27 @@ export type Token = {
   hint: string;
   createdAt: Date;
   lastUsedAt: Date | null;
-  expiresAt: Date | null;
+  lastUsedIp: string | null;
   revokedAt: Date | null;
+  /** The token that took its place. */
+  replacedBy: TokenId | null;
 };
 
-/** What limits a token: its own count, and the number of its account. */
-export type LimitedToken = { tokenId: TokenId } & Pick<Account, 'requestsPerMinute'>;
+export type ListedToken = Token & { state: TokenState };
 
-export type Caller = LimitedToken & { account: AccountId };
+/** `token` is the token itself. It is stored nowhere: this is the only time it can be seen. */
+export type CreatedToken = Token & { token: string };
+
+/** What limits a token: its own count, the number of its account, and the addresses from which it counts. */
+export type LimitedToken = { tokenId: TokenId } & Pick<Account, 'requestsPerMinute'> &
+  Pick<TokenLimits, 'allowedIps'>;
+
+export type Caller = LimitedToken &
+  TokenLimits & {
+    account: AccountId;
+    /** Of the token. */
+    hash: Buffer;
+  };
 
 const insertAccountSql = statement(
   'account_insert',
@@ -61,6 +76,13 @@ const selectAccount = query<Account>(
 export const accountBy = (db: Queryable, idOrName: string): Promise<Account | undefined> =>
   db.maybe(selectAccount, [idOrName]);
 
+const lockAccountSql = statement('account_lock', 'select 1 from accounts where id = $1 for no key update');
+
+/** Has others who change the tokens of the account wait until the transaction ends. */
+export async function lockAccount(trx: Trx, id: AccountId): Promise<void> {
+  await trx.rows(lockAccountSql, [id]);
+}
+
 const updateLimitSql = statement(
   'account_limit_update',
   `with changed as (
@@ -79,31 +101,58 @@ export async function updateLimit(
   await db.rows(updateLimitSql, [id, requestsPerMinute, actor]);
 }
 
-export type NewToken = Pick<Token, 'id' | 'accountId' | 'name' | 'hint' | 'createdAt' | 'expiresAt'> & {
-  hash: Buffer;
-};
+export type NewToken = TokenLimits &
+  Pick<Token, 'id' | 'accountId' | 'name' | 'hint' | 'createdAt'> & {
+    hash: Buffer;
+    replaces: TokenId | null;
+    idempotencyKey: string | null;
+  };
 
 const insertTokenSql = statement(
   'token_insert',
   `with token as (
-     insert into tokens (id, account_id, name, hash, hint, created_at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7) returning id, account_id)
-   insert into audit_log (actor, action, account_id, token_id)
-   select $8, 'token.created', account_id, id from token`,
+     insert into tokens
+       (id, account_id, name, hash, hint, created_at, expires_at, scopes, allowed_ips, replaces, idempotency_key)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+     returning id, account_id, scopes, allowed_ips, expires_at, replaces)
+   insert into audit_log (actor, action, account_id, token_id, detail)
+   select $12, 'token.created', account_id, id,
+     nullif(concat_ws('; ', 'scopes ' || array_to_string(scopes, ' '), 'from ' || array_to_string(allowed_ips, ' '),
+       'until ' || to_char(expires_at, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'replaces ' || replaces), '')
+   from token`,
 );
 
 /** Breaks `tokens_account_exists` when there is no such account. */
 export async function insertToken(db: Queryable, token: NewToken, actor: string): Promise<void> {
   const { id, accountId, name, hash, hint, createdAt, expiresAt } = token;
-  await db.rows(insertTokenSql, [id, accountId, name, hash, hint, createdAt, expiresAt, actor]);
+  const { scopes, allowedIps, replaces, idempotencyKey } = token;
+  const limits = [expiresAt, scopes, allowedIps];
+  const head = [id, accountId, name, hash, hint, createdAt];
+  await db.rows(insertTokenSql, [...head, ...limits, replaces, idempotencyKey, actor]);
 }
 
-const tokenColumns = `
-  t.id, t.account_id, a.name as account_name, t.name, t.hint, t.created_at, t.last_used_at, t.expires_at, t.revoked_at`;
+const endTokenSql = statement(
+  'token_end',
+  `with ended as (
+     update tokens set expires_at = least(expires_at, $2) where id = $1 returning id, account_id, expires_at)
+   insert into audit_log (actor, action, account_id, token_id, detail)
+   select $3, 'token.rotated', account_id, id, 'until ' || to_char(expires_at, 'YYYY-MM-DD"T"HH24:MI:SS"Z"') from ended`,
+);
+
+/** Has a token that was replaced expire: never later than it would have. */
+export async function endToken(db: Queryable, id: TokenId, at: Date, actor: string): Promise<void> {
+  await db.rows(endTokenSql, [id, at, actor]);
+}
+
+export const tokenColumns = `
+  t.id, t.account_id, a.name as account_name, t.name, t.hint, t.created_at, t.last_used_at, t.last_used_ip, t.expires_at,
+  t.revoked_at, t.scopes, t.allowed_ips, r.id as replaced_by`;
+export const tokenTables =
+  'tokens t join accounts a on a.id = t.account_id left join tokens r on r.replaces = t.id';
 
 const selectTokens = query<Token>(
   'tokens_select',
-  `select ${tokenColumns} from tokens t join accounts a on a.id = t.account_id
+  `select ${tokenColumns} from ${tokenTables}
    where $1::text is null or a.id = $1
    order by a.created_at, a.id, t.created_at, t.id`,
 );
@@ -126,16 +175,16 @@ export async function markRevoked(db: Queryable, id: string, at: Date, actor: st
 
 const selectToken = query<Token>(
   'token_select',
-  `select ${tokenColumns} from tokens t join accounts a on a.id = t.account_id where t.id = $1`,
+  `select ${tokenColumns} from ${tokenTables} where t.id = $1`,
 );
 
 export const tokenById = (db: Queryable, id: string): Promise<Token | undefined> =>
   db.maybe(selectToken, [id]);
 
 // The database's clock decides about expiry, so that all gateways agree.
-const selectCallers = query<Caller & { hash: Buffer }>(
+const selectCallers = query<Caller>(
   'callers_select',
-  `select t.hash, t.id as token_id, t.account_id as account, a.requests_per_minute
+  `select t.hash, t.id as token_id, t.account_id as account, a.requests_per_minute, t.scopes, t.allowed_ips, t.expires_at
    from tokens t join accounts a on a.id = t.account_id
    where t.hash = any($1::bytea[]) and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`,
 );
@@ -158,7 +207,7 @@ export const callerReader = (db: Queryable): ((hash: Buffer) => Promise<Caller |
 
 const selectRecentlyUsed = query<LimitedToken & { hash: Buffer }>(
   'tokens_recently_used',
-  `select t.hash, t.id as token_id, a.requests_per_minute from tokens t join accounts a on a.id = t.account_id
+  `select t.hash, t.id as token_id, a.requests_per_minute, t.allowed_ips from tokens t join accounts a on a.id = t.account_id
    where t.revoked_at is null and t.last_used_at > now() - interval '7 days'
    order by t.last_used_at desc limit $1`,
 );
@@ -178,14 +227,16 @@ const selectEnded = query<{ id: TokenId }>(
 export const endedTokens = async (db: Queryable, ids: readonly TokenId[]): Promise<TokenId[]> =>
   (await db.rows(selectEnded, [ids])).map(({ id }) => id);
 
-const uses = bulk({ id: 'text', usedAt: 'timestamptz' });
+const uses = bulk({ id: 'text', usedAt: 'timestamptz', usedIp: 'text' });
 
+// Replicas write the uses of one token in any order: the latest stays.
 const updateUses = statement(
   'token_uses_update',
-  `update tokens set last_used_at = greatest(last_used_at, used.used_at)
-   from ${uses.from('used')} where tokens.id = used.id`,
+  `update tokens set last_used_at = used.used_at, last_used_ip = used.used_ip::inet
+   from ${uses.from('used')} where tokens.id = used.id and used.used_at >= coalesce(last_used_at, '-infinity')`,
 );
 
-export async function writeUses(db: Queryable, lastUses: ReadonlyMap<TokenId, Date>): Promise<void> {
-  await db.rows(updateUses, uses.values([...lastUses].map(([id, usedAt]) => ({ id, usedAt }))));
+export async function writeUses(db: Queryable, lastUses: ReadonlyMap<TokenId, TokenUse>): Promise<void> {
+  const rows = [...lastUses].map(([id, { at, ip }]) => ({ id, usedAt: at, usedIp: ip ?? null }));
+  await db.rows(updateUses, uses.values(rows));
 }

@@ -12,6 +12,7 @@ export const guideNames = [
   'refunds',
   'payouts',
   'closing-the-books',
+  'api-tokens',
   'testing',
   'going-live',
   'moving-from-coinbase-commerce',

@@ -1,0 +1,109 @@
+/** What an API token may be allowed to do. `x:write` includes `x:read`. */
+export const scopes = {
+  'invoices:read': 'Read invoices and payment links.',
+  'invoices:write': 'Create, change and cancel invoices and payment links.',
+  'refunds:read': 'Read refunds.',
+  'refunds:write': 'Refund invoices, and cancel refunds. Moves money.',
+  'payouts:read': 'Read payouts, batches, automatic payouts and quotes.',
+  'payouts:write': 'Create and cancel payouts and batches, and set automatic payouts. Moves money.',
+  'balances:read': 'Read balances, balance transactions and statements.',
+  'unresolved:read': 'Read unresolved funds.',
+  'unresolved:write': 'Accept unresolved funds, or return them to an address. Moves money.',
+  'webhooks:read': 'Read endpoints and deliveries.',
+  'webhooks:write':
+    'Create, change, test and delete endpoints, and send deliveries again. An endpoint receives the contents of events.',
+  'events:read': 'Read and follow the event log, which has invoices, refunds and payouts.',
+  'settings:read': 'Read the settings of new invoices.',
+  'settings:write': 'Change them, such as the tolerance for payments that are too small.',
+  'tokens:read': 'List the API tokens of the account.',
+  'tokens:write': 'Create, rotate and revoke API tokens.',
+} as const satisfies Record<`${string}:${'read' | 'write'}`, string>;
+
+export type Scope = keyof typeof scopes;
+
+export const scopeNames = Object.keys(scopes) as Scope[];
+
+/** Of operations that tell nothing of the account: every valid token may call them. */
+export const ANY_TOKEN = 'any token';
+
+/**
+ * Which scope each operation needs, by its method and its route in `routes.ts`. A request whose operation is missing here is
+ * never let through. HEAD needs what GET needs.
+ */
+export const scopeOfOperation = {
+  'GET /api/assets': ANY_TOKEN,
+
+  'GET /api/invoices': 'invoices:read',
+  'POST /api/invoices': 'invoices:write',
+  'GET /api/invoices/:id': 'invoices:read',
+  'POST /api/invoices/:id/cancel': 'invoices:write',
+  'GET /api/payment-links': 'invoices:read',
+  'POST /api/payment-links': 'invoices:write',
+  'GET /api/payment-links/:id': 'invoices:read',
+  'PATCH /api/payment-links/:id': 'invoices:write',
+  'POST /api/payment-links/:id/deactivate': 'invoices:write',
+
+  'POST /api/invoices/:id/refunds': 'refunds:write',
+  'GET /api/refunds': 'refunds:read',
+  'GET /api/refunds/:id': 'refunds:read',
+  'POST /api/refunds/:id/cancel': 'refunds:write',
+
+  'GET /api/payouts': 'payouts:read',
+  'POST /api/payouts': 'payouts:write',
+  'GET /api/payouts/quote': 'payouts:read',
+  'GET /api/payouts/:id': 'payouts:read',
+  'POST /api/payouts/:id/cancel': 'payouts:write',
+  'GET /api/payout-batches': 'payouts:read',
+  'POST /api/payout-batches': 'payouts:write',
+  'GET /api/payout-batches/:id': 'payouts:read',
+  'GET /api/automatic-payouts': 'payouts:read',
+  'PUT /api/automatic-payouts/:asset': 'payouts:write',
+  'DELETE /api/automatic-payouts/:asset': 'payouts:write',
+
+  'GET /api/balances': 'balances:read',
+  'GET /api/balance-transactions': 'balances:read',
+  'GET /api/statements': 'balances:read',
+
+  'GET /api/unresolved': 'unresolved:read',
+  'GET /api/unresolved/:id': 'unresolved:read',
+  'POST /api/unresolved/:id/accept': 'unresolved:write',
+  'POST /api/unresolved/:id/return': 'unresolved:write',
+
+  'GET /api/webhooks': 'webhooks:read',
+  'POST /api/webhooks': 'webhooks:write',
+  'GET /api/webhooks/:id': 'webhooks:read',
+  'PATCH /api/webhooks/:id': 'webhooks:write',
+  'DELETE /api/webhooks/:id': 'webhooks:write',
+  'POST /api/webhooks/:id/enable': 'webhooks:write',
+  'POST /api/webhooks/:id/disable': 'webhooks:write',
+  'POST /api/webhooks/:id/rotate': 'webhooks:write',
+  'POST /api/webhooks/:id/test': 'webhooks:write',
+  'POST /api/webhooks/:id/replay': 'webhooks:write',
+  'GET /api/webhooks/:id/deliveries': 'webhooks:read',
+  'GET /api/deliveries/:id': 'webhooks:read',
+  'POST /api/deliveries/:id/redeliver': 'webhooks:write',
+
+  'GET /api/events': 'events:read',
+  'GET /api/events/stream': 'events:read',
+  'GET /api/events/:id': 'events:read',
+
+  'GET /api/invoice-settings': 'settings:read',
+  'PATCH /api/invoice-settings': 'settings:write',
+
+  'GET /api/tokens': 'tokens:read',
+  'POST /api/tokens': 'tokens:write',
+  'DELETE /api/tokens/:id': 'tokens:write',
+  'POST /api/tokens/:id/rotate': 'tokens:write',
+} as const satisfies Record<string, Scope | typeof ANY_TOKEN>;
+
+/** Undefined of an operation that is not in the table. */
+export function scopeNeeded(method: string, pattern: string): Scope | typeof ANY_TOKEN | undefined {
+  const operation = `${method === 'HEAD' ? 'GET' : method} ${pattern}`;
+  return Object.hasOwn(scopeOfOperation, operation)
+    ? scopeOfOperation[operation as keyof typeof scopeOfOperation]
+    : undefined;
+}
+
+/** @param held null: all there are */
+export const holds = (held: readonly Scope[] | null, needed: Scope): boolean =>
+  held === null || held.includes(needed) || held.includes(needed.replace(/:read$/, ':write') as Scope);
