@@ -15,6 +15,7 @@ import { createScanner } from '@quittance/invoices/workers';
 import { systemClock } from '@quittance/shared/clock';
 import { loadConfig } from '@quittance/shared/config';
 import { openDb } from '@quittance/shared/db';
+import { newGatewayKeys } from '@quittance/shared/gateway-keys';
 import { createLogger } from '@quittance/shared/logger';
 import { serviceUrl } from '@quittance/shared/migrate';
 import { migrateAll } from '@quittance/shared/migrate-all';
@@ -90,7 +91,7 @@ async function fixture(serverUrl: string, nodeUrl: string, addresses: number): P
     PORT: '1',
     DATABASE_URL: serviceUrl(adminUrl, 'invoices', PASSWORD),
     NATS_URL: 'nats://127.0.0.1:1',
-    IDENTITY_SECRET: 'x'.repeat(32),
+    GATEWAY_PUBLIC_KEY: newGatewayKeys().publicKey,
     PUBLIC_URL: 'http://localhost',
     BITCOIN_RPC_URL: nodeUrl,
     BITCOIN_NETWORK: 'regtest',
@@ -117,7 +118,7 @@ async function fixture(serverUrl: string, nodeUrl: string, addresses: number): P
     settingsOf: notAsked,
     settings: {
       replica: 'bench',
-      identitySecret: config.IDENTITY_SECRET,
+      gatewayKeys: config.GATEWAY_PUBLIC_KEY,
       publicUrl: config.PUBLIC_URL,
       toleranceBps: 0,
       scanEveryMs: config.SCAN_EVERY_MS,

@@ -44,3 +44,11 @@ test('docker-compose.yml hands on who types the operator’s command', () => {
     expect.arrayContaining(['OPERATOR_DATABASE_URL', 'QUITTANCE_OPERATOR']),
   );
 });
+
+test('docker-compose.yml hands on the private key of the gateway to the gateway alone', () => {
+  const having = services.filter((service) =>
+    namesBelow(new RegExp(`^( {2})${service}:`)).includes('GATEWAY_PRIVATE_KEY'),
+  );
+  expect(having).toEqual(['gateway']);
+  expect([...compose.matchAll(/\$\{GATEWAY_PRIVATE_KEY/g)]).toHaveLength(1);
+});

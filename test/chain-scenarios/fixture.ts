@@ -8,7 +8,7 @@ import type { Service } from '@quittance/shared/events';
 import type { AccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import type { Quote } from '@quittance/shared/quotes';
-import { IDENTITY_SECRET } from '@quittance/testkit/api';
+import { gatewayKeys } from '@quittance/testkit/api';
 import { aQuote, boardOf } from '@quittance/testkit/builders';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
 
@@ -28,7 +28,7 @@ export async function startFixture(terms: Terms) {
     PORT: '1',
     DATABASE_URL: database.urlOf(service),
     NATS_URL: nats.url,
-    IDENTITY_SECRET,
+    GATEWAY_PUBLIC_KEY: gatewayKeys.publicKey,
     PUBLIC_URL: 'http://pay.example',
     LOG_LEVEL: 'silent',
   });

@@ -10,7 +10,7 @@ import type { StoredRefund } from '@quittance/payouts/store/refund-rows';
 import { findRefundByClaim } from '@quittance/payouts/store/refunds';
 import type { Db } from '@quittance/shared/db';
 import type { PayloadOf } from '@quittance/shared/events';
-import { type AccountId, newInvoiceId, type PayoutId } from '@quittance/shared/ids';
+import { type AccountId, newAssertionId, newInvoiceId, type PayoutId } from '@quittance/shared/ids';
 import { patient } from '@quittance/testkit/patience';
 import { type Interleave, type Operation, returned } from './interleave.ts';
 import { BALANCE, FEE, PAID, payoutsAndLedger } from './payouts-and-ledger.ts';
@@ -44,7 +44,8 @@ async function aLink({ endsAfterMs }: { endsAfterMs?: number } = {}): Promise<Li
     to: { expiresInDays: 1 },
     ...notes,
   } as const;
-  const made = await createRefund(own, invoice, order, { requestId: 'req_link', key: undefined });
+  const asked = { assertionId: newAssertionId(), requestId: 'req_link', key: undefined };
+  const made = await createRefund(own, invoice, order, asked);
   if (!made.ok) throw new Error('the refund is made');
   const { id } = (made.value as { data: { id: StoredRefund['id'] } }).data;
   if (endsAfterMs !== undefined)
@@ -52,7 +53,7 @@ async function aLink({ endsAfterMs }: { endsAfterMs?: number } = {}): Promise<Li
       id,
       endsAfterMs,
     ]);
-  const refund = await findRefundByClaim(at.db, claimHashOf(claimTokenOf(own.settings.identitySecret, id)));
+  const refund = await findRefundByClaim(at.db, claimHashOf(claimTokenOf(own.settings.claimLinksSecret, id)));
   if (refund === undefined) throw new Error('the refund has a link');
   return { account, refund, holds, ports };
 }

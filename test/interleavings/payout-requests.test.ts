@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { payOnce } from '@quittance/payouts/http/pay-once';
 import { readPayoutOrder } from '@quittance/payouts/payout-order';
+import { newAssertionId } from '@quittance/shared/ids';
 import { type Operation, returned } from './interleave.ts';
 import { payoutsAndLedger } from './payouts-and-ledger.ts';
 
@@ -16,15 +17,16 @@ it('creates one payout for two requests with one Idempotency-Key', async () => {
     const account = await at.anAccount();
     const holds: string[] = [];
     const body = { asset: 'ETH', amount: '0.00000000000000003', address: `0x${'a1'.repeat(20)}` };
-    const call = {
+    // Each request has an assertion of its own.
+    const call = () => ({
       ...{ account, requestId: 'req_pay', idempotencyKey: 'order 1', returnsDeposit: null },
-      asked: Buffer.from(JSON.stringify(body)),
-    };
+      ...{ assertionId: newAssertionId(), asked: Buffer.from(JSON.stringify(body)) },
+    });
     const paying = (): Operation<{ status: number; body: object }> => ({
       pausesBefore: ['idempotency_insert', 'commit'],
       async run(on) {
         const ports = at.portsOf(on, account, holds);
-        return await payOnce(ports, call, () => readPayoutOrder(body, ports));
+        return await payOnce(ports, call(), () => readPayoutOrder(body, ports));
       },
     });
     const { a, b } = await interleave(paying(), paying());
@@ -40,7 +42,7 @@ it('creates one payout for two requests with one Idempotency-Key', async () => {
     expect(holds).toHaveLength(1);
     const made = await at.db.rows('select id::text as id from payouts where account_id = $1', [account]);
     expect(made).toEqual([{ id: holds[0] }]);
-    const { status, headers } = await payOnce(at.portsOf(at.db, account, holds), call, () => {
+    const { status, headers } = await payOnce(at.portsOf(at.db, account, holds), call(), () => {
       throw new Error('a request that was answered is not read again');
     });
     expect([status, headers]).toEqual([201, { 'Idempotent-Replayed': 'true' }]);

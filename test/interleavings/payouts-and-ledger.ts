@@ -96,7 +96,8 @@ export async function payoutsAndLedger() {
         fiatRates: { fresh: () => undefined },
         stalled: new Map(),
         settings: {
-          identitySecret: new Secret('x'.repeat(32)),
+          gatewayKeys: new Map(),
+          claimLinksSecret: new Secret('x'.repeat(32)),
           publicUrl: 'http://localhost',
           ...{ replica: 'one', chainWorkerEveryMs: 1_000, leaseMs: 60_000 },
           gracePeriods: { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_000 },

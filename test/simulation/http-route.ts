@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { addBatchRoutes } from '@quittance/payouts/http/payout-batches';
 import type { Answer } from '@quittance/shared/http-answers';
 import type { AccountId } from '@quittance/shared/ids';
@@ -41,11 +42,18 @@ async function callHandler(
 ): Promise<Answer> {
   const headers = key === undefined ? {} : { 'idempotency-key': key };
   const req = { params, query: {}, headers, method: 'POST', path: '', body: rawBody };
+  // Not drawn from the seed: nothing is decided by it.
+  const assertionId = `asr_${randomUUID()}`;
   const sent: Record<string, string> = {};
   let text = '{}';
   const res = {
     req,
-    locals: { requestId, rawBody, body, ...(account !== undefined && { identity: { account } }) },
+    locals: {
+      requestId,
+      rawBody,
+      body,
+      ...(account !== undefined && { identity: { account }, assertionId }),
+    },
     statusCode: 200,
     setHeader: (name: string, value: unknown) => {
       sent[name] = String(value);

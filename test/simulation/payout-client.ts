@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { type PayoutCall, payOnce } from '@quittance/payouts/http/pay-once';
 import { readPayoutOrder } from '@quittance/payouts/payout-order';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import type { Answer } from '@quittance/shared/http-answers';
-import type { AccountId } from '@quittance/shared/ids';
+import type { AccountId, AssertionId } from '@quittance/shared/ids';
 import { formatUnits, units } from '@quittance/shared/money';
 import { z } from 'zod';
 import { ACCOUNTS } from './accounts.ts';
@@ -116,6 +117,8 @@ async function postPayout(
   const body = bodyOf({ ...order, amount });
   const call: PayoutCall = {
     account,
+    // Not drawn from the seed: nothing is decided by it.
+    assertionId: `asr_${randomUUID()}` as AssertionId,
     requestId: `req_${recipient}`,
     idempotencyKey: key,
     asked: Buffer.from(JSON.stringify(body)),

@@ -191,7 +191,7 @@ function startInvoices(common: Common): Replica {
     settingsOf: async () => defaultSettings,
     settings: {
       replica: name,
-      identitySecret: new Secret('x'.repeat(32)),
+      gatewayKeys: new Map(),
       publicUrl: 'http://localhost',
       toleranceBps: 0,
       scanEveryMs: 1_000,
@@ -240,7 +240,8 @@ function startPayouts(common: Common): Replica {
     fiatRates: { fresh: () => undefined },
     stalled: new Map(),
     settings: {
-      identitySecret: new Secret('x'.repeat(32)),
+      gatewayKeys: new Map(),
+      claimLinksSecret: new Secret('x'.repeat(32)),
       publicUrl: 'http://localhost',
       replica: name,
       chainWorkerEveryMs: 1_000,

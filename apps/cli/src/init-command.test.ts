@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { depositAddresses as bitcoinAddresses, openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { depositAddresses as evmAddresses, openWallet as openEvmWallet } from '@quittance/chains/evm/wallet';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
+import { newGatewayKeys, publicKeyOf } from '@quittance/shared/gateway-keys';
 import { run } from './run.ts';
 
 const EXAMPLE = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
@@ -51,6 +52,7 @@ test('the example becomes an .env that lacks nothing but the nodes, and says no 
   for (const secret of secrets) expect(secret).toMatch(/^[0-9a-f]{64}$/);
   expect(new Set(secrets).size).toBe(secrets.length);
 
+  expect(publicKeyOf(after['GATEWAY_PRIVATE_KEY'] ?? '')).toBe(after['GATEWAY_PUBLIC_KEY']);
   expect(after['WEBHOOKS_SIGNING_KEY']).toMatch(/^whsk_[A-Za-z0-9+/]{43}=$/);
 
   const phrase = after['WALLET_SEED'] ?? '';
@@ -180,4 +182,48 @@ test.each([
 ])('a proxy that cannot be put into the file is refused: %j, %j', async (env, proxy, why) => {
   const refused = await filled(env, '--proxy', proxy);
   expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringContaining(why) });
+});
+
+test('an .env of the former release gets the keys of the gateway, and keeps the secret of its claim links', async () => {
+  const former = `IDENTITY_SECRET=${'f'.repeat(64)}\nGATEWAY_PRIVATE_KEY=\nGATEWAY_PUBLIC_KEY=\nCLAIM_LINKS_SECRET=\n`;
+  const { code, out } = await filled(former);
+  expect(code).toBe(0);
+  const after = settings(out);
+  expect(after['CLAIM_LINKS_SECRET']).toBe('f'.repeat(64));
+  expect(publicKeyOf(after['GATEWAY_PRIVATE_KEY'] ?? '')).toBe(after['GATEWAY_PUBLIC_KEY']);
+});
+
+describe('the keys of the gateway', () => {
+  const [one, other] = [newGatewayKeys(), newGatewayKeys()];
+  const env = (privateKey: string, publicKey: string) =>
+    `GATEWAY_PRIVATE_KEY=${privateKey}\nGATEWAY_PUBLIC_KEY=${publicKey}\n`;
+
+  test('that are in the file stay, also while they are being changed, and a public key is derived', async () => {
+    for (const known of [one.publicKey, `${other.publicKey},${one.publicKey}`]) {
+      const own = env(one.privateKey, known);
+      expect(await filled(own)).toMatchObject({ code: 0, out: own });
+    }
+    expect(await filled(env(one.privateKey, ''))).toMatchObject({
+      code: 0,
+      out: env(one.privateKey, one.publicKey),
+    });
+  });
+
+  test.each([
+    [
+      'no private key',
+      env('', one.publicKey),
+      'GATEWAY_PRIVATE_KEY is empty, and a new key cannot be that of',
+    ],
+    ['a private key that is none', env('gwsk_x', ''), 'GATEWAY_PRIVATE_KEY: must be gwsk_ and 32 bytes'],
+    [
+      'another public key',
+      env(one.privateKey, other.publicKey),
+      `GATEWAY_PUBLIC_KEY: has not the public key of`,
+    ],
+  ])('%s is refused, and no private key is printed', async (_what, own, why) => {
+    const refused = await filled(own);
+    expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringContaining(why) });
+    expect(refused.err).not.toContain(one.privateKey);
+  });
 });

@@ -4,15 +4,21 @@ import { depositAddresses as bitcoinAddresses, openBitcoinWallet } from '@quitta
 import { depositAddresses as evmAddresses, openWallet as openEvmWallet } from '@quittance/chains/evm/wallet';
 import { isRecoveryPhrase, newRecoveryPhrase } from '@quittance/chains/keys';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
+import { newGatewayKeys, publicKeyOf } from '@quittance/shared/gateway-keys';
 import { reason } from '@quittance/shared/logger';
 import { z } from 'zod';
 import type { Outcome } from './outcome.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 
 const SETTING = /^([A-Z][A-Z0-9_]*)=(.*)$/;
-const SECRET_NAME = /(?:_PASSWORD|^IDENTITY_SECRET|^WEBHOOK_SECRETS_KEY)$/;
+const SECRET_NAME = /(?:_PASSWORD|^CLAIM_LINKS_SECRET|^WEBHOOK_SECRETS_KEY)$/;
 const SECRET_BYTES = 32;
 const SIGNING_KEY = 'WEBHOOKS_SIGNING_KEY';
+const GATEWAY_KEY = 'GATEWAY_PRIVATE_KEY';
+const GATEWAY_PUBLIC_KEYS = 'GATEWAY_PUBLIC_KEY';
+const CLAIM_LINKS = 'CLAIM_LINKS_SECRET';
+/** Its name in a former release. With another value, repeated requests would be answered without their claim link. */
+const FORMER_CLAIM_LINKS = 'IDENTITY_SECRET';
 const PHRASE = 'WALLET_SEED';
 const BITCOIN_XPUB = 'BITCOIN_XPUB';
 const EVM_XPUBS = ['ETHEREUM_XPUB', 'BASE_XPUB', 'POLYGON_XPUB'];
@@ -134,12 +140,35 @@ function madeFor(values: ReadonlyMap<string, string>, wallets: Wallets | undefin
   for (const name of values.keys()) {
     if (SECRET_NAME.test(name)) made.set(name, randomBytes(SECRET_BYTES).toString('hex'));
   }
+  const ofClaimLinks = values.get(FORMER_CLAIM_LINKS);
+  if (ofClaimLinks) made.set(CLAIM_LINKS, ofClaimLinks);
+  const { privateKey, publicKey } = gatewayKeysFor(values);
+  made.set(GATEWAY_KEY, privateKey);
+  made.set(GATEWAY_PUBLIC_KEYS, publicKey);
   made.set(SIGNING_KEY, `whsk_${randomBytes(SECRET_BYTES).toString('base64')}`);
   if (wallets === undefined) return made;
   made.set(PHRASE, wallets.phrase);
   made.set(BITCOIN_XPUB, wallets.bitcoin.accountXpub);
   for (const name of EVM_XPUBS) made.set(name, wallets.evm.accountXpub);
   return made;
+}
+
+/** The keys in the file, or new ones. Throws when the services would not know the gateway by them. */
+function gatewayKeysFor(values: ReadonlyMap<string, string>): { privateKey: string; publicKey: string } {
+  const [privateKey, known] = [values.get(GATEWAY_KEY) ?? '', values.get(GATEWAY_PUBLIC_KEYS) ?? ''];
+  if (privateKey === '' && known === '') return newGatewayKeys();
+  if (privateKey === '')
+    throw new CommandError(
+      `${GATEWAY_KEY} is empty, and a new key cannot be that of ${GATEWAY_PUBLIC_KEYS}. Put in the key, or empty both lines and they are filled anew.`,
+    );
+  const publicKey = publicKeyOf(privateKey);
+  if (publicKey === undefined)
+    throw new CommandError(`${GATEWAY_KEY}: must be gwsk_ and 32 bytes in base64url.`);
+  if (known !== '' && !known.split(',').some((key) => key.trim() === publicKey))
+    throw new CommandError(
+      `${GATEWAY_PUBLIC_KEYS}: has not the public key of ${GATEWAY_KEY}, so the services would refuse every request. Add ${publicKey}, or empty the line and it is filled anew.`,
+    );
+  return { privateKey, publicKey };
 }
 
 const hotWallets = ({ bitcoin, evm, solana }: Wallets): string =>

@@ -9,14 +9,15 @@ const nowhere = { cwd: '/' };
 test('settings are secrets by their names, and passwords within URLs', () => {
   const env = {
     DATABASE_URL_ADMIN: 'postgres://me:pass%20word@host/db',
-    IDENTITY_SECRET: 'who is asking',
+    GATEWAY_PRIVATE_KEY: 'who is asking',
     WALLET_SEED: 'twelve words',
+    GATEWAY_PUBLIC_KEY: 'of that',
     LOG_LEVEL: 'info',
     GRAFANA_PASSWORD: '',
   };
   expect(knownSecrets({ env, ...nowhere })).toEqual({
     'password 1 in DATABASE_URL_ADMIN': 'pass word',
-    IDENTITY_SECRET: 'who is asking',
+    GATEWAY_PRIVATE_KEY: 'who is asking',
     WALLET_SEED: 'twelve words',
   });
 });

@@ -4,7 +4,7 @@ import { findOperator, type Where } from './operator-file.ts';
 const NODE_URL = '_RPC_URL';
 /** Shorter parts of a path are words. */
 const KEY_LENGTH_MIN = 16;
-const SECRET_NAME = /(?:SECRET|PASSWORD|SEED|KEY|TOKEN)/i;
+const SECRET_NAME = /(?:SECRET|PASSWORD|SEED|(?<!PUBLIC_)KEY|TOKEN)/i;
 
 /** What no log may hold: settings that are secrets, passwords within URLs, and what the sandbox made for itself. */
 export function knownSecrets(where: Where): Record<string, string> {

@@ -9,6 +9,7 @@ import type { Engine } from '@quittance/engines/process';
 import { assets, isAssetSymbol } from '@quittance/shared/assets';
 import { busUsers } from '@quittance/shared/bus-permissions';
 import { services } from '@quittance/shared/events';
+import { newGatewayKeys } from '@quittance/shared/gateway-keys';
 import { reason } from '@quittance/shared/logger';
 import { parseUnits } from '@quittance/shared/money';
 import {
@@ -144,6 +145,7 @@ function relay(outside: number, inside: number): Promise<Server> {
 function printEnv(): void {
   const seed = newRecoveryPhrase(12);
   const chains = chainContainerSettings(seed, 'chains', { bitcoin: hasBitcoind() });
+  const gatewayKeys = newGatewayKeys();
   const secret = () => randomBytes(24).toString('hex');
   const settings: Record<string, string> = {
     PUBLIC_URL: 'http://127.0.0.1:8400',
@@ -153,7 +155,9 @@ function printEnv(): void {
   for (const service of services) settings[`${service.toUpperCase()}_DATABASE_PASSWORD`] = secret();
   for (const user of busUsers) settings[`${user.toUpperCase()}_NATS_PASSWORD`] = secret();
   Object.assign(settings, {
-    IDENTITY_SECRET: randomBytes(32).toString('hex'),
+    GATEWAY_PRIVATE_KEY: gatewayKeys.privateKey,
+    GATEWAY_PUBLIC_KEY: gatewayKeys.publicKey,
+    CLAIM_LINKS_SECRET: randomBytes(32).toString('hex'),
     WEBHOOK_SECRETS_KEY: randomBytes(32).toString('hex'),
     WEBHOOKS_SIGNING_KEY: `whsk_${randomBytes(32).toString('base64')}`,
     WALLET_SEED: seed,

@@ -115,7 +115,7 @@ describe('I11', () => {
   const dir = mkdtempSync(join(tmpdir(), 'quittance-logs-'));
   afterAll(() => rmSync(dir, { recursive: true }));
   const seed = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
-  const secrets = { WALLET_SEED: seed, IDENTITY_SECRET: 'p"ss/w0rd&+', short: 'abc' };
+  const secrets = { WALLET_SEED: seed, CLAIM_LINKS_SECRET: 'p"ss/w0rd&+', short: 'abc' };
 
   const found = async (...lines: string[]) => {
     const file = join(dir, 'a.log');
@@ -129,10 +129,10 @@ describe('I11', () => {
 
   test.each([
     ['as it is', JSON.stringify({ seed }), 'WALLET_SEED'],
-    ['in JSON', JSON.stringify({ x: secrets.IDENTITY_SECRET }), 'IDENTITY_SECRET'],
-    ['in a URL', `postgres://u:${encodeURIComponent(secrets.IDENTITY_SECRET)}@h/`, 'IDENTITY_SECRET'],
-    ['in base64', Buffer.from(secrets.IDENTITY_SECRET).toString('base64'), 'IDENTITY_SECRET'],
-    ['in hex', Buffer.from(secrets.IDENTITY_SECRET).toString('hex'), 'IDENTITY_SECRET'],
+    ['in JSON', JSON.stringify({ x: secrets.CLAIM_LINKS_SECRET }), 'CLAIM_LINKS_SECRET'],
+    ['in a URL', `postgres://u:${encodeURIComponent(secrets.CLAIM_LINKS_SECRET)}@h/`, 'CLAIM_LINKS_SECRET'],
+    ['in base64', Buffer.from(secrets.CLAIM_LINKS_SECRET).toString('base64'), 'CLAIM_LINKS_SECRET'],
+    ['in hex', Buffer.from(secrets.CLAIM_LINKS_SECRET).toString('hex'), 'CLAIM_LINKS_SECRET'],
     ['a few of its words', 'unknown words: year wave sausage worth', 'WALLET_SEED'],
     ['a few of its words, as a list', JSON.stringify(seed.split(' ').slice(2, 7)), 'WALLET_SEED'],
   ])('a secret %s is named with its line, and not shown', async (_, line, name) => {

@@ -1,13 +1,14 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { ConfigError, loadConfig, serviceSettings } from './config.ts';
+import { newGatewayKeys } from './gateway-keys.ts';
 
 const schema = z.object(serviceSettings);
 const right = {
   PORT: '8401',
   DATABASE_URL: 'postgres://u:p@localhost:5432/q',
   NATS_URL: 'nats://localhost:4222',
-  IDENTITY_SECRET: 'x'.repeat(32),
+  GATEWAY_PUBLIC_KEY: newGatewayKeys().publicKey,
   PUBLIC_URL: 'http://localhost:8400/',
 };
 
@@ -25,7 +26,7 @@ test('every problem is named at once, and no value is printed', () => {
     ...right,
     PORT: '99999',
     NATS_URL: 'http://x',
-    IDENTITY_SECRET: 'hunter2',
+    GATEWAY_PUBLIC_KEY: 'hunter2',
     PUBLIC_URL: undefined,
   };
   let message = '';
@@ -35,7 +36,7 @@ test('every problem is named at once, and no value is printed', () => {
     expect(error).toBeInstanceOf(ConfigError);
     message = (error as Error).message;
   }
-  for (const name of ['PORT', 'NATS_URL', 'IDENTITY_SECRET', 'PUBLIC_URL: is required']) {
+  for (const name of ['PORT', 'NATS_URL', 'GATEWAY_PUBLIC_KEY', 'PUBLIC_URL: is required']) {
     expect(message).toContain(name);
   }
   expect(message).not.toContain('hunter2');
@@ -53,4 +54,15 @@ test('a setting’s name of the former release is read, unless the present name 
   const former = { ...right, PATIENCE_SECONDS: '90' };
   expect(loadConfig('auditor', asked, former).GRACE_PERIOD_SECONDS).toBe(90);
   expect(loadConfig('auditor', asked, { ...former, GRACE_PERIOD_SECONDS: '5' }).GRACE_PERIOD_SECONDS).toBe(5);
+});
+
+test('a required setting that is new says how an .env of the former release gets it', () => {
+  const { GATEWAY_PUBLIC_KEY: _, ...former } = { ...right, IDENTITY_SECRET: 's'.repeat(32) };
+  expect(() => loadConfig('ledger', schema, former)).toThrow(
+    'GATEWAY_PUBLIC_KEY: is required since this release: docs/install.md, section Upgrade, says how',
+  );
+  const payouts = schema.extend({ CLAIM_LINKS_SECRET: z.string() });
+  expect(loadConfig('payouts', payouts, { ...right, IDENTITY_SECRET: 'of claim links' })).toMatchObject({
+    CLAIM_LINKS_SECRET: 'of claim links',
+  });
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readPublicKeys } from './gateway-keys.ts';
 import { toSecret } from './secret.ts';
 
 /** Thrown with every problem of a configuration at once, so that one look mends them all. */
@@ -18,7 +19,17 @@ export class ConfigError extends Error {
 const formerSettings: Readonly<Record<string, string>> = {
   GRACE_PERIOD_SECONDS: 'PATIENCE_SECONDS',
   PAYOUTS_EVERY_MS: 'ENGINE_EVERY_MS',
+  CLAIM_LINKS_SECRET: 'IDENTITY_SECRET',
 };
+
+const UPGRADE =
+  'is required since this release: docs/install.md, section Upgrade, says how an .env of the former one gets it';
+/** Required settings that a former release did not have. */
+const newSettings: ReadonlySet<string> = new Set([
+  'GATEWAY_PRIVATE_KEY',
+  'GATEWAY_PUBLIC_KEY',
+  'CLAIM_LINKS_SECRET',
+]);
 
 /**
  * Reads a service's settings from the environment once. An empty value counts as not given.
@@ -41,10 +52,12 @@ export function loadConfig<T extends z.ZodType>(
     const name = issue.path.join('.');
     // What is said by a check of ours is to be told, also of a setting that is missing.
     const missing = given[name] === undefined && issue.code !== 'custom';
-    return `${name}: ${missing ? 'is required' : issue.message}`;
+    return `${name}: ${missing ? requiredText(name) : issue.message}`;
   });
   throw new ConfigError(service, problems);
 }
+
+const requiredText = (name: string): string => (newSettings.has(name) ? UPGRADE : 'is required');
 
 export const wholeNumber = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
 export const port = wholeNumber(1, 65_535);
@@ -76,11 +89,22 @@ export const serviceSettings = {
       format: 'nats:// URL, secret',
       description: "Logs in as the service's own NATS user: `nats://<service>:<password>@host:4222`.",
     }),
-  IDENTITY_SECRET: z.string().min(32, 'must have at least 32 characters').transform(toSecret).meta({
-    format: 'string, secret',
-    description:
-      'Signs the header by which the gateway tells a service which account sent the request. All services have the same one, except the auditor, which has none.',
-  }),
+  GATEWAY_PUBLIC_KEY: z
+    .string()
+    .transform((text, context) => {
+      const keys = readPublicKeys(text);
+      if (keys !== undefined) return keys;
+      context.addIssue({
+        code: 'custom',
+        message: 'must be gwpk_ and 32 bytes in base64url, or several of these',
+      });
+      return z.NEVER;
+    })
+    .meta({
+      format: 'list of `gwpk_…` keys',
+      description:
+        'The Ed25519 public key of `GATEWAY_PRIVATE_KEY`, by which a service checks what the gateway asserts about a request: whose it is, and that it is this request. Several keys, separated by commas, while the key is being [changed](#the-gateways-keys).',
+    }),
   PUBLIC_URL: httpUrl
     .transform((url) => url.replace(/\/+$/, ''))
     .describe(

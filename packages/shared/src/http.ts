@@ -13,11 +13,10 @@ import { isDatabaseDown, UnknownOutcome } from './db-errors.ts';
 import { type RequestBody, readRequestBody } from './exact-json.ts';
 import { form } from './form.ts';
 import { type Answer, answers, makePrivate, send } from './http-answers.ts';
-import { IDENTITY_HEADER, type Identity, verifyIdentity } from './identity.ts';
-import { newRequestId } from './ids.ts';
+import type { Identity } from './identity.ts';
+import { type AssertionId, newRequestId } from './ids.ts';
 import { type Logger, reason } from './logger.ts';
 import type { Metrics } from './metrics.ts';
-import type { Secret } from './secret.ts';
 
 /** So long an answer of `/readyz` is given again. */
 const REMEMBERED_MS = 1_000;
@@ -39,6 +38,8 @@ export class Unavailable extends Error {
 export type RequestContext = {
   requestId: string;
   identity: Identity;
+  /** Of the gateway's assertion: no other request has it. */
+  assertionId: AssertionId;
   /** The body as it came: what is signed or compared by its bytes. */
   rawBody: Buffer;
   body: RequestBody;
@@ -48,15 +49,16 @@ export type RequestContext = {
   publicUrl: string | undefined;
 };
 
-const context = (res: Response): Partial<RequestContext> => res.locals;
+export const context = (res: Response): Partial<RequestContext> => res.locals;
 
 const noBytes = Buffer.alloc(0);
 
 export function contextOf(res: Response): Omit<RequestContext, 'route' | 'publicUrl'> {
-  const { requestId = '', identity, rawBody = noBytes, body } = context(res);
+  const { requestId = '', identity, assertionId, rawBody = noBytes, body } = context(res);
   // Routes behind `merchantOnly` always have one; anything else is a route that forgot it.
-  if (identity === undefined) throw new Error('this route does not know whose request it is');
-  return { requestId, identity, rawBody, body };
+  if (identity === undefined || assertionId === undefined)
+    throw new Error('this route does not know whose request it is');
+  return { requestId, identity, assertionId, rawBody, body };
 }
 
 export type HttpParts = {
@@ -180,17 +182,11 @@ function routeOf(req: Request, res: Response): string {
   return typeof found === 'string' ? found : NONE;
 }
 
-/** Lets a merchant's request through: one whose identity the gateway has signed. */
-export function merchantOnly(secret: Secret, clock: Clock): RequestHandler {
-  return (req, res, next) => {
-    const identity = verifyIdentity(secret.reveal(), req.headers[IDENTITY_HEADER], clock.now());
-    if (identity === undefined) return send(res, answers.unauthenticated);
-    // Held up on its way, or the clocks disagree. Its client is known, and nothing was done.
-    if (identity === 'stale') return next(new Unavailable('the gateway signed this request too long ago'));
-    context(res).identity = identity;
-    next();
-  };
-}
+/** Reads the bytes of a request whatever its content type says, at most 64 kB. */
+export const readBytes = express.raw({ type: () => true, limit: BODY_BYTES_MAX, inflate: false });
+
+/** The body that `readBytes` has read. */
+export const bytesOf = ({ body }: Request): Buffer => (Buffer.isBuffer(body) ? body : noBytes);
 
 const noFields = form({});
 
@@ -220,11 +216,11 @@ export function unknownInput(req: Pick<Request, 'query'>, res: Response): Answer
 
 /** Reads the body of a request whatever its content type says, at most 64 kB, numbers exact. */
 export const readBody: RequestHandler[] = [
-  express.raw({ type: () => true, limit: BODY_BYTES_MAX, inflate: false }),
+  // Those of merchants are read already.
+  (req, res, next) => (context(res).rawBody === undefined ? readBytes(req, res, next) : next()),
   (req, res, next) => {
-    const raw = Buffer.isBuffer(req.body) ? req.body : noBytes;
-    context(res).rawBody = raw;
-    context(res).body = readRequestBody(raw);
+    const rawBody = context(res).rawBody ?? bytesOf(req);
+    Object.assign(context(res), { rawBody, body: readRequestBody(rawBody) });
     next();
   },
 ];

@@ -1,48 +1,101 @@
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { hash, sign, verify } from 'node:crypto';
 import { z } from 'zod';
-import type { AccountId } from './ids.ts';
+import type { Service } from './events.ts';
+import type { GatewayPublicKeys, GatewaySigningKey } from './gateway-keys.ts';
+import { type AccountId, type AssertionId, newAssertionId } from './ids.ts';
 
-/** The gateway's word on whose request it is. What a client sends under this name is dropped there. */
+/** The gateway's assertion of whose request it is. What a client sends under this name is dropped there. */
 export const IDENTITY_HEADER = 'x-quittance-identity';
 /**
  * Less than a gateway waits for an answer: a service that was held up does not begin on a request whose client has
- * long been told that it was lost. Clocks must agree within five seconds, so a request may take seven to come here.
+ * long been told that it was lost.
  */
 const MAX_AGE_MS = 12_000;
+/** Clocks must agree within this time. A request of a gateway whose clock is behind has as much less to come here. */
+const AHEAD_MAX_MS = 5_000;
 
-export type Identity = { account: AccountId };
+/** `v1.<key id>.<claims>.<signature>`, all but the version in base64url. The signature is of what stands before it. */
+const FORM = /^(v1\.([\w-]{11})\.([\w-]+))\.([\w-]{86})$/;
 
-const claim = z.object({ account: z.string(), at: z.number() });
+/** Whose request it is, and what its token may do; without `scopes` everything. */
+export type Identity = { account: AccountId; scopes?: readonly string[] | undefined };
 
-/** Made once: a secret given as a text becomes a key again for each request. */
-const keys = new Map<string, KeyObject>();
+/** A request as a service receives it. `path` has the query. */
+export type AssertedRequest = { receiver: Service; method: string; path: string };
 
-function keyOf(secret: string): KeyObject {
-  const key = keys.get(secret) ?? createSecretKey(secret, 'utf8');
-  keys.set(secret, key);
-  return key;
+/** What a service knows of a request whose assertion is right but for its body: see `isBodyOf`. */
+export type Assertion = { id: AssertionId; identity: Identity; bodyHash: string };
+
+const claimsForm = z.object({
+  id: z.string(),
+  to: z.string(),
+  account: z.string(),
+  scopes: z.array(z.string()).optional(),
+  method: z.string(),
+  /** SHA-256 of path and query in base64url: these may be as long as all headers together. */
+  path: z.string(),
+  /** SHA-256 of the body in base64url, also of an empty one. */
+  body: z.string(),
+  /** When the gateway admitted the request, in milliseconds since 1970. */
+  at: z.number(),
+});
+type Claims = z.infer<typeof claimsForm>;
+
+const digestOf = (data: string | Uint8Array): string => hash('sha256', data, 'base64url');
+
+/**
+ * Asserts whose request this is, for twelve seconds and this request alone. Each assertion has an id of its own: what moves
+ * money is stored with it, once.
+ */
+export function signIdentity(
+  { id, key }: GatewaySigningKey,
+  { account, scopes }: Identity,
+  { receiver, method, path, body }: AssertedRequest & { body: Uint8Array },
+  now: Date,
+): string {
+  const claims: Claims = {
+    id: newAssertionId(now),
+    to: receiver,
+    account,
+    ...(scopes !== undefined && { scopes: [...scopes] }),
+    method,
+    path: digestOf(path),
+    body: digestOf(body),
+    at: now.getTime(),
+  };
+  const signed = `v1.${id}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
+  return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`;
 }
 
-const sign = (secret: string, body: string): Buffer =>
-  createHmac('sha256', keyOf(secret)).update(body).digest();
-
-/** `base64url(JSON).base64url(HMAC-SHA256)`; good for twelve seconds. */
-export function signIdentity(secret: string, identity: Identity, now: Date): string {
-  const body = Buffer.from(JSON.stringify({ account: identity.account, at: now.getTime() })).toString(
-    'base64url',
-  );
-  return `${body}.${sign(secret, body).toString('base64url')}`;
-}
-
-/** The identity in the header, 'stale' when it is right but old, or undefined when it is missing or forged. */
-export function verifyIdentity(secret: string, header: unknown, now: Date): Identity | 'stale' | undefined {
+/**
+ * The assertion in the header, 'stale' when it is of this request but old, or undefined when it is missing, forged or of
+ * another request. Its body is not compared yet, so that a body without a right assertion need not be read.
+ */
+export function verifyIdentity(
+  keys: GatewayPublicKeys,
+  header: unknown,
+  request: AssertedRequest,
+  now: Date,
+): Assertion | 'stale' | undefined {
   if (typeof header !== 'string') return undefined;
-  const [body = '', signature = ''] = header.split('.');
-  const given = Buffer.from(signature, 'base64url');
-  const right = sign(secret, body);
-  if (given.length !== right.length || !timingSafeEqual(given, right)) return undefined;
-  const parsed = claim.safeParse(JSON.parse(Buffer.from(body, 'base64url').toString('utf8')));
-  if (!parsed.success) return undefined;
-  if (Math.abs(now.getTime() - parsed.data.at) > MAX_AGE_MS) return 'stale';
-  return { account: parsed.data.account as AccountId };
+  const [, signed = '', keyId = '', text = '', signature = ''] = FORM.exec(header) ?? [];
+  const key = keys.get(keyId);
+  if (key === undefined) return undefined;
+  if (!verify(null, Buffer.from(signed), key, Buffer.from(signature, 'base64url'))) return undefined;
+  const parsed = claimsForm.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+  if (!parsed.success || !isOf(parsed.data, request)) return undefined;
+  const { id, account, scopes, body, at } = parsed.data;
+  const age = now.getTime() - at;
+  if (age > MAX_AGE_MS || age < -AHEAD_MAX_MS) return 'stale';
+  return {
+    id: id as AssertionId,
+    identity: { account: account as AccountId, ...(scopes !== undefined && { scopes }) },
+    bodyHash: body,
+  };
 }
+
+const isOf = (claims: Claims, { receiver, method, path }: AssertedRequest): boolean =>
+  claims.to === receiver && claims.method === method && claims.path === digestOf(path);
+
+/** Whether these are the bytes that the gateway has sent. */
+export const isBodyOf = ({ bodyHash }: Assertion, body: Uint8Array): boolean => bodyHash === digestOf(body);

@@ -15,6 +15,8 @@ export type EndpointId = Brand<string, 'EndpointId'>;
 /** Of payouts that were requested together. */
 export type BatchId = Brand<string, 'BatchId'>;
 export type EventId = Brand<string, 'EventId'>;
+/** Of what the gateway asserts about one request. */
+export type AssertionId = Brand<string, 'AssertionId'>;
 /** An integer below 2^53 on the wire; a string inside, as Postgres hands bigint out. */
 export type PayoutId = Brand<string, 'PayoutId'>;
 
@@ -90,4 +92,5 @@ export const newEventId = make<EventId>('evt');
 export const firstEventIdAt = (time: Date): EventId =>
   timeOrdered('evt', time, (size) => new Uint8Array(size)) as EventId;
 export const newBatchId = make<BatchId>('pba');
+export const newAssertionId = make<AssertionId>('asr');
 export const newRequestId = make<string>('req');

@@ -2,6 +2,7 @@ import { format, inspect } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { loadConfig, serviceSettings } from './config.ts';
+import { newGatewayKeys } from './gateway-keys.ts';
 import { createLogger, throttledLog } from './logger.ts';
 import { Secret } from './secret.ts';
 
@@ -37,7 +38,7 @@ test('the settings of a service that hold one can be printed as a whole', () => 
     PORT: '8400',
     DATABASE_URL: 'postgres://ledger:hunter2@localhost/quittance',
     NATS_URL: 'nats://ledger:hunter2@localhost:4222',
-    IDENTITY_SECRET: 'hunter2'.repeat(8),
+    GATEWAY_PUBLIC_KEY: newGatewayKeys().publicKey,
     PUBLIC_URL: 'https://pay.example',
   };
   const config = loadConfig('ledger', z.object(serviceSettings), env);

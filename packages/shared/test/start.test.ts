@@ -12,6 +12,7 @@ import { runServiceMain } from '@quittance/testkit/service-main';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
 import type { Db } from '../src/db.ts';
 import { type Service, services } from '../src/events.ts';
+import { newGatewayKeys } from '../src/gateway-keys.ts';
 import { createLogger } from '../src/logger.ts';
 import { databaseCheck, isOlder, untilReady } from '../src/readiness.ts';
 import { TIMES_AS_FAST } from './times-as-fast.ts';
@@ -25,6 +26,7 @@ const own: Record<Service, Record<string, string>> = {
   gateway: { INVOICES_URL: NOWHERE, PAYOUTS_URL: NOWHERE, LEDGER_URL: NOWHERE, WEBHOOKS_URL: NOWHERE },
   invoices: {},
   payouts: {
+    CLAIM_LINKS_SECRET: 'c'.repeat(32),
     WALLET_SEED: 'legal winner thank year wave sausage worth useful legal winner thank yellow',
     ETHEREUM_RPC_URL: NOWHERE,
     ETHEREUM_CHAIN_ID: '31337',
@@ -34,11 +36,13 @@ const own: Record<Service, Record<string, string>> = {
   auditor: {},
 };
 
+const { privateKey, publicKey } = newGatewayKeys();
+
 const settingsOf = async (service: Service, other: Record<string, string> = {}) => ({
   PORT: String(await freePort()),
   DATABASE_URL: database.urlOf(service),
   NATS_URL: 'nats://127.0.0.1:1',
-  IDENTITY_SECRET: 'i'.repeat(32),
+  ...(service === 'gateway' ? { GATEWAY_PRIVATE_KEY: privateKey } : { GATEWAY_PUBLIC_KEY: publicKey }),
   PUBLIC_URL: 'http://localhost',
   ...own[service],
   ...other,

@@ -3,8 +3,8 @@ import { chainSettings } from '@quittance/chains/settings-schema';
 import { milliseconds, serviceSettings, wholeNumber } from '@quittance/shared/config';
 import { z } from 'zod';
 
-/** The auditor serves no merchant's request, so it needs neither the gateway's secret nor its URL. */
-const { IDENTITY_SECRET: _secret, PUBLIC_URL: _url, ...settings } = serviceSettings;
+/** The auditor serves no merchant's request, so it needs neither the gateway's key nor its URL. */
+const { GATEWAY_PUBLIC_KEY: _key, PUBLIC_URL: _url, ...settings } = serviceSettings;
 
 /** `chains` are those whose nodes are asked. Each is switched on by its `<CHAIN>_RPC_URL`; without any, only the database is checked. */
 export const configSchema = withChains(

@@ -1,11 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { ConfigError, loadConfig } from '@quittance/shared/config';
+import { newGatewayKeys } from '@quittance/shared/gateway-keys';
 import { configSchema } from './config.ts';
 
 const env = {
   PORT: '8400',
   DATABASE_URL: 'postgres://gateway@localhost/quittance',
-  IDENTITY_SECRET: 'x'.repeat(32),
+  GATEWAY_PRIVATE_KEY: newGatewayKeys().privateKey,
   PUBLIC_URL: 'https://pay.example/',
   INVOICES_URL: 'http://invoices:8401',
   PAYOUTS_URL: 'http://payouts:8402',
@@ -31,7 +32,7 @@ test.each([
 test('every problem is named at once', () => {
   const wrong = {
     PORT: '0',
-    IDENTITY_SECRET: 'short',
+    GATEWAY_PRIVATE_KEY: newGatewayKeys().publicKey,
     REDIS_URL: 'http://redis',
     LEDGER_URL: '',
     RATE_LIMIT_PER_MINUTE: '0',

@@ -1,10 +1,11 @@
 import { httpUrl, milliseconds, port, serviceSettings, wholeNumber } from '@quittance/shared/config';
+import { readSigningKey } from '@quittance/shared/gateway-keys';
 import { toSecret } from '@quittance/shared/secret';
 import { z } from 'zod';
 import { parseNetworks } from './domain/client-address.ts';
 
-/** The gateway publishes and consumes no events, so it does not connect to NATS. */
-const { NATS_URL: _unused, ...settings } = serviceSettings;
+/** The gateway publishes and consumes no events, so it does not connect to NATS. Its own assertions it need not check. */
+const { NATS_URL: _url, GATEWAY_PUBLIC_KEY: _key, ...settings } = serviceSettings;
 
 const perMinute = wholeNumber(1, 1_000_000_000);
 
@@ -22,6 +23,15 @@ const networks = z
 
 export const configSchema = z.object({
   ...settings,
+  GATEWAY_PRIVATE_KEY: z
+    .string()
+    .refine((text) => readSigningKey(text) !== undefined, 'must be gwsk_ and 32 bytes in base64url')
+    .transform(toSecret)
+    .meta({
+      format: '`gwsk_…` key, secret',
+      description:
+        'The Ed25519 private key by which the gateway asserts to a service whose request it passes on. No other service may have it: who has it acts as any merchant.',
+    }),
   METRICS_PORT: port
     .optional()
     .describe(

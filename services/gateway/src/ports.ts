@@ -1,5 +1,6 @@
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
+import type { GatewaySigningKey } from '@quittance/shared/gateway-keys';
 import type { Logger, ThrottledLog } from '@quittance/shared/logger';
 import type { GatewayConfig } from './config.ts';
 import type { TrustedProxies } from './http/clients.ts';
@@ -14,6 +15,8 @@ export type Ports = {
   settings: GatewayConfig;
   db: Db;
   clock: Clock;
+  /** By it the gateway asserts whose request it passes on. */
+  signingKey: GatewaySigningKey;
   logger: Logger;
   /** Whose token this is the hash of. Undefined when it is nobody's, or not valid any more. */
   callerOf: (hash: Buffer) => Promise<Caller | undefined>;

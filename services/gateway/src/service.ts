@@ -1,4 +1,6 @@
+import { readSigningKey } from '@quittance/shared/gateway-keys';
 import { throttledLog } from '@quittance/shared/logger';
+import { invariant } from '@quittance/shared/result';
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import type { GatewayConfig } from './config.ts';
 import { countConnections, trustedProxies } from './http/clients.ts';
@@ -38,11 +40,14 @@ export const startGateway = (
     servesWithoutDatabase: true,
     open({ db, clock, logger }) {
       const metrics = gatewayMetrics(logger, () => ports.limits.isRedisUp());
+      const signingKey = readSigningKey(config.GATEWAY_PRIVATE_KEY.reveal());
+      invariant(signingKey !== undefined, 'the configuration was checked');
       const { INVOICES_URL: invoices, PAYOUTS_URL: payouts, LEDGER_URL: ledger } = config;
       const ports: Ports = {
         settings: config,
         logger,
         clock,
+        signingKey,
         db,
         callerOf: callerReader(db),
         limits: openLimits(config, logger, metrics.refused),

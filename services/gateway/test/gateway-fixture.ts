@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeEach } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
 import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
-import { IDENTITY_SECRET } from '@quittance/testkit/api';
+import { gatewayKeys } from '@quittance/testkit/api';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
 import { configSchema, type GatewayConfig } from '../src/config.ts';
 import type { TokenLimits } from '../src/domain/token-limits.ts';
@@ -81,7 +81,7 @@ function testConfig(databaseUrl: string, upstream: string, settings: Record<stri
   const given = configSchema.parse({
     PORT: '1',
     DATABASE_URL: databaseUrl,
-    IDENTITY_SECRET,
+    GATEWAY_PRIVATE_KEY: gatewayKeys.privateKey,
     PUBLIC_URL: 'http://localhost',
     INVOICES_URL: upstream,
     PAYOUTS_URL: upstream,

@@ -1,13 +1,15 @@
 import { connect } from 'node:net';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import { signIdentity, verifyIdentity } from '@quittance/shared/identity';
+import type { Service } from '@quittance/shared/events';
+import { isBodyOf, verifyIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
-import { IDENTITY_SECRET } from '@quittance/testkit/api';
+import { gatewayPublicKeys, identityOf } from '@quittance/testkit/api';
 import { bytesOf, openGatewayPerTest, sendRaw } from './gateway-fixture.ts';
 
 const at = await openGatewayPerTest();
 const { shop, startedBeside, ask } = at;
+const ofOther = identityOf('acc_other' as AccountId, { method: 'GET', path: '/api/balances' });
 
 describe('a request', () => {
   test('goes on with its path, query and body as they came', async () => {
@@ -88,35 +90,59 @@ describe('a request', () => {
 });
 
 describe('whose request it is', () => {
-  const identityOf = () =>
-    verifyIdentity(IDENTITY_SECRET, at.upstream.asked.at(-1)?.headers['x-quittance-identity'], new Date());
+  /** What a service knows of the last request by its assertion. */
+  function assertionOf(receiver: Service = 'ledger') {
+    const { method = '', path = '', headers = {}, body = '' } = at.upstream.asked.at(-1) ?? {};
+    const header = headers['x-quittance-identity'];
+    const assertion = verifyIdentity(gatewayPublicKeys, header, { receiver, method, path }, new Date());
+    if (assertion === undefined || assertion === 'stale') return assertion;
+    return { account: assertion.identity.account, isOfBody: isBodyOf(assertion, Buffer.from(body)) };
+  }
+  const right = { account: shop.account, isOfBody: true };
 
   test('is signed by the gateway', async () => {
     await ask('GET', '/api/balances');
-    expect(identityOf()).toEqual({ account: shop.account });
+    expect(assertionOf()).toEqual(right);
+  });
+
+  test.each<[Service, string, string, string]>([
+    ['invoices', 'GET', '/api/invoices?page=2&a=%20&a=%c3%A9&a="{|}\\^<>`?', ''],
+    ['payouts', 'POST', '/api/payouts', '{"amount":1.000000000000000001, "x":"é\u0000"}'],
+    ['payouts', 'POST', '/api/payouts/', ''],
+    ['ledger', 'HEAD', '/api/assets?a=//b#c', ''],
+    ['ledger', 'GET', 'http://shop.example/api/balances?x', ''],
+    ['webhooks', 'DELETE', '/api/webhooks/whe_1', 'a body'],
+    ['webhooks', 'GET', '/api/events/stream?after=3', ''],
+  ])('is signed for %s and %s %s as it goes there', async (receiver, method, path, body) => {
+    await ask(method, path, [], body);
+    expect(assertionOf(receiver)).toEqual(right);
+    const others = (['invoices', 'payouts', 'ledger', 'webhooks'] as const).filter((one) => one !== receiver);
+    for (const other of others) expect(assertionOf(other)).toBeUndefined();
+  });
+
+  test('is signed again for each request', async () => {
+    for (let i = 0; i < 2; i++) await ask('POST', '/api/payouts', ['Idempotency-Key: k'], '{}');
+    const [first, second] = at.upstream.asked.map(({ headers }) => headers['x-quittance-identity']);
+    expect(first).not.toBe(second);
   });
 
   test.each<[string, string[]]>([
     ['forged', ['X-Quittance-Identity: eyJhY2NvdW50IjoiYWNjXzEifQ.AAAA']],
     ['twice', ['X-Quittance-Identity: a.b', 'x-quittance-identity: c.d']],
     ['in other letters', ['x-QUITTANCE-identity: a.b']],
-    [
-      'by someone who knows the secret',
-      [
-        `X-Quittance-Identity: ${signIdentity(IDENTITY_SECRET, { account: 'acc_other' as AccountId }, new Date())}`,
-      ],
-    ],
+    ['by someone who knows the key', [`X-Quittance-Identity: ${ofOther['x-quittance-identity']}`]],
     ['declared hop by hop', ['Connection: X-Quittance-Identity', 'X-Quittance-Identity: a.b']],
   ])('said by the client (%s) is dropped', async (_, headers) => {
     await ask('GET', '/api/balances', headers);
-    expect(identityOf()).toEqual({ account: shop.account });
+    expect(assertionOf()).toEqual(right);
     const names = at.upstream.asked[0]?.rawHeaders.filter((_name, at) => at % 2 === 0) ?? [];
     expect(names.filter((name) => name.toLowerCase() === 'x-quittance-identity')).toHaveLength(1);
   });
 
   test('is nobody’s on a payment page, whatever the client says', async () => {
-    const signed = signIdentity(IDENTITY_SECRET, { account: shop.account as AccountId }, new Date());
-    await sendRaw(at.gateway.port, bytesOf('GET', '/pay/inv_1', [`X-Quittance-Identity: ${signed}`]));
+    const signed = identityOf(shop.account as AccountId, { method: 'GET', path: '/pay/inv_1' });
+    const header = `X-Quittance-Identity: ${signed['x-quittance-identity']}`;
+    await sendRaw(at.gateway.port, bytesOf('GET', '/pay/inv_1', [header]));
     expect(at.upstream.asked[0]?.headers).not.toHaveProperty('x-quittance-identity');
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ConfigError, loadConfig } from '@quittance/shared/config';
+import { newGatewayKeys } from '@quittance/shared/gateway-keys';
 import { configSchema } from './config.ts';
 
 const XPUB =
@@ -8,7 +9,7 @@ const env = {
   PORT: '8401',
   DATABASE_URL: 'postgres://a:b@127.0.0.1/c',
   NATS_URL: 'nats://127.0.0.1:4222',
-  IDENTITY_SECRET: 'x'.repeat(32),
+  GATEWAY_PUBLIC_KEY: newGatewayKeys().publicKey,
   PUBLIC_URL: 'https://pay.example/',
   ETHEREUM_RPC_URL: 'http://127.0.0.1:8545',
   ETHEREUM_CHAIN_ID: '1',

@@ -4,11 +4,11 @@ import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import type { Bus } from '@quittance/shared/bus';
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
+import type { GatewayPublicKeys } from '@quittance/shared/gateway-keys';
 import type { AccountId, InvoiceId, Random } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import type { Units } from '@quittance/shared/money';
 import type { FiatRateBoard, QuoteBoard } from '@quittance/shared/quotes';
-import type { Secret } from '@quittance/shared/secret';
 import type { AddressFilter } from './address-filter.ts';
 import type { OutageLimits } from './domain/expiry-extension.ts';
 import type { StoredSettings } from './domain/invoice-settings.ts';
@@ -82,8 +82,8 @@ export type WatchedChain = OutageLimits & {
 export type Settings = {
   /** Tells this process from the other replicas. */
   replica: string;
-  /** Signs what the gateway says about whose request it is. */
-  identitySecret: Secret;
+  /** By these it checks what the gateway asserts about a request. */
+  gatewayKeys: GatewayPublicKeys;
   /** Where merchants and customers reach us, without a slash at the end. */
   publicUrl: string;
   /** How much less than its amount due makes a new invoice paid, in basis points. */

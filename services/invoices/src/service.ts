@@ -67,7 +67,7 @@ export const startInvoices = (
         ...batched(db),
         settings: {
           replica,
-          identitySecret: config.IDENTITY_SECRET,
+          gatewayKeys: config.GATEWAY_PUBLIC_KEY,
           publicUrl: config.PUBLIC_URL,
           toleranceBps: config.TOLERANCE_BPS,
           scanEveryMs,

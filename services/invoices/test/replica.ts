@@ -6,7 +6,7 @@ import type { Chain } from '@quittance/shared/assets';
 import { openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import type { FiatRate, Quote } from '@quittance/shared/quotes';
-import { IDENTITY_SECRET } from '@quittance/testkit/api';
+import { gatewayKeys } from '@quittance/testkit/api';
 import { aFiatRate, aQuote } from '@quittance/testkit/builders';
 import { onServer } from '@quittance/testkit/databases';
 import type { TestDatabase } from '@quittance/testkit/engines';
@@ -86,7 +86,7 @@ export const configOf = (database: TestDatabase, natsUrl: string, env: Record<st
     PORT: '1',
     DATABASE_URL: database.urlOf('invoices'),
     NATS_URL: natsUrl,
-    IDENTITY_SECRET,
+    GATEWAY_PUBLIC_KEY: gatewayKeys.publicKey,
     PUBLIC_URL: 'https://pay.example/',
     LOG_LEVEL: 'silent',
     ADDRESSES_AHEAD: '32',

@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { ConfigError, loadConfig } from '@quittance/shared/config';
+import { newGatewayKeys } from '@quittance/shared/gateway-keys';
 import { configSchema } from './config.ts';
 
 const right = {
   PORT: '4003',
   DATABASE_URL: 'postgres://ledger:secret@localhost/quittance',
   NATS_URL: 'nats://localhost:4222',
-  IDENTITY_SECRET: 'x'.repeat(32),
+  GATEWAY_PUBLIC_KEY: newGatewayKeys().publicKey,
   PUBLIC_URL: 'http://localhost:4000',
   PRICES: 'public',
 };

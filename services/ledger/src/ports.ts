@@ -1,9 +1,9 @@
 import type { Bus } from '@quittance/shared/bus';
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
+import type { GatewayPublicKeys } from '@quittance/shared/gateway-keys';
 import type { Logger } from '@quittance/shared/logger';
 import type { FeeEstimateBoard } from '@quittance/shared/quotes';
-import type { Secret } from '@quittance/shared/secret';
 import type { AssetSettings, Difference } from './domain/asset-settings.ts';
 import type { AskedHold, Hold } from './domain/hold.ts';
 import type { Reading } from './domain/quote.ts';
@@ -25,8 +25,8 @@ export type HoldBatcher = {
 export type Settings = {
   /** Tells this process from the other replicas. */
   replica: string;
-  /** Signs what the gateway says about whose request it is. */
-  identitySecret: Secret;
+  /** By these it checks what the gateway asserts about a request. */
+  gatewayKeys: GatewayPublicKeys;
   /** Where merchants reach the API: the lists' links start with it. */
   publicUrl: string;
   quotesEveryMs: number;

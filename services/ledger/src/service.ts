@@ -55,7 +55,7 @@ export const startLedger = (
         settingsState: { differences: [] },
         settings: {
           replica,
-          identitySecret: config.IDENTITY_SECRET,
+          gatewayKeys: config.GATEWAY_PUBLIC_KEY,
           publicUrl: config.PUBLIC_URL,
           quotesEveryMs: config.QUOTES_EVERY_MS,
           assets: { active: config.ASSETS_ACTIVE, minConfirmations: config.MIN_CONFIRMATIONS },

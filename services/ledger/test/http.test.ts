@@ -3,7 +3,7 @@ import { systemClock } from '@quittance/shared/clock';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Lease, takeLease } from '@quittance/shared/lease';
 import { rateFromSource } from '@quittance/shared/money';
-import { api, identityOf } from '@quittance/testkit/api';
+import { api, foreignKeys, identityOf } from '@quittance/testkit/api';
 import { eventually } from '@quittance/testkit/eventually';
 import { refreshQuotes } from '../src/operations/refresh-quotes.ts';
 import { fixedPrices } from './fixed-prices.ts';
@@ -119,7 +119,7 @@ describe('with rates', () => {
   it.each(['/api/balances', '/api/assets'])('%s needs the gateway’s word', async (path) => {
     expect(await ask(path)).toMatchObject({ status: 401, body: { message: 'Unauthenticated.' } });
     const forged = await api(ledger.port, 'GET', path, {
-      headers: identityOf(anAccount(), new Date(), 'another secret, also long enough'),
+      headers: identityOf(anAccount(), { method: 'GET', path, privateKey: foreignKeys.privateKey }),
     });
     expect(forged.status).toBe(401);
   });

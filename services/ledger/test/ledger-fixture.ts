@@ -10,7 +10,7 @@ import { createLogger } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { handleBatch } from '@quittance/shared/process-messages';
 import { Secret } from '@quittance/shared/secret';
-import { api, IDENTITY_SECRET } from '@quittance/testkit/api';
+import { api, gatewayPublicKeys } from '@quittance/testkit/api';
 import { anEventOf, aSettledDeposit } from '@quittance/testkit/builders';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
 import type { LedgerConfig } from '../src/config.ts';
@@ -42,7 +42,7 @@ async function ledgerFixture() {
     DATABASE_URL: new Secret(database.urlOf('ledger')),
     DATABASE_POOL: 8,
     NATS_URL: new Secret(nats.url),
-    IDENTITY_SECRET: new Secret(IDENTITY_SECRET),
+    GATEWAY_PUBLIC_KEY: gatewayPublicKeys,
     PUBLIC_URL: 'http://localhost:4000',
     LOG_LEVEL: 'silent',
     PRICES: { from: 'public' },

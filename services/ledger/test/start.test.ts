@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { freePort } from '@quittance/engines/free-port';
 import { startNats } from '@quittance/engines/nats';
-import { IDENTITY_SECRET } from '@quittance/testkit/api';
+import { gatewayKeys } from '@quittance/testkit/api';
 import { eventually } from '@quittance/testkit/eventually';
 import { startFaultProxy } from '@quittance/testkit/fault-proxy';
 import { runServiceMain } from '@quittance/testkit/service-main';
@@ -19,7 +19,7 @@ const settings = async (other: Record<string, string> = {}) => ({
   PORT: String(await freePort()),
   DATABASE_URL: fixture.config.DATABASE_URL.reveal(),
   NATS_URL: fixture.natsUrl,
-  IDENTITY_SECRET,
+  GATEWAY_PUBLIC_KEY: gatewayKeys.publicKey,
   PUBLIC_URL: 'http://localhost:4000',
   PRICES: 'file:/nowhere/prices.json',
   ...other,

@@ -20,6 +20,11 @@ export const configSchema = withChains(
         description:
           'The BIP-39 recovery phrase. All keys of all chains are derived from it: those of the hot wallets and those of every deposit address.',
       }),
+    CLAIM_LINKS_SECRET: z.string().min(32, 'must have at least 32 characters').transform(toSecret).meta({
+      format: 'string, secret',
+      description:
+        'The tokens of claim links are derived from it. When it changes, links that were sent stay valid, and a repeated request is answered without its link.',
+    }),
     PAYOUTS_EVERY_MS: milliseconds
       .default(1_000)
       .describe(

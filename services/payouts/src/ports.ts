@@ -3,6 +3,7 @@ import type { AssetSymbol, Chain, ChainKind, ChainOf } from '@quittance/shared/a
 import type { Bus } from '@quittance/shared/bus';
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
+import type { GatewayPublicKeys } from '@quittance/shared/gateway-keys';
 import type { Random } from '@quittance/shared/ids';
 import type { Logger, ThrottledLog } from '@quittance/shared/logger';
 import type { FiatRateBoard, QuoteBoard } from '@quittance/shared/quotes';
@@ -31,8 +32,10 @@ export type PayoutChain<K extends ChainKind = ChainKind> = {
 export type Settings = {
   /** Tells this process from the other replicas: leases are held under this name. */
   replica: string;
-  /** Signs what the gateway says about whose request it is. */
-  identitySecret: Secret;
+  /** By these it checks what the gateway asserts about a request. */
+  gatewayKeys: GatewayPublicKeys;
+  /** The tokens of claim links are derived from it. */
+  claimLinksSecret: Secret;
   /** Where merchants reach the API: the lists' links start with it. */
   publicUrl: string;
   chainWorkerEveryMs: number;

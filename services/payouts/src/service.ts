@@ -66,7 +66,8 @@ export const startPayouts = (
         stalled: new Map(),
         settings: {
           replica,
-          identitySecret: config.IDENTITY_SECRET,
+          gatewayKeys: config.GATEWAY_PUBLIC_KEY,
+          claimLinksSecret: config.CLAIM_LINKS_SECRET,
           publicUrl: config.PUBLIC_URL,
           chainWorkerEveryMs: config.PAYOUTS_EVERY_MS,
           leaseMs: config.LEASE_MS,

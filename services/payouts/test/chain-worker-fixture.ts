@@ -102,7 +102,8 @@ export abstract class ChainWorkerFixture {
       fiatRates: { fresh: () => undefined },
       stalled: new Map(),
       settings: {
-        identitySecret: new Secret('x'.repeat(32)),
+        gatewayKeys: new Map(),
+        claimLinksSecret: new Secret('x'.repeat(32)),
         publicUrl: 'http://localhost',
         replica: randomUUID(),
         chainWorkerEveryMs: 1_000,
@@ -130,6 +131,7 @@ export abstract class ChainWorkerFixture {
     const made = await requestPayout(this.ports, {
       ...order,
       account: this.account,
+      assertionId: null,
       requestId: 'req_test',
       key: undefined,
       amount: units(order.amount),

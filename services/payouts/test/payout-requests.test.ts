@@ -171,6 +171,7 @@ describe('POST /api/payouts', () => {
     const amounts = { amount: units(5n), networkFee: units(1n) };
     const payout = { asset: 'ETH', ...amounts, address: recipient.toLowerCase() } as const;
     const terms = {
+      assertionId: null,
       minConfirmations: 3,
       returnsDeposit: null,
       refundId: null,

@@ -1,6 +1,6 @@
 import { type AccountId, newAccountId } from '@quittance/shared/ids';
 import type { FiatRate, Quote } from '@quittance/shared/quotes';
-import { type ApiAnswer, api, IDENTITY_SECRET } from '@quittance/testkit/api';
+import { type ApiAnswer, api, gatewayKeys } from '@quittance/testkit/api';
 import { aQuote } from '@quittance/testkit/builders';
 
 export const PUBLIC_URL = 'http://pay.example';
@@ -11,7 +11,8 @@ export const environment = (databaseUrl: string, natsUrl: string): Record<string
   PORT: '1',
   DATABASE_URL: databaseUrl,
   NATS_URL: natsUrl,
-  IDENTITY_SECRET,
+  GATEWAY_PUBLIC_KEY: gatewayKeys.publicKey,
+  CLAIM_LINKS_SECRET: 'x'.repeat(32),
   PUBLIC_URL,
   LOG_LEVEL: 'silent',
   ETHEREUM_RPC_URL: 'http://127.0.0.1:1',

@@ -22,7 +22,8 @@ it('refuses to start with wrong settings, and names all of them without their va
     WALLET_SEED: wrongSeed,
     ETHEREUM_CHAIN_ID: 'mainnet',
     ETHEREUM_USDC_ADDRESS: '0x5fbDB2315678afecb367f032d93F642f64180aa3',
-    IDENTITY_SECRET: 'short',
+    GATEWAY_PUBLIC_KEY: 'gwpk_short',
+    CLAIM_LINKS_SECRET: 'short',
     ETHEREUM_RPC_URL: 'nowhere',
     BASE_RPC_URL: 'http://127.0.0.1:1',
   });
@@ -32,7 +33,8 @@ it('refuses to start with wrong settings, and names all of them without their va
     'WALLET_SEED',
     'ETHEREUM_CHAIN_ID',
     'ETHEREUM_USDC_ADDRESS',
-    'IDENTITY_SECRET',
+    'GATEWAY_PUBLIC_KEY',
+    'CLAIM_LINKS_SECRET',
     'ETHEREUM_RPC_URL',
     'BASE_CHAIN_ID',
   ]) {

@@ -1,8 +1,8 @@
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
+import type { GatewayPublicKeys } from '@quittance/shared/gateway-keys';
 import type { Random } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
-import type { Secret } from '@quittance/shared/secret';
 import type { DeliveryUpdate } from './domain/outcome.ts';
 import type { EndpointKeyPairs } from './endpoint-key-pairs.ts';
 import type { SecretEncryption } from './endpoint-secrets.ts';
@@ -10,8 +10,8 @@ import type { EventStreams } from './event-streams.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 
 export type Settings = {
-  /** Signs what the gateway says about whose request it is. */
-  identitySecret: Secret;
+  /** By these it checks what the gateway asserts about a request. */
+  gatewayKeys: GatewayPublicKeys;
   /** Where merchants reach the API: the lists' links start with it. */
   publicUrl: string;
   /** Sandbox and tests only: endpoints may have http URLs and private addresses. */

@@ -34,7 +34,7 @@ export const startWebhooks = (
       const random = given.random ?? randomBytes;
       const metrics = webhooksMetrics(config.DATABASE_URL.reveal(), logger);
       const settings = {
-        identitySecret: config.IDENTITY_SECRET,
+        gatewayKeys: config.GATEWAY_PUBLIC_KEY,
         publicUrl: config.PUBLIC_URL,
         allowInsecureEndpoints: config.ALLOW_INSECURE_ENDPOINTS,
       };

@@ -146,9 +146,10 @@ test('a shop that was offline for a week gets all events by pages, by a stream o
 
   // Second way: a stream from there.
   const heard: number[] = [];
-  const source = new EventSource(`http://127.0.0.1:${port}/api/events/stream?after=3`, {
+  const path = '/api/events/stream?after=3';
+  const source = new EventSource(`http://127.0.0.1:${port}${path}`, {
     fetch: (input, init) => {
-      const headers = { ...init.headers, ...identityOf(account, clock.now()) };
+      const headers = { ...init.headers, ...identityOf(account, { method: 'GET', path, now: clock.now() }) };
       return fetch(input, { ...init, headers });
     },
   });

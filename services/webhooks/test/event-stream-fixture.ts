@@ -38,8 +38,9 @@ export async function openStreamFixture() {
       { method = 'GET', lastEventId }: ReadOptions = {},
     ): Promise<StreamReading> {
       const more = lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId };
-      const headers = { ...identityOf(account, fixture.clock.now()), ...more };
-      const reading = await readStream({ port, path: `/api/events/stream${query}`, method, headers });
+      const path = `/api/events/stream${query}`;
+      const headers = { ...identityOf(account, { method, path, now: fixture.clock.now() }), ...more };
+      const reading = await readStream({ port, path, method, headers });
       readings.push(reading);
       return reading;
     },

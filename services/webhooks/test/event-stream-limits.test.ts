@@ -44,9 +44,10 @@ test('a client that disconnects before its stream begins does not count', async 
   const logger = Object.assign(Object.create(ports.logger), { debug }) as typeof ports.logger;
   const server = await serveStreams({ perAccount: 2 }, { db: waiting, logger });
   const account = anAccount();
-  const headers = identityOf(account, clock.now());
+  const path = '/api/events/stream';
+  const headers = identityOf(account, { method: 'GET', path, now: clock.now() });
   const leaving = [1, 2].map(() =>
-    request({ host: '127.0.0.1', port: server.port, path: '/api/events/stream', headers, agent: false })
+    request({ host: '127.0.0.1', port: server.port, path, headers, agent: false })
       .on('error', () => undefined)
       .end(),
   );

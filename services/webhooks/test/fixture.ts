@@ -5,8 +5,7 @@ import type { EventKind, EventOf } from '@quittance/shared/events';
 import { listen } from '@quittance/shared/http-server';
 import { type AccountId, type EndpointId, newAccountId, newEndpointId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
-import { Secret } from '@quittance/shared/secret';
-import { api, IDENTITY_SECRET } from '@quittance/testkit/api';
+import { api, gatewayPublicKeys } from '@quittance/testkit/api';
 import { anEventOf } from '@quittance/testkit/builders';
 import { startReceiver } from '@quittance/testkit/receiver';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
@@ -106,7 +105,7 @@ export async function openFixture(given: Partial<Ports> = {}) {
     sender: createWebhookSender({ publicOnly: false, timeoutMs: 2_000 }),
     streams: createEventStreams({ db, logger }),
     settings: {
-      identitySecret: new Secret(IDENTITY_SECRET),
+      gatewayKeys: gatewayPublicKeys,
       publicUrl: 'http://quittance.test',
       allowInsecureEndpoints: true,
     },

@@ -4,7 +4,7 @@ import { connectBus } from '@quittance/shared/bus';
 import { loadConfig } from '@quittance/shared/config';
 import type { AccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
-import { IDENTITY_SECRET } from '@quittance/testkit/api';
+import { gatewayKeys } from '@quittance/testkit/api';
 import { testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { runServiceMain } from '@quittance/testkit/service-main';
@@ -27,7 +27,7 @@ const env = (port: number) => ({
   PORT: String(port),
   DATABASE_URL: database.urlOf('webhooks'),
   NATS_URL: nats.url,
-  IDENTITY_SECRET,
+  GATEWAY_PUBLIC_KEY: gatewayKeys.publicKey,
   PUBLIC_URL: 'http://quittance.test',
   LOG_LEVEL: 'silent',
   WEBHOOK_SECRETS_KEY: SECRETS_KEY,

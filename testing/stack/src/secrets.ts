@@ -4,16 +4,19 @@ import { join } from 'node:path';
 import { newRecoveryPhrase } from '@quittance/chains/keys';
 import type { BusUser } from '@quittance/shared/bus-connection';
 import { busUsers } from '@quittance/shared/bus-permissions';
+import { newGatewayKeys } from '@quittance/shared/gateway-keys';
 import { z } from 'zod';
 
+const newSecret = (): string => randomBytes(32).toString('hex');
 const newSigningKey = (): string => `whsk_${randomBytes(32).toString('base64')}`;
 
 const schema = z.object({
   /** The words every key of the sandbox's wallet comes from. */
   walletSeed: z.string(),
-  identitySecret: z.string(),
   webhookSecretsKey: z.string(),
-  /** A sandbox of a former release has none. */
+  /** A sandbox of a former release has none of these. */
+  gatewayPrivateKey: z.string().default(() => newGatewayKeys().privateKey),
+  claimLinksSecret: z.string().default(newSecret),
   webhooksSigningKey: z.string().default(newSigningKey),
   databasePassword: z.string(),
   /** By NATS user. */
@@ -36,8 +39,9 @@ export function sandboxSecrets(dir: string): Secrets {
 const newSecrets = (): Secrets =>
   completed({
     walletSeed: newRecoveryPhrase(12),
-    identitySecret: randomBytes(32).toString('hex'),
-    webhookSecretsKey: randomBytes(32).toString('hex'),
+    gatewayPrivateKey: newGatewayKeys().privateKey,
+    claimLinksSecret: newSecret(),
+    webhookSecretsKey: newSecret(),
     webhooksSigningKey: newSigningKey(),
     databasePassword: randomBytes(24).toString('hex'),
     busPasswords: {},

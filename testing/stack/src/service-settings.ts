@@ -1,5 +1,6 @@
 import { isBusUser } from '@quittance/shared/bus-permissions';
 import type { Service } from '@quittance/shared/events';
+import { publicKeyOf } from '@quittance/shared/gateway-keys';
 import { serviceUrl } from '@quittance/shared/migrate';
 import type { Ports } from './ports.ts';
 import type { Secrets } from './secrets.ts';
@@ -32,29 +33,38 @@ export function serviceSettings(around: Surroundings): Record<Service, Settings>
     PORT: String(ports[service]),
     DATABASE_URL: serviceUrl(around.adminUrl, service, secrets.databasePassword),
     ...(isBusUser(service) ? { NATS_URL: around.busUrl(service) } : {}),
-    IDENTITY_SECRET: secrets.identitySecret,
     PUBLIC_URL: around.publicUrl,
+  });
+  const behindGateway = (service: Service): Settings => ({
+    ...common(service),
+    GATEWAY_PUBLIC_KEY: publicKeyOf(secrets.gatewayPrivateKey) ?? '',
   });
   const at = (service: Service) => `http://127.0.0.1:${ports[service]}`;
   return {
     gateway: {
       ...common('gateway'),
+      GATEWAY_PRIVATE_KEY: secrets.gatewayPrivateKey,
       ...(around.redisUrl === undefined ? {} : { REDIS_URL: around.redisUrl }),
       INVOICES_URL: at('invoices'),
       PAYOUTS_URL: at('payouts'),
       LEDGER_URL: at('ledger'),
       WEBHOOKS_URL: at('webhooks'),
     },
-    invoices: { ...common('invoices'), ...chains.node, ...chains.addresses },
-    payouts: { ...common('payouts'), ...chains.node, WALLET_SEED: secrets.walletSeed },
+    invoices: { ...behindGateway('invoices'), ...chains.node, ...chains.addresses },
+    payouts: {
+      ...behindGateway('payouts'),
+      ...chains.node,
+      CLAIM_LINKS_SECRET: secrets.claimLinksSecret,
+      WALLET_SEED: secrets.walletSeed,
+    },
     ledger: {
-      ...common('ledger'),
+      ...behindGateway('ledger'),
       PRICES: `file:${around.pricesFile}`,
       QUOTES_EVERY_MS: '1000',
       ASSETS_ACTIVE: chains.assets.join(','),
     },
     webhooks: {
-      ...common('webhooks'),
+      ...behindGateway('webhooks'),
       WEBHOOK_SECRETS_KEY: secrets.webhookSecretsKey,
       WEBHOOKS_SIGNING_KEY: secrets.webhooksSigningKey,
       ALLOW_INSECURE_ENDPOINTS: 'true',

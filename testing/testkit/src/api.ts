@@ -1,14 +1,54 @@
-import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
+import type { Service } from '@quittance/shared/events';
+import { newGatewayKeys, readPublicKeys, readSigningKey } from '@quittance/shared/gateway-keys';
+import { IDENTITY_HEADER, type Identity, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
+import { invariant } from '@quittance/shared/result';
 import { type Dispatcher, request } from 'undici';
 
-/** What the gateway and the services of a suite share. */
-export const IDENTITY_SECRET = 'the secret that gateway and services share';
+/** The key pair of the gateway of all suites, in processes too, and one that no service knows. */
+export const gatewayKeys = newGatewayKeys((size) => Buffer.alloc(size, 'gateway'));
+export const foreignKeys = newGatewayKeys((size) => Buffer.alloc(size, 'foreign'));
 
-/** The header in which the gateway names the account of a request. */
-export const identityOf = (account: AccountId, now = new Date(), secret = IDENTITY_SECRET) => ({
-  [IDENTITY_HEADER]: signIdentity(secret, { account }, now),
-});
+/** GATEWAY_PUBLIC_KEY as a service has read it. */
+export const gatewayPublicKeys = readPublicKeys(gatewayKeys.publicKey) ?? new Map();
+
+/** Which service the gateway passes a request of the API on to. */
+const receivers: readonly [RegExp, Service][] = [
+  [/^\/api\/(payouts|payout-batches|automatic-payouts|refunds)\b|\/(refunds|return)\b/, 'payouts'],
+  [/^\/api\/(invoices|invoice-settings|payment-links)\b/, 'invoices'],
+  [/^\/api\/(webhooks|deliveries|events)\b/, 'webhooks'],
+];
+
+type Asserted = {
+  method: string;
+  /** With its query. */
+  path: string;
+  body?: string;
+  receiver?: Service;
+  scopes?: Identity['scopes'];
+  now?: Date | undefined;
+  privateKey?: string;
+};
+
+/** The header in which the gateway asserts whose request it is. */
+export function identityOf(
+  account: AccountId,
+  {
+    method,
+    path,
+    body = '',
+    receiver,
+    scopes,
+    now = new Date(),
+    privateKey = gatewayKeys.privateKey,
+  }: Asserted,
+): { [IDENTITY_HEADER]: string } {
+  const key = readSigningKey(privateKey);
+  invariant(key !== undefined, 'the keys of the tests are keys');
+  const to = receiver ?? receivers.find(([form]) => form.test(path))?.[1] ?? 'ledger';
+  const asserted = { receiver: to, method, path, body: Buffer.from(body) };
+  return { [IDENTITY_HEADER]: signIdentity(key, { account, scopes }, asserted, now) };
+}
 
 export type ApiAnswer = {
   status: number;
@@ -39,14 +79,18 @@ export async function api(
     now?: Date;
   } = {},
 ): Promise<ApiAnswer> {
-  const answer = await request(`http://127.0.0.1:${port}${path}`, {
+  const sent = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+  const url = new URL(`http://127.0.0.1:${port}${path}`);
+  const answer = await request(url, {
     method: method as Dispatcher.HttpMethod,
     headers: {
-      ...(account === undefined ? {} : identityOf(account, now)),
+      ...(account === undefined
+        ? {}
+        : identityOf(account, { method, path: url.pathname + url.search, body: sent ?? '', now })),
       'content-type': 'application/json',
       ...headers,
     },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(sent === undefined ? {} : { body: sent }),
   });
   const text = await answer.body.text();
   const isJson = text !== '' && String(answer.headers['content-type']).includes('json');

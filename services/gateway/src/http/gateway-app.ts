@@ -21,7 +21,13 @@ import {
 } from '../operations/admit-to-page.ts';
 import { authenticate, isStillValid, type TokenProblem } from '../operations/authenticate.ts';
 import type { Ports } from '../ports.ts';
-import { answerWithoutResponse, isOver, onlyReads, proxyContextOf } from '../proxy/proxy-response.ts';
+import {
+  answerWithoutResponse,
+  isOver,
+  onlyReads,
+  type ProxiedRequest,
+  proxyContextOf,
+} from '../proxy/proxy-response.ts';
 import type { Caller } from '../store/tokens.ts';
 import { type DocsAnswer, openDocs, sendDocs } from './docs/docs-app.ts';
 import { DOCS_PATH } from './docs/library.ts';
@@ -89,7 +95,7 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
       return isOver(res) ? undefined : tell(res, answer);
     }
 
-    req.headers = headersFor(req, res, { caller, client, body }, ports);
+    req.headers = headersFor(req, res, { caller, client, body, upstream }, ports);
     failpoint('gateway.admitted');
     await proxy.pass(req, res, { upstream, endless, body, tokenId: caller?.tokenId });
   });
@@ -241,6 +247,8 @@ function setHeaders(res: Response, rateLimit: RateLimitResult, { clock }: Ports)
   for (const [name, value] of rateLimitHeaders(rateLimit, clock.now())) res.setHeader(name, value);
 }
 
+const noBytes = Buffer.alloc(0);
+
 function headersFor(
   req: Request,
   res: Response,
@@ -248,14 +256,19 @@ function headersFor(
     caller,
     client,
     body,
-  }: { caller: Caller | undefined; client: string | undefined; body: Buffer | undefined },
-  { settings, clock }: Ports,
+    upstream,
+  }: Pick<ProxiedRequest, 'body' | 'upstream'> & { caller: Caller | undefined; client: string | undefined },
+  { signingKey, clock }: Ports,
 ): Request['headers'] {
   const headers = forwardedHeaders(req.headers);
   headers['x-request-id'] = String(res.getHeader('X-Request-Id'));
   headers['x-forwarded-for'] = client;
   if (caller !== undefined) {
-    headers[IDENTITY_HEADER] = signIdentity(settings.IDENTITY_SECRET.reveal(), caller, clock.now());
+    const { method, url } = req;
+    const request = { receiver: upstream, method, path: url, body: body ?? noBytes };
+    // Once for each request, because only what reads is sent a second time: see `mayTryAgain`.
+    const identity = { account: caller.account, scopes: caller.scopes ?? undefined };
+    headers[IDENTITY_HEADER] = signIdentity(signingKey, identity, request, clock.now());
   }
   // Always by length: two servers that disagree where a body ends can be made to see different requests.
   if (body !== undefined) headers['content-length'] = String(body.length);

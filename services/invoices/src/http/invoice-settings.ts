@@ -1,8 +1,9 @@
 import { currencyCodes } from '@quittance/shared/currencies';
 import { fieldsOf } from '@quittance/shared/exact-json';
 import { form } from '@quittance/shared/form';
-import { contextOf, merchantOnly, readBody, takesNoParameters } from '@quittance/shared/http';
+import { contextOf, readBody, takesNoParameters } from '@quittance/shared/http';
 import { answers, send } from '@quittance/shared/http-answers';
+import { merchantOnly } from '@quittance/shared/merchant-only';
 import { parseCents } from '@quittance/shared/money';
 import { ok, type Result } from '@quittance/shared/result';
 import { type Field, type FieldErrors, issueOf, messages, rules } from '@quittance/shared/validation';
@@ -16,7 +17,7 @@ import { settingsView } from '../views.ts';
 
 /** The defaults of an account's new invoices. */
 export function routeInvoiceSettings(app: Express, ports: Ports): void {
-  const merchant = merchantOnly(ports.settings.identitySecret, ports.clock);
+  const merchant = merchantOnly('invoices', ports.settings.gatewayKeys, ports.clock);
 
   app.get('/api/invoice-settings', merchant, takesNoParameters, async (_req, res) => {
     const stored = await ports.settingsOf(contextOf(res).identity.account);

@@ -4,7 +4,6 @@ import { currencyCodes } from '@quittance/shared/currencies';
 import { type Form, form } from '@quittance/shared/form';
 import {
   contextOf,
-  merchantOnly,
   readBody,
   takesNoParameters,
   unknownInput,
@@ -20,6 +19,7 @@ import {
 } from '@quittance/shared/http-answers';
 import { isIdempotencyKey, readKey } from '@quittance/shared/idempotency';
 import type { AccountId } from '@quittance/shared/ids';
+import { merchantOnly } from '@quittance/shared/merchant-only';
 import { type Cents, parseCents } from '@quittance/shared/money';
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
 import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
@@ -46,7 +46,7 @@ import { invoiceView, listItemView } from '../views.ts';
 
 /** What merchants ask about invoices, behind the gateway. */
 export function routeInvoices(app: Express, ports: Ports): void {
-  const merchant = merchantOnly(ports.settings.identitySecret, ports.clock);
+  const merchant = merchantOnly('invoices', ports.settings.gatewayKeys, ports.clock);
   const exports = csvExports(ports);
   app.get('/api/invoices', merchant, (req, res) => list(ports, exports, req, res));
   app.get('/api/invoices/:id', merchant, async (req, res) => send(res, await show(ports, req, res)));

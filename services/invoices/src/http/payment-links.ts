@@ -1,7 +1,6 @@
 import { form } from '@quittance/shared/form';
 import {
   contextOf,
-  merchantOnly,
   readBody,
   takesNoParameters,
   unknownInput,
@@ -15,6 +14,7 @@ import {
   send,
 } from '@quittance/shared/http-answers';
 import { isIdempotencyKey, readKey } from '@quittance/shared/idempotency';
+import { merchantOnly } from '@quittance/shared/merchant-only';
 import { pageForm, pageOf, pageView, placeOf } from '@quittance/shared/pages';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { rules } from '@quittance/shared/validation';
@@ -27,7 +27,7 @@ import { deactivateLink, findLink, listLinks, saveMaxOpen } from '../store/payme
 
 /** What merchants ask about payment links. */
 export function routePaymentLinks(app: Express, ports: Ports): void {
-  const merchant = merchantOnly(ports.settings.identitySecret, ports.clock);
+  const merchant = merchantOnly('invoices', ports.settings.gatewayKeys, ports.clock);
   app.get('/api/payment-links', merchant, async (req, res) => send(res, await list(ports, req, res)));
   app.get('/api/payment-links/:id', merchant, async (req, res) => send(res, await show(ports, req, res)));
   app.post('/api/payment-links', merchant, takesNoParameters, ...readBody, async (req, res) =>

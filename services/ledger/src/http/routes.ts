@@ -1,6 +1,7 @@
 import { csvExports } from '@quittance/shared/csv-export';
-import { contextOf, createApp, finishApp, merchantOnly, takesNoParameters } from '@quittance/shared/http';
+import { contextOf, createApp, finishApp, takesNoParameters } from '@quittance/shared/http';
 import { send } from '@quittance/shared/http-answers';
+import { merchantOnly } from '@quittance/shared/merchant-only';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import type { Express } from 'express';
 import type { Ports } from '../ports.ts';
@@ -14,7 +15,7 @@ export type HttpPorts = Pick<Ports, 'db' | 'settings'>;
 export function createHttp(ports: HttpPorts, parts: ServiceHttpParts): Express {
   const { db, settings } = ports;
   const app = createApp(parts);
-  const merchant = merchantOnly(settings.identitySecret, parts.clock);
+  const merchant = merchantOnly('ledger', settings.gatewayKeys, parts.clock);
 
   app.get('/api/balances', merchant, takesNoParameters, async (_req, res) => {
     const rows = await balancesOf(db, contextOf(res).identity.account);

@@ -7,7 +7,7 @@ import {
   otherBody,
   readKey,
 } from '@quittance/shared/idempotency';
-import type { AccountId } from '@quittance/shared/ids';
+import type { AccountId, AssertionId } from '@quittance/shared/ids';
 import type { Result } from '@quittance/shared/result';
 import type { FieldErrors } from '@quittance/shared/validation';
 import type { Request, Response } from 'express';
@@ -19,6 +19,7 @@ import { createdView, refusedView } from '../views.ts';
 /** An authenticated request for a payout or a refund. */
 export type PayoutCall = {
   account: AccountId;
+  assertionId: AssertionId;
   requestId: string;
   /** The header `Idempotency-Key`. */
   idempotencyKey: string | string[] | undefined;
@@ -34,18 +35,18 @@ export function payoutCallOf(
   asked: Buffer,
   returnsDeposit: string | null,
 ): PayoutCall {
-  const { identity, requestId } = contextOf(res);
+  const { identity, assertionId, requestId } = contextOf(res);
   const idempotencyKey = req.headers['idempotency-key'];
-  return { account: identity.account, requestId, idempotencyKey, asked, returnsDeposit };
+  return { account: identity.account, assertionId, requestId, idempotencyKey, asked, returnsDeposit };
 }
 
 /** Creates a payout or a refund. A request that repeats the Idempotency-Key must have the same bytes `asked`. */
 export async function payOnce(
   ports: Ports,
-  { account, requestId, idempotencyKey, asked, returnsDeposit }: PayoutCall,
+  { idempotencyKey, asked, ...call }: PayoutCall,
   readOrder: () => Result<PayoutOrder, FieldErrors> | Answer,
 ): Promise<Answer> {
-  const given = readKey(idempotencyKey, account, asked);
+  const given = readKey(idempotencyKey, call.account, asked);
   const key = given !== undefined && isIdempotencyKey(given) ? given : undefined;
   const earlier = key && (await answeredBefore(ports, key));
   if (earlier !== undefined) return earlier;
@@ -56,7 +57,7 @@ export async function payOnce(
   if (!order.ok) return answers.invalid({ ...order.refusal, ...badKey });
   if (Object.keys(badKey).length > 0) return answers.invalid(badKey);
 
-  const made = await requestPayout(ports, { ...order.value, account, returnsDeposit, requestId, key });
+  const made = await requestPayout(ports, { ...order.value, ...call, key });
   if (made.ok) return { status: 201, body: createdView(made.value) };
   if (made.refusal === 'key_taken' && key !== undefined) {
     // The other request took the key a moment ago. If it has freed the key again, the client may repeat its request.
@@ -105,6 +106,8 @@ const refusals = {
     'Other returns of these funds came first. Send the request again with at most what is left.',
   ),
   key_taken: answers.stillRunning,
+  // A gateway sends no request twice that changes something: somebody else has sent it again.
+  assertion_used: answers.unauthenticated,
   not_taken: answers.conflict('Another refund of this invoice came first. Send the request again.'),
   unavailable: answers.unavailable,
   halted: haltedAnswer,

@@ -38,7 +38,7 @@ type AskedBatch = { mode: BatchMode; given: GivenLine[]; nameOf: (line: number) 
 
 /** Creates a batch. A request that repeats the Idempotency-Key must have the same bytes and the same mode. */
 async function createBatch(ports: Ports, req: Request, res: Response): Promise<Answer> {
-  const { identity, requestId, rawBody } = contextOf(res);
+  const { identity, assertionId, requestId, rawBody } = contextOf(res);
   const query = String(new URLSearchParams(req.query as Record<string, string>));
   const asked = Buffer.concat([Buffer.from(`batch ${isFile(req) ? 'csv' : 'json'} ${query}\n`), rawBody]);
   const given = readKey(req.headers['idempotency-key'], identity.account, asked);
@@ -58,11 +58,20 @@ async function createBatch(ports: Ports, req: Request, res: Response): Promise<A
   if (mode === 'all_or_nothing' ? lines.some(isUnpayable) : lines.every(isUnpayable))
     return answers.unavailable;
 
-  const made = await createPayoutBatch(ports, { account: identity.account, mode, lines, requestId, key });
+  const made = await createPayoutBatch(ports, {
+    account: identity.account,
+    assertionId,
+    mode,
+    lines,
+    requestId,
+    key,
+  });
   if (made.ok) return { status: 201, body: createdBatchView(made.value) };
   switch (made.refusal) {
     case 'key_taken':
       return (key && (await answeredBefore(ports, key))) ?? answers.stillRunning;
+    case 'assertion_used':
+      return answers.unauthenticated;
     case 'unavailable':
       return answers.unavailable;
     case 'halted':

@@ -6,13 +6,13 @@ import {
   createApp,
   finishApp,
   type HttpParts,
-  merchantOnly,
   readBody,
   takesNoParameters,
   unknownParameters,
 } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import type { AccountId } from '@quittance/shared/ids';
+import { merchantOnly } from '@quittance/shared/merchant-only';
 import { units } from '@quittance/shared/money';
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
@@ -43,7 +43,7 @@ import { routeReturns } from './returns.ts';
 /** The service's HTTP interface, behind the gateway. */
 export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpParts, 'without'>): Express {
   const app = createApp(parts);
-  const merchant = merchantOnly(ports.settings.identitySecret, parts.clock);
+  const merchant = merchantOnly('payouts', ports.settings.gatewayKeys, parts.clock);
   const exports = csvExports(ports);
   app.get('/api/payouts', merchant, (req, res) => listPayouts(ports, exports, req, res));
   // Before the route of an id, which `quote` is not.

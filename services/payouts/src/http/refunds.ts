@@ -1,7 +1,7 @@
 import { assetSymbols, assets } from '@quittance/shared/assets';
 import { refundStatuses } from '@quittance/shared/events';
 import { type Form, form } from '@quittance/shared/form';
-import { contextOf, merchantOnly, readBody, unknownInput, unknownParameters } from '@quittance/shared/http';
+import { contextOf, readBody, unknownInput, unknownParameters } from '@quittance/shared/http';
 import {
   type AccessRefusal,
   type Answer,
@@ -11,6 +11,7 @@ import {
 } from '@quittance/shared/http-answers';
 import { type IdempotencyKey, isIdempotencyKey, readKey } from '@quittance/shared/idempotency';
 import type { AccountId, InvoiceId, RefundId } from '@quittance/shared/ids';
+import { merchantOnly } from '@quittance/shared/merchant-only';
 import { formatCents, formatUnits, type Units, units } from '@quittance/shared/money';
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
 import { assertNever, ok, type Result, refuse } from '@quittance/shared/result';
@@ -36,7 +37,7 @@ import { answeredBefore, refusalAnswer } from './pay-once.ts';
 
 /** What merchants ask about refunds. */
 export function routeRefunds(app: Express, ports: Ports): void {
-  const merchant = merchantOnly(ports.settings.identitySecret, ports.clock);
+  const merchant = merchantOnly('payouts', ports.settings.gatewayKeys, ports.clock);
   app.get('/api/refunds', merchant, async (req, res) => send(res, await listRefunds(ports, req, res)));
   app.get('/api/refunds/:id', merchant, async (req, res) => send(res, await showRefund(ports, req, res)));
   app.post('/api/refunds/:id/cancel', merchant, ...readBody, async (req, res) =>
@@ -130,7 +131,7 @@ const notCancelable = {
 
 async function refundInvoice(ports: Ports, req: Request, res: Response): Promise<Answer> {
   const id = String(req.params['id']);
-  const { identity, rawBody, body, requestId } = contextOf(res);
+  const { identity, assertionId, rawBody, body, requestId } = contextOf(res);
   const invoice = /^inv_[0-9a-z]{36}$/.test(id) ? await describeInvoice(ports, id as InvoiceId) : null;
   if (invoice === null) return answers.noModel('Invoice');
   if (invoice.account !== identity.account) return answers.unauthorized;
@@ -144,7 +145,7 @@ async function refundInvoice(ports: Ports, req: Request, res: Response): Promise
       const order = readRefundOrder(body, invoice, ports);
       if (!order.ok) return ok(answers.invalid(order.refusal));
       if (invoice.status !== 'paid' && invoice.paid === 0n) return ok(notPaid);
-      const made = await createRefund(ports, invoice, order.value, { requestId, key });
+      const made = await createRefund(ports, invoice, order.value, { assertionId, requestId, key });
       if (made.ok) return ok({ status: 201, body: made.value });
       return isProblem(made.refusal)
         ? ok(problemAnswer(made.refusal, invoice, order.value))
@@ -160,7 +161,7 @@ export async function claimDeposit(
   res: Response,
   { id, asked, deposit }: { id: string; asked: Buffer; deposit: UnresolvedDeposit },
 ): Promise<Answer> {
-  const { identity, body, requestId } = contextOf(res);
+  const { identity, assertionId, body, requestId } = contextOf(res);
   const { account } = identity;
   return refundOnce(
     ports,
@@ -177,7 +178,7 @@ export async function claimDeposit(
       const refused = tooLittleLeft(deposit, free, part.value);
       if (refused !== undefined) return ok(refused);
       const made = await createDepositClaim(ports, { id, account, asset }, part.value, order.value, {
-        ...{ requestId, key },
+        ...{ assertionId, requestId, key },
       });
       if (made.ok) return ok({ status: 201, body: made.value });
       return refuse(made.refusal as PayoutRefusal);
@@ -215,7 +216,7 @@ async function withClaimUrl({ db, settings }: Ports, answer: Answer): Promise<An
   const body = answer.body as { data?: { id?: RefundId; expires_at?: string | null } };
   const { data } = body;
   if (data?.id === undefined || typeof data.expires_at !== 'string') return answer;
-  const token = claimTokenOf(settings.identitySecret, data.id);
+  const token = claimTokenOf(settings.claimLinksSecret, data.id);
   const refund = await findRefundByClaim(db, claimHashOf(token));
   if (refund?.id !== data.id) return answer;
   return { ...answer, body: { ...body, data: { ...data, claim_url: claimUrlOf(settings, token) } } };

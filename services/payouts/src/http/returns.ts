@@ -1,6 +1,7 @@
 import { sleepBy } from '@quittance/shared/clock';
-import { contextOf, merchantOnly, readBody, unknownParameters } from '@quittance/shared/http';
+import { contextOf, readBody, unknownParameters } from '@quittance/shared/http';
 import { type Answer, answers, send } from '@quittance/shared/http-answers';
+import { merchantOnly } from '@quittance/shared/merchant-only';
 import { ok, refuse } from '@quittance/shared/result';
 import type { Express, Request, Response } from 'express';
 import { readReturnOrder } from '../payout-order.ts';
@@ -13,7 +14,7 @@ import { claimDeposit } from './refunds.ts';
 
 /** Returns of unresolved funds. The ledger answers what else merchants ask about them. */
 export function routeReturns(app: Express, ports: Ports): void {
-  const merchant = merchantOnly(ports.settings.identitySecret, ports.clock);
+  const merchant = merchantOnly('payouts', ports.settings.gatewayKeys, ports.clock);
   const waiting = { count: 0 };
   app.post('/api/unresolved/:id/return', merchant, ...readBody, async (req, res) =>
     send(res, await returnDeposit(ports, waiting, req, res)),

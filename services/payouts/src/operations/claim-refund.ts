@@ -72,6 +72,7 @@ export async function payClaim(
 
   const made = await requestPayout(ports, {
     account,
+    assertionId: null,
     asset,
     ...pays,
     takesAll: false,
@@ -97,6 +98,7 @@ export async function payClaim(
       return refuse('resolved');
     case 'halted':
     case 'key_taken':
+    case 'assertion_used':
     case 'unavailable':
       return refuse('unavailable');
     default:

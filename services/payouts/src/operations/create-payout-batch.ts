@@ -2,7 +2,7 @@ import type { Trx } from '@quittance/shared/db';
 import { brokenConstraint } from '@quittance/shared/db-errors';
 import { failpoint } from '@quittance/shared/failpoint';
 import { forgetKey, type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
-import { type AccountId, newBatchId, newPayoutId } from '@quittance/shared/ids';
+import { type AccountId, type AssertionId, newBatchId, newPayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import { ok, type Result, refuse } from '@quittance/shared/result';
@@ -39,6 +39,7 @@ type BatchPorts = Pick<Ports, 'db' | 'bus' | 'random' | 'clock' | 'logger' | 'wa
 
 export type BatchRequest = {
   account: AccountId;
+  assertionId: AssertionId;
   mode: BatchMode;
   /** In the mode all_or_nothing each has an order. */
   lines: readonly BatchOrderLine[];
@@ -52,11 +53,13 @@ export type BatchRequest = {
  * | refusal | meaning |
  * |---|---|
  * | `key_taken` | Another request with this idempotency key came first. |
+ * | `assertion_used` | The same assertion has created a batch before. Nothing was done. |
  * | `unavailable` | Nothing was paid and nothing will be. |
  * | `halted` | Payouts of an asset of an all_or_nothing batch are halted. Nothing was done. |
  * | a body | The ledger refused a line of an all_or_nothing batch. It is the body of the 400. |
  */
-export type BatchRefusal = 'key_taken' | 'unavailable' | 'halted' | { insufficientBalance: object };
+export type BatchRefusal = NotWritten | 'unavailable' | { insufficientBalance: object };
+type NotWritten = 'halted' | 'key_taken' | 'assertion_used';
 
 /**
  * Creates the payouts of a batch. All requests are stored before the ledger is asked. In the mode `each` every payout is
@@ -95,8 +98,8 @@ async function writeBatch(
   { db, random }: Pick<BatchPorts, 'db' | 'random'>,
   request: BatchRequest,
   draws = 1,
-): Promise<Result<Written, 'halted' | 'key_taken'>> {
-  const { account, mode, lines, key } = request;
+): Promise<Result<Written, NotWritten>> {
+  const { account, assertionId, mode, lines, key } = request;
   const id = newBatchId();
   try {
     const written = await db.transaction(async (trx) => {
@@ -109,15 +112,16 @@ async function writeBatch(
         throw new AssetHalted(first.order.asset);
       }
       const unpaidLines = unpaid.map(unpaidLineOf);
-      const batch = await insertBatch(trx, { id, account, mode, lines: lines.length, unpaidLines });
+      const given = { id, account, assertionId, mode, lines: lines.length, unpaidLines };
+      const batch = await insertBatch(trx, given);
       const orders = lines.flatMap((line): (PayoutOrder & { line: number })[] =>
         'order' in line && isPayable(line) ? [{ ...line.order, line: line.line }] : [],
       );
-      const given = orders.map(({ line: batchLine, ...order }) => {
+      const requests = orders.map(({ line: batchLine, ...order }) => {
         return { ...order, account, batchId: id, batchLine, id: newPayoutId(random) };
       });
-      const payouts = given.length === 0 ? [] : await insertBatchPayouts(trx, given);
-      const [left] = given.filter((one) => !payouts.some((payout) => payout.id === one.id));
+      const payouts = requests.length === 0 ? [] : await insertBatchPayouts(trx, requests);
+      const [left] = requests.filter((one) => !payouts.some((payout) => payout.id === one.id));
       // Halted between the two statements.
       if (left !== undefined) throw new AssetHalted(left.asset);
       return { batch, payouts };
@@ -127,6 +131,7 @@ async function writeBatch(
     if (error instanceof AssetHalted) return refuse('halted');
     const broken = brokenConstraint(error);
     if (broken === 'idempotency_keys_once') return refuse('key_taken');
+    if (broken === 'payout_batches_assertion_once') return refuse('assertion_used');
     if (broken === 'payouts_id_unique' && draws < ID_DRAWS_MAX) {
       return writeBatch({ db, random }, request, draws + 1);
     }

@@ -4,7 +4,7 @@ import { failpoint } from '@quittance/shared/failpoint';
 import { freshFiatRate, noFiatRate } from '@quittance/shared/fiat-rate';
 import { Unavailable } from '@quittance/shared/http';
 import { type IdempotencyKey, takeKey } from '@quittance/shared/idempotency';
-import { type AccountId, newRefundId } from '@quittance/shared/ids';
+import { type AccountId, type AssertionId, newRefundId } from '@quittance/shared/ids';
 import { formatRate, type RatePair, type Units, units } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { ok, type Result, refuse } from '@quittance/shared/result';
@@ -34,7 +34,7 @@ const DAY_MS = 86_400_000;
 /** Other refunds of the invoice may come first so often. */
 const TRIES_MAX = 5;
 
-type Asked = { requestId: string; key: IdempotencyKey | undefined };
+type Asked = { assertionId: AssertionId; requestId: string; key: IdempotencyKey | undefined };
 
 /** The body of the 201. */
 type Created = Result<object, RefundRefusal | PayoutRefusal>;
@@ -64,7 +64,7 @@ export async function createRefund(
     if (found.value.amount < dust) return refuse({ problem: 'too_small', refunded, dust });
 
     const refund = {
-      ...newRefund(ports, invoice, order),
+      ...newRefund(ports, invoice, order, asked),
       ...found.value,
       ratesNow: now?.stored ?? null,
       currency: invoice.currency,
@@ -127,8 +127,10 @@ const newRefund = (
     externalId,
     metadata,
   }: Pick<RefundOrder, 'requested' | 'rate' | 'externalId' | 'metadata'>,
+  { assertionId }: Pick<Asked, 'assertionId'>,
 ): Begun => ({
   id: newRefundId(),
+  assertionId,
   account,
   asset,
   requested,
@@ -151,9 +153,10 @@ async function payRefund(
 ): Promise<Created> {
   let stored: StoredRefund | undefined;
   const answer = () => createdRefundView(stored ?? refund, null);
-  const { id, invoiceId, account, asset, amount, externalId, metadata } = refund;
+  const { id, assertionId, invoiceId, account, asset, amount, externalId, metadata } = refund;
   const made = await requestPayout(ports, {
     account,
+    assertionId,
     asset,
     amount,
     takesAll: false,
@@ -186,7 +189,7 @@ async function storeLink(
   expiresInDays: number,
   insert: Insert,
 ): Promise<Created> {
-  const token = claimTokenOf(settings.identitySecret, refund.id);
+  const token = claimTokenOf(settings.claimLinksSecret, refund.id);
   const link: NewRefund = {
     ...refund,
     state: 'claimable',
@@ -208,7 +211,9 @@ async function storeLink(
     if (isWritten) throw new Error('it is not known whether the claim link was stored', { cause: error });
     if (error instanceof RefundNotTaken) return refuse('not_taken');
     if (error instanceof DepositTaken) return refuse(error.left > 0n ? 'too_large' : 'already_returned');
-    if (brokenConstraint(error) === 'idempotency_keys_once') return refuse('key_taken');
+    const broken = brokenConstraint(error);
+    if (broken === 'idempotency_keys_once') return refuse('key_taken');
+    if (broken === 'refunds_assertion_once') return refuse('assertion_used');
     throw error;
   }
   failpoint('payouts.refund_link_stored');
@@ -226,7 +231,7 @@ export async function createDepositClaim(
   { expiresInDays, externalId, metadata }: DepositClaimOrder,
   asked: Asked,
 ): Promise<Created> {
-  const begun = newRefund(ports, deposit, { requested, rate: 'then', externalId, metadata });
+  const begun = newRefund(ports, deposit, { requested, rate: 'then', externalId, metadata }, asked);
   const noWorth = { ratesNow: null, currency: null, worth: null };
   const refund = { ...begun, share: takes, amount: takes, ...noWorth, invoiceId: null, depositId: id };
   return storeLink(ports, refund, asked, expiresInDays, async (trx, link) => {

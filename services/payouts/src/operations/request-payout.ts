@@ -6,7 +6,7 @@ import { brokenConstraint, isDatabaseDown, UnknownOutcome } from '@quittance/sha
 import { failpoint } from '@quittance/shared/failpoint';
 import type { Answer } from '@quittance/shared/http-answers';
 import { forgetKey, type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
-import { type AccountId, newPayoutId, type PayoutId } from '@quittance/shared/ids';
+import { type AccountId, type AssertionId, newPayoutId, type PayoutId } from '@quittance/shared/ids';
 import { reason } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { appendToOutbox } from '@quittance/shared/outbox';
@@ -44,6 +44,8 @@ type RequestPorts = Pick<Ports, 'db' | 'bus' | 'random' | 'clock' | 'logger' | '
 
 export type PayoutRequest = PayoutOrder & {
   account: AccountId;
+  /** The assertion that asks for it; null when a rule or a claim link does. */
+  assertionId: AssertionId | null;
   /** The deposit whose unresolved funds are refunded; none to pay from the balance. */
   returnsDeposit?: string | null;
   /** Whether a rule requests it. */
@@ -62,6 +64,7 @@ export type PayoutRequest = PayoutOrder & {
  * | refusal | meaning |
  * |---|---|
  * | `key_taken` | Another request with this idempotency key came first. |
+ * | `assertion_used` | The same assertion has created a payout or a refund before. Nothing was done. |
  * | `unavailable` | It is unknown whether the ledger has placed the hold, so this request is never paid. |
  * | `halted` | Payouts of the asset are halted. Nothing was done. |
  * | `not_taken` | The refund is not there to be paid any more, or the payout is not wanted any more. Nothing was done. |
@@ -73,6 +76,7 @@ export type PayoutRequest = PayoutOrder & {
 export type PayoutRefusal =
   | 'halted'
   | 'key_taken'
+  | 'assertion_used'
   | 'unavailable'
   | 'not_taken'
   | 'already_returned'
@@ -137,9 +141,7 @@ async function writeRequest(
   { db, random }: Pick<RequestPorts, 'db' | 'random'>,
   request: PayoutRequest,
   draws = 1,
-): Promise<
-  Result<Payout, 'halted' | 'key_taken' | 'not_taken' | 'already_returned' | 'too_large' | 'unavailable'>
-> {
+): Promise<Result<Payout, Exclude<PayoutRefusal, keyof typeof refusedView | InsufficientBalance>>> {
   const { key, refund, isStillWanted, returnsDeposit = null } = request;
   const ofRefund = { refundId: refund?.id ?? null, invoiceId: refund?.invoiceId ?? null };
   const payout = { ...request, ...ofRefund, returnsDeposit, id: newPayoutId(random) };
@@ -165,6 +167,8 @@ async function writeRequest(
     if (error instanceof DepositTaken) return refuse(error.left > 0n ? 'too_large' : 'already_returned');
     const broken = brokenConstraint(error);
     if (broken === 'idempotency_keys_once') return refuse('key_taken');
+    if (broken === 'payouts_assertion_once' || broken === 'refunds_assertion_once')
+      return refuse('assertion_used');
     if (broken === 'payouts_one_of_refund') return refuse('not_taken');
     if (broken === 'payouts_id_unique' && draws < ID_DRAWS_MAX) {
       return writeRequest({ db, random }, request, draws + 1);

@@ -96,7 +96,7 @@ async function run(ports: RunPorts, rule: AutomaticPayout): Promise<Run> {
   if (pays === undefined) return { payoutId: null, error: null };
   const requestId = newRequestId(ports.clock.now());
   const made = await requestPayout(ports, {
-    ...{ ...order, ...pays, account, requestId, key: undefined },
+    ...{ ...order, ...pays, account, assertionId: null, requestId, key: undefined },
     isAutomatic: true,
     isStillWanted: (trx) => lockClaimed(trx, rule),
   });

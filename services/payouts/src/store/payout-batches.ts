@@ -1,6 +1,6 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
-import type { AccountId, BatchId, PayoutId } from '@quittance/shared/ids';
+import type { AccountId, AssertionId, BatchId, PayoutId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import { listPage, type Place } from '@quittance/shared/pages';
 import type { BatchMode } from '../batch-order.ts';
@@ -27,13 +27,17 @@ const columns = 'id, account_id as account, mode, lines, unpaid_lines, available
 
 const insert = query<PayoutBatch>(
   'payout_batches_insert',
-  `insert into payout_batches (id, account_id, mode, lines, unpaid_lines) values ($1, $2, $3, $4, $5) returning ${columns}`,
+  `insert into payout_batches (id, account_id, mode, lines, unpaid_lines, assertion_id)
+   values ($1, $2, $3, $4, $5, $6) returning ${columns}`,
 );
+
+type NewBatch = Omit<PayoutBatch, 'available' | 'createdAt' | 'finishedAt'> & { assertionId: AssertionId };
 
 export const insertBatch = (
   trx: Trx,
-  { id, account, mode, lines, unpaidLines }: Omit<PayoutBatch, 'available' | 'createdAt' | 'finishedAt'>,
-): Promise<PayoutBatch> => trx.one(insert, [id, account, mode, lines, JSON.stringify(unpaidLines)]);
+  { id, account, mode, lines, unpaidLines, assertionId }: NewBatch,
+): Promise<PayoutBatch> =>
+  trx.one(insert, [id, account, mode, lines, JSON.stringify(unpaidLines), assertionId]);
 
 const selectOne = query<PayoutBatch>(
   'payout_batches_one',
@@ -107,7 +111,7 @@ const insertRequests = query<Payout & { batchLine: number }>(
 
 export type NewBatchPayout = Omit<
   NewPayout,
-  'takesAll' | 'returnsDeposit' | 'isAutomatic' | 'refundId' | 'invoiceId'
+  'assertionId' | 'takesAll' | 'returnsDeposit' | 'isAutomatic' | 'refundId' | 'invoiceId'
 > & {
   batchId: BatchId;
   batchLine: number;

@@ -2,6 +2,7 @@ import { type AssetSymbol, assetSymbols, assets, type Chain } from '@quittance/s
 import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import {
   type AccountId,
+  type AssertionId,
   type InvoiceId,
   newEventId,
   type PayoutId,
@@ -95,9 +96,7 @@ export const requestColumns = {
 
 const requests = bulk({
   ...requestColumns,
-  returnsDeposit: 'text',
-  refundId: 'text',
-  invoiceId: 'text',
+  ...{ assertionId: 'text', returnsDeposit: 'text', refundId: 'text', invoiceId: 'text' },
   takesAll: 'bool',
   isAutomatic: 'automatic bool',
 });
@@ -123,6 +122,7 @@ export type NewPayout = Pick<
   | 'metadata'
   | 'usdRate'
 > & {
+  assertionId: AssertionId | null;
   /** Until the ledger has decided, `amount` is the least that it may be. */
   takesAll: boolean;
   isAutomatic?: boolean;
@@ -130,8 +130,8 @@ export type NewPayout = Pick<
 
 /** Stores a request before the ledger is asked to reserve its money. Undefined when payouts of its asset are halted. */
 export const insertRequested = (db: Queryable, { isAutomatic = false, ...payout }: NewPayout) => {
-  const row = { ...payout, isAutomatic, metadata: JSON.stringify(payout.metadata) };
-  return db.maybe(insertRequest, requests.values([row]));
+  const metadata = JSON.stringify(payout.metadata);
+  return db.maybe(insertRequest, requests.values([{ ...payout, isAutomatic, metadata }]));
 };
 
 // One statement, because a client waits for it: the move, its event and the answer that its key keeps.

@@ -1,6 +1,6 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Currency } from '@quittance/shared/currencies';
-import type { AccountId, InvoiceId, PayoutId, RefundId } from '@quittance/shared/ids';
+import type { AccountId, AssertionId, InvoiceId, PayoutId, RefundId } from '@quittance/shared/ids';
 import type { Metadata } from '@quittance/shared/metadata';
 import type { Cents, Units } from '@quittance/shared/money';
 import type { FiatRate, Quote } from '@quittance/shared/quotes';
@@ -43,7 +43,10 @@ export type StoredRefund = {
 };
 
 /** `claimHash`: the SHA-256 of the token of its claim link. */
-export type NewRefund = Omit<StoredRefund, 'version' | 'unfundedSince'> & { claimHash: Buffer | null };
+export type NewRefund = Omit<StoredRefund, 'version' | 'unfundedSince'> & {
+  assertionId: AssertionId;
+  claimHash: Buffer | null;
+};
 
 const names = [
   'id',

@@ -38,6 +38,7 @@ const expireOfInvoice = query<StoredRefund>(
 
 const rows = bulk({
   id: 'text',
+  assertionId: 'text',
   account: 'account_id text',
   invoiceId: 'text',
   depositId: 'text',

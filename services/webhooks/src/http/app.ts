@@ -1,4 +1,5 @@
-import { createApp, finishApp, type HttpParts, merchantOnly } from '@quittance/shared/http';
+import { createApp, finishApp, type HttpParts } from '@quittance/shared/http';
+import { merchantOnly } from '@quittance/shared/merchant-only';
 import type { Express } from 'express';
 import type { Ports } from '../ports.ts';
 import { routeDeliveries } from './deliveries.ts';
@@ -8,7 +9,7 @@ import { routePublicKeys } from './public-keys.ts';
 
 export function createHttp(ports: Ports, parts: HttpParts): Express {
   const app = createApp({ ...parts, lists: ['kinds'] });
-  const merchant = merchantOnly(ports.settings.identitySecret, ports.clock);
+  const merchant = merchantOnly('webhooks', ports.settings.gatewayKeys, ports.clock);
   routeEndpoints(app, merchant, ports);
   routeDeliveries(app, merchant, ports);
   routeEvents(app, merchant, ports);

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, test } from '@jest/globals';
 import type { Receiver } from '@quittance/testkit/receiver';
-import { type MerchantAt, merchantAt } from '../test/merchant-at.ts';
+import { type MerchantAt, merchantAt } from './merchant-at.ts';
 
 /** The commands of a merchant, at an API that answers what a test wants. */
 

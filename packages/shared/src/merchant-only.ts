@@ -1,0 +1,28 @@
+import type { RequestHandler } from 'express';
+import type { Clock } from './clock.ts';
+import type { Service } from './events.ts';
+import type { GatewayPublicKeys } from './gateway-keys.ts';
+import { bytesOf, context, readBytes, Unavailable } from './http.ts';
+import { answers, send } from './http-answers.ts';
+import { IDENTITY_HEADER, isBodyOf, verifyIdentity } from './identity.ts';
+
+/**
+ * Lets a merchant's request through: one of which the gateway has asserted to this service whose it is. The body is read here,
+ * because the assertion is of its bytes too.
+ */
+export function merchantOnly(receiver: Service, keys: GatewayPublicKeys, clock: Clock): RequestHandler {
+  return (req, res, next) => {
+    const request = { receiver, method: req.method, path: req.originalUrl };
+    const assertion = verifyIdentity(keys, req.headers[IDENTITY_HEADER], request, clock.now());
+    if (assertion === undefined) return send(res, answers.unauthenticated);
+    // Held up on its way, or the clocks disagree. Its client is known, and nothing was done.
+    if (assertion === 'stale') return next(new Unavailable('the gateway signed this request too long ago'));
+    readBytes(req, res, (error?: unknown) => {
+      if (error !== undefined) return next(error);
+      const rawBody = bytesOf(req);
+      if (!isBodyOf(assertion, rawBody)) return send(res, answers.unauthenticated);
+      Object.assign(context(res), { identity: assertion.identity, assertionId: assertion.id, rawBody });
+      next();
+    });
+  };
+}
