@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
 import { verifyWebhook } from '@quittance/client';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
-import { type MerchantAt, merchantAt } from './merchant-at.ts';
 import { listenSecret } from '../src/listen-command.ts';
+import { type MerchantAt, merchantAt } from './merchant-at.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'quittance-listen-'));
 afterAll(() => rmSync(home, { recursive: true }));
