@@ -20,6 +20,7 @@ import { checkAnswer } from '@quittance/testkit/documented-answers';
 import { ethereumCustomer } from '@quittance/testkit/ethereum-customer';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Merchant, merchant } from '@quittance/testkit/merchant';
+import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
 import { startSomewhere, testSettings } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { solanaCustomer } from '@quittance/testkit/solana-customer';
@@ -77,7 +78,7 @@ beforeAll(async () => {
       isMining = false;
     });
   }, BLOCK_EVERY_MS);
-});
+}, STACK_STARTED_WITHIN_MS);
 afterAll(async () => {
   clearInterval(clock);
   await eventually(() => expect(isMining).toBe(false));
