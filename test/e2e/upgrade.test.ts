@@ -74,9 +74,8 @@ beforeAll(async () => {
   clock = setInterval(() => {
     if (isMining) return;
     isMining = true;
-    void Promise.all([customerOf('ETH').mine(1), customerOf('BTC').mine(1)]).finally(() => {
-      isMining = false;
-    });
+    const mined = Promise.all([customerOf('ETH').mine(1), customerOf('BTC').mine(1)]);
+    void mined.finally(() => (isMining = false));
   }, BLOCK_EVERY_MS);
 }, STACK_STARTED_WITHIN_MS);
 afterAll(async () => {
