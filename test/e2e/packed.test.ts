@@ -28,7 +28,7 @@ const root = join(import.meta.dirname, '../..');
 const dir = mkdtempSync(join(tmpdir(), 'quittance-packed-'));
 const project = join(dir, 'project');
 const installed = (path: string) => join(project, 'node_modules', path);
-const INSTALLED_WITHIN_MS = 120_000;
+const INSTALLED_WITHIN_MS = 300_000;
 /** With the time in which nats-server is fetched, and a busy machine loads all modules from their tarballs for the first time. */
 const PAID_WITHIN_MS = 90_000;
 /** Of six commands, each a process. */
