@@ -1,6 +1,9 @@
 import { type AssetSymbol, assets, type Chain } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
 import { z } from 'zod';
+import { payOnBitcoin } from './bitcoin.ts';
+import { payOnEthereum } from './ethereum.ts';
+import { payOnSolana } from './solana.ts';
 
 /** The chain nodes of a sandbox, as its sandbox.json lists them. A machine may have none for some chains. */
 export const nodesSchema = z.object({
@@ -16,13 +19,9 @@ type Payment = { to: string; amount: Units };
 export async function payFromFaucet(nodes: Nodes, asset: AssetSymbol, payment: Payment): Promise<string> {
   const { chain } = assets[asset];
   const { ethereum, bitcoin, solana } = nodes;
-  // Each chain's library takes a second to load, of a command that a person types.
-  if (chain === 'ethereum')
-    return await (await import('./ethereum.ts')).payOnEthereum(ethereum, asset, payment);
-  if (chain === 'bitcoin' && bitcoin !== undefined)
-    return await (await import('./bitcoin.ts')).payOnBitcoin(bitcoin, [payment]);
-  if (chain === 'solana' && solana !== undefined)
-    return await (await import('./solana.ts')).payOnSolana(solana, [{ asset, ...payment }]);
+  if (chain === 'ethereum') return await payOnEthereum(ethereum, asset, payment);
+  if (chain === 'bitcoin' && bitcoin !== undefined) return await payOnBitcoin(bitcoin, [payment]);
+  if (chain === 'solana' && solana !== undefined) return await payOnSolana(solana, [{ asset, ...payment }]);
   throw new Error(`this sandbox has no node of ${nameOf(chain)}, so nobody can pay ${asset} here`);
 }
 
