@@ -35,6 +35,7 @@ export async function startMoneyOut(terms: Terms, settings: Record<string, strin
   const config = loadConfig('payouts', configSchema, {
     ...fixture.settingsOf('payouts'),
     WALLET_SEED: SEED,
+    CLAIM_LINKS_SECRET: 'c'.repeat(32),
     PAYOUTS_EVERY_MS: '100',
     ...settings,
   });
