@@ -22,6 +22,8 @@ export type LogLines = {
   said(service: Service, what: RegExp, over?: RegExp): Promise<void>;
   /** The last that a service has said of this kind, since the beginning. */
   last(service: Service, what: RegExp): string | undefined;
+  /** How often a service has said something like this, since the beginning. */
+  count(service: Service, what: RegExp): number;
   /**
    * What no reader can use, since the mark: no log line, a stack trace without our code, the same again and again.
    * @param strikes how often the fault occurred again in that time: each may be logged
@@ -49,10 +51,9 @@ export function logLines({ stack }: Pick<Quittance, 'stack'>): LogLines {
       .split('\n')
       .filter((line) => line !== '');
 
+  const allOf = (service: Service): string[] => readFileSync(fileOf(service), 'utf8').split('\n');
   const last = (service: Service, what: RegExp): string | undefined =>
-    readFileSync(fileOf(service), 'utf8')
-      .split('\n')
-      .findLast((line) => what.test(line));
+    allOf(service).findLast((line) => what.test(line));
 
   return {
     mark() {
@@ -67,6 +68,7 @@ export function logLines({ stack }: Pick<Quittance, 'stack'>): LogLines {
         throw new Error(`${service} did not say ${what}, but:\n${worth.slice(-20).join('\n')}`);
       }, WRITTEN_WITHIN_MS),
     last,
+    count: (service, what) => allOf(service).filter((line) => what.test(line)).length,
     unusable: (strikes = 0) =>
       services.flatMap((service) => unusableIn(service, linesOf(service), TIMES_MAX + strikes)),
   };
