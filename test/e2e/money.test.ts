@@ -110,14 +110,14 @@ beforeAll(async () => {
   mineByTheClock();
   for (const asset of matrix) {
     // So many at once are as many as two cores carry out in time.
-    const lanes = Array.from({ length: AT_ONCE_PER_ASSET }, () => Promise.resolve());
+    const queues = Array.from({ length: AT_ONCE_PER_ASSET }, () => Promise.resolve());
     for (const [i, [name, play]] of Object.entries(scenarios).entries()) {
-      const lane = i % AT_ONCE_PER_ASSET;
-      const played = (lanes[lane] ?? Promise.resolve()).then(async () =>
+      const queue = i % AT_ONCE_PER_ASSET;
+      const played = (queues[queue] ?? Promise.resolve()).then(async () =>
         play(await fixture(quittance, asset), asset),
       );
       start(`${asset} ${name}`, played);
-      lanes[lane] = played.catch(() => undefined);
+      queues[queue] = played.catch(() => undefined);
     }
   }
   start('batch', batchAndAutomaticPayout(quittance));
