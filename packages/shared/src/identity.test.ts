@@ -76,7 +76,7 @@ describe('an assertion', () => {
     expect(assertionIn(again).id).not.toBe(assertionIn(signed).id);
   });
 
-  test('with a changed account is nobody’s', () => {
+  test('with a changed account is refused', () => {
     const [version, id, claims = '', signature] = signed.split('.');
     const changed = Buffer.from(claims, 'base64url').toString().replace('acc_1', 'acc_2');
     expect(changed).toContain('acc_2');
@@ -85,7 +85,7 @@ describe('an assertion', () => {
     ).toBeUndefined();
   });
 
-  test('that is cut off, has too much or is none is nobody’s, also when it is old', () => {
+  test('that is cut off, has too much or is none is refused, also when it is old', () => {
     const [version, id, claims, signature] = signed.split('.');
     const forms = [
       ...Array.from({ length: signed.length }, (_, length) => signed.slice(0, length)),
@@ -107,7 +107,7 @@ describe('an assertion', () => {
     }
   });
 
-  test('by a key that the service does not know is nobody’s, also under the id of one that it knows', () => {
+  test('by a key that the service does not know is refused, also under the id of one that it knows', () => {
     const foreign = aKey();
     const byForeign = signIdentity(foreign.signing, { account }, { ...request, body }, now);
     const underKnown = signIdentity(

@@ -70,7 +70,7 @@ export async function migrateService({
 
 /**
  * Each file in a transaction of its own: what one locked is free before the next begins. Services of the release before
- * run beside it, and lock the same tables in another order. A schema without any table is nobody's yet: there all files
+ * run beside it, and lock the same tables in another order. No service uses a schema without any table yet: there all files
  * go in one transaction, which costs a fifth of the time.
  */
 async function applyAll(db: knex.Knex, settings: knex.Knex.MigratorConfig): Promise<string[]> {

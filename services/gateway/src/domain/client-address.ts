@@ -45,7 +45,7 @@ export function parseNetworks(text: string): readonly Network[] | undefined {
 
 /**
  * One address, or a network as address/bits: what the list of a token has. A name, a port, and a network whose address is not
- * its first one are none: whoever wrote 10.0.0.1/8 may have meant either.
+ * its first one are none: 10.0.0.1/8 may mean the address or the network.
  */
 export function readNetwork(text: string): Network | undefined {
   if (!/^[\da-f.:]+(?:\/\d{1,3})?$/i.test(text) || /^[\d.]+:\d/.test(text)) return undefined;

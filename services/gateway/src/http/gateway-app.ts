@@ -83,7 +83,7 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
     res.locals['isReading'] = false;
     if (body === 'broken_off' || isOver(res)) return;
     if (body === 'too_large') return tell(res, answers.tooLarge);
-    // Without this, whoever sends slowly begins before a token is revoked what is carried out after.
+    // A request whose body comes slowly may begin before its token is revoked: it must not be carried out afterwards.
     const isSlow = performance.now() - beganMs > SLOW_BODY_MS;
     if (caller !== undefined && isSlow && !(await isStillValid(ports, caller))) {
       return tell(res, { ...answers.unauthenticated, headers: challengeOf('not_valid') });

@@ -1,7 +1,7 @@
 import { type Queryable, query } from '@quittance/shared/db';
 import type { AccountId, TokenId } from '@quittance/shared/ids';
 import { countOf, type Place, pageOfFound } from '@quittance/shared/pages';
-import { type Token, tokenColumns, tokenTables } from './tokens.ts';
+import { isValid, type Token, tokenColumns, tokenTables } from './tokens.ts';
 
 /** What only requests of merchants ask about the tokens of their account. */
 
@@ -26,7 +26,7 @@ export async function tokensPage(
 const countCounted = query<{ total: number }>(
   'own_tokens_counted',
   `select count(*)::int as total from tokens where account_id = $1
-     and (created_at > now() - interval '1 day' or (revoked_at is null and (expires_at is null or expires_at > now())))`,
+     and (created_at > now() - interval '1 day' or (${isValid('tokens')}))`,
 );
 
 /** Those that are valid, and those that were created within a day. */

@@ -181,12 +181,15 @@ const selectToken = query<Token>(
 export const tokenById = (db: Queryable, id: string): Promise<Token | undefined> =>
   db.maybe(selectToken, [id]);
 
-// The database's clock decides about expiry, so that all gateways agree.
+/** SQL: the token in `row` is valid. The database's clock decides about expiry, so that all gateways agree. */
+export const isValid = (row: string): string =>
+  `${row}.revoked_at is null and (${row}.expires_at is null or ${row}.expires_at > now())`;
+
 const selectCallers = query<Caller>(
   'callers_select',
   `select t.hash, t.id as token_id, t.account_id as account, a.requests_per_minute, t.scopes, t.allowed_ips, t.expires_at
    from tokens t join accounts a on a.id = t.account_id
-   where t.hash = any($1::bytea[]) and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`,
+   where t.hash = any($1::bytea[]) and ${isValid('t')}`,
 );
 
 /**
@@ -220,7 +223,7 @@ export const recentlyUsedTokens = (
 
 const selectEnded = query<{ id: TokenId }>(
   'tokens_ended',
-  `select id from tokens where id = any($1::text[]) and (revoked_at is not null or expires_at <= now())`,
+  `select id from tokens where id = any($1::text[]) and not (${isValid('tokens')})`,
 );
 
 /** Those of these tokens that are let in no more: revoked, or expired by the database's clock. */
