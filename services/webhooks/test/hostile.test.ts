@@ -4,14 +4,17 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { sleep, systemClock } from '@quittance/shared/clock';
 import { eventually } from '@quittance/testkit/eventually';
+import { patient } from '@quittance/testkit/patience';
 import { deleteEndpoint } from '../src/operations/endpoints.ts';
 import { createWebhookSender } from '../src/webhook-sender.ts';
 import { startWorkers } from '../src/workers.ts';
 import { anAccount, anEvent, openFixture } from './fixture.ts';
 
+// Most of it is waiting for endpoints that never answer.
+jest.setTimeout(patient(60_000));
 const GOOD_ENDPOINTS = 49;
 const PER_ACCOUNT = 7;
 const BACKLOG = 30;
