@@ -1,9 +1,9 @@
 import { drawActors, runPayer } from './actors.ts';
-import type { ReorgFate } from './chain.ts';
 import type { Environment } from './environment.ts';
 import { nothingAsked, repeatAll, runMerchant } from './merchant.ts';
 import { runOperator } from './operator.ts';
 import type { Process, SimService } from './process.ts';
+import { drawReorganisations, type Reorganisation } from './reorganisations.ts';
 import { payTooLate } from './unresolved-client.ts';
 import {
   PAYS_IN,
@@ -48,9 +48,11 @@ export class Scenario {
 
   /** @returns what does not end, or else what clients who ask again hear wrong */
   async run(): Promise<string[]> {
-    const { chance, hasLateFunds } = this.#environment;
-    if (hasLateFunds)
-      await payTooLate(this.#environment, (...step) => this.#one(...step).then(() => this.#drain()));
+    const { chance } = this.#environment;
+    const late = await payTooLate(this.#environment, (...step) =>
+      this.#one(...step).then(() => this.#drain()),
+    );
+    if (late.length > 0) return late;
     const { flow, customers, clients } = drawActors(this.#environment);
     for (let n = customers; n > 0; n--) this.#begin(() => runPayer(this.#environment, this.asked));
     for (let n = clients; n > 0; n--) this.#begin(() => this.#client());
@@ -73,7 +75,7 @@ export class Scenario {
   async #storm(actors: number): Promise<void> {
     const environment = this.#environment;
     const { chance, scheduler, chain } = environment;
-    const reorgsToDepth = chance.oneOf([0, 1, 1, 2, chain.minConfirmations + 1]);
+    const reorganisation = drawReorganisations(environment);
     const isRough = chance.percent(40);
     for (let i = chance.between(STEPS.least, STEPS.most + STEPS.each * actors); i > 0; i--) {
       const wanted = this.#wanted();
@@ -83,11 +85,10 @@ export class Scenario {
       else if (roll < 86 && isRough) this.#changeChain(() => chain.forgetPool());
       else if (roll < 88 && isRough) this.#changeChain(() => chain.mineOld());
       else if (roll < 90 && isRough) chain.setFees(chance.percent(50) ? 'high' : 'usual');
-      else if (roll < 93 && reorgsToDepth > 0) {
-        const fate = chance.oneOf<ReorgFate>(['pending', 'moved', 'forgotten', 'replaced']);
-        const depth = chance.percent(50) ? reorgsToDepth : chance.between(1, reorgsToDepth);
-        this.#changeChain(() => this.#reorganise(depth, fate));
-        environment.tell(environment.outside, `reorganisation: ${fate}`);
+      else if (roll < 93 && reorganisation !== undefined) {
+        const drawn = reorganisation();
+        this.#changeChain(() => this.#reorganise(drawn));
+        environment.tell(environment.outside, `reorganisation: ${drawn.fate}`);
       } else if (roll < 94 && isRough) this.#setBack();
       else if (roll < 95) this.#start(...this.#any());
       else if (roll < 97 && isRough) await this.#wait();
@@ -98,7 +99,7 @@ export class Scenario {
     }
   }
 
-  #reorganise(depth: number, fate: ReorgFate): void {
+  #reorganise({ depth, fate }: Reorganisation): void {
     const { chain, taken } = this.#environment;
     const before = chain.truth();
     const stayed = chain.reorg(depth, fate);

@@ -73,7 +73,7 @@ export const depositMutants: readonly Mutant[] = [
   {
     name: 'late-is-credited',
     what: 'money that came too late or too little goes to the balance without the merchant’s decision',
-    shows: /went to available/,
+    shows: /went to available|came too late are not unresolved/,
     apply(wiring) {
       ledgerSees(wiring, async (_trx, events) =>
         events.map((event) =>
