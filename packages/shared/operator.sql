@@ -12,25 +12,6 @@ drop function if exists operator.requeue(text, text, text);
 drop function if exists operator.requeue(text, text, text, boolean);
 drop function if exists operator.note(text, text, text);
 
--- The audit log of operators: each row is written in the transaction of the change.
-do $$ begin
-  -- The former release called it deeds.
-  if to_regclass('operator.deeds') is not null then
-    alter table operator.deeds rename to audit_log;
-    alter table operator.audit_log rename column deed to action;
-    alter index operator.deeds_pkey rename to audit_log_pkey;
-    alter sequence operator.deeds_seq_seq rename to audit_log_seq_seq;
-  end if;
-end $$;
-create table if not exists operator.audit_log (
-  seq bigint generated always as identity primary key,
-  at timestamptz not null default now(),
-  actor text not null,
-  action text not null,
-  subject text not null
-);
-grant select on operator.audit_log to quittance_operator;
-
 grant usage on schema gateway, invoices, payouts, ledger, webhooks, auditor to quittance_operator;
 
 -- The records that the auditor reads: before payouts of an asset are resumed, every row is checked once more.
@@ -51,7 +32,7 @@ begin
 end $$;
 
 grant select on
-  gateway.accounts,
+  gateway.accounts, gateway.audit_log,
   invoices.invoices, invoices.unchosen_invoices, invoices.deposits, invoices.mempool_payments, invoices.cursors, invoices.blocks, invoices.leases,
   invoices.rescans,
   payouts.payouts, payouts.payments, payouts.wallets, payouts.wallet_histories, payouts.utxos, payouts.leases,
@@ -81,10 +62,24 @@ grant insert (id, kind, payload, request_id, created_at) on auditor.outbox to qu
 grant update (state, due_at, cycle_start, manual) on webhooks.deliveries to quittance_operator;
 grant update (new_due_at, retry_due_at) on webhooks.endpoint_queues to quittance_operator;
 
+-- Written in the transaction of the change. The command line says in a setting of its connection where it runs.
 create or replace function operator.write_audit_log(of_actor text, of_action text, of_subject text) returns void
 language sql security definer set search_path = pg_temp as $$
-  insert into operator.audit_log (actor, action, subject) values (of_actor, of_action, of_subject);
+  insert into gateway.audit_log (actor, source, action, subject)
+  values (of_actor, nullif(current_setting('quittance.source', true), ''), of_action, of_subject);
 $$;
+
+-- Former releases had a log for operators alone, the first of them by another name.
+do $$
+declare
+  former regclass := coalesce(to_regclass('operator.audit_log'), to_regclass('operator.deeds'));
+begin
+  if former is null then return; end if;
+  execute format('insert into gateway.audit_log (at, actor, action, subject, written_by)
+    select at, actor, %I, subject, ''quittance_operator'' from %s order by seq',
+    case when former = to_regclass('operator.deeds') then 'deed' else 'action' end, former);
+  execute format('drop table %s', former);
+end $$;
 
 -- Which service sends which kind of event to which receivers in this release: filled by migrate-all.ts.
 create table if not exists operator.kinds (

@@ -2,7 +2,7 @@ import { createAccount, limitAccount, listAccounts } from '@quittance/gateway/op
 import { type Clock, systemClock } from '@quittance/shared/clock';
 import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
-import { actor } from './operator-database.ts';
+import { actor, source } from './operator-database.ts';
 import type { SaidOutcome } from './outcome.ts';
 import { say } from './output.ts';
 import { gatewayDatabase } from './settings.ts';
@@ -13,7 +13,7 @@ const nameRule = 'a name has 1 to 255 characters, in one line, and does not begi
 export const noSuchAccount = (account: string) =>
   `There is no account ${JSON.stringify(account)}. \`quittance account list\` shows those there are.`;
 
-type Ports = { db: Db; clock: Clock; actor: string };
+type Ports = { db: Db; clock: Clock; author: { actor: string; source: string } };
 
 export async function withGateway(
   around: Surroundings,
@@ -22,7 +22,7 @@ export async function withGateway(
   const url = gatewayDatabase(around);
   const db = openDb({ url, schema: 'gateway', pool: 1, logger: createLogger('cli', 'silent') });
   try {
-    return await work({ db, clock: systemClock, actor: actor(around) });
+    return await work({ db, clock: systemClock, author: { actor: actor(around), source: source() } });
   } finally {
     await db.close();
   }
@@ -30,7 +30,7 @@ export async function withGateway(
 
 export const accountCreate = (around: Surroundings, name: string): Promise<SaidOutcome> =>
   withGateway(around, async (ports) => {
-    const made = await createAccount(ports, { name, actor: ports.actor });
+    const made = await createAccount(ports, { name, ...ports.author });
     if (!made.ok) {
       throw new CommandError(
         made.refusal === 'name_taken'
@@ -61,7 +61,7 @@ export const accountLimit = (
   requestsPerMinute: number | null,
 ): Promise<SaidOutcome> =>
   withGateway(around, async (ports) => {
-    const limited = await limitAccount(ports, { account, requestsPerMinute, actor: ports.actor });
+    const limited = await limitAccount(ports, { account, requestsPerMinute, ...ports.author });
     if (!limited.ok) throw new CommandError(noSuchAccount(account));
     const { name } = limited.value;
     return {

@@ -1,5 +1,7 @@
+import type { ChainHead } from '@quittance/gateway/operations/audit-log';
 import { type Command, Option } from 'commander';
-import { type Line, leaf, type ScopeOptions, scopeOf, withScope } from './command-options.ts';
+import { auditExport, auditList, auditVerify, chainHead } from './audit-commands.ts';
+import { type Line, leaf, listLimit, type ScopeOptions, scopeOf, withScope } from './command-options.ts';
 import { listDeadLetters, retryDeadLetters } from './dead-letter-commands.ts';
 import { listPausedPayouts, pausePayouts, resumePayouts } from './pause-commands.ts';
 import { rescanAsk, rescanList, rescanStop } from './rescan-commands.ts';
@@ -10,6 +12,8 @@ import { listStalledPayouts } from './stalled-payouts-command.ts';
 import { CommandError } from './surroundings.ts';
 import { webhookResend } from './webhook-commands.ts';
 
+const AUDIT_LIST_DEFAULT = 50;
+
 /** The commands with which an operator inspects what happened and repairs what a service cannot repair itself. */
 export function addOperatorCommands(program: Command, line: Line): void {
   addInvoices(program, line);
@@ -17,6 +21,7 @@ export function addOperatorCommands(program: Command, line: Line): void {
   addDeadLetters(program, line);
   addRescan(program, line);
   addSigning(program, line);
+  addAudit(program, line);
   const { around, prints } = line;
   const webhook = program.command('webhook').description('Webhook deliveries to the servers of merchants.');
   leaf(webhook, 'resend', 'deliver an event again now, under the same id')
@@ -26,6 +31,31 @@ export function addOperatorCommands(program: Command, line: Line): void {
       '\n`invoice show` and `payouts show` list the deliveries. The retry schedule starts again.\n',
     )
     .action(prints((id: string) => webhookResend(around, id)));
+}
+
+function addAudit(program: Command, { around, prints, writes }: Line): void {
+  const audit = program
+    .command('audit')
+    .description(
+      'The audit log: who changed accounts, tokens and what operators change, when and from where.',
+    );
+  leaf(audit, 'list', 'list the last entries, oldest first')
+    .option('--limit <n>', 'how many', listLimit, AUDIT_LIST_DEFAULT)
+    .action(prints(({ limit }: { limit: number }) => auditList(around, limit)));
+  leaf(audit, 'export', 'write all entries to standard output, a JSON object in each line').action(
+    writes(() => auditExport(around)),
+  );
+  leaf(audit, 'verify', 'verify that no entry was changed or taken away')
+    .option(
+      '--head <head>',
+      'the head that an earlier run has printed, kept outside of this database',
+      chainHead,
+    )
+    .addHelpText(
+      'after',
+      '\nEach entry has the hash of the one before it in its own. Who may change the whole database could compute all hashes\nagain: only a head that was noted elsewhere shows that. The exit code is 1 when something is wrong.\n',
+    )
+    .action(prints(({ head }: { head?: ChainHead }) => auditVerify(around, head)));
 }
 
 function addInvoices(program: Command, { around, prints }: Line): void {

@@ -1,4 +1,4 @@
-import { userInfo } from 'node:os';
+import { hostname, userInfo } from 'node:os';
 import { type Db, openDb, type Trx } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { operatorDatabase } from './settings.ts';
@@ -20,7 +20,7 @@ export async function withOperator<T>(
     pool: 1,
     logger: createLogger('cli', 'silent'),
     answerWithinMs: ANSWER_WITHIN_MS,
-    settings: { statement_timeout: STATEMENT_TIMEOUT },
+    settings: { statement_timeout: STATEMENT_TIMEOUT, 'quittance.source': source() },
   });
   try {
     return await work(db);
@@ -28,6 +28,9 @@ export async function withOperator<T>(
     await db.close();
   }
 }
+
+/** Where commands run, for the audit log: the name of the computer or of the container. */
+export const source = (): string => hostname().replaceAll(/[^\w.-]/g, '_');
 
 /** One line that can be read where it is listed. */
 const NAME = /^\P{C}{1,100}$/u;

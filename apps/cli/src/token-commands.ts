@@ -76,7 +76,7 @@ export const tokenCreate = (
     const expiresAt = ms === undefined ? null : new Date(ports.clock.now().getTime() + ms);
     const once = <T>(all: T[] | undefined) => (all === undefined ? null : [...new Set(all)]);
     const limits = { scopes: once(scope), allowedIps: once(allowIp), expiresAt };
-    const made = await createToken(ports, { account, name, ...limits, actor: ports.actor });
+    const made = await createToken(ports, { account, name, ...limits, ...ports.author });
     if (!made.ok) {
       const why = {
         no_such_account: noSuchAccount(account),
@@ -116,7 +116,7 @@ export const tokenRotate = (
 ): Promise<SaidOutcome> =>
   withGateway(around, async (ports) => {
     const later = expiresIn === undefined ? undefined : new Date(ports.clock.now().getTime() + expiresIn);
-    const order = { id, overlapHours, ...(later && { expiresAt: later }), actor: ports.actor };
+    const order = { id, overlapHours, ...(later && { expiresAt: later }), ...ports.author };
     const rotated = await rotateToken(ports, order);
     if (!rotated.ok) {
       const why = {
@@ -192,7 +192,7 @@ const noSuchToken = (id: string) =>
 
 export const tokenRevoke = (around: Surroundings, id: string): Promise<SaidOutcome> =>
   withGateway(around, async (ports) => {
-    const revoked = await revokeToken(ports, { id, actor: ports.actor });
+    const revoked = await revokeToken(ports, { id, ...ports.author });
     if (!revoked.ok) throw new CommandError(noSuchToken(id));
     const { name, accountName, revokedAt } = revoked.value;
     return {

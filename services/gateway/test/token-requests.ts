@@ -30,8 +30,8 @@ export function tokenRequests({ port }: { port: number }, db: Db) {
     /** The status of a request that every valid token may send. */
     works: async (token: string) => (await ask(token, 'GET', '/api/assets')).status,
     audit: (id: string) =>
-      db.rows<{ actor: string; action: string; detail: string | null }>(
-        'select actor, action, detail from audit_log where token_id = $1 order by seq',
+      db.rows<{ actor: string; source: string | null; action: string; detail: string | null }>(
+        'select actor, source, action, detail from audit_log where token_id = $1 order by seq',
         [id],
       ),
   };

@@ -110,6 +110,7 @@ describe('a token that creates another', () => {
     expect(await audit(data.id)).toEqual([
       {
         actor: `token ${owner.id}`,
+        source: '127.0.0.1',
         action: 'token.created',
         detail: expect.stringMatching(
           /^scopes invoices:write tokens:read; from 127\.0\.0\.1\/32 2001:db8::\/48; until \d{4}-.*Z$/,

@@ -39,7 +39,12 @@ describe('a token that is rotated', () => {
     expect([await works(old.token), await works(token)]).toEqual([401, 200]);
     expect(await audit(old.id)).toEqual([
       expect.objectContaining({ action: 'token.created' }),
-      { actor: `token ${owner.id}`, action: 'token.rotated', detail: expect.stringMatching(/^until /) },
+      {
+        actor: `token ${owner.id}`,
+        source: '127.0.0.1',
+        action: 'token.rotated',
+        detail: expect.stringMatching(/^until /),
+      },
     ]);
     expect((await audit(data.id))[0]?.detail).toContain(`replaces ${old.id}`);
   });
@@ -94,6 +99,7 @@ describe('a token that is rotated', () => {
     expect((await rotate(owner.token, old.id)).status).toBe(409);
     expect((await audit(old.id)).at(-1)).toMatchObject({
       actor: `token ${owner.id}`,
+      source: '127.0.0.1',
       action: 'token.revoked',
     });
   });

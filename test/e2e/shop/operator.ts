@@ -127,9 +127,14 @@ export const operatorCases = (stack: OnStack): void =>
       const resumed = await operator('payouts', 'resume', '--asset', 'ETH');
       expect([resumed.code, resumed.err]).toEqual([0, '']);
       const log = await quittance.db.rows<{ action: string }>(
-        'select action from operator.audit_log order by seq',
+        'select action from gateway.audit_log where account_id is null order by position',
       );
       expect(log.map(({ action }) => action)).toEqual(['resend', 'resend', 'halt', 'resume']);
+      const verified = await operator('audit', 'verify');
+      expect([verified.code, verified.out]).toEqual([
+        0,
+        expect.stringMatching(/^\d+ entries, each with the right hash/),
+      ]);
       const last = await eventually(async () => {
         const { status, body } = await shop.post('/api/payouts', order);
         expect(status).toBe(201);

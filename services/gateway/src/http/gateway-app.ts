@@ -91,7 +91,7 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
     const { upstream, endless = false, pattern } = found.route;
     if (upstream === 'gateway') {
       invariant(caller !== undefined, 'what the gateway itself answers needs a token');
-      const answer = await answerOfTokens(req, { caller, pattern, path, body }, ports);
+      const answer = await answerOfTokens(req, { caller, client, pattern, path, body }, ports);
       return isOver(res) ? undefined : tell(res, answer);
     }
 

@@ -12,6 +12,7 @@ import { scopeNames } from '../domain/scopes.ts';
 import { readName } from '../domain/token.ts';
 import type { Excess } from '../domain/token-limits.ts';
 import {
+  type Asker,
   createOwnToken,
   type IssueRefusal,
   listOwnTokens,
@@ -20,7 +21,6 @@ import {
   TOKENS_MAX,
 } from '../operations/own-tokens.ts';
 import type { Ports } from '../ports.ts';
-import type { Caller } from '../store/tokens.ts';
 import { newTokenView, rotatedTokenView, tokenView } from '../views.ts';
 
 const NAME_CHARACTERS_MAX = 255;
@@ -78,7 +78,7 @@ export const readRotation = form({
 
 const readNothing = form({});
 
-type Asked = { caller: Caller; pattern: string; path: string; body: Buffer | undefined };
+type Asked = Asker & { pattern: string; path: string; body: Buffer | undefined };
 
 /** Answers the requests for tokens, which no service knows. The scope was checked before. */
 export async function answerOfTokens(req: Request, asked: Asked, ports: Ports): Promise<Answer> {
@@ -121,10 +121,10 @@ async function create(req: Request, asked: Asked, ports: Ports): Promise<Answer>
   if (!read.ok) return answers.invalid(read.refusal);
   const key = keyOf(req, asked);
   if ('refused' in key) return key.refused;
-  const { caller } = asked;
+  const { caller, client } = asked;
   const { name, scopes, allowed_ips: ips, expires_at: expiresAt } = read.value;
   const wanted = { scopes, allowedIps: ips && stored(ips), expiresAt };
-  const made = await createOwnToken(ports, { caller, idempotencyKey: key.key, name, wanted });
+  const made = await createOwnToken(ports, { caller, client, idempotencyKey: key.key, name, wanted });
   if (!made.ok) return refusedIssue(made.refusal);
   return {
     status: 201,
@@ -138,7 +138,7 @@ const stored = (texts: readonly string[]): string[] => [...new Set(networksOf(te
 type AskedOfOne = Asked & { id: string };
 
 async function rotate(req: Request, asked: AskedOfOne, ports: Ports): Promise<Answer> {
-  const { caller, id } = asked;
+  const { caller, client, id } = asked;
   const unknown = unknownParameters(req);
   if (unknown !== undefined) return unknown;
   const read = readRotation(asked.body === undefined ? undefined : readRequestBody(asked.body));
@@ -146,7 +146,7 @@ async function rotate(req: Request, asked: AskedOfOne, ports: Ports): Promise<An
   const key = keyOf(req, asked);
   if ('refused' in key) return key.refused;
   const { overlap_hours: overlapHours, expires_at: expiresAt } = read.value;
-  const order = { caller, idempotencyKey: key.key, id, overlapHours, expiresAt };
+  const order = { caller, client, idempotencyKey: key.key, id, overlapHours, expiresAt };
   const rotated = await rotateOwnToken(ports, order);
   if (rotated.ok) {
     const { token, formerUntil } = rotated.value;
@@ -170,12 +170,12 @@ async function rotate(req: Request, asked: AskedOfOne, ports: Ports): Promise<An
   }
 }
 
-async function revoke(req: Request, { caller, id, body }: AskedOfOne, ports: Ports): Promise<Answer> {
+async function revoke(req: Request, { caller, client, id, body }: AskedOfOne, ports: Ports): Promise<Answer> {
   const unknown = unknownParameters(req);
   if (unknown !== undefined) return unknown;
   const read = readNothing(body === undefined ? undefined : readRequestBody(body));
   if (!read.ok) return answers.invalid(read.refusal);
-  const revoked = await revokeOwnToken(ports, { caller, id });
+  const revoked = await revokeOwnToken(ports, { caller, client, id });
   if (!revoked.ok) return access[revoked.refusal.kind];
   return { status: 200, body: { message: 'Token revoked successfully.' } };
 }

@@ -4,6 +4,7 @@ import { ok, type Result, refuse } from '@quittance/shared/result';
 import { readName, tokenState } from '../domain/token.ts';
 import { type TokenLimits, unlimited } from '../domain/token-limits.ts';
 import type { Ports } from '../ports.ts';
+import type { Author } from '../store/audit-log.ts';
 import {
   type Account,
   accountBy,
@@ -20,13 +21,13 @@ import {
 } from '../store/tokens.ts';
 import { type RotatedToken, storeNewToken, successorOf } from './new-token.ts';
 
-/** What an operator does with accounts and their API tokens. `actor` is who does it, for the audit log. */
+/** What an operator does with accounts and their API tokens. */
 type OperatorPorts = Pick<Ports, 'db' | 'clock'>;
 
 /** Creates an account. Its name is unique, so that commands can name the account by it. */
 export async function createAccount(
   { db, clock }: OperatorPorts,
-  order: { name: string; actor: string },
+  order: Author & { name: string },
 ): Promise<Result<Account, 'name_invalid' | 'name_taken'>> {
   const name = readName(order.name);
   // A name that looks like an id could be taken for another account's.
@@ -34,7 +35,7 @@ export async function createAccount(
   const now = clock.now();
   const account = { id: newAccountId(now), name, createdAt: now, requestsPerMinute: null };
   try {
-    await insertAccount(db, account, order.actor);
+    await insertAccount(db, account, order);
   } catch (error) {
     if (brokenConstraint(error) === 'accounts_name_unique') return refuse('name_taken');
     throw error;
@@ -51,28 +52,28 @@ export const listAccounts = ({ db }: Pick<Ports, 'db'>): Promise<Account[]> => a
  */
 export async function limitAccount(
   { db }: Pick<Ports, 'db'>,
-  order: { account: string; requestsPerMinute: number | null; actor: string },
+  order: Author & { account: string; requestsPerMinute: number | null },
 ): Promise<Result<Account, 'no_such_account'>> {
-  const { requestsPerMinute, actor } = order;
+  const { requestsPerMinute } = order;
   const account = await accountBy(db, order.account);
   if (account === undefined) return refuse('no_such_account');
-  await updateLimit(db, account.id, requestsPerMinute, actor);
+  await updateLimit(db, account.id, requestsPerMinute, order);
   return ok({ ...account, requestsPerMinute });
 }
 
-export type TokenOrder = Partial<TokenLimits> & {
-  /** Its id or its name. */
-  account: string;
-  name: string;
-  actor: string;
-};
+export type TokenOrder = Partial<TokenLimits> &
+  Author & {
+    /** Its id or its name. */
+    account: string;
+    name: string;
+  };
 
 /** Creates an API token for an account. What its limits do not name is without limit. */
 export async function createToken(
   { db, clock }: OperatorPorts,
   order: TokenOrder,
 ): Promise<Result<CreatedToken, 'name_invalid' | 'no_such_account' | 'expires_in_the_past'>> {
-  const { account: of, actor, ...given } = order;
+  const { account: of, actor, source, ...given } = order;
   const name = readName(given.name);
   if (name === undefined) return refuse('name_invalid');
   const limits = { ...unlimited, ...given, name };
@@ -81,23 +82,25 @@ export async function createToken(
   const account = await accountBy(db, of);
   if (account === undefined) return refuse('no_such_account');
   return ok(
-    await storeNewToken(db, { ...limits, accountId: account.id, accountName: account.name }, now, actor),
+    await storeNewToken(db, { ...limits, accountId: account.id, accountName: account.name }, now, {
+      actor,
+      source,
+    }),
   );
 }
 
-export type RotationOrder = {
+export type RotationOrder = Author & {
   id: string;
   /** How long the former token stays valid. */
   overlapHours: number;
   /** Of the new token; undefined: as of the former one. */
   expiresAt?: Date;
-  actor: string;
 };
 
 /** Replaces a token by a new one with the same name and limits. The former one expires after the overlap. */
 export function rotateToken(
   { db, clock }: OperatorPorts,
-  { id, actor, ...order }: RotationOrder,
+  { id, ...order }: RotationOrder,
 ): Promise<Result<RotatedToken, 'no_such_token' | 'not_active' | 'replaced' | 'expires_in_the_past'>> {
   const now = clock.now();
   return db.transaction(async (trx) => {
@@ -105,7 +108,7 @@ export function rotateToken(
     if (former === undefined) return refuse('no_such_token');
     await lockAccount(trx, former.accountId);
     if (order.expiresAt !== undefined && order.expiresAt <= now) return refuse('expires_in_the_past');
-    return await successorOf(trx, id, { ...order, now, actor });
+    return await successorOf(trx, id, { ...order, now });
   });
 }
 
@@ -124,9 +127,9 @@ export async function listTokens(
 /** Ends a token for good; from the next request on it is refused. One that is revoked already stays as it is. */
 export async function revokeToken(
   { db, clock }: OperatorPorts,
-  { id, actor }: { id: string; actor: string },
+  { id, ...author }: Author & { id: string },
 ): Promise<Result<Token, 'no_such_token'>> {
-  await markRevoked(db, id, clock.now(), actor);
+  await markRevoked(db, id, clock.now(), author);
   const token = await tokenById(db, id);
   return token === undefined ? refuse('no_such_token') : ok(token);
 }

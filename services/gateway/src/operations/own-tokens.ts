@@ -5,6 +5,7 @@ import { ok, type Result, refuse } from '@quittance/shared/result';
 import { tokenState } from '../domain/token.ts';
 import { type Excess, excessOf, limitsWithin, type TokenLimits } from '../domain/token-limits.ts';
 import type { Ports } from '../ports.ts';
+import type { Author } from '../store/audit-log.ts';
 import { countTokens, tokenOfKey, tokensPage } from '../store/own-tokens.ts';
 import {
   type Caller,
@@ -33,7 +34,13 @@ export type IssueRefusal =
 
 type AccessRefusal = { kind: 'not_found' } | { kind: 'forbidden' };
 
-const actorOf = ({ tokenId }: Caller): string => `token ${tokenId}`;
+/** Who asks, and from which address; undefined when its client has gone. */
+export type Asker = { caller: Caller; client: string | undefined };
+
+const authorOf = ({ caller, client }: Asker): Author => ({
+  actor: `token ${caller.tokenId}`,
+  source: client,
+});
 
 /** A page of the tokens of the account, newest first. */
 export async function listOwnTokens(
@@ -47,7 +54,7 @@ export async function listOwnTokens(
 }
 
 /** What a request for a new token has beside the token that asks. */
-type Asked = { caller: Caller; idempotencyKey: string | null };
+type Asked = Asker & { idempotencyKey: string | null };
 
 /**
  * Whether one more token may be created. Requests of one account come here one after the other. Its token is read again: while
@@ -79,7 +86,7 @@ export function createOwnToken(
     const limits = limitsWithin(own.value, wanted);
     if (!limits.ok) return refuse({ kind: 'beyond', excess: limits.refusal });
     const order = { ...limits.value, accountId, accountName, name, idempotencyKey: asked.idempotencyKey };
-    return ok(await storeNewToken(trx, order, now, actorOf(asked.caller)));
+    return ok(await storeNewToken(trx, order, now, authorOf(asked)));
   });
 }
 
@@ -105,13 +112,13 @@ export function rotateOwnToken(
     if (former.replacedBy !== null) return refuse({ kind: 'replaced', by: former.replacedBy });
     const excess = excessOf(own.value, { ...former, expiresAt: expiresAt ?? former.expiresAt });
     if (excess !== undefined) return refuse({ kind: 'beyond', excess });
-    const { caller, idempotencyKey } = asked;
+    const { idempotencyKey } = asked;
     const order = {
       overlapHours,
       expiresAt: expiresAt ?? undefined,
       idempotencyKey,
       now,
-      actor: actorOf(caller),
+      ...authorOf(asked),
     };
     const rotated = await successorOf(trx, id, order);
     return rotated.ok ? rotated : refuse({ kind: 'not_active' });
@@ -121,11 +128,11 @@ export function rotateOwnToken(
 /** Ends a token of the account for good. To revoke takes nothing beyond `tokens:write`: it is what a leak needs. */
 export async function revokeOwnToken(
   { db, clock }: OwnPorts,
-  { caller, id }: { caller: Caller; id: string },
+  { id, ...asker }: Asker & { id: string },
 ): Promise<Result<Token, AccessRefusal>> {
   const token = await tokenById(db, id);
   if (token === undefined) return refuse({ kind: 'not_found' });
-  if (token.accountId !== caller.account) return refuse({ kind: 'forbidden' });
-  await markRevoked(db, id, clock.now(), actorOf(caller));
+  if (token.accountId !== asker.caller.account) return refuse({ kind: 'forbidden' });
+  await markRevoked(db, id, clock.now(), authorOf(asker));
   return ok(token);
 }

@@ -3,6 +3,7 @@ import type { AccountId, TokenId } from '@quittance/shared/ids';
 import { requestBatcher } from '@quittance/shared/request-batcher';
 import type { TokenState, TokenUse } from '../domain/token.ts';
 import type { TokenLimits } from '../domain/token-limits.ts';
+import { type Author, valuesOf } from './audit-log.ts';
 
 export type Account = {
   id: AccountId;
@@ -46,16 +47,16 @@ const insertAccountSql = statement(
   'account_insert',
   `with account as (
      insert into accounts (id, name, created_at) values ($1, $2, $3) returning id)
-   insert into audit_log (actor, action, account_id) select $4, 'account.created', id from account`,
+   insert into audit_log (actor, source, action, account_id) select $4, $5, 'account.created', id from account`,
 );
 
 /** Breaks `accounts_name_unique` when the name is taken. */
 export async function insertAccount(
   db: Queryable,
   account: Omit<Account, 'requestsPerMinute'>,
-  actor: string,
+  author: Author,
 ): Promise<void> {
-  await db.rows(insertAccountSql, [account.id, account.name, account.createdAt, actor]);
+  await db.rows(insertAccountSql, [account.id, account.name, account.createdAt, ...valuesOf(author)]);
 }
 
 const accountColumns = 'id, name, created_at, requests_per_minute';
@@ -88,17 +89,17 @@ const updateLimitSql = statement(
   `with changed as (
      update accounts set requests_per_minute = $2
      where id = $1 and requests_per_minute is distinct from $2 returning id)
-   insert into audit_log (actor, action, account_id, detail)
-   select $3, 'account.limit_changed', id, coalesce($2::text, 'default') from changed`,
+   insert into audit_log (actor, source, action, account_id, detail)
+   select $3, $4, 'account.limit_changed', id, coalesce($2::text, 'default') from changed`,
 );
 
 export async function updateLimit(
   db: Queryable,
   id: AccountId,
   requestsPerMinute: number | null,
-  actor: string,
+  author: Author,
 ): Promise<void> {
-  await db.rows(updateLimitSql, [id, requestsPerMinute, actor]);
+  await db.rows(updateLimitSql, [id, requestsPerMinute, ...valuesOf(author)]);
 }
 
 export type NewToken = TokenLimits &
@@ -115,33 +116,33 @@ const insertTokenSql = statement(
        (id, account_id, name, hash, hint, created_at, expires_at, scopes, allowed_ips, replaces, idempotency_key)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
      returning id, account_id, scopes, allowed_ips, expires_at, replaces)
-   insert into audit_log (actor, action, account_id, token_id, detail)
-   select $12, 'token.created', account_id, id,
+   insert into audit_log (actor, source, action, account_id, token_id, detail)
+   select $12, $13, 'token.created', account_id, id,
      nullif(concat_ws('; ', 'scopes ' || array_to_string(scopes, ' '), 'from ' || array_to_string(allowed_ips, ' '),
        'until ' || to_char(expires_at, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'replaces ' || replaces), '')
    from token`,
 );
 
 /** Breaks `tokens_account_exists` when there is no such account. */
-export async function insertToken(db: Queryable, token: NewToken, actor: string): Promise<void> {
+export async function insertToken(db: Queryable, token: NewToken, author: Author): Promise<void> {
   const { id, accountId, name, hash, hint, createdAt, expiresAt } = token;
   const { scopes, allowedIps, replaces, idempotencyKey } = token;
   const limits = [expiresAt, scopes, allowedIps];
   const head = [id, accountId, name, hash, hint, createdAt];
-  await db.rows(insertTokenSql, [...head, ...limits, replaces, idempotencyKey, actor]);
+  await db.rows(insertTokenSql, [...head, ...limits, replaces, idempotencyKey, ...valuesOf(author)]);
 }
 
 const endTokenSql = statement(
   'token_end',
   `with ended as (
      update tokens set expires_at = least(expires_at, $2) where id = $1 returning id, account_id, expires_at)
-   insert into audit_log (actor, action, account_id, token_id, detail)
-   select $3, 'token.rotated', account_id, id, 'until ' || to_char(expires_at, 'YYYY-MM-DD"T"HH24:MI:SS"Z"') from ended`,
+   insert into audit_log (actor, source, action, account_id, token_id, detail)
+   select $3, $4, 'token.rotated', account_id, id, 'until ' || to_char(expires_at, 'YYYY-MM-DD"T"HH24:MI:SS"Z"') from ended`,
 );
 
 /** Has a token that was replaced expire: never later than it would have. */
-export async function endToken(db: Queryable, id: TokenId, at: Date, actor: string): Promise<void> {
-  await db.rows(endTokenSql, [id, at, actor]);
+export async function endToken(db: Queryable, id: TokenId, at: Date, author: Author): Promise<void> {
+  await db.rows(endTokenSql, [id, at, ...valuesOf(author)]);
 }
 
 export const tokenColumns = `
@@ -164,13 +165,13 @@ const revokeTokenSql = statement(
   'token_revoke',
   `with revoked as (
      update tokens set revoked_at = $2 where id = $1 and revoked_at is null returning id, account_id)
-   insert into audit_log (actor, action, account_id, token_id)
-   select $3, 'token.revoked', account_id, id from revoked`,
+   insert into audit_log (actor, source, action, account_id, token_id)
+   select $3, $4, 'token.revoked', account_id, id from revoked`,
 );
 
 /** Leaves one that is revoked already as it is. */
-export async function markRevoked(db: Queryable, id: string, at: Date, actor: string): Promise<void> {
-  await db.rows(revokeTokenSql, [id, at, actor]);
+export async function markRevoked(db: Queryable, id: string, at: Date, author: Author): Promise<void> {
+  await db.rows(revokeTokenSql, [id, at, ...valuesOf(author)]);
 }
 
 const selectToken = query<Token>(

@@ -1,0 +1,54 @@
+import type { Queryable } from '@quittance/shared/db';
+import { type AuditEntry, type ChainHead, continueChain, emptyChain } from '../audit-chain.ts';
+import { entriesAfter, lastEntries, unchainedEntries } from '../store/audit-log.ts';
+
+export type { AuditEntry, ChainHead };
+
+/** So many entries are in memory at a time. */
+const BATCH = 1_000;
+
+export type VerifiedLog = {
+  /** The last entry; position 0 when there is none. */
+  head: ChainHead;
+  problem?:
+    | { kind: 'broken'; position: bigint }
+    | { kind: 'unchained'; count: number }
+    /** It has not the entry that was noted, or another one in its place. */
+    | { kind: 'head_missing' };
+};
+
+/** All entries, oldest first, a batch at a time. */
+export async function* auditEntries(db: Queryable): AsyncGenerator<AuditEntry[]> {
+  let position = 0n;
+  for (;;) {
+    const entries = await entriesAfter(db, position, BATCH);
+    const last = entries.at(-1);
+    if (last === undefined) return;
+    yield entries;
+    position = last.position;
+  }
+}
+
+/** The last entries, oldest first. */
+export const latestAuditEntries = (db: Queryable, limit: number): Promise<AuditEntry[]> =>
+  lastEntries(db, limit);
+
+/**
+ * Computes the hash of every entry again. With a head that was noted before, it also finds a log that was replaced as a
+ * whole, or whose last entries were taken away.
+ */
+export async function verifyAuditLog(db: Queryable, noted?: ChainHead): Promise<VerifiedLog> {
+  let head = emptyChain;
+  let isNotedThere = noted === undefined || noted.position === 0n;
+  for await (const entries of auditEntries(db)) {
+    const continued = continueChain(head, entries);
+    if ('broken' in continued) return { head, problem: { kind: 'broken', position: continued.broken } };
+    head = continued.head;
+    isNotedThere ||= entries.some(
+      ({ position, hash }) => position === noted?.position && hash === noted.hash,
+    );
+  }
+  const count = await unchainedEntries(db);
+  if (count > 0) return { head, problem: { kind: 'unchained', count } };
+  return isNotedThere ? { head } : { head, problem: { kind: 'head_missing' } };
+}

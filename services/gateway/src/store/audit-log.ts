@@ -1,0 +1,40 @@
+import { type Queryable, query } from '@quittance/shared/db';
+import type { AuditEntry } from '../audit-chain.ts';
+
+/** Who does something, and from where: the address of a client, or the computer of the command line. */
+export type Author = { actor: string; source?: string | undefined };
+
+/** For the two columns `actor` and `source`. */
+export const valuesOf = ({ actor, source }: Author): [string, string | null] => [actor, source ?? null];
+
+const columns = `
+  position::numeric as position, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, actor, source, written_by, action,
+  account_id, token_id, subject, detail, encode(hash, 'hex') as hash`;
+
+const selectAfter = query<AuditEntry>(
+  'audit_log_after',
+  `select ${columns} from gateway.audit_log where position > $1 order by position limit $2`,
+);
+
+/** The entries that come after a position, in their order. */
+export const entriesAfter = (db: Queryable, position: bigint, limit: number): Promise<AuditEntry[]> =>
+  db.rows(selectAfter, [position, limit]);
+
+const selectLast = query<AuditEntry>(
+  'audit_log_last',
+  `select * from (select ${columns} from gateway.audit_log where position is not null order by position desc limit $1) l
+   order by position`,
+);
+
+/** The last entries, in their order. */
+export const lastEntries = (db: Queryable, limit: number): Promise<AuditEntry[]> =>
+  db.rows(selectLast, [limit]);
+
+const countUnchained = query<{ count: number }>(
+  'audit_log_unchained',
+  'select count(*)::int as count from gateway.audit_log where position is null',
+);
+
+/** Committed entries without a place in the chain: the log's trigger leaves none. */
+export const unchainedEntries = async (db: Queryable): Promise<number> =>
+  (await db.one(countUnchained)).count;
