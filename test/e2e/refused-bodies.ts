@@ -6,6 +6,10 @@ const long = 'x'.repeat(256);
 export const refusedInvoices: Refused[] = [
   ['', { asset: ['The asset field is required.'], amount: ['The amount field is required.'] }],
   ['{"asset":', { asset: ['The asset field is required.'], amount: ['The amount field is required.'] }],
+  [
+    '{"asset":"ETH","amount":10,"amount":1000}',
+    { asset: ['The asset field is required.'], amount: ['The amount field is required.'] },
+  ],
   ['[]', { asset: ['The asset field is required.'], amount: ['The amount field is required.'] }],
   ['{"asset":"ETH"}', { amount: ['The amount field is required.'] }],
   ['{"asset":"DOGE","amount":10}', { asset: ['The selected asset is invalid.'] }],

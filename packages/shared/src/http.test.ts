@@ -53,13 +53,16 @@ const post = async (body: Buffer) => {
   return (await answer.json()) as { body: unknown; key: { bodyHash: string } };
 };
 
-test('a body that is no UTF-8 is like malformed JSON, one with a BOM too', async () => {
+test('a body that is no UTF-8 is like malformed JSON, one with a BOM or a repeated key too', async () => {
   expect((await post(Buffer.from('{"a":"é"}'))).body).toEqual({ a: 'é' });
   expect((await post(Buffer.from('{"a":"é"}', 'latin1'))).body).toEqual({
     hint: 'The body is not valid UTF-8.',
   });
   expect((await post(Buffer.from('\ufeff{}'))).body).toEqual({
     hint: expect.stringContaining('byte order mark'),
+  });
+  expect((await post(Buffer.from('{"a":1,"\\u0061":2}'))).body).toEqual({
+    hint: 'The body has a key twice in one object: line 1, column 8.',
   });
 });
 

@@ -19,6 +19,12 @@ export function jsonProblem(text: string): string | undefined {
   return `The body is not valid JSON: line ${line}, column ${column}: ${problem.reason}.`;
 }
 
+/** Says where an object has a key for the second time. */
+export function repeatedKeyProblem(text: string, position: number): string {
+  const { line, column } = placeOf(text, position);
+  return `The body has a key twice in one object: line ${line}, column ${column}.`;
+}
+
 type Problem = { reason: string; position: number | undefined };
 
 /** The engine's own words. It names the position of most problems, not of all. */
