@@ -61,6 +61,7 @@ const calls: Record<string, (quittance: Quittance) => unknown> = {
   getUnresolved: (q) => q.unresolved.retrieve('{id}'),
   acceptUnresolved: (q) => q.unresolved.accept('{id}'),
   listTokens: (q) => q.tokens.list(),
+  getToken: (q) => q.tokens.retrieve('{id}'),
   createToken: (q) => q.tokens.create({ name: 'till', scopes: ['invoices:write'] }),
   rotateToken: (q) => q.tokens.rotate('{id}', { overlap_hours: 1 }),
   revokeToken: (q) => q.tokens.revoke('{id}'),

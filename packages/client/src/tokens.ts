@@ -23,6 +23,11 @@ export class Tokens {
     return this.#api.list('/api/tokens', query, options);
   }
 
+  /** Also one that was revoked or has expired. */
+  retrieve(id: string, options?: RequestOptions): Promise<Token> {
+    return this.#api.get(path`/api/tokens/${id}`, options);
+  }
+
   /**
    * Creates a token. Store its `token`: it is shown this once.
    * @throws ConflictError when the answer to a first try was lost: its message names the token, which you revoke

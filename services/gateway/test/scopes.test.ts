@@ -118,11 +118,17 @@ describe('a token', () => {
 
   test('gets by a scope nothing of another account', async () => {
     const [one, other] = [await newToken(url, { scopes: ['tokens:write'] }), await newToken(url)];
-    const revoked = await sendRaw(
-      gateway.port,
-      bytesOf('DELETE', `/api/tokens/${other.id}`, [`Authorization: Bearer ${one.token}`]),
-    );
-    expect(revoked).toMatchObject({ status: 403, body: { message: 'This action is unauthorized.' } });
+    for (const method of ['GET', 'DELETE']) {
+      const refused = await sendRaw(
+        gateway.port,
+        bytesOf(method, `/api/tokens/${other.id}`, [`Authorization: Bearer ${one.token}`]),
+      );
+      expect([method, refused.status, refused.text]).toEqual([
+        method,
+        403,
+        '{"message":"This action is unauthorized."}',
+      ]);
+    }
     expect((await ask(other.token, 'GET /api/assets')).status).toBe(200);
   });
 });

@@ -106,7 +106,9 @@ describe('a token that creates another', () => {
     const listed = await ask(token, 'GET', '/api/tokens?perPage=1');
     expect(dataOf(listed)).toEqual([{ ...data, current: true, last_used_at: null }]);
     expect((listed.body as { meta: object }).meta).toMatchObject({ total: 2, per_page: 1 });
-    expect(listed.text).not.toContain(token);
+    const read = await ask(owner.token, 'GET', `/api/tokens/${data.id}`);
+    expect([read.status, read.body]).toEqual([200, { ...data, last_used_at: null }]);
+    for (const { text } of [listed, read]) expect(text).not.toContain(token);
     expect(await audit(data.id)).toEqual([
       {
         actor: `token ${owner.id}`,
@@ -117,6 +119,19 @@ describe('a token that creates another', () => {
         ),
       },
     ]);
+  });
+
+  test('creates none for a body that has a key twice, and says where', async () => {
+    const { token } = await newToken(url);
+    const body = '{"name":"till","scopes":["invoices:read"],"\\u0073copes":["payouts:write"]}';
+    const headers = [`Authorization: Bearer ${token}`];
+    expect(await sendRaw(gateway.port, bytesOf('POST', '/api/tokens', headers, body))).toMatchObject({
+      status: 422,
+      body: {
+        errors: { name: ['The name field is required.'] },
+        hint: 'The body has a key twice in one object: line 1, column 43.',
+      },
+    });
   });
 
   test('gives it what it has where the request says nothing', async () => {

@@ -37,6 +37,10 @@ describe('a token that is rotated', () => {
     expect(former).toMatchObject({ id: old.id, replaced_by: data.id, expires_at: until });
     await db.rows('update tokens set expires_at = now() where id = $1', [old.id]);
     expect([await works(old.token), await works(token)]).toEqual([401, 200]);
+    expect((await ask(owner.token, 'GET', `/api/tokens/${old.id}`)).body).toMatchObject({
+      id: old.id,
+      state: 'expired',
+    });
     expect(await audit(old.id)).toEqual([
       expect.objectContaining({ action: 'token.created' }),
       {

@@ -70,7 +70,7 @@ export const routes: readonly Route[] = [
   { methods: ['GET', 'PATCH'], pattern: '/api/payment-links/:id', upstream: 'invoices', auth: 'token' },
   { methods: ['POST'], pattern: '/api/payment-links/:id/deactivate', upstream: 'invoices', auth: 'token' },
   { methods: ['GET', 'POST'], pattern: '/api/tokens', upstream: 'gateway', auth: 'token' },
-  { methods: ['DELETE'], pattern: '/api/tokens/:id', upstream: 'gateway', auth: 'token' },
+  { methods: ['GET', 'DELETE'], pattern: '/api/tokens/:id', upstream: 'gateway', auth: 'token' },
   { methods: ['POST'], pattern: '/api/tokens/:id/rotate', upstream: 'gateway', auth: 'token' },
   { methods: ['GET'], pattern: '/pay/:id', upstream: 'invoices', auth: 'none' },
   {

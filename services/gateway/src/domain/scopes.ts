@@ -15,7 +15,7 @@ export const scopes = {
   'events:read': 'Read and follow the event log, which has invoices, refunds and payouts.',
   'settings:read': 'Read the settings of new invoices.',
   'settings:write': 'Change them, such as the tolerance for payments that are too small.',
-  'tokens:read': 'List the API tokens of the account.',
+  'tokens:read': 'Read the API tokens of the account.',
   'tokens:write': 'Create, rotate and revoke API tokens.',
 } as const satisfies Record<`${string}:${'read' | 'write'}`, string>;
 
@@ -92,6 +92,7 @@ export const scopeOfOperation = {
 
   'GET /api/tokens': 'tokens:read',
   'POST /api/tokens': 'tokens:write',
+  'GET /api/tokens/:id': 'tokens:read',
   'DELETE /api/tokens/:id': 'tokens:write',
   'POST /api/tokens/:id/rotate': 'tokens:write',
 } as const satisfies Record<string, Scope | typeof ANY_TOKEN>;

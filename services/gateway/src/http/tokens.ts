@@ -16,6 +16,7 @@ import {
   createOwnToken,
   type IssueRefusal,
   listOwnTokens,
+  readOwnToken,
   revokeOwnToken,
   rotateOwnToken,
   TOKENS_MAX,
@@ -90,9 +91,14 @@ export async function answerOfTokens(req: Request, asked: Asked, ports: Ports): 
   const id = asked.path.split('/')[3] ?? '';
   // Any other text is unknown, without a query.
   if (!idForm('tok').test(id)) return access.not_found;
-  return req.method === 'DELETE'
-    ? revoke(req, { ...asked, id }, ports)
-    : rotate(req, { ...asked, id }, ports);
+  switch (req.method) {
+    case 'DELETE':
+      return revoke(req, { ...asked, id }, ports);
+    case 'POST':
+      return rotate(req, { ...asked, id }, ports);
+    default:
+      return show(req, { ...asked, id }, ports);
+  }
 }
 
 async function list(req: Request, { caller }: Asked, ports: Ports): Promise<Answer> {
@@ -136,6 +142,12 @@ async function create(req: Request, asked: Asked, ports: Ports): Promise<Answer>
 const stored = (texts: readonly string[]): string[] => [...new Set(networksOf(texts).map(networkText))];
 
 type AskedOfOne = Asked & { id: string };
+
+async function show(req: Request, { caller, id }: AskedOfOne, ports: Ports): Promise<Answer> {
+  const found = await readOwnToken(ports, { caller, id });
+  if (!found.ok) return access[found.refusal.kind];
+  return unknownParameters(req) ?? { status: 200, body: tokenView(found.value, caller) };
+}
 
 async function rotate(req: Request, asked: AskedOfOne, ports: Ports): Promise<Answer> {
   const { caller, client, id } = asked;

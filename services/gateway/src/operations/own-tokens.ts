@@ -1,4 +1,4 @@
-import type { Trx } from '@quittance/shared/db';
+import type { Queryable, Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import type { Place } from '@quittance/shared/pages';
 import { ok, type Result, refuse } from '@quittance/shared/result';
@@ -51,6 +51,25 @@ export async function listOwnTokens(
   const { items, total } = await tokensPage(db, account, place);
   const now = clock.now();
   return { items: items.map((token) => ({ ...token, state: tokenState(token, now) })), total };
+}
+
+/** A token of the account, also one that is no longer valid. */
+export async function readOwnToken(
+  { db, clock }: OwnPorts,
+  { caller, id }: { caller: Caller; id: string },
+): Promise<Result<ListedToken, AccessRefusal>> {
+  const token = await ownToken(db, caller, id);
+  return token.ok ? ok({ ...token.value, state: tokenState(token.value, clock.now()) }) : token;
+}
+
+async function ownToken(
+  db: Queryable,
+  { account }: Caller,
+  id: string,
+): Promise<Result<Token, AccessRefusal>> {
+  const token = await tokenById(db, id);
+  if (token === undefined) return refuse({ kind: 'not_found' });
+  return token.accountId === account ? ok(token) : refuse({ kind: 'forbidden' });
 }
 
 /** What a request for a new token has beside the token that asks. */
@@ -130,9 +149,7 @@ export async function revokeOwnToken(
   { db, clock }: OwnPorts,
   { id, ...asker }: Asker & { id: string },
 ): Promise<Result<Token, AccessRefusal>> {
-  const token = await tokenById(db, id);
-  if (token === undefined) return refuse({ kind: 'not_found' });
-  if (token.accountId !== asker.caller.account) return refuse({ kind: 'forbidden' });
-  await markRevoked(db, id, clock.now(), authorOf(asker));
-  return ok(token);
+  const token = await ownToken(db, asker.caller, id);
+  if (token.ok) await markRevoked(db, id, clock.now(), authorOf(asker));
+  return token;
 }

@@ -40,6 +40,7 @@ export const examples: Readonly<Record<string, Example>> = {
     },
     answer: { message: 'Token created successfully.', data: created },
   },
+  getToken: { params: { id }, answer: till },
   rotateToken: {
     params: { id },
     body: { overlap_hours: 1 },

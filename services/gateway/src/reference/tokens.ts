@@ -103,6 +103,17 @@ export const operations: readonly Operation[] = [
     errors: ['beyond_own_token', 'conflict'],
   },
   {
+    method: 'get',
+    path: '/api/tokens/{id}',
+    operationId: 'getToken',
+    tag: 'API tokens',
+    summary: 'Get an API token',
+    description: 'Also one that was revoked or has expired. The token itself is never shown.',
+    params,
+    answers: { 200: { description: 'The token.', json: token } },
+    errors: errorsOfResource,
+  },
+  {
     method: 'post',
     path: '/api/tokens/{id}/rotate',
     operationId: 'rotateToken',
