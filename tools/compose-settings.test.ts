@@ -31,6 +31,23 @@ function namesBelow(heading: RegExp): string[] {
   ];
 }
 
+/** By its name, what docker-compose.yml says of each container. */
+const containers = new Map(
+  (compose.split(/^services:$/m)[1] ?? '')
+    .split(/^volumes:$/m)[0]
+    ?.split(/^(?= {2}[a-z]+:$)/m)
+    .flatMap((text) => [...text.matchAll(/^ {2}([a-z]+):$/gm)].map(([, name = '']) => [name, text] as const)),
+);
+
+test('docker-compose.yml allows no core dump of a container that has a password or a key', () => {
+  expect(containers.size).toBeGreaterThan(12);
+  const template = /^x-service: &service$.*?^$/ms.exec(compose)?.[0];
+  expect(template).toContain('ulimits: *no-core-dumps');
+  expect(compose).toContain('x-no-core-dumps: &no-core-dumps { core: 0 }');
+  const dumping = [...containers].filter(([, text]) => !/<<: \*service|ulimits: \*no-core-dumps/.test(text));
+  expect(dumping.map(([name]) => name)).toEqual(['prometheus', 'grafana']);
+});
+
 test.each(services)('docker-compose.yml hands on every setting of %s', (service) => {
   const { properties = {} } = z.toJSONSchema(schemas[service], { io: 'input', unrepresentable: 'any' });
   const wanted = Object.keys(properties).filter((name) => isFor(service, name));

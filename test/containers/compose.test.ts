@@ -54,8 +54,10 @@ test(
     expect(all.filter(({ service }) => service === 'migrate')).toMatchObject([{ state: 'exited' }]);
     const healthy = all.filter(({ health }) => health === 'healthy').map(({ service }) => service);
     expect(healthy).toEqual(expect.arrayContaining([...scaled]));
-    for (const { service, readOnly } of all)
-      expect([service, readOnly]).toEqual([service, !['postgres', 'nats', 'redis'].includes(service)]);
+    for (const { service, readOnly, coreBytesMax } of all) {
+      const isEngine = ['postgres', 'nats', 'redis'].includes(service);
+      expect([service, readOnly, coreBytesMax]).toEqual([service, !isEngine, 0]);
+    }
   },
   6 * MINUTES,
 );

@@ -60,6 +60,8 @@ export type Container = {
   exitCode: number;
   /** Nobody can write to its disk. */
   readOnly: boolean;
+  /** The largest core dump; undefined where the engine's own limit holds. */
+  coreBytesMax: number | undefined;
 };
 
 export type ComposeStack = {
@@ -127,6 +129,8 @@ export async function composeStack(options: ComposeOptions): Promise<ComposeStac
           health: State.Health?.Status ?? '',
           exitCode: State.ExitCode,
           readOnly: HostConfig.ReadonlyRootfs ?? false,
+          coreBytesMax: HostConfig.Ulimits?.find(({ Name }: { Name?: string | undefined }) => Name === 'core')
+            ?.Hard,
         };
       }),
     );
