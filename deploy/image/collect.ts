@@ -5,7 +5,6 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
   realpathSync,
   rmSync,
@@ -14,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { dependenciesOf, isOwn } from './installed-packages.ts';
 
 /**
  * node collect.ts CHECKOUT SERVICE OUT
@@ -30,14 +30,6 @@ const [checkout = '', name = '', out = ''] = process.argv.slice(2);
 const root = realpathSync(checkout);
 /** Where the Dockerfile puts the one of NATS_IMAGE. */
 const NATS_SERVER = '/nats-server';
-
-type Manifest = {
-  dependencies?: Record<string, string>;
-  optionalDependencies?: Record<string, string>;
-  peerDependencies?: Record<string, string>;
-  /** knex names its drivers here alone. */
-  peerDependenciesMeta?: Record<string, object>;
-};
 
 /** What of a workspace package is not run, beside the tests that are beside its sources. */
 const NOT_RUN = ['node_modules', 'test'];
@@ -69,8 +61,7 @@ function take(folder: string): void {
     if (existsSync(join(folder, 'native', 'pg-symlinks.json')))
       execFileSync(process.execPath, [join('scripts', 'hydrate-symlinks.js')], { cwd: target });
   }
-  const links = linksOf(folder);
-  for (const name of dependenciesOf(folder)) link(join(links, name));
+  for (const path of dependenciesOf(folder)) link(path);
 }
 
 function copy(from: string, to: string, without: (path: string) => boolean): void {
@@ -80,31 +71,6 @@ function copy(from: string, to: string, without: (path: string) => boolean): voi
     // The links of an installed package are beside it, and are made one by one.
     filter: (path) => basename(path) !== 'node_modules' && !without(path),
   });
-}
-
-const isOwn = (folder: string) => !folder.includes('/node_modules/');
-
-/** pnpm lays what an installed package depends on beside it, in `.pnpm/NAME@VERSION/node_modules/`. */
-function linksOf(folder: string): string {
-  if (isOwn(folder)) return join(folder, 'node_modules');
-  const above = dirname(folder);
-  return basename(above).startsWith('@') ? dirname(above) : above;
-}
-
-function dependenciesOf(folder: string): string[] {
-  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
-  const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = manifest;
-  const links = linksOf(folder);
-  const there = (name: string) => existsSync(join(links, name));
-  // A peer may be optional too, and TypeScript is many packages' peer for its types alone: nothing here compiles.
-  const perhaps = Object.keys({ ...optionalDependencies, ...peerDependencies, ...peerDependenciesMeta })
-    .filter((name) => name !== 'typescript')
-    .filter(there);
-  const needed = Object.keys(dependencies ?? {}).filter((name) => !perhaps.includes(name));
-  const optional = new Set(Object.keys(optionalDependencies ?? {}));
-  const missing = needed.filter((name) => !optional.has(name) && !there(name));
-  if (missing.length > 0) throw new Error(`${folder} needs ${missing.join(', ')}: not installed`);
-  return [...needed.filter(there), ...perhaps].filter((name) => !name.startsWith('@types/'));
 }
 
 /** Makes the same link in OUT and takes what it leads to. */
