@@ -40,7 +40,7 @@ function placesOf(path: string, before: string): string[] {
 
 const readmes = ['README.md', 'packages/client/README.md', 'integrations/medusa/README.md'];
 
-test.each([...readmes, 'ARCHITECTURE.md', 'CONTRIBUTING.md', ...documents()])(
+test.each([...readmes, 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', ...documents()])(
   'every link in %s leads to a file and a heading that exist',
   (file) => {
     const wrong: string[] = [];
