@@ -34,7 +34,7 @@ function namesBelow(heading: RegExp): string[] {
 /** By its name, what docker-compose.yml says of each container. */
 const containers = new Map(
   (compose.split(/^services:$/m)[1] ?? '')
-    .split(/^volumes:$/m)[0]
+    .split(/^\S/m)[0]
     ?.split(/^(?= {2}[a-z]+:$)/m)
     .flatMap((text) => [...text.matchAll(/^ {2}([a-z]+):$/gm)].map(([, name = '']) => [name, text] as const)),
 );
@@ -46,6 +46,20 @@ test('docker-compose.yml allows no core dump of a container that has a password 
   expect(compose).toContain('x-no-core-dumps: &no-core-dumps { core: 0 }');
   const dumping = [...containers].filter(([, text]) => !/<<: \*service|ulimits: \*no-core-dumps/.test(text));
   expect(dumping.map(([name]) => name)).toEqual(['prometheus', 'grafana']);
+});
+
+test('docker-compose.yml has each service in a network without the other services, but for the gateway', () => {
+  const networksOf = (name: string) =>
+    /^ {4}networks: \[(.+)\]$/m.exec(containers.get(name) ?? '')?.[1]?.split(', ') ?? ['default'];
+  const behind = services.filter((service) => service !== 'gateway');
+  for (const service of behind) expect([service, networksOf(service)]).toEqual([service, [service]]);
+  // The tools of the operator and what merchants never ask have no way to a service's port.
+  for (const name of ['redis', 'migrate', 'provisioner', 'quittance', 'grafana'])
+    expect([
+      name,
+      networksOf(name).filter((network) => behind.some((service) => service === network)),
+    ]).toEqual([name, []]);
+  expect([...containers.keys()].filter((name) => networksOf(name).includes('default'))).toEqual([]);
 });
 
 test.each(services)('docker-compose.yml hands on every setting of %s', (service) => {

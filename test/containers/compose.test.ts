@@ -62,6 +62,61 @@ test(
   6 * MINUTES,
 );
 
+/** What each reaches beside itself, by a connection to any address that the other has in a network of Docker. */
+const reachable = {
+  // It is in the networks of the services, as are Postgres, NATS and nodes that run in containers.
+  gateway: ['invoices', 'payouts', 'ledger', 'webhooks', 'postgres', 'nats', 'redis', 'chains'],
+  invoices: ['postgres', 'nats', 'chains'],
+  payouts: ['postgres', 'nats', 'chains'],
+  ledger: ['postgres', 'nats'],
+  webhooks: ['postgres', 'nats'],
+  auditor: ['postgres', 'nats', 'chains'],
+} as const;
+const ports = { auditor: 8405, postgres: 5432, nats: 4222, redis: 6379, chains: 8545 };
+
+test(
+  'a service reaches Postgres, NATS and nodes, and no other service but the gateway does',
+  async () => {
+    const all = [
+      ...toAsk.map(([name, { port }]) => ({ name, port })),
+      ...Object.entries(ports).map(([name, port]) => ({ name, port })),
+    ];
+    const addresses = await Promise.all(
+      all.map(async ({ name, port }) => {
+        const [target] = await project.running(name);
+        const format = '{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}';
+        const text = await must('docker', ['inspect', '--format', format, target?.id ?? '']);
+        return text
+          .trim()
+          .split(' ')
+          .map((address) => ({ name, address, port }));
+      }),
+    );
+    expect(addresses.map((of) => of.length > 0)).toEqual(all.map(() => true));
+    for (const [service, expected] of Object.entries(reachable)) {
+      const [from] = await project.running(service);
+      const others = addresses.flat().filter(({ name }) => name !== service);
+      const reached = JSON.parse(
+        await must('docker', ['exec', from?.id ?? '', 'node', '--eval', connecting(others)]),
+      ) as string[];
+      expect([service, [...new Set(reached)].sort()]).toEqual([service, [...expected].sort()]);
+    }
+  },
+  2 * MINUTES,
+);
+
+/** A program that prints the names of those to which it can connect. */
+const connecting = (targets: readonly { name: string; address: string; port: number }[]) => `
+  const { connect } = process.getBuiltinModule('node:net');
+  const reaches = ({ name, address, port }) => new Promise((resolve) => {
+    const socket = connect({ host: address, port, timeout: 2_000 }, () => resolve([name]));
+    for (const event of ['error', 'timeout']) socket.on(event, () => resolve([]));
+  });
+  Promise.all(${JSON.stringify(targets)}.map(reaches)).then((names) => {
+    process.stdout.write(JSON.stringify(names.flat()));
+    process.exit();
+  });`;
+
 test(
   'a sale end to end',
   async () => {
