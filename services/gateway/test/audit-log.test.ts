@@ -36,7 +36,8 @@ describe('the audit log', () => {
     expect([head.position, problem]).toEqual([before.position + 40n, undefined]);
     const batches: bigint[] = [];
     for await (const entries of auditEntries(admin)) batches.push(...entries.map(({ position }) => position));
-    expect(batches).toEqual(Array.from({ length: Number(head.position) }, (_, i) => BigInt(i + 1)));
+    expect(batches.at(-1)).toBe(head.position);
+    expect(batches).toEqual(batches.map((_, i) => BigInt(i + 1)));
   });
 
   test('chains what one transaction writes, and leaves no gap where another is undone', async () => {
