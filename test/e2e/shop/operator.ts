@@ -77,7 +77,12 @@ export const operatorCases = (stack: OnStack): void =>
       const address = await quittance.ethereum.newAddress();
       const { data: asked } = (await shop.post('/api/payouts', { asset: 'ETH', amount: 0.01, address })).body;
       await mined(() => expect(webhookKinds()).toContain('payout.completed'));
-      const payout = await operator('payouts', 'show', String(asked.id));
+      // The ledger hears of it beside webhooks, not before.
+      const payout = await eventually(async () => {
+        const shown = await operator('payouts', 'show', String(asked.id));
+        expectInOrder(shown.out, [/payouts +says hold\.settle/, /ledger +processes hold\.settle/]);
+        return shown;
+      });
       expectInOrder(payout.out, [
         /payouts +is asked for the payout/,
         /ledger +places the hold/,
@@ -86,8 +91,6 @@ export const operatorCases = (stack: OnStack): void =>
         /payouts +the payout is mined/,
         /webhooks +posts payout\.completed .* answered 200/,
       ]);
-      // Beside the webhook, not before it.
-      expectInOrder(payout.out, [/payouts +says hold\.settle/, /ledger +processes hold\.settle/]);
       expect(payout.out).toMatch(/says payout\.created \(evt_\w+, request req_\w+\)/);
       expect(payout.out).toMatch(/ledger +books settle of 0\.01 ETH/);
       const json = JSON.parse((await operator('payouts', 'show', String(asked.id), '--json')).out);

@@ -63,6 +63,7 @@ export const referenceCases = (stack: OnStack): void =>
       getDelivery: () => make.delivery(),
       redeliver: () => make.delivery(),
       getEvent: () => make.event(),
+      getToken: () => make.token(),
       rotateToken: () => make.token(),
       revokeToken: () => make.token(),
     };
