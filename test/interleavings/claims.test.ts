@@ -10,7 +10,8 @@ import type { StoredRefund } from '@quittance/payouts/store/refund-rows';
 import { findRefundByClaim } from '@quittance/payouts/store/refunds';
 import type { Db } from '@quittance/shared/db';
 import type { PayloadOf } from '@quittance/shared/events';
-import { type AccountId, newAssertionId, newInvoiceId, type PayoutId } from '@quittance/shared/ids';
+import { type AccountId, newInvoiceId, type PayoutId } from '@quittance/shared/ids';
+import { requestProofOf } from '@quittance/testkit/api';
 import { patient } from '@quittance/testkit/patience';
 import { type Interleave, type Operation, returned } from './interleave.ts';
 import { BALANCE, FEE, PAID, payoutsAndLedger } from './payouts-and-ledger.ts';
@@ -44,7 +45,8 @@ async function aLink({ endsAfterMs }: { endsAfterMs?: number } = {}): Promise<Li
     to: { expiresInDays: 1 },
     ...notes,
   } as const;
-  const asked = { assertionId: newAssertionId(), requestId: 'req_link', key: undefined };
+  const asserted = { method: 'POST', path: `/api/invoices/${invoice.id}/refunds`, body: '{"amount":"all"}' };
+  const asked = { request: requestProofOf(account, asserted), requestId: 'req_link', key: undefined };
   const made = await createRefund(own, invoice, order, asked);
   if (!made.ok) throw new Error('the refund is made');
   const { id } = (made.value as { data: { id: StoredRefund['id'] } }).data;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { payOnce } from '@quittance/payouts/http/pay-once';
 import { readPayoutOrder } from '@quittance/payouts/payout-order';
-import { newAssertionId } from '@quittance/shared/ids';
+import { requestProofOf } from '@quittance/testkit/api';
 import { type Operation, returned } from './interleave.ts';
 import { payoutsAndLedger } from './payouts-and-ledger.ts';
 
@@ -17,10 +17,11 @@ it('creates one payout for two requests with one Idempotency-Key', async () => {
     const account = await at.anAccount();
     const holds: string[] = [];
     const body = { asset: 'ETH', amount: '0.00000000000000003', address: `0x${'a1'.repeat(20)}` };
+    const asserted = { method: 'POST', path: '/api/payouts', body: JSON.stringify(body) };
     // Each request has an assertion of its own.
     const call = () => ({
       ...{ account, requestId: 'req_pay', idempotencyKey: 'order 1', returnsDeposit: null },
-      ...{ assertionId: newAssertionId(), asked: Buffer.from(JSON.stringify(body)) },
+      ...{ request: requestProofOf(account, asserted), asked: Buffer.from(asserted.body) },
     });
     const paying = (): Operation<{ status: number; body: object }> => ({
       pausesBefore: ['idempotency_insert', 'commit'],

@@ -44,7 +44,7 @@ export async function callRoute(
   const heard = await callOverHttp(environment, service, path, async ({ replica }) => {
     const route = replica.routes?.get(path);
     if (route === undefined) throw new Error(`${service} answers ${path}`);
-    const answer = await route(call);
+    const answer = await route({ ...call, at: new Date(environment.scheduler.now) });
     onAnswer?.(answer);
     return answer;
   });

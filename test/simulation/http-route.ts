@@ -1,7 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { addBatchRoutes } from '@quittance/payouts/http/payout-batches';
 import type { Answer } from '@quittance/shared/http-answers';
+import { IDENTITY_HEADER } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
+import { requestProofOf } from '@quittance/testkit/api';
 
 type App = Parameters<typeof addBatchRoutes>[0];
 
@@ -14,6 +15,8 @@ export type RouteCall = {
   /** The body, as bytes and parsed. */
   rawBody: Buffer;
   body: unknown;
+  /** When the gateway admits it. */
+  at?: Date;
 };
 
 /** Answers a request without a socket. */
@@ -28,7 +31,8 @@ export function routesOf(add: (app: App) => void): Map<string, Route> {
     (method: string) =>
     (path: string, ...handlers: Handler[]) => {
       const handler = handlers.at(-1);
-      if (handler !== undefined) routes.set(`${method} ${path}`, (call) => callHandler(handler, call));
+      if (handler !== undefined)
+        routes.set(`${method} ${path}`, (call) => callHandler(handler, { method, path }, call));
     };
   const methods = ['get', 'post', 'put', 'patch', 'delete'];
   const app = Object.fromEntries(methods.map((method) => [method, taking(method.toUpperCase())]));
@@ -38,12 +42,20 @@ export function routesOf(add: (app: App) => void): Map<string, Route> {
 
 async function callHandler(
   handler: Handler,
-  { account, requestId, params = {}, key, rawBody, body }: RouteCall,
+  route: { method: string; path: string },
+  { account, requestId, params = {}, key, rawBody, body, at }: RouteCall,
 ): Promise<Answer> {
-  const headers = key === undefined ? {} : { 'idempotency-key': key };
-  const req = { params, query: {}, headers, method: 'POST', path: '', body: rawBody };
-  // Not drawn from the seed: nothing is decided by it.
-  const assertionId = `asr_${randomUUID()}`;
+  const { method } = route;
+  const path = route.path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? '');
+  // Its id is not drawn from the seed: nothing is decided by it.
+  const proof =
+    account &&
+    requestProofOf(account, { method, path, body: rawBody.toString(), receiver: 'payouts', now: at });
+  const headers = {
+    ...(key !== undefined && { 'idempotency-key': key }),
+    ...(proof !== undefined && { [IDENTITY_HEADER]: proof.assertion }),
+  };
+  const req = { params, query: {}, headers, method, originalUrl: path, path: '', body: rawBody };
   const sent: Record<string, string> = {};
   let text = '{}';
   const res = {
@@ -52,7 +64,7 @@ async function callHandler(
       requestId,
       rawBody,
       body,
-      ...(account !== undefined && { identity: { account }, assertionId }),
+      ...(proof !== undefined && { identity: { account }, assertionId: proof.id }),
     },
     statusCode: 200,
     setHeader: (name: string, value: unknown) => {

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { type PayoutCall, payOnce } from '@quittance/payouts/http/pay-once';
 import { readPayoutOrder } from '@quittance/payouts/payout-order';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import type { Answer } from '@quittance/shared/http-answers';
-import type { AccountId, AssertionId } from '@quittance/shared/ids';
+import type { AccountId } from '@quittance/shared/ids';
 import { formatUnits, units } from '@quittance/shared/money';
+import { requestProofOf } from '@quittance/testkit/api';
 import { z } from 'zod';
 import { ACCOUNTS } from './accounts.ts';
 import { type CancelAnswer, cancelSometimes } from './cancel-client.ts';
@@ -117,8 +117,12 @@ async function postPayout(
   const body = bodyOf({ ...order, amount });
   const call: PayoutCall = {
     account,
-    // Not drawn from the seed: nothing is decided by it.
-    assertionId: `asr_${randomUUID()}` as AssertionId,
+    request: requestProofOf(account, {
+      method: 'POST',
+      path: '/api/payouts',
+      body: JSON.stringify(body),
+      now: new Date(environment.scheduler.now),
+    }),
     requestId: `req_${recipient}`,
     idempotencyKey: key,
     asked: Buffer.from(JSON.stringify(body)),

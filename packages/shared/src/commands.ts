@@ -1,9 +1,30 @@
 import { z } from 'zod';
 import { assetSymbols, chains } from './assets.ts';
 import type { Service } from './events.ts';
+import { BODY_BYTES_MAX } from './identity.ts';
 
 /** Of one request. Payouts derives them at once, one to two milliseconds each, and does nothing else meanwhile. */
 export const ADDRESSES_PER_REQUEST = 32;
+
+/** How long a claim link is valid when its request does not say it, and at most. */
+export const CLAIM_DAYS_DEFAULT = 30;
+export const CLAIM_DAYS_MAX = 90;
+
+/** Of a proof in base64: as much as the gateway takes as a body. */
+const BODY_CHARACTERS_MAX = Math.ceil(BODY_BYTES_MAX / 3) * 4;
+
+/**
+ * The request by which a merchant has asked for a payout, as payouts received it, with the gateway's assertion: see
+ * `verifyProof`. `item`: the line of a batch.
+ */
+const holdProof = z.object({
+  assertion: z.string().max(2_000),
+  method: z.string().max(16),
+  path: z.string().max(16_384),
+  /** In base64. */
+  body: z.string().max(BODY_CHARACTERS_MAX),
+  item: z.number().int().min(0).max(1_000_000),
+});
 
 /**
  * Requests that wait for their answer: who answers, who may ask, and the time after which the caller stops waiting.
@@ -11,7 +32,8 @@ export const ADDRESSES_PER_REQUEST = 32;
 export const commands = {
   /**
    * Reserve amount + network fee of a merchant's balance for a payout. Decided once per payout id; the
-   * same question again gets the same answer. `voided`: the caller had given up on it before.
+   * same question again gets the same answer. `voided`: the caller had given up on it before. `refused` because
+   * `not_asked_for`: the proof shows no such request of the account.
    */
   'hold.place': {
     by: 'ledger',
@@ -37,10 +59,14 @@ export const commands = {
       invoice_id: z.string().max(64).nullable().optional(),
       /** An older ledger ignores it, and answers nothing when less than all is asked for. */
       is_part: z.boolean().optional(),
+      /** The recipient's canonical address. Payouts of a former release leaves it out, and `proof`. */
+      destination: z.string().max(255).optional(),
+      /** Left out where none is kept: of rules and claim links of a former release. */
+      proof: holdProof.optional(),
     }),
     reply: z.object({
       outcome: z.enum(['placed', 'refused', 'voided']),
-      because: z.literal('used_for_recovery').optional(),
+      because: z.enum(['used_for_recovery', 'not_asked_for']).optional(),
       /** What is held without the network fee, of a hold that takes all. */
       amount: z
         .string()

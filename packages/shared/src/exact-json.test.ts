@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ExactNumber, parseExactJson, readRequestBody } from './exact-json.ts';
-import { BODY_BYTES_MAX } from './http.ts';
+import { BODY_BYTES_MAX } from './identity.ts';
 import { UnreadableBody } from './json-problem.ts';
 
 /** A string with its escapes, or the source of a number, or a bare word. */

@@ -13,15 +13,13 @@ import { isDatabaseDown, UnknownOutcome } from './db-errors.ts';
 import { type RequestBody, readRequestBody } from './exact-json.ts';
 import { form } from './form.ts';
 import { type Answer, answers, makePrivate, send } from './http-answers.ts';
-import type { Identity } from './identity.ts';
+import { BODY_BYTES_MAX, type Identity } from './identity.ts';
 import { type AssertionId, newRequestId } from './ids.ts';
 import { type Logger, reason } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
 /** So long an answer of `/readyz` is given again. */
 const REMEMBERED_MS = 1_000;
-
-export const BODY_BYTES_MAX = 64 * 1024;
 
 /** Thrown where nothing was done because something needed is away: the client may come back. */
 export class Unavailable extends Error {

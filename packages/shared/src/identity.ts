@@ -6,6 +6,8 @@ import { type AccountId, type AssertionId, newAssertionId } from './ids.ts';
 
 /** The gateway's assertion of whose request it is. What a client sends under this name is dropped there. */
 export const IDENTITY_HEADER = 'x-quittance-identity';
+/** Of a request, which is read before it is believed. */
+export const BODY_BYTES_MAX = 64 * 1024;
 /**
  * Less than a gateway waits for an answer: a service that was held up does not begin on a request whose client has
  * long been told that it was lost.
@@ -77,14 +79,9 @@ export function verifyIdentity(
   request: AssertedRequest,
   now: Date,
 ): Assertion | 'stale' | undefined {
-  if (typeof header !== 'string') return undefined;
-  const [, signed = '', keyId = '', text = '', signature = ''] = FORM.exec(header) ?? [];
-  const key = keys.get(keyId);
-  if (key === undefined) return undefined;
-  if (!verify(null, Buffer.from(signed), key, Buffer.from(signature, 'base64url'))) return undefined;
-  const parsed = claimsForm.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
-  if (!parsed.success || !isOf(parsed.data, request)) return undefined;
-  const { id, account, scopes, body, at } = parsed.data;
+  const claims = claimsIn(keys, header);
+  if (claims === undefined || !isOf(claims, request)) return undefined;
+  const { id, account, scopes, body, at } = claims;
   const age = now.getTime() - at;
   if (age > MAX_AGE_MS || age < -AHEAD_MAX_MS) return 'stale';
   return {
@@ -92,6 +89,43 @@ export function verifyIdentity(
     identity: { account: account as AccountId, ...(scopes !== undefined && { scopes }) },
     bodyHash: body,
   };
+}
+
+/** A request as a service received it, with the header of its assertion: it shows later what a merchant has asked for. */
+export type RequestProof = { assertion: string; method: string; path: string; body: Uint8Array };
+
+/** A request of which the gateway has asserted whose it is. `at`: when the gateway admitted it. */
+export type SignedRequest = Omit<RequestProof, 'assertion'> & {
+  id: AssertionId;
+  account: AccountId;
+  at: Date;
+};
+
+/**
+ * The request of a proof, however old it is: whoever acts on it decides how old it may be. Undefined when the assertion is
+ * forged, or is of another receiver, method, path or body.
+ */
+export function verifyProof(
+  keys: GatewayPublicKeys,
+  receiver: Service,
+  { assertion, method, path, body }: RequestProof,
+): SignedRequest | undefined {
+  const claims = claimsIn(keys, assertion);
+  if (claims === undefined || !isOf(claims, { receiver, method, path })) return undefined;
+  if (claims.body !== digestOf(body)) return undefined;
+  const { id, account, at } = claims;
+  return { id: id as AssertionId, account: account as AccountId, at: new Date(at), method, path, body };
+}
+
+/** What the gateway has signed; undefined when it has not. */
+function claimsIn(keys: GatewayPublicKeys, header: unknown): Claims | undefined {
+  if (typeof header !== 'string') return undefined;
+  const [, signed = '', keyId = '', text = '', signature = ''] = FORM.exec(header) ?? [];
+  const key = keys.get(keyId);
+  if (key === undefined) return undefined;
+  if (!verify(null, Buffer.from(signed), key, Buffer.from(signature, 'base64url'))) return undefined;
+  const parsed = claimsForm.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+  return parsed.success ? parsed.data : undefined;
 }
 
 const isOf = (claims: Claims, { receiver, method, path }: AssertedRequest): boolean =>

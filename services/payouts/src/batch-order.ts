@@ -1,9 +1,9 @@
+import type { GivenLine } from '@quittance/shared/batch-csv';
 import { fieldsOf } from '@quittance/shared/exact-json';
 import { formPart, unknownFields } from '@quittance/shared/form';
 import { Unavailable } from '@quittance/shared/http';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, type FieldProblem, rules } from '@quittance/shared/validation';
-import type { GivenLine } from './batch-csv.ts';
 import { type PayoutOrder, readPayoutOrder } from './payout-order.ts';
 
 export const batchModes = ['each', 'all_or_nothing'] as const;

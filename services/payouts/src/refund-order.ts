@@ -1,4 +1,5 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import { CLAIM_DAYS_DEFAULT, CLAIM_DAYS_MAX } from '@quittance/shared/commands';
 import { formPart, unknownFields } from '@quittance/shared/form';
 import { Unavailable } from '@quittance/shared/http';
 import type { Metadata } from '@quittance/shared/metadata';
@@ -16,9 +17,6 @@ import type { Ports } from './ports.ts';
 import { lessThanFee } from './returned-part.ts';
 import type { UnresolvedDeposit } from './store/unswept-deposits.ts';
 
-const EXPIRES_IN_DAYS_MAX = 90;
-const EXPIRES_IN_DAYS_DEFAULT = 30;
-
 /** To whom a refund is paid: to an address, or to the one that its payer gives within some days. */
 export type RefundTo = { address: string } | { expiresInDays: number };
 
@@ -34,7 +32,7 @@ type RefundNotes = { externalId: string | null; metadata: Metadata };
 
 export const readWord = formPart({ amount: rules.oneOf(['all', 'surplus']).required });
 export const readAmount = formPart({ amount: rules.number().required });
-const linkFields = { expires_in_days: rules.integer(1, EXPIRES_IN_DAYS_MAX).optional };
+const linkFields = { expires_in_days: rules.integer(1, CLAIM_DAYS_MAX).optional };
 const noteFields = {
   external_id: rules.text(EXTERNAL_ID_CHARACTERS_MAX).optional,
   metadata: rules.metadata().or({}),
@@ -65,7 +63,7 @@ export function readRefundOrder(
   if (!rest.ok) return refuse(errors);
 
   const { rate, address, expires_in_days: days } = rest.value;
-  let to: RefundTo = { expiresInDays: days ?? EXPIRES_IN_DAYS_DEFAULT };
+  let to: RefundTo = { expiresInDays: days ?? CLAIM_DAYS_DEFAULT };
   if (address !== null) {
     const recipient = readRecipient({ address }, on);
     if (recipient.ok) to = { address: recipient.value };
@@ -152,5 +150,5 @@ export function readDepositClaim(
     ...lessThanFee({ asset, amount }, quote),
   };
   if (!rest.ok || Object.keys(errors).length > 0) return refuse(errors);
-  return ok({ expiresInDays: rest.value.expires_in_days ?? EXPIRES_IN_DAYS_DEFAULT, ...notesOf(rest.value) });
+  return ok({ expiresInDays: rest.value.expires_in_days ?? CLAIM_DAYS_DEFAULT, ...notesOf(rest.value) });
 }

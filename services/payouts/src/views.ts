@@ -116,8 +116,15 @@ export const eventView = (payout: Payout): PayloadOf<'payout.created'> => ({
   data: payoutView(payout),
 });
 
-/** What the ledger is asked to hold for a payout; one that takes all says so beside it. */
-export const holdRequest = (payout: Payout, requestId: string): RequestOf<'hold.place'> => ({
+/**
+ * What the ledger is asked to hold for a payout; one that takes all says so beside it.
+ * @param proof the request that asks for it; null where a former release has kept none
+ */
+export const holdRequest = (
+  payout: Payout,
+  requestId: string,
+  proof: RequestOf<'hold.place'>['proof'] | null,
+): RequestOf<'hold.place'> => ({
   request_id: requestId,
   payout_id: payout.id,
   account_id: payout.account,
@@ -126,6 +133,8 @@ export const holdRequest = (payout: Payout, requestId: string): RequestOf<'hold.
   network_fee: payout.networkFee.toString(),
   deposit_id: payout.returnsDeposit,
   invoice_id: payout.invoiceId,
+  destination: payout.address,
+  ...(proof !== null && { proof }),
 });
 
 /** The event for the ledger that undoes the hold of a request. */

@@ -131,7 +131,7 @@ export abstract class ChainWorkerFixture {
     const made = await requestPayout(this.ports, {
       ...order,
       account: this.account,
-      assertionId: null,
+      request: null,
       requestId: 'req_test',
       key: undefined,
       amount: units(order.amount),

@@ -28,6 +28,8 @@ describe('POST /api/payouts', () => {
         network_fee: '500000000000000',
         deposit_id: null,
         invoice_id: null,
+        destination: recipient.toLowerCase(),
+        proof: expect.objectContaining({ method: 'POST', path: '/api/payouts', item: 0 }),
       },
     ]);
     expect(await fixture.rowsOf(fixture.shop)).toEqual([{ id: String(body.data.id), status: 'reserved' }]);
@@ -171,7 +173,7 @@ describe('POST /api/payouts', () => {
     const amounts = { amount: units(5n), networkFee: units(1n) };
     const payout = { asset: 'ETH', ...amounts, address: recipient.toLowerCase() } as const;
     const terms = {
-      assertionId: null,
+      request: null,
       minConfirmations: 3,
       returnsDeposit: null,
       refundId: null,

@@ -67,6 +67,8 @@ describe('POST /api/unresolved/{deposit}/return', () => {
         network_fee: FEE.toString(),
         deposit_id,
         invoice_id: null,
+        destination: address.toLowerCase(),
+        proof: expect.objectContaining({ path: `/api/unresolved/${deposit_id}/return` }),
       },
     ]);
     const { body: shown } = await fixture.shop.get(`/api/payouts/${body.data.id}`);

@@ -8,6 +8,7 @@ export type Hold = {
   amount: string;
   network_fee: string;
   deposit_id: string | null;
+  proof?: { method: string; path: string; body: string; item: number } | undefined;
 };
 type Outcome = 'placed' | 'refused' | 'voided';
 
@@ -16,7 +17,7 @@ type Outcome = 'placed' | 'refused' | 'voided';
  */
 export type Reply = {
   outcome?: Outcome;
-  because?: 'used_for_recovery';
+  because?: 'used_for_recovery' | 'not_asked_for';
   available?: string;
   amount?: string;
   times?: number;

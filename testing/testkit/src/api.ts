@@ -1,7 +1,13 @@
 import type { Service } from '@quittance/shared/events';
 import { newGatewayKeys, readPublicKeys, readSigningKey } from '@quittance/shared/gateway-keys';
-import { IDENTITY_HEADER, type Identity, signIdentity } from '@quittance/shared/identity';
-import type { AccountId } from '@quittance/shared/ids';
+import {
+  IDENTITY_HEADER,
+  type Identity,
+  type RequestProof,
+  signIdentity,
+  verifyProof,
+} from '@quittance/shared/identity';
+import type { AccountId, AssertionId } from '@quittance/shared/ids';
 import { invariant } from '@quittance/shared/result';
 import { type Dispatcher, request } from 'undici';
 
@@ -48,6 +54,16 @@ export function identityOf(
   const to = receiver ?? receivers.find(([form]) => form.test(path))?.[1] ?? 'ledger';
   const asserted = { receiver: to, method, path, body: Buffer.from(body) };
   return { [IDENTITY_HEADER]: signIdentity(key, { account, scopes }, asserted, now) };
+}
+
+/** A request that the gateway has passed on, as a service keeps it with what it asks for. */
+export function requestProofOf(account: AccountId, asserted: Asserted): RequestProof & { id: AssertionId } {
+  const { method, path, body = '' } = asserted;
+  const assertion = identityOf(account, asserted)[IDENTITY_HEADER];
+  const proof = { assertion, method, path, body: Buffer.from(body) };
+  const signed = verifyProof(gatewayPublicKeys, 'payouts', proof);
+  invariant(signed !== undefined, 'the gateway of the tests has asserted it to payouts');
+  return { ...proof, id: signed.id };
 }
 
 export type ApiAnswer = {

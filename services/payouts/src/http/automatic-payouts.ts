@@ -7,6 +7,8 @@ import { automaticPayoutView, readAutomaticPayout } from '../automatic-order.ts'
 import { nextRun } from '../domain/automatic.ts';
 import type { Ports } from '../ports.ts';
 import { automaticPayoutsOf, deleteAutomaticPayout, putAutomaticPayout } from '../store/automatic-payouts.ts';
+import { keepRequest } from '../store/request-proofs.ts';
+import { requestOf } from './pay-once.ts';
 
 /** A merchant's rules for automatic payouts, one for each asset. */
 export function addAutomaticRoutes(app: Express, ports: Ports, merchant: RequestHandler): void {
@@ -43,8 +45,13 @@ async function putRule(ports: Ports, req: Request, res: Response): Promise<Answe
   const now = ports.clock.now();
   // A balance that is high enough is paid at once.
   const nextRunAt = given.value.schedule === 'threshold' ? now : nextRun('daily', now);
-  const rule = { ...given.value, account: identity.account, asset, nextRunAt };
-  const data = automaticPayoutView(await putAutomaticPayout(ports.db, rule));
+  const request = requestOf(req, res);
+  const rule = { ...given.value, account: identity.account, asset, nextRunAt, assertionId: request.id };
+  const stored = await ports.db.transaction(async (trx) => {
+    await keepRequest(trx, request);
+    return await putAutomaticPayout(trx, rule);
+  });
+  const data = automaticPayoutView(stored);
   return { status: 200, body: { message: 'Automatic payout saved successfully.', data } };
 }
 

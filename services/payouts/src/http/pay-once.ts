@@ -7,19 +7,21 @@ import {
   otherBody,
   readKey,
 } from '@quittance/shared/idempotency';
-import type { AccountId, AssertionId } from '@quittance/shared/ids';
+import { IDENTITY_HEADER } from '@quittance/shared/identity';
+import type { AccountId } from '@quittance/shared/ids';
 import type { Result } from '@quittance/shared/result';
 import type { FieldErrors } from '@quittance/shared/validation';
 import type { Request, Response } from 'express';
 import { type PayoutRefusal, requestPayout } from '../operations/request-payout.ts';
 import type { PayoutOrder } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
+import type { KeptRequest } from '../store/request-proofs.ts';
 import { createdView, refusedView } from '../views.ts';
 
 /** An authenticated request for a payout or a refund. */
 export type PayoutCall = {
   account: AccountId;
-  assertionId: AssertionId;
+  request: KeptRequest;
   requestId: string;
   /** The header `Idempotency-Key`. */
   idempotencyKey: string | string[] | undefined;
@@ -35,9 +37,17 @@ export function payoutCallOf(
   asked: Buffer,
   returnsDeposit: string | null,
 ): PayoutCall {
-  const { identity, assertionId, requestId } = contextOf(res);
+  const { identity, requestId } = contextOf(res);
   const idempotencyKey = req.headers['idempotency-key'];
-  return { account: identity.account, assertionId, requestId, idempotencyKey, asked, returnsDeposit };
+  const request = requestOf(req, res);
+  return { account: identity.account, request, requestId, idempotencyKey, asked, returnsDeposit };
+}
+
+/** A merchant's request as it came, to be kept with what it asks for. */
+export function requestOf(req: Request, res: Response): KeptRequest {
+  const { assertionId: id, rawBody: body } = contextOf(res);
+  const assertion = String(req.headers[IDENTITY_HEADER]);
+  return { id, assertion, method: req.method, path: req.originalUrl, body };
 }
 
 /** Creates a payout or a refund. A request that repeats the Idempotency-Key must have the same bytes `asked`. */

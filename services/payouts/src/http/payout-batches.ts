@@ -1,3 +1,4 @@
+import { type GivenLine, readBatchFile } from '@quittance/shared/batch-csv';
 import { form, unknownFields } from '@quittance/shared/form';
 import { contextOf, readBody, unknownParameters } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
@@ -6,7 +7,6 @@ import { pageForm, pageOf, pageView, placeOf } from '@quittance/shared/pages';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { FieldErrors } from '@quittance/shared/validation';
 import type { Express, Request, RequestHandler, Response } from 'express';
-import { type GivenLine, readBatchFile } from '../batch-csv.ts';
 import {
   type BatchMode,
   type BatchOrderLine,
@@ -19,7 +19,7 @@ import { batchView, createdBatchView, listedBatchView } from '../batch-views.ts'
 import { createPayoutBatch } from '../operations/create-payout-batch.ts';
 import type { Ports } from '../ports.ts';
 import { batchPage, countsOf, findBatch, linesOf } from '../store/payout-batches.ts';
-import { answeredBefore, haltedAnswer } from './pay-once.ts';
+import { answeredBefore, haltedAnswer, requestOf } from './pay-once.ts';
 
 export function addBatchRoutes(app: Express, ports: Ports, merchant: RequestHandler): void {
   app.post('/api/payout-batches', merchant, ...readBody, async (req, res) =>
@@ -38,7 +38,7 @@ type AskedBatch = { mode: BatchMode; given: GivenLine[]; nameOf: (line: number) 
 
 /** Creates a batch. A request that repeats the Idempotency-Key must have the same bytes and the same mode. */
 async function createBatch(ports: Ports, req: Request, res: Response): Promise<Answer> {
-  const { identity, assertionId, requestId, rawBody } = contextOf(res);
+  const { identity, requestId, rawBody } = contextOf(res);
   const query = String(new URLSearchParams(req.query as Record<string, string>));
   const asked = Buffer.concat([Buffer.from(`batch ${isFile(req) ? 'csv' : 'json'} ${query}\n`), rawBody]);
   const given = readKey(req.headers['idempotency-key'], identity.account, asked);
@@ -60,7 +60,7 @@ async function createBatch(ports: Ports, req: Request, res: Response): Promise<A
 
   const made = await createPayoutBatch(ports, {
     account: identity.account,
-    assertionId,
+    request: requestOf(req, res),
     mode,
     lines,
     requestId,

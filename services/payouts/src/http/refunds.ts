@@ -33,7 +33,7 @@ import type { StoredRefund } from '../store/refund-rows.ts';
 import { findRefundByClaim } from '../store/refunds.ts';
 import { freeForLink } from '../store/returns.ts';
 import type { UnresolvedDeposit } from '../store/unswept-deposits.ts';
-import { answeredBefore, refusalAnswer } from './pay-once.ts';
+import { answeredBefore, refusalAnswer, requestOf } from './pay-once.ts';
 
 /** What merchants ask about refunds. */
 export function routeRefunds(app: Express, ports: Ports): void {
@@ -131,7 +131,7 @@ const notCancelable = {
 
 async function refundInvoice(ports: Ports, req: Request, res: Response): Promise<Answer> {
   const id = String(req.params['id']);
-  const { identity, assertionId, rawBody, body, requestId } = contextOf(res);
+  const { identity, rawBody, body, requestId } = contextOf(res);
   const invoice = /^inv_[0-9a-z]{36}$/.test(id) ? await describeInvoice(ports, id as InvoiceId) : null;
   if (invoice === null) return answers.noModel('Invoice');
   if (invoice.account !== identity.account) return answers.unauthorized;
@@ -145,7 +145,9 @@ async function refundInvoice(ports: Ports, req: Request, res: Response): Promise
       const order = readRefundOrder(body, invoice, ports);
       if (!order.ok) return ok(answers.invalid(order.refusal));
       if (invoice.status !== 'paid' && invoice.paid === 0n) return ok(notPaid);
-      const made = await createRefund(ports, invoice, order.value, { assertionId, requestId, key });
+      const made = await createRefund(ports, invoice, order.value, {
+        ...{ request: requestOf(req, res), requestId, key },
+      });
       if (made.ok) return ok({ status: 201, body: made.value });
       return isProblem(made.refusal)
         ? ok(problemAnswer(made.refusal, invoice, order.value))
@@ -161,7 +163,7 @@ export async function claimDeposit(
   res: Response,
   { id, asked, deposit }: { id: string; asked: Buffer; deposit: UnresolvedDeposit },
 ): Promise<Answer> {
-  const { identity, assertionId, body, requestId } = contextOf(res);
+  const { identity, body, requestId } = contextOf(res);
   const { account } = identity;
   return refundOnce(
     ports,
@@ -178,7 +180,7 @@ export async function claimDeposit(
       const refused = tooLittleLeft(deposit, free, part.value);
       if (refused !== undefined) return ok(refused);
       const made = await createDepositClaim(ports, { id, account, asset }, part.value, order.value, {
-        ...{ assertionId, requestId, key },
+        ...{ request: requestOf(req, res), requestId, key },
       });
       if (made.ok) return ok({ status: 201, body: made.value });
       return refuse(made.refusal as PayoutRefusal);

@@ -15,6 +15,7 @@ import {
   noteUnfunded,
   refundedOf,
 } from '../store/refunds.ts';
+import { findRequest } from '../store/request-proofs.ts';
 import { findUnresolved } from '../store/unswept-deposits.ts';
 import { describeInvoice } from './describe-invoice.ts';
 import { requestPayout } from './request-payout.ts';
@@ -52,7 +53,7 @@ export async function payClaim(
   body: { address: unknown },
   requestId: string,
 ): Promise<Result<void, ClaimRefusal>> {
-  const { id, account, asset, invoiceId, depositId, externalId, metadata } = refund;
+  const { id, account, asset, invoiceId, depositId, externalId, metadata, assertionId } = refund;
   const address = readRecipient(body, payableChain(asset, ports.chains));
   if (!address.ok) return address;
   if (invoiceId !== null && !(await isCovered(ports, invoiceId))) return refuse('reversed');
@@ -72,7 +73,8 @@ export async function payClaim(
 
   const made = await requestPayout(ports, {
     account,
-    assertionId: null,
+    request: null,
+    madeBy: await findRequest(ports.db, assertionId),
     asset,
     ...pays,
     takesAll: false,

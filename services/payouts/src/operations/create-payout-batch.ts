@@ -2,7 +2,7 @@ import type { Trx } from '@quittance/shared/db';
 import { brokenConstraint } from '@quittance/shared/db-errors';
 import { failpoint } from '@quittance/shared/failpoint';
 import { forgetKey, type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
-import { type AccountId, type AssertionId, newBatchId, newPayoutId } from '@quittance/shared/ids';
+import { type AccountId, newBatchId, newPayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import { ok, type Result, refuse } from '@quittance/shared/result';
@@ -23,8 +23,10 @@ import {
   type UnpaidLine,
 } from '../store/payout-batches.ts';
 import type { Payout } from '../store/payouts.ts';
+import { type KeptRequest, keepRequest } from '../store/request-proofs.ts';
 import { AssetHalted } from '../store/transactions.ts';
-import { eventView, holdRequest, insufficientBalance, voidEvent } from '../views.ts';
+import { eventView, insufficientBalance, voidEvent } from '../views.ts';
+import { askHolds, type BatchPayout, type Decision } from './ask-holds.ts';
 import { batchNeeds } from './batch-needs.ts';
 import { finishBatch } from './finish-payout-batch.ts';
 
@@ -39,7 +41,7 @@ type BatchPorts = Pick<Ports, 'db' | 'bus' | 'random' | 'clock' | 'logger' | 'wa
 
 export type BatchRequest = {
   account: AccountId;
-  assertionId: AssertionId;
+  request: KeptRequest;
   mode: BatchMode;
   /** In the mode all_or_nothing each has an order. */
   lines: readonly BatchOrderLine[];
@@ -91,7 +93,7 @@ export async function createPayoutBatch(
   }
 }
 
-type Written = { batch: PayoutBatch; payouts: (Payout & { batchLine: number })[] };
+type Written = { batch: PayoutBatch; payouts: BatchPayout[] };
 
 /** Stores the batch with its key and its requests. Draws other ids when a payout has one of them already. */
 async function writeBatch(
@@ -99,7 +101,7 @@ async function writeBatch(
   request: BatchRequest,
   draws = 1,
 ): Promise<Result<Written, NotWritten>> {
-  const { account, assertionId, mode, lines, key } = request;
+  const { account, request: asking, mode, lines, key } = request;
   const id = newBatchId();
   try {
     const written = await db.transaction(async (trx) => {
@@ -112,7 +114,8 @@ async function writeBatch(
         throw new AssetHalted(first.order.asset);
       }
       const unpaidLines = unpaid.map(unpaidLineOf);
-      const given = { id, account, assertionId, mode, lines: lines.length, unpaidLines };
+      await keepRequest(trx, asking);
+      const given = { id, account, assertionId: asking.id, mode, lines: lines.length, unpaidLines };
       const batch = await insertBatch(trx, given);
       const orders = lines.flatMap((line): (PayoutOrder & { line: number })[] =>
         'order' in line && isPayable(line) ? [{ ...line.order, line: line.line }] : [],
@@ -144,23 +147,6 @@ const unpaidLineOf = (line: BatchOrderLine): UnpaidLine =>
     ? { line: line.line, errors: messagesOf(line.errors), ...hintOf(line.errors) }
     : { line: line.line };
 
-type Decision = { payout: Payout & { batchLine: number }; outcome: string; available: string | undefined };
-
-/** Asks for the holds of some payouts at once. */
-async function askHolds(
-  { bus }: Pick<BatchPorts, 'bus'>,
-  payouts: Written['payouts'],
-  requestId: string,
-): Promise<Decision[]> {
-  return await Promise.all(
-    payouts.map(async (payout): Promise<Decision> => {
-      const asked = await bus.ask('hold.place', holdRequest(payout, requestId));
-      if (!asked.known) return { payout, outcome: 'unknown', available: undefined };
-      return { payout, outcome: asked.reply.outcome, available: asked.reply.available };
-    }),
-  );
-}
-
 function* chunksOf<T>(all: readonly T[]): Generator<T[]> {
   for (let from = 0; from < all.length; from += HOLDS_AT_ONCE) yield all.slice(from, from + HOLDS_AT_ONCE);
 }
@@ -176,14 +162,15 @@ const availableOf = (decided: readonly Decision[]): PayoutBatch['available'] =>
 /** Reserves each payout whose hold is placed. What the ledger does not decide in time is voided. */
 async function reserveEach(
   ports: BatchPorts,
-  { requestId }: Pick<BatchRequest, 'requestId'>,
+  request: BatchRequest,
   { batch, payouts }: Written,
 ): Promise<void> {
+  const { requestId } = request;
   const { db, clock, wakeRelay } = ports;
   const deadline = clock.now().getTime() + ASK_FOR_MS;
   for (const chunk of chunksOf(payouts)) {
     const isInTime = clock.now().getTime() < deadline;
-    const decided = isInTime ? await askHolds(ports, chunk, requestId) : [];
+    const decided = isInTime ? await askHolds(ports, chunk, request) : [];
     const idsOf = (outcome: string) =>
       decided.filter((one) => one.outcome === outcome).map(({ payout }) => payout.id);
     const [placed, refused] = [idsOf('placed'), idsOf('refused')];
@@ -201,17 +188,18 @@ async function reserveEach(
 /** Reserves all payouts when all holds are placed, or voids all. @returns why nothing is paid. */
 async function reserveAll(
   ports: BatchPorts,
-  { requestId }: Pick<BatchRequest, 'requestId'>,
+  request: BatchRequest,
   batch: PayoutBatch,
   payouts: Written['payouts'],
 ): Promise<BatchRefusal | undefined> {
+  const { requestId } = request;
   const { db, clock } = ports;
   const deadline = clock.now().getTime() + ASK_FOR_MS;
   const placed: Payout[] = [];
   let notPlaced: Decision | undefined;
   for (const chunk of chunksOf(payouts)) {
     if (clock.now().getTime() >= deadline) return giveUp(ports, batch, payouts, requestId);
-    const decided = await askHolds(ports, chunk, requestId);
+    const decided = await askHolds(ports, chunk, request);
     placed.push(...decided.filter(({ outcome }) => outcome === 'placed').map(({ payout }) => payout));
     notPlaced =
       decided.find(({ outcome }) => outcome === 'refused') ??

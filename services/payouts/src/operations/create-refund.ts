@@ -4,7 +4,7 @@ import { failpoint } from '@quittance/shared/failpoint';
 import { freshFiatRate, noFiatRate } from '@quittance/shared/fiat-rate';
 import { Unavailable } from '@quittance/shared/http';
 import { type IdempotencyKey, takeKey } from '@quittance/shared/idempotency';
-import { type AccountId, type AssertionId, newRefundId } from '@quittance/shared/ids';
+import { type AccountId, newRefundId } from '@quittance/shared/ids';
 import { formatRate, type RatePair, type Units, units } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { ok, type Result, refuse } from '@quittance/shared/result';
@@ -25,6 +25,7 @@ import type { ReturnedPart } from '../returned-part.ts';
 import { tellRefunds } from '../store/refund-events.ts';
 import type { NewRefund, RatesNow, StoredRefund } from '../store/refund-rows.ts';
 import { insertRefundOfDeposit, insertRefundWithin, refundedOf } from '../store/refunds.ts';
+import { type KeptRequest, keepRequest } from '../store/request-proofs.ts';
 import { DepositTaken, takeOfDeposit } from '../store/returns.ts';
 import { type DescribedInvoice, rateOf } from './describe-invoice.ts';
 import { RefundNotTaken } from './refund-to-pay.ts';
@@ -34,7 +35,7 @@ const DAY_MS = 86_400_000;
 /** Other refunds of the invoice may come first so often. */
 const TRIES_MAX = 5;
 
-type Asked = { assertionId: AssertionId; requestId: string; key: IdempotencyKey | undefined };
+type Asked = { request: KeptRequest; requestId: string; key: IdempotencyKey | undefined };
 
 /** The body of the 201. */
 type Created = Result<object, RefundRefusal | PayoutRefusal>;
@@ -127,10 +128,10 @@ const newRefund = (
     externalId,
     metadata,
   }: Pick<RefundOrder, 'requested' | 'rate' | 'externalId' | 'metadata'>,
-  { assertionId }: Pick<Asked, 'assertionId'>,
+  { request }: Pick<Asked, 'request'>,
 ): Begun => ({
   id: newRefundId(),
-  assertionId,
+  assertionId: request.id,
   account,
   asset,
   requested,
@@ -149,14 +150,14 @@ type ToAddress = Asked & { address: string; quote: Quote; limits: Refunded };
 async function payRefund(
   ports: Ports,
   refund: NewRefund,
-  { address, quote, limits, requestId, key }: ToAddress,
+  { address, quote, limits, request, requestId, key }: ToAddress,
 ): Promise<Created> {
   let stored: StoredRefund | undefined;
   const answer = () => createdRefundView(stored ?? refund, null);
-  const { id, assertionId, invoiceId, account, asset, amount, externalId, metadata } = refund;
+  const { id, invoiceId, account, asset, amount, externalId, metadata } = refund;
   const made = await requestPayout(ports, {
     account,
-    assertionId,
+    request,
     asset,
     amount,
     takesAll: false,
@@ -185,7 +186,7 @@ type Insert = (trx: Parameters<typeof tellRefunds>[0], link: NewRefund) => Promi
 async function storeLink(
   { db, clock, settings, wakeRelay }: Ports,
   refund: NewRefund,
-  { requestId, key }: Asked,
+  { request, requestId, key }: Asked,
   expiresInDays: number,
   insert: Insert,
 ): Promise<Created> {
@@ -201,6 +202,7 @@ async function storeLink(
     await db.transaction(async (trx) => {
       if (key !== undefined)
         await takeKey(trx, key, link.id, { status: 201, body: createdRefundView(link, null) });
+      await keepRequest(trx, request);
       const stored = await insert(trx, link);
       if (stored === undefined) throw new RefundNotTaken();
       await tellRefunds(trx, [stored], requestId);

@@ -1,12 +1,10 @@
-import type { Asked } from '@quittance/shared/bus';
 import { sleepBy } from '@quittance/shared/clock';
-import type { ReplyOf } from '@quittance/shared/commands';
 import type { Queryable, Trx } from '@quittance/shared/db';
 import { brokenConstraint, isDatabaseDown, UnknownOutcome } from '@quittance/shared/db-errors';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { Answer } from '@quittance/shared/http-answers';
 import { forgetKey, type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
-import { type AccountId, type AssertionId, newPayoutId, type PayoutId } from '@quittance/shared/ids';
+import { type AccountId, newPayoutId, type PayoutId } from '@quittance/shared/ids';
 import { reason } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { appendToOutbox } from '@quittance/shared/outbox';
@@ -22,6 +20,7 @@ import {
   reserveRequested,
   staleRequests,
 } from '../store/payouts.ts';
+import { type KeptRequest, proofView } from '../store/request-proofs.ts';
 import { DepositTaken, takeOfDeposit } from '../store/returns.ts';
 import { AssetHalted } from '../store/transactions.ts';
 import {
@@ -32,6 +31,7 @@ import {
   refusedView,
   voidEvent,
 } from '../views.ts';
+import { askHold, type HoldAnswer } from './ask-holds.ts';
 import { RefundNotTaken, type RefundToPay, reserveForRefund, takeRefund } from './refund-to-pay.ts';
 
 /** Shorter than the timeout of clients, and than the time after which undecided requests are voided. */
@@ -44,8 +44,10 @@ type RequestPorts = Pick<Ports, 'db' | 'bus' | 'random' | 'clock' | 'logger' | '
 
 export type PayoutRequest = PayoutOrder & {
   account: AccountId;
-  /** The assertion that asks for it; null when a rule or a claim link does. */
-  assertionId: AssertionId | null;
+  /** The request that asks for it; null when a rule or a claim link does. */
+  request: KeptRequest | null;
+  /** The request that has made the rule or the claim link; null where a former release has kept none. */
+  madeBy?: KeptRequest | null;
   /** The deposit whose unresolved funds are refunded; none to pay from the balance. */
   returnsDeposit?: string | null;
   /** Whether a rule requests it. */
@@ -98,8 +100,9 @@ export async function requestPayout(
   const payout = written.value;
   failpoint('payouts.requested');
 
-  const asked = await ports.bus.ask('hold.place', {
-    ...holdRequest(payout, request.requestId),
+  const proof = request.request ?? request.madeBy ?? null;
+  const asked = await askHold(ports, {
+    ...holdRequest(payout, request.requestId, proof && proofView(proof)),
     ...(request.takesAll && { takes_all: true }),
     ...(request.isPart && { is_part: true }),
   });
@@ -125,7 +128,7 @@ export async function requestPayout(
 }
 
 /** An older ledger that takes no hold of all places one of the least amount and does not tell the amount: it is voided. */
-function outcomeOf(asked: Asked<ReplyOf<'hold.place'>>, { takesAll }: Pick<PayoutRequest, 'takesAll'>) {
+function outcomeOf(asked: HoldAnswer, { takesAll }: Pick<PayoutRequest, 'takesAll'>) {
   if (!asked.known) return 'unknown';
   const { outcome, amount } = asked.reply;
   return takesAll && outcome === 'placed' && amount === undefined ? 'unknown' : outcome;
@@ -187,10 +190,7 @@ async function insertUnlessHalted(db: Queryable, payout: NewPayout): Promise<Pay
 /**
  * Why the ledger refused a hold. A refund is refused because its funds were accepted, unless the ledger gives a reason.
  */
-function whyRefused(
-  payout: Payout,
-  asked: Asked<ReplyOf<'hold.place'>>,
-): keyof typeof refusedView | InsufficientBalance {
+function whyRefused(payout: Payout, asked: HoldAnswer): keyof typeof refusedView | InsufficientBalance {
   const { because, available } = asked.known ? asked.reply : {};
   if (payout.returnsDeposit !== null) return because ?? 'already_accepted';
   return {

@@ -10,6 +10,7 @@ import { readPayoutOrder } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import { type AutomaticPayout, claimDue, lockClaimed, noteRun } from '../store/automatic-payouts.ts';
 import { promisedByLinks } from '../store/refunds.ts';
+import { findRequest } from '../store/request-proofs.ts';
 import { requestPayout } from './request-payout.ts';
 
 const RULES_PER_STEP = 20;
@@ -96,7 +97,8 @@ async function run(ports: RunPorts, rule: AutomaticPayout): Promise<Run> {
   if (pays === undefined) return { payoutId: null, error: null };
   const requestId = newRequestId(ports.clock.now());
   const made = await requestPayout(ports, {
-    ...{ ...order, ...pays, account, assertionId: null, requestId, key: undefined },
+    ...{ ...order, ...pays, account, request: null, requestId, key: undefined },
+    madeBy: await findRequest(ports.db, rule.assertionId),
     isAutomatic: true,
     isStillWanted: (trx) => lockClaimed(trx, rule),
   });

@@ -1,6 +1,6 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
-import type { AccountId, PayoutId } from '@quittance/shared/ids';
+import type { AccountId, AssertionId, PayoutId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import {
   afterPayout,
@@ -27,27 +27,30 @@ export type AutomaticPayout = {
   failures: number;
   /** The failure that the merchant was told of last; null after a run without a failure. */
   toldError: RunError | null;
+  /** Of the request that has stored it; null of one of a former release. */
+  assertionId: AssertionId | null;
   createdAt: Date;
   updatedAt: Date;
 };
 
 const columns = `account_id as account, automatic_payouts.asset, address, schedule, threshold, enabled, next_run_at,
-  last_run_at, last_payout_id, last_error, failures, told_error, created_at, updated_at`;
+  last_run_at, last_payout_id, last_error, failures, told_error, assertion_id, created_at, updated_at`;
 
 const upsert = query<AutomaticPayout>(
   'automatic_payouts_put',
-  `insert into automatic_payouts (account_id, asset, address, schedule, threshold, enabled, next_run_at)
-   values ($1, $2, $3, $4, $5, $6, $7)
+  `insert into automatic_payouts (account_id, asset, address, schedule, threshold, enabled, next_run_at, assertion_id)
+   values ($1, $2, $3, $4, $5, $6, $7, $8)
    on conflict (account_id, asset) do update set
      address = excluded.address, schedule = excluded.schedule, threshold = excluded.threshold,
      enabled = excluded.enabled, next_run_at = excluded.next_run_at, last_error = null, told_error = null, failures = 0,
+     assertion_id = excluded.assertion_id,
      updated_at = now()
    returning ${columns}`,
 );
 
 export type NewAutomaticPayout = Pick<
   AutomaticPayout,
-  'account' | 'asset' | 'address' | 'schedule' | 'threshold' | 'enabled' | 'nextRunAt'
+  'account' | 'asset' | 'address' | 'schedule' | 'threshold' | 'enabled' | 'nextRunAt' | 'assertionId'
 >;
 
 /** Stores the rule of an account for an asset, in place of the one before. */
@@ -60,6 +63,7 @@ export const putAutomaticPayout = (db: Queryable, rule: NewAutomaticPayout): Pro
     rule.threshold,
     rule.enabled,
     rule.nextRunAt,
+    rule.assertionId,
   ]);
 
 const selectAll = query<AutomaticPayout>(

@@ -111,7 +111,7 @@ const insertRequests = query<Payout & { batchLine: number }>(
 
 export type NewBatchPayout = Omit<
   NewPayout,
-  'assertionId' | 'takesAll' | 'returnsDeposit' | 'isAutomatic' | 'refundId' | 'invoiceId'
+  'request' | 'takesAll' | 'returnsDeposit' | 'isAutomatic' | 'refundId' | 'invoiceId'
 > & {
   batchId: BatchId;
   batchLine: number;

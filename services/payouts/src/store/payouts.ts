@@ -2,7 +2,6 @@ import { type AssetSymbol, assetSymbols, assets, type Chain } from '@quittance/s
 import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import {
   type AccountId,
-  type AssertionId,
   type InvoiceId,
   newEventId,
   type PayoutId,
@@ -15,6 +14,7 @@ import { assertMoves, type PayoutStatus, paidStatuses, payoutMoves } from '../do
 import { followAutomaticPayout } from './automatic-payouts.ts';
 import { isHalted } from './halts.ts';
 import { followPayouts } from './refunds.ts';
+import { insertOf, type KeptRequest, proofValues } from './request-proofs.ts';
 import { isIn } from './transactions.ts';
 
 export type Payout = {
@@ -103,35 +103,28 @@ const requests = bulk({
 
 const insertRequest = query<Payout>(
   'payouts_insert',
-  `${requests.insertInto('payouts')} where not ${isHalted('given.asset')} returning ${payoutColumns()}`,
+  `with made as (
+     ${requests.insertInto('payouts')} where not ${isHalted('given.asset')} returning *),
+   shown as (${insertOf(requests.columns.split(', ').length + 1, 'made')})
+   select ${payoutColumns('made')} from made`,
 );
 
 export type NewPayout = Pick<
   Payout,
-  | 'id'
-  | 'account'
-  | 'asset'
-  | 'amount'
-  | 'networkFee'
-  | 'address'
-  | 'minConfirmations'
-  | 'returnsDeposit'
-  | 'refundId'
-  | 'invoiceId'
-  | 'externalId'
-  | 'metadata'
-  | 'usdRate'
+  keyof typeof requestColumns | 'returnsDeposit' | 'refundId' | 'invoiceId'
 > & {
-  assertionId: AssertionId | null;
+  /** The request that asks for it; null when a rule or a claim link does. */
+  request: KeptRequest | null;
   /** Until the ledger has decided, `amount` is the least that it may be. */
   takesAll: boolean;
   isAutomatic?: boolean;
 };
 
 /** Stores a request before the ledger is asked to reserve its money. Undefined when payouts of its asset are halted. */
-export const insertRequested = (db: Queryable, { isAutomatic = false, ...payout }: NewPayout) => {
-  const metadata = JSON.stringify(payout.metadata);
-  return db.maybe(insertRequest, requests.values([{ ...payout, isAutomatic, metadata }]));
+export const insertRequested = (db: Queryable, { isAutomatic = false, request, ...payout }: NewPayout) => {
+  const row = { ...payout, isAutomatic, assertionId: request?.id ?? null };
+  const values = requests.values([{ ...row, metadata: JSON.stringify(payout.metadata) }]);
+  return db.maybe(insertRequest, [...values, ...proofValues(request)]);
 };
 
 // One statement, because a client waits for it: the move, its event and the answer that its key keeps.

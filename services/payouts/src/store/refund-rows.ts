@@ -40,6 +40,8 @@ export type StoredRefund = {
   metadata: Metadata;
   version: number;
   createdAt: Date;
+  /** Of the request that has asked for it; null of one of a former release. */
+  assertionId: AssertionId | null;
 };
 
 /** `claimHash`: the SHA-256 of the token of its claim link. */
@@ -70,6 +72,7 @@ const names = [
   'metadata',
   'version',
   'created_at',
+  'assertion_id',
 ]);
 /** The columns of a refund, of the relation `of`. `payoutId`: what stands for the column of that name. */
 export const refundColumns = (of = 'refunds', payoutId = `${of}.payout_id`): string =>

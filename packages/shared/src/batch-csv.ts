@@ -1,7 +1,7 @@
-import { parseExactJson } from '@quittance/shared/exact-json';
-import { didYouMean } from '@quittance/shared/nearest';
-import { ok, type Result, refuse } from '@quittance/shared/result';
-import type { FieldErrors, FieldProblem } from '@quittance/shared/validation';
+import { parseExactJson } from './exact-json.ts';
+import { didYouMean } from './nearest.ts';
+import { ok, type Result, refuse } from './result.ts';
+import type { FieldErrors, FieldProblem } from './validation.ts';
 
 /** A payout of a batch as it was given. `line`: of a list its place from 1, of a file the line where it begins. */
 export type GivenLine = { line: number; input: unknown };
