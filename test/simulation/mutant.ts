@@ -14,7 +14,7 @@ export type Steps = {
   reconcile: typeof import('@quittance/shared/reconcile').reconcileStep;
   'payouts.engine': typeof import('@quittance/payouts/operations/run-chain-worker').runChainWorker;
   'payouts.void': typeof import('@quittance/payouts/operations/request-payout').voidStaleRequests;
-  'ledger.hold': typeof import('@quittance/ledger/operations/place-hold').placeHold;
+  'ledger.hold': typeof import('@quittance/ledger/operations/place-asked-hold').placeAskedHold;
 };
 
 /** The files that a merchant gets. */

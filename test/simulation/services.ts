@@ -13,7 +13,8 @@ import { saveNewInvoices } from '@quittance/invoices/store/invoices';
 import { createScanner } from '@quittance/invoices/workers';
 import { handlers as ledgerHandlers } from '@quittance/ledger/handlers';
 import { catchUpReversals } from '@quittance/ledger/operations/deposits';
-import { holdBatcherOf, placeHold } from '@quittance/ledger/operations/place-hold';
+import { placeAskedHold, proofBatcherOf } from '@quittance/ledger/operations/place-asked-hold';
+import { holdBatcherOf } from '@quittance/ledger/operations/place-hold';
 import { readAccepted, readBalance } from '@quittance/ledger/operations/read-balance';
 import { handlers as payoutsHandlers } from '@quittance/payouts/handlers';
 import { endRefunds } from '@quittance/payouts/operations/claim-refund';
@@ -34,6 +35,7 @@ import { type Handlers, processMessages } from '@quittance/shared/process-messag
 import type { Quote } from '@quittance/shared/quotes';
 import { answerReconcilers, reconcileStep } from '@quittance/shared/reconcile';
 import { Secret } from '@quittance/shared/secret';
+import { gatewayPublicKeys } from '@quittance/testkit/api';
 import { aQuote } from '@quittance/testkit/builders';
 import { handlers as webhooksHandlers } from '@quittance/webhooks/handlers';
 import type { Environment } from './environment.ts';
@@ -272,12 +274,14 @@ function startPayouts(common: Common): Replica {
 }
 
 function startLedger(common: Common): Replica {
-  const { environment, process, db, bus, clock, logger } = common;
-  const holds = holdBatcherOf({ db, clock });
-  const place = stepOf(environment, 'ledger.hold', process, placeHold);
-  bus.answer(commandSubject('hold.place'), (body) =>
-    place({ holds, logger }, commands['hold.place'].request.parse(body)),
-  );
+  const { environment, process, db, bus, logger } = common;
+  const holds = holdBatcherOf(common);
+  const proofs = proofBatcherOf({ ...common, gatewayKeys: gatewayPublicKeys });
+  const countUnasked = (found: string) => void (found === 'too_old' || environment.defects.push(found));
+  const holdPorts = { ...common, holds, proofs, countUnasked, settings: { unprovenUntil: undefined } };
+  const place = stepOf(environment, 'ledger.hold', process, placeAskedHold);
+  const placing = commands['hold.place'].request;
+  bus.answer(commandSubject('hold.place'), (body) => place(holdPorts, placing.parse(body)));
   bus.answer(commandSubject('balance.read'), (body) =>
     readBalance({ db }, commands['balance.read'].request.parse(body)),
   );
@@ -285,7 +289,7 @@ function startLedger(common: Common): Replica {
     readAccepted({ db }, commands['accepted.read'].request.parse(body)),
   );
   const workers = messengerOf(common, ledgerHandlers, { logger });
-  workers.set('reversals', () => catchUpReversals({ db, logger }));
+  workers.set('reversals', () => catchUpReversals(common));
   const ports = { db, logger, settings: { publicUrl: 'http://localhost' } };
   return { workers, routes: ledgerRoutes(ports, environment.wiring) };
 }

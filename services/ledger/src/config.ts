@@ -35,6 +35,15 @@ export const configSchema = z.object({
       description:
         'The assets that merchants may use. An asset also needs its chain to be switched on. Assets that are removed from the list keep their balances.',
     }),
+  UNPROVEN_HOLDS_UNTIL: z.iso
+    .datetime({ offset: true, error: 'must be a time such as 2026-01-31T00:00:00Z' })
+    .transform((text) => new Date(text))
+    .optional()
+    .meta({
+      format: 'time, such as `2026-01-31T00:00:00Z`',
+      description:
+        'For an upgrade only: until then the ledger also holds money for payouts without the request of a merchant, as those of automatic payouts and claim links that a former release has stored. Until then a compromised payouts service can do the same.',
+    }),
   MIN_CONFIRMATIONS: z
     .string()
     .default('')

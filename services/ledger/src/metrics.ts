@@ -3,11 +3,11 @@ import type { Logger } from '@quittance/shared/logger';
 import {
   createMetrics,
   type DatabaseGauge,
-  type Metrics,
   messageGauges,
   openMetricsDb,
   reading,
 } from '@quittance/shared/metrics';
+import { type HoldProblem, holdProblems } from './domain/asked-hold.ts';
 
 const selectOpenHolds = statement(
   'metrics_holds_open',
@@ -57,5 +57,15 @@ const gauges: readonly DatabaseGauge[] = [
   ...messageGauges,
 ];
 
-export const ledgerMetrics = (databaseUrl: string, logger: Logger): Metrics =>
-  createMetrics({ logger, db: openMetricsDb('ledger', databaseUrl, logger), gauges });
+export function ledgerMetrics(databaseUrl: string, logger: Logger) {
+  const metrics = createMetrics({ logger, db: openMetricsDb('ledger', databaseUrl, logger), gauges });
+  const countUnasked = metrics.counter(
+    {
+      name: 'quittance_holds_not_asked_for_total',
+      help: 'Holds that were refused because no request of their account asks for them, by what is wrong.',
+    },
+    'problem',
+    holdProblems,
+  );
+  return { ...metrics, countUnasked: (problem: HoldProblem): void => countUnasked(problem) };
+}

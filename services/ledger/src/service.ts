@@ -6,7 +6,8 @@ import { handlers } from './handlers.ts';
 import { createHttp } from './http/routes.ts';
 import { ledgerMetrics } from './metrics.ts';
 import { applyAssetSettings } from './operations/apply-asset-settings.ts';
-import { holdBatcherOf, placeHold } from './operations/place-hold.ts';
+import { placeAskedHold, proofBatcherOf } from './operations/place-asked-hold.ts';
+import { holdBatcherOf } from './operations/place-hold.ts';
 import { readAccepted, readBalance } from './operations/read-balance.ts';
 import type { Ports } from './ports.ts';
 import { filePrices } from './prices/file-prices.ts';
@@ -43,6 +44,8 @@ export const startLedger = (
     databaseSettings: PLANNING,
     open({ db, bus, clock, logger, replica, wakeRelay }) {
       const fees = watchFeeEstimates(bus, clock, logger);
+      const metrics = ledgerMetrics(config.DATABASE_URL.reveal(), logger);
+      const gatewayKeys = config.GATEWAY_PUBLIC_KEY;
       const ports: Ports = {
         db,
         bus,
@@ -52,17 +55,20 @@ export const startLedger = (
         prices: pricesOf(config, { clock, logger }),
         fees,
         holds: holdBatcherOf({ db, clock }),
+        proofs: proofBatcherOf({ db, clock, gatewayKeys }),
+        countUnasked: metrics.countUnasked,
         settingsState: { differences: [] },
         settings: {
           replica,
-          gatewayKeys: config.GATEWAY_PUBLIC_KEY,
+          gatewayKeys,
+          unprovenUntil: config.UNPROVEN_HOLDS_UNTIL,
           publicUrl: config.PUBLIC_URL,
           quotesEveryMs: config.QUOTES_EVERY_MS,
           assets: { active: config.ASSETS_ACTIVE, minConfirmations: config.MIN_CONFIRMATIONS },
         },
         ...given,
       };
-      return { ports, metrics: ledgerMetrics(config.DATABASE_URL.reveal(), logger), watchers: [fees] };
+      return { ports, metrics, watchers: [fees] };
     },
     http: (ports, parts) =>
       createHttp(ports, {
@@ -76,7 +82,7 @@ export const startLedger = (
     async migrated({ db, settings, settingsState }) {
       settingsState.differences = await applyAssetSettings({ db }, settings.replica, settings.assets, true);
     },
-    responders: { 'hold.place': placeHold, 'balance.read': readBalance, 'accepted.read': readAccepted },
+    responders: { 'hold.place': placeAskedHold, 'balance.read': readBalance, 'accepted.read': readAccepted },
     handlers,
     workers: workers ? startWorkers : undefined,
     leave: ({ db, settings }) => deleteReplicaRow(db, settings.replica),

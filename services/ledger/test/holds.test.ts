@@ -8,6 +8,7 @@ import { placeHold } from '../src/operations/place-hold.ts';
 import { readBalance } from '../src/operations/read-balance.ts';
 import { decideHolds } from '../src/store/holds.ts';
 import { aDeposit, aHold, anAccount, aPayoutId, giveUp, openLedger, settled } from './ledger-fixture.ts';
+import { withRequest } from './with-request.ts';
 
 const { fixture, one, other } = openLedger({ replicas: 2 });
 
@@ -139,8 +140,8 @@ describe('a hold', () => {
   it('that makes no sense gets no answer, and those beside it do', async () => {
     const account = await anAccountWith(100n);
     const [nothing, poison, negative, right] = await Promise.all([
-      fixture.bus.ask('hold.place', aHold(account, 0n)),
-      fixture.bus.ask('hold.place', { ...aHold(account, 1n), payout_id: 'a\u0000b' }),
+      fixture.bus.ask('hold.place', withRequest(aHold(account, 0n))),
+      fixture.bus.ask('hold.place', withRequest({ ...aHold(account, 1n), payout_id: 'a\u0000b' })),
       fixture.bus.ask('hold.place', aHold(account, '-1')),
       fixture.place(aHold(account, 1n)),
     ]);

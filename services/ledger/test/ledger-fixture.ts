@@ -22,6 +22,7 @@ import { rememberReversals } from '../src/store/reversals.ts';
 import { findSuspense } from '../src/store/suspense.ts';
 import { discrepanciesOf } from './discrepancies-of.ts';
 import { fixedPrices } from './fixed-prices.ts';
+import { withRequest } from './with-request.ts';
 
 export const logger = createLogger('ledger', 'silent');
 const ASK_TIMEOUT_MS = 1_000;
@@ -43,6 +44,7 @@ async function ledgerFixture() {
     DATABASE_POOL: 8,
     NATS_URL: new Secret(nats.url),
     GATEWAY_PUBLIC_KEY: gatewayPublicKeys,
+    UNPROVEN_HOLDS_UNTIL: undefined,
     PUBLIC_URL: 'http://localhost:4000',
     LOG_LEVEL: 'silent',
     PRICES: { from: 'public' },
@@ -92,7 +94,8 @@ async function ledgerFixture() {
     async place(request: Hold): Promise<ReplyOf<'hold.place'>['outcome']> {
       const { reply } = commands['hold.place'];
       for (let tries = 1; ; tries++) {
-        const asked = await bus.request(commandSubject('hold.place'), request, reply, ASK_TIMEOUT_MS);
+        const question = withRequest(request);
+        const asked = await bus.request(commandSubject('hold.place'), question, reply, ASK_TIMEOUT_MS);
         if (asked.known) return asked.reply.outcome;
         if (tries === TRIES_MAX) throw new Error(`no answer to ${JSON.stringify(request)}: ${asked.reason}`);
       }

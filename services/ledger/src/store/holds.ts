@@ -90,6 +90,15 @@ const decide = query<Hold>(
 export const decideHolds = (db: Queryable, asks: readonly AskedHold[]): Promise<Hold[]> =>
   db.rows(decide, asked.values(asks.map((ask) => ({ takesAll: false, invoice: null, ...ask }))));
 
+const selectOne = query<{ id: string }>(
+  'holds_one',
+  'select payout_id as id from holds where payout_id = $1',
+);
+
+/** Whether a payout's hold was decided before. */
+export const isDecided = async (db: Queryable, id: string): Promise<boolean> =>
+  (await db.maybe(selectOne, [id])) !== undefined;
+
 const lockRows = query<EndingHold>(
   'holds_lock',
   `select h.payout_id as id, h.account_id as account, h.asset, h.amount, h.network_fee, h.deposit_id as deposit, h.state,
