@@ -3,6 +3,7 @@ import type { RequestOf } from '@quittance/shared/commands';
 import { IDENTITY_HEADER } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { foreignKeys, identityOf } from '@quittance/testkit/api';
+import { eventually } from '@quittance/testkit/eventually';
 import {
   aDeposit,
   aHold,
@@ -195,12 +196,14 @@ it('holds of a former release are placed until the time that an operator sets', 
   const before = await fixture.start({ config: until(60_000) });
   await before.ready;
   const hold = aHold(account, 10n, { destination: DESTINATION });
-  expect(await ask(hold)).toMatchObject({ reply: { outcome: 'placed' } });
+  // The subscription of a ledger may reach NATS a moment later.
+  await eventually(async () => expect(await ask(hold)).toMatchObject({ reply: { outcome: 'placed' } }));
   expect(await ask({ ...aHold(account, 10n) })).toEqual(refused);
   await before.stop();
   const after = await fixture.start({ config: until(-1) });
   await after.ready;
-  expect(await ask(aHold(account, 10n, { destination: DESTINATION }))).toEqual(refused);
+  const late = aHold(account, 10n, { destination: DESTINATION });
+  await eventually(async () => expect(await ask(late)).toEqual(refused));
   await after.stop();
 });
 
