@@ -207,7 +207,7 @@ it('Postgres settles, reverses and reports the same payments as one by one, each
         if (given.invoice.isExpired) expect(after?.paid.isTimelyUnreported).toBe(false);
       },
     ),
-    { least: 25, most: 150 },
+    { least: 10, most: 150 },
   );
 });
 
@@ -230,7 +230,7 @@ it('payments are shown and counted once, in their current state', async () => {
       );
       expect(found?.paymentsTotal).toBe(stands.deposits.length + stands.mempoolPayments.length);
     }),
-    { least: 25, most: 150 },
+    { least: 10, most: 150 },
   );
 });
 
