@@ -6,7 +6,7 @@ import { type AccountId, type AssertionId, newAssertionId } from './ids.ts';
 
 /** The gateway's assertion of whose request it is. What a client sends under this name is dropped there. */
 export const IDENTITY_HEADER = 'x-quittance-identity';
-/** Of a request, which is read before it is believed. */
+/** Of a request, whose body is read before its assertion is compared with it. */
 export const BODY_BYTES_MAX = 64 * 1024;
 /**
  * Less than a gateway waits for an answer: a service that was held up does not begin on a request whose client has
@@ -102,7 +102,7 @@ export type SignedRequest = Omit<RequestProof, 'assertion'> & {
 };
 
 /**
- * The request of a proof, however old it is: whoever acts on it decides how old it may be. Undefined when the assertion is
+ * The request of a proof, however old it is: how old it may be is the caller's decision. Undefined when the assertion is
  * forged, or is of another receiver, method, path or body.
  */
 export function verifyProof(

@@ -1,7 +1,7 @@
 -- One audit log: what operators do is written here too, by the functions of the schema `operator`. Each entry has the hash of
 -- the one before it in its own, so that nobody can change or leave out an entry without changing all that follow.
 alter table audit_log
-  -- An operator's deed may be of no account.
+  -- What an operator changes may be of no account.
   alter column account_id drop not null,
   add column subject text,
   -- From where: the address of the client, or the computer of the command line.

@@ -30,7 +30,7 @@ export type Wanted = {
   /** Null: that of the deposit or the invoice. */
   asset: AssetSymbol | null;
   amount: WantedAmount;
-  /** As written; null: whoever has the claim link gives it. */
+  /** As written; null: the one who opens the claim link gives it. */
   address: string | null;
   deposit: string | null;
   invoice: string | null;
@@ -107,7 +107,7 @@ export function checkHold(
   if (wanted.deposit !== hold.deposit) return refuse('other_deposit');
   if (wanted.invoice !== hold.invoice) return refuse('other_invoice');
   if (!isAmount(wanted, hold)) return refuse('other_amount');
-  // Whoever has a claim link gives the address.
+  // The one who opens a claim link gives the address.
   if (wanted.address !== null && !isAddress(hold.asset, wanted.address, hold.destination))
     return refuse('other_destination');
   if (!isOfAge(found.validDays, request, now)) return refuse('too_old');
