@@ -33,7 +33,7 @@ export const commands = {
   /**
    * Reserve amount + network fee of a merchant's balance for a payout. Decided once per payout id; the
    * same question again gets the same answer. `voided`: the caller had given up on it before. `refused` because
-   * `not_asked_for`: the proof shows no such request of the account.
+   * `not_asked_for`: the proof shows no such request of the account. `link_in_use`: another payout of the claim link may still pay.
    */
   'hold.place': {
     by: 'ledger',
@@ -66,7 +66,7 @@ export const commands = {
     }),
     reply: z.object({
       outcome: z.enum(['placed', 'refused', 'voided']),
-      because: z.enum(['used_for_recovery', 'not_asked_for']).optional(),
+      because: z.enum(['used_for_recovery', 'not_asked_for', 'link_in_use']).optional(),
       /** What is held without the network fee, of a hold that takes all. */
       amount: z
         .string()

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RequestOf } from '@quittance/shared/commands';
-import { IDENTITY_HEADER } from '@quittance/shared/identity';
+import { IDENTITY_HEADER, verifyProof } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
-import { foreignKeys, identityOf } from '@quittance/testkit/api';
+import { foreignKeys, gatewayPublicKeys, identityOf } from '@quittance/testkit/api';
 import { eventually } from '@quittance/testkit/eventually';
 import {
   aDeposit,
@@ -12,6 +12,7 @@ import {
   giveUp,
   openLedger,
   release,
+  settle,
   settled,
 } from './ledger-fixture.ts';
 import { DESTINATION, shown, withRequest } from './with-request.ts';
@@ -21,6 +22,7 @@ const { fixture, one } = openLedger();
 type Hold = RequestOf<'hold.place'>;
 const ELSEWHERE = `0x${'e'.repeat(40)}`;
 const refused = { known: true, reply: { outcome: 'refused', because: 'not_asked_for' } };
+const inUse = { known: true, reply: { outcome: 'refused', because: 'link_in_use' } };
 const ask = (hold: Hold) => fixture.bus.ask('hold.place', hold);
 
 async function anAccountWith(amount: bigint, other = {}): Promise<AccountId> {
@@ -137,21 +139,37 @@ describe('a request', () => {
     expect(await fixture.balance(account)).toEqual(['80', '20', '0']);
   });
 
-  it('of a claim link pays again when its payout has failed, and not before', async () => {
-    const account = anAccount();
-    const deposit = aDeposit(account, 100n, { disposition: 'unresolved' });
-    await fixture.handle(settled(deposit));
-    const proof = shown(account, `/api/unresolved/${deposit.deposit_id}/return`, { claim: true });
-    const claim = (): Hold => ({
-      ...aHold(account, 100n, { deposit_id: deposit.deposit_id, destination: ELSEWHERE }),
-      proof,
-    });
+  it('of a claim link pays again when its payout has failed, not before, and never after it has paid', async () => {
+    const { claim } = await aClaimLink();
     const first = claim();
     expect(await ask(first)).toMatchObject({ reply: { outcome: 'placed' } });
-    expect(await ask(claim())).toEqual(refused);
+    const before = await counted();
+    expect(await ask(claim())).toEqual(inUse);
     await fixture.handle(release(first));
-    expect(await ask(claim())).toMatchObject({ reply: { outcome: 'placed' } });
+    const second = claim();
+    expect(await ask(second)).toMatchObject({ reply: { outcome: 'placed' } });
+    expect(await ask(claim())).toEqual(inUse);
+    expect(await counted()).toBe(before);
+    await fixture.handle(settle(second));
     expect(await ask(claim())).toEqual(refused);
+    expect(await counted()).toBe(before + 1);
+  });
+
+  it('of a claim link pays again when its payout was given up before the ledger had decided it', async () => {
+    const { claim, proof } = await aClaimLink();
+    const first = claim();
+    const read = verifyProof(gatewayPublicKeys, 'payouts', {
+      ...proof,
+      body: Buffer.from(proof.body, 'base64'),
+    });
+    // As after a crash between keeping the request and placing the hold.
+    await fixture.admin.rows(
+      `insert into hold_proofs (payout_id, assertion_id, item, use, destination) values ($1, $2, 0, 'link', $3)`,
+      [first.payout_id, read?.id, ELSEWHERE],
+    );
+    expect(await ask(claim())).toEqual(inUse);
+    await fixture.handle(giveUp(first));
+    expect(await ask(claim())).toMatchObject({ reply: { outcome: 'placed' } });
   });
 
   it('of a rule pays as often as it runs, also long after', async () => {
@@ -206,6 +224,19 @@ it('holds of a former release are placed until the time that an operator sets', 
   await eventually(async () => expect(await ask(late)).toEqual(refused));
   await after.stop();
 });
+
+/** A link that returns an unresolved deposit, and holds of payouts that it asks for. */
+async function aClaimLink() {
+  const account = anAccount();
+  const deposit = aDeposit(account, 100n, { disposition: 'unresolved' });
+  await fixture.handle(settled(deposit));
+  const proof = shown(account, `/api/unresolved/${deposit.deposit_id}/return`, { claim: true });
+  const claim = (): Hold => ({
+    ...aHold(account, 100n, { deposit_id: deposit.deposit_id, destination: ELSEWHERE }),
+    proof,
+  });
+  return { claim, proof };
+}
 
 function withProof(hold: Hold, other: Partial<NonNullable<Hold['proof']>>): Hold {
   return hold.proof === undefined ? hold : { ...hold, proof: { ...hold.proof, ...other } };

@@ -17,7 +17,7 @@ type Outcome = 'placed' | 'refused' | 'voided';
  */
 export type Reply = {
   outcome?: Outcome;
-  because?: 'used_for_recovery' | 'not_asked_for';
+  because?: 'used_for_recovery' | 'not_asked_for' | 'link_in_use';
   available?: string;
   amount?: string;
   times?: number;

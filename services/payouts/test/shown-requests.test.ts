@@ -49,13 +49,16 @@ it('shows no request of a rule that a former release has stored', async () => {
   expect(shown()).toEqual([undefined]);
 });
 
-it('pays nothing when the ledger finds no request that asks for it, and the key can be used again', async () => {
-  const key = { 'idempotency-key': 'order 1' };
-  at.fixture.ledger.reply = () => ({ outcome: 'refused', because: 'not_asked_for' });
-  expect((await at.fixture.shop.post(order, key)).status).toBe(503);
-  expect(await at.fixture.rowsOf(at.fixture.shop)).toMatchObject([{ status: 'voided' }]);
-  const batch = { mode: 'each', payouts: [order] };
-  expect((await at.fixture.shop.post(batch, {}, '/api/payout-batches')).status).toBe(503);
-  at.fixture.ledger.reply = () => ({ outcome: 'placed' });
-  expect((await at.fixture.shop.post(order, key)).status).toBe(201);
-});
+it.each(['not_asked_for', 'link_in_use'] as const)(
+  'pays nothing when the ledger refuses it as %s, and the key can be used again',
+  async (because) => {
+    const key = { 'idempotency-key': 'order 1' };
+    at.fixture.ledger.reply = () => ({ outcome: 'refused', because });
+    expect((await at.fixture.shop.post(order, key)).status).toBe(503);
+    expect(await at.fixture.rowsOf(at.fixture.shop)).toMatchObject([{ status: 'voided' }]);
+    const batch = { mode: 'each', payouts: [order] };
+    expect((await at.fixture.shop.post(batch, {}, '/api/payout-batches')).status).toBe(503);
+    at.fixture.ledger.reply = () => ({ outcome: 'placed' });
+    expect((await at.fixture.shop.post(order, key)).status).toBe(201);
+  },
+);

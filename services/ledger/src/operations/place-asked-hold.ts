@@ -36,9 +36,15 @@ export async function placeAskedHold(
   const isLate = shown.refusal === 'too_old' || shown.refusal === 'no_request';
   if (isLate && (await isDecided(ports.db, request.payout_id))) return await placeHold(ports, request);
   const { request_id, payout_id: payout, account_id: account, asset, amount } = request;
+  const fields = { request_id, payout, account, asset, amount };
+  // Payouts has given the other one up, and its message to the ledger is on its way.
+  if (shown.refusal === 'link_in_use') {
+    ports.logger.warn(fields, 'refused a hold of a claim link while another one is not known to have ended');
+    return { outcome: 'refused', because: 'link_in_use' };
+  }
   ports.countUnasked(shown.refusal);
   ports.logger.error(
-    { request_id, payout, account, asset, amount, problem: shown.refusal },
+    { ...fields, problem: shown.refusal },
     'refused a hold that no request of its account asks for',
   );
   return { outcome: 'refused', because: 'not_asked_for' };
@@ -48,7 +54,7 @@ export async function placeAskedHold(
 async function showRequest(
   { db, clock, proofs, settings }: AskedPorts,
   request: RequestOf<'hold.place'>,
-): Promise<Result<void, HoldProblem>> {
+): Promise<Result<void, HoldProblem | 'link_in_use'>> {
   const { proof, destination } = request;
   const id = request.payout_id as PayoutId;
   const hold: HoldToProve = {
@@ -80,7 +86,7 @@ async function showRequest(
   }
   return await keep({ ...hold, id, assertion, use });
 
-  async function keep(kept: HoldProof): Promise<Result<void, HoldProblem>> {
+  async function keep(kept: HoldProof): Promise<Result<void, HoldProblem | 'link_in_use'>> {
     const outcome = await proofs.keep(kept);
     return outcome === 'kept' ? ok(undefined) : refuse(outcome);
   }

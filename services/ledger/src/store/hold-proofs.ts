@@ -9,8 +9,8 @@ export type HoldProof = Pick<HoldToProve, 'asset' | 'networkFee' | 'destination'
   use: Use | 'unproven';
 };
 
-/** `kept`: now or before, for this payout. */
-export type KeptProof = { outcome: 'kept' | 'used_before' | 'fee_too_high' };
+/** `kept`: now or before, for this payout. `link_in_use`: by a payout that has neither paid nor ended. */
+export type KeptProof = { outcome: 'kept' | 'used_before' | 'link_in_use' | 'fee_too_high' };
 
 const asked = bulk({
   id: 'payout_id text',
@@ -34,7 +34,8 @@ const keep = query<KeptProof & { n: number }>(
    known as (
      select payout_id, assertion_id, item, destination from hold_proofs where payout_id = any($1::text[])),
    used as (
-     select p.assertion_id, p.item from hold_proofs p
+     select p.assertion_id, p.item, p.use = 'link' and h.state is distinct from 'settled' as is_open
+     from hold_proofs p left join holds h using (payout_id)
      where p.assertion_id = any($2::text[]) and p.use in ('once', 'link') and not p.replaced),
    fresh as (
      insert into hold_proofs (payout_id, assertion_id, item, use, destination)
@@ -44,12 +45,13 @@ const keep = query<KeptProof & { n: number }>(
    kept as (select * from known union all select * from fresh)
    select a.n::int as n, case
      when k.payout_id is null and a.is_too_high then 'fee_too_high'
+     when k.payout_id is null and u.is_open then 'link_in_use'
      when k.payout_id is null then 'used_before'
      when k.assertion_id is distinct from a.assertion_id or k.item <> a.item or k.destination <> a.destination
      then 'used_before' else 'kept' end as outcome
    from asked a left join kept k using (payout_id)
-   where k.payout_id is not null or a.is_too_high
-     or (a.use <> 'rule' and (a.assertion_id, a.item) in (select assertion_id, item from used))`,
+     left join used u on a.use <> 'rule' and u.assertion_id = a.assertion_id and u.item = a.item
+   where k.payout_id is not null or a.is_too_high or u.item is not null`,
 );
 
 /**

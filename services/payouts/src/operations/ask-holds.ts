@@ -9,7 +9,8 @@ export type HoldAnswer = Asked<ReplyOf<'hold.place'> & { because?: 'used_for_rec
 
 /**
  * Asks the ledger for a hold. When it refuses one because no request of the account asks for it, an operator has to look into
- * it, and the payout is given up as without an answer: its client hears that nothing was paid.
+ * it. When another payout of the claim link is not known to the ledger to have ended, the same works a moment later. Both are
+ * given up as without an answer: the client hears that nothing was paid.
  */
 export async function askHold(
   { bus, logger }: Pick<Ports, 'bus' | 'logger'>,
@@ -18,6 +19,7 @@ export async function askHold(
   const asked = await bus.ask('hold.place', request);
   if (!asked.known) return asked;
   const { because, ...reply } = asked.reply;
+  if (because === 'link_in_use') return { known: false, reason: because };
   if (because !== 'not_asked_for') return { known: true, reply: { ...reply, because } };
   const { request_id, payout_id: payout, account_id: account } = request;
   const fields = { request_id, payout, account };
