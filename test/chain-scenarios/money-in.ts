@@ -123,7 +123,7 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
       const settings = config.chains.find((one) => one.chain === chain);
       if (settings === undefined) throw new Error(`${chain} is not watched`);
       const found = await checkChain(snapshotOf(db, 60_000), { settings }, { gracePeriodSeconds: 0 });
-      return found.filter(({ invariant }) => invariant === 'I5').map(({ what }) => what);
+      return found.discrepancies.filter(({ invariant }) => invariant === 'I5').map(({ what }) => what);
     },
     /** Payments that are credited more than once at this moment, if only until one of the credits is taken back. */
     doubled: (): Promise<object[]> =>

@@ -1,5 +1,18 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 
+/** Of one asset at one moment, in base units. */
+export type ReserveSides = {
+  owed: bigint;
+  /** What lies on the chain or will come back to it. */
+  there: bigint;
+  /** What of it is not booked, as merchants' money or as earned: the operator's. */
+  beyond: bigint;
+  /** The operator's funds as they were measured; undefined: never. */
+  funds: bigint | undefined;
+  /** No transaction of ours is on its way: nothing of what lies there is about to change. */
+  isStill: boolean;
+};
+
 /** An address and the amount on it, by the records. */
 export type MoneyLocation = {
   at: string;
@@ -19,8 +32,8 @@ const ASKED_AGAIN = 200;
 export class BalanceSnapshots {
   readonly #balances = new Map<string, { amount: bigint; books: string; comparison: number }>();
   #comparisons = 0;
-  /** For each asset what was owed, and what lay on the chain or was on its way, at the last comparison. */
-  backing: ReadonlyMap<AssetSymbol, { owed: bigint; there: bigint }> = new Map();
+  /** What was owed of each asset and what lay on the chain, at the last comparison. */
+  backing: ReadonlyMap<AssetSymbol, ReserveSides> = new Map();
 
   /** The locations that must be asked now. */
   toAsk(asset: AssetSymbol, locations: readonly MoneyLocation[]): MoneyLocation[] {

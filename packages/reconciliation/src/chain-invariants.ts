@@ -9,12 +9,13 @@ export const chainInvariants = {
   },
   I5: {
     name: 'deposit-matches-chain',
-    meaning: 'every deposit that is settled is on its chain, with exact address, asset and amount',
+    meaning:
+      'every deposit that is settled is on its chain, with exact address, asset and amount, and no address that was given out has more than is booked there',
   },
   I6: {
-    name: 'reserves-cover-liabilities',
+    name: 'reserves-match-books',
     meaning:
-      'what lies on the chain covers what we owe, and what our transactions cost is booked as the chain says',
+      'what lies on the chain is what is booked and the operator’s funds, to the unit, and what our transactions cost is booked as the chain says',
   },
 } as const;
 
@@ -26,4 +27,6 @@ export type ChainDiscrepancy = {
   subject: string;
   /** By how much, where that can grow. */
   amount?: bigint;
+  /** More is there than is booked: no money is missing, and payouts go on. */
+  isSurplus?: true;
 };

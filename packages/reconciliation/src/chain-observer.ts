@@ -22,10 +22,11 @@ export type ObservedBlock = { height: number; hash: string };
  */
 export type ChainObserver = {
   /**
-   * Fixes all later answers to the node's newest block, which is returned. Only EVM nodes can answer so; for other chains
-   * the result is undefined and answers follow the node.
+   * Fixes all later answers to the node's block at this height, or to its newest one where it has not come so far or is so far
+   * ahead that it may not know those balances any more. Only EVM nodes can answer so; for other chains the result is
+   * undefined and answers follow the node.
    */
-  pin(): Promise<ObservedBlock | undefined>;
+  pin(height: number): Promise<ObservedBlock | undefined>;
   transaction(txHash: string): Promise<ObservedTransaction | undefined>;
   /** What a transaction of a block at this height pays. Cheaper than `transaction`, which also works out the cost. */
   payments(txHash: string, height: number): Promise<ObservedPayments>;
@@ -38,6 +39,11 @@ export type ChainObserver = {
   isUsed(input: SingleUseInput): Promise<boolean>;
   /** The balance in blocks at each location, in their order: on account chains addresses, on Bitcoin UTXOs. */
   reserves(asset: AssetSymbol, locations: readonly string[]): Promise<bigint[]>;
+  /**
+   * What is at each of these addresses, in their order, whoever booked it. Bitcoin nodes read all outputs there are for
+   * that, which takes minutes; what came after the block at `height` is left out there.
+   */
+  balances(asset: AssetSymbol, addresses: readonly string[], height: number): Promise<bigint[]>;
   /** The hash of the node's block at a height; undefined when it has none there, or none yet. */
   hashAt(height: number): Promise<string | undefined>;
   close(): Promise<void>;

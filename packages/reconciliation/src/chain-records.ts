@@ -4,6 +4,7 @@ import type { Trx } from '@quittance/shared/db';
 import type { ObservedBlock, SingleUseInput } from './chain-observer.ts';
 import { onTheWay } from './events-on-the-way.ts';
 import { recentDeposits, recentPayouts } from './recent-records.ts';
+import { type ReserveRecords, type ReserveScope, readReserveRecords } from './reserve-records.ts';
 import type { Watermarks } from './watermarks.ts';
 
 /** A chain and its node. */
@@ -22,14 +23,9 @@ export type ChainRecords = {
   /** The inputs of the transactions that may leave the chain for a while. */
   inputs: { group_id: string; input: SingleUseInput }[];
   costs: { tx_hash: string; amount: string }[];
-  owed: { asset: AssetSymbol; amount: string }[];
-  hot: string[];
-  /** Unswept deposits, also those that payouts has not been told of yet. */
-  held: { asset: AssetSymbol; address: string; amount: string; moving: boolean }[];
-  /** Outpoints of unspent outputs of ours. */
-  utxos: string[];
-  /** Credited deposits that the chain has dropped: they may come back, and are written off when they do not. */
-  dropped: { asset: AssetSymbol; amount: string }[];
+  reserves: ReserveRecords;
+  /** Of our transactions, on any chain. */
+  newestTransaction: string;
   /** The last block that invoices has processed. */
   cursor: ObservedBlock | undefined;
   height: number;
@@ -77,7 +73,7 @@ export type CheckScope = {
   suspects?: readonly string[] | undefined;
   /** Compare only what is newer than an earlier check, and what is still open. */
   watermarks?: Watermarks | undefined;
-};
+} & ReserveScope;
 
 /** How many grace periods a mined transaction that is not final may be out of the chain: an hour, with a minute's. */
 const AWAY_GRACE_PERIODS = 60;
@@ -116,8 +112,10 @@ export async function readChainRecords(
                      union select replacement_group from payouts.transactions where tx_hash = any($5)))`,
     [name, since, gracePeriodSeconds, suspectPayouts, suspectHashes],
   );
-  const one = await trx.one<{ mined: string | null }>(
-    `select max(block_height)::text as mined from payouts.transactions
+  const one = await trx.one<{ mined: string | null; newest: string }>(
+    `select max(block_height)::text as mined,
+       coalesce((select max(id) from payouts.transactions), 0)::text as newest
+     from payouts.transactions
      where chain = $1 and (state in ('signed', 'broadcast') or (state in ('mined', 'reverted') and final_at is null))`,
     [name],
   );
@@ -127,6 +125,8 @@ export async function readChainRecords(
   );
   return {
     transactions,
+    newestTransaction: one.newest,
+    reserves: await readReserveRecords(trx, { name, kind }, scope),
     cursor,
     inputs: await inputsOf(
       trx,
@@ -170,52 +170,6 @@ export async function readChainRecords(
         since,
         [...transactions.map(({ tx_hash }) => tx_hash), ...suspectHashes].map((hash) => `network:${hash}`),
       ],
-    ),
-    // The fee of a payout in flight pays for its transaction, and the chain may have charged it already.
-    owed: await trx.rows<{ asset: AssetSymbol; amount: string }>(
-      `select asset, sum(amount)::text as amount from (
-         select asset, available + held + unresolved as amount from ledger.balances
-         union all
-         select asset, -network_fee from ledger.holds where state = 'placed'
-       ) as parts where asset = any($1) group by asset having sum(amount) > 0`,
-      [symbols],
-    ),
-    hot: (
-      await trx.rows<{ address: string }>(
-        `select address from payouts.wallets where chain = $1 and role = 'hot'`,
-        [name],
-      )
-    ).map(({ address }) => address),
-    held: await trx.rows<ChainRecords['held'][number]>(
-      `select asset, address, sum(amount)::text as amount, bool_or(moving) as moving from (
-         select asset, address, amount, state = 'sweeping' as moving from payouts.unswept_deposits
-         where chain = $1 and state <> 'swept' and reversed_at is null
-         union all
-         select payload ->> 'asset', ${kind === 'evm' ? `lower(payload ->> 'address')` : `payload ->> 'address'`},
-           (payload ->> 'amount')::numeric, true
-         from (${onTheWay('deposit.settled', 'payouts')}) as w where payload ->> 'asset' = any($2)
-       ) as there group by asset, address`,
-      [name, symbols],
-    ),
-    utxos:
-      kind === 'bitcoin'
-        ? (
-            await trx.rows<{ outpoint: string }>(
-              `select outpoint from payouts.utxos where chain = $1 and state <> 'spent' and reversed_at is null
-               union select payload ->> 'outpoint' from (${onTheWay('deposit.settled', 'payouts')}) as w
-               where payload ->> 'asset' = any($2)`,
-              [name, symbols],
-            )
-          ).map(({ outpoint }) => outpoint)
-        : [],
-    dropped: await trx.rows<{ asset: AssetSymbol; amount: string }>(
-      `select d.asset, sum(d.amount)::text as amount from invoices.deposits d
-       where d.chain = $1 and d.credited_at is not null and (
-         d.state = 'missing'
-         or (d.state = 'reversed' and exists (
-           select 1 from (${onTheWay('deposit.reversed', 'ledger')}) as w where w.payload ->> 'deposit_id' = d.id)))
-       group by d.asset`,
-      [name],
     ),
   };
 }

@@ -1,62 +1,148 @@
-import { type AssetSymbol, assets, type Chain, chainKinds } from '@quittance/shared/assets';
-import type { BalanceSnapshots, MoneyLocation } from './balance-snapshots.ts';
+import { type AssetSymbol, assets, type Chain, chainKinds, nativeAsset } from '@quittance/shared/assets';
+import type { BalanceSnapshots, MoneyLocation, ReserveSides } from './balance-snapshots.ts';
 import type { ChainDiscrepancy } from './chain-invariants.ts';
 import type { ChainObserver, ObservedTransaction } from './chain-observer.ts';
 import type { ChainRecords } from './chain-records.ts';
-import { hashesOf, observeTransactions } from './observe-transactions.ts';
+import type { LateTransactions } from './late-transactions.ts';
+import { observeTransactions } from './observe-transactions.ts';
+import type { AssetAmount, ReserveRecords } from './reserve-records.ts';
 
-/** I6: what is owed of each asset against what lies on the chain. */
+/** Asked after the balances, see `readLateTransactions`. */
+export type ReadLate = () => Promise<LateTransactions>;
+
+/**
+ * I6: what lies on the chain against what is booked, to the unit: all that came less all that left, and the operator's
+ * funds. Until these were measured, what lies there must cover what is owed.
+ */
 export async function compareReserves(
   records: ChainRecords,
   observed: Map<string, ObservedTransaction>,
   chain: Chain,
   observer: ChainObserver,
   balances: BalanceSnapshots,
+  readLate: ReadLate,
 ): Promise<ChainDiscrepancy[]> {
-  const { owed, hot, held, utxos, dropped, payouts, transactions } = records;
-  const locations = new Map(owed.map(({ asset }) => [asset, locationsOf(records, asset, chain)]));
-  const first = new Map<AssetSymbol, bigint>();
-  for (const [asset, all] of locations) {
-    first.set(asset, await observeBalances(balances.toAsk(asset, all), asset, all, observer, balances));
+  const { reserves } = records;
+  const compared = [
+    ...new Set([...reserves.owed, ...reserves.booked, ...reserves.funds].map(({ asset }) => asset)),
+  ];
+  const locations = new Map(compared.map((asset) => [asset, locationsOf(reserves, asset, chain)]));
+  const lies = new Map<AssetSymbol, bigint>();
+  for (const [asset, all] of locations)
+    lies.set(asset, await observeBalances(balances.toAsk(asset, all), asset, all, observer, balances));
+  let motion = await observeMotion(records, observed, chain, observer, await readLate());
+  const isShort = (asset: AssetSymbol) => shortage(sidesOf(asset)) > 0n;
+  // Remembered balances may be out of date: all are asked again before money is reported missing.
+  if (compared.some(isShort)) {
+    for (const asset of compared.filter(isShort)) {
+      const all = locations.get(asset) ?? [];
+      lies.set(asset, await observeBalances(all, asset, all, observer, balances));
+    }
+    motion = await observeMotion(records, observed, chain, observer, await readLate());
   }
-  // A mined payout whose hold is still placed: its money has left the chain, and is still part of what we owe.
-  const payoutsHeld = payouts.filter(({ is_held }) => is_held);
-  const replacementGroupsHeld = new Set(payoutsHeld.map(({ group_id }) => group_id));
-  const sent = transactions.filter(({ group_id }) => replacementGroupsHeld.has(group_id));
-  await observeTransactions(observer, hashesOf({ transactions: sent, costs: [] }), observed);
-  const paid = sent.filter(({ tx_hash }) => observed.get(tx_hash)?.succeeded === true);
-  const left = new Set(paid.map(({ group_id }) => group_id));
-  const leaving = payoutsHeld.filter(({ group_id }) => left.has(group_id));
-  const sumOf = (rows: readonly { asset: AssetSymbol; amount: string }[], asset: AssetSymbol) =>
-    rows.filter((row) => row.asset === asset).reduce((sum, { amount }) => sum + BigInt(amount), 0n);
-  const discrepancies: ChainDiscrepancy[] = [];
-  const backing = new Map<AssetSymbol, { owed: bigint; there: bigint }>();
-  for (const { asset, amount } of owed) {
-    const all = locations.get(asset) ?? [];
-    const expected = sumOf(leaving, asset) + sumOf(dropped, asset);
-    let lies = first.get(asset) ?? 0n;
-    // Remembered balances may be out of date: all are asked again before money is reported missing.
-    if (BigInt(amount) > lies + expected) lies = await observeBalances(all, asset, all, observer, balances);
-    const short = BigInt(amount) - lies - expected;
-    backing.set(asset, { owed: BigInt(amount), there: lies + expected });
-    if (short <= 0n) continue;
-    const { decimals } = assets[asset];
-    const addresses = held.filter((one) => one.asset === asset);
-    discrepancies.push({
-      invariant: 'I6',
-      asset,
-      subject: `${asset} is short`,
-      amount: short,
-      what:
-        `${asset} is short of ${short}: ${amount} is owed, ${lies + expected} lies on ${chain} ` +
-        `(units of 10^-${decimals}; ${addresses.length} deposit addresses, ${utxos.length} UTXOs, ${hot.length} hot wallets)`,
-    });
+  balances.backing = new Map(compared.map((asset) => [asset, sidesOf(asset)]));
+  return compared.filter(isShort).map((asset) => nameShortage(records, asset, chain, sidesOf(asset)));
+
+  function sidesOf(asset: AssetSymbol): ReserveSides {
+    const on = (rows: readonly AssetAmount[]) => sumOf(rows, asset);
+    const there = (lies.get(asset) ?? 0n) + on(reserves.remains);
+    const left = on(motion.left) + on(reserves.dropped);
+    const funds = reserves.funds.some((one) => one.asset === asset) ? on(reserves.funds) : undefined;
+    return {
+      owed: on(reserves.owed),
+      there: there + left,
+      beyond: there + left + on(motion.spent) - on(reserves.booked) - on(reserves.unbooked),
+      funds,
+      isStill: motion.isStill,
+    };
   }
-  balances.backing = backing;
-  return discrepancies;
 }
 
-function locationsOf({ utxos, hot, held }: ChainRecords, asset: AssetSymbol, chain: Chain): MoneyLocation[] {
+function shortage({ owed, there, beyond, funds }: ReserveSides): bigint {
+  const uncovered = owed - there;
+  const lost = funds === undefined ? 0n : funds - beyond;
+  if (lost > uncovered) return lost;
+  return uncovered;
+}
+
+function nameShortage(
+  { reserves: { held, utxos, hot } }: ChainRecords,
+  asset: AssetSymbol,
+  chain: Chain,
+  sides: ReserveSides,
+): ChainDiscrepancy {
+  const short = shortage(sides);
+  const { decimals } = assets[asset];
+  const addresses = held.filter((one) => one.asset === asset);
+  const { owed, there, beyond, funds } = sides;
+  const own = funds === undefined ? '' : `, ${beyond} of it the operator's, who had ${funds}`;
+  return {
+    invariant: 'I6',
+    asset,
+    subject: `${asset} is short`,
+    amount: short,
+    what:
+      `${asset} is short of ${short}: ${owed} is owed, ${there} lies on ${chain}${own} ` +
+      `(units of 10^-${decimals}; ${addresses.length} deposit addresses, ${utxos.length} UTXOs, ${hot.length} hot wallets)`,
+  };
+}
+
+type Motion = {
+  /** Paid out in the chain, and still booked. */
+  left: AssetAmount[];
+  /** Costs that the chain has taken and the ledger has not booked. */
+  spent: AssetAmount[];
+  isStill: boolean;
+};
+
+/** What has left the chain by transactions of ours and is not booked yet. */
+async function observeMotion(
+  { payouts, transactions, costs, reserves }: ChainRecords,
+  observed: Map<string, ObservedTransaction>,
+  chain: Chain,
+  observer: ChainObserver,
+  late: LateTransactions,
+): Promise<Motion> {
+  const known = new Set(costs.map(({ tx_hash }) => tx_hash));
+  const toldOf = new Set(reserves.spent.map(({ tx_hash }) => tx_hash));
+  const payoutsHeld = [...payouts.filter(({ is_held }) => is_held), ...late.payouts];
+  const groupsHeld = new Set(payoutsHeld.map(({ group_id }) => group_id));
+  const all = [...transactions, ...late.transactions];
+  const isOpen = ({ group_id, tx_hash }: (typeof all)[number]) =>
+    groupsHeld.has(group_id) || !(known.has(tx_hash) || toldOf.has(tx_hash));
+  const asked = all.filter(isOpen).map(({ tx_hash }) => tx_hash);
+  await observeTransactions(observer, asked, observed);
+  const left = new Set(
+    all.filter(({ tx_hash }) => observed.get(tx_hash)?.succeeded === true).map(({ group_id }) => group_id),
+  );
+  // A payout may be among the late ones too, when its fee was raised meanwhile.
+  const leaving = new Map(
+    payoutsHeld.filter(({ group_id }) => left.has(group_id)).map((one) => [one.id, one]),
+  );
+  const asset = nativeAsset[chain];
+  const taken = all.flatMap(({ tx_hash }) => {
+    const cost = observed.get(tx_hash)?.cost;
+    return cost === undefined || known.has(tx_hash) || toldOf.has(tx_hash) ? [] : [cost.toString()];
+  });
+  return {
+    left: [...leaving.values()],
+    spent: [...reserves.spent.map(({ amount }) => amount), ...taken].map((amount) => ({ asset, amount })),
+    isStill:
+      late.transactions.length === 0 &&
+      reserves.dropped.length === 0 &&
+      !reserves.held.some(({ moving }) => moving) &&
+      !transactions.some(({ state }) => state === 'signed' || state === 'broadcast'),
+  };
+}
+
+const sumOf = (rows: readonly AssetAmount[], asset: AssetSymbol): bigint =>
+  rows.filter((row) => row.asset === asset).reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+
+function locationsOf(
+  { utxos, hot, held }: ReserveRecords,
+  asset: AssetSymbol,
+  chain: Chain,
+): MoneyLocation[] {
   if (chainKinds[chain] === 'bitcoin') return utxos.map((at) => ({ at, amount: '', moving: true }));
   return [
     ...hot.map((at) => ({ at, amount: '', moving: true })),

@@ -6,9 +6,11 @@ import { BalanceSnapshots } from './balance-snapshots.ts';
 import type { ChainDiscrepancy } from './chain-invariants.ts';
 import type { ChainObserver, ObservedTransaction } from './chain-observer.ts';
 import type { ChainRecords } from './chain-records.ts';
+import { type ComparedAddresses, compareAddresses } from './compare-addresses.ts';
 import { compareDeposits } from './compare-deposits.ts';
 import { compareCosts, comparePayouts } from './compare-payouts.ts';
-import { compareReserves } from './compare-reserves.ts';
+import { compareReserves, type ReadLate } from './compare-reserves.ts';
+import type { GivenAddresses } from './given-addresses.ts';
 import { observeChain } from './observe-chain.ts';
 import {
   hashesOf,
@@ -22,6 +24,21 @@ export class NodeOutOfSync extends Error {
   override name = 'NodeOutOfSync';
 }
 
+/** What was compared: discrepancies, and the addresses that were looked at, if any. */
+export type ChainComparison = {
+  discrepancies: ChainDiscrepancy[];
+  addresses: Omit<ComparedAddresses, 'discrepancies'> | undefined;
+};
+
+export type Comparing = {
+  /** Addresses that were given out. */
+  addresses?: GivenAddresses | undefined;
+  balances?: BalanceSnapshots | undefined;
+  readLate?: ReadLate;
+};
+
+const nothingLate: ReadLate = async () => ({ transactions: [], payouts: [] });
+
 /**
  * Compares the records with the chain, through the first of its nodes that can be asked and is in sync with the records.
  * Throws when none is.
@@ -29,13 +46,13 @@ export class NodeOutOfSync extends Error {
 export async function compareWithChain(
   records: ChainRecords,
   settings: ChainSettings,
-  balances = new BalanceSnapshots(),
-): Promise<ChainDiscrepancy[]> {
+  { addresses, balances = new BalanceSnapshots(), readLate = nothingLate }: Comparing = {},
+): Promise<ChainComparison> {
   const failures: unknown[] = [];
   for (const url of settings.rpcUrls) {
     const observer = observeChain(settings, url.reveal());
     try {
-      return await compareThrough(observer, records, settings.chain, balances);
+      return await compareThrough(observer, records, settings.chain, { addresses, balances, readLate });
     } catch (error) {
       failures.push(error);
     } finally {
@@ -53,26 +70,35 @@ async function compareThrough(
   observer: ChainObserver,
   records: ChainRecords,
   chain: Chain,
-  balances: BalanceSnapshots,
-): Promise<ChainDiscrepancy[]> {
-  const at = await observer.pin();
+  {
+    addresses,
+    balances,
+    readLate,
+  }: Pick<Comparing, 'addresses'> & { balances: BalanceSnapshots; readLate: ReadLate },
+): Promise<ChainComparison> {
+  const at = await observer.pin(records.height);
   if (at !== undefined && at.height < records.height)
     throw new NodeOutOfSync(`it has not come to block ${records.height}`);
   await assertInSync(observer, records);
   const observed = new Map<string, ObservedTransaction>();
-  const reserves = await compareReserves(records, observed, chain, observer, balances);
+  const reserves = await compareReserves(records, observed, chain, observer, balances, readLate);
   await observeTransactions(observer, hashesOf(records), observed);
   const sure = await withConflictedTransactions(records, observed, observer);
   const deposits = await compareDeposits(records, observer);
+  const looked = addresses && (await compareAddresses(addresses, chain, observer, records.height));
   if (at === undefined) await assertInSync(observer, records);
   else if ((await observer.hashAt(at.height)) !== at.hash)
     throw new NodeOutOfSync(`it has dropped block ${at.height} while it was asked`);
-  return [
-    ...comparePayouts(sure, observed),
-    ...deposits,
-    ...compareCosts(sure, observed, chain),
-    ...reserves,
-  ];
+  return {
+    discrepancies: [
+      ...comparePayouts(sure, observed),
+      ...deposits,
+      ...(looked?.discrepancies ?? []),
+      ...compareCosts(sure, observed, chain),
+      ...reserves,
+    ],
+    addresses: looked,
+  };
 }
 
 /**

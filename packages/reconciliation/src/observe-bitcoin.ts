@@ -10,6 +10,10 @@ const PARENTS_AT_ONCE = 10;
 const STEPS_MAX = 8;
 /** A transaction may spend thousands of outputs. */
 const INPUTS_MAX = 100;
+/** A scan reads every unspent output there is. */
+const SCAN_MAX_MS = 20 * 60_000;
+/** A node takes requests of up to 32 MB. */
+const SCANNED_AT_ONCE = 100_000;
 /** The node has not come so far. */
 const OUT_OF_RANGE = -8;
 
@@ -23,6 +27,11 @@ const transactionForm = z.object({
 /** Core goes on showing transactions of blocks that were dropped: these have -1 confirmations. */
 const headerForm = z.object({ confirmations: z.int() });
 const outputForm = z.object({ value: amount }).nullable();
+
+const scanForm = z.object({
+  success: z.literal(true),
+  unspents: z.array(z.object({ desc: z.string(), amount, height: z.int() })),
+});
 
 type Transaction = z.infer<typeof transactionForm>;
 type Output = { txid: string; vout: number };
@@ -131,6 +140,21 @@ export function observeBitcoin(url: string): ChainObserver {
         }
       }
       return found;
+    },
+
+    async balances(_asset, addresses, height) {
+      const sums = new Map<string, bigint>();
+      for (let from = 0; from < addresses.length; from += SCANNED_AT_ONCE) {
+        const descriptors = addresses
+          .slice(from, from + SCANNED_AT_ONCE)
+          .map((address) => `addr(${address})`);
+        const answer = await rpc.call('scantxoutset', ['start', descriptors], SCAN_MAX_MS, 'exact');
+        for (const { desc, amount: value, height: at } of read(scanForm, answer, 'scantxoutset').unspents) {
+          const address = /^addr\((\w+)\)/.exec(desc)?.[1] ?? '';
+          if (at <= height) sums.set(address, (sums.get(address) ?? 0n) + value);
+        }
+      }
+      return addresses.map((address) => sums.get(address) ?? 0n);
     },
 
     async hashAt(height) {

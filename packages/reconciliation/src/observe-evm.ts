@@ -2,7 +2,7 @@ import { tokensOf } from '@quittance/chains/evm/network';
 import { address, bytes, count, feeFields, feeOf, hash, toHex, units256 } from '@quittance/chains/evm/rpc';
 import { connectRpc, type Rpc, read } from '@quittance/chains/json-rpc';
 import type { SettingsOf } from '@quittance/chains/settings';
-import { nativeAsset } from '@quittance/shared/assets';
+import { type AssetSymbol, nativeAsset } from '@quittance/shared/assets';
 import { z } from 'zod';
 import type {
   ChainObserver,
@@ -17,6 +17,8 @@ const BALANCE_OF = '0x70a08231';
 /** A number of 256 bits, as text: the whole data of a transfer. */
 const WORD = 2 + 64;
 const AT_ONCE = 100;
+/** Of how many of the newest blocks every node knows the balances. Most keep 128. */
+const BALANCES_KEPT = 64;
 
 const receiptForm = z
   .object({
@@ -28,7 +30,7 @@ const receiptForm = z
   .nullable();
 const blockForm = z.object({ hash }).nullable();
 const contentForm = z.object({ transactions: z.array(hash) }).nullable();
-const newestForm = z.object({ hash, number: count });
+const pinnedForm = z.object({ hash, number: count }).nullable();
 const transactionForm = z
   .object({ to: address.nullish(), value: units256, blockNumber: count.nullish() })
   .nullable();
@@ -54,6 +56,16 @@ export function observeEvm(url: string, settings: SettingsOf<'evm'>): ChainObser
     return read(contentForm, answer, 'eth_getBlockByNumber')?.transactions.includes(txHash) === true;
   }
 
+  async function balancesOf(asset: AssetSymbol, addresses: readonly string[]): Promise<bigint[]> {
+    const found: bigint[] = [];
+    const contract = [...tokens].find(([, symbol]) => symbol === asset)?.[0];
+    if (asset !== native && contract === undefined) throw new Error(`no contract is configured for ${asset}`);
+    for (let at = 0; at < addresses.length; at += AT_ONCE) {
+      found.push(...(await balances(rpc, contract, addresses.slice(at, at + AT_ONCE), pinned)));
+    }
+    return found;
+  }
+
   function observedIn({
     receipt,
     transaction,
@@ -75,10 +87,19 @@ export function observeEvm(url: string, settings: SettingsOf<'evm'>): ChainObser
   }
 
   return {
-    async pin() {
-      const answer = await rpc.call('eth_getBlockByNumber', ['latest', false]);
-      const { hash, number: height } = read(newestForm, answer, 'eth_getBlockByNumber');
-      pinned = { height, hash };
+    async pin(wanted) {
+      const blockAt = async (at: string) => {
+        const found = read(
+          pinnedForm,
+          await rpc.call('eth_getBlockByNumber', [at, false]),
+          'eth_getBlockByNumber',
+        );
+        return found && { height: found.number, hash: found.hash };
+      };
+      const newest = await blockAt('latest');
+      if (newest === null) throw new Error('the node has no block');
+      const isNear = newest.height >= wanted && newest.height - wanted <= BALANCES_KEPT;
+      pinned = (isNear ? await blockAt(toHex(wanted)) : null) ?? newest;
       return pinned;
     },
 
@@ -103,16 +124,9 @@ export function observeEvm(url: string, settings: SettingsOf<'evm'>): ChainObser
       return read(count, answer, 'eth_getTransactionCount') > input.nonce;
     },
 
-    async reserves(asset, addresses) {
-      const found: bigint[] = [];
-      const contract = [...tokens].find(([, symbol]) => symbol === asset)?.[0];
-      if (asset !== native && contract === undefined)
-        throw new Error(`no contract is configured for ${asset}`);
-      for (let at = 0; at < addresses.length; at += AT_ONCE) {
-        found.push(...(await balances(rpc, contract, addresses.slice(at, at + AT_ONCE), pinned)));
-      }
-      return found;
-    },
+    reserves: balancesOf,
+
+    balances: balancesOf,
 
     async hashAt(height) {
       const answer = await rpc.call('eth_getBlockByNumber', [toHex(height), false]);

@@ -3,6 +3,7 @@ import type { SettingsOf } from '@quittance/chains/settings';
 import { feeTaken, rentPaid } from '@quittance/chains/solana/balance-changes';
 import { tokensOf } from '@quittance/chains/solana/network';
 import { base58, count, isNoBlock, lamports, tokenUnits } from '@quittance/chains/solana/rpc';
+import type { AssetSymbol } from '@quittance/shared/assets';
 import pMap from 'p-map';
 import { z } from 'zod';
 import type { ChainObserver, ObservedPayments, ObservedTransaction } from './chain-observer.ts';
@@ -63,6 +64,17 @@ export function observeSolana(url: string, settings: SettingsOf<'solana'>): Chai
     };
   }
 
+  async function balancesOf(asset: AssetSymbol, addresses: readonly string[]): Promise<bigint[]> {
+    const mint = [...tokens].find(([, symbol]) => symbol === asset)?.[0];
+    if (asset !== 'SOL' && mint === undefined) throw new Error(`no mint is configured for ${asset}`);
+    // Nodes for development take no batches.
+    return await pMap(
+      addresses,
+      (owner) => (mint === undefined ? solOf(rpc, owner) : tokensOfOwner(rpc, owner, mint)),
+      { concurrency: AT_ONCE },
+    );
+  }
+
   return {
     pin: async () => undefined,
 
@@ -79,16 +91,9 @@ export function observeSolana(url: string, settings: SettingsOf<'solana'>): Chai
     // Its bytes expire, and nothing else can use their place.
     isUsed: async () => false,
 
-    async reserves(asset, addresses) {
-      const mint = [...tokens].find(([, symbol]) => symbol === asset)?.[0];
-      if (asset !== 'SOL' && mint === undefined) throw new Error(`no mint is configured for ${asset}`);
-      // Nodes for development take no batches.
-      return await pMap(
-        addresses,
-        (owner) => (mint === undefined ? solOf(rpc, owner) : tokensOfOwner(rpc, owner, mint)),
-        { concurrency: AT_ONCE },
-      );
-    },
+    reserves: balancesOf,
+
+    balances: balancesOf,
 
     async hashAt(slot) {
       const how = {

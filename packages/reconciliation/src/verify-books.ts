@@ -6,15 +6,19 @@ import type { BalanceSnapshots } from './balance-snapshots.ts';
 import { chainInvariants } from './chain-invariants.ts';
 import { type CheckScope, type ReconciledChain, readChainRecords } from './chain-records.ts';
 import { checkInvariants } from './check-invariants.ts';
-import { compareWithChain, NodeOutOfSync } from './compare-with-chain.ts';
+import { type ChainComparison, compareWithChain, NodeOutOfSync } from './compare-with-chain.ts';
 import type { Discrepancy } from './discrepancy.ts';
+import { type AddressScope, readGivenAddresses } from './given-addresses.ts';
 import type { Invariant } from './invariant.ts';
 import { invariants } from './invariants.ts';
+import { readLateTransactions } from './late-transactions.ts';
 import { type Secrets, secretsInLogs } from './secrets-in-logs.ts';
 import { type Snapshot, snapshotOf } from './snapshot.ts';
 
 export type BooksReport = {
   discrepancies: Discrepancy[];
+  /** Addresses with more than is booked there. No money is missing. */
+  surpluses: Discrepancy[];
   /** The invariants that were checked, and how much there was to check. */
   checked: {
     invariants: string[];
@@ -91,8 +95,15 @@ export async function verifyBooks(options: BooksOptions): Promise<BooksReport> {
                 (select count(*) from invoices.unchosen_invoices)::int as unchosen`,
       ),
     );
+    const surpluses: Discrepancy[] = [];
     for (const chain of chains) {
-      discrepancies.push(...(await checkChain(snapshot, chain, { gracePeriodSeconds, since })));
+      const { discrepancies: found } = await checkChain(
+        snapshot,
+        chain,
+        { gracePeriodSeconds, since },
+        { addresses: 'all' },
+      );
+      for (const one of found) (one.pausesPayouts ? discrepancies : surpluses).push(one);
     }
     if (logs !== undefined) discrepancies.push(...(await secretsInLogs(logs.files, logs.secrets)));
     const numbers = new Set<string>(invariants.map((invariant: Invariant) => invariant.number));
@@ -100,6 +111,7 @@ export async function verifyBooks(options: BooksOptions): Promise<BooksReport> {
     if (logs !== undefined) numbers.add('I11');
     return {
       discrepancies,
+      surpluses,
       checked: {
         invariants: [...numbers].sort(byNumber),
         chains: chains.map(({ settings }) => settings.chain),
@@ -120,26 +132,36 @@ export async function verifyBooks(options: BooksOptions): Promise<BooksReport> {
 // eslint-disable-next-line no-restricted-syntax -- of an invariant
 const byNumber = (a: string, b: string): number => Number(a.slice(1)) - Number(b.slice(1));
 
-/** The discrepancies between the records and a chain. Throws ChainNotCompared when its node cannot be asked, or is not in sync. */
+export type CheckedChain = Pick<ChainComparison, 'addresses'> & { discrepancies: Discrepancy[] };
+
+/**
+ * Compares the records with a chain, and with `addresses` the addresses that were given out. Throws ChainNotCompared when its
+ * node cannot be asked, or is not in sync.
+ */
 export async function checkChain(
   snapshot: Snapshot,
   chain: ReconciledChain,
   scope: CheckScope,
-  balances?: BalanceSnapshots,
-): Promise<Discrepancy[]> {
-  const { chain: name } = chain.settings;
+  { addresses, balances }: { addresses?: AddressScope | undefined; balances?: BalanceSnapshots } = {},
+): Promise<CheckedChain> {
+  const { chain: name, kind } = chain.settings;
   for (let comparisons = 1; ; comparisons++) {
-    const records = await snapshot((trx) => readChainRecords(trx, chain, scope));
+    const { records, given } = await snapshot(async (trx) => ({
+      records: await readChainRecords(trx, chain, scope),
+      given: addresses && (await readGivenAddresses(trx, { name, kind }, addresses, scope.suspects ?? [])),
+    }));
+    const readLate = () => snapshot((trx) => readLateTransactions(trx, name, records.newestTransaction));
     const isLast = comparisons === COMPARISONS_MAX || scope.gracePeriodSeconds === 0;
     try {
-      const found = await compareWithChain(records, chain.settings, balances);
-      if (found.length === 0 || isLast) {
-        return found.map((discrepancy) => ({
+      const found = await compareWithChain(records, chain.settings, { addresses: given, balances, readLate });
+      if (found.discrepancies.length === 0 || isLast) {
+        const discrepancies = found.discrepancies.map(({ isSurplus, ...discrepancy }) => ({
           ...discrepancy,
           ...chainInvariants[discrepancy.invariant],
           chain: name,
-          pausesPayouts: true,
+          pausesPayouts: isSurplus !== true,
         }));
+        return { discrepancies, addresses: found.addresses };
       }
     } catch (cause) {
       if (!(cause instanceof NodeOutOfSync)) {

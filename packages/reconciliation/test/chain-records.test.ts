@@ -38,7 +38,7 @@ const books = `${noBooks};
 
 /** What is wrong, with nothing looked at twice. */
 const found = async (given: Partial<CheckScope> = {}) =>
-  (await checkChain(snapshotOf(db, 10_000), chain, { gracePeriodSeconds: 0, ...given })).map(
+  (await checkChain(snapshotOf(db, 10_000), chain, { gracePeriodSeconds: 0, ...given })).discrepancies.map(
     ({ what }) => what,
   );
 

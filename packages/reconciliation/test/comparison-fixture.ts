@@ -1,8 +1,8 @@
 import { afterEach, beforeEach } from '@jest/globals';
 import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
-import type { BalanceSnapshots } from '../src/balance-snapshots.ts';
 import type { ChainRecords } from '../src/chain-records.ts';
-import { compareWithChain } from '../src/compare-with-chain.ts';
+import { type Comparing, compareWithChain } from '../src/compare-with-chain.ts';
+import type { ReserveRecords } from '../src/reserve-records.ts';
 
 export const hash = (digit: string) => `0x${digit.repeat(64)}`;
 export const address = (digit: string) => `0x${digit.repeat(40)}`;
@@ -10,18 +10,27 @@ export const HOT = address('1');
 export const DEPOSIT = address('2');
 export const USDC = address('c');
 
+export type Given = Partial<ChainRecords> & Partial<ReserveRecords>;
+
 /** Records that owe 100 units, of which 40 are in the hot wallet and 60 at a deposit address. */
-export const records = (given: Partial<ChainRecords> = {}): ChainRecords => ({
+export const records = ({
+  owed = [{ asset: 'ETH', amount: '100' }],
+  held = [{ asset: 'ETH', address: DEPOSIT, amount: '60', moving: false }],
+  booked = [],
+  funds = [],
+  unbooked = [],
+  spent = [],
+  remains = [],
+  dropped = [],
+  ...given
+}: Given = {}): ChainRecords => ({
   payouts: [],
   deposits: [],
   transactions: [],
   inputs: [],
   costs: [],
-  owed: [{ asset: 'ETH', amount: '100' }],
-  hot: [HOT],
-  held: [{ asset: 'ETH', address: DEPOSIT, amount: '60', moving: false }],
-  utxos: [],
-  dropped: [],
+  newestTransaction: '0',
+  reserves: { owed, held, booked, funds, unbooked, spent, remains, dropped, hot: [HOT], utxos: [] },
   cursor: { height: 10, hash: hash('a') },
   height: 10,
   ...given,
@@ -32,7 +41,7 @@ export type Comparison = {
   node: ScriptedEvmNode;
   settings: Settings;
   /** What a comparison of these records with the chain of the node names. */
-  discrepanciesOf(given?: Partial<ChainRecords>, memory?: BalanceSnapshots): Promise<string[]>;
+  discrepanciesOf(given?: Given, comparing?: Comparing): Promise<string[]>;
 };
 
 /** Gives every test a scripted node that has what the records say. */
@@ -47,8 +56,8 @@ export function compareEach(use: (comparison: Comparison) => void): void {
     use({
       node,
       settings,
-      discrepanciesOf: async (given, memory) =>
-        (await compareWithChain(records(given), settings, memory)).map(({ what }) => what),
+      discrepanciesOf: async (given, comparing) =>
+        (await compareWithChain(records(given), settings, comparing)).discrepancies.map(({ what }) => what),
     });
   });
   afterEach(() => node.stop());

@@ -1,13 +1,18 @@
-import type { BalanceSnapshots } from '@quittance/reconciliation/balance-snapshots';
+import { BalanceSnapshots } from '@quittance/reconciliation/balance-snapshots';
 import type { ReconciledChain } from '@quittance/reconciliation/chain-records';
 import type { Chain } from '@quittance/shared/assets';
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
+import type { Measured } from './domain/operator-funds.ts';
 
 /** What is known of a chain, so that its node gets fewer requests. Losing it costs requests only. */
 export type ChainMemory = {
   balances: BalanceSnapshots;
+  /** The reserves at the last comparison, without a transaction on its way or with. */
+  measured: Measured;
+  /** When all addresses were looked at, where a node can only read all of them at once. */
+  addressesAt: Date | undefined;
   lookedAt: Date | undefined;
   unseen: string | undefined;
 };
@@ -22,6 +27,14 @@ export type Settings = {
   chainDays: number;
   gracePeriodSeconds: number;
 };
+
+export const emptyMemory = (): ChainMemory => ({
+  balances: new BalanceSnapshots(),
+  measured: new Map(),
+  addressesAt: undefined,
+  lookedAt: undefined,
+  unseen: undefined,
+});
 
 /** Everything an operation may need from the outside; each takes the part it uses. */
 export type Ports = {

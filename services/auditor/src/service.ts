@@ -1,11 +1,10 @@
-import { BalanceSnapshots } from '@quittance/reconciliation/balance-snapshots';
 import { openDb } from '@quittance/shared/db';
 import { openMetricsDb } from '@quittance/shared/metrics';
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import type { AuditorConfig } from './config.ts';
 import { createHttp } from './http/books.ts';
 import { auditorMetrics } from './metrics.ts';
-import type { ChainMemory, Ports } from './ports.ts';
+import { type ChainMemory, emptyMemory, type Ports } from './ports.ts';
 import { startWorkers } from './workers.ts';
 
 export type AuditorService = RunningService<Ports>;
@@ -40,10 +39,7 @@ export const startAuditor = (
       // Checks come one after another.
       const slowDb = openDb({ url, schema: 'auditor', logger, pool: 1, answerWithinMs: ANSWER_WITHIN_MS });
       const memory = new Map(
-        config.chains.map(({ chain }): [typeof chain, ChainMemory] => [
-          chain,
-          { balances: new BalanceSnapshots(), lookedAt: undefined, unseen: undefined },
-        ]),
+        config.chains.map(({ chain }): [typeof chain, ChainMemory] => [chain, emptyMemory()]),
       );
       const ports: Ports = {
         db,

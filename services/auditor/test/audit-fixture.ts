@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach } from '@jest/globals';
-import { BalanceSnapshots } from '@quittance/reconciliation/balance-snapshots';
 import type { ReconciledChain } from '@quittance/reconciliation/chain-records';
 import type { Db } from '@quittance/shared/db';
 import { createLogger, type Logger } from '@quittance/shared/logger';
@@ -8,7 +7,7 @@ import { creditedDeposit } from '@quittance/testkit/credited-deposit';
 import { runAll, type SuiteDatabase, suiteDatabase } from '@quittance/testkit/suite-database';
 import { auditorMetrics } from '../src/metrics.ts';
 import { stepAudit } from '../src/operations/check-books.ts';
-import type { Ports } from '../src/ports.ts';
+import { emptyMemory, type Ports } from '../src/ports.ts';
 
 /** The auditor with its own role, stepped by the test, over correct records into which a test puts one discrepancy. */
 
@@ -30,6 +29,10 @@ const ALL_TABLES = [
   'leases',
   'balance_snapshots',
   'balance_snapshots_until',
+  'custody_snapshots',
+  'operator_funds',
+  'address_remains',
+  'address_rounds',
 ];
 
 type Line = { level: string; msg: string; fields: Record<string, unknown> };
@@ -96,9 +99,7 @@ class AuditFixture {
 
   /** A replica that asks this node of Ethereum. */
   replicaWithNode(chain: ReconciledChain, given: Partial<Ports> = {}): Ports {
-    const memory: Ports['memory'] = new Map([
-      ['ethereum', { balances: new BalanceSnapshots(), lookedAt: undefined, unseen: undefined }],
-    ]);
+    const memory: Ports['memory'] = new Map([['ethereum', emptyMemory()]]);
     return this.replica({ chains: [chain], memory, ...given });
   }
 

@@ -2,16 +2,18 @@ import type { CheckScope, ReconciledChain } from '@quittance/reconciliation/chai
 import { checkInvariants } from '@quittance/reconciliation/check-invariants';
 import type { Discrepancy } from '@quittance/reconciliation/discrepancy';
 import { invariants } from '@quittance/reconciliation/invariants';
-import { snapshotOf } from '@quittance/reconciliation/snapshot';
-import { ChainNotCompared, checkChain } from '@quittance/reconciliation/verify-books';
+import { type Snapshot, snapshotOf } from '@quittance/reconciliation/snapshot';
+import { ChainNotCompared, type CheckedChain, checkChain } from '@quittance/reconciliation/verify-books';
+import { assets } from '@quittance/shared/assets';
 import type { Db, Trx } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease, LeaseLost, takeLease, withLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
+import { formatUnits } from '@quittance/shared/money';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import { type CheckPlan, nextCheck } from '../domain/check-plan.ts';
 import { type Assessment, assess, type CheckResult, withOutgrown } from '../domain/discrepancies.ts';
-import type { Ports } from '../ports.ts';
+import type { ChainMemory, Ports } from '../ports.ts';
 import { advanceBalanceSnapshots, rebuildBalanceSnapshots } from '../store/balance-snapshots.ts';
 import {
   addChainToCheck,
@@ -25,6 +27,7 @@ import {
 import { deleteDiscrepancies, knownDiscrepancies, storeDiscrepancies } from '../store/discrepancies.ts';
 import { openHalt } from '../store/halts.ts';
 import { haltedEvent } from './halts.ts';
+import { type Look, noteFoundFunds, noteLook, planLook } from './measure-reserves.ts';
 
 /** New and open rows are few; reading every row may take minutes. */
 const CHECK_MAX_MS = { recent: 60_000, again: 30 * 60_000, whole: 30 * 60_000 } as const;
@@ -119,15 +122,49 @@ async function checkBooks(ports: Ports, lease: Lease, plan: CheckPlan): Promise<
       ...(await chainScope(db, name, settings.chainDays)),
       watermarks: comparedTo,
     };
-    const compared = await compare(ports, snapshot, chain, chainsScope, began.at);
-    if (compared === undefined) continue;
-    const { discrepancies, unseen } = compared;
-    const note = (trx: Trx) =>
-      addChainToCheck(trx, seq, { chain: name, unseen, wasRight: isRight(discrepancies) });
-    if (unseen === null) {
-      const seen = { seen: discrepancies, isWhole: comparedTo === undefined, chain: name };
-      await record(ports, lease, seen, note);
-    } else await underLease(db, lease, note);
+    await compareChain(ports, { snapshot, chain, scope: chainsScope, began: began.at, lease, seq });
+  }
+}
+
+type ChainCheck = {
+  snapshot: Snapshot;
+  chain: ReconciledChain;
+  scope: CheckScope;
+  began: Date;
+  lease: Lease;
+  /** The check that it belongs to. */
+  seq: string;
+};
+
+/** Compares the records with a chain when it is time for that, and stores the result. */
+async function compareChain(
+  ports: Ports,
+  { snapshot, chain, scope, began, lease, seq }: ChainCheck,
+): Promise<void> {
+  const { db, clock, logger, memory } = ports;
+  const { chain: name } = chain.settings;
+  const remembered = memory.get(name);
+  if (remembered === undefined) return;
+  const look = await planLook(ports, chain, remembered);
+  const compared = await compare(ports, { snapshot, chain, scope, began }, look, remembered);
+  if (compared === undefined) return;
+  const { discrepancies, unseen, addresses } = compared;
+  const wasRight = isRight(discrepancies);
+  const note = (trx: Trx) => addChainToCheck(trx, seq, { chain: name, unseen, wasRight });
+  if (unseen !== null) return await underLease(db, lease, note);
+  const seen = { seen: discrepancies, isWhole: scope.watermarks === undefined, chain: name };
+  const found = await record(ports, lease, seen, async (trx) => {
+    await note(trx);
+    await noteLook(trx, chain, look, addresses, clock.now());
+    return await noteFoundFunds(trx, remembered, discrepancies.length > 0, clock.now());
+  });
+  remembered.measured = remembered.balances.backing;
+  if (look.addresses === 'all') remembered.addressesAt = clock.now();
+  for (const { asset, amount, cause } of found) {
+    const details = { asset, amount: formatUnits(amount, assets[asset].decimals) };
+    if (cause === 'arrived')
+      logger.warn(details, 'money has come that is not booked: it counts as the operator’s from now on');
+    else logger.info(details, 'the operator’s funds were measured: less of them will halt payouts');
   }
 }
 
@@ -175,32 +212,31 @@ async function record<T>(
   return noted;
 }
 
-type Compared = { discrepancies: Discrepancy[]; unseen: string | null };
+type Compared = Pick<CheckedChain, 'discrepancies' | 'addresses'> & { unseen: string | null };
 
 /** Undefined when it is not yet time to ask the node again. A node that cannot be asked is no discrepancy. */
 async function compare(
-  { logger, memory, settings }: Ports,
-  snapshot: ReturnType<typeof snapshotOf>,
-  chain: ReconciledChain,
-  checkScope: CheckScope,
-  now: Date,
+  { logger, settings }: Ports,
+  { snapshot, chain, scope, began: now }: Pick<ChainCheck, 'snapshot' | 'chain' | 'scope' | 'began'>,
+  look: Look,
+  remembered: ChainMemory,
 ): Promise<Compared | undefined> {
   const { chain: name } = chain.settings;
-  const remembered = memory.get(name);
-  if (remembered === undefined) return undefined;
   const isDue =
-    checkScope.watermarks === undefined ||
+    scope.watermarks === undefined ||
     remembered.lookedAt === undefined ||
     now < remembered.lookedAt ||
     now.getTime() - remembered.lookedAt.getTime() >= settings.chainsEveryMs;
   if (!isDue) return undefined;
   remembered.lookedAt = now;
   try {
-    const discrepancies = await checkChain(snapshot, chain, checkScope, remembered.balances);
+    const { balances } = remembered;
+    const { addresses } = look;
+    const checked = await checkChain(snapshot, chain, { ...scope, ...look.scope }, { addresses, balances });
     if (remembered.unseen !== undefined)
       logger.info({ chain: name }, 'the records are compared with the chain again');
     remembered.unseen = undefined;
-    return { discrepancies, unseen: null };
+    return { ...checked, unseen: null };
   } catch (error) {
     if (!(error instanceof ChainNotCompared)) throw error;
     // A lasting failure is logged once.
@@ -208,7 +244,7 @@ async function compare(
       logger.warn({ chain: name, reason: error.message }, 'the records cannot be compared with the chain');
     }
     remembered.unseen = error.message;
-    return { discrepancies: [], unseen: error.message };
+    return { discrepancies: [], addresses: undefined, unseen: error.message };
   }
 }
 

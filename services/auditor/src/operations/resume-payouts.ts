@@ -52,7 +52,7 @@ export async function resumePayouts(
   const found = await checkInvariants(snapshot, invariants, { gracePeriodSeconds });
   const scope = { gracePeriodSeconds, ...(await chainScope(db, chain, chainDays)) };
   try {
-    for (const one of watched) found.push(...(await checkChain(snapshot, one, scope)));
+    for (const one of watched) found.push(...(await checkChain(snapshot, one, scope)).discrepancies);
   } catch (error) {
     if (!(error instanceof ChainNotCompared)) throw error;
     if (!force) return refuse({ why: 'chain_unseen', reason: error.message });
