@@ -7,12 +7,13 @@ import { compareKeys } from '@quittance/invoices/operations/compare-keys';
 import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
 import { type InvoicesService, startInvoices } from '@quittance/invoices/service';
 import { createScanner } from '@quittance/invoices/workers';
-import { snapshotOf } from '@quittance/reconciliation/snapshot';
+import { type Snapshot, snapshotOf } from '@quittance/reconciliation/snapshot';
 import { checkChain } from '@quittance/reconciliation/verify-books';
 import type { Chain } from '@quittance/shared/assets';
 import { connectBus } from '@quittance/shared/bus';
 import { commandSubject, commands } from '@quittance/shared/commands';
 import { loadConfig } from '@quittance/shared/config';
+import type { Db, Trx } from '@quittance/shared/db';
 import { type AccountId, newAccountId } from '@quittance/shared/ids';
 import { api } from '@quittance/testkit/api';
 import { eventually } from '@quittance/testkit/eventually';
@@ -87,6 +88,14 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
     await expire(chain);
   }
 
+  async function borneOutBy(chain: Chain, snapshot: Snapshot): Promise<string[]> {
+    const settings = config.chains.find((one) => one.chain === chain);
+    if (settings === undefined) throw new Error(`${chain} is not watched`);
+    const scope = { gracePeriodSeconds: 0 };
+    const found = await checkChain(snapshot, { settings }, scope, { addresses: 'all' });
+    return found.discrepancies.filter(({ invariant }) => invariant === 'I5').map(({ what }) => what);
+  }
+
   return {
     ...fixture,
     clock,
@@ -118,12 +127,16 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
     /** An invoice as its merchant sees it. */
     read: async (account: AccountId, id: string) =>
       (await api(invoices.port, 'GET', `/api/invoices/${id}`, { account, now: clock.now() })).body,
-    /** Settled deposits that their chain does not bear out, by the checker that production runs. */
-    async unborne(chain: Chain): Promise<string[]> {
-      const settings = config.chains.find((one) => one.chain === chain);
-      if (settings === undefined) throw new Error(`${chain} is not watched`);
-      const found = await checkChain(snapshotOf(db, 60_000), { settings }, { gracePeriodSeconds: 0 });
-      return found.discrepancies.filter(({ invariant }) => invariant === 'I5').map(({ what }) => what);
+    /** Settled deposits that their chain does not bear out, and addresses with more than is booked, by the checker of production. */
+    unborne: (chain: Chain): Promise<string[]> => borneOutBy(chain, snapshotOf(db, 60_000)),
+    /** The same, were the largest deposit of the chain not written down. */
+    async unborneWithoutLargest(chain: Chain): Promise<{ found: string[]; address: string | undefined }> {
+      const largest = await db.maybe<{ id: string; address: string }>(
+        `select id, address from deposits where chain = $1 and state = 'settled' order by amount desc limit 1`,
+        [chain],
+      );
+      const found = await borneOutBy(chain, (work) => withoutDeposit(db, largest?.id ?? '', work));
+      return { found, address: largest?.address };
     },
     /** Payments that are credited more than once at this moment, if only until one of the credits is taken back. */
     doubled: (): Promise<object[]> =>
@@ -179,4 +192,20 @@ export async function startBitcoinMoneyIn({ node }: BitcoinChain, confirmations:
   );
   await shop.look('bitcoin');
   return shop;
+}
+
+class RolledBack extends Error {}
+
+/** Reads records that lack a deposit, and keeps them as they are. */
+async function withoutDeposit<T>(db: Db, id: string, work: (trx: Trx) => Promise<T>): Promise<T> {
+  const read: T[] = [];
+  const reading = db.transaction(async (trx) => {
+    await trx.rows('delete from deposits where id = $1', [id]);
+    read.push(await work(trx));
+    throw new RolledBack();
+  });
+  await reading.catch((error: unknown) => {
+    if (!(error instanceof RolledBack)) throw error;
+  });
+  return read[0] as T;
 }

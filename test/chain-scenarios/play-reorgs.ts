@@ -137,6 +137,8 @@ export async function expectCreditsOfChain(
   }
   expect(await shop.discrepancies(['I1', 'I2', 'I3', 'I5'])).toEqual([]);
   expect(await shop.unborne(chain.chain)).toEqual([]);
+  const { found, address } = await shop.unborneWithoutLargest(chain.chain);
+  expect(found).toEqual([expect.stringContaining(`the address ${address} has `)]);
 }
 
 /** How many deposits came to each end: scripts that reorganise nothing of interest prove nothing. */

@@ -30,6 +30,8 @@ export class ScriptedEvmNode {
   readonly pruned = new Set<string>();
   /** The address or hash of each question about a balance or a receipt, in their order. */
   asked: string[] = [];
+  /** The hash of the block that each question about a balance named. */
+  askedAt: unknown[] = [];
   /** Called before each answer. */
   before: (method: string) => unknown = () => undefined;
   /** One node of many has not seen the block that another one names. */
@@ -59,6 +61,7 @@ export class ScriptedEvmNode {
       case 'eth_getBalance': {
         this.asked.push(subject);
         const isOfABlock = typeof second === 'object';
+        this.askedAt.push((second as { blockHash?: string }).blockHash);
         if (isOfABlock && !this.knowsBlocks) return new RpcRefused(method, -32_000, 'header not found');
         return hex(this.balances.get(subject) ?? 0n);
       }

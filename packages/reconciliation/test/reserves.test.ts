@@ -1,0 +1,187 @@
+import { expect, test } from '@jest/globals';
+import { BalanceSnapshots } from '../src/balance-snapshots.ts';
+import type { LateTransactions } from '../src/late-transactions.ts';
+import {
+  address,
+  type Comparison,
+  compareEach,
+  DEPOSIT,
+  type Given,
+  HOT,
+  hash,
+} from './comparison-fixture.ts';
+
+/** 100 units are booked: 60 at a deposit address, and 40 in the hot wallet beside 30 of the operator's. */
+
+const RECIPIENT = address('3');
+const PAID = hash('9');
+const COST = 20n;
+
+let node: Comparison['node'];
+let discrepanciesOf: Comparison['discrepanciesOf'];
+compareEach((comparison) => {
+  ({ node, discrepanciesOf } = comparison);
+  node.balances.set(HOT, 70n);
+});
+
+const eth = (amount: number) => [{ asset: 'ETH' as const, amount: String(amount) }];
+const exact = (given: Given = {}): Given => ({ booked: eth(100), funds: eth(30), ...given });
+const transaction = {
+  group_id: '1',
+  tx_hash: PAID,
+  state: 'broadcast',
+  purpose: 'payout',
+  asset: 'ETH' as const,
+  cost_due: false,
+  may_leave: false,
+};
+const payout = {
+  id: '7',
+  asset: 'ETH' as const,
+  address: RECIPIENT,
+  amount: '15',
+  group_id: '1',
+  status: 'broadcast',
+  is_held: true,
+};
+/** The payout is in the chain: its amount has left the hot wallet, and the cost. */
+function paid(): void {
+  node.mined.set(PAID, { to: RECIPIENT, value: 15n, succeeded: true, height: 10 });
+  node.balances.set(HOT, 70n - 15n - COST);
+}
+const late: LateTransactions = {
+  transactions: [{ tx_hash: PAID, group_id: '1' }],
+  payouts: [{ id: '7', group_id: '1', asset: 'ETH', amount: '15' }],
+};
+
+test('the operator’s funds cover no theft: one unit less is named, though all that is owed is there', async () => {
+  expect(await discrepanciesOf(exact())).toEqual([]);
+  node.balances.set(HOT, 69n);
+  expect(await discrepanciesOf(exact())).toEqual([
+    expect.stringMatching(
+      /^ETH is short of 1: 100 is owed, 129 lies on ethereum, 29 of it the operator's, who had 30/,
+    ),
+  ]);
+  expect(await discrepanciesOf(exact({ funds: [] }))).toEqual([]);
+});
+
+test('what is owed must be there, whatever was measured of the operator’s funds', async () => {
+  node.balances.set(HOT, 39n);
+  expect(await discrepanciesOf(exact({ funds: eth(-1) }))).toEqual([
+    expect.stringMatching(/^ETH is short of 1/),
+  ]);
+});
+
+test.each<[string, () => Given]>([
+  [
+    'a payout that has left and is still booked',
+    () => {
+      paid();
+      return { transactions: [transaction], payouts: [payout] };
+    },
+  ],
+  [
+    'a payout that was settled, and whose cost is not booked',
+    () => {
+      paid();
+      const settled = { ...payout, status: 'mined', is_held: false };
+      return {
+        owed: eth(80),
+        booked: eth(85),
+        transactions: [{ ...transaction, state: 'mined' }],
+        payouts: [settled],
+      };
+    },
+  ],
+  [
+    'a cost that the ledger has not been told of yet',
+    () => {
+      paid();
+      return { owed: eth(80), booked: eth(85), spent: [{ tx_hash: PAID, amount: '20' }] };
+    },
+  ],
+  [
+    'a cost that is booked',
+    () => {
+      paid();
+      const costs = [{ tx_hash: PAID, amount: '20' }];
+      const settled = { ...payout, status: 'mined', is_held: false };
+      return {
+        owed: eth(80),
+        booked: eth(65),
+        costs,
+        transactions: [{ ...transaction, state: 'mined' }],
+        payouts: [settled],
+      };
+    },
+  ],
+  [
+    'a payment that is not booked yet',
+    () => {
+      node.balances.set(DEPOSIT, 75n);
+      return { unbooked: eth(15) };
+    },
+  ],
+  [
+    'a deposit that the chain has dropped',
+    () => {
+      node.balances.set(DEPOSIT, 0n);
+      return { dropped: eth(60) };
+    },
+  ],
+  [
+    'what remains at an address that was swept',
+    () => {
+      node.balances.set(HOT, 65n);
+      return { remains: eth(5) };
+    },
+  ],
+])('%s is accounted for, and one unit less is named', async (_, given) => {
+  const records = exact(given());
+  expect(await discrepanciesOf(records)).toEqual([]);
+  node.balances.set(HOT, (node.balances.get(HOT) ?? 0n) - 1n);
+  expect(await discrepanciesOf(records)).toEqual([expect.stringMatching(/^ETH is short of 1/)]);
+});
+
+test('what was signed and mined while the node was asked is no shortage', async () => {
+  paid();
+  expect(await discrepanciesOf(exact())).toEqual([expect.stringMatching(/^ETH is short of 35/)]);
+  expect(await discrepanciesOf(exact(), { readLate: async () => late })).toEqual([]);
+});
+
+test('a payout whose fee was raised while the node was asked has left once', async () => {
+  paid();
+  const second = hash('8');
+  node.mined.delete(PAID);
+  node.mined.set(second, { to: RECIPIENT, value: 15n, succeeded: true, height: 10 });
+  const raised = { ...late, transactions: [{ tx_hash: second, group_id: '1' }] };
+  const records = exact({ transactions: [transaction], payouts: [payout] });
+  expect(await discrepanciesOf(records, { readLate: async () => raised })).toEqual([]);
+});
+
+test.each<[string, Given, LateTransactions | undefined, boolean]>([
+  ['nothing is on its way', {}, undefined, true],
+  ['a transaction is open', { transactions: [transaction] }, undefined, false],
+  ['one was signed while the node was asked', {}, late, false],
+  [
+    'a deposit is being swept',
+    { held: [{ asset: 'ETH', address: DEPOSIT, amount: '60', moving: true }] },
+    undefined,
+    false,
+  ],
+  ['the chain has dropped a deposit', { dropped: eth(1) }, undefined, false],
+])('when %s, the reserves are still or not accordingly', async (_, given, readLate, isStill) => {
+  const balances = new BalanceSnapshots();
+  await discrepanciesOf(exact(given), { balances, ...(readLate && { readLate: async () => readLate }) });
+  expect(balances.backing.get('ETH')?.isStill).toBe(isStill);
+});
+
+test('a node that is ahead of the records is asked for their block', async () => {
+  node.blocks.set(12, hash('c'));
+  await discrepanciesOf(exact());
+  expect(node.askedAt).toEqual([hash('a'), hash('a')]);
+  node.blocks.set(200, hash('d'));
+  node.askedAt = [];
+  await discrepanciesOf(exact());
+  expect(node.askedAt).toEqual([hash('d'), hash('d')]);
+});

@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { systemClock } from '@quittance/shared/clock';
+import { creditedDeposit } from '@quittance/testkit/credited-deposit';
+import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
+import { stepAudit } from '../src/operations/check-books.ts';
+import type { Ports } from '../src/ports.ts';
+import { auditSuite } from './audit-fixture.ts';
+
+/** A deposit of 60 units, unswept, and a hot wallet with 100 of the operator's own. */
+
+const PAID = `0x${'7'.repeat(64)}`;
+const ADDRESS = `0x${'2'.repeat(40)}`;
+const UNUSED = `0x${'3'.repeat(40)}`;
+const HOT = `0x${'1'.repeat(40)}`;
+const DUST = 10n ** 13n;
+
+const deleteRecords = `delete from ledger.entries; delete from ledger.transfers; delete from ledger.balances;
+  delete from invoices.deposits; delete from invoices.invoices; delete from invoices.addresses; delete from payouts.wallets;
+  delete from payouts.unswept_deposits`;
+const records = `${deleteRecords};
+  ${creditedDeposit({ amount: 60, address: ADDRESS, txHash: PAID, height: 10, booked: "now() - interval '1 day'" })};
+  insert into invoices.addresses (chain, address, invoice_id, derivation_index) values
+    ('ethereum', '${ADDRESS}', 'inv_1', 0), ('ethereum', '${UNUSED}', 'inv_2', 1);
+  insert into payouts.wallets (chain, address, role, next_nonce) values ('ethereum', '${HOT}', 'hot', 0);
+  insert into payouts.unswept_deposits (deposit_id, chain, address, derivation_index, asset, amount)
+    select id, chain, address, 0, asset, amount from invoices.deposits`;
+
+const fixture = await auditSuite(deleteRecords);
+const { db } = fixture;
+let node: ScriptedEvmNode;
+let ports: Ports;
+
+beforeEach(async () => {
+  await fixture.run(records);
+  node = new ScriptedEvmNode();
+  node.blocks.set(10, `0x${'a'.repeat(64)}`);
+  node.mined.set(PAID, { to: ADDRESS, value: 60n, succeeded: true, height: 10 });
+  node.balances.set(ADDRESS, 60n).set(HOT, 100n);
+  const settings = { ...fixture.ports.settings, gracePeriodSeconds: 0 };
+  ports = fixture.replicaWithNode({ settings: await node.start() }, { clock: systemClock, settings });
+});
+afterEach(() => node.stop());
+fixture.finally(() => fixture.run(deleteRecords));
+
+async function check(times = 1): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    await fixture.later('1 minute');
+    for (const seen of ports.memory.values()) seen.lookedAt = undefined;
+    expect(await stepAudit(ports)).toBe(1);
+  }
+}
+const funds = () =>
+  db.rows<{ cause: string; amount: string }>(
+    'select cause, amount::text as amount from operator_funds order by seq',
+  );
+const halted = () => db.rows<{ asset: string }>('select asset from halts where resumed_at is null');
+const discrepancies = () =>
+  db.rows<{ subject: string }>(
+    `select subject, times::int as times from discrepancies where chain = 'ethereum'`,
+  );
+
+describe('the operator’s funds', () => {
+  it('are measured when two comparisons have found the same', async () => {
+    await check();
+    expect(await funds()).toEqual([]);
+    await check(2);
+    expect(await funds()).toEqual([{ cause: 'measured', amount: '100' }]);
+    expect(await halted()).toEqual([]);
+  });
+
+  it('do not hide a theft that they would cover', async () => {
+    await check(2);
+    node.balances.set(HOT, 99n);
+    await check(2);
+    expect(await halted()).toEqual([{ asset: 'ETH' }]);
+    expect(await discrepancies()).toEqual([{ subject: 'ETH is short', times: 2 }]);
+    expect(await funds()).toEqual([{ cause: 'measured', amount: '100' }]);
+  });
+
+  it('grow by what has come to the hot wallet, which is logged, and a theft of that is found too', async () => {
+    await check(2);
+    node.balances.set(HOT, 150n);
+    await check(2);
+    expect(await funds()).toEqual([
+      { cause: 'measured', amount: '100' },
+      { cause: 'arrived', amount: '50' },
+    ]);
+    expect(fixture.lines.filter(({ msg }) => msg.startsWith('money has come'))).toMatchObject([
+      { level: 'warn', fields: { asset: 'ETH' } },
+    ]);
+    node.balances.set(HOT, 149n);
+    await check(2);
+    expect(await halted()).toEqual([{ asset: 'ETH' }]);
+  });
+
+  it('cannot be changed, also not by the auditor', async () => {
+    await check(2);
+    await expect(db.rows('update operator_funds set amount = 0')).rejects.toThrow(/permission denied/);
+    await expect(db.rows('delete from operator_funds')).rejects.toThrow(/permission denied/);
+  });
+
+  it('are not measured while a transaction is on its way', async () => {
+    await fixture.run(
+      `insert into payouts.transactions (id, replacement_group, chain, wallet, nonce, purpose, asset, amount, max_cost,
+         min_confirmations, raw, tx_hash, fence) overriding system value
+       values (1, 1, 'ethereum', '${HOT}', 0, 'payout', 'ETH', 30, 1, 3, 'bytes', '0x9', 1)`,
+    );
+    await check(3);
+    expect(await funds()).toEqual([]);
+    await fixture.run('delete from payouts.transactions');
+  });
+});
+
+describe('an address that was given out', () => {
+  it('with more than is booked there is reported, halts nothing, and adds nothing to the operator’s funds', async () => {
+    await check(2);
+    node.balances.set(ADDRESS, 60n + DUST);
+    await check(2);
+    expect(await discrepancies()).toEqual([{ subject: `address ${ADDRESS} ETH`, times: 2 }]);
+    expect(await halted()).toEqual([]);
+    expect(await funds()).toEqual([{ cause: 'measured', amount: '100' }]);
+  });
+
+  it('without a payment is looked at as well', async () => {
+    node.balances.set(UNUSED, DUST);
+    await check(2);
+    expect(await discrepancies()).toEqual([{ subject: `address ${UNUSED} ETH`, times: 2 }]);
+    node.balances.set(UNUSED, 0n);
+    await check();
+    expect(await discrepancies()).toEqual([]);
+  });
+
+  it('from which all was swept keeps what remained there in the books', async () => {
+    await check(2);
+    // The sweep has cost 20, and left 3 of its fee behind.
+    await fixture.run(
+      `update payouts.unswept_deposits set state = 'swept', updated_at = now() - interval '1 hour', sweep_id = 1;
+       insert into ledger.transfers (op, kind, account_id, asset, amount) values ('network:0x5', 'network', null, 'ETH', 20);
+       insert into ledger.entries (transfer_seq, account_id, bucket, asset, amount)
+         select seq, null, bucket, 'ETH', parts.amount from ledger.transfers,
+           (values ('custody', 20), ('network', -20)) as parts(bucket, amount) where op = 'network:0x5'`,
+    );
+    node.mined.set('0x5', { to: HOT, value: 37n, succeeded: true, height: 10 });
+    node.balances.set(ADDRESS, 3n).set(HOT, 137n);
+    await check(3);
+    expect(await discrepancies()).toEqual([]);
+    // From the second round on it is known from the last look at it.
+    await fixture.run(`update payouts.unswept_deposits set updated_at = now() - interval '30 days'`);
+    await check(2);
+    expect(await discrepancies()).toEqual([]);
+    node.balances.set(ADDRESS, 2n);
+    await check(3);
+    expect(await halted()).toEqual([{ asset: 'ETH' }]);
+  });
+});
