@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { auditExport, auditList, auditVerify, chainHead } from './audit-commands.ts';
 import { type Line, leaf, listLimit, type ScopeOptions, scopeOf, withScope } from './command-options.ts';
 import { listDeadLetters, retryDeadLetters } from './dead-letter-commands.ts';
+import { listOperatorFunds, noteOperatorWithdrawal } from './funds-commands.ts';
 import { listPausedPayouts, pausePayouts, resumePayouts } from './pause-commands.ts';
 import { rescanAsk, rescanList, rescanStop } from './rescan-commands.ts';
 import { showInvoice } from './show-invoice.ts';
@@ -22,6 +23,7 @@ export function addOperatorCommands(program: Command, line: Line): void {
   addRescan(program, line);
   addSigning(program, line);
   addAudit(program, line);
+  addFunds(program, line);
   const { around, prints } = line;
   const webhook = program.command('webhook').description('Webhook deliveries to the servers of merchants.');
   leaf(webhook, 'resend', 'deliver an event again now, under the same id')
@@ -56,6 +58,25 @@ function addAudit(program: Command, { around, prints, writes }: Line): void {
       '\nEach entry has the hash of the one before it in its own. Who may change the whole database could compute all hashes\nagain: only a head that was noted elsewhere shows that. The exit code is 1 when something is wrong.\n',
     )
     .action(prints(({ head }: { head?: ChainHead }) => auditVerify(around, head)));
+}
+
+function addFunds(program: Command, { around, prints }: Line): void {
+  const funds = program
+    .command('funds')
+    .description(
+      "The operator's own money in the hot wallets, beside what is booked. The auditor measures it.",
+    );
+  leaf(funds, 'list', 'list how much there is of each asset, and each change').action(
+    prints(() => listOperatorFunds(around)),
+  );
+  leaf(funds, 'withdrawn', 'note that the operator has taken some of it')
+    .requiredOption('--asset <asset>', 'the asset, such as ETH')
+    .requiredOption('--amount <amount>', 'how much left the hot wallet, with the fee of the transaction')
+    .addHelpText(
+      'after',
+      '\nThe auditor pauses the payouts of an asset of which less is there than is booked and measured. Note a withdrawal when its\ntransaction is final, and resume payouts. What comes to a hot wallet is noted by the auditor itself.\n',
+    )
+    .action(prints((given: { asset: string; amount: string }) => noteOperatorWithdrawal(around, given)));
 }
 
 function addInvoices(program: Command, { around, prints }: Line): void {

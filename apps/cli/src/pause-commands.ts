@@ -1,9 +1,10 @@
 import { haltPayouts as halt, listHalts } from '@quittance/auditor/operations/halts';
 import { resumePayouts as resume } from '@quittance/auditor/operations/resume-payouts';
-import { type AssetSymbol, assetSymbols, assets, isAssetSymbol } from '@quittance/shared/assets';
+import { assetSymbols, assets } from '@quittance/shared/assets';
 import { systemClock } from '@quittance/shared/clock';
 import { openDb, type Trx } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
+import { assetNamed } from './asset-named.ts';
 import { discrepancyLines } from './discrepancy-lines.ts';
 import { actor, withOperator, writeAuditLog } from './operator-database.ts';
 import type { SaidOutcome } from './outcome.ts';
@@ -121,10 +122,4 @@ The books of ${asset} are still WRONG, its payouts stay paused. --force resumes 
   } finally {
     await db.close();
   }
-}
-
-function assetNamed(text: string): AssetSymbol {
-  const symbol = text.toUpperCase();
-  if (isAssetSymbol(symbol)) return symbol;
-  throw new CommandError(`There is no asset ${JSON.stringify(text)}; there are ${assetSymbols.join(', ')}.`);
 }

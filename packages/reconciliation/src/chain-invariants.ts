@@ -28,5 +28,5 @@ export type ChainDiscrepancy = {
   /** By how much, where that can grow. */
   amount?: bigint;
   /** More is there than is booked: no money is missing, and payouts go on. */
-  isSurplus?: true;
+  isExcess?: true;
 };

@@ -49,7 +49,7 @@ export async function compareAddresses(
         subject: `address ${address} ${asset}`,
         amount,
         what: `the address ${address} has ${there} ${asset}, and ${known} is booked there`,
-        isSurplus: true,
+        isExcess: true,
       });
     }
   }

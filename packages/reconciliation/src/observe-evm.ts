@@ -1,5 +1,5 @@
 import { tokensOf } from '@quittance/chains/evm/network';
-import { address, bytes, count, feeFields, feeOf, hash, toHex, units256 } from '@quittance/chains/evm/rpc';
+import { address, bytes, count, hash, toHex, units256 } from '@quittance/chains/evm/rpc';
 import { connectRpc, type Rpc, read } from '@quittance/chains/json-rpc';
 import type { SettingsOf } from '@quittance/chains/settings';
 import { type AssetSymbol, nativeAsset } from '@quittance/shared/assets';
@@ -24,7 +24,10 @@ const receiptForm = z
   .object({
     status: count,
     blockNumber: count,
-    ...feeFields,
+    gasUsed: units256,
+    effectiveGasPrice: units256,
+    /** What networks on top of Ethereum charge for their data. */
+    l1Fee: units256.nullish(),
     logs: z.array(z.object({ address, topics: z.array(hash), data: bytes })),
   })
   .nullable();
@@ -83,7 +86,8 @@ export function observeEvm(url: string, settings: SettingsOf<'evm'>): ChainObser
       if (asset === undefined || event !== TRANSFER || to === undefined || data.length !== WORD) continue;
       paid.push({ asset, address: `0x${to.slice(-40)}`, amount: BigInt(data) });
     }
-    return { succeeded, cost: feeOf(receipt), paid };
+    const { gasUsed, effectiveGasPrice, l1Fee } = receipt;
+    return { succeeded, cost: gasUsed * effectiveGasPrice + (l1Fee ?? 0n), paid };
   }
 
   return {

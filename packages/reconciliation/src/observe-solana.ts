@@ -1,6 +1,5 @@
 import { connectRpc, type Rpc, read } from '@quittance/chains/json-rpc';
 import type { SettingsOf } from '@quittance/chains/settings';
-import { feeTaken, rentPaid } from '@quittance/chains/solana/balance-changes';
 import { tokensOf } from '@quittance/chains/solana/network';
 import { base58, count, isNoBlock, lamports, tokenUnits } from '@quittance/chains/solana/rpc';
 import type { AssetSymbol } from '@quittance/shared/assets';
@@ -56,10 +55,9 @@ export function observeSolana(url: string, settings: SettingsOf<'solana'>): Chai
     const found = read(transactionForm, answer, 'getTransaction');
     if (found === null) return undefined;
     const succeeded = found.meta.err == null;
-    const rent = succeeded ? rentPaid(found.meta) : 0n;
     return {
       succeeded,
-      cost: feeTaken(found.meta) + rent,
+      cost: costOf(found),
       paid: succeeded ? [...nativePaid(found), ...tokensPaid(found, tokens)] : [],
     };
   }
@@ -130,6 +128,22 @@ async function tokensOfOwner(rpc: Rpc, owner: string, mint: string): Promise<big
   const answer = await rpc.call('getTokenAccountsByOwner', [owner, { mint }, how]);
   const { value } = read(tokensForm, answer, 'getTokenAccountsByOwner');
   return value.reduce((sum, { account }) => sum + account.data.parsed.info.tokenAmount.amount, 0n);
+}
+
+/**
+ * What all wallets together have less after the transaction: its fee, and what went into accounts for tokens that were opened.
+ * The lamports of accounts for tokens that were there before are no wallet's.
+ */
+function costOf({ meta, transaction }: Transaction): bigint {
+  const accountsOf = (balances: typeof meta.postTokenBalances) =>
+    new Set((balances ?? []).map(({ accountIndex }) => accountIndex));
+  const [before, after] = [accountsOf(meta.preTokenBalances), accountsOf(meta.postTokenBalances)];
+  return transaction.message.accountKeys.reduce((cost, _, index) => {
+    const [had, has] = [meta.preBalances[index] ?? 0n, meta.postBalances[index] ?? 0n];
+    const isOpened = after.has(index) && !before.has(index);
+    // What was sent there before it was opened belongs to nobody, and stays in it.
+    return isOpened ? cost : cost + had - has;
+  }, 0n);
 }
 
 function nativePaid({ meta, transaction }: Transaction): ObservedTransaction['paid'] {

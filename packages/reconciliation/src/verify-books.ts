@@ -18,7 +18,7 @@ import { type Snapshot, snapshotOf } from './snapshot.ts';
 export type BooksReport = {
   discrepancies: Discrepancy[];
   /** Addresses with more than is booked there. No money is missing. */
-  surpluses: Discrepancy[];
+  excesses: Discrepancy[];
   /** The invariants that were checked, and how much there was to check. */
   checked: {
     invariants: string[];
@@ -95,7 +95,7 @@ export async function verifyBooks(options: BooksOptions): Promise<BooksReport> {
                 (select count(*) from invoices.unchosen_invoices)::int as unchosen`,
       ),
     );
-    const surpluses: Discrepancy[] = [];
+    const excesses: Discrepancy[] = [];
     for (const chain of chains) {
       const { discrepancies: found } = await checkChain(
         snapshot,
@@ -103,7 +103,7 @@ export async function verifyBooks(options: BooksOptions): Promise<BooksReport> {
         { gracePeriodSeconds, since },
         { addresses: 'all' },
       );
-      for (const one of found) (one.pausesPayouts ? discrepancies : surpluses).push(one);
+      for (const one of found) (one.pausesPayouts ? discrepancies : excesses).push(one);
     }
     if (logs !== undefined) discrepancies.push(...(await secretsInLogs(logs.files, logs.secrets)));
     const numbers = new Set<string>(invariants.map((invariant: Invariant) => invariant.number));
@@ -111,7 +111,7 @@ export async function verifyBooks(options: BooksOptions): Promise<BooksReport> {
     if (logs !== undefined) numbers.add('I11');
     return {
       discrepancies,
-      surpluses,
+      excesses,
       checked: {
         invariants: [...numbers].sort(byNumber),
         chains: chains.map(({ settings }) => settings.chain),
@@ -155,11 +155,11 @@ export async function checkChain(
     try {
       const found = await compareWithChain(records, chain.settings, { addresses: given, balances, readLate });
       if (found.discrepancies.length === 0 || isLast) {
-        const discrepancies = found.discrepancies.map(({ isSurplus, ...discrepancy }) => ({
+        const discrepancies = found.discrepancies.map(({ isExcess, ...discrepancy }) => ({
           ...discrepancy,
           ...chainInvariants[discrepancy.invariant],
           chain: name,
-          pausesPayouts: isSurplus !== true,
+          pausesPayouts: isExcess !== true,
         }));
         return { discrepancies, addresses: found.addresses };
       }

@@ -32,7 +32,7 @@ test('a payment that was never written down is named, and pauses nothing', async
       subject: `address ${DEPOSIT} ETH`,
       amount: 1_000n,
       what: `the address ${DEPOSIT} has 1060 ETH, and 60 is booked there`,
-      isSurplus: true,
+      isExcess: true,
     },
   ]);
   expect(addresses).toMatchObject({
@@ -52,7 +52,7 @@ test.each<[string, bigint, Partial<GivenAddresses>, number]>([
 ])('an address with %s is named or not accordingly', async (_, there, other, count) => {
   node.balances.set(DEPOSIT, there);
   const { discrepancies } = await look(given(other));
-  expect(discrepancies.filter(({ isSurplus }) => isSurplus)).toHaveLength(count);
+  expect(discrepancies.filter(({ isExcess }) => isExcess)).toHaveLength(count);
 });
 
 test('an address that is being swept is left out', async () => {

@@ -13,6 +13,7 @@ import type { Ports } from './ports.ts';
 import { lastCheck, lastComparisons } from './store/checks.ts';
 import { knownDiscrepancies } from './store/discrepancies.ts';
 import { type HaltInForce, haltsInForce } from './store/halts.ts';
+import { sumsOfFunds } from './store/operator-funds.ts';
 
 const ofEachAsset = (halts: readonly HaltInForce[]): Sample[] =>
   assetSymbols.map((asset) => ({ asset, value: halts.some((one) => one.asset === asset) ? 1 : 0 }));
@@ -62,6 +63,13 @@ const gauges: readonly DatabaseGauge[] = [
     labels: ['chain'],
     read: async (db) =>
       (await lastComparisons(db)).map(({ chain, compared }) => ({ chain, value: compared ? 1 : 0 })),
+  },
+  {
+    name: 'quittance_operator_funds',
+    help: 'What is at our addresses beside what is booked, in whole units of the asset: the money of the operator.',
+    labels: ['asset'],
+    read: async (db) =>
+      (await sumsOfFunds(db)).map(({ asset, amount }) => ({ asset, value: inWholeUnits(asset, amount) })),
   },
   ...messageGauges,
 ];

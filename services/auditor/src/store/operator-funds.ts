@@ -23,3 +23,22 @@ const selectFunds = query<OperatorFunds>(
 
 /** All that is known of them, in the order in which it was noted. */
 export const listFunds = (db: Queryable): Promise<OperatorFunds[]> => db.rows(selectFunds);
+
+const sumFunds = query<{ amount: Units | null }>(
+  'operator_funds_sum',
+  'select sum(amount) as amount from operator_funds where asset = $1',
+);
+
+/** What the operator has of an asset; undefined when it was never measured. */
+export const fundsOf = async (db: Queryable, asset: AssetSymbol): Promise<Units | undefined> =>
+  (await db.one(sumFunds, [asset])).amount ?? undefined;
+
+export type FundsOfAsset = { asset: AssetSymbol; amount: Units };
+
+const selectSums = query<FundsOfAsset>(
+  'operator_funds_sums',
+  'select asset, sum(amount) as amount from operator_funds group by asset order by asset',
+);
+
+/** What the operator has of each asset that was measured. */
+export const sumsOfFunds = (db: Queryable): Promise<FundsOfAsset[]> => db.rows(selectSums);
