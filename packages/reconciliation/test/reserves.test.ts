@@ -116,6 +116,14 @@ test.each<[string, () => Given]>([
     },
   ],
   [
+    'a payout that has left and is still booked, while its cost is not any more',
+    () => {
+      paid();
+      const costs = [{ tx_hash: PAID, amount: '20' }];
+      return { owed: eth(80), booked: eth(80), costs, transactions: [transaction], payouts: [payout] };
+    },
+  ],
+  [
     'a payment that is not booked yet',
     () => {
       node.balances.set(DEPOSIT, 75n);
