@@ -76,6 +76,7 @@ test('the operator’s role changes what its commands change and nothing else, a
     expect(tables.map(({ name }) => name)).toEqual([
       'auditor.discrepancies',
       'auditor.halts',
+      'auditor.operator_funds',
       'auditor.outbox',
       'webhooks.deliveries',
       'webhooks.endpoint_queues',
