@@ -110,7 +110,8 @@ async function observeMotion(
   const all = [...transactions, ...late.transactions];
   const isOpen = ({ group_id, tx_hash }: (typeof all)[number]) =>
     groupsHeld.has(group_id) || !(known.has(tx_hash) || toldOf.has(tx_hash));
-  const asked = all.filter(isOpen).map(({ tx_hash }) => tx_hash);
+  const mayLeave = transactions.filter(({ may_leave }) => may_leave);
+  const asked = [...all.filter(isOpen), ...mayLeave].map(({ tx_hash }) => tx_hash);
   await observeTransactions(observer, asked, observed);
   const left = new Set(
     all.filter(({ tx_hash }) => observed.get(tx_hash)?.succeeded === true).map(({ group_id }) => group_id),
@@ -130,6 +131,8 @@ async function observeMotion(
     isStill:
       late.transactions.length === 0 &&
       reserves.dropped.length === 0 &&
+      // What has left the chain for a while comes back.
+      mayLeave.every(({ tx_hash }) => observed.has(tx_hash)) &&
       !reserves.held.some(({ moving }) => moving) &&
       !transactions.some(({ state }) => state === 'signed' || state === 'broadcast'),
   };

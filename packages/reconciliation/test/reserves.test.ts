@@ -177,6 +177,15 @@ test.each<[string, Given, LateTransactions | undefined, boolean]>([
     undefined,
     false,
   ],
+  [
+    'a mined transaction has left the chain for a while',
+    {
+      transactions: [{ ...transaction, state: 'mined', may_leave: true }],
+      costs: [{ tx_hash: PAID, amount: '20' }],
+    },
+    undefined,
+    false,
+  ],
   ['the chain has dropped a deposit', { dropped: eth(1) }, undefined, false],
 ])('when %s, the reserves are still or not accordingly', async (_, given, readLate, isStill) => {
   const balances = new BalanceSnapshots();
