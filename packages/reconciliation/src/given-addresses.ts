@@ -9,7 +9,7 @@ export type GivenAddresses = {
   /** In their order, without those under suspicion. */
   inTurn: string[];
   addresses: string[];
-  /** Payments that count or may, and are not swept. `moving`: a sweep is on its way. */
+  /** Payments that are in the chain by the records, and are not swept. `moving`: a sweep is on its way. */
   booked: { asset: AssetSymbol; address: string; amount: string; moving: boolean }[];
   /** What sweeps of native money may have left there: a fee is reserved before it is known. */
   left: { address: string; amount: string }[];
@@ -21,7 +21,7 @@ const bookedOnAccounts = `
   select d.asset, d.address, coalesce(sum(d.amount) filter (where u.state is distinct from 'swept'), 0)::text as amount,
     bool_or(u.state is not distinct from 'sweeping') as moving
   from invoices.deposits d left join payouts.unswept_deposits u on u.deposit_id = d.id
-  where d.chain = $1 and d.state <> 'reversed' and d.address = any($2) group by d.asset, d.address`;
+  where d.chain = $1 and d.state in ('seen', 'settled') and d.address = any($2) group by d.asset, d.address`;
 /** A UTXO that a transaction of ours spends is there until that one is in a block. */
 const bookedOnBitcoin = `
   select 'BTC' as asset, address, sum(amount)::text as amount, bool_or(moving) as moving from (
@@ -29,7 +29,7 @@ const bookedOnBitcoin = `
     where chain = $1 and state <> 'spent' and reversed_at is null and address = any($2)
     union all
     select d.address, d.amount, false from invoices.deposits d
-    where d.chain = $1 and d.state <> 'reversed' and d.address = any($2)
+    where d.chain = $1 and d.state in ('seen', 'settled') and d.address = any($2)
       and not exists (select from payouts.utxos u where u.outpoint = d.outpoint)
   ) as there group by address`;
 
