@@ -9,6 +9,7 @@ import { examples as ofLedger } from '../../services/ledger/src/reference/exampl
 import { operations as unresolved } from '../../services/ledger/src/reference/unresolved.ts';
 import { examples as ofPayouts } from '../../services/payouts/src/reference/examples.ts';
 import { operations as payoutGroups } from '../../services/payouts/src/reference/payout-groups.ts';
+import { operations as payoutPolicy } from '../../services/payouts/src/reference/payout-policy.ts';
 import { operations as payouts } from '../../services/payouts/src/reference/payouts.ts';
 import { operations as refunds } from '../../services/payouts/src/reference/refunds.ts';
 import { operations as endpoints } from '../../services/webhooks/src/reference/endpoints.ts';
@@ -22,6 +23,7 @@ export const operations: readonly Operation[] = [
   ...refunds,
   ...payouts,
   ...payoutGroups,
+  ...payoutPolicy,
   ...balances,
   ...unresolved,
   ...endpoints,

@@ -1,7 +1,8 @@
-import { Argument, type Command } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { type Line, leaf, listLimit, sequence } from './command-options.ts';
 import { type ListenOptions, listen } from './listen-command.ts';
 import {
+  approvePayout,
   cancelInvoice,
   cancelPayout,
   createInvoice,
@@ -15,9 +16,20 @@ import {
   listPayouts,
   type PayoutOptions,
   quotePayout,
+  rejectPayout,
   showStatement,
 } from './merchant-commands.ts';
 import { login, merchantClient } from './merchant-login.ts';
+import {
+  addAddress,
+  deleteAddress,
+  type LimitOptions,
+  limitAsset,
+  listAddresses,
+  type PolicyOptions,
+  setPolicy,
+  showPolicy,
+} from './policy-commands.ts';
 import { type PayOptions, payInSandbox } from './sandbox-payer.ts';
 import { type TriggerOptions, trigger, triggered } from './trigger-command.ts';
 
@@ -36,6 +48,7 @@ export function addMerchantCommands(program: Command, line: Line): void {
     .action(prints((options: { url?: string }) => login(around, options)));
   addInvoices(program, line);
   addPayouts(program, line);
+  addPolicy(program, line);
   leaf(program, 'balance', 'list what can be spent of each asset').action(
     prints(() => listBalances(client())),
   );
@@ -137,12 +150,14 @@ function addPayouts(program: Command, { around, prints }: Line): void {
         createPayout(client(), [asset, amount, address], options),
       ),
     );
-  withFilters(leaf(payouts, 'list', 'with an API token: list your payouts, newest first')).action(
-    prints((options: ListOptions) => listPayouts(client(), options)),
-  );
+  withFilters(leaf(payouts, 'list', 'with an API token: list your payouts, newest first'))
+    .option('--waiting', 'only those that wait for an approval')
+    .action(prints((options: ListOptions) => listPayouts(client(), options)));
   for (const [name, description, run] of [
     ['get', 'with an API token: show a payout', getPayout],
     ['cancel', 'with an API token: cancel a payout that is not signed', cancelPayout],
+    ['approve', 'with another API token than that of the payout: approve it', approvePayout],
+    ['reject', 'with an API token: reject a payout that waits for an approval', rejectPayout],
   ] as const)
     leaf(payouts, name, description)
       .argument('<id>', 'the payout id, a number')
@@ -151,4 +166,42 @@ function addPayouts(program: Command, { around, prints }: Line): void {
     .argument('<asset>', 'the asset, such as ETH')
     .argument('<amount>', 'how much of the asset, or max')
     .action(prints((asset: string, amount: string) => quotePayout(client(), asset, amount)));
+}
+
+function addPolicy(program: Command, { around, prints }: Line): void {
+  const client = () => merchantClient(around);
+  const policy = program
+    .command('policy')
+    .description(
+      'What your account allows of its payouts, with an API token: address book, limits, approvals.',
+    );
+  leaf(policy, 'show', 'show the policy, and what takes its place later').action(
+    prints(() => showPolicy(client())),
+  );
+  leaf(policy, 'set', 'change the allow-list or the delay')
+    .addOption(
+      new Option('--allow-list <choice>', 'payouts go to the address book alone').choices(['on', 'off']),
+    )
+    .option('--delay-hours <hours>', 'how long a new address and a change that allows more wait')
+    .action(prints((options: PolicyOptions) => setPolicy(client(), options)));
+  leaf(policy, 'limit', 'replace the limits of payouts in an asset; without options it has none')
+    .argument('<asset>', 'the asset, such as ETH')
+    .option('--per-payout <amount>', 'the most that one payout may be')
+    .option('--per-24h <amount>', 'the most that the payouts of any 24 hours may be together')
+    .option('--approval-above <amount>', 'a payout of more waits for approvals; 0: each does')
+    .option('--approvals <count>', 'how many other tokens must approve it: 1 or 2')
+    .action(prints((asset: string, options: LimitOptions) => limitAsset(client(), asset, options)));
+  leaf(policy, 'addresses', 'list the address book, newest first')
+    .option('--limit <count>', 'how many', listLimit, LIMIT)
+    .action(prints(({ limit }: { limit: number }) => listAddresses(client(), limit)));
+  leaf(policy, 'add-address', 'add an address to the address book')
+    .argument('<chain>', 'the network, such as ethereum')
+    .argument('<address>', 'the recipient')
+    .argument('<label>', 'whose it is')
+    .action(
+      prints((chain: string, address: string, label: string) => addAddress(client(), chain, address, label)),
+    );
+  leaf(policy, 'delete-address', 'delete an address from the address book')
+    .argument('<id>', 'the id of the entry (adr_…)')
+    .action(prints((id: string) => deleteAddress(client(), id)));
 }

@@ -9,7 +9,7 @@ import { table } from './table.ts';
 type Shown = string | number | boolean | null | undefined;
 
 /** The fields of one resource, below each other. */
-function fields(json: object, shown: Readonly<Record<string, Shown>>): SaidOutcome {
+export function fields(json: object, shown: Readonly<Record<string, Shown>>): SaidOutcome {
   const rows = Object.entries(shown).flatMap(([name, value]) =>
     value === null || value === undefined ? [] : [[name, String(value)]],
   );
@@ -17,7 +17,7 @@ function fields(json: object, shown: Readonly<Record<string, Shown>>): SaidOutco
 }
 
 /** Resources in a table. */
-function rows<T extends object>(
+export function rows<T extends object>(
   items: readonly T[],
   head: readonly string[],
   row: (item: T) => Shown[],
@@ -76,17 +76,24 @@ export const getInvoice = async (quittance: Quittance, id: string): Promise<Said
 export const cancelInvoice = async (quittance: Quittance, id: string): Promise<SaidOutcome> =>
   invoiceFields(await quittance.invoices.cancel(id));
 
-export type ListOptions = { limit: number; status?: string; asset?: string; externalId?: string };
+export type ListOptions = {
+  limit: number;
+  status?: string;
+  asset?: string;
+  externalId?: string;
+  waiting?: boolean;
+};
 
-const queryOf = ({ limit, status, asset, externalId }: ListOptions) =>
+const queryOf = ({ limit, status, asset, externalId, waiting }: ListOptions) =>
   ({
     perPage: Math.min(limit, 100),
     ...(status && { status }),
     ...(asset && { asset }),
     ...(externalId && { external_id: externalId }),
+    ...(waiting && { approval: 'waiting' }),
   }) as never;
 
-async function firstOf<T>(items: AsyncIterable<T>, limit: number): Promise<T[]> {
+export async function firstOf<T>(items: AsyncIterable<T>, limit: number): Promise<T[]> {
   const found: T[] = [];
   for await (const item of items) {
     found.push(item);
@@ -117,9 +124,15 @@ const payoutFields = (payout: Payout): SaidOutcome =>
     to_address: payout.to_address,
     tx_hash: payout.tx_hash,
     failed_reason: payout.failed_reason || null,
+    approval: payout.approval && approvalOf(payout.approval),
     external_id: payout.external_id,
     created_at: payout.created_at,
   });
+
+function approvalOf({ status, needed, given }: NonNullable<Payout['approval']>): string {
+  const approved = given.filter(({ decision }) => decision === 'approved').length;
+  return `${status}, approved by ${approved} of ${needed}`;
+}
 
 export type PayoutOptions = { externalId?: string; idempotencyKey?: string };
 
@@ -138,6 +151,12 @@ export const getPayout = async (quittance: Quittance, id: string): Promise<SaidO
 
 export const cancelPayout = async (quittance: Quittance, id: string): Promise<SaidOutcome> =>
   payoutFields(await quittance.payouts.cancel(id));
+
+export const approvePayout = async (quittance: Quittance, id: string): Promise<SaidOutcome> =>
+  payoutFields(await quittance.payouts.approve(id));
+
+export const rejectPayout = async (quittance: Quittance, id: string): Promise<SaidOutcome> =>
+  payoutFields(await quittance.payouts.reject(id));
 
 export async function quotePayout(quittance: Quittance, asset: string, amount: string): Promise<SaidOutcome> {
   const quote = await quittance.payouts.quote({ asset, amount } as never);

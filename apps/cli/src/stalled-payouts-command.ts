@@ -27,7 +27,7 @@ export const listStalledPayouts = (around: Surroundings): Promise<SaidOutcome> =
       `select p.id::text, p.asset, p.amount::text, p.address, p.status, p.created_at as "createdAt",
          exists (select from payouts.halted_assets h where h.asset = p.asset and h.resumed_at is null) as halted
        from payouts.payouts p join unnest($1::text[], $2::int[]) as known(asset, seconds) using (asset)
-       where p.created_at < now() - seconds * interval '1 second' and (
+       where coalesce(p.approved_at, p.created_at) < now() - seconds * interval '1 second' and (
          p.status = 'reserved'
          or p.status in ('signed', 'broadcast') and p.id in (
            select m.payout_id from payouts.transactions t join payouts.payments m using (replacement_group)

@@ -813,6 +813,38 @@ export interface components {
             status: "pending" | "mined" | "failed";
             /** @description Why it failed; empty when it has not. */
             failed_reason: string;
+            /** @description How it is approved, or null when it needs no approval. */
+            approval: {
+                /**
+                 * @description `waiting`: nothing is paid until enough tokens have approved it.
+                 * @enum {string}
+                 */
+                status: "waiting" | "approved" | "rejected" | "cancelled" | "expired";
+                /** @description How many other tokens must approve it. */
+                needed: number;
+                /** @description Who has approved or rejected it, in that order. */
+                given: {
+                    /** @description The API token. */
+                    token_id: string;
+                    /**
+                     * @description What it said.
+                     * @enum {string}
+                     */
+                    decision: "approved" | "rejected";
+                    /**
+                     * Format: date-time
+                     * @description When it said so.
+                     */
+                    at: string;
+                }[];
+                /** @description The API token that has requested it, which cannot approve it; null where it is not known. */
+                requested_by: string | null;
+                /**
+                 * Format: date-time
+                 * @description When it fails unless it is approved before.
+                 */
+                expires_at: string;
+            } | null;
             /**
              * Format: date-time
              * @description When you asked that it is cancelled, or null.
@@ -855,6 +887,42 @@ export interface components {
             refund_id: string | null;
             /** @description The invoice that it refunds, or null. */
             invoice_id: string | null;
+        };
+        /** @description An entry of the address book. */
+        PayoutAddress: {
+            /** @description The id of the entry. */
+            id: string;
+            /**
+             * @description Always `address`.
+             * @constant
+             */
+            type: "address";
+            /**
+             * @description The network: all of its assets can be paid there.
+             * @enum {string}
+             */
+            chain: "bitcoin" | "ethereum" | "solana" | "base" | "polygon";
+            /** @description The recipient. */
+            address: string;
+            /** @description Whose it is. */
+            label: string;
+            /**
+             * Format: date-time
+             * @description When it was added.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description From then on an allow-list lets payouts to it through.
+             */
+            usable_at: string;
+        };
+        /** @description A page of a list. */
+        PayoutAddressPage: {
+            /** @description The items, newest first. */
+            data: components["schemas"]["PayoutAddress"][];
+            links: components["schemas"]["PageLinks"];
+            meta: components["schemas"]["PageMeta"];
         };
         /** @description Payouts that were requested together. */
         PayoutBatch: {
@@ -981,12 +1049,58 @@ export interface components {
             /** @description The payout at that moment. */
             data: components["schemas"]["Payout"];
         };
+        /** @description What is allowed of payouts in one asset. */
+        PayoutLimits: {
+            /** @description The asset. */
+            asset: components["schemas"]["AssetSymbol"];
+            /** @description The most that one payout may be, without its network fee; null without a limit. */
+            per_payout: string | null;
+            /** @description The most that the payouts of any 24 hours may be together, without those that failed; null without a limit. */
+            per_24h: string | null;
+            /** @description A payout of more waits for approvals; null when none does. */
+            approval_above: string | null;
+            /** @description How many other tokens must approve it, or null. */
+            approvals: number | null;
+        };
         /** @description A page of a list. */
         PayoutPage: {
             /** @description The items, newest first. */
             data: components["schemas"]["Payout"][];
             links: components["schemas"]["PageLinks"];
             meta: components["schemas"]["PageMeta"];
+        };
+        /** @description What your account allows of its payouts. */
+        PayoutPolicy: {
+            /**
+             * @description Always `payout_policy`.
+             * @constant
+             */
+            type: "payout_policy";
+            /** @description Whether payouts go to the address book alone. Refunds and returned funds go anywhere. */
+            allow_list: boolean;
+            /** @description How long a new address and a change that allows more wait. */
+            delay_hours: number;
+            /** @description One for each asset at most. Other assets have no limit. */
+            limits: components["schemas"]["PayoutLimits"][];
+            /** @description What takes its place later because it allows more, or null. */
+            next: {
+                /** @description Whether payouts go to the address book alone. Refunds and returned funds go anywhere. */
+                allow_list: boolean;
+                /** @description How long a new address and a change that allows more wait. */
+                delay_hours: number;
+                /** @description One for each asset at most. Other assets have no limit. */
+                limits: components["schemas"]["PayoutLimits"][];
+                /**
+                 * Format: date-time
+                 * @description When it takes the place of this one.
+                 */
+                takes_effect_at: string;
+            } | null;
+            /**
+             * Format: date-time
+             * @description When it was last changed; null when there never was one.
+             */
+            updated_at: string | null;
         };
         /** @description What a payout would cost now. */
         PayoutQuote: {
@@ -1324,7 +1438,7 @@ export interface components {
          * @description What a token may do. To write includes to read.
          * @enum {string}
          */
-        Scope: "invoices:read" | "invoices:write" | "refunds:read" | "refunds:write" | "payouts:read" | "payouts:write" | "balances:read" | "unresolved:read" | "unresolved:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "tokens:read" | "tokens:write";
+        Scope: "invoices:read" | "invoices:write" | "refunds:read" | "refunds:write" | "payouts:read" | "payouts:write" | "payouts:approve" | "policy:read" | "policy:write" | "balances:read" | "unresolved:read" | "unresolved:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "tokens:read" | "tokens:write";
         /** @description The month of an asset. */
         Statement: {
             /** @description The month. */
@@ -2270,6 +2384,8 @@ export interface operations {
                 perPage?: number;
                 /** @description Only those with this status. */
                 status?: "pending" | "mined" | "failed";
+                /** @description `waiting`: only those that wait for an approval. */
+                approval?: "waiting";
                 /** @description Only those in this asset. */
                 asset?: "BTC" | "ETH" | "SOL" | "USDC_ERC20" | "USDC_SOL" | "ETH_BASE" | "USDC_BASE" | "POL" | "USDC_POLYGON";
                 /** @description Created at this moment or later. */
@@ -2440,6 +2556,68 @@ export interface operations {
             };
             /** @description It is not decided yet: repeat the request. */
             202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["Payout"];
+                    };
+                };
+            };
+        };
+    };
+    approvePayout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the payout. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description The payout. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["Payout"];
+                    };
+                };
+            };
+        };
+    };
+    rejectPayout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the payout. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description The payout. */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2639,6 +2817,183 @@ export interface operations {
             path: {
                 /** @description The symbol of the asset. */
                 asset: components["schemas"]["AssetSymbol"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    getPayoutPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The policy, as the body itself. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayoutPolicy"];
+                };
+            };
+        };
+    };
+    putPayoutPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Whether payouts go to the address book alone.
+                     * @default false
+                     */
+                    allow_list?: boolean | null;
+                    /**
+                     * @description How long a new address and a change that allows more wait.
+                     * @default 24
+                     */
+                    delay_hours?: number | null;
+                    /** @description What is allowed of payouts in an asset. An asset that is not named has no limit. */
+                    limits?: {
+                        /**
+                         * @description The asset.
+                         * @enum {string}
+                         */
+                        asset: "BTC" | "ETH" | "SOL" | "USDC_ERC20" | "USDC_SOL" | "ETH_BASE" | "USDC_BASE" | "POL" | "USDC_POLYGON";
+                        /** @description The most that one payout may be. */
+                        per_payout?: number | string | null;
+                        /** @description The most that the payouts of any 24 hours may be together. */
+                        per_24h?: number | string | null;
+                        /** @description A payout of more waits for approvals. `0`: each does. */
+                        approval_above?: number | string | null;
+                        /** @description How many other tokens must approve it, 1 without this. */
+                        approvals?: number | null;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description The policy. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["PayoutPolicy"];
+                    };
+                };
+            };
+        };
+    };
+    listAddressBook: {
+        parameters: {
+            query?: {
+                /** @description The number of the page. */
+                page?: number;
+                /** @description How many items a page has. */
+                perPage?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of addresses. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayoutAddressPage"];
+                };
+            };
+        };
+    };
+    addAddress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description The network.
+                     * @enum {string}
+                     */
+                    chain: "bitcoin" | "ethereum" | "solana" | "base" | "polygon";
+                    /** @description The recipient. */
+                    address: string;
+                    /** @description Whose it is. */
+                    label: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It was there before. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["PayoutAddress"];
+                    };
+                };
+            };
+            /** @description It is added. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["PayoutAddress"];
+                    };
+                };
+            };
+        };
+    };
+    deleteAddress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the entry. */
+                id: string;
             };
             cookie?: never;
         };
@@ -3445,7 +3800,7 @@ export interface operations {
                     /** @description What it is for, in one line. */
                     name: string;
                     /** @description What it may do. Default: what your own token may. */
-                    scopes?: ("invoices:read" | "invoices:write" | "refunds:read" | "refunds:write" | "payouts:read" | "payouts:write" | "balances:read" | "unresolved:read" | "unresolved:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "tokens:read" | "tokens:write")[] | null;
+                    scopes?: ("invoices:read" | "invoices:write" | "refunds:read" | "refunds:write" | "payouts:read" | "payouts:write" | "payouts:approve" | "policy:read" | "policy:write" | "balances:read" | "unresolved:read" | "unresolved:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "tokens:read" | "tokens:write")[] | null;
                     /** @description Addresses and networks (CIDR), IPv4 and IPv6, from which it may be used. Default: those of your own token. */
                     allowed_ips?: string[] | null;
                     /** @description When it expires. Default: when your own token does. */

@@ -3,6 +3,7 @@ import { Assets, Balances, BalanceTransactions, Statements } from './balances.ts
 import { Events } from './events.ts';
 import { AccountInvoiceSettings, Invoices } from './invoices.ts';
 import { PaymentLinks } from './payment-links.ts';
+import { AccountPayoutPolicy, AddressBook } from './payout-policy.ts';
 import { AutomaticPayouts, PayoutBatches, Payouts } from './payouts.ts';
 import { Refunds } from './refunds.ts';
 import { Tokens } from './tokens.ts';
@@ -31,6 +32,7 @@ export type * from './invoices.ts';
 export { isPayable } from './invoices.ts';
 export type * from './pages.ts';
 export type * from './payment-links.ts';
+export type * from './payout-policy.ts';
 export type * from './payouts.ts';
 export type * from './refunds.ts';
 export type * from './tokens.ts';
@@ -46,6 +48,7 @@ export type * from './webhooks.ts';
  * `QuittanceError`.
  */
 export class Quittance {
+  readonly addressBook: AddressBook;
   readonly assets: Assets;
   readonly automaticPayouts: AutomaticPayouts;
   readonly balances: Balances;
@@ -56,6 +59,7 @@ export class Quittance {
   readonly invoiceSettings: AccountInvoiceSettings;
   readonly paymentLinks: PaymentLinks;
   readonly payoutBatches: PayoutBatches;
+  readonly payoutPolicy: AccountPayoutPolicy;
   readonly payouts: Payouts;
   readonly refunds: Refunds;
   readonly statements: Statements;
@@ -66,6 +70,7 @@ export class Quittance {
   /** @throws TypeError when `url` or `token` is missing or malformed */
   constructor(options: ClientOptions) {
     const api = new Api(new Transport(options));
+    this.addressBook = new AddressBook(api);
     this.assets = new Assets(api);
     this.automaticPayouts = new AutomaticPayouts(api);
     this.balances = new Balances(api);
@@ -76,6 +81,7 @@ export class Quittance {
     this.invoiceSettings = new AccountInvoiceSettings(api);
     this.paymentLinks = new PaymentLinks(api);
     this.payoutBatches = new PayoutBatches(api);
+    this.payoutPolicy = new AccountPayoutPolicy(api);
     this.payouts = new Payouts(api);
     this.refunds = new Refunds(api);
     this.statements = new Statements(api);

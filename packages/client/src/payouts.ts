@@ -50,6 +50,20 @@ export class Payouts {
     return this.#api.send('POST', path`/api/payouts/${id}/cancel`, undefined, options);
   }
 
+  /**
+   * Approves a payout that waits for it, with another token than the one that has requested it. With the last approval it is
+   * sent.
+   * @throws ConflictError when the token has requested it, or when it is decided
+   */
+  approve(id: number | string, options?: RequestOptions): Promise<Payout> {
+    return this.#api.send('POST', path`/api/payouts/${id}/approve`, undefined, options);
+  }
+
+  /** Rejects a payout that waits for an approval: it fails within seconds, and its money returns to the balance. */
+  reject(id: number | string, options?: RequestOptions): Promise<Payout> {
+    return this.#api.send('POST', path`/api/payouts/${id}/reject`, undefined, options);
+  }
+
   /** What a payout would cost now. Nothing is held. */
   quote(query: Query<'quotePayout'>, options?: RequestOptions): Promise<PayoutQuote> {
     return this.#api.get('/api/payouts/quote', options, query);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from '@jest/globals';
-import { Transport } from './transport.ts';
+import { path, Transport } from './transport.ts';
 import { verifyWebhook } from './verify-webhook.ts';
 
 const asked: unknown[] = [];
@@ -78,4 +78,11 @@ it('a tolerance that is no number lets no webhook through', async () => {
   };
   const verified = verifyWebhook('{}', headers, 'whsec_AAAA', { toleranceSeconds: Number.NaN });
   await expect(verified).rejects.toThrow('signed too long ago');
+});
+
+it('an id leads to no other path', () => {
+  expect(path`/api/invoices/${'../payouts?x=1#'}/cancel`).toBe(
+    '/api/invoices/..%2Fpayouts%3Fx%3D1%23/cancel',
+  );
+  for (const wrong of ['', '.', '..']) expect(() => path`/api/invoices/${wrong}`).toThrow('is no id');
 });

@@ -31,7 +31,7 @@ const payoutsAgree = (those: string, holds: string) => `
     'payout ' || p.id || ' hold', null
   from payouts.payouts p left join ledger.holds h on h.payout_id = p.id::text
   where ${those} and (
-    (p.status in ('reserved', 'signed', 'broadcast') and h.state is distinct from 'placed')
+    (p.status in ('awaiting_approval', 'reserved', 'signed', 'broadcast') and h.state is distinct from 'placed')
     or (p.status = 'mined' and h.state is distinct from 'settled' and not ${isOnItsWay('hold.settle', 'payout_id', 'p.id::text')})
     or (p.status = 'failed' and h.state is distinct from 'released' and not ${isOnItsWay('hold.release', 'payout_id', 'p.id::text')})
     or (p.status = 'refused' and h.state in ('placed', 'settled'))
@@ -48,6 +48,14 @@ const payoutsAgree = (those: string, holds: string) => `
   from ledger.holds h
   where ${holds} and h.state in ('placed', 'settled')
     and not exists (select 1 from payouts.payouts p where p.id::text = h.payout_id)`;
+
+const approvalsAgree = (those: string) => `
+  select 'payout ' || p.id || ' is ' || p.status || ' with ' || given.n || ' of ' || p.approvals_needed || ' approvals' as what,
+    p.asset, 'payout ' || p.id || ' approvals' as subject
+  from payouts.payouts p cross join lateral (
+    select count(distinct one ->> 'token') as n from json_array_elements(p.approvals) as one
+    where one ->> 'decision' = 'approved' and one ->> 'token' is distinct from p.made_by) as given
+  where ${those} and p.approvals_needed > given.n and p.status in ('reserved', 'signed', 'broadcast', 'mined')`;
 
 // What is refunded was in the balance then: credited to a paid invoice, or accepted. A reversal takes it back, and while the
 // same payment is mined again and not final it is neither paid nor reversed: the limit is what was ever credited or accepted,
@@ -99,6 +107,14 @@ export const payoutInvariants: readonly Invariant[] = [
         `p.id in (${recentPayouts(since)})`,
         `h.payout_id in (select id::text from (${recentPayouts(since)}) as recent)`,
       ),
+  },
+  {
+    number: 'I4',
+    name: 'payouts-are-approved',
+    meaning: 'a payout that needs approvals is paid with those of as many other tokens',
+    pausesPayouts: true,
+    sql: approvalsAgree('true'),
+    recent: (since) => approvalsAgree(`p.id in (${recentPayouts(since)})`),
   },
   {
     number: 'I4',

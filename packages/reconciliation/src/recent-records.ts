@@ -6,6 +6,7 @@ import type { Watermarks } from './watermarks.ts';
 /** Payouts that have not ended, or whose end the ledger has not processed. */
 export const openPayouts = `
   select id from payouts.payouts where status = 'requested'
+  union select id from payouts.payouts where status = 'awaiting_approval'
   union select id from payouts.payouts where status = 'reserved'
   union select m.payout_id from payouts.transactions t join payouts.payments m on m.replacement_group = t.replacement_group
     where t.state in ('signed', 'broadcast')

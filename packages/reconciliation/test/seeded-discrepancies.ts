@@ -43,6 +43,9 @@ const seeds: Record<string, Record<string, string>> = {
      insert into payouts.refunds (id, account_id, invoice_id, asset, share, amount, requested, rate, state, payout_id, created_at)
        values ('ref_1', 'acc_1', 'inv_1', 'ETH', 30, 30, 'all', 'then', 'completed', 7, now());
      update payouts.payouts set refund_id = 'ref_1'; update invoices.invoices set paid_amount = 100`,
+    'a payout that is paid without the approval of another token': `
+     update payouts.payouts set approvals_needed = 1, approval_expires_at = now(), made_by = 'tok_1',
+       approvals = '[{"token": "tok_1", "decision": "approved", "at": "2026-11-25T09:30:00.000Z"}]'`,
     'a transaction signed for more than its payouts': `
      ${aTransaction}; insert into payouts.payments (payout_id, replacement_group, address, amount) values (7, 1, '0x1', 30);
      update payouts.payouts set status = 'signed'; update payouts.transactions set amount = 31`,

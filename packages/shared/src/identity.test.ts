@@ -2,8 +2,15 @@ import { createHmac } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { describe, expect, test } from '@jest/globals';
 import { newGatewayKeys, publicKeyOf, readPublicKeys, readSigningKey } from './gateway-keys.ts';
-import { type AssertedRequest, type Assertion, isBodyOf, signIdentity, verifyIdentity } from './identity.ts';
-import type { AccountId } from './ids.ts';
+import {
+  type AssertedRequest,
+  type Assertion,
+  isBodyOf,
+  signIdentity,
+  tokenAsserted,
+  verifyIdentity,
+} from './identity.ts';
+import type { AccountId, TokenId } from './ids.ts';
 import { invariant } from './result.ts';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
@@ -38,6 +45,9 @@ describe('an assertion', () => {
     });
     const scoped = signIdentity(signing, { account, scopes: ['payouts:read'] }, { ...request, body }, now);
     expect(assertionIn(scoped).identity).toEqual({ account, scopes: ['payouts:read'] });
+    const named = signIdentity(signing, { account, token: 'tok_1' as TokenId }, { ...request, body }, now);
+    expect(assertionIn(named).identity).toEqual({ account, token: 'tok_1' });
+    expect([named, scoped, 'v1'].map(tokenAsserted)).toEqual(['tok_1', undefined, undefined]);
     const none = signIdentity(signing, { account, scopes: [] }, { ...request, body }, now);
     expect(assertionIn(none).identity).toEqual({ account, scopes: [] });
   });

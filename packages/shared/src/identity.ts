@@ -2,7 +2,7 @@ import { hash, sign, verify } from 'node:crypto';
 import { z } from 'zod';
 import type { Service } from './events.ts';
 import type { GatewayPublicKeys, GatewaySigningKey } from './gateway-keys.ts';
-import { type AccountId, type AssertionId, newAssertionId } from './ids.ts';
+import { type AccountId, type AssertionId, newAssertionId, type TokenId } from './ids.ts';
 
 /** The gateway's assertion of whose request it is. What a client sends under this name is dropped there. */
 export const IDENTITY_HEADER = 'x-quittance-identity';
@@ -19,8 +19,12 @@ const AHEAD_MAX_MS = 5_000;
 /** `v1.<key id>.<claims>.<signature>`, all but the version in base64url. The signature is of what stands before it. */
 const FORM = /^(v1\.([\w-]{11})\.([\w-]+))\.([\w-]{86})$/;
 
-/** Whose request it is, and what its token may do; without `scopes` everything. */
-export type Identity = { account: AccountId; scopes?: readonly string[] | undefined };
+/** Whose request it is, by which API token, and what the token may do; without `scopes` everything. A former gateway names no token. */
+export type Identity = {
+  account: AccountId;
+  token?: TokenId | undefined;
+  scopes?: readonly string[] | undefined;
+};
 
 /** A request as a service receives it. `path` has the query. */
 export type AssertedRequest = { receiver: Service; method: string; path: string };
@@ -32,6 +36,7 @@ const claimsForm = z.object({
   id: z.string(),
   to: z.string(),
   account: z.string(),
+  token: z.string().optional(),
   scopes: z.array(z.string()).optional(),
   method: z.string(),
   /** SHA-256 of path and query in base64url: these may be as long as all headers together. */
@@ -51,7 +56,7 @@ const digestOf = (data: string | Uint8Array): string => hash('sha256', data, 'ba
  */
 export function signIdentity(
   { id, key }: GatewaySigningKey,
-  { account, scopes }: Identity,
+  { account, token, scopes }: Identity,
   { receiver, method, path, body }: AssertedRequest & { body: Uint8Array },
   now: Date,
 ): string {
@@ -59,6 +64,7 @@ export function signIdentity(
     id: newAssertionId(now),
     to: receiver,
     account,
+    ...(token !== undefined && { token }),
     ...(scopes !== undefined && { scopes: [...scopes] }),
     method,
     path: digestOf(path),
@@ -81,12 +87,16 @@ export function verifyIdentity(
 ): Assertion | 'stale' | undefined {
   const claims = claimsIn(keys, header);
   if (claims === undefined || !isOf(claims, request)) return undefined;
-  const { id, account, scopes, body, at } = claims;
+  const { id, account, token, scopes, body, at } = claims;
   const age = now.getTime() - at;
   if (age > MAX_AGE_MS || age < -AHEAD_MAX_MS) return 'stale';
   return {
     id: id as AssertionId,
-    identity: { account: account as AccountId, ...(scopes !== undefined && { scopes }) },
+    identity: {
+      account: account as AccountId,
+      ...(token !== undefined && { token: token as TokenId }),
+      ...(scopes !== undefined && { scopes }),
+    },
     bodyHash: body,
   };
 }
@@ -117,6 +127,12 @@ export function verifyProof(
   return { id: id as AssertionId, account: account as AccountId, at: new Date(at), method, path, body };
 }
 
+/** The API token in an assertion that was verified before; undefined when a former gateway has made it. */
+export function tokenAsserted(assertion: string): TokenId | undefined {
+  const [, , , text] = FORM.exec(assertion) ?? [];
+  return text === undefined ? undefined : (readClaims(text)?.token as TokenId | undefined);
+}
+
 /** What the gateway has signed; undefined when it has not. */
 function claimsIn(keys: GatewayPublicKeys, header: unknown): Claims | undefined {
   if (typeof header !== 'string') return undefined;
@@ -124,9 +140,11 @@ function claimsIn(keys: GatewayPublicKeys, header: unknown): Claims | undefined 
   const key = keys.get(keyId);
   if (key === undefined) return undefined;
   if (!verify(null, Buffer.from(signed), key, Buffer.from(signature, 'base64url'))) return undefined;
-  const parsed = claimsForm.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
-  return parsed.success ? parsed.data : undefined;
+  return readClaims(text);
 }
+
+const readClaims = (text: string): Claims | undefined =>
+  claimsForm.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))).data;
 
 const isOf = (claims: Claims, { receiver, method, path }: AssertedRequest): boolean =>
   claims.to === receiver && claims.method === method && claims.path === digestOf(path);

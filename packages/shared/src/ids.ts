@@ -12,6 +12,8 @@ export type PaymentLinkId = Brand<string, 'PaymentLinkId'>;
 export type RefundId = Brand<string, 'RefundId'>;
 export type DepositId = Brand<string, 'DepositId'>;
 export type EndpointId = Brand<string, 'EndpointId'>;
+/** Of an entry of an address book. */
+export type PayoutAddressId = Brand<string, 'PayoutAddressId'>;
 /** Of payouts that were requested together. */
 export type BatchId = Brand<string, 'BatchId'>;
 export type EventId = Brand<string, 'EventId'>;
@@ -91,6 +93,7 @@ export const newEventId = make<EventId>('evt');
 /** Before every event id that is made from that time on. */
 export const firstEventIdAt = (time: Date): EventId =>
   timeOrdered('evt', time, (size) => new Uint8Array(size)) as EventId;
+export const newPayoutAddressId = make<PayoutAddressId>('adr');
 export const newBatchId = make<BatchId>('pba');
 export const newAssertionId = make<AssertionId>('asr');
 export const newRequestId = make<string>('req');

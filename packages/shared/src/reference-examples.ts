@@ -11,6 +11,7 @@ export const exampleIds = {
   refund: `ref_${made}`,
   deposit: `dep_${made}`,
   batch: `pba_${made}`,
+  address: `adr_${made}`,
   endpoint: `whe_${made}`,
   event: `evt_${made}`,
   token: `tok_${made}`,

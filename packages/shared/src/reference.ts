@@ -14,6 +14,7 @@ export const tags = {
   Payouts: 'Send from the balance to an address.',
   'Payout batches': 'Many payouts in one request.',
   'Automatic payouts': 'Pay out all of a balance, daily or from an amount on.',
+  'Payout policy': 'What your account allows of its payouts: an address book, limits and approvals.',
   Balances: 'What can be spent, every movement of it, and statements of months.',
   Assets: 'What can be used now, with rates and network fees.',
   'Unresolved funds': 'Received funds that are in no balance: accept them or return them.',

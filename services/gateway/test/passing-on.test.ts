@@ -96,9 +96,10 @@ describe('whose request it is', () => {
     const header = headers['x-quittance-identity'];
     const assertion = verifyIdentity(gatewayPublicKeys, header, { receiver, method, path }, new Date());
     if (assertion === undefined || assertion === 'stale') return assertion;
-    return { account: assertion.identity.account, isOfBody: isBodyOf(assertion, Buffer.from(body)) };
+    const { account, token } = assertion.identity;
+    return { account, token, isOfBody: isBodyOf(assertion, Buffer.from(body)) };
   }
-  const right = { account: shop.account, isOfBody: true };
+  const right = { account: shop.account, token: shop.id, isOfBody: true };
 
   test('is signed by the gateway', async () => {
     await ask('GET', '/api/balances');

@@ -14,6 +14,7 @@ import {
   unitsToUsd,
 } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
+import { approvalState } from './domain/approval.ts';
 import { shownAs } from './domain/states.ts';
 import type { PayoutQuote } from './payout-order.ts';
 import type { Payout } from './store/payouts.ts';
@@ -32,6 +33,7 @@ export function payoutView(payout: Payout) {
     to_address: showAddress(chain, payout.address),
     status,
     failed_reason: payout.failedReason ?? '',
+    approval: approvalView(payout),
     cancel_requested_at: payout.cancelRequestedAt?.toISOString() ?? null,
     created_at: payout.createdAt.toISOString(),
     completed_at: payout.completedAt?.toISOString() ?? null,
@@ -47,6 +49,19 @@ export function payoutView(payout: Payout) {
     automatic: payout.isAutomatic,
     refund_id: payout.refundId,
     invoice_id: payout.invoiceId,
+  };
+}
+
+/** How a payout is approved; null of one that needs no approval. */
+function approvalView(payout: Payout) {
+  const { approvalsNeeded, approvals, approvalExpiresAt, madeBy } = payout;
+  if (approvalsNeeded === null || approvalExpiresAt === null) return null;
+  return {
+    status: approvalState(payout),
+    needed: approvalsNeeded,
+    given: approvals.map(({ token, decision, at }) => ({ token_id: token, decision, at })),
+    requested_by: madeBy,
+    expires_at: approvalExpiresAt.toISOString(),
   };
 }
 

@@ -220,7 +220,7 @@ export class BitcoinFixture extends ChainWorkerFixture {
       const paid = (await this.paidTo(address)).map((one) => ({ amount: one.amount, txHash: one.txHash }));
       if (status === 'mined')
         expect({ id, paid }).toEqual({ id, paid: [{ amount: BigInt(amount), txHash: tx_hash }] });
-      if (['failed', 'refused', 'voided', 'requested', 'reserved'].includes(status)) {
+      if (['failed', 'refused', 'voided', 'requested', 'awaiting_approval', 'reserved'].includes(status)) {
         expect({ id, paid }).toEqual({ id, paid: [] });
       }
     }

@@ -158,7 +158,8 @@ export class EngineFixture extends ChainWorkerFixture {
       const paid = this.chain.paymentsTo(address).filter((one) => one.asset === asset);
       if (status === 'mined') expect(paid).toHaveLength(shared);
       for (const one of paid) expect({ id, amount: one.amount }).toEqual({ id, amount: BigInt(amount) });
-      if (['failed', 'refused', 'voided', 'requested', 'reserved'].includes(status)) expect(paid).toEqual([]);
+      if (['failed', 'refused', 'voided', 'requested', 'awaiting_approval', 'reserved'].includes(status))
+        expect(paid).toEqual([]);
     }
     const signed = await this.db.rows<{ wallet: string; nonces: string[] }>(
       'select wallet, array_agg(nonce::text) as nonces from transactions group by wallet',

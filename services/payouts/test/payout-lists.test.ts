@@ -32,6 +32,7 @@ describe('GET /api/payouts', () => {
       to_address: recipient,
       status: 'pending',
       failed_reason: '',
+      approval: null,
       cancel_requested_at: null,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       completed_at: null,

@@ -182,6 +182,7 @@ describe('POST /api/payouts', () => {
       usdRate: null,
       externalId: null,
       metadata: {},
+      madeBy: null,
     };
     await insertRequested(fixture.db, { ...payout, ...terms, id, account: fixture.shop.account });
     expect(await voidStaleRequests(fixture.service.ports)).toBe(0);

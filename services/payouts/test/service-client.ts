@@ -1,4 +1,4 @@
-import { type AccountId, newAccountId } from '@quittance/shared/ids';
+import { type AccountId, newAccountId, newTokenId, type TokenId } from '@quittance/shared/ids';
 import type { FiatRate, Quote } from '@quittance/shared/quotes';
 import { type ApiAnswer, api, gatewayKeys } from '@quittance/testkit/api';
 import { aQuote } from '@quittance/testkit/builders';
@@ -41,10 +41,18 @@ export class TestBoard {
 
 /** A merchant's client, with the identity that the gateway signs. */
 export class Client {
-  readonly account: AccountId = newAccountId(new Date());
-  readonly #port: () => number;
-  constructor(service: () => { port: number }) {
-    this.#port = () => service().port;
+  readonly account: AccountId;
+  /** Of its API token. */
+  readonly token: TokenId = newTokenId(new Date());
+  readonly #service: () => { port: number };
+  constructor(service: () => { port: number }, account: AccountId = newAccountId(new Date())) {
+    this.#service = service;
+    this.account = account;
+  }
+
+  /** The same merchant with another API token. */
+  another(): Client {
+    return new Client(this.#service, this.account);
   }
 
   get(path: string): Promise<ApiAnswer> {
@@ -68,6 +76,7 @@ export class Client {
   }
 
   #call(method: string, path: string, body?: unknown, headers = {}): Promise<ApiAnswer> {
-    return api(this.#port(), method, path, { account: this.account, body, headers });
+    const { account, token } = this;
+    return api(this.#service().port, method, path, { account, token, body, headers });
   }
 }

@@ -124,7 +124,8 @@ export const requestsAreAnsweredAsDocumented = (
       dlv: [await make.delivery()],
       evt: [await make.event()],
       tok: [await make.token()],
-      payout: [await make.payout(0.01), await make.payout(0.02)],
+      adr: [await make.address(), await make.address()],
+      payout: [await make.payout(0.01), await make.payout(0.02), await make.waitingPayout()],
     };
     const other = await quittance.merchant();
     let sent = 0;

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
-import type { Merchant } from '@quittance/testkit/merchant';
+import { type Merchant, merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
 
 export type Resources = ReturnType<typeof resourcesOf>;
@@ -55,6 +55,17 @@ export function resourcesOf(quittance: Quittance, shop: Merchant, hook: string) 
     return data;
   }
 
+  /** A payout that another token of the account has requested, and that waits for an approval. */
+  async function waitingPayout(): Promise<string> {
+    const { token } = (await shop.post('/api/tokens', { name: 'payroll' })).body.data;
+    const limited = async (limits: object[]) =>
+      expect((await shop.put('/api/payout-policy', { delay_hours: 0, limits })).status).toBe(200);
+    await limited([{ asset: 'ETH', approval_above: 0 }]);
+    const made = await merchant(quittance.url, shop.id, token).post('/api/payouts', await order(0.01));
+    await limited([]);
+    return String(made.body.data.id);
+  }
+
   return {
     invoice,
     paidInvoice,
@@ -63,6 +74,9 @@ export function resourcesOf(quittance: Quittance, shop: Merchant, hook: string) 
     token: () => id('/api/tokens', { name: 'till' }),
     link: () => id('/api/payment-links', { description: 'Donation' }),
     claim: async (paid: string) => await id(`/api/invoices/${paid}/refunds`, { amount: 5 }),
+    waitingPayout,
+    address: async () =>
+      await id('/api/address-book', { chain: 'ethereum', address: await to(), label: 'Treasury' }),
     payout: async (amount: number) => await id('/api/payouts', await order(amount)),
     batch: async () => await id('/api/payout-batches', { mode: 'each', payouts: [await order(0.01)] }),
     delivery: async () => (await tested()).delivery_id,

@@ -43,7 +43,14 @@ export const payoutBody = (shown: { id: number; amount: string; to_address: unkn
   completed_at: stamp,
   asset: reducedAsset,
   ...{ network_fee: '0.0005', total: text, usd_rate: '2500', usd_value: text },
-  ...{ cancel_requested_at: null, failed_at: null, external_id: null, metadata: {}, automatic: false },
+  ...{
+    approval: null,
+    cancel_requested_at: null,
+    failed_at: null,
+    external_id: null,
+    metadata: {},
+    automatic: false,
+  },
   ...{ deposit_id: null, batch_id: null, refund_id: null, invoice_id: null },
 });
 

@@ -22,7 +22,7 @@ export const referenceCases = (stack: OnStack): void =>
     let quittance: Quittance;
     let receiver: Receiver;
     let shop: Merchant;
-    /** Without a balance, so that a rule pays nothing out. */
+    /** Without a balance, so that a rule pays nothing out, and a policy limits nothing. */
     let beginner: Merchant;
     let make: Resources;
     let paid: string;
@@ -56,6 +56,9 @@ export const referenceCases = (stack: OnStack): void =>
       getPayout: () => make.payout(0.01),
       // More than the hot wallet has, so that it is not signed yet.
       cancelPayout: () => make.payout(5),
+      approvePayout: () => make.waitingPayout(),
+      rejectPayout: () => make.waitingPayout(),
+      deleteAddress: () => make.address(),
       getPayoutBatch: () => make.batch(),
       getUnresolved: () => make.unresolved(),
       acceptUnresolved: () => make.unresolved(),
@@ -94,7 +97,7 @@ export const referenceCases = (stack: OnStack): void =>
         const example = requestBody?.content['application/json'].example;
         const body = operationId === 'replayWebhook' ? lately() : example;
         const headers = parameters.filter((one) => one.in === 'header' && one.example !== undefined);
-        const isRule = operation.path.startsWith('/api/automatic-payouts');
+        const isRule = /^\/api\/(automatic-payouts|payout-policy)/.test(operation.path);
         const sent = async () =>
           await send(
             { url: quittance.url, token: (isRule ? beginner : shop).token },

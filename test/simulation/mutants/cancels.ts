@@ -55,7 +55,10 @@ export const cancelMutants: readonly Mutant[] = [
     shows: /^cancelled, and paid/,
     apply(wiring) {
       const isOpen = `status in ('reserved', 'signed', 'broadcast') and`;
-      rewrite(wiring, 'payouts.payouts_request_cancel', [`status = 'reserved' and`, isOpen]);
+      rewrite(wiring, 'payouts.payouts_request_cancel', [
+        `status in ('awaiting_approval', 'reserved') and`,
+        isOpen,
+      ]);
       rewrite(wiring, 'payouts.payouts_cancel_requested', [`status = 'reserved' and`, isOpen]);
       rewrite(wiring, 'payouts.payouts_move', [
         'status = any($2)',

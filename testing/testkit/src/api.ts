@@ -20,7 +20,10 @@ export const gatewayPublicKeys = readPublicKeys(gatewayKeys.publicKey) ?? new Ma
 
 /** Which service the gateway passes a request of the API on to. */
 const receivers: readonly [RegExp, Service][] = [
-  [/^\/api\/(payouts|payout-batches|automatic-payouts|refunds)\b|\/(refunds|return)\b/, 'payouts'],
+  [
+    /^\/api\/(payouts|payout-batches|automatic-payouts|refunds|payout-policy|address-book)\b|\/(refunds|return)\b/,
+    'payouts',
+  ],
   [/^\/api\/(invoices|invoice-settings|payment-links)\b/, 'invoices'],
   [/^\/api\/(webhooks|deliveries|events)\b/, 'webhooks'],
 ];
@@ -31,6 +34,7 @@ type Asserted = {
   path: string;
   body?: string;
   receiver?: Service;
+  token?: Identity['token'];
   scopes?: Identity['scopes'];
   now?: Date | undefined;
   privateKey?: string;
@@ -44,6 +48,7 @@ export function identityOf(
     path,
     body = '',
     receiver,
+    token,
     scopes,
     now = new Date(),
     privateKey = gatewayKeys.privateKey,
@@ -53,7 +58,7 @@ export function identityOf(
   invariant(key !== undefined, 'the keys of the tests are keys');
   const to = receiver ?? receivers.find(([form]) => form.test(path))?.[1] ?? 'ledger';
   const asserted = { receiver: to, method, path, body: Buffer.from(body) };
-  return { [IDENTITY_HEADER]: signIdentity(key, { account, scopes }, asserted, now) };
+  return { [IDENTITY_HEADER]: signIdentity(key, { account, token, scopes }, asserted, now) };
 }
 
 /** A request that the gateway has passed on, as a service keeps it with what it asks for. */
@@ -85,11 +90,13 @@ export async function api(
   path: string,
   {
     account,
+    token,
     body,
     headers = {},
     now,
   }: {
     account?: AccountId | undefined;
+    token?: Identity['token'];
     body?: unknown;
     headers?: Record<string, string>;
     now?: Date;
@@ -102,7 +109,7 @@ export async function api(
     headers: {
       ...(account === undefined
         ? {}
-        : identityOf(account, { method, path: url.pathname + url.search, body: sent ?? '', now })),
+        : identityOf(account, { method, path: url.pathname + url.search, body: sent ?? '', token, now })),
       'content-type': 'application/json',
       ...headers,
     },

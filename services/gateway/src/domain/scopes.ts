@@ -6,6 +6,10 @@ export const scopes = {
   'refunds:write': 'Refund invoices, and cancel refunds. Moves money.',
   'payouts:read': 'Read payouts, batches, automatic payouts and quotes.',
   'payouts:write': 'Create and cancel payouts and batches, and set automatic payouts. Moves money.',
+  'payouts:approve': 'Approve and reject payouts that other tokens have requested.',
+  'policy:read': 'Read the payout policy and the address book.',
+  'policy:write':
+    'Change the payout policy and the address book. What allows more waits for the delay of the policy.',
   'balances:read': 'Read balances, balance transactions and statements.',
   'unresolved:read': 'Read unresolved funds.',
   'unresolved:write': 'Accept unresolved funds, or return them to an address. Moves money.',
@@ -17,7 +21,7 @@ export const scopes = {
   'settings:write': 'Change them, such as the tolerance for payments that are too small.',
   'tokens:read': 'Read the API tokens of the account.',
   'tokens:write': 'Create, rotate and revoke API tokens.',
-} as const satisfies Record<`${string}:${'read' | 'write'}`, string>;
+} as const satisfies Record<`${string}:${'read' | 'write' | 'approve'}`, string>;
 
 export type Scope = keyof typeof scopes;
 
@@ -53,6 +57,13 @@ export const scopeOfOperation = {
   'GET /api/payouts/quote': 'payouts:read',
   'GET /api/payouts/:id': 'payouts:read',
   'POST /api/payouts/:id/cancel': 'payouts:write',
+  'POST /api/payouts/:id/approve': 'payouts:approve',
+  'POST /api/payouts/:id/reject': 'payouts:approve',
+  'GET /api/payout-policy': 'policy:read',
+  'PUT /api/payout-policy': 'policy:write',
+  'GET /api/address-book': 'policy:read',
+  'POST /api/address-book': 'policy:write',
+  'DELETE /api/address-book/:id': 'policy:write',
   'GET /api/payout-batches': 'payouts:read',
   'POST /api/payout-batches': 'payouts:write',
   'GET /api/payout-batches/:id': 'payouts:read',

@@ -267,7 +267,8 @@ function headersFor(
     const { method, url } = req;
     const request = { receiver: upstream, method, path: url, body: body ?? noBytes };
     // Once for each request, because only what reads is sent a second time: see `mayTryAgain`.
-    const identity = { account: caller.account, scopes: caller.scopes ?? undefined };
+    const { account, tokenId: token, scopes } = caller;
+    const identity = { account, token, scopes: scopes ?? undefined };
     headers[IDENTITY_HEADER] = signIdentity(signingKey, identity, request, clock.now());
   }
   // Always by length: two servers that disagree where a body ends can be made to see different requests.

@@ -9,7 +9,7 @@ import {
   shownError,
   toldAfter,
 } from './automatic.ts';
-import { CANCELLED } from './states.ts';
+import { CANCELLED, REJECTED } from './states.ts';
 
 test.each([
   ['daily', '2026-02-28T23:59:59.999Z', '2026-03-01T00:00:00.000Z'],
@@ -74,12 +74,15 @@ test('the end of a payout makes no rule run earlier than after a failure, nor la
   expect(afterPayout(rule, { status: 'mined', failedReason: null }, noon).nextRunAt).toEqual(minutesAfter(3));
 });
 
-test('a payout that its merchant cancels disables its rule', () => {
-  const cancelled = { status: 'failed', failedReason: CANCELLED } as const;
-  expect(afterPayout({ ...rule, failures: 3, lastError: 'unavailable' }, cancelled, noon)).toEqual({
-    ...{ enabled: false, failures: 0, nextRunAt: noon, lastError: CANCELLED },
-  });
-});
+test.each([CANCELLED, REJECTED])(
+  'a payout that its merchant does not want disables its rule: %s',
+  (failedReason) => {
+    const cancelled = { status: 'failed', failedReason } as const;
+    expect(afterPayout({ ...rule, failures: 3, lastError: 'unavailable' }, cancelled, noon)).toEqual({
+      ...{ enabled: false, failures: 0, nextRunAt: noon, lastError: CANCELLED },
+    });
+  },
+);
 
 test.each([
   [null, 0, null],

@@ -1,5 +1,5 @@
 import { type Units, units } from '@quittance/shared/money';
-import { CANCELLED } from './states.ts';
+import { CANCELLED, isUnwanted } from './states.ts';
 
 export const schedules = ['daily', 'threshold'] as const;
 /** `daily`: once a day, after midnight UTC. `threshold`: whenever the balance covers the threshold and the network fee. */
@@ -9,7 +9,7 @@ export type Schedule = (typeof schedules)[number];
 export const runErrors = ['unavailable', 'insufficient_balance', 'invalid_request'] as const;
 export type RunError = (typeof runErrors)[number];
 
-/** `cancelled`: its merchant cancelled a payout of the rule, which disabled it. */
+/** `cancelled`: its merchant cancelled or rejected a payout of the rule, which disabled it. */
 export type RuleError = RunError | typeof CANCELLED;
 
 /**
@@ -40,7 +40,7 @@ export const nextRun = (schedule: Schedule, after: Date, failures = 0): Date => 
 export type RuleState = { enabled: boolean; failures: number; nextRunAt: Date; lastError: RuleError | null };
 
 /**
- * A rule after one of its payouts has ended. A merchant that cancels the payout does not want the next one either, which would
+ * A rule after one of its payouts has ended. A merchant that cancels or rejects the payout does not want the next one either, which would
  * pay the same money: the rule is disabled until it is put again. After a failure it waits longer each time.
  */
 export function afterPayout(
@@ -49,7 +49,7 @@ export function afterPayout(
   now: Date,
 ): RuleState {
   const { schedule, nextRunAt } = rule;
-  if (payout.status === 'failed' && payout.failedReason === CANCELLED) {
+  if (payout.status === 'failed' && isUnwanted(payout.failedReason)) {
     // The time ends the claim of a run that has not stored its payout.
     return { enabled: false, failures: 0, nextRunAt: now, lastError: CANCELLED };
   }
@@ -73,13 +73,18 @@ type Spendable = { available: Units; least: Units; networkFee: Units };
 /**
  * What an automatic payout pays, or undefined when that is not enough: all that the balance has, as the ledger finds it, or
  * what is left when open claim links of refunds promise some of it. Each of these costs a network fee too.
+ * @param room the most that the policy of the account lets it be; null without a limit
  */
 export function automaticAmount(
   { available, least, networkFee }: Spendable,
   { amount: promised, links }: { amount: Units; links: number },
+  room: Units | null = null,
 ): { amount: Units; takesAll: boolean } | undefined {
   const keeps = promised + BigInt(links) * networkFee;
   const free = available - keeps - networkFee;
+  if (room !== null && room < free) return room < least ? undefined : { amount: room, takesAll: false };
   if (free < least) return undefined;
-  return keeps === 0n ? { amount: least, takesAll: true } : { amount: units(free), takesAll: false };
+  return keeps === 0n && room === null
+    ? { amount: least, takesAll: true }
+    : { amount: units(free), takesAll: false };
 }

@@ -16,7 +16,7 @@ import {
   stateAfterPayout,
   type WantedRefund,
 } from './refund.ts';
-import { CANCELLED } from './states.ts';
+import { CANCELLED, REJECTED } from './states.ts';
 
 function rate(text: string): Rate {
   const parsed = parseRate(text);
@@ -228,8 +228,10 @@ describe('a pending refund', () => {
     [now, 'cancelled'],
     [null, 'failed'],
   ] as const)('whose payout its merchant cancelled, with a link until %p, is %s', (expiresAt, state) => {
-    const payout = { status: 'failed', isReverted: false, failedReason: CANCELLED } as const;
-    expect(stateAfterPayout(payout, until(expiresAt), now)).toBe(state);
+    for (const failedReason of [CANCELLED, REJECTED]) {
+      const payout = { status: 'failed', isReverted: false, failedReason } as const;
+      expect(stateAfterPayout(payout, until(expiresAt), now)).toBe(state);
+    }
     expect(refundMoves.pending).toContain(state);
   });
 

@@ -11,7 +11,7 @@ import {
   worthOfUnits,
 } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import { CANCELLED } from './states.ts';
+import { isUnwanted } from './states.ts';
 
 /**
  * The states of a refund. With a claim link it is claimable until its payer names an address, and again when the payout
@@ -51,7 +51,7 @@ export const LINK_VERSION_MAX = 100;
 
 /**
  * The state of a pending refund whose payout has ended. A link whose payout has cost a fee ends: whoever has the link could
- * spend the merchant's balance on fees. A merchant that cancels the payout cancels the link. What the ledger has refused of
+ * spend the merchant's balance on fees. A merchant that cancels or rejects the payout cancels the link. What the ledger has refused of
  * a deposit it refuses for ever.
  * @param link null when the merchant gave the address
  */
@@ -63,7 +63,7 @@ export function stateAfterPayout(
   if (status === 'mined') return 'completed';
   if (link === null) return status === 'failed' ? 'failed' : 'voided';
   if (isReverted) return 'failed';
-  if (status === 'failed' && failedReason === CANCELLED) return 'cancelled';
+  if (status === 'failed' && isUnwanted(failedReason)) return 'cancelled';
   const isRefusedForEver = status === 'refused' && link.ofDeposit;
   const isOver = link.expiresAt <= now || link.version >= LINK_VERSION_MAX;
   return isRefusedForEver || isOver ? 'expired' : 'claimable';

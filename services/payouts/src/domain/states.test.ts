@@ -14,6 +14,7 @@ import {
   transactionMoves,
   transactionPhases,
   transactionStates,
+  unsignedStatuses,
 } from './states.ts';
 
 /** Every state that can follow, in one step or many. */
@@ -50,7 +51,8 @@ describe('the states of a payout', () => {
   it('are signed only after a hold, and refused or voided only before', () => {
     const from = (to: PayoutStatus) => before<PayoutStatus>(payoutMoves, to);
     expect(from('signed')).toEqual(['reserved']);
-    expect(from('reserved')).toEqual(['requested']);
+    expect(from('awaiting_approval')).toEqual(['requested']);
+    expect(from('reserved')).toEqual(['requested', 'awaiting_approval']);
     expect(from('refused')).toEqual(['requested']);
     expect(from('voided')).toEqual(['requested']);
   });
@@ -58,12 +60,12 @@ describe('the states of a payout', () => {
   it('are mined when a transaction pays, and fail at any time after the hold', () => {
     expect(paidStatuses).toEqual(['signed', 'broadcast']);
     expect(before<PayoutStatus>(payoutMoves, 'mined')).toEqual(paidStatuses);
-    expect(before<PayoutStatus>(payoutMoves, 'failed')).toEqual(['reserved', ...paidStatuses]);
+    expect(before<PayoutStatus>(payoutMoves, 'failed')).toEqual([...unsignedStatuses, ...paidStatuses]);
   });
 
   it('are shown by the names of the contract, and a request that never became a payout is not shown', () => {
     expect(shownStatuses.map((shown) => [shown, statusesShownAs(shown)])).toEqual([
-      ['pending', ['reserved', 'signed', 'broadcast']],
+      ['pending', ['awaiting_approval', 'reserved', 'signed', 'broadcast']],
       ['mined', ['mined']],
       ['failed', ['failed']],
     ]);

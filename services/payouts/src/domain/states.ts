@@ -2,10 +2,12 @@ import { invariant } from '@quittance/shared/result';
 
 /**
  * The statuses of a payout. Before the ledger has placed its hold, a payout is refused when the balance is too low, and
- * voided when the ledger's answer did not arrive. Nothing leaves the wallet before `signed`.
+ * voided when the ledger's answer did not arrive. One with a hold may wait for approvals of its merchant's policy. Nothing
+ * leaves the wallet before `signed`.
  */
 export const payoutMoves = {
-  requested: ['reserved', 'refused', 'voided'],
+  requested: ['awaiting_approval', 'reserved', 'refused', 'voided'],
+  awaiting_approval: ['reserved', 'failed'],
   reserved: ['signed', 'failed'],
   signed: ['broadcast', 'mined', 'failed'],
   broadcast: ['mined', 'failed'],
@@ -24,6 +26,7 @@ export type ShownStatus = (typeof shownStatuses)[number];
 /** The status that a merchant sees; null for a request that never became a payout. */
 export const shownAs = {
   requested: null,
+  awaiting_approval: 'pending',
   reserved: 'pending',
   signed: 'pending',
   broadcast: 'pending',
@@ -38,6 +41,15 @@ export const statusesShownAs = (shown: ShownStatus): PayoutStatus[] =>
 
 /** The `failed_reason` of a payout that its merchant cancelled. */
 export const CANCELLED = 'cancelled';
+/** The same of a payout that was rejected while it waited for approvals. */
+export const REJECTED = 'Rejected by an approver. Nothing was paid.';
+
+/** Whether a payout failed because its merchant does not want it, so that nothing asks for it again. */
+export const isUnwanted = (failedReason: string | null): boolean =>
+  failedReason === CANCELLED || failedReason === REJECTED;
+
+/** A payout with one of these statuses has a hold and no signature. */
+export const unsignedStatuses = ['awaiting_approval', 'reserved'] as const satisfies readonly PayoutStatus[];
 
 /** A signed transaction pays a payout with one of these statuses. */
 export const paidStatuses = ['signed', 'broadcast'] as const satisfies readonly PayoutStatus[];

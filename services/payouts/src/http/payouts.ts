@@ -20,7 +20,7 @@ import { storedTxHash, TX_HASH_CHARACTERS_MAX } from '@quittance/shared/tx-hash'
 import { rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
 import { payoutsTable } from '../csv-file.ts';
-import { shownStatuses, statusesShownAs } from '../domain/states.ts';
+import { type ShownStatus, shownStatuses, statusesShownAs } from '../domain/states.ts';
 import {
   ADDRESS_CHARACTERS_MAX,
   EXTERNAL_ID_CHARACTERS_MAX,
@@ -31,12 +31,14 @@ import type { Ports } from '../ports.ts';
 import { allPayouts, type PayoutFilter, payoutPage } from '../store/payout-list.ts';
 import { promisedByLinks } from '../store/refunds.ts';
 import { insufficientBalance, payoutView, quoteView } from '../views.ts';
+import { approveOrReject } from './approve-payout.ts';
 import { addAutomaticRoutes } from './automatic-payouts.ts';
 import { cancelPayout } from './cancel-payout.ts';
 import { routeClaims } from './claims.ts';
 import { findOwnPayout } from './own-payout.ts';
 import { payOnce, payoutCallOf } from './pay-once.ts';
 import { addBatchRoutes } from './payout-batches.ts';
+import { addPolicyRoutes } from './payout-policy.ts';
 import { routeRefunds } from './refunds.ts';
 import { routeReturns } from './returns.ts';
 
@@ -54,6 +56,13 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
   app.post('/api/payouts', merchant, takesNoParameters, ...readBody, async (req, res) =>
     send(res, await createPayout(ports, req, res)),
   );
+  app.post('/api/payouts/:id/approve', merchant, ...readBody, async (req, res) =>
+    send(res, await approveOrReject(ports, 'approved', req, res)),
+  );
+  app.post('/api/payouts/:id/reject', merchant, ...readBody, async (req, res) =>
+    send(res, await approveOrReject(ports, 'rejected', req, res)),
+  );
+  addPolicyRoutes(app, ports, merchant);
   addBatchRoutes(app, ports, merchant);
   addAutomaticRoutes(app, ports, merchant);
   const cancelling = { count: 0 };
@@ -72,6 +81,7 @@ const BATCH_ID_CHARACTERS_MAX = 64;
 const listFields = {
   perPage: perPageField,
   status: rules.oneOf(shownStatuses).optional,
+  approval: rules.oneOf(['waiting']).optional,
   asset: rules.oneOf(assetSymbols).optional,
   created_from: rules.date().optional,
   created_to: rules.date().optional,
@@ -97,7 +107,7 @@ async function listPayouts(ports: Ports, exports: CsvExports, req: Request, res:
   const { account } = contextOf(res).identity;
   const filter: PayoutFilter = {
     account,
-    statuses: given.status && statusesShownAs(given.status),
+    statuses: statusesAsked(given),
     asset: given.asset,
     createdFrom: given.created_from,
     createdTo: given.created_to,
@@ -120,6 +130,13 @@ async function listPayouts(ports: Ports, exports: CsvExports, req: Request, res:
   if (Object.keys(errors).length > 0) return send(res, answers.invalid(errors));
   const select = () => allPayouts(filter);
   await exports.send(res, { account, name: 'payouts', table: payoutsTable, select });
+}
+
+/** The statuses of a filter. Those that wait for an approval are pending, so that the two may exclude each other. */
+function statusesAsked({ status, approval }: { status: ShownStatus | null; approval: 'waiting' | null }) {
+  const shown = status && statusesShownAs(status);
+  if (approval === null) return shown;
+  return (shown ?? (['awaiting_approval'] as const)).filter((one) => one === 'awaiting_approval');
 }
 
 /** What an address may be stored as: the network is not named, and an address that none of them knows finds nothing. */

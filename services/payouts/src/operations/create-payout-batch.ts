@@ -23,12 +23,13 @@ import {
   type UnpaidLine,
 } from '../store/payout-batches.ts';
 import type { Payout } from '../store/payouts.ts';
-import { type KeptRequest, keepRequest } from '../store/request-proofs.ts';
+import { type KeptRequest, keepRequest, tokenOf } from '../store/request-proofs.ts';
 import { AssetHalted } from '../store/transactions.ts';
-import { eventView, insufficientBalance, voidEvent } from '../views.ts';
+import { insufficientBalance, voidEvent } from '../views.ts';
 import { askHolds, type BatchPayout, type Decision } from './ask-holds.ts';
 import { batchNeeds } from './batch-needs.ts';
 import { finishBatch } from './finish-payout-batch.ts';
+import { reserveHeld } from './reserve-batch.ts';
 
 /** The ledger decides 64 holds of one balance in one statement. */
 const HOLDS_AT_ONCE = 64;
@@ -121,7 +122,8 @@ async function writeBatch(
         'order' in line && isPayable(line) ? [{ ...line.order, line: line.line }] : [],
       );
       const requests = orders.map(({ line: batchLine, ...order }) => {
-        return { ...order, account, batchId: id, batchLine, id: newPayoutId(random) };
+        const madeBy = tokenOf(asking);
+        return { ...order, account, madeBy, batchId: id, batchLine, id: newPayoutId(random) };
       });
       const payouts = requests.length === 0 ? [] : await insertBatchPayouts(trx, requests);
       const [left] = requests.filter((one) => !payouts.some((payout) => payout.id === one.id));
@@ -175,7 +177,8 @@ async function reserveEach(
       decided.filter((one) => one.outcome === outcome).map(({ payout }) => payout.id);
     const [placed, refused] = [idsOf('placed'), idsOf('refused')];
     await db.transaction(async (trx) => {
-      await reserve(trx, placed, requestId);
+      const held = chunk.filter(({ id }) => placed.includes(id));
+      await reserveHeld(trx, held, request, clock.now());
       await moveRequested(trx, refused, 'refused');
       await noteAvailable(trx, batch.id, availableOf(decided));
       const others = chunk.filter(({ id }) => !placed.includes(id) && !refused.includes(id));
@@ -214,12 +217,8 @@ async function reserveAll(
   failpoint('payouts.batch_held');
   try {
     await db.transaction(async (trx) => {
-      const moved = await reserve(
-        trx,
-        payouts.map(({ id }) => id),
-        requestId,
-      );
-      if (moved.length !== payouts.length) throw new NotAll();
+      const moved = await reserveHeld(trx, payouts, request, clock.now());
+      if (moved !== payouts.length) throw new NotAll();
     });
   } catch (error) {
     if (!(error instanceof NotAll)) throw error;
@@ -230,13 +229,6 @@ async function reserveAll(
 
 /** Thrown to roll back: some requests were voided in between, so nothing is paid. */
 class NotAll extends Error {}
-
-async function reserve(trx: Trx, ids: readonly Payout['id'][], requestId: string): Promise<Payout[]> {
-  const reserved = await moveRequested(trx, ids, 'reserved');
-  const created = reserved.map((payout) => ({ kind: 'payout.created', payload: eventView(payout) }) as const);
-  await appendToOutbox(trx, created, requestId);
-  return reserved;
-}
 
 async function voidAll(trx: Trx, payouts: readonly Payout[], requestId: string | null): Promise<void> {
   const voided = await moveRequested(

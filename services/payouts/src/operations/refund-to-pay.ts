@@ -1,10 +1,10 @@
 import type { Trx } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { InvoiceId, PayoutId, RefundId } from '@quittance/shared/ids';
-import { type Reservation, reserveRequested } from '../store/payouts.ts';
 import { tellRefunds } from '../store/refund-events.ts';
 import type { StoredRefund } from '../store/refund-rows.ts';
 import { findRefund, noteFunded } from '../store/refunds.ts';
+import { type Reservation, reserveRequested } from '../store/reservations.ts';
 
 /** The refund that a requested payout pays. */
 export type RefundToPay = {
@@ -33,7 +33,7 @@ export async function reserveForRefund(
   refundId: RefundId,
   now: Date,
 ): Promise<boolean> {
-  const isMine = await reserveRequested(trx, reservation, now);
+  const { isMoved: isMine } = await reserveRequested(trx, reservation, now);
   const refund = isMine ? await findRefund(trx, refundId) : undefined;
   if (isMine) await noteFunded(trx, refundId);
   if (refund !== undefined) {

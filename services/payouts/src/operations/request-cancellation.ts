@@ -2,7 +2,7 @@ import { sleepBy } from '@quittance/shared/clock';
 import { isDatabaseDown, UnknownOutcome } from '@quittance/shared/db-errors';
 import { failpoint } from '@quittance/shared/failpoint';
 import { invariant } from '@quittance/shared/result';
-import { CANCELLED } from '../domain/states.ts';
+import { CANCELLED, unsignedStatuses } from '../domain/states.ts';
 import type { Ports } from '../ports.ts';
 import { markCancelRequested } from '../store/cancellations.ts';
 import { findPayout, type Payout } from '../store/payouts.ts';
@@ -57,7 +57,7 @@ export async function requestCancellation(
 
 function cancellationOf(payout: Payout | undefined): PayoutCancellation {
   invariant(payout !== undefined, 'a payout is never deleted');
-  if (payout.status === 'reserved') return { outcome: 'requested', payout };
+  if (unsignedStatuses.some((status) => status === payout.status)) return { outcome: 'requested', payout };
   const isCancelled = payout.status === 'failed' && payout.failedReason === CANCELLED;
   return { outcome: isCancelled ? 'cancelled' : 'too_late', payout };
 }

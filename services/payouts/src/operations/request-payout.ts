@@ -1,42 +1,23 @@
-import { sleepBy } from '@quittance/shared/clock';
 import type { Queryable, Trx } from '@quittance/shared/db';
-import { brokenConstraint, isDatabaseDown, UnknownOutcome } from '@quittance/shared/db-errors';
+import { brokenConstraint, UnknownOutcome } from '@quittance/shared/db-errors';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { Answer } from '@quittance/shared/http-answers';
 import { forgetKey, type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
 import { type AccountId, newPayoutId, type PayoutId } from '@quittance/shared/ids';
-import { reason } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import { assertNever, ok, type Result, refuse } from '@quittance/shared/result';
 import type { PayoutOrder } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
-import {
-  findPayout,
-  insertRequested,
-  movePayout,
-  type NewPayout,
-  type Payout,
-  reserveRequested,
-  staleRequests,
-} from '../store/payouts.ts';
-import { type KeptRequest, proofView } from '../store/request-proofs.ts';
+import { insertRequested, movePayout, type NewPayout, type Payout, staleRequests } from '../store/payouts.ts';
+import { type KeptRequest, proofView, tokenOf } from '../store/request-proofs.ts';
 import { DepositTaken, takeOfDeposit } from '../store/returns.ts';
 import { AssetHalted } from '../store/transactions.ts';
-import {
-  createdView,
-  eventView,
-  holdRequest,
-  insufficientBalance,
-  refusedView,
-  voidEvent,
-} from '../views.ts';
+import { holdRequest, insufficientBalance, refusedView, voidEvent } from '../views.ts';
 import { askHold, type HoldAnswer } from './ask-holds.ts';
-import { RefundNotTaken, type RefundToPay, reserveForRefund, takeRefund } from './refund-to-pay.ts';
+import { RefundNotTaken, type RefundToPay, takeRefund } from './refund-to-pay.ts';
+import { reservePayout } from './reserve-payout.ts';
 
-/** Shorter than the timeout of clients, and than the time after which undecided requests are voided. */
-const RESERVE_FOR_MS = 3_000;
-const RESERVE_PAUSE_MS = 500;
 /** With a million payouts, one drawn id in 280 million is taken. */
 const ID_DRAWS_MAX = 3;
 
@@ -111,7 +92,7 @@ export async function requestPayout(
   failpoint('payouts.held');
   switch (outcome) {
     case 'placed':
-      return (await reserve(ports, { ...payout, amount: held }, request))
+      return (await reservePayout(ports, { ...payout, amount: held }, request))
         ? ok(payout.id)
         : refuse('unavailable');
     case 'refused':
@@ -147,7 +128,8 @@ async function writeRequest(
 ): Promise<Result<Payout, Exclude<PayoutRefusal, keyof typeof refusedView | InsufficientBalance>>> {
   const { key, refund, isStillWanted, returnsDeposit = null } = request;
   const ofRefund = { refundId: refund?.id ?? null, invoiceId: refund?.invoiceId ?? null };
-  const payout = { ...request, ...ofRefund, returnsDeposit, id: newPayoutId(random) };
+  const madeBy = tokenOf(request.request ?? request.madeBy ?? null);
+  const payout = { ...request, ...ofRefund, returnsDeposit, madeBy, id: newPayoutId(random) };
   try {
     const isAlone = key === undefined && refund === undefined && isStillWanted === undefined;
     if (isAlone && returnsDeposit === null) return ok(await insertUnlessHalted(db, payout));
@@ -196,51 +178,6 @@ function whyRefused(payout: Payout, asked: HoldAnswer): keyof typeof refusedView
   return {
     insufficientBalance: insufficientBalance(payout, available === undefined ? undefined : units(available)),
   };
-}
-
-/**
- * Marks the payout as reserved: from here on it exists. False when it was voided in between, which releases its hold.
- *
- * A commit whose answer is lost may have succeeded, and a client that gets 503 must never be paid. So this repeats until
- * the result is known. If it is not known in time, it throws, and the client gets a 500, which promises nothing.
- */
-async function reserve(
-  ports: RequestPorts,
-  requested: Payout,
-  { requestId, refund }: Pick<PayoutRequest, 'requestId' | 'refund'>,
-): Promise<boolean> {
-  const { db, clock, logger } = ports;
-  const { id, amount } = requested;
-  const reserved: Payout = { ...requested, status: 'reserved', version: requested.version + 1 };
-  const reservation = {
-    id,
-    amount,
-    created: eventView(reserved),
-    answer: refund?.answer?.() ?? createdView(id),
-    requestId,
-  };
-  const deadline = clock.now().getTime() + RESERVE_FOR_MS;
-  let moved: boolean | undefined;
-  for (let tries = 1; moved === undefined; tries++) {
-    try {
-      const isMine =
-        refund === undefined
-          ? await reserveRequested(db, reservation, clock.now())
-          : await db.transaction((trx) => reserveForRefund(trx, reservation, refund.id, clock.now()));
-      // An earlier try, whose answer was lost, may have moved it.
-      moved = isMine || (tries > 1 && (await findPayout(db, id))?.status !== 'voided');
-    } catch (error) {
-      if (!isDatabaseDown(error) || clock.now().getTime() > deadline) {
-        const unknown = `payout ${id} has a hold, but it cannot be known whether it was written down`;
-        throw new Error(unknown, { cause: error });
-      }
-      logger.warn({ payout: id, reason: reason(error) }, 'a payout could not be written down, trying again');
-      await sleepBy(clock, RESERVE_PAUSE_MS);
-    }
-  }
-  failpoint('payouts.reserved');
-  ports.wakeRelay();
-  return moved;
 }
 
 /** Stores the refusal as the answer to the same key. Unavailable when the request was voided in between. */

@@ -1,14 +1,16 @@
 import { Unavailable } from '@quittance/shared/http';
 import { newRequestId, type PayoutId } from '@quittance/shared/ids';
 import { reason } from '@quittance/shared/logger';
-import { units } from '@quittance/shared/money';
+import { type Units, units } from '@quittance/shared/money';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import pMap from 'p-map';
 import { automaticPayoutEventView } from '../automatic-order.ts';
 import { automaticAmount, nextRun, RETRY_AFTER_MS, type RunError, toldAfter } from '../domain/automatic.ts';
+import { policyAt, roomOf } from '../domain/policy.ts';
 import { readPayoutOrder } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import { type AutomaticPayout, claimDue, lockClaimed, noteRun } from '../store/automatic-payouts.ts';
+import { dayTotals, findPolicy } from '../store/policies.ts';
 import { promisedByLinks } from '../store/refunds.ts';
 import { findRequest } from '../store/request-proofs.ts';
 import { requestPayout } from './request-payout.ts';
@@ -93,7 +95,8 @@ async function run(ports: RunPorts, rule: AutomaticPayout): Promise<Run> {
   const asked = await ports.bus.ask('balance.read', { account_id: account, asset });
   if (!asked.known) return { payoutId: null, error: 'unavailable' };
   const spendable = { available: units(asked.reply.available), least, networkFee: order.networkFee };
-  const pays = automaticAmount(spendable, await promisedByLinks(ports.db, account, asset));
+  const room = await roomOfPolicy(ports, rule);
+  const pays = automaticAmount(spendable, await promisedByLinks(ports.db, account, asset), room);
   if (pays === undefined) return { payoutId: null, error: null };
   const requestId = newRequestId(ports.clock.now());
   const made = await requestPayout(ports, {
@@ -108,6 +111,16 @@ async function run(ports: RunPorts, rule: AutomaticPayout): Promise<Run> {
   // The ledger refuses a payout when its money was held in between.
   const isRefused = typeof made.refusal !== 'string';
   return { payoutId: null, error: isRefused ? 'insufficient_balance' : 'unavailable' };
+}
+
+/** The most that the policy of the account lets one more payout be; null without a limit. The policy decides again later. */
+async function roomOfPolicy(
+  { db, clock }: Pick<RunPorts, 'db' | 'clock'>,
+  { account, asset }: Pick<AutomaticPayout, 'account' | 'asset'>,
+): Promise<Units | null> {
+  const stored = await findPolicy(db, account);
+  if (stored === undefined) return null;
+  return roomOf(policyAt(stored, clock.now()), asset, await dayTotals(db, account, [asset]));
 }
 
 /** A payout of all to this address now, or why there can be none. */

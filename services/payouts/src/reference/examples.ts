@@ -10,6 +10,7 @@ import {
   URL,
 } from '@quittance/shared/reference-examples';
 import type { z } from 'zod';
+import type { address, policy } from './payout-policy.ts';
 import type { automaticPayout, batch, payout, quote } from './payout-schemas.ts';
 import type { refund } from './refunds.ts';
 
@@ -23,6 +24,7 @@ const pending: z.input<typeof payout> = {
   to_address: RECIPIENT,
   status: 'pending',
   failed_reason: '',
+  approval: null,
   cancel_requested_at: null,
   created_at: AT,
   completed_at: null,
@@ -41,6 +43,34 @@ const pending: z.input<typeof payout> = {
   invoice_id: null,
 };
 const mined = { ...pending, status: 'mined', tx_hash: TX_HASH, completed_at: LATER } as const;
+
+const waiting = {
+  status: 'waiting',
+  needed: 1,
+  given: [],
+  requested_by: exampleIds.token,
+  expires_at: '2026-12-02T09:30:00.000Z',
+} as const;
+const approver = `tok_${exampleIds.token.slice(4).split('').reverse().join('')}`;
+const decision = (said: 'approved' | 'rejected') => ({ token_id: approver, decision: said, at: LATER });
+
+const examplePolicy: z.input<typeof policy> = {
+  type: 'payout_policy',
+  allow_list: true,
+  delay_hours: 24,
+  limits: [{ asset: 'ETH', per_payout: '2', per_24h: '5', approval_above: '0.5', approvals: 1 }],
+  next: null,
+  updated_at: AT,
+};
+const exampleAddress: z.input<typeof address> = {
+  id: exampleIds.address,
+  type: 'address',
+  chain: 'ethereum',
+  address: RECIPIENT,
+  label: 'Treasury',
+  created_at: AT,
+  usable_at: '2026-11-26T09:30:00.000Z',
+};
 
 const exampleQuote: z.input<typeof quote> = {
   amount: '0.5',
@@ -126,6 +156,42 @@ export const examples: Readonly<Record<string, Example>> = {
         cancel_requested_at: LATER,
       },
     },
+  },
+  approvePayout: {
+    params,
+    answer: {
+      message: 'Payout approved successfully.',
+      data: { ...pending, approval: { ...waiting, status: 'approved', given: [decision('approved')] } },
+    },
+  },
+  rejectPayout: {
+    params,
+    answer: {
+      message: 'Payout rejected successfully.',
+      data: {
+        ...pending,
+        approval: { ...waiting, status: 'rejected', given: [decision('rejected')] },
+        cancel_requested_at: LATER,
+      },
+    },
+  },
+  getPayoutPolicy: { answer: examplePolicy },
+  putPayoutPolicy: {
+    body: {
+      allow_list: true,
+      delay_hours: 24,
+      limits: [{ asset: 'ETH', per_payout: '2', per_24h: '5', approval_above: '0.5', approvals: 1 }],
+    },
+    answer: { message: 'Payout policy saved successfully.', data: examplePolicy },
+  },
+  listAddressBook: { query: { perPage: 10 }, answer: examplePage('/api/address-book', exampleAddress) },
+  addAddress: {
+    body: { chain: 'ethereum', address: RECIPIENT, label: 'Treasury' },
+    answer: { message: 'Address added successfully.', data: exampleAddress },
+  },
+  deleteAddress: {
+    params: { id: exampleIds.address },
+    answer: { message: 'Address deleted successfully.' },
   },
   listPayoutBatches: { query: { perPage: 10 }, answer: examplePage('/api/payout-batches', listedBatch) },
   createPayoutBatch: {

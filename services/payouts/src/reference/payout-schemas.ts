@@ -17,7 +17,9 @@ import { z } from 'zod';
 import type { automaticPayoutView } from '../automatic-order.ts';
 import { batchModes } from '../batch-order.ts';
 import { type batchView, lineStatuses, type listedBatchView } from '../batch-views.ts';
+import { approvalDecisions, approvalStates } from '../domain/approval.ts';
 import { runErrors, schedules } from '../domain/automatic.ts';
+import { APPROVALS_MAX } from '../domain/policy.ts';
 import { CANCELLED, shownStatuses } from '../domain/states.ts';
 import type { payoutView, quoteView } from '../views.ts';
 
@@ -29,6 +31,25 @@ const usd = {
   usd_value: decimal('`amount` in US dollars at that rate, or null.').nullable(),
 };
 
+const tokenId = id('tok', 'The API token.');
+const approval = z.strictObject({
+  status: oneOf(approvalStates, '`waiting`: nothing is paid until enough tokens have approved it.'),
+  needed: z.int().min(1).max(APPROVALS_MAX).describe('How many other tokens must approve it.'),
+  given: z
+    .array(
+      z.strictObject({
+        token_id: tokenId,
+        decision: oneOf(approvalDecisions, 'What it said.'),
+        at: time('When it said so.'),
+      }),
+    )
+    .describe('Who has approved or rejected it, in that order.'),
+  requested_by: tokenId
+    .nullable()
+    .describe('The API token that has requested it, which cannot approve it; null where it is not known.'),
+  expires_at: time('When it fails unless it is approved before.'),
+});
+
 export const payout = viewed<ReturnType<typeof payoutView>>()(
   z
     .strictObject({
@@ -39,6 +60,7 @@ export const payout = viewed<ReturnType<typeof payoutView>>()(
       to_address: text('The recipient.'),
       status: oneOf(shownStatuses, '`mined`: the recipient has it. `failed`: it will not be carried out.'),
       failed_reason: text('Why it failed; empty when it has not.'),
+      approval: approval.nullable().describe('How it is approved, or null when it needs no approval.'),
       cancel_requested_at: time('When you asked that it is cancelled, or null.').nullable(),
       created_at: time('When it was created.'),
       completed_at: time('When it was mined, or null.').nullable(),

@@ -51,6 +51,7 @@ const order = documented(
 
 const filters = pagedQuery(payoutFilters.schema.shape, {
   status: 'Only those with this status.',
+  approval: '`waiting`: only those that wait for an approval.',
   asset: 'Only those in this asset.',
   created_from: 'Created at this moment or later.',
   created_to: 'Created at this moment or earlier.',
@@ -148,5 +149,31 @@ export const operations: readonly Operation[] = [
       202: { description: 'It is not decided yet: repeat the request.', json: payoutSaid },
     },
     errors: [...errorsOfResource, 'not_cancelable'],
+  },
+  {
+    method: 'post',
+    path: '/api/payouts/{id}/approve',
+    operationId: 'approvePayout',
+    tag: 'Payouts',
+    summary: 'Approve a payout',
+    description:
+      'Another token than the one that has requested it. With the last approval it is sent. Repeating the request answers the same.',
+    params,
+    body: noFields,
+    answers: { 200: { description: 'The payout.', json: payoutSaid } },
+    errors: [...errorsOfResource, 'conflict'],
+  },
+  {
+    method: 'post',
+    path: '/api/payouts/{id}/reject',
+    operationId: 'rejectPayout',
+    tag: 'Payouts',
+    summary: 'Reject a payout',
+    description:
+      'It fails within seconds, and amount and fee return. Repeating the request answers the same.',
+    params,
+    body: noFields,
+    answers: { 200: { description: 'The payout.', json: payoutSaid } },
+    errors: [...errorsOfResource, 'conflict'],
   },
 ];

@@ -1,15 +1,10 @@
 import { type AssetSymbol, assetSymbols, assets, type Chain } from '@quittance/shared/assets';
 import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
-import {
-  type AccountId,
-  type InvoiceId,
-  newEventId,
-  type PayoutId,
-  type RefundId,
-} from '@quittance/shared/ids';
+import type { AccountId, InvoiceId, PayoutId, RefundId, TokenId } from '@quittance/shared/ids';
 import type { Metadata } from '@quittance/shared/metadata';
 import type { Units } from '@quittance/shared/money';
 import { stalledAfterSeconds } from '@quittance/shared/stalled-payouts';
+import type { GivenDecision } from '../domain/approval.ts';
 import { assertMoves, type PayoutStatus, paidStatuses, payoutMoves } from '../domain/states.ts';
 import { followAutomaticPayout } from './automatic-payouts.ts';
 import { isHalted } from './halts.ts';
@@ -38,6 +33,13 @@ export type Payout = {
   /** US dollars for one whole asset when it was requested, as decimal text; null for payouts from before this was stored. */
   usdRate: string | null;
   status: PayoutStatus;
+  /** The API token that has requested it, or its rule or claim link; null where that is not known. */
+  madeBy: TokenId | null;
+  /** How many other tokens must approve it; null when it needs none. */
+  approvalsNeeded: number | null;
+  approvals: readonly GivenDecision[];
+  /** Unless it is approved before, it fails. */
+  approvalExpiresAt: Date | null;
   /** Requested by a rule of its merchant, and not by a request. */
   isAutomatic: boolean;
   /** The batch that it was requested in; null when it was requested by itself. */
@@ -68,6 +70,10 @@ export const payoutColumns = (of = 'payouts') =>
       'account_id as account',
       'cancel_requested_at',
       'batch_id',
+      'made_by',
+      'approvals_needed',
+      'approvals',
+      'approval_expires_at',
       'automatic as is_automatic',
       'tx_hash',
       'failed_reason',
@@ -92,6 +98,7 @@ export const requestColumns = {
   externalId: 'text',
   metadata: 'json',
   usdRate: 'numeric',
+  madeBy: 'text',
 } as const;
 
 const requests = bulk({
@@ -126,47 +133,6 @@ export const insertRequested = (db: Queryable, { isAutomatic = false, request, .
   const values = requests.values([{ ...row, metadata: JSON.stringify(payout.metadata) }]);
   return db.maybe(insertRequest, [...values, ...proofValues(request)]);
 };
-
-// One statement, because a client waits for it: the move, its event and the answer that its key keeps.
-const reserveRequest = query<{ moved: number }>(
-  'payouts_reserve',
-  `with moved as (
-     update payouts set status = 'reserved', amount = $6, version = version + 1, updated_at = now()
-     where id = $1 and status = 'requested'
-     returning id),
-   told as (
-     insert into outbox (id, kind, payload, request_id)
-     select $2, 'payout.created', $3::jsonb, $4 from moved),
-   answered as (
-     update idempotency_keys set status = 201, body = $5::json
-     where resource_id = $1::text and status is null and exists (select from moved))
-   select count(*)::int as moved from moved`,
-);
-
-export type Reservation = {
-  id: PayoutId;
-  /** What the ledger holds without the fee. */
-  amount: Units;
-  /** The payload of payout.created. */
-  created: object;
-  /** The body of the 201. */
-  answer: object;
-  requestId: string;
-};
-
-/** Marks a payout as reserved after the ledger has placed its hold. False when it is not `requested` any more. */
-export async function reserveRequested(db: Queryable, reservation: Reservation, now: Date): Promise<boolean> {
-  assertMoves(payoutMoves, ['requested'], 'reserved');
-  const { moved } = await db.one(reserveRequest, [
-    reservation.id,
-    newEventId(now),
-    JSON.stringify(reservation.created),
-    reservation.requestId,
-    JSON.stringify(reservation.answer),
-    reservation.amount,
-  ]);
-  return moved === 1;
-}
 
 const move = query<Payout>(
   'payouts_move',
@@ -261,12 +227,13 @@ export const oldestReserved = (db: Queryable, of: readonly AssetSymbol[], perAss
 // that order.
 export const openPayouts = `
   select status, asset, created_at from payouts where status = 'requested'
-  union all select status, asset, created_at from payouts where status = 'reserved'
-  union all select paid.status, paid.asset, paid.created_at
+  union all select status, asset, created_at from payouts where status = 'awaiting_approval'
+  union all select status, asset, coalesce(approved_at, created_at) as created_at from payouts where status = 'reserved'
+  union all select paid.status, paid.asset, coalesce(paid.approved_at, paid.created_at) as created_at
   from (select distinct payout_id from transactions t,
       lateral (select payout_id from payments where replacement_group = t.replacement_group offset 0) as of_group
     where ${isIn('open', 't.state')}) as in_flight,
-    lateral (select status, asset, created_at from payouts where id = payout_id offset 0) as paid
+    lateral (select status, asset, created_at, approved_at from payouts where id = payout_id offset 0) as paid
   where ${isPaid('paid.status')}`;
 
 const limits = bulk({ asset: 'text', chain: 'text', seconds: 'int' });
@@ -275,7 +242,7 @@ const selectStalled = query<Stalled & { chain: Chain }>(
   'payouts_stalled',
   `select chain, count(*)::int as payouts, min(created_at) as oldest
    from (${openPayouts}) as payout join ${limits.from('known')} using (asset)
-   where status <> 'requested' and created_at < now() - seconds * interval '1 second'
+   where status not in ('requested', 'awaiting_approval') and created_at < now() - seconds * interval '1 second'
    group by chain`,
 );
 

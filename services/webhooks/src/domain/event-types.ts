@@ -129,7 +129,8 @@ export const eventDescriptions: Record<WebhookEventType, EventDescription> = {
     isDefault: false,
     when: 'A payout was accepted.',
     meaning: 'Its amount and network fee are held from your balance.',
-    remedy: 'Nothing. If you did not order it, revoke the API token.',
+    remedy:
+      'If `approval` is `waiting`, approve it with another API token. If you did not order it, revoke the API token.',
   },
   'webhook.test': {
     isDefault: false,

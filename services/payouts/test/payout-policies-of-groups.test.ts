@@ -1,0 +1,97 @@
+import { describe, expect, it } from '@jest/globals';
+import { policyReasons } from '../src/domain/policy.ts';
+import { runAutomaticPayouts } from '../src/operations/run-automatic-payouts.ts';
+import type { Client } from './service-client.ts';
+import { order, type RequestsFixture, recipient, requestsSuite } from './service-fixture.ts';
+
+/** What the policy of an account says of batches and of automatic payouts. */
+let fixture: RequestsFixture;
+requestsSuite((started) => {
+  fixture = started;
+});
+
+const put = (policy: object) => fixture.shop.put('/api/payout-policy', policy);
+const limit = (limits: object) => put({ delay_hours: 0, limits: [{ asset: 'ETH', ...limits }] });
+const approve = async (id: unknown, client: Client) =>
+  (await client.post('', {}, `/api/payouts/${id}/approve`)).status;
+const failed = (reason: string) => ({ status: 'failed', failed_reason: reason, approval: null });
+
+describe('a batch', () => {
+  const send = (mode: string, amounts: number[]) =>
+    fixture.shop.post(
+      { mode, payouts: amounts.map((amount, i) => ({ ...order, amount, external_id: `wage ${i}` })) },
+      ...[{}, '/api/payout-batches'],
+    );
+  const ends = async () =>
+    fixture.db.rows('select status, failed_reason from payouts where account_id = $1 order by batch_line', [
+      fixture.shop.account,
+    ]);
+
+  it('of the mode each has a payout for each line, as the policy says', async () => {
+    await limit({ per_payout: 3, per_24h: 5, approval_above: 1 });
+    const { status, body } = await send('each', [1, 4, 3, 2, 1]);
+    expect([status, body.data.totals.created]).toEqual([201, 5]);
+    expect(await ends()).toEqual([
+      { status: 'reserved', failed_reason: null },
+      { status: 'failed', failed_reason: policyReasons.above_payout_limit },
+      { status: 'awaiting_approval', failed_reason: null },
+      { status: 'failed', failed_reason: policyReasons.above_day_limit },
+      { status: 'reserved', failed_reason: null },
+    ]);
+    expect(await approve(body.data.lines[2].payout_id, fixture.shop)).toBe(409);
+    expect(await approve(body.data.lines[2].payout_id, fixture.shop.another())).toBe(200);
+  });
+
+  it('of all or nothing pays nothing when the policy refuses a line', async () => {
+    await limit({ per_24h: 3 });
+    const { status } = await send('all_or_nothing', [1, 1, 2]);
+    expect(status).toBe(201);
+    expect(await ends()).toEqual([
+      { status: 'failed', failed_reason: policyReasons.other_line },
+      { status: 'failed', failed_reason: policyReasons.other_line },
+      { status: 'failed', failed_reason: policyReasons.above_day_limit },
+    ]);
+    expect((await send('all_or_nothing', [1, 1, 1])).status).toBe(201);
+    expect((await ends()).filter((one) => one['status'] === 'reserved')).toHaveLength(3);
+  });
+});
+
+describe('an automatic payout', () => {
+  const RULE = '/api/automatic-payouts/ETH';
+  const run = async (ether: bigint) => {
+    await fixture.db.rows(
+      `update automatic_payouts set next_run_at = now() - interval '1 second' where account_id = $1`,
+      [fixture.shop.account],
+    );
+    fixture.ledger.available = (ether * 10n ** 18n).toString();
+    await runAutomaticPayouts(fixture.service.ports);
+    return (await fixture.shop.get('/api/payouts?perPage=1')).body.data[0];
+  };
+  const rule = { address: recipient, schedule: 'threshold', threshold: 2 };
+
+  it('pays as much as the limits leave, and nothing while that is less than its threshold', async () => {
+    await fixture.shop.put(RULE, rule);
+    await limit({ per_payout: 3, per_24h: 5 });
+    const [first, second] = [await run(10n), await run(10n)];
+    expect([first, second]).toMatchObject([
+      { status: 'pending', amount: '3', automatic: true },
+      { status: 'pending', amount: '2' },
+    ]);
+    expect((await run(10n)).id).toBe(second.id);
+  });
+
+  it('waits for an approval of another token than the one that has stored its rule', async () => {
+    await fixture.shop.put(RULE, rule);
+    await limit({ approval_above: 0, per_payout: 5 });
+    const payout = await run(4n);
+    expect(payout.approval).toMatchObject({ status: 'waiting', requested_by: fixture.shop.token });
+    expect(await approve(payout.id, fixture.shop)).toBe(409);
+    expect(await approve(payout.id, fixture.shop.another())).toBe(200);
+  });
+
+  it('to an address that is not in the address book fails', async () => {
+    await fixture.shop.put(RULE, rule);
+    await put({ allow_list: true, limits: [{ asset: 'ETH', per_payout: 5 }] });
+    expect(await run(4n)).toMatchObject(failed(policyReasons.not_in_address_book));
+  });
+});
