@@ -57,7 +57,9 @@ export async function findMutants(
   }
   for (const kind of kinds) {
     const left = wanted.filter((one) => !found.has(one.name) && (one.kinds?.includes(kind) ?? true));
-    await run(left.map(({ name }) => ({ kind, from, count, mutant: name })));
+    await run(
+      left.map(({ name, seedsMax = 0 }) => ({ kind, from, count: Math.max(count, seedsMax), mutant: name })),
+    );
   }
   return found;
 }

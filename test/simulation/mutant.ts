@@ -48,6 +48,8 @@ export type Mutant = {
   shows: RegExp;
   /** Where it can be seen; all kinds when not given. */
   kinds?: readonly ChainKind[];
+  /** How many seeds may pass before it shows, where a thousand are too few. */
+  seedsMax?: number;
   apply(wiring: Wiring): void;
 };
 

@@ -158,8 +158,9 @@ export const signingMutants: readonly Mutant[] = [
     name: 'no-lease',
     what: 'every replica pays, and what it signs is guarded by nothing',
     shows: /^paid 2 times/,
-    // A round takes longest here: others come in between.
+    // A round takes longest here: others come in between. Two rounds must be at the same payout, with a block between them.
     kinds: ['solana'],
+    seedsMax: 4_000,
     apply(wiring) {
       guardNothing(wiring);
       rewrite(wiring, 'payouts.lease_take', [
