@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { openKeystore, readPassphrase } from '@quittance/chains/keystore';
 import { networkCheck, refuseWrongNetworks } from '@quittance/chains/network-check';
-import { checkAddress, connectSender } from '@quittance/chains/registry';
+import { checkAddress, connectSender, openSigner } from '@quittance/chains/registry';
 import { type ChainSettings, configuredAssets } from '@quittance/chains/settings';
 import type { Chain } from '@quittance/shared/assets';
 import { ConfigError } from '@quittance/shared/config';
@@ -124,13 +124,16 @@ function recoveryPhrase(config: PayoutsConfig): Secret {
   return read('WALLET_KEYSTORE', () => openKeystore(keystore, passphrase));
 }
 
-const connectChain = (settings: ChainSettings, phrase: Secret, logger: Logger): PayoutChain =>
-  // The sender is of the kind that the settings are of.
-  ({
+function connectChain(settings: ChainSettings, phrase: Secret, logger: Logger): PayoutChain {
+  const signer = openSigner(settings, phrase.reveal());
+  // Signer and sender are of the kind that the settings are of.
+  return {
     kind: settings.kind,
     chain: settings.chain,
-    sender: connectSender(settings, phrase.reveal(), { logger }),
+    sender: connectSender(settings, signer.addresses, { logger }),
+    signer,
     assets: configuredAssets(settings),
     signingPause: { reason: undefined },
     checkAddress: (text: string) => checkAddress(settings, text),
-  }) as PayoutChain;
+  } as PayoutChain;
+}
