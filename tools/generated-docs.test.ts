@@ -19,6 +19,7 @@ test('the tables have every setting of every service and every command', () => {
     'PORT',
     'METRICS_PORT',
     'SCAN_EVERY_MS',
+    'WALLET_KEYSTORE',
     'WALLET_SEED',
     'PRICES',
     'WEBHOOK_SECRETS_KEY',

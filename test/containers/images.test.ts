@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { imageNames, imageOf } from '@quittance/stack/container-images';
 import { must, shell } from '@quittance/stack/shell';
@@ -53,16 +55,45 @@ test.each(imageNames.filter((name) => name !== 'sandbox'))(
 test('a service without settings names them all and ends', async () => {
   const said = await shell('docker', ['run', '--rm', imageOf('payouts')]);
   expect(said.code).toBe(1);
-  for (const name of ['PORT', 'DATABASE_URL', 'WALLET_SEED'])
+  for (const name of ['PORT', 'DATABASE_URL'])
     expect(said.stderr).toMatch(new RegExp(`^  ${name}: is required$`, 'm'));
+  expect(said.stderr).toMatch(/^ {2}WALLET_KEYSTORE: is required, with WALLET_PASSPHRASE_FILE/m);
   expect(said.stderr).toMatch(/^ {2}GATEWAY_PUBLIC_KEY: is required since this release/m);
 });
 
-test('the command’s image makes the secrets of an .env', async () => {
-  const said = await shell('docker', ['run', '--rm', '--interactive', imageOf('cli'), 'env'], {
-    input: readFileSync(new URL('../../.env.example', import.meta.url), 'utf8'),
-  });
-  expect(said.code).toBe(0);
-  expect(said.stdout).toMatch(/^LEDGER_NATS_PASSWORD=[0-9a-f]{64}$/m);
-  expect(said.stdout).toMatch(/^WALLET_SEED=(?:[a-z]+ ){23}[a-z]+$/m);
+test('the command’s image makes a keystore that only its own user reads, and the secrets of an .env', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'quittance-wallet-'));
+  try {
+    // As an operator's `sudo install -d -m 700 -o 10001 wallet`.
+    const folder = join(dir, 'wallet');
+    mkdirSync(folder, { mode: 0o700 });
+    const volume = (mode: string) => ['--volume', `${folder}:/app/wallet${mode}`];
+    const asRoot = ['run', '--rm', '--user', '0', '--entrypoint', 'node', ...volume('')];
+    const inFolder = (script: string) => must('docker', [...asRoot, imageOf('cli'), '--eval', script]);
+    await inFolder(`process.getBuiltinModule('node:fs').chownSync('/app/wallet', 10001, 10001)`);
+    const command = (input: string, mode: string, ...args: string[]) =>
+      shell(
+        'docker',
+        ['run', '--rm', '--interactive', '--network', 'none', ...volume(mode), imageOf('cli'), ...args],
+        {
+          input,
+        },
+      );
+    const phrase = `${'abandon '.repeat(11)}about`;
+    const wallet = await command(phrase, '', 'wallet', 'init', '--phrase-file', '-');
+    expect(wallet).toMatchObject({ code: 0, stdout: expect.not.stringContaining('abandon') });
+    const modes = await inFolder(
+      `const fs = process.getBuiltinModule('node:fs'); for (const name of fs.readdirSync('wallet')) console.log(name, (fs.statSync('wallet/' + name).mode & 0o777).toString(8))`,
+    );
+    expect(modes).toBe('keystore.json 600\npassphrase 600\n');
+    const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
+    const said = await command(example, ':ro', 'env');
+    expect(said.code).toBe(0);
+    expect(said.stdout).toMatch(/^LEDGER_NATS_PASSWORD=[0-9a-f]{64}$/m);
+    expect(said.stdout).toMatch(/^WALLET_KEYSTORE=wallet\/keystore.json$/m);
+    expect(said.stdout).toMatch(/^BITCOIN_XPUB=xpub/m);
+    expect(said.stdout).not.toContain('abandon');
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
 });

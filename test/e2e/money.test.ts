@@ -238,7 +238,7 @@ test('public keys of other words than those of payouts are named; those of its o
     ETHEREUM_XPUB: openWallet(otherSeed).accountXpub,
   };
   const said = Object.keys(keys).map(
-    (name) => new RegExp(`${name} and the WALLET_SEED of payouts do not belong together`),
+    (name) => new RegExp(`${name} and the recovery phrase of payouts do not belong together`),
   );
   expect(await startedWith('invoices', keys, said)).toEqual({ ready: 200 });
   const known = await quittance.db.rows('select chain from payouts.known_hot_wallets order by chain');
@@ -246,7 +246,7 @@ test('public keys of other words than those of payouts are named; those of its o
 });
 
 test('a seed of another wallet is named, and ends payouts', async () => {
-  const said = /WALLET_SEED belongs to the hot wallet \w+, this database was used with/;
+  const said = /the recovery phrase belongs to the hot wallet \w+, this database was used with/;
   expect(await startedWith('payouts', { WALLET_SEED: otherSeed }, [said])).toEqual({ code: 1 });
 });
 

@@ -202,8 +202,11 @@ test(
   async () => {
     expect(await quittance(['--help'])).toMatch(/^Usage: quittance /);
     const example = readFileSync(installed('quittance/.env.example'), 'utf8');
+    const phrase = `${'abandon '.repeat(11)}about`;
+    await quittance(['wallet', 'init', '--phrase-file', '-'], { input: phrase });
     const filled = await quittance(['init', '--proxy', 'none'], { input: example });
-    expect(filled).toMatch(/^WALLET_SEED="?(?:[a-z]+ ){11,23}[a-z]+"?$/m);
+    expect(filled).toMatch(/^WALLET_KEYSTORE=wallet\/keystore.json$/m);
+    expect(filled).toMatch(/^BITCOIN_XPUB=xpub/m);
     postgres = await startPostgres({ dataDir: join(dir, 'postgres'), port: 0, settings: { fsync: 'off' } });
     const passwords = services.map((service) => [`${service.toUpperCase()}_DATABASE_PASSWORD`, 'secret']);
     const given = { env: { DATABASE_URL_ADMIN: postgres.url, ...Object.fromEntries(passwords) } };

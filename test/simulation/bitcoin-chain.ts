@@ -7,7 +7,7 @@ import {
 import type { Block, ChainReader, PendingLook } from '@quittance/chains/chain';
 import { units } from '@quittance/shared/money';
 import { BitcoinNet, type BtcBlock } from './bitcoin-net.ts';
-import { type BitcoinView, NETWORK, paymentsOf, senderOf } from './bitcoin-sender.ts';
+import { type BitcoinView, NETWORK, paymentsOf, senderOf, signerOf } from './bitcoin-sender.ts';
 import type { Ask, SimChain, SimChainOptions } from './chain.ts';
 
 const UNIT = 1_000_000n;
@@ -73,6 +73,7 @@ export function createBitcoinChain({ random, now }: SimChainOptions): SimChain<'
 
     reader: (ask) => readerOf(net, ask),
     sender: (ask) => senderOf(view, ask),
+    signer: signerOf(wallet),
 
     depositAddress: (index) => wallet.address('deposit', index),
     hotAddress: wallet.hotAddress,

@@ -1,4 +1,5 @@
 import type { BitcoinSender } from '@quittance/chains/bitcoin/sender';
+import type { BitcoinSigner } from '@quittance/chains/bitcoin/signer';
 import { type SignedSpend, type Spend, selectUtxos } from '@quittance/chains/bitcoin/spend';
 import type { BitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import type { Broadcast, Payment, TransactionStatus } from '@quittance/chains/chain';
@@ -24,6 +25,12 @@ export const paymentsOf = ({ hash, outputs }: BtcTransaction): Payment[] =>
 
 export type BitcoinView = { net: BitcoinNet; wallet: BitcoinWallet; feeRate: () => bigint };
 
+/** Signs with words in place of keys. */
+export const signerOf = (wallet: BitcoinWallet): BitcoinSigner => ({
+  addresses: wallet,
+  signSpend: async (spend) => signed(wallet, spend),
+});
+
 export function senderOf({ net, wallet, feeRate }: BitcoinView, ask: Ask): BitcoinSender {
   return {
     chain: 'bitcoin',
@@ -36,7 +43,6 @@ export function senderOf({ net, wallet, feeRate }: BitcoinView, ask: Ask): Bitco
     estimatedFee: () => ask('usualCost', () => units(USUAL_VIRTUAL_BYTES * feeRate())),
     feeRate: () => ask('feeRate', feeRate),
     selectUtxos: (order) => selectUtxos(NETWORK, wallet, order),
-    signSpend: (spend) => signed(wallet, spend),
     replacementFee: (txHash, virtualBytes) =>
       ask('replacementFee', () => net.replacementFee(txHash, virtualBytes)),
     broadcast: (raw) => askToBroadcast(ask, (): Broadcast => net.take(readBytes(raw))),

@@ -1,5 +1,5 @@
 import type { Broadcast, ChainReader } from '@quittance/chains/chain';
-import type { SenderOf } from '@quittance/chains/registry';
+import type { SenderOf, SignerOf } from '@quittance/chains/registry';
 import type { AssetSymbol, ChainKind, ChainOf } from '@quittance/shared/assets';
 
 /**
@@ -74,8 +74,10 @@ export type SimChain<K extends ChainKind = ChainKind> = {
 
   /** One process' view. Made again whenever a process is started. */
   reader(ask: Ask): ChainReader;
-  /** One process' view, with the keys of the one wallet there is. Made again whenever a process is started. */
+  /** One process' view. Made again whenever a process is started. */
   sender(ask: Ask): SenderOf<K>;
+  /** With the keys of the one wallet there is. */
+  readonly signer: SignerOf<K>;
 
   /** The address of a derivation index, as the invoices service gives it out. */
   depositAddress(index: number): string;

@@ -32,7 +32,7 @@ async function bitcoinPayout(fee = 1_000n) {
   const utxos = outputs.map((one): Utxo => ({ ...one, branch: 'hot', index: 0 }));
   const to = chain.recipient(1);
   const order = (of: readonly Utxo[], paid: bigint, recipient = to) =>
-    sender.signSpend({
+    chain.signer.signSpend({
       utxos: [...of],
       recipients: [{ to: recipient, amount: units(1_000_000n) }],
       change: {
@@ -41,7 +41,7 @@ async function bitcoinPayout(fee = 1_000n) {
       },
       fee: units(paid),
     });
-  return { ...environment, utxos, to, order, signed: order(utxos.slice(0, 1), fee) };
+  return { ...environment, utxos, to, order, signed: await order(utxos.slice(0, 1), fee) };
 }
 
 describe('the simulated Bitcoin', () => {
@@ -87,8 +87,8 @@ describe('the simulated Bitcoin', () => {
 
   it('takes an output once, the dearer in place of the cheaper, and never what was beaten', async () => {
     const { chain, sender, utxos, order, signed, to, paidTo } = await bitcoinPayout();
-    const cheap = order(utxos.slice(0, 1), 1_100n, chain.recipient(2));
-    const dear = order(utxos.slice(0, 1), 5_000n, chain.recipient(3));
+    const cheap = await order(utxos.slice(0, 1), 1_100n, chain.recipient(2));
+    const dear = await order(utxos.slice(0, 1), 5_000n, chain.recipient(3));
     expect(await sender.broadcast(signed.raw)).toBe('accepted');
     expect(await sender.broadcast(cheap.raw)).toBe('rejected');
     expect(await sender.replacementFee(signed.txHash, signed.virtualBytes)).toBe(
@@ -190,7 +190,7 @@ describe('the simulated Solana', () => {
   it('takes nothing any more once its time is over, which proves it expired', async () => {
     const { chain, sender, order, to } = await solana();
     const final = await sender.finalizedHeight();
-    const signed = await sender.signTransfer(await order());
+    const signed = await chain.signer.signTransfer(await order());
     chain.mine(LIFETIME + FINAL_LAG);
     expect(await sender.nonInclusion(signed.txHash, signed.validToHeight, final)).toBe('unproven');
     chain.mine();
@@ -203,13 +203,13 @@ describe('the simulated Solana', () => {
 
   it('takes the same bytes once, and other bytes for the same payment as well', async () => {
     const { chain, sender, order, to } = await solana();
-    const signed = await sender.signTransfer(await order());
+    const signed = await chain.signer.signTransfer(await order());
     await sender.broadcast(signed.raw);
     chain.mine();
     await sender.broadcast(signed.raw);
     chain.mine();
     expect(chain.balance('SOL', to)).toBe(SOL);
-    await sender.broadcast((await sender.signTransfer(await order())).raw);
+    await sender.broadcast((await chain.signer.signTransfer(await order())).raw);
     chain.mine(1 + FINAL_LAG);
     expect(chain.balance('SOL', to)).toBe(2n * SOL);
     expect(await sender.status(signed.txHash)).toMatchObject({
@@ -223,7 +223,7 @@ describe('the simulated Solana', () => {
   it('may drop a block that is not final, with what was built on it', async () => {
     const { chain, sender, order, to } = await solana();
     chain.mine();
-    const signed = await sender.signTransfer(await order());
+    const signed = await chain.signer.signTransfer(await order());
     await sender.broadcast(signed.raw);
     chain.mine();
     expect(await sender.status(signed.txHash)).toEqual({ state: 'pending' });
@@ -238,8 +238,8 @@ describe('the simulated Solana', () => {
     chain.fundHot('USDC_SOL', 50n);
     await expect(sender.tryTransfer(await order(3n * SOL))).rejects.toThrow('less SOL');
     expect(await sender.tryTransfer(await order(10n))).toBe('refused');
-    const paid = await sender.signTransfer(await order(20n, 'USDC_SOL'));
-    const failing = await sender.signTransfer(await order(90n, 'USDC_SOL'));
+    const paid = await chain.signer.signTransfer(await order(20n, 'USDC_SOL'));
+    const failing = await chain.signer.signTransfer(await order(90n, 'USDC_SOL'));
     for (const { raw } of [paid, failing]) await sender.broadcast(raw);
     chain.mine(1 + FINAL_LAG);
     expect(chain.balance('USDC_SOL', to)).toBe(20n);

@@ -31,6 +31,8 @@ export type Wiring = {
   reader?: (reader: ChainReader) => ChainReader;
   /** The kind's own sender comes in and goes out. */
   sender?: <T extends ChainSender>(sender: T) => T;
+  /** The kind's own signer, likewise; with the sender of the same replica. */
+  signer?: <T extends object>(signer: T, sender: ChainSender) => T;
   /** The text of the statement that reads what is exported. */
   readonly files: Map<ExportedFile, (text: string) => string>;
   /** In place of what is answered over HTTP, by method and path. */

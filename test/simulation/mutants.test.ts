@@ -22,14 +22,14 @@ describe('the mutants', () => {
     (_name, mutant) => {
       const wiring = emptyWiring();
       mutant.apply(wiring);
-      const { sql, files, db, bus, clock, routes, steps, reader, sender } = wiring;
+      const { sql, files, db, bus, clock, routes, steps, reader, sender, signer } = wiring;
       const ports = [db, bus, clock, steps].flatMap((wraps) => Object.values(wraps));
       expect(
         sql.size +
           files.size +
           routes.size +
           ports.length +
-          [reader, sender].filter((wrap) => wrap !== undefined).length,
+          [reader, sender, signer].filter((wrap) => wrap !== undefined).length,
       ).toBeGreaterThan(0);
       for (const name of sql.keys()) {
         const [service = '', statement = ''] = name.split('.');

@@ -226,6 +226,7 @@ function startPayouts(common: Common): Replica {
     kind: chain.kind,
     chain: chain.chain,
     sender: sender as SenderOf<typeof chain.kind>,
+    signer: wiring.signer?.(chain.signer, sender) ?? chain.signer,
     signingPause: { reason: undefined },
     assets: chain.assets,
     checkAddress: chain.checkAddress,
@@ -266,11 +267,8 @@ function startPayouts(common: Common): Replica {
   });
   if (environment.hasLateFunds)
     workers.set('automatic', () => runAutomaticPayouts({ ...ports, quotes: quotesOf(environment) }));
-  return {
-    workers,
-    payouts: ports,
-    routes: payoutRoutes({ ...ports, quotes: quotesOf(environment) }, wiring),
-  };
+  const quoted = { ...ports, quotes: quotesOf(environment) };
+  return { workers, payouts: ports, routes: payoutRoutes(quoted, wiring) };
 }
 
 function startLedger(common: Common): Replica {

@@ -6,7 +6,7 @@ import { units } from '@quittance/shared/money';
 import type { Ask, SimChain, SimChainOptions } from './chain.ts';
 import { address, DEPOSIT, HOT, ours } from './solana-addresses.ts';
 import { FINAL_LAG, isOurs, SolanaNet, type SolBlock, type SolMined } from './solana-net.ts';
-import { type SolanaView, senderOf } from './solana-sender.ts';
+import { type SolanaView, senderOf, signerOf } from './solana-sender.ts';
 
 /** Millionths of a lamport for each unit of work: what a node advises, and what blocks then ask for. */
 const PRICES = {
@@ -39,6 +39,7 @@ export function createSolanaChain({ random, now }: SimChainOptions): SimChain<'s
 
     reader: (ask) => readerOf(net, ask),
     sender: (ask) => senderOf(view, ask),
+    signer: signerOf(hot),
 
     depositAddress: (index) => address(DEPOSIT, index),
     hotAddress: hot,

@@ -1,5 +1,6 @@
 import type { TransactionStatus } from '@quittance/chains/chain';
 import type { SolanaSender } from '@quittance/chains/solana/sender';
+import type { SolanaSigner } from '@quittance/chains/solana/signer';
 import { feeOf, feesAt, type Lifetime, type SolanaTransferOrder } from '@quittance/chains/solana/transaction';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { units } from '@quittance/shared/money';
@@ -21,6 +22,53 @@ export type SolanaView = {
   random: () => number;
   priorityFee: () => bigint;
 };
+
+/** Signs with words in place of keys. */
+export function signerOf(hot: string): SolanaSigner {
+  return {
+    addresses: { hotAddress: hot, depositAddress: (index) => address(DEPOSIT, index) },
+    signTransfer: async (order) => signed(transferOf(hot, order), order.lifetime),
+    async signNativeSweep({ index, balance: all, feeFrom, lifetime, priorityFee: price }) {
+      const from = address(DEPOSIT, index);
+      const isPaidByHot = feeFrom === 'hot';
+      const fee = feesAt(price).sweep.native[feeFrom];
+      const amount = isPaidByHot ? all : all - fee;
+      return signed(
+        {
+          transaction: {
+            signers: isPaidByHot ? [hot, from] : [from],
+            blockhash: lifetime.blockhash,
+            moves: [{ asset: 'SOL', from, to: hot, amount }],
+            opens: [],
+            fee,
+            priorityFee: isPaidByHot ? price : 0n,
+          },
+          rentMax: 0n,
+        },
+        lifetime,
+      );
+    },
+    async signTokenSweep({ asset, index, accounts, tokenAccountRent, lifetime, priorityFee: price }) {
+      const from = address(DEPOSIT, index);
+      const work = TOKEN_SWEEP_UNITS + accounts.length * TOKEN_ACCOUNT_UNITS;
+      const amount = accounts.reduce((sum, one) => sum + one.amount, 0n);
+      return signed(
+        {
+          transaction: {
+            signers: [hot, from],
+            blockhash: lifetime.blockhash,
+            moves: [{ asset, from, to: hot, amount }],
+            opens: [{ asset, owner: hot }],
+            fee: feeOf(2, work, price),
+            priorityFee: price,
+          },
+          rentMax: tokenAccountRent,
+        },
+        lifetime,
+      );
+    },
+  };
+}
 
 export function senderOf({ net, hot, unforeseen, random, priorityFee }: SolanaView, ask: Ask): SolanaSender {
   const balance = (asset: AssetSymbol, owner: string) => units(net.balance(asset, owner, 'finalized'));
@@ -69,46 +117,6 @@ export function senderOf({ net, hot, unforeseen, random, priorityFee }: SolanaVi
       if (first) return 'works';
       await ask('balances', () => assertHotHas(order));
       return (await ask('simulate', () => trial(order))) === true ? 'works' : 'refused';
-    },
-    signTransfer: async (order) => signed(transferOf(hot, order), order.lifetime),
-    async signNativeSweep({ index, balance: all, feeFrom, lifetime, priorityFee: price }) {
-      const from = address(DEPOSIT, index);
-      const isPaidByHot = feeFrom === 'hot';
-      const fee = feesAt(price).sweep.native[feeFrom];
-      const amount = isPaidByHot ? all : all - fee;
-      return signed(
-        {
-          transaction: {
-            signers: isPaidByHot ? [hot, from] : [from],
-            blockhash: lifetime.blockhash,
-            moves: [{ asset: 'SOL', from, to: hot, amount }],
-            opens: [],
-            fee,
-            priorityFee: isPaidByHot ? price : 0n,
-          },
-          rentMax: 0n,
-        },
-        lifetime,
-      );
-    },
-    async signTokenSweep({ asset, index, accounts, tokenAccountRent, lifetime, priorityFee: price }) {
-      const from = address(DEPOSIT, index);
-      const work = TOKEN_SWEEP_UNITS + accounts.length * TOKEN_ACCOUNT_UNITS;
-      const amount = accounts.reduce((sum, one) => sum + one.amount, 0n);
-      return signed(
-        {
-          transaction: {
-            signers: [hot, from],
-            blockhash: lifetime.blockhash,
-            moves: [{ asset, from, to: hot, amount }],
-            opens: [{ asset, owner: hot }],
-            fee: feeOf(2, work, price),
-            priorityFee: price,
-          },
-          rentMax: tokenAccountRent,
-        },
-        lifetime,
-      );
     },
     tokenAccounts: (asset, index) =>
       ask('tokenAccounts', () => {

@@ -30,6 +30,7 @@ import {
   tokenRevoke,
   tokenRotate,
 } from './token-commands.ts';
+import { addWalletCommands } from './wallet-command-line.ts';
 
 const examples = `
 Examples:
@@ -65,6 +66,7 @@ export function commandLine(around: Surroundings, output: Output): Command {
   addOperatorCommands(program, line);
   addMerchantCommands(program, line);
   addInstallation(program, line);
+  addWalletCommands(program, line);
   addFormerNames(program, line);
   return program;
 }
@@ -154,7 +156,7 @@ function addInstallation(program: Command, { around, prints, writes }: Line): vo
     )
     .addHelpText(
       'after',
-      '\nReads the file on standard input and writes the filled file to standard output. Settings with a value keep it.\nPasswords, secrets and the key pair of the gateway are random. WALLET_SEED becomes the recovery phrase of a new wallet: keep a copy offline. The XPUBs\nand the addresses of the hot wallets, which stand in a comment, are derived from it. An XPUB that does not belong to\nWALLET_SEED is refused. For --proxy, uniquelocal is a proxy on this machine or in its private network, none is no proxy.\n\nExamples:\n  $ npx quittance init --proxy none < .env.example > .env\n',
+      '\nReads the file on standard input and writes the filled file to standard output. Settings with a value keep it.\nPasswords, secrets and the key pair of the gateway are random. `quittance wallet init` makes the keystore, which this command opens: the XPUBs\nand the addresses of the hot wallets, which stand in a comment, are derived from its recovery phrase. An XPUB of another phrase is\nrefused. For --proxy, uniquelocal is a proxy on this machine or in its private network, none is no proxy.\n\nExamples:\n  $ npx quittance init --proxy none < .env.example > .env\n',
     )
     .action(writes(({ proxy }: { proxy?: string }) => initEnv(around, proxy)));
   leaf(program, 'migrate', 'create or update the roles, schemas and tables of all services')

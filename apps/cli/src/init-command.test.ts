@@ -1,7 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { depositAddresses as bitcoinAddresses, openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { depositAddresses as evmAddresses, openWallet as openEvmWallet } from '@quittance/chains/evm/wallet';
+import { encryptPhrase, writeSecretFile } from '@quittance/chains/keystore';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
 import { newGatewayKeys, publicKeyOf } from '@quittance/shared/gateway-keys';
 import { run } from './run.ts';
@@ -9,11 +12,18 @@ import { run } from './run.ts';
 const EXAMPLE = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
 const WORDS = 'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';
 
+/** A folder with the keystore of WORDS, as `wallet init` leaves it. */
+const dir = mkdtempSync(join(tmpdir(), 'quittance-init-'));
+mkdirSync(join(dir, 'wallet'));
+writeSecretFile(join(dir, 'wallet/keystore.json'), encryptPhrase(WORDS, 'a passphrase', { n: 2 ** 14 }));
+writeSecretFile(join(dir, 'wallet/passphrase'), 'a passphrase\n');
+afterAll(() => rmSync(dir, { recursive: true }));
+
 async function filled(env: string | undefined, ...more: string[]) {
   let [out, err] = ['', ''];
   const code = await run(['init', ...more], {
     env: {},
-    cwd: '/',
+    cwd: dir,
     out: (text) => (out += text),
     err: (text) => (err += text),
     input: async () => env,
@@ -59,14 +69,17 @@ test('the example becomes an .env that lacks nothing but the nodes, and says no 
   expect(publicKeyOf(after['GATEWAY_PRIVATE_KEY'] ?? '')).toBe(after['GATEWAY_PUBLIC_KEY']);
   expect(after['WEBHOOKS_SIGNING_KEY']).toMatch(/^whsk_[A-Za-z0-9+/]{43}=$/);
 
-  const phrase = after['WALLET_SEED'] ?? '';
-  expect(phrase.split(' ')).toHaveLength(24);
+  expect(after).toMatchObject({
+    WALLET_KEYSTORE: 'wallet/keystore.json',
+    WALLET_PASSPHRASE_FILE: 'wallet/passphrase',
+  });
+  expect(out).not.toMatch(/abandon|a passphrase/);
   expect(bitcoinAddresses('mainnet', after['BITCOIN_XPUB'] ?? '').at(3)).toBe(
-    openBitcoinWallet('mainnet', phrase).address('deposit', 3),
+    openBitcoinWallet('mainnet', WORDS).address('deposit', 3),
   );
-  expect(evmAddresses(after['ETHEREUM_XPUB'] ?? '').at(3)).toBe(openEvmWallet(phrase).depositAddress(3));
+  expect(evmAddresses(after['ETHEREUM_XPUB'] ?? '').at(3)).toBe(openEvmWallet(WORDS).depositAddress(3));
   expect(out).toContain(
-    `Bitcoin ${openBitcoinWallet('mainnet', phrase).hotAddress}, Ethereum and its kin ${openEvmWallet(phrase).hotAddress}, Solana ${openSolanaWallet(phrase).hotAddress}\nWALLET_SEED=`,
+    `Bitcoin ${openBitcoinWallet('mainnet', WORDS).hotAddress}, Ethereum and its kin ${openEvmWallet(WORDS).hotAddress}, Solana ${openSolanaWallet(WORDS).hotAddress}\nWALLET_KEYSTORE=`,
   );
 });
 
@@ -87,20 +100,45 @@ test('what has a value keeps it, and a file that was filled stays as it is', asy
 
 const OTHER_WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 
-/** The example, filled, and a line of it changed afterwards. */
-async function filledThen(name: string, value: string): Promise<string> {
-  const { out } = await filledExample;
-  return out.replace(new RegExp(`^${name}=.*$`, 'm'), `${name}=${value}`);
-}
+test('an .env of a former release keeps its words, and one without them takes the keystore', async () => {
+  const former = `BITCOIN_XPUB=\nWALLET_SEED=${OTHER_WORDS}\nWALLET_KEYSTORE=\nWALLET_PASSPHRASE_FILE=\n`;
+  const { code, out } = await filled(former);
+  expect(code).toBe(0);
+  expect(settings(out)).toEqual({
+    BITCOIN_XPUB: openBitcoinWallet('mainnet', OTHER_WORDS).accountXpub,
+    WALLET_SEED: OTHER_WORDS,
+    WALLET_KEYSTORE: '',
+    WALLET_PASSPHRASE_FILE: '',
+  });
+  // Its words are in the keystore now, and the line with them is gone.
+  const moved = await filled('# The hot wallets of these words, which pay out: …\nWALLET_KEYSTORE=\n');
+  expect(moved.out).toMatch(
+    /^# The hot wallets of the recovery phrase, .*\nWALLET_KEYSTORE=wallet\/keystore.json\n$/,
+  );
+  const both = await filled(`WALLET_SEED=${OTHER_WORDS}\nWALLET_KEYSTORE=wallet/keystore.json\n`);
+  expect(both).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringMatching('^WALLET_SEED and WALLET_KEYSTORE: '),
+  });
+  const none = await filled('WALLET_SEED=\n');
+  expect(none).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringMatching('^WALLET_SEED is empty and no longer'),
+  });
+});
 
-test('words that were changed after the public keys were made are refused, and which lines, and what to do', async () => {
-  const changed = await filledThen('WALLET_SEED', WORDS);
+test('public keys of another phrase than the keystore’s are refused, and which lines, and what to do', async () => {
+  const { out: example } = await filledExample;
+  const xpub = openBitcoinWallet('mainnet', OTHER_WORDS).accountXpub;
+  const changed = example.replace(/^BITCOIN_XPUB=.*$/m, `BITCOIN_XPUB=${xpub}`);
   const refused = await filled(changed);
   expect(refused).toMatchObject({ code: 1, out: '' });
   expect(refused.err).toBe(
-    'BITCOIN_XPUB and ETHEREUM_XPUB: not of the words in WALLET_SEED, which could not spend what is paid there. ' +
-      'Put in the words they are of, or empty these lines and they are filled anew; ' +
-      'addresses already given out need the old words.\n',
+    'BITCOIN_XPUB: not of the recovery phrase in WALLET_KEYSTORE, which could not spend what is paid there. ' +
+      'Give the phrase they are of, or empty these lines and they are filled anew; ' +
+      'addresses already given out need the old phrase.\n',
   );
 
   const emptied = changed.replace(/^((?:BITCOIN|ETHEREUM)_XPUB)=.*$/gm, '$1=');
@@ -109,8 +147,32 @@ test('words that were changed after the public keys were made are refused, and w
   expect(settings(out)).toMatchObject({
     BITCOIN_XPUB: openBitcoinWallet('mainnet', WORDS).accountXpub,
     ETHEREUM_XPUB: openEvmWallet(WORDS).accountXpub,
-    WALLET_SEED: WORDS,
   });
+});
+
+test.each([
+  [
+    'a keystore that is not there',
+    'WALLET_KEYSTORE=none.json\n',
+    'WALLET_KEYSTORE: there is no file none.json.',
+  ],
+  [
+    'a passphrase that is not there',
+    'WALLET_KEYSTORE=\nWALLET_PASSPHRASE_FILE=none\n',
+    'WALLET_PASSPHRASE_FILE: there is no file none.',
+  ],
+  [
+    'a file that is no keystore',
+    'WALLET_KEYSTORE=wallet/passphrase\n',
+    'wallet/passphrase: this is no keystore of this release: not JSON.',
+  ],
+  [
+    'a passphrase of another keystore',
+    'WALLET_KEYSTORE=\nWALLET_PASSPHRASE_FILE=wallet/keystore.json\n',
+    'the passphrase is not the one of this keystore',
+  ],
+])('%s is refused', async (_what, env, why) => {
+  expect(await filled(env)).toMatchObject({ code: 1, out: '', err: expect.stringContaining(why) });
 });
 
 test.each(['BITCOIN', 'ETHEREUM', 'BASE', 'POLYGON'])(
@@ -126,12 +188,7 @@ test.each(['BITCOIN', 'ETHEREUM', 'BASE', 'POLYGON'])(
   },
 );
 
-test('no recovery phrase is created when the public keys are there, and without a file for one they stay', async () => {
-  const refused = await filled(await filledThen('WALLET_SEED', ''));
-  expect(refused).toMatchObject({ code: 1, out: '' });
-  expect(refused.err).toMatch(
-    /^WALLET_SEED is empty, and new words cannot be those of BITCOIN_XPUB and ETHEREUM_XPUB\. .*\n$/,
-  );
+test('without a place for a wallet, public keys stay', async () => {
   const withoutPlace = `ETHEREUM_XPUB=${openEvmWallet(WORDS).accountXpub}\n`;
   expect(await filled(withoutPlace)).toMatchObject({ code: 0, out: withoutPlace });
 });

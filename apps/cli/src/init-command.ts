@@ -1,14 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { bitcoinNetworks } from '@quittance/chains/bitcoin/network';
-import { depositAddresses as bitcoinAddresses, openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
-import { depositAddresses as evmAddresses, openWallet as openEvmWallet } from '@quittance/chains/evm/wallet';
-import { isRecoveryPhrase, newRecoveryPhrase } from '@quittance/chains/keys';
-import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
+import { existsSync } from 'node:fs';
+import { isRecoveryPhrase } from '@quittance/chains/keys';
+import { openKeystore, readPassphrase } from '@quittance/chains/keystore';
 import { newGatewayKeys, publicKeyOf } from '@quittance/shared/gateway-keys';
 import { reason } from '@quittance/shared/logger';
-import { z } from 'zod';
 import type { Outcome } from './outcome.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
+import {
+  isOfWallet,
+  KEYSTORE,
+  PASSPHRASE_FILE,
+  USUAL_KEYSTORE,
+  USUAL_PASSPHRASE_FILE,
+  type WalletKeys,
+  walletFile,
+  walletKeysOf,
+  XPUBS,
+} from './wallet-keys.ts';
 
 const SETTING = /^([A-Z][A-Z0-9_]*)=(.*)$/;
 const SECRET_NAME = /(?:_PASSWORD|^CLAIM_LINKS_SECRET|^WEBHOOK_SECRETS_KEY)$/;
@@ -20,9 +28,8 @@ const CLAIM_LINKS = 'CLAIM_LINKS_SECRET';
 /** Its name in a former release. With another value, repeated requests would be answered without their claim link. */
 const FORMER_CLAIM_LINKS = 'IDENTITY_SECRET';
 const PHRASE = 'WALLET_SEED';
-const BITCOIN_XPUB = 'BITCOIN_XPUB';
-const EVM_XPUBS = ['ETHEREUM_XPUB', 'BASE_XPUB', 'POLYGON_XPUB'];
-const ADDRESSES = '# The hot wallets of these words, which pay out:';
+const ADDRESSES = '# The hot wallets of the recovery phrase, which pay out:';
+const FORMER_ADDRESSES = '# The hot wallets of these words, which pay out:';
 
 const PROXIES = 'TRUSTED_PROXIES';
 /** What one writes into that setting; whether it is an address the gateway says when it starts. */
@@ -31,15 +38,11 @@ const PROXY_QUESTION = `${PROXIES} is empty. Is a proxy or load balancer in fron
 Say which by --proxy: uniquelocal (on this machine, or in a private network beside it), its addresses or networks such as 203.0.113.7,10.0.0.0/8, or none.
 `;
 
-/** As docker-compose.yml has it where none is given. */
-const USUAL_NETWORK = 'mainnet';
-const networkSchema = z.enum(bitcoinNetworks);
-
 /**
- * A compose .env with what it lacks and can be made: secrets, the words of the wallet, and what is derived from those.
- * What has a value keeps it, and public keys that are not of the words end it: nobody could spend what is paid to them.
+ * A compose .env with what it lacks and can be made: secrets, where the keystore is, and what is derived from its recovery
+ * phrase. What has a value keeps it, and public keys of another phrase end it: nobody could spend what is paid to them.
  */
-export async function initEnv({ input, err }: Surroundings, proxy?: string): Promise<Outcome> {
+export async function initEnv({ input, err, cwd }: Surroundings, proxy?: string): Promise<Outcome> {
   const given = await input?.();
   if (given === undefined || given.trim() === '')
     throw new CommandError('Which settings? Give it a file: quittance init < .env.example > .env');
@@ -50,19 +53,21 @@ export async function initEnv({ input, err }: Surroundings, proxy?: string): Pro
     if (name !== undefined && value !== undefined) values.set(name, unquoted(value));
   }
 
-  const wallets = walletsOf(values);
-  if (wallets !== undefined) refuseStrangeKeys(values, wallets);
-  const made = madeFor(values, wallets);
+  const phrase = phraseFor(values, cwd);
+  const wallet = phrase && walletKeysOf(phrase.text, values.get('BITCOIN_NETWORK'));
+  if (wallet !== undefined) refuseStrangeKeys(values, wallet, phrase?.from ?? '');
+  const made = madeFor(values, wallet);
+  const walletLine = phrase?.from;
   if (proxy !== undefined) made.set(PROXIES, proxyFor(values, proxy));
   const filled: string[] = [];
   const text = lines
-    .filter((line) => !line.startsWith(ADDRESSES))
+    .filter((line) => !line.startsWith(ADDRESSES) && !line.startsWith(FORMER_ADDRESSES))
     .flatMap((line) => {
       const name = SETTING.exec(line)?.[1];
       const value = name !== undefined && values.get(name) === '' ? made.get(name) : undefined;
       if (name !== undefined && value !== undefined) filled.push(name);
       const settled = value === undefined ? line : `${name}=${value}`;
-      return name === PHRASE && wallets !== undefined ? [hotWallets(wallets), settled] : [settled];
+      return name === walletLine && wallet !== undefined ? [hotWallets(wallet), settled] : [settled];
     })
     .join('\n');
   err(filled.length === 0 ? 'Nothing was empty that could be filled.\n' : `Filled: ${filled.join(', ')}.\n`);
@@ -85,57 +90,58 @@ function proxyFor(values: ReadonlyMap<string, string>, proxy: string): string {
 
 const unquoted = (value: string): string => value.trim().replace(/^(["'])(.*)\1$/, '$2');
 
-type Wallets = NonNullable<ReturnType<typeof walletsOf>>;
+/** The setting that the recovery phrase comes from. */
+type Phrase = { from: string; text: string };
 
-/** Those of the words in the file, or of new ones; none where it has no place for words. */
-function walletsOf(values: ReadonlyMap<string, string>) {
-  const given = values.get(PHRASE);
-  if (given === undefined) return undefined;
-  const phrase = given || newRecoveryPhrase(24);
-  // Without them: they are every key.
-  if (!isRecoveryPhrase(phrase))
-    throw new CommandError(`${PHRASE}: this is not a BIP-39 recovery phrase of 12 or 24 words.`);
-  const network = networkSchema.safeParse(values.get('BITCOIN_NETWORK') || USUAL_NETWORK);
-  // The keys of another network than is meant would be given out as addresses.
-  if (!network.success)
-    throw new CommandError(`BITCOIN_NETWORK: must be one of ${bitcoinNetworks.join(', ')}.`);
-  return {
-    phrase,
-    isNew: given === '',
-    network: network.data,
-    bitcoin: openBitcoinWallet(network.data, phrase),
-    evm: openEvmWallet(phrase),
-    solana: openSolanaWallet(phrase),
-  };
-}
-
-/** Throws when a public key in the file is not of these words: its addresses would be given out, and never spent from. */
-function refuseStrangeKeys(values: ReadonlyMap<string, string>, wallets: Wallets): void {
-  const given = [BITCOIN_XPUB, ...EVM_XPUBS].filter((name) => values.get(name));
-  const strange = given.filter((name) => !isOfWords(name, values.get(name) ?? '', wallets));
-  if (strange.length === 0) return;
-  const names = strange.join(' and ');
-  const why = wallets.isNew
-    ? `${PHRASE} is empty, and new words cannot be those of ${names}.`
-    : `${names}: not of the words in ${PHRASE}, which could not spend what is paid there.`;
-  throw new CommandError(
-    `${why} Put in the words they are of, or empty these lines and they are filled anew; addresses already given out need the old words.`,
-  );
-}
-
-/** By the addresses: the same key can be written in more than one way. */
-function isOfWords(name: string, xpub: string, { network, bitcoin, evm }: Wallets): boolean {
+/** Of the keystore that the file names, or the words in a former one; undefined where it has no place for either. */
+function phraseFor(values: ReadonlyMap<string, string>, cwd: string): Phrase | undefined {
+  const words = values.get(PHRASE);
+  if (words && values.get(KEYSTORE))
+    throw new CommandError(
+      `${PHRASE} and ${KEYSTORE}: remove ${PHRASE} when the keystore holds its words, otherwise empty ${KEYSTORE} and ${PASSPHRASE_FILE}.`,
+    );
+  if (words) {
+    // Without them: they are every key.
+    if (!isRecoveryPhrase(words))
+      throw new CommandError(`${PHRASE}: this is not a BIP-39 recovery phrase of 12 or 24 words.`);
+    return { from: PHRASE, text: words };
+  }
+  if (!values.has(KEYSTORE)) {
+    if (words === undefined) return undefined;
+    throw new CommandError(
+      `${PHRASE} is empty and no longer filled: a keystore is in its place. Take the lines ${KEYSTORE}= and ${PASSPHRASE_FILE}= from .env.example.`,
+    );
+  }
+  const keystore = values.get(KEYSTORE) || USUAL_KEYSTORE;
+  const passphraseFile = values.get(PASSPHRASE_FILE) || USUAL_PASSPHRASE_FILE;
+  const [path, passphrasePath] = [walletFile({ cwd }, keystore), walletFile({ cwd }, passphraseFile)];
+  for (const [name, file, at] of [
+    [KEYSTORE, keystore, path],
+    [PASSPHRASE_FILE, passphraseFile, passphrasePath],
+  ] as const)
+    if (!existsSync(at))
+      throw new CommandError(
+        `${name}: there is no file ${file}. \`quittance wallet init\` makes it, run that first.`,
+      );
   try {
-    return name === BITCOIN_XPUB
-      ? bitcoinAddresses(network, xpub).at(0) === bitcoin.address('deposit', 0)
-      : evmAddresses(xpub).at(0) === evm.depositAddress(0);
+    return { from: KEYSTORE, text: openKeystore(path, readPassphrase(passphrasePath)).reveal() };
   } catch (error) {
-    throw new CommandError(`${name}: ${reason(error)}`);
+    throw new CommandError(`${KEYSTORE}: ${reason(error)}.`);
   }
 }
 
+/** Throws when a public key in the file is of another phrase: its addresses would be given out, and never spent from. */
+function refuseStrangeKeys(values: ReadonlyMap<string, string>, wallet: WalletKeys, from: string): void {
+  const given = XPUBS.filter((name) => values.get(name));
+  const strange = given.filter((name) => !isOfWallet(name, values.get(name) ?? '', wallet));
+  if (strange.length === 0) return;
+  throw new CommandError(
+    `${strange.join(' and ')}: not of the recovery phrase in ${from}, which could not spend what is paid there. Give the phrase they are of, or empty these lines and they are filled anew; addresses already given out need the old phrase.`,
+  );
+}
+
 /** By setting, what it would be if it were empty. */
-function madeFor(values: ReadonlyMap<string, string>, wallets: Wallets | undefined): Map<string, string> {
+function madeFor(values: ReadonlyMap<string, string>, wallet: WalletKeys | undefined): Map<string, string> {
   const made = new Map<string, string>();
   for (const name of values.keys()) {
     if (SECRET_NAME.test(name)) made.set(name, randomBytes(SECRET_BYTES).toString('hex'));
@@ -146,10 +152,11 @@ function madeFor(values: ReadonlyMap<string, string>, wallets: Wallets | undefin
   made.set(GATEWAY_KEY, privateKey);
   made.set(GATEWAY_PUBLIC_KEYS, publicKey);
   made.set(SIGNING_KEY, `whsk_${randomBytes(SECRET_BYTES).toString('base64')}`);
-  if (wallets === undefined) return made;
-  made.set(PHRASE, wallets.phrase);
-  made.set(BITCOIN_XPUB, wallets.bitcoin.accountXpub);
-  for (const name of EVM_XPUBS) made.set(name, wallets.evm.accountXpub);
+  if (!values.get(PHRASE)) {
+    made.set(KEYSTORE, USUAL_KEYSTORE);
+    made.set(PASSPHRASE_FILE, USUAL_PASSPHRASE_FILE);
+  }
+  for (const [name, xpub] of wallet?.xpubs ?? []) made.set(name, xpub);
   return made;
 }
 
@@ -171,5 +178,5 @@ function gatewayKeysFor(values: ReadonlyMap<string, string>): { privateKey: stri
   return { privateKey, publicKey };
 }
 
-const hotWallets = ({ bitcoin, evm, solana }: Wallets): string =>
-  `${ADDRESSES} Bitcoin ${bitcoin.hotAddress}, Ethereum and its kin ${evm.hotAddress}, Solana ${solana.hotAddress}`;
+const hotWallets = ({ hotWallets: { bitcoin, evm, solana } }: WalletKeys): string =>
+  `${ADDRESSES} Bitcoin ${bitcoin}, Ethereum and its kin ${evm}, Solana ${solana}`;

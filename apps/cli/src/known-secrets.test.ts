@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { encryptPhrase, writeSecretFile } from '@quittance/chains/keystore';
 import { knownSecrets } from './known-secrets.ts';
 
 const nowhere = { cwd: '/' };
@@ -20,6 +21,28 @@ test('settings are secrets by their names, and passwords within URLs', () => {
     GATEWAY_PRIVATE_KEY: 'who is asking',
     WALLET_SEED: 'twelve words',
   });
+});
+
+test('the recovery phrase of a keystore and its passphrase are secrets, and where they are is none', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'quittance-secrets-'));
+  const phrase = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
+  try {
+    writeSecretFile(join(dir, 'keystore.json'), encryptPhrase(phrase, 'a passphrase', { n: 2 ** 14 }));
+    writeSecretFile(join(dir, 'passphrase'), 'a passphrase\n');
+    const env = {
+      DATABASE_URL_ADMIN: 'postgres://host/db',
+      WALLET_KEYSTORE: 'keystore.json',
+      WALLET_PASSPHRASE_FILE: 'passphrase',
+    };
+    expect(knownSecrets({ env, cwd: dir })).toEqual({
+      'the recovery phrase in WALLET_KEYSTORE': phrase,
+      WALLET_PASSPHRASE_FILE: 'a passphrase',
+    });
+    // Not searched for would look like not found.
+    expect(() => knownSecrets({ env, ...nowhere })).toThrow('WALLET_KEYSTORE: ENOENT');
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
 });
 
 test('keys are looked for in the path and the query of each URL of a node, words are none', () => {

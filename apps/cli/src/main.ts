@@ -13,6 +13,7 @@ process.exitCode = await run(process.argv.slice(2), {
   err: (said) => process.stderr.write(said),
   input: async () => (process.stdin.isTTY ? undefined : await text(process.stdin)),
   ask: async (question, echo) => (process.stdin.isTTY ? await ask(question, echo) : undefined),
+  showSecret: process.stderr.isTTY ? (text) => process.stderr.write(text) : undefined,
   stopping() {
     const stop = new AbortController();
     // Not once: the signal of a terminal comes twice, the second time from bin/quittance.mjs.

@@ -10,6 +10,8 @@ export type Surroundings = {
   input?(): Promise<string | undefined>;
   /** Asks the person at the terminal; undefined where nobody sits at it. */
   ask?(question: string, echo: 'shown' | 'hidden'): Promise<string | undefined>;
+  /** Shows the person at the terminal what no file and no log may hold; undefined where nobody sits at it. */
+  showSecret?: ((text: string) => void) | undefined;
   /** Aborts when the process is told to end. Only a command that runs on asks for it; the others simply end. */
   stopping?(): AbortSignal;
 };

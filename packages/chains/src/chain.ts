@@ -157,18 +157,22 @@ export type TransactionStatus =
 /** The block that a transaction is in. */
 export type Inclusion = { txHash: string; height: number; blockHash: string };
 
+/** The addresses of a wallet, without its keys. Canonical. */
+export type WalletAddresses = {
+  /** Payouts are paid from it, and operators send money to it. */
+  hotAddress: string;
+  depositAddress(index: number): string;
+};
+
 /**
- * Signs and sends on one chain. Each chain has its own orders to sign; the same order always gives the same bytes.
+ * Asks the node of one chain, and sends what a signer has signed. It has no keys: what is signed is in the orders of each
+ * kind's signer, complete, and the same order always gives the same bytes.
  * Every call throws when the node does not answer, except `broadcast`, which never throws.
  */
-export type ChainSender = {
+export type ChainSender = WalletAddresses & {
   chain: Chain;
   /** Throws WrongNetwork when the node is not on the configured network. */
   check(): Promise<void>;
-  /** The hot wallet's address: payouts are paid from it, and operators send money to it. Canonical. */
-  hotAddress: string;
-  /** Canonical. */
-  depositAddress(index: number): string;
   /** The balance of `address` at the newest block. */
   balance(asset: AssetSymbol, address: string): Promise<Units>;
   /** The fee that a typical payout of this asset costs now, in native units: the estimate behind `network_fee`. */
@@ -197,6 +201,14 @@ export type TransferOrder = {
 /** All native money of the deposit address, less the fee, to the hot wallet. */
 export type NativeSweepOrder = { index: number; balance: Units; nonce: number; fees: EvmFees };
 
+/** What signatures for a token are bound to (EIP-712). */
+export type TokenDomain = {
+  name: string;
+  version: string;
+  chainId: number;
+  verifyingContract: `0x${string}`;
+};
+
 /** Tokens of a deposit address to the hot wallet, which sends the transaction and pays for it (EIP-3009). */
 export type TokenSweepOrder = {
   asset: AssetSymbol;
@@ -206,6 +218,8 @@ export type TokenSweepOrder = {
   nonce: number;
   /** 32 bytes as 0x hex, stored with the order: the token takes each one once. */
   authorizationNonce: string;
+  /** As the token has told, see EvmSender.tokenDomain. */
+  domain: TokenDomain;
   gas: bigint;
   fees: EvmFees;
 };
@@ -214,10 +228,8 @@ export type EvmSender = ChainSender & {
   fees(): Promise<EvmFees>;
   /** Gas of a transfer from the hot wallet; `reverts` when the recipient or the token refuses it. */
   estimateTransfer(asset: AssetSymbol, to: string, amount: Units): Promise<bigint | 'reverts'>;
-  signTransfer(order: TransferOrder): Promise<SignedTransaction>;
-  /** `not_worth_it` when the balance does not exceed the fee. */
-  signNativeSweep(order: NativeSweepOrder): Promise<SignedTransaction | 'not_worth_it'>;
-  signTokenSweep(order: TokenSweepOrder): Promise<SignedTransaction>;
+  /** What the token's signatures are bound to. Each node is asked once. */
+  tokenDomain(asset: AssetSymbol): Promise<TokenDomain>;
   /**
    * How many transactions of `address` are in the chain up to that block: its next nonce there. `pending` counts those of
    * the mempool as well; of several nodes the highest.

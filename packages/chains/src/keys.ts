@@ -6,10 +6,12 @@ import type { DepositAddresses } from './chain.ts';
 
 const BITS = { 12: 128, 24: 256 } as const;
 
-const normalized = (phrase: string): string => phrase.trim().split(/\s+/).join(' ');
+/** Its words, with one space between them. */
+export const normalizedPhrase = (phrase: string): string => phrase.trim().split(/\s+/).join(' ');
 
 /** Whether it is a BIP-39 recovery phrase with a right checksum, however its words are spaced. */
-export const isRecoveryPhrase = (phrase: string): boolean => validateMnemonic(normalized(phrase), wordlist);
+export const isRecoveryPhrase = (phrase: string): boolean =>
+  validateMnemonic(normalizedPhrase(phrase), wordlist);
 
 /** The recovery phrase of a new wallet. */
 export const newRecoveryPhrase = (words: keyof typeof BITS): string =>
@@ -18,7 +20,7 @@ export const newRecoveryPhrase = (words: keyof typeof BITS): string =>
 /** The seed that the keys of every chain derive from. The error of a wrong phrase does not repeat it. */
 export function seedOf(phrase: string): Uint8Array {
   if (!isRecoveryPhrase(phrase)) throw new Error('this is not a BIP-39 recovery phrase');
-  return mnemonicToSeedSync(normalized(phrase));
+  return mnemonicToSeedSync(normalizedPhrase(phrase));
 }
 
 /** How an extended public key is written, where it stands, and what its children's addresses are. */

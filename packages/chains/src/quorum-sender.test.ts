@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
 import { type FakeNode, type FakeSender, someNodes } from '@quittance/testkit/fake-chain';
+import type { TokenDomain } from './chain.ts';
 import { same } from './quorum.ts';
 import {
   bitcoinRules,
@@ -149,12 +150,11 @@ describe('several EVM nodes', () => {
     expect(() => who(found)).toThrow(expect.objectContaining(noQuorum));
   });
 
-  test('have to sign the same bytes', () => {
-    expect(() =>
-      evmRules.signNativeSweep(['not_worth_it', { raw: '0x', txHash: 'a', maxCost: units(1n) }], 2, [
-        { index: 0, balance: units(1n), nonce: 0, fees: { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n } },
-      ]),
-    ).toThrow(expect.objectContaining(noQuorum));
+  test('have to tell the same of what a token’s signatures are bound to', () => {
+    const domain = { name: 'USD Coin', version: '2', chainId: 1, verifyingContract: '0x' } as const;
+    const told = (...answers: TokenDomain[]) => evmRules.tokenDomain(answers, 3, ['USDC_ERC20']);
+    expect(told(domain, { ...domain, version: '1' }, { ...domain })).toEqual(domain);
+    expect(() => told(domain, { ...domain, version: '1' })).toThrow(expect.objectContaining(noQuorum));
   });
 });
 

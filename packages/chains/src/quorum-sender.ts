@@ -62,10 +62,8 @@ export const evmRules: QuorumRules<EvmSender> = {
     if (gas.length >= quorumOf(nodes)) return sufficient(gas, nodes);
     throw new NoQuorum('whether a transfer reverts');
   },
-  // What is signed follows from the order, and from what the token says of itself: not from one node alone.
-  signTransfer: same('a signature'),
-  signNativeSweep: same('a signature'),
-  signTokenSweep: same('a signature'),
+  // It is part of what is signed, so it is not one node alone that tells it.
+  tokenDomain: same('what a token’s signatures are bound to'),
   nonce(answers, nodes, [, at]) {
     // Each node has a mempool of its own, and what one of them has may be mined.
     if (at === 'pending') return Math.max(...answers);
@@ -106,9 +104,6 @@ export const solanaRules: QuorumRules<SolanaSender> = {
   priorityFee: sufficient,
   rents: same('the rents'),
   tryTransfer: same('a trial'),
-  signTransfer: same('a signature'),
-  signNativeSweep: same('a signature'),
-  signTokenSweep: same('a signature'),
   tokenAccounts: same('token accounts'),
   // A node that is behind lacks the newest.
   signatures: commonPrefix('the hot wallet’s transactions'),
@@ -172,7 +167,7 @@ function lifetimeOf(answers: readonly Lifetime[], nodes: number): Lifetime {
   throw new NoQuorum('how long a blockhash is valid');
 }
 
-/** One sender of several, each with a node of its own and all with the same keys. What asks no node is asked of the first. */
+/** One sender of several, each with a node of its own and all with the same addresses. What asks no node is asked of the first. */
 export function quorumSender<S extends ChainSender>(
   senders: readonly S[],
   rules: QuorumRules<S>,

@@ -11,12 +11,19 @@ import {
   type Drivers,
   depositAddresses,
   drivers,
+  openSigner,
   paymentUri,
   showAddress,
 } from './registry.ts';
 import type { BitcoinSettings, ChainSettings, EvmSettings, SolanaSettings } from './settings.ts';
 
 const phrase = 'test test test test test test test test test test test junk';
+/** A sender from the wallet of the phrase. */
+const connected = (settings: ChainSettings, words = phrase) =>
+  connectSender<ChainSettings['kind']>(
+    settings,
+    openSigner<ChainSettings['kind']>(settings, words).addresses,
+  );
 const rpcUrls = [new Secret('http://127.0.0.1:1')];
 const usdc = '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed';
 const mint = 'EPjFWdd5AufqSSqeM2qNRswuDk3gyJyrCbuoXjUkyUAz';
@@ -114,7 +121,7 @@ describe('the registry', () => {
       [networks.ethereum, evmXpub],
       [networks.polygon, evmXpub],
     ] as const) {
-      const sender = connectSender<ChainSettings['kind']>(settings, phrase);
+      const sender = connected(settings);
       const addresses = depositAddresses(settings, xpub);
       for (const index of [0, 1, 2, 3, 4]) expect(addresses?.at(index)).toBe(sender.depositAddress(index));
       expect(checkAddress(settings, sender.depositAddress(3))).toBe(sender.depositAddress(3));
@@ -132,7 +139,7 @@ describe('the registry', () => {
         rpcUrls: [new Secret('http://127.0.0.1:1'), new Secret('http://127.0.0.1:2')],
       };
       for (const given of [settings, several]) {
-        const [reader, sender] = [connectReader(given), connectSender(given, phrase)];
+        const [reader, sender] = [connectReader(given), connected(given)];
         expect([reader.chain, sender.chain]).toEqual([settings.chain, settings.chain]);
         await expect(reader.head()).rejects.toMatchObject({ name: 'RpcUnavailable' });
         expect(await sender.broadcast('')).toBe('rejected');
@@ -144,18 +151,18 @@ describe('the registry', () => {
   test('opens a wallet however its words are spaced, and none of wrong words, which no error repeats', async () => {
     const spaced = `  ${phrase.replaceAll(' ', '\n ')} `;
     for (const settings of Object.values<ChainSettings>(networks)) {
-      const [sender, same] = [connectSender(settings, phrase), connectSender(settings, spaced)];
+      const [sender, same] = [connected(settings), connected(settings, spaced)];
       expect(same.hotAddress).toBe(sender.hotAddress);
       await Promise.all([sender.close(), same.close()]);
       for (const words of ['', 'test test test', phrase.replace('junk', 'test'), `${phrase} secret`]) {
-        expect(() => connectSender(settings, words)).toThrow(/^this is not a BIP-39 recovery phrase$/);
+        expect(() => openSigner(settings, words)).toThrow(/^this is not a BIP-39 recovery phrase$/);
       }
     }
   });
 
   test('has no hot wallet that is a deposit address', async () => {
     for (const settings of [networks.mainnet, networks.regtest, networks.base, networks['solana local']]) {
-      const sender = connectSender<ChainSettings['kind']>(settings, phrase);
+      const sender = connected(settings);
       const deposits = Array.from({ length: 10 }, (_, index) => sender.depositAddress(index));
       expect(deposits).not.toContain(sender.hotAddress);
       expect(new Set(deposits).size).toBe(10);

@@ -4,10 +4,12 @@ import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import { createBitcoinReader } from './bitcoin/reader.ts';
 import { type BitcoinSender, createBitcoinSender } from './bitcoin/sender.ts';
+import { type BitcoinSigner, createBitcoinSigner } from './bitcoin/signer.ts';
 import * as bitcoin from './bitcoin/wallet.ts';
 import type { ChainReader, DepositAddresses, EvmSender } from './chain.ts';
 import { createEvmReader } from './evm/reader.ts';
 import { createEvmSender } from './evm/sender.ts';
+import { createEvmSigner, type EvmSigner } from './evm/signer.ts';
 import * as evm from './evm/wallet.ts';
 import { connectRpc, type Rpc } from './json-rpc.ts';
 import type { PanelOptions } from './quorum.ts';
@@ -17,17 +19,24 @@ import type { ChainSettings, SettingsOf, SolanaSettings } from './settings.ts';
 import type { SolanaNetwork } from './solana/network.ts';
 import { createSolanaReader } from './solana/reader.ts';
 import { createSolanaSender, type SolanaSender } from './solana/sender.ts';
+import { createSolanaSigner, type SolanaSigner } from './solana/signer.ts';
 import * as solana from './solana/wallet.ts';
 
 type Senders = { bitcoin: BitcoinSender; evm: EvmSender; solana: SolanaSender };
-/** The sender of a kind of chain: signing is different on each. */
+/** The sender of a kind of chain: what is asked of nodes is different on each. */
 export type SenderOf<K extends ChainKind> = Senders[K];
+
+type Signers = { bitcoin: BitcoinSigner; evm: EvmSigner; solana: SolanaSigner };
+/** The signer of a kind of chain: it has the keys, and asks no node. */
+export type SignerOf<K extends ChainKind> = Signers[K];
+type AddressesOf<K extends ChainKind> = SignerOf<K>['addresses'];
 
 /** What a kind of chain has to bring: one that lacks something does not compile. */
 type Driver<K extends ChainKind> = {
   reader(settings: SettingsOf<K>, rpc: Rpc): ChainReader;
-  /** Opens the wallet, once for all nodes. */
-  sender(settings: SettingsOf<K>, recoveryPhrase: string): (rpc: Rpc) => SenderOf<K>;
+  sender(settings: SettingsOf<K>, wallet: AddressesOf<K>, rpc: Rpc): SenderOf<K>;
+  /** Opens the wallet. */
+  signer(settings: SettingsOf<K>, recoveryPhrase: string): SignerOf<K>;
   rules: QuorumRules<SenderOf<K>>;
   checkAddress(settings: SettingsOf<K>, text: string): string | undefined;
   showAddress(canonical: string): string;
@@ -42,10 +51,8 @@ export type Drivers = { [K in ChainKind]: Driver<K> };
 export const drivers: Drivers = {
   bitcoin: {
     reader: ({ network }, rpc) => createBitcoinReader({ network, rpc }),
-    sender({ network }, recoveryPhrase) {
-      const wallet = bitcoin.openBitcoinWallet(network, recoveryPhrase);
-      return (rpc) => createBitcoinSender({ network, wallet, rpc });
-    },
+    sender: ({ network }, wallet, rpc) => createBitcoinSender({ network, wallet, rpc }),
+    signer: ({ network }, phrase) => createBitcoinSigner(network, bitcoin.openBitcoinWallet(network, phrase)),
     rules: bitcoinRules,
     checkAddress: ({ network }, text) => bitcoin.checkAddress(network, text),
     showAddress: (canonical) => canonical,
@@ -57,10 +64,10 @@ export const drivers: Drivers = {
   },
   evm: {
     reader: ({ chain, chainId, usdcAddress }, rpc) => createEvmReader({ chain, chainId, usdcAddress, rpc }),
-    sender({ chain, chainId, usdcAddress }, recoveryPhrase) {
-      const wallet = evm.openWallet(recoveryPhrase);
-      return (rpc) => createEvmSender({ chain, chainId, usdcAddress, wallet, rpc });
-    },
+    sender: ({ chain, chainId, usdcAddress }, wallet, rpc) =>
+      createEvmSender({ chain, chainId, usdcAddress, wallet, rpc }),
+    signer: ({ chain, chainId, usdcAddress }, phrase) =>
+      createEvmSigner({ chain, chainId, usdcAddress }, evm.openWallet(phrase)),
     rules: evmRules,
     checkAddress: (_settings, text) => evm.checkAddress(text),
     showAddress: evm.showAddress,
@@ -69,10 +76,8 @@ export const drivers: Drivers = {
   },
   solana: {
     reader: (settings, rpc) => createSolanaReader({ network: solanaNetwork(settings), rpc }),
-    sender(settings, recoveryPhrase) {
-      const [network, wallet] = [solanaNetwork(settings), solana.openWallet(recoveryPhrase)];
-      return (rpc) => createSolanaSender({ network, wallet, rpc });
-    },
+    sender: (settings, wallet, rpc) => createSolanaSender({ network: solanaNetwork(settings), wallet, rpc }),
+    signer: (settings, phrase) => createSolanaSigner(solanaNetwork(settings), solana.openWallet(phrase)),
     rules: solanaRules,
     checkAddress: (settings, text) => solana.checkAddress(solanaNetwork(settings), text),
     showAddress: (canonical) => canonical,
@@ -103,16 +108,24 @@ export function connectReader<K extends ChainKind>(
   return quorumReader(readers, options);
 }
 
-/** Sends to a chain through its nodes, with the keys of a recovery phrase. The error of a wrong phrase does not repeat it. */
-export function connectSender<K extends ChainKind>(
+/** Signs for a chain with the keys of a recovery phrase. The error of a wrong phrase does not repeat it. */
+export const openSigner = <K extends ChainKind>(
   settings: SettingsOf<K>,
   recoveryPhrase: string,
+): SignerOf<K> => driverOf(settings).signer(settings, recoveryPhrase);
+
+/** Sends to a chain through its nodes, from the wallet with these addresses. */
+export function connectSender<K extends ChainKind>(
+  settings: SettingsOf<K>,
+  wallet: AddressesOf<K>,
   options?: NodeOptions,
 ): SenderOf<K> {
   const { sender, rules } = driverOf(settings);
-  // Before any node is connected to: a wrong phrase throws.
-  const senderOn = sender(settings, recoveryPhrase);
-  return quorumSender(nodesOf(settings).map(senderOn), rules, options);
+  return quorumSender(
+    nodesOf(settings).map((rpc) => sender(settings, wallet, rpc)),
+    rules,
+    options,
+  );
 }
 
 /** The canonical form of an address somebody typed; undefined when it is none of this chain and this network. */

@@ -2,6 +2,7 @@ import type { BitcoindHandle } from '@quittance/engines/bitcoind';
 import { testBitcoind } from '@quittance/testkit/engines';
 import { createBitcoinReader } from '../src/bitcoin/reader.ts';
 import { createBitcoinSender } from '../src/bitcoin/sender.ts';
+import { createBitcoinSigner } from '../src/bitcoin/signer.ts';
 import { openBitcoinWallet } from '../src/bitcoin/wallet.ts';
 import { connectRpc } from '../src/json-rpc.ts';
 
@@ -12,11 +13,13 @@ export const wallet = openBitcoinWallet('regtest', PHRASE);
 export async function bitcoinChain(flags: readonly string[] = []) {
   const node = await testBitcoind(flags);
   const rpc = connectRpc(node.rpcUrl);
+  const signer = createBitcoinSigner('regtest', wallet);
   return {
     node,
     rpc,
     reader: createBitcoinReader({ rpc, network: 'regtest' }),
-    sender: createBitcoinSender({ rpc, network: 'regtest', wallet }),
+    sender: createBitcoinSender({ rpc, network: 'regtest', wallet: signer.addresses }),
+    signer,
     stop: async () => {
       await rpc.close();
       await node.stop();

@@ -25,9 +25,9 @@ async function funded(bitcoins = '1'): Promise<Utxo> {
   return { outpoint, branch: 'deposit', index: indexes, amount: found.amount };
 }
 
-function signed(spend: Spend | string): SignedSpend & { spend: Spend } {
+async function signed(spend: Spend | string): Promise<SignedSpend & { spend: Spend }> {
   if (typeof spend === 'string') throw new Error(spend);
-  return { ...chain.sender.signSpend(spend), spend };
+  return { ...(await chain.signer.signSpend(spend)), spend };
 }
 
 /** Signed, of one coin, paying somebody. */
@@ -89,7 +89,7 @@ describe('a transaction', () => {
     await chain.node.mine(1);
     const hot = await outpointOf(chain.node, hotTx, wallet.hotAddress);
     const change = await outpointOf(chain.node, changeTx, wallet.address('change', 3));
-    const { raw, txHash } = signed(
+    const { raw, txHash } = await signed(
       chain.sender.selectUtxos({
         available: [
           deposit,
@@ -118,7 +118,7 @@ describe('a transaction', () => {
     // To the hot address alone, from which it is spent at once.
     const utxo = await funded();
     const amount = units(utxo.amount - 500n);
-    const first = signed({
+    const first = await signed({
       utxos: [utxo],
       recipients: [{ to: wallet.hotAddress, amount }],
       change: null,
@@ -177,7 +177,7 @@ describe('a replacement', () => {
     await chain.sender.broadcast(first.raw);
     const least = await chain.sender.replacementFee(first.txHash, first.virtualBytes);
     expect(least).toBe(first.fee + BigInt(first.virtualBytes));
-    const second = signed(
+    const second = await signed(
       chain.sender.selectUtxos({
         available: [],
         required: first.spend.utxos,

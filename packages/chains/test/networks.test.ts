@@ -5,9 +5,10 @@ import { deployTestUsdc, mintTestUsdc } from '@quittance/stack/test-usdc';
 import { testAnvil } from '@quittance/testkit/engines';
 import { z } from 'zod';
 import type { ChainReader, EvmSender } from '../src/chain.ts';
+import type { EvmSigner } from '../src/evm/signer.ts';
 import { openWallet } from '../src/evm/wallet.ts';
 import { connectRpc, type Rpc } from '../src/json-rpc.ts';
-import { connectReader, connectSender, depositAddresses, paymentUri } from '../src/registry.ts';
+import { connectReader, connectSender, depositAddresses, openSigner, paymentUri } from '../src/registry.ts';
 import { configuredAssets, type EvmSettings, withChains } from '../src/settings.ts';
 import { chainSettings } from '../src/settings-schema.ts';
 import { PHRASE } from './development-chain.ts';
@@ -22,6 +23,7 @@ type Network = {
   rpc: Rpc;
   reader: ChainReader;
   sender: EvmSender;
+  signer: EvmSigner;
 };
 const networks: Network[] = [];
 let ethereum: Network;
@@ -48,11 +50,12 @@ beforeAll(async () => {
       if (settings.kind !== 'evm') throw new Error('only EVM networks were configured');
       const node = nodes[i] as (typeof nodes)[number];
       const rpc = connectRpc(node.rpcUrl);
-      const sender = connectSender(settings, PHRASE);
+      const signer = openSigner(settings, PHRASE);
+      const sender = connectSender(settings, signer.addresses);
       await rpc.call('anvil_setBalance', [sender.hotAddress, RICH]);
       await mintTestUsdc(node.rpcUrl, settings.usdcAddress ?? '', sender.hotAddress, 10n ** 9n);
       await rpc.call('anvil_mine', ['0x1']);
-      return { settings, node, rpc, sender, reader: connectReader(settings) };
+      return { settings, node, rpc, sender, signer, reader: connectReader(settings) };
     }),
   );
   networks.push(...connected);
@@ -66,7 +69,7 @@ afterAll(async () => {
 });
 
 async function send(
-  { sender }: Network,
+  { sender, signer }: Network,
   asset: 'ETH' | 'ETH_BASE' | 'USDC_ERC20' | 'USDC_BASE',
   to: string,
   amount: Units,
@@ -74,7 +77,7 @@ async function send(
   const gas = await sender.estimateTransfer(asset, to, amount);
   if (gas === 'reverts') throw new Error('it reverts');
   const [nonce, fees] = [await sender.nonce(sender.hotAddress, 'latest'), await sender.fees()];
-  const signed = await sender.signTransfer({ asset, to, amount, nonce, gas, fees });
+  const signed = await signer.signTransfer({ asset, to, amount, nonce, gas, fees });
   expect(await sender.broadcast(signed.raw)).toBe('accepted');
   return signed;
 }

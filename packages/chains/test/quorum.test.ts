@@ -4,8 +4,9 @@ import { Secret } from '@quittance/shared/secret';
 import { testAnvil } from '@quittance/testkit/engines';
 import { parseEther } from 'viem';
 import type { ChainReader, EvmSender } from '../src/chain.ts';
+import type { EvmSigner } from '../src/evm/signer.ts';
 import { connectRpc, type Rpc } from '../src/json-rpc.ts';
-import { connectReader, connectSender } from '../src/registry.ts';
+import { connectReader, connectSender, openSigner } from '../src/registry.ts';
 import type { EvmSettings } from '../src/settings.ts';
 import {
   CHAIN_ID,
@@ -22,6 +23,7 @@ let secondRpc: Rpc;
 let settings: EvmSettings;
 let reader: ChainReader;
 let sender: EvmSender;
+let signer: EvmSigner;
 
 const catchUp = async () => {
   const state = await first.rpc.call('anvil_dumpState', []);
@@ -39,7 +41,8 @@ beforeAll(async () => {
     chainId: CHAIN_ID,
     usdcAddress: first.usdc,
   };
-  sender = connectSender(settings, PHRASE);
+  signer = openSigner(settings, PHRASE);
+  sender = connectSender(settings, signer.addresses);
   await first.client.setBalance({ address: sender.hotAddress as `0x${string}`, value: parseEther('10') });
   await first.client.mine({ blocks: 3 });
 });
@@ -86,8 +89,8 @@ describe('two nodes', () => {
       gas: 21_000n,
       fees: await sender.fees(),
     } as const;
-    const signed = await sender.signTransfer(order);
-    expect(await sender.signTransfer(order)).toEqual(signed);
+    const signed = await signer.signTransfer(order);
+    expect(await signer.signTransfer(order)).toEqual(signed);
     expect(await sender.broadcast(signed.raw)).toBe('accepted');
     expect(await secondRpc.call('eth_getTransactionByHash', [signed.txHash])).not.toBeNull();
     expect(await sender.status(signed.txHash)).toEqual({ state: 'pending' });
@@ -110,7 +113,7 @@ describe('three nodes', () => {
   });
 
   test('of which one is down pay a payout and read its block', async () => {
-    const three = { reader: connectReader(oneDown()), sender: connectSender(oneDown(), PHRASE) };
+    const three = { reader: connectReader(oneDown()), sender: connectSender(oneDown(), signer.addresses) };
     try {
       await Promise.all([three.reader.check(), three.sender.check()]);
       const to = newAddress();
@@ -120,7 +123,7 @@ describe('three nodes', () => {
       const gas = await three.sender.estimateTransfer('ETH', to, units(5n));
       if (gas === 'reverts') throw new Error('a transfer to a fresh address works');
       const order = { asset: 'ETH', to, amount: units(5n), nonce, gas, fees } as const;
-      const signed = await three.sender.signTransfer(order);
+      const signed = await signer.signTransfer(order);
       expect(await three.sender.broadcast(signed.raw)).toBe('accepted');
       await first.client.mine({ blocks: 3 });
       expect(await three.sender.status(signed.txHash)).toMatchObject({ state: 'mined', succeeded: true });

@@ -13,12 +13,14 @@ import {
 } from '@solana-program/token';
 import type { Rpc } from '../src/json-rpc.ts';
 import { createSolanaSender, type Rents, type SolanaSender } from '../src/solana/sender.ts';
+import { createSolanaSigner, type SolanaSigner } from '../src/solana/signer.ts';
 import { associatedAccount, type SolanaSigned } from '../src/solana/transaction.ts';
 import { newAddress, type SolanaChain, solanaChain, wallet } from './solana-chain.ts';
 
 const SOL = 10n ** 9n;
 let chain: SolanaChain;
 let sender: SolanaSender;
+let signer: SolanaSigner;
 let rents: Rents;
 const [BY_HOT, BY_DEPOSIT, TOKENS] = [1, 2, 3];
 const owner = await generateKeyPairSigner();
@@ -30,14 +32,15 @@ let from: number;
 
 beforeAll(async () => {
   chain = await solanaChain({ lamports: 100n * SOL, usdc: 1_000_000_000n });
-  sender = createSolanaSender({ rpc: chain.rpc, network: chain.network, wallet });
+  signer = createSolanaSigner(chain.network, wallet);
+  sender = createSolanaSender({ rpc: chain.rpc, network: chain.network, wallet: signer.addresses });
   rents = await sender.rents();
   await eventually(async () =>
     expect(await sender.balance('USDC_SOL', wallet.hotAddress)).toBeGreaterThan(0n),
   );
   from = await sender.finalizedHeight();
-  landed = await sender.signTransfer(await transfer('SOL', newAddress(), SOL));
-  unsent = await sender.signTransfer(await transfer('SOL', newAddress(), SOL));
+  landed = await signer.signTransfer(await transfer('SOL', newAddress(), SOL));
+  unsent = await signer.signTransfer(await transfer('SOL', newAddress(), SOL));
   // What the tests pay from, at once: a payment takes a second to be final.
   const paid = await Promise.all([
     chain.pay('SOL', wallet.depositAddress(BY_HOT), SOL),
@@ -95,7 +98,7 @@ describe('a transfer', () => {
     for (const rent of [rents.tokenAccount, 0n]) {
       const order = await transfer('USDC_SOL', to, 5n);
       expect(await sender.tryTransfer(order)).toBe('works');
-      const signed = await sender.signTransfer(order);
+      const signed = await signer.signTransfer(order);
       const before = await sender.balance('SOL', wallet.hotAddress);
       const { feePaid, succeeded } = await land(signed);
       expect({ succeeded, feePaid }).toEqual({
@@ -109,7 +112,7 @@ describe('a transfer', () => {
 
   test('that fails on the chain costs its fee and moves nothing', async () => {
     const to = newAddress();
-    const signed = await sender.signTransfer(await transfer('SOL', to, 10n ** 15n));
+    const signed = await signer.signTransfer(await transfer('SOL', to, 10n ** 15n));
     expect(await land(signed)).toMatchObject({ succeeded: false, feePaid: signed.maxCost });
     expect(await sender.balance('SOL', to)).toBe(0n);
   });
@@ -180,7 +183,7 @@ describe('a sweep', () => {
       ] as const
     ).map(async ([feeFrom, index]) => {
       const order = { index, balance: units(SOL), feeFrom, ...(await terms()) };
-      const signed = await sender.signNativeSweep(order);
+      const signed = await signer.signNativeSweep(order);
       const { feePaid, succeeded } = await land(signed);
       expect({ feePaid, succeeded }).toEqual({ feePaid: signed.maxCost, succeeded: true });
       await eventually(async () =>
@@ -228,7 +231,7 @@ describe('a sweep', () => {
       accounts,
       tokenAccountRent: rents.tokenAccount,
     } as const;
-    const signed = await sender.signTokenSweep({ ...order, ...(await terms()) });
+    const signed = await signer.signTokenSweep({ ...order, ...(await terms()) });
     expect(await land(signed)).toMatchObject({
       succeeded: true,
       feePaid: signed.maxCost - rents.tokenAccount,
@@ -239,7 +242,7 @@ describe('a sweep', () => {
 });
 
 test('a transaction that is sent too late is in no block, ever; before that is proven it is not said', async () => {
-  const late = await sender.signTransfer(await transfer('SOL', newAddress(), SOL));
+  const late = await signer.signTransfer(await transfer('SOL', newAddress(), SOL));
   expect(await sender.nonInclusion(late.txHash, late.validToHeight, from)).toBe('unproven');
   await eventually(async () =>
     expect(await sender.nonInclusion(unsent.txHash, unsent.validToHeight, from)).toBe('proven'),

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { openKeystore, readPassphrase } from '@quittance/chains/keystore';
 import { networkCheck, refuseWrongNetworks } from '@quittance/chains/network-check';
-import { checkAddress, connectSender } from '@quittance/chains/registry';
+import { checkAddress, connectSender, openSigner } from '@quittance/chains/registry';
 import { type ChainSettings, configuredAssets } from '@quittance/chains/settings';
 import type { Chain } from '@quittance/shared/assets';
-import { type Logger, throttledLog } from '@quittance/shared/logger';
+import { ConfigError } from '@quittance/shared/config';
+import { type Logger, reason, throttledLog } from '@quittance/shared/logger';
 import { watchFiatRates, watchQuotes } from '@quittance/shared/quotes';
+import { invariant } from '@quittance/shared/result';
 import type { Secret } from '@quittance/shared/secret';
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import type { PayoutsConfig } from './config.ts';
@@ -32,11 +35,12 @@ const GRACE_PERIODS = { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 
  * than the configured one, or when the database was used with another seed. Without a chain's node its payouts are
  * accepted, and paid when the node is back.
  */
-export const startPayouts = (
+export async function startPayouts(
   config: PayoutsConfig,
   { workers = true, ...given }: PayoutsOptions = {},
-): Promise<PayoutsService> =>
-  startService({
+): Promise<PayoutsService> {
+  const phrase = recoveryPhrase(config);
+  return await startService({
     name: 'payouts',
     config,
     given,
@@ -45,7 +49,7 @@ export const startPayouts = (
       const chains =
         given.chains ??
         new Map<Chain, PayoutChain>(
-          config.chains.map((chain) => [chain.chain, connectChain(chain, config.WALLET_SEED, logger)]),
+          config.chains.map((chain) => [chain.chain, connectChain(chain, phrase, logger)]),
         );
       const hotWallets = Object.fromEntries(
         [...chains].map(([chain, { sender }]) => [chain, sender.hotAddress]),
@@ -102,14 +106,34 @@ export const startPayouts = (
     handlers,
     workers: workers ? startWorkers : undefined,
   });
+}
 
-const connectChain = (settings: ChainSettings, seed: Secret, logger: Logger): PayoutChain =>
-  // The sender is of the kind that the settings are of.
-  ({
+/** From the keystore or, in a former installation, from the settings. Throws ConfigError when the keystore does not open. */
+function recoveryPhrase(config: PayoutsConfig): Secret {
+  const { WALLET_KEYSTORE: keystore, WALLET_PASSPHRASE_FILE: passphraseFile, WALLET_SEED: phrase } = config;
+  if (phrase !== undefined) return phrase;
+  invariant(keystore !== undefined && passphraseFile !== undefined, 'the settings have a wallet');
+  const read = <T>(setting: keyof PayoutsConfig, file: () => T): T => {
+    try {
+      return file();
+    } catch (error) {
+      throw new ConfigError('payouts', [`${setting}: ${reason(error)}`]);
+    }
+  };
+  const passphrase = read('WALLET_PASSPHRASE_FILE', () => readPassphrase(passphraseFile));
+  return read('WALLET_KEYSTORE', () => openKeystore(keystore, passphrase));
+}
+
+function connectChain(settings: ChainSettings, phrase: Secret, logger: Logger): PayoutChain {
+  const signer = openSigner(settings, phrase.reveal());
+  // Signer and sender are of the kind that the settings are of.
+  return {
     kind: settings.kind,
     chain: settings.chain,
-    sender: connectSender(settings, seed.reveal(), { logger }),
+    sender: connectSender(settings, signer.addresses, { logger }),
+    signer,
     assets: configuredAssets(settings),
     signingPause: { reason: undefined },
     checkAddress: (text: string) => checkAddress(settings, text),
-  }) as PayoutChain;
+  } as PayoutChain;
+}

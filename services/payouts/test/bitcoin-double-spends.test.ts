@@ -68,14 +68,15 @@ describe('a deposit whose block was dropped and that is mined again as another d
 });
 
 describe('a UTXO that another party spends', () => {
-  const elsewhere = (deposit: Deposit) => fixture.spendAll(deposit, fixture.newRecipient(), 50_000n).raw;
+  const elsewhere = async (deposit: Deposit) =>
+    (await fixture.spendAll(deposit, fixture.newRecipient(), 50_000n)).raw;
 
   it('fails the payout when the spending transaction is six blocks deep, and not earlier', async () => {
     const deposit = await fixture.deposit(BITCOIN);
     const other = await fixture.deposit(BITCOIN / 2n);
     const payout = await fixture.reserve((BITCOIN * 5n) / 4n);
     await fixture.run();
-    await fixture.mineOnly([elsewhere(deposit)]);
+    await fixture.mineOnly([await elsewhere(deposit)]);
     await fixture.node.mine(PROOF_CONFIRMATIONS - 2);
     for (let i = 0; i < 15; i++) await fixture.run();
     expect(await fixture.statusOf(payout)).toBe('broadcast');
@@ -95,7 +96,7 @@ describe('a UTXO that another party spends', () => {
 
   it('does not make other payouts wait for change that may never come', async () => {
     const { deposit, ...lost } = await fixture.send();
-    await fixture.mineOnly([elsewhere(deposit)]);
+    await fixture.mineOnly([await elsewhere(deposit)]);
     await fixture.deposit(BITCOIN / 10n);
     const larger = await fixture.reserve(BITCOIN / 2n);
     const small = await fixture.reserve(BITCOIN / 20n);
@@ -107,7 +108,7 @@ describe('a UTXO that another party spends', () => {
 
   it('in a block that is dropped again fails no payout', async () => {
     const { deposit, ...payout } = await fixture.send();
-    await fixture.mineOnly([elsewhere(deposit)]);
+    await fixture.mineOnly([await elsewhere(deposit)]);
     await fixture.node.mine(1);
     for (let i = 0; i < 15; i++) await fixture.run();
     await fixture.node.reorganise(2);
@@ -117,7 +118,7 @@ describe('a UTXO that another party spends', () => {
 
   it('before we sign with it pauses signing until an operator decides', async () => {
     const deposit = await fixture.deposit(BITCOIN);
-    await fixture.mineOnly([elsewhere(deposit)]);
+    await fixture.mineOnly([await elsewhere(deposit)]);
     const payout = await fixture.reserve(BITCOIN / 4n);
     await fixture.run();
     expect(await fixture.statusOf(payout)).toBe('reserved');
@@ -134,8 +135,8 @@ describe('a deposit that is double-spent', () => {
     const customer = await fixture.deposit(3n * BITCOIN, { settled: false });
     // The test can spend the customer's UTXO twice.
     const index = customer.index + 1_000_000;
-    const paysUs = fixture.spendAll(customer, fixture.wallet.address('deposit', index), 1_000n);
-    const paysThem = fixture.spendAll(customer, fixture.newRecipient(), 2_000n);
+    const paysUs = await fixture.spendAll(customer, fixture.wallet.address('deposit', index), 1_000n);
+    const paysThem = await fixture.spendAll(customer, fixture.newRecipient(), 2_000n);
     await fixture.mineOnly([paysUs.raw]);
     await fixture.node.mine(1);
     await fixture.settled({

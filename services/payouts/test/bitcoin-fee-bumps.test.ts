@@ -105,7 +105,7 @@ describe('a fee that is too low', () => {
     const [first] = await fixture.transactions();
     // A replacement would also have to pay the fee of the transaction that spends the payment.
     const paid = { outpoint: `${first?.tx_hash}:0`, index, amount: payout.amount };
-    const { raw } = fixture.spendAll(paid, fixture.newRecipient(), 50_000n);
+    const { raw } = await fixture.spendAll(paid, fixture.newRecipient(), 50_000n);
     await fixture.node.rpc('sendrawtransaction', raw);
     fixture.clock.advance(21 * 60_000);
     await fixture.run();

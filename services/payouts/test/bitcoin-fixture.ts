@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { beforeEach, expect } from '@jest/globals';
 import { createBitcoinReader } from '@quittance/chains/bitcoin/reader';
 import { type BitcoinSender, createBitcoinSender } from '@quittance/chains/bitcoin/sender';
+import { type BitcoinSigner, createBitcoinSigner } from '@quittance/chains/bitcoin/signer';
+import type { SignedSpend } from '@quittance/chains/bitcoin/spend';
 import { type BitcoinWallet, checkAddress, openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import type { Payment } from '@quittance/chains/chain';
 import { connectRpc, type Rpc } from '@quittance/chains/json-rpc';
@@ -45,13 +47,13 @@ async function bitcoinEngines(): Promise<BitcoinEngines> {
 
 type BitcoinFixturePorts = Ports & PayoutChain<'bitcoin'>;
 export type Deposit = { outpoint: string; index: number; amount: bigint; payload: DepositPayload };
-type SignedSpend = ReturnType<BitcoinSender['signSpend']>;
 
 /** The chain worker with its ports for one test: empty tables and a real node. */
 export class BitcoinFixture extends ChainWorkerFixture {
   readonly node: BitcoindHandle;
   readonly wallet: BitcoinWallet = wallet;
   readonly sender: BitcoinSender;
+  readonly signer: BitcoinSigner = createBitcoinSigner('regtest', wallet);
   readonly ports: BitcoinFixturePorts;
   readonly #rpc: Rpc;
   #from = 0;
@@ -62,7 +64,7 @@ export class BitcoinFixture extends ChainWorkerFixture {
     this.node = node;
     this.#rpc = connectRpc(node.rpcUrl);
     this.sender = this.recorded(
-      createBitcoinSender({ rpc: this.#rpc, network: 'regtest', wallet: this.wallet }),
+      createBitcoinSender({ rpc: this.#rpc, network: 'regtest', wallet: this.signer.addresses }),
     );
     this.ports = this.replica();
   }
@@ -84,6 +86,7 @@ export class BitcoinFixture extends ChainWorkerFixture {
       assets: ['BTC'],
       checkAddress: (text) => checkAddress('regtest', text),
       sender: this.sender,
+      signer: this.signer,
       signingPause: { reason: undefined },
       ...given,
     };
@@ -145,8 +148,12 @@ export class BitcoinFixture extends ChainWorkerFixture {
   }
 
   /** Signs with the key of a deposit address, as another party with the key could. */
-  spendAll({ outpoint, index, amount }: Omit<Deposit, 'payload'>, to: string, fee: bigint): SignedSpend {
-    return this.sender.signSpend({
+  spendAll(
+    { outpoint, index, amount }: Omit<Deposit, 'payload'>,
+    to: string,
+    fee: bigint,
+  ): Promise<SignedSpend> {
+    return this.signer.signSpend({
       utxos: [{ outpoint, branch: 'deposit', index, amount: units(amount) }],
       recipients: [{ to, amount: units(amount - fee) }],
       change: null,

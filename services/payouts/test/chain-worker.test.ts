@@ -37,7 +37,7 @@ describe('the chain worker', () => {
     await fixture.send();
     const stranger = fixture.replicaWith({ hotAddress: `0x${'b1'.repeat(20)}` });
     expect(await fixture.run(stranger)).toBe(0);
-    expect(stranger.signingPause.reason).toMatch(/WALLET_SEED belongs to/);
+    expect(stranger.signingPause.reason).toMatch(/the recovery phrase belongs to/);
     expect(await fixture.transactions()).toHaveLength(1);
   });
 

@@ -4,7 +4,7 @@ import { checkAddress } from '@quittance/chains/evm/wallet';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { PayoutId } from '@quittance/shared/ids';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
-import { depositAddress, HOT } from '@quittance/testkit/scripted-evm-sender';
+import { depositAddress, evmSigner, HOT } from '@quittance/testkit/scripted-evm-sender';
 import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
 import { ChainWorkerFixture, chainWorkerSuite, TestClock } from './chain-worker-fixture.ts';
@@ -47,6 +47,7 @@ export class EngineFixture extends ChainWorkerFixture {
       assets: ['ETH', 'USDC_ERC20'],
       checkAddress,
       sender: this.chain.sender,
+      signer: evmSigner,
       signingPause: { reason: undefined },
       ...given,
     };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { EvmSender } from '@quittance/chains/chain';
-import { depositAddress, HOT } from '@quittance/testkit/scripted-evm-sender';
+import { depositAddress, evmSigner, HOT } from '@quittance/testkit/scripted-evm-sender';
 import { watchEnded } from '../src/operations/watch-ended.ts';
 import { CONFIRMATIONS, type EngineFixture, ETHER, engineSuite } from './engine-fixture.ts';
 import { MAX_FEE } from './scripted-chain.ts';
@@ -175,9 +175,11 @@ describe('a process that dies while it replaces a transaction', () => {
     const killed = () => Promise.reject(new Error('killed'));
     const broadcast: EvmSender['broadcast'] = async (raw) =>
       (await fixture.transactions()).length > 1 ? killed() : fixture.chain.sender.broadcast(raw);
-    const fault = before === 'stored' ? { signTransfer: killed } : { broadcast };
-    const sender = { ...fixture.chain.sender, ...fault };
-    await expect(fixture.run({ ...fixture.ports, sender })).rejects.toThrow('killed');
+    const fault =
+      before === 'stored'
+        ? { signer: { ...evmSigner, signTransfer: killed } }
+        : { sender: { ...fixture.chain.sender, broadcast } };
+    await expect(fixture.run({ ...fixture.ports, ...fault })).rejects.toThrow('killed');
     expect(await fixture.transactions()).toHaveLength(attempts);
     await fixture.freeLease();
     await fixture.expectPaid({ id });

@@ -111,7 +111,10 @@ describe('a sweep', () => {
     await fixture.db.rows(`update unswept_deposits set amount = 1.5e18 where derivation_index = 1`);
     await fixture.finish();
     await fixture.expectPaid({ id });
-    fixture.expectLogged({ level: 'error', msg: expect.stringMatching('does not derive from WALLET_SEED') });
+    fixture.expectLogged({
+      level: 'error',
+      msg: expect.stringMatching('does not derive from the recovery phrase'),
+    });
     const addresses = (await fixture.transactions()).map((one) => one['swept_address']);
     expect(addresses).toEqual([depositAddress(2), null]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
-import { depositAddress, HOT } from '@quittance/testkit/scripted-evm-sender';
+import { depositAddress, evmSigner, HOT } from '@quittance/testkit/scripted-evm-sender';
 import { haltedAssets } from '../src/store/halts.ts';
 import { halt, resume } from './chain-worker-fixture.ts';
 import { CONFIRMATIONS, type EngineFixture, ETHER, engineSuite } from './engine-fixture.ts';
@@ -86,13 +86,12 @@ describe('a halt on Ethereum', () => {
   it('stops a signature that was planned before the halt', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const { id } = await fixture.reserve();
-    const { sender } = fixture.chain;
-    const signTransfer: typeof sender.signTransfer = async (order) => {
+    const signTransfer: typeof evmSigner.signTransfer = async (order) => {
       // Another connection commits the halt during the transaction that signs.
       await halt(fixture.db, 'ETH');
-      return sender.signTransfer(order);
+      return evmSigner.signTransfer(order);
     };
-    expect(await fixture.run(fixture.replicaWith({ signTransfer }))).toBe(0);
+    expect(await fixture.run(fixture.replica({ signer: { ...evmSigner, signTransfer } }))).toBe(0);
     expect(await fixture.payout(id)).toMatchObject({ status: 'reserved' });
     expect(await fixture.transactions()).toEqual([]);
   });

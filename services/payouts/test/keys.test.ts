@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, expect, it } from '@jest/globals';
 import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { openWallet } from '@quittance/chains/evm/wallet';
+import { encryptPhrase, writeSecretFile } from '@quittance/chains/keystore';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
 import { type Bus, connectBus } from '@quittance/shared/bus';
 import type { RequestOf } from '@quittance/shared/commands';
@@ -42,6 +46,26 @@ const derived = (request: RequestOf<'addresses.derive'>) =>
     if (!answer.known) throw new Error(`no addresses were derived: ${answer.reason}`);
     return answer.reply;
   });
+
+it('payouts starts from a keystore, with the keys of its recovery phrase', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'quittance-payouts-'));
+  const files = {
+    WALLET_KEYSTORE: join(dir, 'keystore.json'),
+    WALLET_PASSPHRASE_FILE: join(dir, 'passphrase'),
+  };
+  try {
+    writeSecretFile(files.WALLET_KEYSTORE, encryptPhrase(OTHER_SEED, 'a passphrase'));
+    writeSecretFile(files.WALLET_PASSPHRASE_FILE, 'a passphrase\n');
+    await start('', files);
+    for (const chain of chains) {
+      const reply = await derived({ chain, from: 0, count: 1, expected: ['another'] });
+      expect(reply).toEqual({ addresses: [firstOf(OTHER_SEED)[chain]] });
+    }
+  } finally {
+    await fixture.stopReplicas();
+    rmSync(dir, { recursive: true });
+  }
+});
 
 /** Derives addresses for invoices from this recovery phrase. `expected` may be addresses of another one. */
 async function compared(seed: string, publicKeysOf: string): Promise<void> {

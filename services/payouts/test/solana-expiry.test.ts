@@ -153,5 +153,5 @@ it('addresses for invoices are not derived from another seed than before', async
   await derive(fixture.ports);
   const { hotAddress, depositAddress } = newWallet();
   const sender = { ...fixture.sender, hotAddress, depositAddress };
-  await expect(derive({ ...fixture.ports, sender })).rejects.toThrow('WALLET_SEED');
+  await expect(derive({ ...fixture.ports, sender })).rejects.toThrow('the recovery phrase');
 });

@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import { connectRpc, type Rpc } from '@quittance/chains/json-rpc';
 import type { SolanaNetwork } from '@quittance/chains/solana/network';
 import { createSolanaSender, type SolanaSender } from '@quittance/chains/solana/sender';
+import { createSolanaSigner, type SolanaSigner } from '@quittance/chains/solana/signer';
 import { checkAddress, openWallet, type SolanaWallet } from '@quittance/chains/solana/wallet';
 import { type SurfpoolHandle, startSurfpool } from '@quittance/engines/surfpool';
 import type { AssetSymbol } from '@quittance/shared/assets';
@@ -34,9 +35,9 @@ export function newWallet(): SolanaWallet {
   const first = used;
   return {
     hotAddress: keys.depositAddress(first),
-    hotSigner: keys.depositSigner(first),
+    hotKeyPair: keys.depositKeyPair(first),
     depositAddress: (index) => keys.depositAddress(first + 1 + index),
-    depositSigner: (index) => keys.depositSigner(first + 1 + index),
+    depositKeyPair: (index) => keys.depositKeyPair(first + 1 + index),
   };
 }
 
@@ -69,6 +70,7 @@ type Row = Record<string, unknown>;
 export class SolanaFixture extends ChainWorkerFixture {
   readonly wallet: SolanaWallet = newWallet();
   readonly sender: SolanaSender;
+  readonly signer: SolanaSigner;
   readonly ports: FixturePorts;
   readonly rpc: Rpc;
   readonly usdcMint: string;
@@ -83,8 +85,9 @@ export class SolanaFixture extends ChainWorkerFixture {
     this.usdcMint = engines.usdcMint;
     this.network = { name: 'local', usdcMint: engines.usdcMint };
     this.customer = solanaCustomer(this.#node);
+    this.signer = createSolanaSigner(this.network, this.wallet);
     this.sender = this.recorded(
-      createSolanaSender({ rpc: this.rpc, network: this.network, wallet: this.wallet }),
+      createSolanaSender({ rpc: this.rpc, network: this.network, wallet: this.signer.addresses }),
     );
     this.ports = this.replica();
   }
@@ -114,6 +117,7 @@ export class SolanaFixture extends ChainWorkerFixture {
       assets: ['SOL', 'USDC_SOL'],
       checkAddress: (text) => checkAddress(this.network, text),
       sender: this.sender,
+      signer: this.signer,
       signingPause: { reason: undefined },
       ...given,
     };

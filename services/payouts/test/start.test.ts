@@ -1,4 +1,8 @@
-import { expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from '@jest/globals';
+import { encryptPhrase, writeSecretFile } from '@quittance/chains/keystore';
 import { freePort } from '@quittance/engines/free-port';
 import { loadConfig } from '@quittance/shared/config';
 import { eventually } from '@quittance/testkit/eventually';
@@ -44,13 +48,46 @@ it('refuses to start with wrong settings, and names all of them without their va
   for (const word of ['legal', 'winner', 'short']) expect(said).not.toMatch(word);
 });
 
+const dir = mkdtempSync(join(tmpdir(), 'quittance-payouts-'));
+afterAll(() => rmSync(dir, { recursive: true }));
+const [keystore, passphrase] = [join(dir, 'keystore.json'), join(dir, 'passphrase')];
+writeSecretFile(keystore, encryptPhrase(SEED, 'right', { n: 2 ** 14 }));
+writeSecretFile(passphrase, 'wrong\n');
+
 it.each([
-  ['', 'WALLET_SEED: is required'],
-  [`${SEED} yellow`, 'WALLET_SEED: must be a BIP-39 recovery phrase'],
-])('a seed that is none (%j) is named', (WALLET_SEED, problem) => {
-  expect(() => loadConfig('payouts', configSchema, { ...right, WALLET_SEED })).toThrow(
+  [{}, 'WALLET_KEYSTORE: is required, with WALLET_PASSPHRASE_FILE: `quittance wallet init` makes both'],
+  [{ WALLET_SEED: `${SEED} yellow` }, 'WALLET_SEED: must be a BIP-39 recovery phrase'],
+  [
+    { WALLET_SEED: SEED, WALLET_KEYSTORE: 'k' },
+    'WALLET_SEED: is given beside WALLET_KEYSTORE: remove it when the keystore holds its words',
+  ],
+  [{ WALLET_KEYSTORE: 'k' }, 'WALLET_PASSPHRASE_FILE: is required with WALLET_KEYSTORE'],
+  [{ WALLET_PASSPHRASE_FILE: 'p' }, 'WALLET_KEYSTORE: is required with WALLET_PASSPHRASE_FILE'],
+  [
+    { WALLET_PASSPHRASE_FILE: 'p', WALLET_SEED: SEED },
+    'WALLET_KEYSTORE: is required with WALLET_PASSPHRASE_FILE',
+  ],
+])('one wallet is required: %j is refused', (given, problem) => {
+  expect(() => loadConfig('payouts', configSchema, { ...right, WALLET_SEED: '', ...given })).toThrow(
     expect.objectContaining({ problems: [problem] }),
   );
+});
+
+it.each([
+  [
+    { WALLET_KEYSTORE: keystore, WALLET_PASSPHRASE_FILE: join(dir, 'none') },
+    /WALLET_PASSPHRASE_FILE: ENOENT/,
+  ],
+  [{ WALLET_KEYSTORE: join(dir, 'none'), WALLET_PASSPHRASE_FILE: passphrase }, /WALLET_KEYSTORE: ENOENT/],
+  [
+    { WALLET_KEYSTORE: keystore, WALLET_PASSPHRASE_FILE: passphrase },
+    /WALLET_KEYSTORE: .*keystore.json: the passphrase is not the one/,
+  ],
+])('a wallet that does not open ends it: %j', async (given, why) => {
+  const { code, said } = await run({ ...right, WALLET_SEED: '', ...given });
+  expect(code).toBe(1);
+  expect(said).toMatch(why);
+  expect(said).not.toMatch('wrong\n');
 });
 
 it('refuses to start without a chain', async () => {

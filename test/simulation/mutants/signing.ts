@@ -1,6 +1,9 @@
 import type { BitcoinSender } from '@quittance/chains/bitcoin/sender';
-import type { ChainSender, EvmSender } from '@quittance/chains/chain';
+import type { BitcoinSigner } from '@quittance/chains/bitcoin/signer';
+import type { ChainSender } from '@quittance/chains/chain';
+import type { EvmSigner } from '@quittance/chains/evm/signer';
 import type { SolanaSender } from '@quittance/chains/solana/sender';
+import type { SolanaSigner } from '@quittance/chains/solana/signer';
 import { chainLease, type runChainWorker } from '@quittance/payouts/operations/run-chain-worker';
 import { invalidateGroup } from '@quittance/payouts/operations/transactions';
 import type { PayoutChain, Ports } from '@quittance/payouts/ports';
@@ -9,7 +12,7 @@ import type { Transaction } from '@quittance/payouts/store/transactions';
 import { takeLease } from '@quittance/shared/lease';
 import { units } from '@quittance/shared/money';
 import type { Mutant, Wiring } from '../mutant.ts';
-import { sendsOtherwise } from './senders.ts';
+import { sendsOtherwise, signsOtherwise } from './senders.ts';
 import { hookedDb, rewrite } from './statements.ts';
 
 const MINUTE_MS = 60_000;
@@ -68,7 +71,7 @@ export const signingMutants: readonly Mutant[] = [
     what: 'bytes are sent as soon as they are signed, and stored afterwards',
     shows: /^paid 2 times|^paid, and its payout is|whom nobody was to pay|are left after all that was paid/,
     apply(wiring) {
-      sendsOtherwise(wiring, sendingAtOnce);
+      signsOtherwise(wiring, sendingAtOnce);
     },
   },
   {
@@ -199,7 +202,7 @@ export const signingMutants: readonly Mutant[] = [
     shows: /^paid 2 times/,
     kinds: ['evm'],
     apply(wiring) {
-      sendsOtherwise<EvmSender>(wiring, ({ signTransfer }) => {
+      signsOtherwise<EvmSigner>(wiring, ({ signTransfer }) => {
         const signed = new Map<number, bigint>();
         return {
           async signTransfer(order) {
@@ -241,8 +244,10 @@ export const signingMutants: readonly Mutant[] = [
 ];
 
 /** The signing calls of each kind, sending what they have signed. */
-function sendingAtOnce(sender: ChainSender): object {
-  const { signTransfer, signSpend } = sender as unknown as Partial<SolanaSender & BitcoinSender>;
+function sendingAtOnce(
+  { signTransfer, signSpend }: Partial<SolanaSigner & BitcoinSigner>,
+  sender: ChainSender,
+): object {
   return {
     ...(signTransfer === undefined
       ? {}
@@ -256,8 +261,8 @@ function sendingAtOnce(sender: ChainSender): object {
     ...(signSpend === undefined
       ? {}
       : {
-          signSpend(spend: Parameters<typeof signSpend>[0]) {
-            const signed = signSpend(spend);
+          async signSpend(spend: Parameters<typeof signSpend>[0]) {
+            const signed = await signSpend(spend);
             void sender.broadcast(signed.raw);
             return signed;
           },

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import type { BitcoinSender } from '@quittance/chains/bitcoin/sender';
+import type { BitcoinSigner } from '@quittance/chains/bitcoin/signer';
+import type { SolanaSigner } from '@quittance/chains/solana/signer';
 import type { Mutant } from '../mutant.ts';
-import { sendsOtherwise } from './senders.ts';
+import { signsOtherwise } from './senders.ts';
 
 const THIEF = 'thief';
 
@@ -14,7 +15,7 @@ function paying<T extends Signed>(signed: T, from: string, to: string): T {
   return { ...signed, raw, txHash: `${prefix}${hash('sha256', raw)}` };
 }
 
-type Sweeps = {
+type Sweeps = Pick<SolanaSigner, 'addresses'> & {
   signNativeSweep(order: object): Promise<Signed | 'not_worth_it'>;
   signTokenSweep(order: object): Promise<Signed>;
 };
@@ -27,7 +28,7 @@ export const theftMutants: readonly Mutant[] = [
     shows: /whom nobody was to pay/,
     kinds: ['evm', 'solana'],
     apply(wiring) {
-      sendsOtherwise<Sweeps>(wiring, ({ hotAddress, signNativeSweep, signTokenSweep }) => {
+      signsOtherwise<Sweeps>(wiring, ({ addresses: { hotAddress }, signNativeSweep, signTokenSweep }) => {
         const stolen = <S extends Signed>(signed: S): S =>
           paying(
             paying(signed, `"to":"${hotAddress}"`, `"to":"${THIEF}"`),
@@ -50,9 +51,9 @@ export const theftMutants: readonly Mutant[] = [
     shows: /whom nobody was to pay/,
     kinds: ['bitcoin'],
     apply(wiring) {
-      sendsOtherwise<BitcoinSender>(wiring, ({ signSpend, address }) => ({
-        signSpend(spend) {
-          const signed = signSpend(spend);
+      signsOtherwise<BitcoinSigner>(wiring, ({ signSpend, addresses: { address } }) => ({
+        async signSpend(spend) {
+          const signed = await signSpend(spend);
           if (spend.change === null) return signed;
           return paying(signed, `"${address('change', spend.change.index)}"`, `"${THIEF}"`);
         },

@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto';
-import type { EvmFees, EvmSender, SignedTransaction } from '@quittance/chains/chain';
+import type { EvmFees, EvmSender, SignedTransaction, TokenDomain } from '@quittance/chains/chain';
+import type { EvmSigner } from '@quittance/chains/evm/signer';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { units } from '@quittance/shared/money';
 
 export const HOT = `0x${'a0'.repeat(20)}`;
 export const DEPOSITS = `0x${'d0'.repeat(16)}`;
 export const depositAddress = (index: number): string => `${DEPOSITS}${index.toString(16).padStart(8, '0')}`;
+const DOMAIN: TokenDomain = { name: 'USD Coin', version: '2', chainId: 1, verifyingContract: '0x' };
 const GAS = { native: 21_000n, token: 65_000n } as const;
 
 type Wire = {
@@ -61,6 +63,22 @@ export function addToPool(
   return true;
 }
 
+/** Signs with words in place of keys: whoever reads the bytes sees what was ordered. */
+export const evmSigner: EvmSigner = {
+  addresses: { hotAddress: HOT, depositAddress },
+  signTransfer: async ({ asset, to, amount, nonce, gas, fees: { maxFeePerGas: fee } }) =>
+    signed({ from: HOT, nonce, asset, source: HOT, to, amount, gas, fee }),
+  signNativeSweep: async ({ index, balance, nonce, fees: { maxFeePerGas: fee } }) => {
+    const maxFee = GAS.native * fee;
+    if (balance <= 2n * maxFee) return 'not_worth_it';
+    const from = depositAddress(index);
+    const amount = balance - maxFee;
+    return signed({ from, nonce, asset: 'ETH', source: from, to: HOT, amount, gas: GAS.native, fee });
+  },
+  signTokenSweep: async ({ asset, index, amount, nonce, gas, fees: { maxFeePerGas: fee } }) =>
+    signed({ from: HOT, nonce, asset, source: depositAddress(index), to: HOT, amount, gas, fee }),
+};
+
 /** The parts of a chain in memory that its node shows to a sender. */
 export type EvmView = {
   pool(): ReadonlyMap<string, Transaction>;
@@ -97,17 +115,8 @@ export function evmSender(
           throw new Error(`the hot wallet has less ${asset} than it is to send`);
         return view.refuses(to) ? 'reverts' : GAS[assets[asset].type];
       }),
-    signTransfer: async ({ asset, to, amount, nonce, gas, fees: { maxFeePerGas: fee } }) =>
-      signed({ from: HOT, nonce, asset, source: HOT, to, amount, gas, fee }),
-    signNativeSweep: async ({ index, balance, nonce, fees: { maxFeePerGas: fee } }) => {
-      const maxFee = GAS.native * fee;
-      if (balance <= 2n * maxFee) return 'not_worth_it';
-      const from = depositAddress(index);
-      const amount = balance - maxFee;
-      return signed({ from, nonce, asset: 'ETH', source: from, to: HOT, amount, gas: GAS.native, fee });
-    },
-    signTokenSweep: async ({ asset, index, amount, nonce, gas, fees: { maxFeePerGas: fee } }) =>
-      signed({ from: HOT, nonce, asset, source: depositAddress(index), to: HOT, amount, gas, fee }),
+    // It was read before: the node is not asked.
+    tokenDomain: async () => DOMAIN,
     status: (txHash) =>
       ask('status', () => {
         const found = view.find(txHash);

@@ -3,7 +3,7 @@ import { invariant } from '@quittance/shared/result';
 import { selectUTXO, Transaction } from '@scure/btc-signer';
 import { type SignedTransaction, within } from '../chain.ts';
 import { type BitcoinNetwork, factsOf } from './network.ts';
-import { type BitcoinWallet, type Branch, checkAddress, scriptOf } from './wallet.ts';
+import { type BitcoinAddresses, type BitcoinWallet, type Branch, checkAddress, scriptOf } from './wallet.ts';
 
 /** Satoshi for each virtual byte. Nodes relay from 1 (some from 0.1); above the cap an estimate is not believed. */
 export const FEE_RATE_MIN = 1n;
@@ -65,7 +65,7 @@ export type SignedSpend = SignedTransaction & {
  */
 export function selectUtxos(
   network: BitcoinNetwork,
-  wallet: BitcoinWallet,
+  wallet: BitcoinAddresses,
   order: SelectionOrder,
 ): Spend | 'not_enough' | 'too_dear' | 'too_large' {
   const { available, required = [], recipients, changeIndex, feeMax } = order;

@@ -74,10 +74,14 @@ export function paymentUri(address: string, amount: Units): string {
  */
 export type Branch = 'deposit' | 'hot' | 'change';
 
-/** The keys. Only the payouts service and the sandbox open one; nothing that can be printed holds a secret. */
-export type BitcoinWallet = {
+/** The addresses of a wallet, without its keys. Canonical. */
+export type BitcoinAddresses = {
   hotAddress: string;
   address(branch: Branch, index: number): string;
+};
+
+/** The keys. Only the payouts service and the sandbox open one; nothing that can be printed holds a secret. */
+export type BitcoinWallet = BitcoinAddresses & {
   /** What a service that only gives out addresses is configured with: xpub… or tpub… */
   accountXpub: string;
   /** The secret of that address, for signing alone. */
@@ -97,13 +101,21 @@ export function openBitcoinWallet(network: BitcoinNetwork, phrase: string): Bitc
     change: treasury.deriveChild(1),
   };
 
-  function keyOf(branch: Branch, index: number): HDKey {
+  const withoutKeys = (key: HDKey) => HDKey.fromExtendedKey(key.publicExtendedKey, versions);
+  const publicParents: Record<Branch, HDKey> = {
+    deposit: withoutKeys(parents.deposit),
+    hot: withoutKeys(parents.hot),
+    change: withoutKeys(parents.change),
+  };
+
+  function keyBelow(from: Record<Branch, HDKey>, branch: Branch, index: number): HDKey {
     invariant(index >= 0 && index < HARDENED_OFFSET, 'a public key has 2^31 children');
     invariant(branch !== 'hot' || index === 0, 'there is one hot address');
-    return parents[branch].deriveChild(index);
+    return from[branch].deriveChild(index);
   }
+  // By public keys alone, so that who has this function has no key.
   function address(branch: Branch, index: number): string {
-    const { publicKey } = keyOf(branch, index);
+    const { publicKey } = keyBelow(publicParents, branch, index);
     invariant(publicKey !== null, 'an extended key has a public key');
     return addressOf(form, publicKey);
   }
@@ -113,7 +125,7 @@ export function openBitcoinWallet(network: BitcoinNetwork, phrase: string): Bitc
     address,
     accountXpub: account.publicExtendedKey,
     privateKey(branch, index) {
-      const { privateKey } = keyOf(branch, index);
+      const { privateKey } = keyBelow(parents, branch, index);
       invariant(privateKey !== null, 'this key can sign');
       return privateKey;
     },

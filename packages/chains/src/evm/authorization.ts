@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { decodeFunctionResult, encodeFunctionData, hashStruct, hexToNumber, parseAbi } from 'viem/utils';
-import { WrongNetwork } from '../chain.ts';
+import { type TokenDomain, WrongNetwork } from '../chain.ts';
 import { type Rpc, RpcRefused, read } from '../json-rpc.ts';
 import { bytes } from './rpc.ts';
 
@@ -35,9 +35,6 @@ const messageFields = {
     { name: 'nonce', type: 'bytes32' },
   ],
 } as const;
-
-/** What signatures for a token are bound to (EIP-712). */
-export type TokenDomain = { name: string; version: string; chainId: number; verifyingContract: Hex };
 
 /**
  * Asks a token what its signatures are bound to. USD Coin tells by name() and version(), newer tokens by

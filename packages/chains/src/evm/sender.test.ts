@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { units } from '@quittance/shared/money';
 import { scriptedRpc } from '@quittance/testkit/scripted-node';
-import { parseTransaction } from 'viem/utils';
 import { RpcRefused, RpcUnavailable } from '../json-rpc.ts';
 import { feesFor } from './cost.ts';
 import type { EvmChain } from './network.ts';
@@ -37,26 +36,6 @@ describe('fees', () => {
     ['polygon', 10n ** 18n, 10n ** 18n, 5_000n * GWEI, 500n * GWEI],
   ])('on %s for a base fee of %d and a tip of %d', (chain, base, tip, maxFeePerGas, maxPriorityFeePerGas) => {
     expect(feesFor(chain, base, tip)).toEqual({ maxFeePerGas, maxPriorityFeePerGas });
-  });
-
-  test('of a network on top of Ethereum may be more than the gas: a sweep leaves that behind', async () => {
-    const order = {
-      index: 0,
-      balance: units(10n ** 18n),
-      nonce: 0,
-      fees: { maxFeePerGas: GWEI, maxPriorityFeePerGas: GWEI },
-    };
-    const [onEthereum, onBase] = await Promise.all([
-      senderOn({}).signNativeSweep(order),
-      senderOn({}, 'base').signNativeSweep(order),
-    ]);
-    expect(onEthereum).toMatchObject({ maxCost: 21_000n * GWEI });
-    expect(onBase).toMatchObject({ maxCost: 31_000n * GWEI });
-    const sent = (signed: typeof onBase) =>
-      signed === 'not_worth_it' ? undefined : parseTransaction(signed.raw as `0x02${string}`).value;
-    expect(sent(onBase)).toBe(10n ** 18n - 31_000n * GWEI);
-    const little = { ...order, balance: units(62_000n * GWEI) };
-    expect(await senderOn({}, 'base').signNativeSweep(little)).toBe('not_worth_it');
   });
 
   test('need no opinion of the node on tips', async () => {

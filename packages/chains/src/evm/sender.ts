@@ -2,24 +2,23 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import type { Hex } from 'viem';
-import type { PrivateKeyAccount } from 'viem/accounts';
 import { encodeFunctionData, keccak256, parseAbi } from 'viem/utils';
 import { z } from 'zod';
 import {
   type Broadcast,
-  type EvmFees,
   type EvmSender,
   type Inclusion,
-  type SignedTransaction,
+  type TokenDomain,
   type TransactionStatus,
+  type WalletAddresses,
   within,
 } from '../chain.ts';
 import { ask, askEach, broadcastOnce, type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
-import { readTokenDomain, receiveCall, type TokenDomain } from './authorization.ts';
-import { estimate, feeLimits, feesFor, gasPrice, PLAIN_TRANSFER_GAS, type TransactionCall } from './cost.ts';
+import { readTokenDomain } from './authorization.ts';
+import { estimate, feesFor, gasPrice, PLAIN_TRANSFER_GAS } from './cost.ts';
 import { checkNetwork, contractOf, type EvmNetwork, tokensOf } from './network.ts';
 import { address, bytes, count, feeFields, feeOf, hash, header, toHex, units256 } from './rpc.ts';
-import { checkAddress, type Wallet } from './wallet.ts';
+import { transferCall } from './transfer.ts';
 
 /** For the order of a token sweep: 61k with the test token, under 100k with USD Coin behind its proxy. */
 export const TOKEN_SWEEP_GAS = 150_000n;
@@ -27,10 +26,7 @@ export const TOKEN_SWEEP_GAS = 150_000n;
 /** A transfer of USD Coin to an address that had none. More is rare. */
 const TYPICAL_TOKEN_GAS = 65_000n;
 
-const abi = parseAbi([
-  'function balanceOf(address owner) view returns (uint256)',
-  'function transfer(address to, uint256 amount) returns (bool)',
-]);
+const abi = parseAbi(['function balanceOf(address owner) view returns (uint256)']);
 
 /** Full blocks are large: as many as one answer may comfortably hold. */
 const BLOCKS_TOGETHER = 8;
@@ -49,21 +45,17 @@ const fullBlock = header.extend({ transactions: z.array(z.object({ hash, from: a
 const REFUSES_TRANSACTION = new Set([-32_000, -32_003, -32_010, -32_602]);
 const KNOWN_ALREADY = /already ?(known|imported)|known transaction|existing tx with same hash/i;
 
-export type EvmSenderParts = EvmNetwork & { rpc: Rpc; wallet: Wallet };
+export type EvmSenderParts = EvmNetwork & { rpc: Rpc; wallet: WalletAddresses };
 
-/**
- * Signs with the wallet's keys, and sends through a node of Ethereum or of any chain like it. Closes the connection
- * it was given.
- */
+/** Sends through a node of Ethereum or of any chain like it. Closes the connection it was given. */
 export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): EvmSender {
   const { chainId } = network;
   const { hotAddress } = wallet;
   const domains = new Map<string, TokenDomain>();
 
-  /** Read by `check`: a signature is made in a database transaction, which asks no node. */
-  function domainOf(contract: string): TokenDomain {
-    const domain = domains.get(contract);
-    if (domain === undefined) throw new RpcUnavailable('eth_call', 'the token was not read yet');
+  async function domainOf(contract: string): Promise<TokenDomain> {
+    const domain = domains.get(contract) ?? (await readTokenDomain(rpc, chainId, contract));
+    domains.set(contract, domain);
     return domain;
   }
 
@@ -76,26 +68,6 @@ export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): Ev
     return (await ask(rpc, units256, 'eth_call', [{ to: contract, data }, 'latest'])) as Units;
   }
 
-  async function sign(signer: PrivateKeyAccount, unsigned: Unsigned): Promise<SignedTransaction> {
-    const { to, value, data, nonce, gas, fees } = unsigned;
-    invariant(Number.isSafeInteger(nonce) && nonce >= 0, 'a nonce counts transactions');
-    // The order of the fields, and the nonce of the signature (RFC 6979), follow from the order alone.
-    const raw = await signer.signTransaction({
-      type: 'eip1559',
-      chainId,
-      nonce,
-      gas,
-      to,
-      value,
-      data,
-      ...fees,
-    });
-    return { raw, txHash: keccak256(raw), maxCost: maxCost(gas, fees) };
-  }
-
-  const maxCost = (gas: bigint, fees: EvmFees) =>
-    (gas * fees.maxFeePerGas + feeLimits[network.chain].l1DataFeeMax) as Units;
-
   return {
     chain: network.chain,
     hotAddress,
@@ -104,9 +76,7 @@ export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): Ev
 
     async check() {
       await checkNetwork(rpc, network);
-      for (const contract of tokensOf(network).keys()) {
-        if (!domains.has(contract)) domains.set(contract, await readTokenDomain(rpc, chainId, contract));
-      }
+      for (const contract of tokensOf(network).keys()) await domainOf(contract);
     },
 
     async fees() {
@@ -134,35 +104,10 @@ export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): Ev
       return estimate(rpc, hotAddress, call);
     },
 
-    async signTransfer({ asset, to, amount, nonce, gas, fees }) {
-      invariant(amount > 0n, 'a transfer moves something');
-      return sign(wallet.hotSigner, { ...transferCall(network, asset, to, amount), nonce, gas, fees });
-    },
-
-    async signNativeSweep({ index, balance: held, nonce, fees }) {
-      const gas = PLAIN_TRANSFER_GAS;
-      const cost = maxCost(gas, fees);
-      const value = held - cost;
-      if (value <= cost) return 'not_worth_it';
-      return sign(wallet.depositSigner(index), {
-        to: hotAddress as Hex,
-        value,
-        data: '0x',
-        nonce,
-        gas,
-        fees,
-      });
-    },
-
-    async signTokenSweep({ asset, index, amount, nonce, authorizationNonce, gas, fees }) {
+    async tokenDomain(asset) {
       const contract = contractOf(network, asset);
-      invariant(contract !== undefined && amount > 0n, 'a token sweep moves tokens');
-      const data = await receiveCall(wallet.depositSigner(index), domainOf(contract), {
-        to: hotAddress,
-        amount,
-        nonce: hash.parse(authorizationNonce) as Hex,
-      });
-      return sign(wallet.hotSigner, { to: contract as Hex, value: 0n, data, nonce, gas, fees });
+      invariant(contract !== undefined, `${asset} is a token`);
+      return await domainOf(contract);
     },
 
     broadcast: (raw) => broadcast(rpc, raw),
@@ -179,17 +124,6 @@ export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): Ev
 
     close: () => rpc.close(),
   };
-}
-
-type Unsigned = TransactionCall & { nonce: number; gas: bigint; fees: EvmFees };
-
-function transferCall(network: EvmNetwork, asset: AssetSymbol, to: string, amount: bigint): TransactionCall {
-  const recipient = checkAddress(to) as Hex | undefined;
-  if (recipient === undefined) throw new Error(`${to} is no address`);
-  const contract = contractOf(network, asset);
-  if (contract === undefined) return { to: recipient, value: amount, data: '0x' };
-  const data = encodeFunctionData({ abi, functionName: 'transfer', args: [recipient, amount] });
-  return { to: contract as Hex, value: 0n, data };
 }
 
 async function broadcast(rpc: Rpc, raw: string): Promise<Broadcast> {

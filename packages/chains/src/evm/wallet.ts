@@ -60,7 +60,8 @@ export function openWallet(phrase: string): Wallet {
   const depositSigner = (index: number) => signerOf(external.derive(`m/${index}`));
   return {
     hotAddress: hotSigner.address.toLowerCase(),
-    depositAddress: (index) => depositSigner(index).address.toLowerCase(),
+    // By the public key alone, so that who has this function has no key.
+    depositAddress: depositAddresses(account.publicExtendedKey).at,
     accountXpub: account.publicExtendedKey,
     hotSigner,
     depositSigner,

@@ -3,7 +3,7 @@ import { units } from '@quittance/shared/money';
 import { scriptedRpc } from '@quittance/testkit/scripted-node';
 import { RpcRefused, RpcUnavailable } from '../json-rpc.ts';
 import { createSolanaSender, priorityFeeFor } from './sender.ts';
-import { hashOf } from './transaction.ts';
+import { createSolanaSigner } from './signer.ts';
 import { openWallet } from './wallet.ts';
 
 const wallet = openWallet(`${'abandon '.repeat(11)}about`);
@@ -26,55 +26,18 @@ const answering = (given: Record<string, unknown[]>) =>
 const senderOn = (given: Record<string, unknown[]>) =>
   createSolanaSender({ rpc: answering(given), network, wallet });
 const offline = senderOn({});
+const signer = createSolanaSigner(network, wallet);
 const statusAt = (slot: number, found: object | null) => ({ context: { slot }, value: [found] });
 const known = { slot: 9, err: null, confirmationStatus: 'processed' };
 
-const transfer = (asset: 'SOL' | 'USDC_SOL' = 'SOL') =>
-  offline.signTransfer({
-    asset,
+const transfer = () =>
+  signer.signTransfer({
+    asset: 'SOL',
     to: wallet.depositAddress(7),
     amount: units(5n),
     tokenAccountRent: rent,
     ...terms,
   });
-
-describe('an order', () => {
-  test('gives the same bytes, always; another lifetime gives others', async () => {
-    const first = await transfer();
-    expect(await transfer()).toEqual(first);
-    expect(hashOf(first.raw)).toBe(first.txHash);
-    const later = await offline.signTransfer({
-      asset: 'SOL',
-      to: wallet.depositAddress(7),
-      amount: units(5n),
-      tokenAccountRent: rent,
-      ...terms,
-      lifetime: { ...terms.lifetime, blockhash: '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY' },
-    });
-    expect(later.txHash).not.toBe(first.txHash);
-  });
-
-  test('says what it can cost at most, and how long it is valid', async () => {
-    expect(await transfer('SOL')).toMatchObject({ maxCost: 5_010n, rentMax: 0n, validToHeight: 150 });
-    expect(await transfer('USDC_SOL')).toMatchObject({ maxCost: 5_000n + 1_000n + rent, rentMax: rent });
-    const order = { ...terms, index: 3, balance: units(1_000_000n) };
-    const [byHot, byDeposit] = await Promise.all([
-      offline.signNativeSweep({ ...order, feeFrom: 'hot' }),
-      offline.signNativeSweep({ ...order, feeFrom: 'deposit' }),
-    ]);
-    expect([byHot.maxCost, byDeposit.maxCost]).toEqual([10_010n, 5_000n]);
-  });
-
-  test('to what is no address, or of nothing, is not signed', async () => {
-    const order = { asset: 'SOL', tokenAccountRent: rent, ...terms } as const;
-    await expect(offline.signTransfer({ ...order, to: USDC, amount: units(1n) })).rejects.toThrow(
-      'no address',
-    );
-    await expect(
-      offline.signTransfer({ ...order, to: wallet.depositAddress(1), amount: units(0n) }),
-    ).rejects.toThrow('moves something');
-  });
-});
 
 describe('a broadcast', () => {
   const refusal = (code: number) => new RpcRefused('sendTransaction', code, 'no');

@@ -3,7 +3,7 @@ import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import { getTokenSize } from '@solana-program/token';
 import { z } from 'zod';
-import { type ChainSender, within } from '../chain.ts';
+import { type ChainSender, type WalletAddresses, within } from '../chain.ts';
 import { ask, type Rpc } from '../json-rpc.ts';
 import { isUnpayable, type TokenAccount, tokensAt } from './accounts.ts';
 import { broadcast, NEVER_SENT, simulate, status, statusOf } from './broadcast.ts';
@@ -15,19 +15,11 @@ import {
   feeOfPlan,
   feesAt,
   type Lifetime,
-  nativeSweep,
-  nativeTransfer,
-  type SolanaNativeSweepOrder,
   type SolanaPlan,
-  type SolanaSigned,
-  type SolanaTokenSweepOrder,
   type SolanaTransferOrder,
   SWEPT_ACCOUNTS_MAX,
-  sign,
-  tokenSweep,
-  tokenTransfer,
+  transferPlan,
 } from './transaction.ts';
-import { checkAddress, type SolanaWallet } from './wallet.ts';
 
 /** Below the floor a transaction waits behind others; above the cap, a node's answer is not believed. */
 const PRIORITY_FEE_FLOOR = 10_000n;
@@ -51,9 +43,6 @@ export type SolanaSender = ChainSender & {
    * later. Throws when the hot wallet cannot pay it, or the node cannot tell.
    */
   tryTransfer(order: SolanaTransferOrder): Promise<'works' | 'refused'>;
-  signTransfer(order: SolanaTransferOrder): Promise<SolanaSigned>;
-  signNativeSweep(order: SolanaNativeSweepOrder): Promise<SolanaSigned>;
-  signTokenSweep(order: SolanaTokenSweepOrder): Promise<SolanaSigned>;
   /** The accounts out of which a deposit address's tokens can be swept at once, richest first. */
   tokenAccounts(asset: AssetSymbol, index: number): Promise<TokenAccount[]>;
   /**
@@ -89,22 +78,12 @@ const signers = z.object({
   }),
 });
 
-type SolanaSenderParts = { rpc: Rpc; network: SolanaNetwork; wallet: SolanaWallet };
+type SolanaSenderParts = { rpc: Rpc; network: SolanaNetwork; wallet: WalletAddresses };
 
-/** Signs and sends with the wallet's keys. */
+/** Sends through a node of Solana. */
 export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts): SolanaSender {
-  const { hotAddress, hotSigner } = wallet;
+  const { hotAddress } = wallet;
   const assertNotIncluded = nonInclusionSearch(rpc);
-
-  async function planTransfer(order: SolanaTransferOrder): Promise<SolanaPlan> {
-    const { asset, to, amount } = order;
-    invariant(amount > 0n, 'a transfer moves something');
-    if (checkAddress(network, to) === undefined) throw new Error(`${to} is no address that can be paid`);
-    const mint = mintOf(network, asset);
-    return mint === undefined
-      ? nativeTransfer(hotSigner, to, amount, order)
-      : await tokenTransfer(hotSigner, mint, order);
-  }
 
   async function rentFor(bytes: number): Promise<Units> {
     return (await ask(rpc, lamports, 'getMinimumBalanceForRentExemption', [bytes])) as Units;
@@ -177,7 +156,7 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
 
     async tryTransfer(order) {
       if (await isUnpayable(rpc, order.asset, order.to)) return 'refused';
-      const plan = await planTransfer(order);
+      const plan = await transferPlan(network, hotAddress, order);
       const outcome = await simulate(rpc, plan);
       if (outcome === 'works') return 'works';
       if (outcome === 'payer') throw new Error('the hot wallet cannot pay this now');
@@ -185,18 +164,6 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
       await assertHotHas(order, plan);
       // Once more: what was missing may have come between the two questions.
       return (await simulate(rpc, plan)) === 'works' ? 'works' : 'refused';
-    },
-
-    signTransfer: async (order) => sign(await planTransfer(order)),
-
-    async signNativeSweep(order) {
-      return sign(nativeSweep(hotSigner, wallet.depositSigner(order.index), order));
-    },
-
-    async signTokenSweep(order) {
-      const mint = mintOf(network, order.asset);
-      invariant(mint !== undefined, 'a token sweep moves tokens');
-      return sign(await tokenSweep(hotSigner, wallet.depositSigner(order.index), mint, order));
     },
 
     async tokenAccounts(asset, index) {

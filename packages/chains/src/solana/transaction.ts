@@ -29,8 +29,9 @@ import {
 } from '@solana-program/token';
 import type { SignedTransaction } from '../chain.ts';
 import type { TokenAccount } from './accounts.ts';
+import { mintOf, type SolanaNetwork } from './network.ts';
 import { TOKEN_PROGRAM } from './rpc.ts';
-import type { SolanaSigner } from './wallet.ts';
+import { checkAddress, type SolanaKeyPair } from './wallet.ts';
 
 /** Lamports for each signature of a transaction. */
 const SIGNATURE_FEE = 5_000n;
@@ -79,9 +80,9 @@ export type SolanaSigned = SignedTransaction & {
   validToHeight: number;
 };
 
-/** Instructions, the first signer paying the fee, and the most it can cost. */
+/** Instructions, the addresses that sign, of which the first pays the fee, and the most it can cost. */
 export type SolanaPlan = FeeAndLifetime & {
-  signers: readonly SolanaSigner[];
+  signers: readonly string[];
   units: number;
   rentMax: bigint;
   instructions: Instruction[];
@@ -100,57 +101,59 @@ export async function associatedAccount(owner: string, mint: string): Promise<st
   return address;
 }
 
-export function nativeTransfer(
-  from: SolanaSigner,
-  to: string,
-  amount: bigint,
-  terms: FeeAndLifetime,
-): SolanaPlan {
+/** A payment from the hot wallet. A node is asked to try it, and a signer signs it. */
+export async function transferPlan(
+  network: SolanaNetwork,
+  hot: string,
+  order: SolanaTransferOrder,
+): Promise<SolanaPlan> {
+  const { asset, to, amount } = order;
+  invariant(amount > 0n, 'a transfer moves something');
+  if (checkAddress(network, to) === undefined) throw new Error(`${to} is no address that can be paid`);
+  const mint = mintOf(network, asset);
+  return mint === undefined ? nativeTransfer(hot, to, amount, order) : await tokenTransfer(hot, mint, order);
+}
+
+function nativeTransfer(from: string, to: string, amount: bigint, terms: FeeAndLifetime): SolanaPlan {
   return {
     ...terms,
     signers: [from],
     units: TRANSFER_UNITS,
     rentMax: 0n,
-    instructions: [
-      getTransferSolInstruction({ source: signerAt(from.address), destination: at(to), amount }),
-    ],
+    instructions: [getTransferSolInstruction({ source: signerAt(from), destination: at(to), amount })],
   };
 }
 
-export function nativeSweep(
-  hot: SolanaSigner,
-  deposit: SolanaSigner,
-  order: SolanaNativeSweepOrder,
-): SolanaPlan {
+export function nativeSweep(hot: string, deposit: string, order: SolanaNativeSweepOrder): SolanaPlan {
   if (order.feeFrom === 'hot') {
-    const swept = nativeTransfer(deposit, hot.address, order.balance, order);
+    const swept = nativeTransfer(deposit, hot, order.balance, order);
     return { ...swept, signers: [hot, deposit] };
   }
   // Without a priority fee: a lamport that was reserved for it and not charged would stay, and nothing may stay.
   const free = { lifetime: order.lifetime, priorityFee: 0n };
   const fee = feeOf(1, TRANSFER_UNITS, free.priorityFee);
-  return nativeTransfer(deposit, hot.address, order.balance - fee, free);
+  return nativeTransfer(deposit, hot, order.balance - fee, free);
 }
 
-export async function tokenTransfer(
-  from: SolanaSigner,
+async function tokenTransfer(
+  from: string,
   mint: string,
   { to, amount, ...order }: SolanaTransferOrder,
 ): Promise<SolanaPlan> {
-  const source = await associatedAccount(from.address, mint);
+  const source = await associatedAccount(from, mint);
   const moved = { mint, owner: to, authority: from, accounts: [{ address: source, amount }] };
   return await tokenPlan({ ...order, ...moved, signers: [from], units: TOKEN_UNITS });
 }
 
 export async function tokenSweep(
-  hot: SolanaSigner,
-  deposit: SolanaSigner,
+  hot: string,
+  deposit: string,
   mint: string,
   { accounts, ...order }: SolanaTokenSweepOrder,
 ): Promise<SolanaPlan> {
   invariant(accounts.length > 0 && accounts.length <= SWEPT_ACCOUNTS_MAX, 'a sweep empties some accounts');
   const units = TOKEN_UNITS + accounts.length * UNITS_PER_TOKEN_ACCOUNT;
-  const moved = { mint, owner: hot.address, authority: deposit, accounts };
+  const moved = { mint, owner: hot, authority: deposit, accounts };
   return await tokenPlan({ ...order, ...moved, signers: [hot, deposit], units });
 }
 
@@ -159,20 +162,20 @@ type TokenMove = FeeAndLifetime & {
   mint: string;
   /** Who is paid, out of which accounts of the authority. */
   owner: string;
-  authority: SolanaSigner;
+  authority: string;
   accounts: readonly TokenAccount[];
   tokenAccountRent: Units;
-  signers: readonly [payer: SolanaSigner, ...SolanaSigner[]];
+  signers: readonly [payer: string, ...string[]];
   units: number;
 };
 
 /** Opens the recipient's account when it is not there; which it is, is only known when it is mined. */
 async function tokenPlan(move: TokenMove): Promise<SolanaPlan> {
   const { lifetime, priorityFee, signers, units, tokenAccountRent } = move;
-  const [owner, mint, authority] = [at(move.owner), at(move.mint), signerAt(move.authority.address)];
+  const [owner, mint, authority] = [at(move.owner), at(move.mint), signerAt(move.authority)];
   const destination = at(await associatedAccount(owner, mint));
   const { decimals } = assets[move.asset];
-  const payer = signerAt(signers[0].address);
+  const payer = signerAt(signers[0]);
   return {
     lifetime,
     priorityFee,
@@ -212,11 +215,11 @@ export function feesAt(priorityFee: bigint) {
 }
 
 function compile({ signers, units, priorityFee, instructions, lifetime }: SolanaPlan) {
-  const payer = signers[0] as SolanaSigner;
+  const payer = signers[0] as string;
   return compileTransaction(
     pipe(
       createTransactionMessage({ version: 0 }),
-      (message) => setTransactionMessageFeePayer(at(payer.address), message),
+      (message) => setTransactionMessageFeePayer(at(payer), message),
       (message) =>
         setTransactionMessageLifetimeUsingBlockhash(
           {
@@ -233,11 +236,13 @@ function compile({ signers, units, priorityFee, instructions, lifetime }: Solana
 }
 
 /** The same plan gives the same bytes, always. */
-export function sign(plan: SolanaPlan): SolanaSigned {
+export function sign(plan: SolanaPlan, keyPairs: readonly SolanaKeyPair[]): SolanaSigned {
   const compiled = compile(plan);
   const signatures = { ...compiled.signatures };
-  for (const signer of plan.signers) {
-    signatures[at(signer.address)] = signer.sign(Uint8Array.from(compiled.messageBytes)) as SignatureBytes;
+  for (const address of plan.signers) {
+    const keyPair = keyPairs.find((one) => one.address === address);
+    invariant(keyPair !== undefined, 'every signer is there');
+    signatures[at(address)] = keyPair.sign(Uint8Array.from(compiled.messageBytes)) as SignatureBytes;
   }
   const signed = { ...compiled, signatures };
   return {

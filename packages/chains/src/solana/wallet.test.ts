@@ -76,6 +76,6 @@ describe('a wallet', () => {
   });
 
   test('prints no key', () => {
-    expect(JSON.stringify([wallet, wallet.hotSigner])).not.toMatch(/key|chainCode|data/);
+    expect(JSON.stringify([wallet, wallet.hotKeyPair])).not.toMatch(/key|chainCode|data/);
   });
 });

@@ -2,6 +2,7 @@ import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { formatUnits, type Units } from '@quittance/shared/money';
 import { getAddressDecoder, isAddress } from '@solana/kit';
 import { HDKey } from 'micro-key-producer/slip10.js';
+import type { WalletAddresses } from '../chain.ts';
 import { seedOf } from '../keys.ts';
 import { mintOf, type SolanaNetwork, tokensOf } from './network.ts';
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './rpc.ts';
@@ -40,15 +41,15 @@ export function paymentUri(
 }
 
 /** A key pair that does not show its secret. */
-export type SolanaSigner = { address: string; sign(message: Uint8Array): Uint8Array };
+export type SolanaKeyPair = { address: string; sign(message: Uint8Array): Uint8Array };
 
-/** The keys. Only the payouts service and the sandbox open one; nothing that can be printed holds a secret. */
-export type SolanaWallet = {
-  hotAddress: string;
-  /** m/44'/501'/index'/0': what most wallets show as their account `index`. */
-  depositAddress(index: number): string;
-  hotSigner: SolanaSigner;
-  depositSigner(index: number): SolanaSigner;
+/**
+ * The keys. Only the payouts service and the sandbox open one; nothing that can be printed holds a secret.
+ * `depositAddress`: m/44'/501'/index'/0', what most wallets show as their account `index`.
+ */
+export type SolanaWallet = WalletAddresses & {
+  hotKeyPair: SolanaKeyPair;
+  depositKeyPair(index: number): SolanaKeyPair;
 };
 
 /**
@@ -57,7 +58,7 @@ export type SolanaWallet = {
  */
 export function openWallet(phrase: string): SolanaWallet {
   const root = HDKey.fromMasterSeed(seedOf(phrase)).derive("m/44'/501'");
-  const signer = (account: number, change: number): SolanaSigner => {
+  const keyPair = (account: number, change: number): SolanaKeyPair => {
     const key = root.derive(`m/${account}'/${change}'`);
     return {
       address: getAddressDecoder().decode(key.publicKeyRaw),
@@ -65,11 +66,11 @@ export function openWallet(phrase: string): SolanaWallet {
       sign: (message) => key.sign(message),
     };
   };
-  const hotSigner = signer(0, HOT_CHANGE);
+  const hotKeyPair = keyPair(0, HOT_CHANGE);
   return {
-    hotAddress: hotSigner.address,
-    depositAddress: (index) => signer(index, DEPOSIT_CHANGE).address,
-    hotSigner,
-    depositSigner: (index) => signer(index, DEPOSIT_CHANGE),
+    hotAddress: hotKeyPair.address,
+    depositAddress: (index) => keyPair(index, DEPOSIT_CHANGE).address,
+    hotKeyPair,
+    depositKeyPair: (index) => keyPair(index, DEPOSIT_CHANGE),
   };
 }

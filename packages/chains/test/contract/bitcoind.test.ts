@@ -80,7 +80,7 @@ async function openBitcoind(): Promise<Fixture> {
       orders += 1;
       return () =>
         connected.signAgain(async (fresh) => {
-          const spend = fresh.selectUtxos(order);
+          const spend = sender.selectUtxos(order);
           if (typeof spend === 'string') throw new Error(spend);
           return fresh.signSpend(spend);
         });

@@ -4,7 +4,7 @@ import type { Units } from '@quittance/shared/money';
 import { Secret } from '@quittance/shared/secret';
 import { notTried } from '@quittance/testkit/not-tried';
 import type { Block, ChainReader, ChainSender, Payment, SignedTransaction } from '../../src/chain.ts';
-import { connectReader, connectSender, type SenderOf } from '../../src/registry.ts';
+import { connectReader, connectSender, openSigner, type SignerOf } from '../../src/registry.ts';
 import type { SettingsOf } from '../../src/settings.ts';
 import { PHRASE } from '../bitcoin-chain.ts';
 
@@ -106,9 +106,10 @@ export function connections<K extends ChainKind>(
 ) {
   const settingsOf = (urls: string[], more: object = {}) =>
     ({ ...given, rpcUrls: urls.map((one) => new Secret(one)), ...more }) as unknown as SettingsOf<K>;
+  const signerOf = (more?: object) => openSigner<K>(settingsOf([url], more), PHRASE);
   const connect = (at: string, more?: object) => ({
     reader: connectReader<K>(settingsOf([at, at, at], more)),
-    sender: connectSender<K>(settingsOf([at], more), PHRASE),
+    sender: connectSender<K>(settingsOf([at], more), signerOf(more).addresses),
   });
   const { reader, sender } = connect(url);
   return {
@@ -117,14 +118,7 @@ export function connections<K extends ChainKind>(
     elsewhere: () => connect(url, other),
     nobody: () => connect('http://127.0.0.1:1'),
     /** Signs with newly opened keys. */
-    async signAgain<T>(sign: (fresh: SenderOf<K>) => Promise<T>): Promise<T> {
-      const fresh = connectSender<K>(settingsOf([url]), PHRASE);
-      try {
-        return await sign(fresh);
-      } finally {
-        await fresh.close();
-      }
-    },
+    signAgain: <T>(sign: (fresh: SignerOf<K>) => Promise<T>): Promise<T> => sign(signerOf()),
     close: () => Promise.all([reader.close(), sender.close()]),
   };
 }

@@ -55,8 +55,8 @@ function keyProblemOf(
   const xpub = `${chain.toUpperCase()}_XPUB`;
   const isKnown = named !== undefined;
   const reason = isKnown
-    ? `no address of ${chain} is given out: ${xpub} and the WALLET_SEED of payouts do not belong together, their first addresses are ${first} and ${named}; give invoices the public key of those words, or payouts the words of that key`
-    : `no address of ${chain} is given out yet: payouts has not confirmed that ${xpub} belongs to its WALLET_SEED; start payouts with this chain configured, it is asked every second`;
+    ? `no address of ${chain} is given out: ${xpub} and the recovery phrase of payouts do not belong together, their first addresses are ${first} and ${named}; give invoices the public key of those words, or payouts the words of that key`
+    : `no address of ${chain} is given out yet: payouts has not confirmed that ${xpub} belongs to its recovery phrase; start payouts with this chain configured, it is asked every second`;
   return { isKnown, reason };
 }
 

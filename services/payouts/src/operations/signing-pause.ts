@@ -12,7 +12,7 @@ export async function seedMismatch(
 ): Promise<string | undefined> {
   const other = await otherHotWallet(db, chain, sender.hotAddress);
   if (other === undefined) return undefined;
-  return `WALLET_SEED belongs to the hot wallet ${sender.hotAddress}, this database was used with ${other}`;
+  return `the recovery phrase belongs to the hot wallet ${sender.hotAddress}, this database was used with ${other}`;
 }
 
 /** Logs why signing is paused on this chain. */

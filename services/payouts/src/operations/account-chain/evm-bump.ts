@@ -1,5 +1,5 @@
 import type { EvmFees } from '@quittance/chains/chain';
-import { assetsOf, nativeAsset } from '@quittance/shared/assets';
+import { assets, assetsOf, nativeAsset } from '@quittance/shared/assets';
 import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease, renewLease } from '@quittance/shared/lease';
 import { invariant } from '@quittance/shared/result';
@@ -118,7 +118,8 @@ async function sign(ports: EvmPorts, { group, purpose, asset, nonce, terms }: Tr
     return made && { ...made, sweptAddress: null };
   }
   const sweep = await depositsOfSweep(ports.db, group);
-  const made = sweep && (await signOrder(ports, { sweep, terms: raised }, nonce));
+  const domain = assets[asset].type === 'token' ? await ports.sender.tokenDomain(asset) : undefined;
+  const made = sweep && (await signOrder(ports, { sweep, domain, terms: raised }, nonce));
   return sweep && made && { ...made, sweptAddress: sweep.address };
 }
 

@@ -1,4 +1,4 @@
-import type { SignedTransaction } from '@quittance/chains/chain';
+import type { SignedTransaction, TokenDomain } from '@quittance/chains/chain';
 import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
 import { assets } from '@quittance/shared/assets';
 import type { Lease } from '@quittance/shared/lease';
@@ -47,7 +47,11 @@ const writeEvmTerms = ({ gas, fees, authorization }: EvmTerms): z.input<typeof t
 /** What a transaction is signed from, beside its nonce. */
 type EvmOrder = { terms: EvmTerms } & (
   | { transfer: Pick<Payout, 'asset' | 'address' | 'amount'> }
-  | { sweep: UnsweptDeposits }
+  | {
+      sweep: UnsweptDeposits;
+      /** Of a token sweep. */
+      domain: TokenDomain | undefined;
+    }
 );
 
 /** EVM chains: every transaction of a wallet has a nonce, and they are mined in that order. */
@@ -83,7 +87,12 @@ async function termsNow(ports: EvmPorts, lease: Lease): Promise<ChainTerms<EvmOr
       const isNative = assets[asset].type === 'native';
       if (isNative && !(await openWallet(ports, lease, address))) return undefined;
       const authorization = isNative ? undefined : `0x${Buffer.from(random(32)).toString('hex')}`;
-      return { sweep, terms: { gas: isNative ? NATIVE_SWEEP_GAS : TOKEN_SWEEP_GAS, fees, authorization } };
+      const domain = isNative ? undefined : await sender.tokenDomain(asset);
+      return {
+        sweep,
+        domain,
+        terms: { gas: isNative ? NATIVE_SWEEP_GAS : TOKEN_SWEEP_GAS, fees, authorization },
+      };
     },
 
     signingTime: async () => ({ finalHeightWhenSigned, lifetime: undefined }),
@@ -107,7 +116,7 @@ type Signing = { signed: SignedTransaction; amount: Units; terms: object };
 
 /** Signs. Asks no node. Undefined when the deposits are no more than the fee. */
 export async function signOrder(
-  { sender }: EvmPorts,
+  { signer }: EvmPorts,
   order: EvmOrder,
   nonce: number,
 ): Promise<Signing | undefined> {
@@ -115,14 +124,15 @@ export async function signOrder(
   const terms = writeEvmTerms(order.terms);
   if ('transfer' in order) {
     const { asset, address: to, amount } = order.transfer;
-    return { signed: await sender.signTransfer({ asset, to, amount, nonce, gas, fees }), amount, terms };
+    return { signed: await signer.signTransfer({ asset, to, amount, nonce, gas, fees }), amount, terms };
   }
   const { asset, amount, derivationIndex: index } = order.sweep;
   if (assets[asset].type === 'token') {
-    invariant(authorizationNonce !== undefined, 'a token sweep is authorized');
-    const sweep = { asset, index, amount, nonce, authorizationNonce, gas, fees };
-    return { signed: await sender.signTokenSweep(sweep), amount, terms };
+    const { domain } = order;
+    invariant(authorizationNonce !== undefined && domain !== undefined, 'a token sweep is authorized');
+    const sweep = { asset, index, amount, nonce, authorizationNonce, domain, gas, fees };
+    return { signed: await signer.signTokenSweep(sweep), amount, terms };
   }
-  const signed = await sender.signNativeSweep({ index, balance: amount, nonce, fees });
+  const signed = await signer.signNativeSweep({ index, balance: amount, nonce, fees });
   return signed === 'not_worth_it' ? undefined : { signed, amount: units(amount - signed.maxCost), terms };
 }

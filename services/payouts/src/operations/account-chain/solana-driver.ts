@@ -1,4 +1,4 @@
-import type { SolanaSender } from '@quittance/chains/solana/sender';
+import type { SolanaSigner } from '@quittance/chains/solana/signer';
 import {
   feesAt,
   type Lifetime,
@@ -44,7 +44,7 @@ export const solanaDriver = (ports: SolanaPorts): AccountChainDriver<SolanaOrder
 });
 
 async function termsNow(ports: SolanaPorts): Promise<ChainTerms<SolanaOrder>> {
-  const { chain, sender, clock } = ports;
+  const { chain, sender, signer, clock } = ports;
   const { hotAddress } = sender;
   const [priorityFee, rents] = [await sender.priorityFee(), await sender.rents()];
   const { transfer: transferFees } = feesAt(highestPriorityFee(priorityFee));
@@ -117,7 +117,7 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms<SolanaOrder>> {
       await insertWalletOnce(trx, chain, hotAddress, 'hot', null);
       if (wallet !== hotAddress) await insertWalletOnce(trx, chain, wallet, 'deposit', null);
       invariant(lifetime !== undefined, 'a Solana transaction has a lifetime');
-      const signed = await signOrder(sender, order, lifetime);
+      const signed = await signOrder(signer, order, lifetime);
       const { validToHeight } = signed;
       return { signed, wallet, amount, nonce: null, validToHeight, finalHeightWhenSigned, terms: null };
     },
@@ -125,10 +125,10 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms<SolanaOrder>> {
 }
 
 /** Signs. Asks no node. */
-function signOrder(sender: SolanaSender, order: SolanaOrder, lifetime: Lifetime): Promise<SolanaSigned> {
-  if ('transfer' in order) return sender.signTransfer({ ...order.transfer, lifetime });
-  if ('nativeSweep' in order) return sender.signNativeSweep({ ...order.nativeSweep, lifetime });
-  return sender.signTokenSweep({ ...order.tokenSweep, lifetime });
+function signOrder(signer: SolanaSigner, order: SolanaOrder, lifetime: Lifetime): Promise<SolanaSigned> {
+  if ('transfer' in order) return signer.signTransfer({ ...order.transfer, lifetime });
+  if ('nativeSweep' in order) return signer.signNativeSweep({ ...order.nativeSweep, lifetime });
+  return signer.signTokenSweep({ ...order.tokenSweep, lifetime });
 }
 
 /** One answer for a few uses within a few seconds; asks again after these, and after a failure. */

@@ -90,7 +90,7 @@ async function afterExpiry(ports: SolanaPorts, lease: Lease, expired: Transactio
  * payment now, the money goes back. False when this must wait, or was done before.
  */
 async function signAgain(ports: SolanaPorts, lease: Lease, expired: Transaction): Promise<boolean> {
-  const { db, chain, sender, logger, throttledLog } = ports;
+  const { db, chain, sender, signer, logger, throttledLog } = ports;
   const { group, attempt, asset } = expired;
   const [payment, ...others] = await paymentsOf(db, group);
   invariant(payment !== undefined && others.length === 0, `group ${group} pays one payout`);
@@ -114,7 +114,7 @@ async function signAgain(ports: SolanaPorts, lease: Lease, expired: Transaction)
     throttledLog.log('warn', `again.${payout.id}`, details, 'a payout cannot be signed again yet');
     return false;
   }
-  const signed = await sender.signTransfer(order);
+  const signed = await signer.signTransfer(order);
   const extra = signed.maxCost - expired.maxCost;
   const native = nativeAsset[chain];
   if (extra > 0n && extra > amountOf((await availableLiquidity(ports, [native])).free, native)) {

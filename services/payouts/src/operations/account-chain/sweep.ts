@@ -137,7 +137,7 @@ function isOurs(
   const ours = sender.depositAddress(derivationIndex);
   if (ours === address) return true;
   const details = { address, index: derivationIndex, derived: ours };
-  const message = 'a deposit address does not derive from WALLET_SEED, it cannot be swept';
+  const message = 'a deposit address does not derive from the recovery phrase, it cannot be swept';
   throttledLog.log('error', 'sweep.foreign', details, message);
   return false;
 }

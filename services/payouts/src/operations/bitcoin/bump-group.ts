@@ -90,8 +90,8 @@ async function sign(
   newest: Transaction,
   { terms, spend }: { terms: BitcoinTerms; spend: Spend },
 ): Promise<Transaction | undefined> {
-  const { db, chain, sender, logger } = ports;
-  const signed = sender.signSpend(spend);
+  const { db, chain, sender, signer, logger } = ports;
+  const signed = await signer.signSpend(spend);
   const known = new Set(terms.utxos.map(({ outpoint }) => outpoint));
   const added = spend.utxos.filter(({ outpoint }) => !known.has(outpoint));
   const stored = await db.transaction(async (trx) => {

@@ -161,7 +161,7 @@ async function hasForeignUtxo(
   );
   for (const { outpoint, address, branch, index } of foreign) {
     const details = { outpoint, address, branch, index, derived: sender.address(branch, index) };
-    const message = 'the address of a UTXO does not derive from WALLET_SEED, it cannot be spent';
+    const message = 'the address of a UTXO does not derive from the recovery phrase, it cannot be spent';
     throttledLog.log('error', `utxo.foreign.${outpoint}`, details, message);
   }
   const retryAt = new Date(clock.now().getTime() + UTXO_AGAIN_AFTER_MS);

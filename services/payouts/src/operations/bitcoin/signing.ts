@@ -75,7 +75,7 @@ export async function signBatch(
   order: BatchOrder,
 ): Promise<Transaction | undefined> {
   // Before the database transaction: hundreds of signatures take time, and locks must not be held for them.
-  const signed = ports.sender.signSpend(order.spend);
+  const signed = await ports.signer.signSpend(order.spend);
   try {
     const stored = await ports.db.transaction((trx) => store(trx, ports, lease, order, signed));
     failpoint(`bitcoin.${stored.purpose}s.signed`);

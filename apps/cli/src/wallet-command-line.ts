@@ -1,0 +1,55 @@
+import type { Command } from 'commander';
+import { type Line, leaf } from './command-options.ts';
+import {
+  type WalletInitOptions,
+  type WalletOptions,
+  walletBackupCheck,
+  walletInit,
+  walletShowXpub,
+} from './wallet-commands.ts';
+import { USUAL_KEYSTORE, USUAL_PASSPHRASE_FILE } from './wallet-keys.ts';
+
+/** Commands that ask neither a database nor a node: they can run on a machine without a network. */
+export function addWalletCommands(program: Command, { around, prints }: Line): void {
+  const wallet = program
+    .command('wallet')
+    .description('The keystore, which holds the recovery phrase encrypted. These commands use no network.');
+  withFiles(
+    leaf(wallet, 'init', 'encrypt a new recovery phrase, or one that you have, to a keystore'),
+    'the file with the passphrase; without such a file a random one is written to it',
+  )
+    .option('--phrase-file <path>', 'take the recovery phrase from a file; - is standard input')
+    .option('--restore', 'ask for the recovery phrase on the terminal')
+    .addHelpText(
+      'after',
+      '\nA new phrase is shown once, on a terminal only: write it on paper. A keystore is never overwritten. Give both files to payouts as\nWALLET_KEYSTORE and WALLET_PASSPHRASE_FILE.\n\nExamples:\n  $ npx quittance wallet init\n  $ npx quittance wallet init --restore --keystore /secure/keystore.json --ask-passphrase\n',
+    )
+    .action(prints((options: WalletInitOptions) => walletInit(around, options)));
+  withFiles(leaf(wallet, 'show-xpub', 'print the extended public keys for invoices, and the hot wallets'))
+    .addHelpText(
+      'after',
+      '\nThe keys of Bitcoin are of the network that BITCOIN_NETWORK names (default mainnet).\n',
+    )
+    .action(prints((options: WalletOptions) => walletShowXpub(around, options)));
+  withFiles(
+    leaf(
+      wallet,
+      'backup-check',
+      'ask for the recovery phrase on your paper, and compare it with the keystore',
+    ),
+  )
+    .addHelpText('after', '\nWhat you type is not shown. Exit code 1: the words differ.\n')
+    .action(prints((options: WalletOptions) => walletBackupCheck(around, options)));
+}
+
+const withFiles = (
+  command: Command,
+  passphrase = 'the file with the passphrase; without such a file it is asked for',
+) =>
+  command
+    .option('--keystore <path>', `the keystore; without this WALLET_KEYSTORE, or ${USUAL_KEYSTORE}`)
+    .option(
+      '--passphrase-file <path>',
+      `${passphrase}; without this WALLET_PASSPHRASE_FILE, or ${USUAL_PASSPHRASE_FILE}`,
+    )
+    .option('--ask-passphrase', 'ask for the passphrase on the terminal, and write it nowhere');

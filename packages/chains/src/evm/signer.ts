@@ -1,0 +1,95 @@
+import type { Units } from '@quittance/shared/money';
+import { invariant } from '@quittance/shared/result';
+import type { Hex } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { keccak256 } from 'viem/utils';
+import type {
+  EvmFees,
+  NativeSweepOrder,
+  SignedTransaction,
+  TokenSweepOrder,
+  TransferOrder,
+  WalletAddresses,
+} from '../chain.ts';
+import { receiveCall } from './authorization.ts';
+import { feeLimits, PLAIN_TRANSFER_GAS, type TransactionCall } from './cost.ts';
+import { contractOf, type EvmNetwork } from './network.ts';
+import { hash } from './rpc.ts';
+import { transferCall } from './transfer.ts';
+import type { Wallet } from './wallet.ts';
+
+/** Signs complete orders with the wallet's keys. Asks no node; the same order gives the same bytes. */
+export type EvmSigner = {
+  addresses: WalletAddresses;
+  signTransfer(order: TransferOrder): Promise<SignedTransaction>;
+  /** `not_worth_it` when the balance does not exceed the fee. */
+  signNativeSweep(order: NativeSweepOrder): Promise<SignedTransaction | 'not_worth_it'>;
+  signTokenSweep(order: TokenSweepOrder): Promise<SignedTransaction>;
+};
+
+type Unsigned = TransactionCall & { nonce: number; gas: bigint; fees: EvmFees };
+
+export function createEvmSigner(network: EvmNetwork, wallet: Wallet): EvmSigner {
+  const { chainId } = network;
+  const { hotAddress, depositAddress } = wallet;
+
+  async function sign(key: PrivateKeyAccount, unsigned: Unsigned): Promise<SignedTransaction> {
+    const { to, value, data, nonce, gas, fees } = unsigned;
+    invariant(Number.isSafeInteger(nonce) && nonce >= 0, 'a nonce counts transactions');
+    // The order of the fields, and the nonce of the signature (RFC 6979), follow from the order alone.
+    const raw = await key.signTransaction({
+      type: 'eip1559',
+      chainId,
+      nonce,
+      gas,
+      to,
+      value,
+      data,
+      ...fees,
+    });
+    return { raw, txHash: keccak256(raw), maxCost: maxCost(gas, fees) };
+  }
+
+  const maxCost = (gas: bigint, fees: EvmFees) =>
+    (gas * fees.maxFeePerGas + feeLimits[network.chain].l1DataFeeMax) as Units;
+
+  return {
+    addresses: { hotAddress, depositAddress },
+
+    async signTransfer({ asset, to, amount, nonce, gas, fees }) {
+      invariant(amount > 0n, 'a transfer moves something');
+      return sign(wallet.hotSigner, { ...transferCall(network, asset, to, amount), nonce, gas, fees });
+    },
+
+    async signNativeSweep({ index, balance: held, nonce, fees }) {
+      const gas = PLAIN_TRANSFER_GAS;
+      const cost = maxCost(gas, fees);
+      const value = held - cost;
+      if (value <= cost) return 'not_worth_it';
+      return sign(wallet.depositSigner(index), {
+        to: hotAddress as Hex,
+        value,
+        data: '0x',
+        nonce,
+        gas,
+        fees,
+      });
+    },
+
+    async signTokenSweep({ asset, index, amount, nonce, authorizationNonce, domain, gas, fees }) {
+      const contract = contractOf(network, asset);
+      invariant(contract !== undefined && amount > 0n, 'a token sweep moves tokens');
+      // What the nodes tell must not make it authorize another token, or this one on another chain.
+      invariant(
+        domain.verifyingContract === contract && domain.chainId === chainId,
+        'an authorization is for the configured token',
+      );
+      const data = await receiveCall(wallet.depositSigner(index), domain, {
+        to: hotAddress,
+        amount,
+        nonce: hash.parse(authorizationNonce) as Hex,
+      });
+      return sign(wallet.hotSigner, { to: contract as Hex, value: 0n, data, nonce, gas, fees });
+    },
+  };
+}

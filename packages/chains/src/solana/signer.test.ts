@@ -1,0 +1,61 @@
+import { describe, expect, test } from '@jest/globals';
+import { units } from '@quittance/shared/money';
+import { createSolanaSigner } from './signer.ts';
+import { hashOf } from './transaction.ts';
+import { openWallet } from './wallet.ts';
+
+const wallet = openWallet(`${'abandon '.repeat(11)}about`);
+const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+const signer = createSolanaSigner({ name: 'local', usdcMint: USDC }, wallet);
+const terms = {
+  lifetime: { blockhash: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG', lastValidBlockHeight: 150 },
+  priorityFee: 10_000n,
+};
+const rent = units(2_039_280n);
+
+const transfer = (asset: 'SOL' | 'USDC_SOL' = 'SOL') =>
+  signer.signTransfer({
+    asset,
+    to: wallet.depositAddress(7),
+    amount: units(5n),
+    tokenAccountRent: rent,
+    ...terms,
+  });
+
+describe('an order', () => {
+  test('gives the same bytes, always; another lifetime gives others', async () => {
+    const first = await transfer();
+    expect(await transfer()).toEqual(first);
+    expect(hashOf(first.raw)).toBe(first.txHash);
+    const later = await signer.signTransfer({
+      asset: 'SOL',
+      to: wallet.depositAddress(7),
+      amount: units(5n),
+      tokenAccountRent: rent,
+      ...terms,
+      lifetime: { ...terms.lifetime, blockhash: '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY' },
+    });
+    expect(later.txHash).not.toBe(first.txHash);
+  });
+
+  test('says what it can cost at most, and how long it is valid', async () => {
+    expect(await transfer('SOL')).toMatchObject({ maxCost: 5_010n, rentMax: 0n, validToHeight: 150 });
+    expect(await transfer('USDC_SOL')).toMatchObject({ maxCost: 5_000n + 1_000n + rent, rentMax: rent });
+    const order = { ...terms, index: 3, balance: units(1_000_000n) };
+    const [byHot, byDeposit] = await Promise.all([
+      signer.signNativeSweep({ ...order, feeFrom: 'hot' }),
+      signer.signNativeSweep({ ...order, feeFrom: 'deposit' }),
+    ]);
+    expect([byHot.maxCost, byDeposit.maxCost]).toEqual([10_010n, 5_000n]);
+  });
+
+  test('to what is no address, or of nothing, is not signed', async () => {
+    const order = { asset: 'SOL', tokenAccountRent: rent, ...terms } as const;
+    await expect(signer.signTransfer({ ...order, to: USDC, amount: units(1n) })).rejects.toThrow(
+      'no address',
+    );
+    await expect(
+      signer.signTransfer({ ...order, to: wallet.depositAddress(1), amount: units(0n) }),
+    ).rejects.toThrow('moves something');
+  });
+});

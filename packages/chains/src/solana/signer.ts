@@ -1,0 +1,44 @@
+import { invariant } from '@quittance/shared/result';
+import type { WalletAddresses } from '../chain.ts';
+import { mintOf, type SolanaNetwork } from './network.ts';
+import {
+  nativeSweep,
+  type SolanaNativeSweepOrder,
+  type SolanaSigned,
+  type SolanaTokenSweepOrder,
+  type SolanaTransferOrder,
+  sign,
+  tokenSweep,
+  transferPlan,
+} from './transaction.ts';
+import type { SolanaWallet } from './wallet.ts';
+
+/** Signs complete orders with the wallet's keys. Asks no node; the same order gives the same bytes. */
+export type SolanaSigner = {
+  addresses: WalletAddresses;
+  signTransfer(order: SolanaTransferOrder): Promise<SolanaSigned>;
+  signNativeSweep(order: SolanaNativeSweepOrder): Promise<SolanaSigned>;
+  signTokenSweep(order: SolanaTokenSweepOrder): Promise<SolanaSigned>;
+};
+
+export function createSolanaSigner(network: SolanaNetwork, wallet: SolanaWallet): SolanaSigner {
+  const { hotAddress, hotKeyPair, depositAddress, depositKeyPair } = wallet;
+  return {
+    // There are no public keys from which these could be derived.
+    addresses: { hotAddress, depositAddress },
+
+    signTransfer: async (order) => sign(await transferPlan(network, hotAddress, order), [hotKeyPair]),
+
+    async signNativeSweep(order) {
+      const deposit = depositKeyPair(order.index);
+      return sign(nativeSweep(hotAddress, deposit.address, order), [hotKeyPair, deposit]);
+    },
+
+    async signTokenSweep(order) {
+      const mint = mintOf(network, order.asset);
+      invariant(mint !== undefined, 'a token sweep moves tokens');
+      const deposit = depositKeyPair(order.index);
+      return sign(await tokenSweep(hotAddress, deposit.address, mint, order), [hotKeyPair, deposit]);
+    },
+  };
+}
