@@ -1,5 +1,4 @@
-import { noteWithdrawal } from '@quittance/auditor/operations/operator-funds';
-import { listFunds, sumsOfFunds } from '@quittance/auditor/store/operator-funds';
+import { knownFunds, noteWithdrawal } from '@quittance/auditor/operations/operator-funds';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { systemClock } from '@quittance/shared/clock';
 import type { Trx } from '@quittance/shared/db';
@@ -16,7 +15,7 @@ const shown = (asset: AssetSymbol, amount: Units): string => formatUnits(amount,
 /** The operator's own money, as the auditor has measured it. */
 export const listOperatorFunds = (around: Surroundings): Promise<SaidOutcome> =>
   withOperator(around, 'auditor', async (db) => {
-    const [sums, changes] = [await sumsOfFunds(db), await listFunds(db)];
+    const { sums, changes } = await knownFunds(db);
     return {
       json: {
         funds: sums.map(({ asset, amount }) => ({ asset, amount: shown(asset, amount) })),

@@ -130,7 +130,7 @@ describe('an address that was given out', () => {
     expect(await discrepancies()).toEqual([]);
   });
 
-  it('from which all was swept keeps what remained there in the books', async () => {
+  it('from which all was swept keeps what remained there as ours', async () => {
     await check(2);
     // The payment was in another block first.
     await fixture.run(

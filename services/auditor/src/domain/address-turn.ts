@@ -1,12 +1,10 @@
-import type { AddressScope } from '@quittance/reconciliation/given-addresses';
-
 /** All addresses are looked at within this many comparisons: with one a minute, in two thirds of a day. */
 const COMPARISONS_PER_ROUND = 1_000;
 const ADDRESSES_MIN = 100;
 const DAY_MS = 24 * 3_600_000;
 
 /** Which addresses come next, of so many. */
-export const nextAddresses = (after: string, count: number): AddressScope => ({
+export const nextAddresses = (after: string, count: number): { after: string; limit: number } => ({
   after,
   limit: Math.max(ADDRESSES_MIN, Math.ceil(count / COMPARISONS_PER_ROUND)),
 });

@@ -1,13 +1,10 @@
 import { expect, test } from '@jest/globals';
-import type { ReserveSides } from '@quittance/reconciliation/balance-snapshots';
-import { foundFunds } from './operator-funds.ts';
+import { foundFunds, type MeasuredReserve } from './operator-funds.ts';
 
-const sides = (other: Partial<ReserveSides> = {}) =>
-  new Map([
-    ['ETH' as const, { owed: 100n, there: 130n, beyond: 30n, funds: undefined, isStill: true, ...other }],
-  ]);
+const sides = (other: Partial<MeasuredReserve> = {}) =>
+  new Map([['ETH' as const, { beyond: 30n, funds: undefined, isStill: true, ...other }]]);
 
-test.each<[string, Partial<ReserveSides>, Partial<ReserveSides>, unknown[]]>([
+test.each<[string, Partial<MeasuredReserve>, Partial<MeasuredReserve>, unknown[]]>([
   ['two alike are the first measurement', {}, {}, [{ amount: 30n, cause: 'measured' }]],
   [
     'less than nothing is measured too: it was earned, and taken',

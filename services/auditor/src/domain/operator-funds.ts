@@ -1,9 +1,16 @@
-import type { ReserveSides } from '@quittance/reconciliation/balance-snapshots';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
 
-/** What the operator has of an asset beside what is booked, at two comparisons after each other. */
-export type Measured = ReadonlyMap<AssetSymbol, ReserveSides>;
+/** What a comparison has found of each asset, in base units. */
+export type Measured = ReadonlyMap<AssetSymbol, MeasuredReserve>;
+export type MeasuredReserve = {
+  /** What lies on the chain beside what is booked. */
+  beyond: bigint;
+  /** The operator's funds as they are known; undefined: they were never measured. */
+  funds: bigint | undefined;
+  /** No transaction of ours was on its way. */
+  isStill: boolean;
+};
 
 /** An amount that belongs to the operator's funds from now on. */
 export type FoundFunds = { asset: AssetSymbol; amount: Units; cause: 'measured' | 'arrived' };

@@ -1,15 +1,15 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Clock } from '@quittance/shared/clock';
-import type { Db, Trx } from '@quittance/shared/db';
+import type { Db, Queryable, Trx } from '@quittance/shared/db';
 import { type Units, units } from '@quittance/shared/money';
 import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
-import { fundsOf, noteFunds } from '../store/operator-funds.ts';
+import { fundsOf, listFunds, noteFunds, type OperatorFunds, sumsOfFunds } from '../store/operator-funds.ts';
 
 /** `note` writes the audit log, in the same transaction. */
 type FundsPorts = { db: Pick<Db, 'transaction'>; clock: Clock; note: (trx: Trx) => Promise<void> };
 
 /**
- * Notes that an operator has taken money of its own from the hot wallet, so that the books do not miss it.
+ * Notes that an operator has taken money of its own from the hot wallet, so that it is not missed.
  * @returns what the operator has left
  */
 export async function noteWithdrawal(
@@ -25,3 +25,11 @@ export async function noteWithdrawal(
     return ok(units(before - amount));
   });
 }
+
+/** What the operator has of each asset, and all that was noted of it, in that order. */
+export const knownFunds = async (
+  db: Queryable,
+): Promise<{ sums: { asset: AssetSymbol; amount: Units }[]; changes: OperatorFunds[] }> => ({
+  sums: await sumsOfFunds(db),
+  changes: await listFunds(db),
+});
