@@ -1,4 +1,5 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
+import type { SweepRemain } from './reserve-records.ts';
 
 /** Of one asset at one moment, in base units. */
 export type ReserveSides = {
@@ -16,7 +17,7 @@ export type ReserveSides = {
 /** An address and the amount on it, by the records. */
 export type MoneyLocation = {
   at: string;
-  /** Its amount in the records: when that has changed, the chain is asked again. */
+  /** Its amount in the records, and empty where these do not say: when it has changed, the chain is asked again. */
   amount: string;
   /** Its balance changes by itself or is being moved: always asked. */
   moving: boolean;
@@ -34,6 +35,8 @@ export class BalanceSnapshots {
   #comparisons = 0;
   /** What was owed of each asset and what lay on the chain, at the last comparison. */
   backing: ReadonlyMap<AssetSymbol, ReserveSides> = new Map();
+  /** What sweeps have left at their addresses, of those that were not stored by then. */
+  leftLately: readonly SweepRemain[] = [];
 
   /** The locations that must be asked now. */
   toAsk(asset: AssetSymbol, locations: readonly MoneyLocation[]): MoneyLocation[] {
@@ -58,8 +61,15 @@ export class BalanceSnapshots {
     }
   }
 
+  /**
+   * At a deposit address no more than is booked there: what else came to it may be written down later, and is no money of the
+   * operator's.
+   */
   sum(asset: AssetSymbol, locations: readonly MoneyLocation[]): bigint {
-    return locations.reduce((sum, { at }) => sum + (this.#balances.get(`${asset} ${at}`)?.amount ?? 0n), 0n);
+    return locations.reduce((sum, { at, amount }) => {
+      const there = this.#balances.get(`${asset} ${at}`)?.amount ?? 0n;
+      return sum + (amount !== '' && there > BigInt(amount) ? BigInt(amount) : there);
+    }, 0n);
   }
 
   /** Forgets locations that are no longer used: swept, or spent. */

@@ -126,7 +126,12 @@ export async function readChainRecords(
   return {
     transactions,
     newestTransaction: one.newest,
-    reserves: await readReserveRecords(trx, { name, kind }, scope),
+    reserves: await readReserveRecords(
+      trx,
+      { name, kind },
+      scope,
+      transactions.map(({ tx_hash }) => tx_hash),
+    ),
     cursor,
     inputs: await inputsOf(
       trx,

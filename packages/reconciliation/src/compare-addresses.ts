@@ -1,16 +1,12 @@
-import { type AssetSymbol, type Chain, nativeAsset } from '@quittance/shared/assets';
+import { type Chain, nativeAsset } from '@quittance/shared/assets';
 import type { ChainDiscrepancy } from './chain-invariants.ts';
 import type { ChainObserver } from './chain-observer.ts';
 import type { GivenAddresses } from './given-addresses.ts';
-
-/** What an address has beyond what is booked there, in base units. */
-export type Remain = { address: string; asset: AssetSymbol; amount: bigint };
 
 export type ComparedAddresses = {
   inTurn: readonly string[];
   /** Those that were asked for. */
   lookedAt: readonly string[];
-  remains: Remain[];
   discrepancies: ChainDiscrepancy[];
 };
 
@@ -31,7 +27,6 @@ export async function compareAddresses(
   );
   const leftAt = new Map(left.map(({ address, amount }) => [address, BigInt(amount)]));
   const dustOf = new Map(dust.map(({ asset, amount }) => [asset, BigInt(amount)]));
-  const remains: Remain[] = [];
   const discrepancies: ChainDiscrepancy[] = [];
   for (const asset of asked.length === 0 ? [] : observer.assets) {
     const amounts = await observer.balances(asset, asked, height);
@@ -40,7 +35,6 @@ export async function compareAddresses(
       const known = bookedAt.get(`${asset} ${address}`) ?? 0n;
       if (there <= known) continue;
       const amount = there - known;
-      remains.push({ address, asset, amount });
       const mayRemain = asset === nativeAsset[chain] ? (leftAt.get(address) ?? 0n) : 0n;
       if (amount < (dustOf.get(asset) ?? 0n) + mayRemain) continue;
       discrepancies.push({
@@ -53,5 +47,5 @@ export async function compareAddresses(
       });
     }
   }
-  return { inTurn, lookedAt: asked, remains, discrepancies };
+  return { inTurn, lookedAt: asked, discrepancies };
 }

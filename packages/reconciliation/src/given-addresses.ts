@@ -20,16 +20,18 @@ export type GivenAddresses = {
 const bookedOnAccounts = `
   select d.asset, d.address, coalesce(sum(d.amount) filter (where u.state is distinct from 'swept'), 0)::text as amount,
     bool_or(u.state is not distinct from 'sweeping') as moving
-  from invoices.deposits d left join payouts.unswept_deposits u on u.deposit_id = d.id
-  where d.chain = $1 and d.state in ('seen', 'settled') and d.address = any($2) group by d.asset, d.address`;
+  from invoices.addresses a join invoices.deposits d on d.invoice_id = a.invoice_id and d.address = a.address
+  left join payouts.unswept_deposits u on u.deposit_id = d.id
+  where a.chain = $1 and d.chain = $1 and d.state in ('seen', 'settled') and a.address = any($2) group by d.asset, d.address`;
 /** A UTXO that a transaction of ours spends is there until that one is in a block. */
 const bookedOnBitcoin = `
   select 'BTC' as asset, address, sum(amount)::text as amount, bool_or(moving) as moving from (
     select address, amount, state <> 'available' as moving from payouts.utxos
     where chain = $1 and state <> 'spent' and reversed_at is null and address = any($2)
     union all
-    select d.address, d.amount, false from invoices.deposits d
-    where d.chain = $1 and d.state in ('seen', 'settled') and d.address = any($2)
+    select d.address, d.amount, false
+    from invoices.addresses a join invoices.deposits d on d.invoice_id = a.invoice_id and d.address = a.address
+    where a.chain = $1 and d.chain = $1 and d.state in ('seen', 'settled') and a.address = any($2)
       and not exists (select from payouts.utxos u where u.outpoint = d.outpoint)
   ) as there group by address`;
 

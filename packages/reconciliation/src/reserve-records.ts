@@ -14,13 +14,15 @@ export type ReserveRecords = {
   /** The operator's own money beside it. Not there: it was never measured. */
   funds: AssetAmount[];
   hot: string[];
-  /** Addresses with deposits: unswept ones, also those that payouts has not been told of yet, and none where all were swept. */
+  /** Unswept deposits, also those that payouts has not been told of yet. */
   held: { asset: AssetSymbol; address: string; amount: string; moving: boolean }[];
-  /** What was found at other addresses that were given out, when they were looked at last. */
-  remains: AssetAmount[];
+  /** What sweeps have left at their addresses, of all that the auditor has stored. */
+  leftBehind: AssetAmount[];
+  /** The same of sweeps that are not stored yet. */
+  leftLately: SweepRemain[];
   /** Outpoints of unspent outputs of ours. */
   utxos: string[];
-  /** Payments to the addresses of `held` that are in a block and not booked yet. */
+  /** Settled deposits that the ledger has not been told of yet. */
   unbooked: AssetAmount[];
   /** What final transactions of ours cost, which the ledger has not been told of yet. */
   spent: { tx_hash: string; amount: string }[];
@@ -28,29 +30,48 @@ export type ReserveRecords = {
   dropped: AssetAmount[];
 };
 
+/** What a sweep has left at its address: less than nothing where it has moved more than its deposits. */
+export type SweepRemain = AssetAmount & { tx_hash: string };
+
 export type ReserveScope = {
   /** The ledger's entries up to these transfers are summed already. */
   watermarks?: Watermarks | undefined;
-  /**
-   * Addresses whose deposits were all swept before are not asked: what remained there is known from the last look at them.
-   * Undefined: every address that ever had a deposit is asked.
-   */
-  sweptSince?: Date | undefined;
 };
 
 type OnChain = { name: Chain; kind: ChainKind };
 
-const bookedSince = (transfers: string) => `
+const bookedLately = `
   select asset, amount from auditor.custody_snapshots
   union all
-  select asset, amount from ledger.entries where bucket = 'custody' and transfer_seq > ${transfers}`;
-const SNAPSHOT_UNTIL = 'coalesce((select transfer_seq from auditor.balance_snapshots_until), 0)';
+  select asset, amount from ledger.entries where bucket = 'custody'
+    and transfer_seq > coalesce((select transfer_seq from auditor.custody_snapshots_until), 0)`;
 const allBooked = `select asset, amount from ledger.entries where bucket = 'custody'`;
+
+/** Those of a deposit that is still in its chain. */
+const settledOnTheWay = `
+  select d.asset, d.amount from (${onTheWay('deposit.settled', 'ledger')}) as w
+  join invoices.deposits d on d.id = w.payload ->> 'deposit_id' and d.state = 'settled'`;
+
+/** Booked, and not taken back. */
+const isBooked = `exists (select from ledger.transfers t where t.op = 'deposit:' || d.id)
+  and not exists (select from ledger.transfers t where t.op = 'reversal:' || d.id)`;
+
+/** Its own cost, where the address that is swept has paid it: booked, or on its way to the ledger. */
+const leftBySweep = `
+  select t.tx_hash, t.asset, (sum(u.amount) - t.amount - case t.wallet when t.swept_address then coalesce(
+      (select n.amount from ledger.transfers n where n.op = 'network:' || t.tx_hash),
+      (select (w.payload ->> 'amount')::numeric from (${onTheWay('network.spent', 'ledger')}) as w
+       where w.payload ->> 'tx_hash' = t.tx_hash), 0) else 0 end)::text as amount
+  from payouts.transactions t join payouts.unswept_deposits u on u.sweep_id = t.replacement_group and u.state = 'swept'
+  where t.chain = $1 and t.tx_hash = any($2) and t.purpose = 'sweep' and t.state = 'mined'
+    and not exists (select from auditor.sweep_remains r where r.tx_hash = t.tx_hash)
+  group by t.tx_hash, t.asset, t.amount, t.wallet, t.swept_address`;
 
 export async function readReserveRecords(
   trx: Trx,
   { name, kind }: OnChain,
-  { watermarks, sweptSince }: ReserveScope,
+  { watermarks }: ReserveScope,
+  hashes: readonly string[],
 ): Promise<ReserveRecords> {
   const symbols = assetsOf(name);
   const amounts = (sql: string, values: unknown[]) => trx.rows<AssetAmount>(sql, values);
@@ -61,16 +82,14 @@ export async function readReserveRecords(
   );
   const held = await trx.rows<ReserveRecords['held'][number]>(
     `select asset, address, sum(amount)::text as amount, bool_or(moving) as moving from (
-       select asset, address, case state when 'swept' then 0 else amount end as amount, state = 'sweeping' as moving
-       from payouts.unswept_deposits
-       where chain = $1 and reversed_at is null and (state <> 'swept' or updated_at >= $3)
+       select asset, address, amount, state = 'sweeping' as moving from payouts.unswept_deposits
+       where chain = $1 and state <> 'swept' and reversed_at is null
        union all
        select payload ->> 'asset', ${canonical}, (payload ->> 'amount')::numeric, true
        from (${onTheWay('deposit.settled', 'payouts')}) as w where payload ->> 'asset' = any($2)
      ) as there group by asset, address`,
-    [name, symbols, sweptSince ?? new Date(0)],
+    [name, symbols],
   );
-  const addressesHeld = [...new Set(held.map(({ address }) => address))];
   return {
     // The fee of a payout in flight pays for its transaction, and the chain may have charged it already.
     owed: await amounts(
@@ -83,7 +102,7 @@ export async function readReserveRecords(
     ),
     booked: await amounts(
       `select asset, (-sum(amount))::text as amount from (
-         ${watermarks === undefined ? allBooked : bookedSince(SNAPSHOT_UNTIL)}
+         ${watermarks === undefined ? allBooked : bookedLately}
        ) as custody where asset = any($1) group by asset`,
       [symbols],
     ),
@@ -93,26 +112,15 @@ export async function readReserveRecords(
     ),
     hot: hot.map(({ address }) => address),
     held,
-    remains:
-      sweptSince === undefined
-        ? []
-        : await amounts(
-            `select asset, sum(amount)::text as amount from auditor.address_remains r
-             where chain = $1 and not exists (
-               select from unnest($2::text[], $3::text[]) as h(asset, address) where h.asset = r.asset and h.address = r.address)
-             group by asset`,
-            [name, held.map(({ asset }) => asset), held.map(({ address }) => address)],
-          ),
+    leftBehind: await amounts(
+      `select asset, sum(amount)::text as amount from auditor.sweep_remains where asset = any($1) group by asset`,
+      [symbols],
+    ),
+    leftLately: kind === 'bitcoin' ? [] : await trx.rows<SweepRemain>(leftBySweep, [name, hashes]),
     utxos: kind === 'bitcoin' ? await unspentOutputs(trx, name, symbols) : [],
     unbooked: await amounts(
-      `select asset, sum(amount)::text as amount from (
-         select asset, amount from invoices.deposits
-         where chain = $1 and state = 'seen' and address = any($3) and $4
-         union all
-         select payload ->> 'asset', (payload ->> 'amount')::numeric
-         from (${onTheWay('deposit.settled', 'ledger')}) as w where payload ->> 'asset' = any($2)
-       ) as arriving group by asset`,
-      [name, symbols, addressesHeld, kind !== 'bitcoin'],
+      `select asset, sum(amount)::text as amount from (${settledOnTheWay}) as arriving where asset = any($1) group by asset`,
+      [symbols],
     ),
     spent: await trx.rows<{ tx_hash: string; amount: string }>(
       `select payload ->> 'tx_hash' as tx_hash, payload ->> 'amount' as amount
@@ -121,10 +129,9 @@ export async function readReserveRecords(
     ),
     dropped: await amounts(
       `select d.asset, sum(d.amount)::text as amount from invoices.deposits d
-       where d.chain = $1 and d.credited_at is not null and (
-         d.state = 'missing'
-         or (d.state = 'reversed' and exists (
-           select 1 from (${onTheWay('deposit.reversed', 'ledger')}) as w where w.payload ->> 'deposit_id' = d.id)))
+       where d.chain = $1 and (d.state = 'missing'
+         or d.id in (select w.payload ->> 'deposit_id' from (${onTheWay('deposit.reversed', 'ledger')}) as w))
+         and ${isBooked}
        group by d.asset`,
       [name],
     ),

@@ -112,7 +112,7 @@ test('what lies there is asked before the transactions, however many', async () 
     node.mined.set(tx_hash, { to: HOT, value: 1n, succeeded: true, height: 9 });
   paid();
   expect(await discrepanciesOf({ ...leaving, costs: others })).toEqual([]);
-  expect(node.asked.slice(0, 3)).toEqual([HOT, DEPOSIT, PAID]);
+  expect(node.asked.slice(0, 3)).toEqual([DEPOSIT, HOT, PAID]);
   expect(node.asked).toHaveLength(6);
 });
 

@@ -112,7 +112,11 @@ describe('a deposit', () => {
 
   test.each(['missing', 'reversed', 'seen'])('that is %s is not asked for', async (state) => {
     await deposit({ state });
-    if (state === 'missing') await run('update ledger.balances set available = available + 60');
+    if (state === 'missing')
+      await run(
+        `update ledger.balances set available = available + 60;
+         insert into ledger.transfers (op, kind, account_id, asset, amount) values ('deposit:dep_1', 'deposit', 'acc_1', 'ETH', 60)`,
+      );
     expect(await found()).toEqual([]);
   });
 

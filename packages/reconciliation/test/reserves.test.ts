@@ -124,13 +124,6 @@ test.each<[string, () => Given]>([
     },
   ],
   [
-    'a payment that is not booked yet',
-    () => {
-      node.balances.set(DEPOSIT, 75n);
-      return { unbooked: eth(15) };
-    },
-  ],
-  [
     'a deposit that the chain has dropped',
     () => {
       node.balances.set(DEPOSIT, 0n);
@@ -138,10 +131,17 @@ test.each<[string, () => Given]>([
     },
   ],
   [
-    'what remains at an address that was swept',
+    'what sweeps have left behind',
     () => {
       node.balances.set(HOT, 65n);
-      return { remains: eth(5) };
+      return { leftBehind: eth(3), leftLately: [{ tx_hash: PAID, asset: 'ETH', amount: '2' }] };
+    },
+  ],
+  [
+    'a settled deposit that the ledger has not been told of',
+    () => {
+      node.balances.set(HOT, 70n);
+      return { booked: eth(40), owed: eth(40), unbooked: eth(60) };
     },
   ],
 ])('%s is accounted for, and one unit less is named', async (_, given) => {
@@ -201,4 +201,17 @@ test('a node that is ahead of the records is asked for their block', async () =>
   node.askedAt = [];
   await discrepanciesOf(exact());
   expect(node.askedAt).toEqual([hash('d'), hash('d')]);
+});
+
+test('what came to a deposit address beside what is booked there is no money of the operator’s', async () => {
+  const balances = new BalanceSnapshots();
+  await discrepanciesOf(exact(), { balances });
+  node.balances.set(DEPOSIT, 61n);
+  await discrepanciesOf(exact(), { balances: new BalanceSnapshots() });
+  const later = new BalanceSnapshots();
+  await discrepanciesOf(exact(), { balances: later });
+  expect([balances, later].map((one) => one.backing.get('ETH')?.beyond)).toEqual([30n, 30n]);
+  // It is written down now.
+  const held = [{ asset: 'ETH' as const, address: DEPOSIT, amount: '61', moving: false }];
+  expect(await discrepanciesOf(exact({ held, booked: eth(101), owed: eth(101) }))).toEqual([]);
 });

@@ -11,7 +11,7 @@ export type ChainMemory = {
   balances: BalanceSnapshots;
   /** The reserves at the last comparison, without a transaction on its way or with. */
   measured: Measured;
-  /** When all addresses were looked at, where a node can only read all of them at once. */
+  /** When all addresses are looked at next, where a node can only read all of them at once. */
   addressesAt: Date | undefined;
   lookedAt: Date | undefined;
   unseen: string | undefined;

@@ -31,7 +31,8 @@ const ALL_TABLES = [
   'balance_snapshots_until',
   'custody_snapshots',
   'operator_funds',
-  'address_remains',
+  'custody_snapshots_until',
+  'sweep_remains',
   'address_rounds',
 ];
 

@@ -12,6 +12,8 @@ const PAID = `0x${'7'.repeat(64)}`;
 const ADDRESS = `0x${'2'.repeat(40)}`;
 const UNUSED = `0x${'3'.repeat(40)}`;
 const HOT = `0x${'1'.repeat(40)}`;
+const SWEEP = `0x${'5'.repeat(64)}`;
+const LATE = `0x${'6'.repeat(64)}`;
 const DUST = 10n ** 13n;
 
 const deleteRecords = `delete from ledger.entries; delete from ledger.transfers; delete from ledger.balances;
@@ -130,32 +132,62 @@ describe('an address that was given out', () => {
     expect(await discrepancies()).toEqual([]);
   });
 
-  it('from which all was swept keeps what remained there as ours', async () => {
+  it('keeps what a sweep has left there as ours, and is not asked for again', async () => {
     await check(2);
-    // The payment was in another block first.
+    // The payment was in another block first. The sweep has cost 20, and left 3 of its fee behind.
     await fixture.run(
       `insert into invoices.deposits
        select (jsonb_populate_record(d, '{"id":"dep_0","state":"dropped","dropped_height":9,"settled_at":null,"disposition":null,"credited_at":null}')).*
-       from invoices.deposits d`,
-    );
-    // The sweep has cost 20, and left 3 of its fee behind.
-    await fixture.run(
-      `update payouts.unswept_deposits set state = 'swept', updated_at = now() - interval '1 hour', sweep_id = 1;
-       insert into ledger.transfers (op, kind, account_id, asset, amount) values ('network:0x5', 'network', null, 'ETH', 20);
+       from invoices.deposits d;
+       update payouts.unswept_deposits set state = 'swept', sweep_id = 1;
+       insert into payouts.transactions (id, replacement_group, chain, wallet, nonce, purpose, asset, amount, max_cost,
+           min_confirmations, raw, tx_hash, fence, state, swept_address, block_height, block_hash, final_at) overriding system value
+         values (1, 1, 'ethereum', '${ADDRESS}', 0, 'sweep', 'ETH', 37, 23, 3, 'bytes', '${SWEEP}', 1, 'mined', '${ADDRESS}', 10,
+           '0xb', now());
+       insert into ledger.transfers (op, kind, account_id, asset, amount) values ('network:${SWEEP}', 'network', null, 'ETH', 20);
        insert into ledger.entries (transfer_seq, account_id, bucket, asset, amount)
          select seq, null, bucket, 'ETH', parts.amount from ledger.transfers,
-           (values ('custody', 20), ('network', -20)) as parts(bucket, amount) where op = 'network:0x5'`,
+           (values ('custody', 20), ('network', -20)) as parts(bucket, amount) where op = 'network:${SWEEP}'`,
     );
-    node.mined.set('0x5', { to: HOT, value: 37n, succeeded: true, height: 10 });
+    node.mined.set(SWEEP, { to: HOT, value: 37n, succeeded: true, height: 10 });
     node.balances.set(ADDRESS, 3n).set(HOT, 137n);
     await check(3);
     expect(await discrepancies()).toEqual([]);
-    // From the second round on it is known from the last look at it.
-    await fixture.run(`update payouts.unswept_deposits set updated_at = now() - interval '30 days'`);
+    expect(await db.rows('select tx_hash, amount::text as amount from sweep_remains')).toEqual([
+      { tx_hash: SWEEP, amount: '3' },
+    ]);
+    expect(await funds()).toEqual([{ cause: 'measured', amount: '100' }]);
+    node.balances.set(HOT, 136n);
     await check(2);
-    expect(await discrepancies()).toEqual([]);
-    node.balances.set(ADDRESS, 2n);
-    await check(3);
     expect(await halted()).toEqual([{ asset: 'ETH' }]);
+    await fixture.run('delete from payouts.transactions');
+  });
+
+  it('with a payment that is written down late halts nothing then', async () => {
+    await check(2);
+    node.balances.set(ADDRESS, 61n);
+    await check(3);
+    expect(await funds()).toEqual([{ cause: 'measured', amount: '100' }]);
+    await fixture.run(
+      `${creditedDeposit({ n: 2, amount: 1, address: ADDRESS, txHash: LATE, height: 10 }).replace('insert into ledger.balances', 'delete from ledger.balances; insert into ledger.balances')};
+       update ledger.balances set available = 61;
+       insert into payouts.unswept_deposits (deposit_id, chain, address, derivation_index, asset, amount)
+         select id, chain, address, 0, asset, amount from invoices.deposits where id = 'dep_2'`,
+    );
+    node.mined.set(LATE, { to: ADDRESS, value: 1n, succeeded: true, height: 10 });
+    await check(3);
+    expect(await halted()).toEqual([]);
+    expect(await discrepancies()).toEqual([]);
+    node.balances.set(ADDRESS, 60n);
+    await check(2);
+    expect(await halted()).toEqual([{ asset: 'ETH' }]);
+  });
+
+  it('stays reported until it was looked at once more', async () => {
+    node.balances.set(UNUSED, DUST);
+    await check(2);
+    await fixture.run(`update auditor.address_rounds set after_address = '0xffff'`);
+    await check();
+    expect(await discrepancies()).toEqual([{ subject: `address ${UNUSED} ETH`, times: 3 }]);
   });
 });

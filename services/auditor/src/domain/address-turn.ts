@@ -1,29 +1,17 @@
-/** All addresses are looked at within this many comparisons: with one a minute, in two thirds of a day. */
-const COMPARISONS_PER_ROUND = 1_000;
-const ADDRESSES_MIN = 100;
+/** With a comparison a minute, a quarter of a million addresses are looked at in a day. */
+export const ADDRESSES_AT_ONCE = 200;
 const DAY_MS = 24 * 3_600_000;
+/** A node that cannot read all outputs now is asked again after this time. */
+export const LOOK_AGAIN_AFTER_MS = 3_600_000;
 
-/** Which addresses come next, of so many. */
-export const nextAddresses = (after: string, count: number): { after: string; limit: number } => ({
-  after,
-  limit: Math.max(ADDRESSES_MIN, Math.ceil(count / COMPARISONS_PER_ROUND)),
-});
-
-type Round = { after: string; beganAt: Date; endedRoundBeganAt: Date | null };
-
-/** The round after these addresses were looked at. Fewer than were asked for: it has ended, and the next one begins. */
-export function afterTurn(
-  { beganAt, endedRoundBeganAt }: Round,
-  looked: readonly string[],
-  limit: number,
-  now: Date,
-): Round {
+/** Where the next turn begins, after these addresses were looked at. Fewer than there can be: the round has ended. */
+export function nextTurn(looked: readonly string[]): string {
   const last = looked.at(-1);
-  if (last === undefined || looked.length < limit)
-    return { after: '', beganAt: now, endedRoundBeganAt: beganAt };
-  return { after: last, beganAt, endedRoundBeganAt };
+  return last === undefined || looked.length < ADDRESSES_AT_ONCE ? '' : last;
 }
 
 /** Whether a whole look at the addresses of a chain is due, where a node can only read all of them at once. */
-export const isLookDue = (lastAt: Date | undefined, now: Date): boolean =>
-  lastAt === undefined || now < lastAt || now.getTime() - lastAt.getTime() >= DAY_MS;
+export const isLookDue = (nextAt: Date | undefined, now: Date): boolean =>
+  nextAt === undefined || now >= nextAt || nextAt.getTime() - now.getTime() > DAY_MS;
+
+export const tomorrow = (now: Date): Date => new Date(now.getTime() + DAY_MS);

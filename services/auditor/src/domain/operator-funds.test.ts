@@ -16,6 +16,7 @@ test.each<[string, Partial<MeasuredReserve>, Partial<MeasuredReserve>, unknown[]
   ['a transaction was on its way at the first', { isStill: false }, {}, []],
   ['a transaction was on its way at the second', {}, { isStill: false }, []],
   ['more than was known has arrived', { funds: 20n }, { funds: 20n }, [{ amount: 10n, cause: 'arrived' }]],
+  ['a withdrawal was noted between them', { funds: 30n }, { funds: 20n }, []],
   ['as much as was known is nothing new', { funds: 30n }, { funds: 30n }, []],
   ['less than was known is no measurement', { funds: 31n }, { funds: 31n }, []],
 ])('when %s', (_what, before, now, noted) => {

@@ -23,7 +23,9 @@ export type FoundFunds = { asset: AssetSymbol; amount: Units; cause: 'measured' 
 export function foundFunds(before: Measured, now: Measured): FoundFunds[] {
   return [...now].flatMap(([asset, { beyond, funds, isStill }]): FoundFunds[] => {
     const last = before.get(asset);
-    if (!isStill || last === undefined || !last.isStill || last.beyond !== beyond) return [];
+    if (!isStill || last === undefined || !last.isStill) return [];
+    // An operator has noted a withdrawal between them.
+    if (last.beyond !== beyond || last.funds !== funds) return [];
     if (funds === undefined) return [{ asset, amount: units(beyond), cause: 'measured' }];
     return beyond > funds ? [{ asset, amount: units(beyond - funds), cause: 'arrived' }] : [];
   });

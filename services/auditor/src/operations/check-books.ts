@@ -1,15 +1,14 @@
 import type { CheckScope, ReconciledChain } from '@quittance/reconciliation/chain-records';
 import { checkInvariants } from '@quittance/reconciliation/check-invariants';
 import type { Discrepancy } from '@quittance/reconciliation/discrepancy';
+import type { AddressScope } from '@quittance/reconciliation/given-addresses';
 import { invariants } from '@quittance/reconciliation/invariants';
 import { type Snapshot, snapshotOf } from '@quittance/reconciliation/snapshot';
 import { ChainNotCompared, type CheckedChain, checkChain } from '@quittance/reconciliation/verify-books';
-import { assets } from '@quittance/shared/assets';
 import type { Db, Trx } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease, LeaseLost, takeLease, withLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
-import { formatUnits } from '@quittance/shared/money';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import { type CheckPlan, nextCheck } from '../domain/check-plan.ts';
 import { type Assessment, assess, type CheckResult, withOutgrown } from '../domain/discrepancies.ts';
@@ -27,7 +26,7 @@ import {
 import { deleteDiscrepancies, knownDiscrepancies, storeDiscrepancies } from '../store/discrepancies.ts';
 import { openHalt } from '../store/halts.ts';
 import { haltedEvent } from './halts.ts';
-import { type Look, noteFoundFunds, noteLook, planLook } from './measure-reserves.ts';
+import { noteMeasured, planLook, rememberMeasured } from './measure-reserves.ts';
 
 /** New and open rows are few; reading every row may take minutes. */
 const CHECK_MAX_MS = { recent: 60_000, again: 30 * 60_000, whole: 30 * 60_000 } as const;
@@ -141,7 +140,7 @@ async function compareChain(
   ports: Ports,
   { snapshot, chain, scope, began, lease, seq }: ChainCheck,
 ): Promise<void> {
-  const { db, clock, logger, memory } = ports;
+  const { db, clock, memory } = ports;
   const { chain: name } = chain.settings;
   const remembered = memory.get(name);
   if (remembered === undefined) return;
@@ -152,20 +151,18 @@ async function compareChain(
   const wasRight = isRight(discrepancies);
   const note = (trx: Trx) => addChainToCheck(trx, seq, { chain: name, unseen, wasRight });
   if (unseen !== null) return await underLease(db, lease, note);
-  const seen = { seen: discrepancies, isWhole: scope.watermarks === undefined, chain: name };
+  const measuring = { chain, memory: remembered, compared };
+  const seen = {
+    seen: discrepancies,
+    isWhole: scope.watermarks === undefined,
+    chain: name,
+    lookedAt: new Set(addresses !== undefined && 'lookedAt' in addresses ? addresses.lookedAt : []),
+  };
   const found = await record(ports, lease, seen, async (trx) => {
     await note(trx);
-    await noteLook(trx, chain, look, addresses, clock.now());
-    return await noteFoundFunds(trx, remembered, discrepancies.length > 0, clock.now());
+    return await noteMeasured(trx, measuring, clock.now());
   });
-  remembered.measured = remembered.balances.backing;
-  if (look.addresses === 'all') remembered.addressesAt = clock.now();
-  for (const { asset, amount, cause } of found) {
-    const details = { asset, amount: formatUnits(amount, assets[asset].decimals) };
-    if (cause === 'arrived')
-      logger.warn(details, 'money has come that is not booked: it counts as the operator’s from now on');
-    else logger.info(details, 'the operator’s funds were measured: less of them will halt payouts');
-  }
+  rememberMeasured(ports, measuring, found, scope.suspects ?? []);
 }
 
 /** New rows could not be read, or not in time: every row has to be checked. */
@@ -218,7 +215,7 @@ type Compared = Pick<CheckedChain, 'discrepancies' | 'addresses'> & { unseen: st
 async function compare(
   { logger, settings }: Ports,
   { snapshot, chain, scope, began: now }: Pick<ChainCheck, 'snapshot' | 'chain' | 'scope' | 'began'>,
-  look: Look,
+  look: AddressScope | undefined,
   remembered: ChainMemory,
 ): Promise<Compared | undefined> {
   const { chain: name } = chain.settings;
@@ -231,8 +228,7 @@ async function compare(
   remembered.lookedAt = now;
   try {
     const { balances } = remembered;
-    const { addresses } = look;
-    const checked = await checkChain(snapshot, chain, { ...scope, ...look.scope }, { addresses, balances });
+    const checked = await checkChain(snapshot, chain, scope, { addresses: look, balances });
     if (remembered.unseen !== undefined)
       logger.info({ chain: name }, 'the records are compared with the chain again');
     remembered.unseen = undefined;

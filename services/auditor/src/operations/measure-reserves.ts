@@ -1,62 +1,95 @@
-import type { CheckScope, ReconciledChain } from '@quittance/reconciliation/chain-records';
+import type { ReconciledChain } from '@quittance/reconciliation/chain-records';
 import type { ChainComparison } from '@quittance/reconciliation/compare-with-chain';
 import type { AddressScope } from '@quittance/reconciliation/given-addresses';
+import type { CheckedChain } from '@quittance/reconciliation/verify-books';
+import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import type { Trx } from '@quittance/shared/db';
-import { afterTurn, isLookDue, nextAddresses } from '../domain/address-turn.ts';
+import { formatUnits } from '@quittance/shared/money';
+import {
+  ADDRESSES_AT_ONCE,
+  isLookDue,
+  LOOK_AGAIN_AFTER_MS,
+  nextTurn,
+  tomorrow,
+} from '../domain/address-turn.ts';
 import { type FoundFunds, foundFunds } from '../domain/operator-funds.ts';
 import type { ChainMemory, Ports } from '../ports.ts';
-import { type AddressRound, addressRound, noteRemains, noteRound } from '../store/address-rounds.ts';
+import { lastAddress, noteLastAddress } from '../store/address-rounds.ts';
 import { noteFunds } from '../store/operator-funds.ts';
+import { noteSweepRemains } from '../store/sweep-remains.ts';
 
-/** Which addresses a comparison looks at, and since when it asks for swept ones. */
-export type Look = {
-  addresses: AddressScope | undefined;
-  scope: Pick<CheckScope, 'sweptSince'>;
-  round: AddressRound | undefined;
-};
-
-/** A Bitcoin node reads all addresses at once, so that is done once a day. Elsewhere some are looked at each time. */
+/**
+ * Which addresses a comparison looks at. A Bitcoin node reads all at once, so that is done once a day. Elsewhere some are
+ * looked at each time.
+ */
 export async function planLook(
   { db, clock }: Pick<Ports, 'db' | 'clock'>,
   { settings: { chain, kind } }: ReconciledChain,
   { addressesAt }: ChainMemory,
-): Promise<Look> {
-  if (kind === 'bitcoin') {
-    const addresses = isLookDue(addressesAt, clock.now()) ? 'all' : undefined;
-    return { addresses, scope: {}, round: undefined };
-  }
-  const round = await addressRound(db, chain);
-  return {
-    addresses: nextAddresses(round.after, round.count),
-    scope: { sweptSince: round.endedRoundBeganAt ?? undefined },
-    round,
-  };
+): Promise<AddressScope | undefined> {
+  if (kind === 'bitcoin') return isLookDue(addressesAt, clock.now()) ? 'all' : undefined;
+  return { after: await lastAddress(db, chain), limit: ADDRESSES_AT_ONCE };
 }
 
-/** Stores what a comparison has found at addresses, and how far the round has come. */
-export async function noteLook(
-  trx: Trx,
-  { settings: { chain } }: ReconciledChain,
-  { addresses: asked, round }: Look,
-  addresses: ChainComparison['addresses'],
-  now: Date,
-): Promise<void> {
-  if (addresses === undefined || round === undefined || asked === undefined || asked === 'all') return;
-  await noteRemains(trx, chain, addresses.lookedAt, addresses.remains);
-  await noteRound(trx, chain, afterTurn(round, addresses.inTurn, asked.limit, now));
-}
+type Measuring = { chain: ReconciledChain; memory: ChainMemory; compared: CheckedChain };
 
-/**
- * Notes what has come to the operator's funds. Not while anything is wrong with the chain: what is missing or not booked would
- * be taken for the operator's.
- */
-export async function noteFoundFunds(
+/** Stores how far the addresses were looked at, what sweeps have left, and what has come to the operator's funds. */
+export async function noteMeasured(
   trx: Trx,
-  { measured, balances }: Pick<ChainMemory, 'measured' | 'balances'>,
-  isWrong: boolean,
+  { chain: { settings }, memory, compared }: Measuring,
   now: Date,
 ): Promise<FoundFunds[]> {
-  const found = isWrong ? [] : foundFunds(measured, balances.backing);
+  const { addresses, discrepancies } = compared;
+  if (settings.kind !== 'bitcoin' && addresses !== undefined && 'inTurn' in addresses)
+    await noteLastAddress(trx, settings.chain, nextTurn(addresses.inTurn));
+  await noteSweepRemains(trx, memory.balances.leftLately);
+  // What is missing would be taken for a smaller amount of the operator's.
+  const wrong = new Set(discrepancies.flatMap((one) => (one.pausesPayouts ? (one.asset ?? []) : [])));
+  const found = foundFunds(memory.measured, memory.balances.backing).filter(({ asset }) => !wrong.has(asset));
   for (const { asset, amount, cause } of found) await noteFunds(trx, { asset, amount, cause, notedAt: now });
   return found;
 }
+
+/** Remembers a comparison for the next one, and logs what it has measured. */
+export function rememberMeasured(
+  { logger, clock }: Pick<Ports, 'logger' | 'clock'>,
+  { memory, chain: { settings }, compared }: Measuring,
+  found: readonly FoundFunds[],
+  suspects: readonly string[],
+): void {
+  memory.measured = memory.balances.backing;
+  const now = clock.now();
+  if (settings.kind === 'bitcoin' && compared.addresses !== undefined)
+    memory.addressesAt = nextLook(compared, suspects, now);
+  if (compared.addresses !== undefined && 'failed' in compared.addresses)
+    logger.warn(
+      { chain: settings.chain, reason: compared.addresses.failed },
+      'the addresses that were given out could not be looked at',
+    );
+  for (const { asset, amount, cause } of found) {
+    const details = { asset, amount: shown(asset, amount) };
+    if (cause === 'arrived')
+      logger.warn(
+        details,
+        'money has come to the hot wallet that is not booked: it counts as the operator’s',
+      );
+    else logger.info(details, 'the operator’s funds were measured: less of them will halt payouts');
+  }
+}
+
+/** What is found for the first time is looked at once more at once. */
+function nextLook(
+  {
+    addresses,
+    discrepancies,
+  }: { addresses: ChainComparison['addresses'] } & Pick<CheckedChain, 'discrepancies'>,
+  suspects: readonly string[],
+  now: Date,
+): Date {
+  if (addresses !== undefined && 'failed' in addresses) return new Date(now.getTime() + LOOK_AGAIN_AFTER_MS);
+  const isNew = discrepancies.some((one) => !one.pausesPayouts && !suspects.includes(one.subject));
+  return isNew ? now : tomorrow(now);
+}
+
+const shown = (asset: AssetSymbol, amount: FoundFunds['amount']): string =>
+  formatUnits(amount, assets[asset].decimals);
