@@ -12,7 +12,9 @@ const OF_EVERY_SERVICE = new Set(['service.ts', 'handlers.ts', 'config.ts', 'vie
 
 const isThere = (path: string) => existsSync(join(root, path));
 
-test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/glossary.md'])('every path in %s exists', (file) => {
+const namingPaths = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/glossary.md', 'docs/security/asvs.md'];
+
+test.each(namingPaths)('every path in %s exists', (file) => {
   const paths = [...readFileSync(join(root, file), 'utf8').matchAll(PATH)].map(([, path = '']) => path);
   expect(paths.length).toBeGreaterThan(0);
   expect(paths.filter((path) => !isThere(path))).toEqual([]);
@@ -56,7 +58,7 @@ test.each([...readmes, 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', ...d
 );
 
 function documents(): string[] {
-  return ['docs', 'docs/decisions', 'docs/guides'].flatMap((folder) =>
+  return ['docs', 'docs/decisions', 'docs/guides', 'docs/security'].flatMap((folder) =>
     readdirSync(join(root, folder))
       .filter((name) => name.endsWith('.md'))
       .map((name) => `${folder}/${name}`),
