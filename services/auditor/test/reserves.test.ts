@@ -101,6 +101,13 @@ describe('the operator’s funds', () => {
     await expect(db.rows('delete from operator_funds')).rejects.toThrow(/permission denied/);
   });
 
+  it('are not measured while a deposit is not in the chain', async () => {
+    node.mined.clear();
+    await check(3);
+    expect(await discrepancies()).toMatchObject([{ subject: 'deposit dep_1 chain' }]);
+    expect(await funds()).toEqual([]);
+  });
+
   it('are not measured while a transaction is on its way', async () => {
     await fixture.run(
       `insert into payouts.transactions (id, replacement_group, chain, wallet, nonce, purpose, asset, amount, max_cost,

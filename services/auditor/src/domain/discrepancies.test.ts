@@ -123,6 +123,18 @@ test.each<[string, Partial<KnownDiscrepancy>, Partial<CheckResult>, boolean]>([
   ['a chain does not show', {}, { chain: 'ethereum' }, false],
   ['was checked again, and is not found', {}, { invariants: new Set(['I2']) }, true],
   ['was not checked again', {}, { invariants: new Set(['I3']) }, false],
+  [
+    'an address that was looked at does not show',
+    { subject: 'address 0xa ETH' },
+    { lookedAt: new Set(['0xa']) },
+    true,
+  ],
+  [
+    'is of an address that was not looked at',
+    { subject: 'address 0xa ETH' },
+    { lookedAt: new Set(['0xb']) },
+    false,
+  ],
 ])('a discrepancy that %s is resolved: %#', (_, of, given, isResolved) => {
   expect(assess([known(of)], look([], given)).resolved).toHaveLength(isResolved ? 1 : 0);
 });
