@@ -1,4 +1,5 @@
 import { seeded } from '@quittance/testkit/seeded';
+import { approved } from './crash-approval-scenarios.ts';
 import {
   late,
   outage,
@@ -107,6 +108,7 @@ const ethereum: FailpointSuite = {
       'payouts.cancelling',
       'payouts.cancelled',
     ),
+    during(approved, 'payouts', 'payouts.policy_changed', 'payouts.approval_decided'),
     {
       ...after(['payouts', 'evm.payouts.signed'], eth, takeNonce)(
         'payouts',
