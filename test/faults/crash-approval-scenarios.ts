@@ -36,7 +36,7 @@ export const approved: Scenario = async (fixture: CrashFixture) => {
   const { id } = body.data;
   expect((await until(200, () => shop.get(`/api/payouts/${id}`))).body).toMatchObject({
     status: 'pending',
-    approval: { state: 'waiting' },
+    approval: { status: 'waiting' },
   });
   await until(200, () => approver.post(`/api/payouts/${id}/approve`, {}));
   return async () => await expectPaidOut(fixture, { id, asset: 'ETH', amount: AMOUNT, to });
