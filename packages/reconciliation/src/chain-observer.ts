@@ -40,7 +40,7 @@ export type ChainObserver = {
   /** The balance in blocks at each location, in their order: on account chains addresses, on Bitcoin UTXOs. */
   reserves(asset: AssetSymbol, locations: readonly string[]): Promise<bigint[]>;
   /**
-   * What is at each of these addresses, in their order, whoever booked it. Bitcoin nodes read all outputs there are for
+   * What is at each of these addresses, in their order, booked or not. Bitcoin nodes read all outputs there are for
    * that, which takes minutes; what came after the block at `height` is left out there.
    */
   balances(asset: AssetSymbol, addresses: readonly string[], height: number): Promise<bigint[]>;

@@ -4,7 +4,7 @@ import type { Trx } from '@quittance/shared/db';
 import type { ObservedBlock, SingleUseInput } from './chain-observer.ts';
 import { onTheWay } from './events-on-the-way.ts';
 import { recentDeposits, recentPayouts } from './recent-records.ts';
-import { type ReserveRecords, type ReserveScope, readReserveRecords } from './reserve-records.ts';
+import { type ReserveRecords, readReserveRecords } from './reserve-records.ts';
 import type { Watermarks } from './watermarks.ts';
 
 /** A chain and its node. */
@@ -73,7 +73,7 @@ export type CheckScope = {
   suspects?: readonly string[] | undefined;
   /** Compare only what is newer than an earlier check, and what is still open. */
   watermarks?: Watermarks | undefined;
-} & ReserveScope;
+};
 
 /** How many grace periods a mined transaction that is not final may be out of the chain: an hour, with a minute's. */
 const AWAY_GRACE_PERIODS = 60;
@@ -129,7 +129,7 @@ export async function readChainRecords(
     reserves: await readReserveRecords(
       trx,
       { name, kind },
-      scope,
+      watermarks,
       transactions.map(({ tx_hash }) => tx_hash),
     ),
     cursor,

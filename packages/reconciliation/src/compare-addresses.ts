@@ -7,7 +7,8 @@ export type ComparedAddresses = {
   inTurn: readonly string[];
   /** Those that were asked for. */
   lookedAt: readonly string[];
-  discrepancies: ChainDiscrepancy[];
+  /** Why none could be asked for. */
+  failed?: string;
 };
 
 /**
@@ -19,7 +20,7 @@ export async function compareAddresses(
   chain: Chain,
   observer: ChainObserver,
   height: number,
-): Promise<ComparedAddresses> {
+): Promise<ComparedAddresses & { discrepancies: ChainDiscrepancy[] }> {
   const moving = new Set(booked.filter((one) => one.moving).map(({ address }) => address));
   const asked = addresses.filter((address) => !moving.has(address));
   const bookedAt = new Map(

@@ -5,7 +5,7 @@ import type { ChainObserver, ObservedTransaction } from './chain-observer.ts';
 import type { ChainRecords } from './chain-records.ts';
 import type { LateTransactions } from './late-transactions.ts';
 import { observeTransactions } from './observe-transactions.ts';
-import type { AssetAmount } from './reserve-records.ts';
+import type { AssetAmount, ReserveRecords } from './reserve-records.ts';
 
 /** Asked after the balances, see `readLateTransactions`. */
 export type ReadLate = () => Promise<LateTransactions>;
@@ -30,40 +30,38 @@ export async function compareReserves(
   const lies = new Map<AssetSymbol, bigint>();
   for (const [asset, all] of locations)
     lies.set(asset, await observeBalances(balances.toAsk(asset, all), asset, all, observer, balances));
-  let motion = await observeMotion(records, observed, chain, observer, await readLate());
-  const isShort = (asset: AssetSymbol) => shortage(sidesOf(asset)) > 0n;
+  let sides = await readSides();
+  const shortOnes = () => [...sides].filter(([, one]) => shortage(one) > 0n);
   // Remembered balances may be out of date: all are asked again before money is reported missing.
-  if (compared.some(isShort)) {
-    for (const asset of compared.filter(isShort)) {
+  const suspected = shortOnes();
+  if (suspected.length > 0) {
+    for (const [asset] of suspected) {
       const all = locations.get(asset) ?? [];
       lies.set(asset, await observeBalances(all, asset, all, observer, balances));
     }
-    motion = await observeMotion(records, observed, chain, observer, await readLate());
+    sides = await readSides();
   }
   balances.leftLately = reserves.leftLately;
-  balances.backing = new Map(compared.map((asset) => [asset, sidesOf(asset)]));
-  return compared.filter(isShort).map((asset) => nameShortage(records, asset, chain, sidesOf(asset)));
+  balances.backing = sides;
+  return shortOnes().map(([asset, one]) => nameShortage(records, asset, chain, one));
 
-  function sidesOf(asset: AssetSymbol): ReserveSides {
-    const on = (rows: readonly AssetAmount[]) => sumOf(rows, asset);
-    const lie = lies.get(asset) ?? 0n;
-    const left = on(motion.left) + on(reserves.dropped);
-    const funds = reserves.funds.some((one) => one.asset === asset) ? on(reserves.funds) : undefined;
-    return {
-      owed: on(reserves.owed),
-      there: lie + left,
-      beyond:
-        lie +
-        left +
-        on(motion.spent) +
-        on(reserves.leftBehind) +
-        on(reserves.leftLately) -
-        on(reserves.booked) -
-        on(reserves.unbooked),
-      funds,
-      isStill: motion.isStill,
-    };
+  async function readSides(): Promise<Map<AssetSymbol, ReserveSides>> {
+    const motion = await observeMotion(records, observed, chain, observer, await readLate());
+    return new Map(compared.map((asset) => [asset, sidesOf(reserves, motion, asset, lies.get(asset) ?? 0n)]));
   }
+}
+
+function sidesOf(reserves: ReserveRecords, motion: Motion, asset: AssetSymbol, lies: bigint): ReserveSides {
+  const on = (rows: readonly AssetAmount[]) => sumOf(rows, asset);
+  const there = lies + on(motion.left) + on(reserves.dropped);
+  const accountedFor = on(motion.spent) + on(reserves.leftBehind) + on(reserves.leftLately);
+  return {
+    owed: on(reserves.owed),
+    there,
+    beyond: there + accountedFor - on(reserves.booked) - on(reserves.unbooked),
+    funds: reserves.funds.some((one) => one.asset === asset) ? on(reserves.funds) : undefined,
+    isStill: motion.isStill,
+  };
 }
 
 function shortage({ owed, there, beyond, funds }: ReserveSides): bigint {

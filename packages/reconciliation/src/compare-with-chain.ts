@@ -24,10 +24,10 @@ export class NodeOutOfSync extends Error {
   override name = 'NodeOutOfSync';
 }
 
-/** What was compared: discrepancies, and the addresses that were looked at, if any, or why they could not be. */
+/** What was compared. `addresses`: of those that were given out; undefined when none was to be looked at. */
 export type ChainComparison = {
   discrepancies: ChainDiscrepancy[];
-  addresses: Omit<ComparedAddresses, 'discrepancies'> | { failed: string } | undefined;
+  addresses: ComparedAddresses | undefined;
 };
 
 export type Comparing = {
@@ -89,7 +89,7 @@ async function compareThrough(
     addresses &&
     // A node may refuse to read all its outputs: what lies at ours is compared all the same.
     (await compareAddresses(addresses, chain, observer, records.height).catch((error: unknown) => {
-      return { failed: reason(error), discrepancies: [] };
+      return { inTurn: [], lookedAt: [], failed: reason(error), discrepancies: [] };
     }));
   if (at === undefined) await assertInSync(observer, records);
   else if ((await observer.hashAt(at.height)) !== at.hash)

@@ -17,23 +17,26 @@ export type GivenAddresses = {
   dust: { asset: AssetSymbol; amount: string }[];
 };
 
+/** Deposits at these addresses that are in the chain by the records. There is no index by address. */
+const depositsThere = `invoices.addresses a
+  join invoices.deposits d on d.invoice_id = a.invoice_id and d.address = a.address and d.chain = a.chain
+    and a.chain = $1 and a.address = any($2) and d.state in ('seen', 'settled')`;
 const bookedOnAccounts = `
   select d.asset, d.address, coalesce(sum(d.amount) filter (where u.state is distinct from 'swept'), 0)::text as amount,
     bool_or(u.state is not distinct from 'sweeping') as moving
-  from invoices.addresses a join invoices.deposits d on d.invoice_id = a.invoice_id and d.address = a.address
-  left join payouts.unswept_deposits u on u.deposit_id = d.id
-  where a.chain = $1 and d.chain = $1 and d.state in ('seen', 'settled') and a.address = any($2) group by d.asset, d.address`;
+  from ${depositsThere} left join payouts.unswept_deposits u on u.deposit_id = d.id group by d.asset, d.address`;
 /** A UTXO that a transaction of ours spends is there until that one is in a block. */
 const bookedOnBitcoin = `
   select 'BTC' as asset, address, sum(amount)::text as amount, bool_or(moving) as moving from (
     select address, amount, state <> 'available' as moving from payouts.utxos
     where chain = $1 and state <> 'spent' and reversed_at is null and address = any($2)
     union all
-    select d.address, d.amount, false
-    from invoices.addresses a join invoices.deposits d on d.invoice_id = a.invoice_id and d.address = a.address
-    where a.chain = $1 and d.chain = $1 and d.state in ('seen', 'settled') and a.address = any($2)
-      and not exists (select from payouts.utxos u where u.outpoint = d.outpoint)
+    select d.address, d.amount, false from ${depositsThere}
+    where not exists (select from payouts.utxos u where u.outpoint = d.outpoint)
   ) as there group by address`;
+
+/** The address that a discrepancy is of; undefined of one that is of something else. */
+export const addressNamed = (subject: string): string | undefined => /^address (\S+) /.exec(subject)?.[1];
 
 export async function readGivenAddresses(
   trx: Trx,
@@ -47,7 +50,7 @@ export async function readGivenAddresses(
     [name, after, limit],
   );
   const inTurn = given.map(({ address }) => address);
-  const suspected = suspects.flatMap((subject) => /^address (\S+) /.exec(subject)?.[1] ?? []);
+  const suspected = suspects.flatMap((subject) => addressNamed(subject) ?? []);
   const addresses = [...new Set([...inTurn, ...suspected])];
   const found = [name, addresses];
   return {

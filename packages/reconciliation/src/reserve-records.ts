@@ -33,11 +33,6 @@ export type ReserveRecords = {
 /** What a sweep has left at its address: less than nothing where it has moved more than its deposits. */
 export type SweepRemain = AssetAmount & { tx_hash: string };
 
-export type ReserveScope = {
-  /** The ledger's entries up to these transfers are summed already. */
-  watermarks?: Watermarks | undefined;
-};
-
 type OnChain = { name: Chain; kind: ChainKind };
 
 const bookedLately = `
@@ -67,10 +62,14 @@ const leftBySweep = `
     and not exists (select from auditor.sweep_remains r where r.tx_hash = t.tx_hash)
   group by t.tx_hash, t.asset, t.amount, t.wallet, t.swept_address`;
 
+/**
+ * @param watermarks with these the ledger's entries are not summed from the first on
+ * @param hashes of our transactions, whose sweeps may not be stored yet
+ */
 export async function readReserveRecords(
   trx: Trx,
   { name, kind }: OnChain,
-  { watermarks }: ReserveScope,
+  watermarks: Watermarks | undefined,
   hashes: readonly string[],
 ): Promise<ReserveRecords> {
   const symbols = assetsOf(name);

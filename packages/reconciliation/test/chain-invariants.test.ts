@@ -4,20 +4,18 @@ import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
 import { BalanceSnapshots } from '../src/balance-snapshots.ts';
 import { compareWithChain, NodeOutOfSync } from '../src/compare-with-chain.ts';
 import {
-  address,
   type Comparison,
   compareEach,
   DEPOSIT,
   type Given,
   HOT,
   hash,
+  PAID,
+  RECIPIENT,
   records,
 } from './comparison-fixture.ts';
 
 /** Compares records with a chain of a scripted node. */
-
-const RECIPIENT = address('3');
-const PAID = hash('9');
 
 let node: Comparison['node'];
 let settings: Comparison['settings'];

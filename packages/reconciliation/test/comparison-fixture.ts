@@ -5,10 +5,13 @@ import { type Comparing, compareWithChain } from '../src/compare-with-chain.ts';
 import type { ReserveRecords } from '../src/reserve-records.ts';
 
 export const hash = (digit: string) => `0x${digit.repeat(64)}`;
-export const address = (digit: string) => `0x${digit.repeat(40)}`;
+const address = (digit: string) => `0x${digit.repeat(40)}`;
 export const HOT = address('1');
 export const DEPOSIT = address('2');
 export const USDC = address('c');
+export const RECIPIENT = address('3');
+/** The transaction that pays the recipient. */
+export const PAID = hash('9');
 
 export type Given = Partial<ChainRecords> & Partial<ReserveRecords>;
 

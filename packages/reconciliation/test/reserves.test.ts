@@ -2,19 +2,18 @@ import { expect, test } from '@jest/globals';
 import { BalanceSnapshots } from '../src/balance-snapshots.ts';
 import type { LateTransactions } from '../src/late-transactions.ts';
 import {
-  address,
   type Comparison,
   compareEach,
   DEPOSIT,
   type Given,
   HOT,
   hash,
+  PAID,
+  RECIPIENT,
 } from './comparison-fixture.ts';
 
 /** 100 units are booked: 60 at a deposit address, and 40 in the hot wallet beside 30 of the operator's. */
 
-const RECIPIENT = address('3');
-const PAID = hash('9');
 const COST = 20n;
 
 let node: Comparison['node'];

@@ -63,7 +63,7 @@ export function addToPool(
   return true;
 }
 
-/** Signs with words in place of keys: whoever reads the bytes sees what was ordered. */
+/** Signs with words in place of keys: the bytes show what was ordered. */
 export const evmSigner: EvmSigner = {
   addresses: { hotAddress: HOT, depositAddress },
   signTransfer: async ({ asset, to, amount, nonce, gas, fees: { maxFeePerGas: fee } }) =>

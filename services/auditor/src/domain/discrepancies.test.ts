@@ -126,13 +126,13 @@ test.each<[string, Partial<KnownDiscrepancy>, Partial<CheckResult>, boolean]>([
   [
     'an address that was looked at does not show',
     { subject: 'address 0xa ETH' },
-    { lookedAt: new Set(['0xa']) },
+    { unlooked: new Set<string>() },
     true,
   ],
   [
     'is of an address that was not looked at',
     { subject: 'address 0xa ETH' },
-    { lookedAt: new Set(['0xb']) },
+    { unlooked: new Set(['address 0xa ETH']) },
     false,
   ],
 ])('a discrepancy that %s is resolved: %#', (_, of, given, isResolved) => {

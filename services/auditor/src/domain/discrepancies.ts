@@ -33,8 +33,8 @@ export type CheckResult = {
   chain?: string;
   /** Only these were checked; none: all. */
   invariants?: ReadonlySet<string>;
-  /** The addresses that were looked at; a discrepancy of another one stays. */
-  lookedAt?: ReadonlySet<string>;
+  /** Subjects that were not looked at: what is known of them stays. */
+  unlooked?: ReadonlySet<string>;
 };
 
 export type Assessment = {
@@ -80,16 +80,12 @@ export function assess(
 ): Assessment {
   const before = new Map(known.map((one) => [nameOf(one), one]));
   const now = new Set(seen.map(nameOf));
-  const wasLookedAt = (subject: string): boolean => {
-    const address = /^address (\S+) /.exec(subject)?.[1];
-    return address === undefined || result.lookedAt?.has(address) === true;
-  };
   const wasChecked = ({ pausesPayouts, chain, invariant, subject }: KnownDiscrepancy): boolean =>
     // A check of new rows alone cannot show that lost money is no longer lost.
     (isWhole || !pausesPayouts) &&
     chain === result.chain &&
     result.invariants?.has(invariant) !== false &&
-    wasLookedAt(subject);
+    result.unlooked?.has(subject) !== true;
   // The limit was reached: a discrepancy that is not named may be among those that were only counted.
   const unnamed = seen.filter(({ isTheRest }) => isTheRest === true);
   const isCounted = ({ invariant, asset }: KnownDiscrepancy): boolean =>

@@ -1,7 +1,6 @@
 import type { CheckScope, ReconciledChain } from '@quittance/reconciliation/chain-records';
 import { checkInvariants } from '@quittance/reconciliation/check-invariants';
 import type { Discrepancy } from '@quittance/reconciliation/discrepancy';
-import type { AddressScope } from '@quittance/reconciliation/given-addresses';
 import { invariants } from '@quittance/reconciliation/invariants';
 import { type Snapshot, snapshotOf } from '@quittance/reconciliation/snapshot';
 import { ChainNotCompared, type CheckedChain, checkChain } from '@quittance/reconciliation/verify-books';
@@ -26,7 +25,7 @@ import {
 import { deleteDiscrepancies, knownDiscrepancies, storeDiscrepancies } from '../store/discrepancies.ts';
 import { openHalt } from '../store/halts.ts';
 import { haltedEvent } from './halts.ts';
-import { noteMeasured, planLook, rememberMeasured } from './measure-reserves.ts';
+import { noteMeasured, planLook, rememberMeasured, unlookedOf } from './measure-reserves.ts';
 
 /** New and open rows are few; reading every row may take minutes. */
 const CHECK_MAX_MS = { recent: 60_000, again: 30 * 60_000, whole: 30 * 60_000 } as const;
@@ -144,8 +143,7 @@ async function compareChain(
   const { chain: name } = chain.settings;
   const remembered = memory.get(name);
   if (remembered === undefined) return;
-  const look = await planLook(ports, chain, remembered);
-  const compared = await compare(ports, { snapshot, chain, scope, began }, look, remembered);
+  const compared = await compare(ports, { snapshot, chain, scope, began }, remembered);
   if (compared === undefined) return;
   const { discrepancies, unseen, addresses } = compared;
   const wasRight = isRight(discrepancies);
@@ -156,7 +154,7 @@ async function compareChain(
     seen: discrepancies,
     isWhole: scope.watermarks === undefined,
     chain: name,
-    lookedAt: new Set(addresses !== undefined && 'lookedAt' in addresses ? addresses.lookedAt : []),
+    unlooked: unlookedOf(scope.suspects ?? [], addresses?.lookedAt),
   };
   const found = await record(ports, lease, seen, async (trx) => {
     await note(trx);
@@ -213,11 +211,11 @@ type Compared = Pick<CheckedChain, 'discrepancies' | 'addresses'> & { unseen: st
 
 /** Undefined when it is not yet time to ask the node again. A node that cannot be asked is no discrepancy. */
 async function compare(
-  { logger, settings }: Ports,
+  ports: Ports,
   { snapshot, chain, scope, began: now }: Pick<ChainCheck, 'snapshot' | 'chain' | 'scope' | 'began'>,
-  look: AddressScope | undefined,
   remembered: ChainMemory,
 ): Promise<Compared | undefined> {
+  const { logger, settings } = ports;
   const { chain: name } = chain.settings;
   const isDue =
     scope.watermarks === undefined ||
@@ -228,7 +226,8 @@ async function compare(
   remembered.lookedAt = now;
   try {
     const { balances } = remembered;
-    const checked = await checkChain(snapshot, chain, scope, { addresses: look, balances });
+    const addresses = await planLook(ports, chain, remembered);
+    const checked = await checkChain(snapshot, chain, scope, { addresses, balances });
     if (remembered.unseen !== undefined)
       logger.info({ chain: name }, 'the records are compared with the chain again');
     remembered.unseen = undefined;

@@ -1,6 +1,6 @@
 import type { ReconciledChain } from '@quittance/reconciliation/chain-records';
 import type { ChainComparison } from '@quittance/reconciliation/compare-with-chain';
-import type { AddressScope } from '@quittance/reconciliation/given-addresses';
+import { type AddressScope, addressNamed } from '@quittance/reconciliation/given-addresses';
 import type { CheckedChain } from '@quittance/reconciliation/verify-books';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import type { Trx } from '@quittance/shared/db';
@@ -40,7 +40,7 @@ export async function noteMeasured(
   now: Date,
 ): Promise<FoundFunds[]> {
   const { addresses, discrepancies } = compared;
-  if (settings.kind !== 'bitcoin' && addresses !== undefined && 'inTurn' in addresses)
+  if (settings.kind !== 'bitcoin' && addresses !== undefined && addresses.failed === undefined)
     await noteLastAddress(trx, settings.chain, nextTurn(addresses.inTurn));
   await noteSweepRemains(trx, memory.balances.leftLately);
   // What is missing would be taken for a smaller amount of the operator's.
@@ -48,6 +48,20 @@ export async function noteMeasured(
   const found = foundFunds(memory.measured, memory.balances.backing).filter(({ asset }) => !wrong.has(asset));
   for (const { asset, amount, cause } of found) await noteFunds(trx, { asset, amount, cause, notedAt: now });
   return found;
+}
+
+/** Those known discrepancies that are of addresses which a comparison did not look at. */
+export function unlookedOf(
+  suspects: readonly string[],
+  lookedAt: readonly string[] = [],
+): ReadonlySet<string> {
+  const looked = new Set(lookedAt);
+  return new Set(
+    suspects.filter((subject) => {
+      const address = addressNamed(subject);
+      return address !== undefined && !looked.has(address);
+    }),
+  );
 }
 
 /** Remembers a comparison for the next one, and logs what it has measured. */
@@ -61,7 +75,7 @@ export function rememberMeasured(
   const now = clock.now();
   if (settings.kind === 'bitcoin' && compared.addresses !== undefined)
     memory.addressesAt = nextLook(compared, suspects, now);
-  if (compared.addresses !== undefined && 'failed' in compared.addresses)
+  if (compared.addresses?.failed !== undefined)
     logger.warn(
       { chain: settings.chain, reason: compared.addresses.failed },
       'the addresses that were given out could not be looked at',
@@ -86,7 +100,7 @@ function nextLook(
   suspects: readonly string[],
   now: Date,
 ): Date {
-  if (addresses !== undefined && 'failed' in addresses) return new Date(now.getTime() + LOOK_AGAIN_AFTER_MS);
+  if (addresses?.failed !== undefined) return new Date(now.getTime() + LOOK_AGAIN_AFTER_MS);
   const isNew = discrepancies.some((one) => !one.pausesPayouts && !suspects.includes(one.subject));
   return isNew ? now : tomorrow(now);
 }

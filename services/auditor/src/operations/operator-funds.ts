@@ -3,7 +3,14 @@ import type { Clock } from '@quittance/shared/clock';
 import type { Db, Queryable, Trx } from '@quittance/shared/db';
 import { type Units, units } from '@quittance/shared/money';
 import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
-import { fundsOf, listFunds, noteFunds, type OperatorFunds, sumsOfFunds } from '../store/operator-funds.ts';
+import {
+  type FundsOfAsset,
+  fundsOf,
+  listFunds,
+  noteFunds,
+  type OperatorFunds,
+  sumsOfFunds,
+} from '../store/operator-funds.ts';
 
 /** `note` writes the audit log, in the same transaction. */
 type FundsPorts = { db: Pick<Db, 'transaction'>; clock: Clock; note: (trx: Trx) => Promise<void> };
@@ -29,7 +36,7 @@ export async function noteWithdrawal(
 /** What the operator has of each asset, and all that was noted of it, in that order. */
 export const knownFunds = async (
   db: Queryable,
-): Promise<{ sums: { asset: AssetSymbol; amount: Units }[]; changes: OperatorFunds[] }> => ({
+): Promise<{ sums: FundsOfAsset[]; changes: OperatorFunds[] }> => ({
   sums: await sumsOfFunds(db),
   changes: await listFunds(db),
 });

@@ -8,7 +8,8 @@ const insert = statement(
    on conflict do nothing`,
 );
 
-/** Stores what sweeps have left at their addresses, each once. */
+/** Stores what sweeps have left at their addresses, each once. Sweeps of tokens leave nothing. */
 export async function noteSweepRemains(trx: Trx, found: readonly SweepRemain[]): Promise<void> {
-  if (found.length > 0) await trx.rows(insert, remains.values(found));
+  const left = found.filter(({ amount }) => amount !== '0');
+  if (left.length > 0) await trx.rows(insert, remains.values(left));
 }

@@ -50,11 +50,14 @@ export async function placeAskedHold(
   return { outcome: 'refused', because: 'not_asked_for' };
 }
 
+/** `link_in_use`: no problem of the request, it may be asked for again. */
+type HoldRefusal = HoldProblem | 'link_in_use';
+
 /** Keeps the request that asks for the hold, or says why there is none. */
 async function showRequest(
   { db, clock, proofs, settings }: AskedPorts,
   request: RequestOf<'hold.place'>,
-): Promise<Result<void, HoldProblem | 'link_in_use'>> {
+): Promise<Result<void, HoldRefusal>> {
   const { proof, destination } = request;
   const id = request.payout_id as PayoutId;
   const hold: HoldToProve = {
@@ -86,7 +89,7 @@ async function showRequest(
   }
   return await keep({ ...hold, id, assertion, use });
 
-  async function keep(kept: HoldProof): Promise<Result<void, HoldProblem | 'link_in_use'>> {
+  async function keep(kept: HoldProof): Promise<Result<void, HoldRefusal>> {
     const outcome = await proofs.keep(kept);
     return outcome === 'kept' ? ok(undefined) : refuse(outcome);
   }

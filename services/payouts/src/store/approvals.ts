@@ -9,7 +9,7 @@ const lockOne = query<Payout & { now: Date }>(
   `select ${payoutColumns()}, clock_timestamp() as now from payouts where id = $1 for update`,
 );
 
-/** A payout with its row locked, so that two approvalDecisions come one after the other. */
+/** A payout with its row locked, so that two decisions come one after the other. */
 export const lockPayout = (trx: Trx, id: PayoutId): Promise<Payout & { now: Date }> => trx.one(lockOne, [id]);
 
 const store = query<Payout>(

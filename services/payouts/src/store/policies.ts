@@ -104,6 +104,7 @@ export async function updatePolicy(
   return read(await trx.one(update, [account, ...texts]));
 }
 
+// The first list of statuses is the one of the index of an account's payouts.
 const sumDay = query<{ asset: AssetSymbol; amount: Units }>(
   'payouts_of_day',
   `select asset, sum(amount) as amount from payouts

@@ -6,7 +6,7 @@ import type { AssertionId, TokenId } from '@quittance/shared/ids';
 /** The request by which a merchant has asked for something, as it came. `id`: of its assertion. */
 export type KeptRequest = RequestProof & { id: AssertionId };
 
-/** The API token of a request that was believed before it was kept; null where a former gateway has not said it. */
+/** The API token of a request that was verified before it was kept; null where a former gateway has not said it. */
 export const tokenOf = (request: KeptRequest | null): TokenId | null =>
   request === null ? null : (tokenAsserted(request.assertion) ?? null);
 
