@@ -39,6 +39,7 @@ const DRAIN_EVERY_MS = 1_000;
 /** A block is finalized this many slots after it was made; a node younger than that has none. */
 const SLOTS_TO_FINALITY = 32;
 const BODY_BYTES_MAX = 1024 * 1024;
+const IDLE_MS = 60 * 60_000;
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
 const config = JSON.parse(process.argv[2] ?? '{}') as Config;
@@ -59,7 +60,10 @@ function forward(body: string): Promise<{ status: number; body: string }> {
       agent,
       headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
     });
-    asked.once('error', reject);
+    // The library closed the idle connection just then. Whatever is asked twice here does the same once.
+    asked.once('error', (error: NodeJS.ErrnoException) =>
+      asked.reusedSocket && error.code === 'ECONNRESET' ? resolve(forward(body)) : reject(error),
+    );
     asked.once('response', (answer: IncomingMessage) => {
       text(answer).then((given) => resolve({ status: answer.statusCode ?? 502, body: given }), reject);
     });
@@ -134,6 +138,8 @@ const http = createHttpServer((asked, answer) => {
     })
     .catch(fail);
 });
+// Node closes what has been idle for six seconds just when a busy machine's client asks again.
+http.keepAliveTimeout = IDLE_MS;
 http.listen(config.port, '127.0.0.1');
 
 const wsTarget = new URL(node.wsUrl);
