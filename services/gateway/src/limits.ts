@@ -24,6 +24,14 @@ export type Limits = {
   failures: Limit;
   /** Those of them whose token had to be looked up in the database, by client. */
   unknownTokens: Limit;
+  /** Requests of people who have signed in, by session. */
+  sessions: Limit;
+  /** Everything that is done to sign in, by client. */
+  signIns: Limit;
+  /** Failures to sign in, by client. */
+  signInsOfClient: Limit;
+  /** The same of all clients together, by the hash of the e-mail address. */
+  signInsOfEmail: Limit;
   /** Payment pages and pages of links, by invoice or link and client. */
   pages: Limit;
   /** Payment pages of invoices that there are not, by client. */
@@ -48,6 +56,10 @@ export const limitNames = [
   'token',
   'failure',
   'unknown_token',
+  'session',
+  'sign_in',
+  'failed_sign_in',
+  'failed_sign_in_of_email',
   'page',
   'unknown_page',
   'link_payment',
@@ -78,6 +90,10 @@ export function openLimits(
     },
     failures: limit('failure', config.FAILED_AUTH_PER_MINUTE),
     unknownTokens: limit('unknown_token', config.FAILED_AUTH_PER_MINUTE),
+    sessions: limit('session', config.SESSION_REQUESTS_PER_MINUTE),
+    signIns: limit('sign_in', config.SIGN_INS_PER_MINUTE),
+    signInsOfClient: limit('failed_sign_in', config.FAILED_SIGN_INS_PER_MINUTE),
+    signInsOfEmail: limit('failed_sign_in_of_email', config.FAILED_SIGN_INS_PER_EMAIL_PER_MINUTE),
     pages: limit('page', config.PAGES_PER_MINUTE),
     unknownPages: limit('unknown_page', config.UNKNOWN_PAGES_PER_MINUTE),
     linkPayments: limit('link_payment', config.LINK_PAYMENTS_PER_MINUTE),

@@ -1,4 +1,5 @@
-import type { Caller, CreatedToken, ListedToken } from './store/tokens.ts';
+import type { Caller } from './operations/caller.ts';
+import type { CreatedToken, ListedToken } from './store/tokens.ts';
 
 /** To the minute: it is written at most once a minute. */
 const toTheMinute = (at: Date): string => `${at.toISOString().slice(0, 16)}:00.000Z`;

@@ -1,0 +1,60 @@
+import { hash } from 'node:crypto';
+import { ok, type Result, refuse } from '@quittance/shared/result';
+import { clientKeyOf } from '../domain/client-address.ts';
+import { canonicalEmail, canonicalPassword } from '../domain/password.ts';
+import type { RateLimitResult } from '../domain/rate-limit.ts';
+import type { Ports } from '../ports.ts';
+import { type Person, personByEmail } from '../store/people.ts';
+import { isKnownClient } from '../store/sessions.ts';
+
+/** What somebody gives to show who it is. */
+export type Proof = { email: string; password: string };
+
+/** Why somebody is not taken for a person. An unknown address and a wrong password are the same. */
+export type ProofRefusal = { kind: 'wrong' } | { kind: 'too_many'; rateLimit: RateLimitResult };
+
+type ProofPorts = Pick<Ports, 'db' | 'limits' | 'passwords' | 'strangers'>;
+
+/**
+ * Whether somebody is the person with this address. Failures are limited per client, and per address of the person over all
+ * clients. The second limit does not hold for clients from which the person has signed in before: strangers who fail on
+ * purpose lock nobody out.
+ */
+export async function provePerson(
+  ports: ProofPorts,
+  proof: Proof,
+  client: string | undefined,
+): Promise<Result<Person, ProofRefusal>> {
+  const { db, limits, passwords } = ports;
+  const email = canonicalEmail(proof.email);
+  const clientKey = clientKeyOf(client);
+  const emailKey = hash('sha256', email ?? proof.email);
+  const [ofClient, ofEmail] = await Promise.all([
+    limits.signInsOfClient.begin(clientKey),
+    limits.signInsOfEmail.begin(emailKey),
+  ]);
+  try {
+    if (!ofClient.allowed) return refuse({ kind: 'too_many', rateLimit: ofClient });
+    const person = email === undefined ? undefined : await personByEmail(db, email);
+    if (!ofEmail.allowed && !(await isKnownClient(db, person?.id ?? null, client ?? null))) {
+      return refuse({ kind: 'too_many', rateLimit: ofEmail });
+    }
+    const isRight = await passwords.verify(canonicalPassword(proof.password), person?.passwordHash ?? null);
+    if (person !== undefined && isRight) return ok(person);
+    await noteFailure(ports, { clientKey, emailKey, person: person?.id });
+    return refuse({ kind: 'wrong' });
+  } finally {
+    ofClient.done();
+    ofEmail.done();
+  }
+}
+
+type Failure = { clientKey: string; emailKey: string; person: string | undefined };
+
+async function noteFailure(
+  { limits, strangers }: ProofPorts,
+  { clientKey, emailKey, person }: Failure,
+): Promise<void> {
+  await Promise.all([limits.signInsOfClient.hit(clientKey), limits.signInsOfEmail.hit(emailKey)]);
+  strangers.log('warn', clientKey, { address: clientKey, person }, 'somebody could not sign in');
+}
