@@ -74,6 +74,7 @@ const given = {
   address_not_allowed: answers.addressNotAllowed('198.51.100.7'),
   beyond_own_token: answers.beyondOwnToken('Your own token has not the scope payouts:write.'),
   sign_in_failed: answers.signInFailed,
+  second_factor_needed: answers.secondFactorNeeded(false),
   step_up_needed: answers.stepUpNeeded,
   missing_role: answers.missingRole('viewer'),
   foreign_origin: answers.foreignOrigin,

@@ -328,7 +328,7 @@ export interface components {
              * @description The kind of error, for programs.
              * @enum {string}
              */
-            code: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
+            code: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "second_factor_needed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
             /** @description What to do, for people. It may change. */
             hint: string;
             /** @description The `X-Request-Id` of this answer: the logs of the operator have it. */
@@ -391,6 +391,7 @@ export interface components {
             expires_at: string;
         };
         InvitationList: {
+            /** @description All of them. */
             data: components["schemas"]["Invitation"][];
         };
         /** @description A request for a payment. */
@@ -664,6 +665,11 @@ export interface components {
             /** @description What accepts it, once. Shown only here. */
             token: string;
         };
+        /** @description All recovery codes of the person. */
+        NewRecoveryCodes: {
+            /** @description Each signs in once in place of a code. Shown only here. */
+            recovery_codes: string[];
+        };
         /** @description A new API token with itself. */
         NewToken: {
             /** @description The id of the token. It is not the token itself. */
@@ -709,6 +715,13 @@ export interface components {
             last_used_ip: string | null;
             /** @description The token itself: what is sent as `Authorization: Bearer`. Shown only here. */
             token: string;
+        };
+        /** @description What sets up an app. */
+        NewTotpSecret: {
+            /** @description What is typed into an app, in base 32. Shown only here. */
+            secret: string;
+            /** @description The same as an app reads it from a QR code. */
+            uri: string;
         };
         /** @description The URLs of other pages of the list. */
         PageLinks: {
@@ -1033,7 +1046,7 @@ export interface components {
              * @description The kind of error.
              * @enum {string}
              */
-            code?: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
+            code?: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "second_factor_needed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
             /** @description What to do about it. */
             hint?: string;
         };
@@ -1209,6 +1222,7 @@ export interface components {
             last_sign_in_at: string | null;
         };
         PersonList: {
+            /** @description All of them. */
             data: components["schemas"]["Person"][];
         };
         /** @description An error as RFC 9457 has it, for clients that accept `application/problem+json`. */
@@ -1227,7 +1241,7 @@ export interface components {
              * @description The kind of error, for programs.
              * @enum {string}
              */
-            code: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
+            code: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "second_factor_needed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
             /** @description What to do, for people. It may change. */
             hint: string;
             /** @description The `X-Request-Id` of this answer: the logs of the operator have it. */
@@ -1546,6 +1560,7 @@ export interface components {
             user_agent: string | null;
         };
         SessionList: {
+            /** @description All of them. */
             data: components["schemas"]["Session"][];
         };
         /** @description Who has signed in, for which account. */
@@ -1579,6 +1594,13 @@ export interface components {
                  */
                 role: "owner" | "admin" | "developer" | "accountant" | "viewer";
             }[];
+            /** @description What is asked for beside the password. */
+            second_factor: {
+                /** @description Whether the person signs in with codes of an app. */
+                totp: boolean;
+                /** @description How many recovery codes are left. */
+                recovery_codes: number;
+            };
             /**
              * Format: date-time
              * @description Until when operations are allowed that need the password again.
@@ -4080,6 +4102,8 @@ export interface operations {
                     email: string;
                     /** @description The password. */
                     password: string;
+                    /** @description Six digits of the app, or a recovery code, where the person has set them up. */
+                    code?: string | null;
                     /** @description The account to act for. Default: the one that the person was in first. */
                     account_id?: string | null;
                 };
@@ -4167,6 +4191,8 @@ export interface operations {
                 "application/json": {
                     /** @description The password. */
                     password: string;
+                    /** @description Six digits of the app, or a recovery code, where the person has set them up. */
+                    code?: string | null;
                 };
             };
         };
@@ -4282,6 +4308,108 @@ export interface operations {
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
+                    };
+                };
+            };
+        };
+    };
+    beginTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["NewTotpSecret"];
+                    };
+                };
+            };
+        };
+    };
+    removeTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description They are removed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    confirmTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A code of the app. */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The recovery codes. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["NewRecoveryCodes"];
+                    };
+                };
+            };
+        };
+    };
+    replaceRecoveryCodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The recovery codes. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["NewRecoveryCodes"];
                     };
                 };
             };

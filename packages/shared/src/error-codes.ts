@@ -64,11 +64,17 @@ export const errorCodes = {
     remedy:
       'Check the e-mail address and the password. If the password is lost, ask the operator to reset it.',
   },
+  second_factor_needed: {
+    status: 401,
+    meaning:
+      'The password is right, and the person has a second factor: the code is missing, wrong or was used before.',
+    remedy: 'Send the request again with code: six digits of the app, each code once, or a recovery code.',
+  },
   step_up_needed: {
     status: 403,
     meaning:
       'The operation needs that the person has shown within ten minutes who it is, and the session has not. Nothing was done.',
-    remedy: 'Send POST /api/session/step-up with the password, and the request again.',
+    remedy: 'Send POST /api/session/step-up with the password and the code, and the request again.',
   },
   missing_role: {
     status: 403,

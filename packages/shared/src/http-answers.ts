@@ -54,6 +54,12 @@ export const answers = {
     said('beyond_own_token', message, { headers: { 'X-Error-Code': 'beyond_own_token' } }),
   /** Of people who sign in. An unknown address and a wrong password have one answer. */
   signInFailed: said('sign_in_failed', 'The e-mail address or the password is wrong.'),
+  /** The password is right. `given`: there was a code, and it does not count. */
+  secondFactorNeeded: (given: boolean) =>
+    said(
+      'second_factor_needed',
+      given ? 'The code is wrong, or was used before.' : 'The second factor is missing.',
+    ),
   stepUpNeeded: said('step_up_needed', 'The operation needs the password again.', {
     headers: { 'X-Error-Code': 'step_up_needed' },
   }),

@@ -3,6 +3,7 @@ import { STEP_UP_MS } from './domain/session.ts';
 import type { NewInvitation } from './operations/invitations.ts';
 import type { Invitation } from './store/invitations.ts';
 import type { Member, Membership } from './store/people.ts';
+import type { SecondFactors } from './store/second-factors.ts';
 import type { PersonSession, Session, SessionLife } from './store/sessions.ts';
 
 const MINUTE_MS = 60_000;
@@ -17,7 +18,9 @@ const expiryOf = ({ signedInAt, lastUsedAt }: Session, { idleMinutes, hours }: S
 };
 
 /** Who has signed in, for which account, and what may be done. */
-export const personView = (session: PersonSession, accounts: readonly Membership[], life: SessionLife) => ({
+type OfPerson = { accounts: readonly Membership[]; factors: SecondFactors };
+
+export const personView = (session: PersonSession, { accounts, factors }: OfPerson, life: SessionLife) => ({
   id: session.person as string,
   email: session.email,
   name: session.name,
@@ -30,6 +33,7 @@ export const personView = (session: PersonSession, accounts: readonly Membership
     name: accountName,
     role,
   })),
+  second_factor: { totp: factors.totpSecret !== null, recovery_codes: factors.recoveryCodes },
   stepped_up_until: after(session.steppedUpAt, STEP_UP_MS),
   expires_at: expiryOf(session, life),
 });

@@ -10,6 +10,7 @@ import type { GatewayMetrics } from './metrics.ts';
 import type { PasswordHashes } from './password-hashes.ts';
 import type { ServiceProxy } from './proxy/proxy.ts';
 import type { LimitedToken, TokenCaller } from './store/tokens.ts';
+import type { TotpSecrets } from './totp-secrets.ts';
 
 /** Everything the gateway reaches beyond itself; each operation names the few it needs. */
 export type Ports = {
@@ -28,6 +29,8 @@ export type Ports = {
   /** Sessions that were let in here, by the hash of their token: the same for them. */
   sessionsSeen: RecentlySeen<string>;
   passwords: PasswordHashes;
+  /** Undefined where TOTP_SECRETS_KEY is not set. */
+  totpSecrets: TotpSecrets | undefined;
   /** What nobody may have as a password. */
   commonPasswords: ReadonlySet<string>;
   /** Of clients from which somebody could not sign in. */

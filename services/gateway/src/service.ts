@@ -15,6 +15,7 @@ import { passwordHashes } from './password-hashes.ts';
 import type { Ports } from './ports.ts';
 import { createProxy } from './proxy/proxy.ts';
 import { callerReader } from './store/tokens.ts';
+import { totpSecrets } from './totp-secrets.ts';
 import { startWorkers, watchStreams } from './workers.ts';
 
 export type GatewayService = RunningService<Ports>;
@@ -53,6 +54,7 @@ export const startGateway = (
       const metrics = gatewayMetrics(logger, () => ports.limits.isRedisUp());
       const signingKey = readSigningKey(config.GATEWAY_PRIVATE_KEY.reveal());
       invariant(signingKey !== undefined, 'the configuration was checked');
+      const { TOTP_SECRETS_KEY: totpKey } = config;
       const { INVOICES_URL: invoices, PAYOUTS_URL: payouts, LEDGER_URL: ledger } = config;
       const ports: Ports = {
         settings: config,
@@ -66,6 +68,7 @@ export const startGateway = (
         tokensSeen: recentlySeen(SEEN_MAX),
         sessionsSeen: recentlySeen(SEEN_MAX),
         passwords: passwordHashes(),
+        totpSecrets: totpKey === undefined ? undefined : totpSecrets(totpKey.reveal()),
         commonPasswords: readCommonPasswords(),
         strangers: throttledLog(logger),
         ownOrigin: new URL(config.PUBLIC_URL).origin,

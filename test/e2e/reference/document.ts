@@ -37,6 +37,7 @@ export type Operation = {
   parameters?: readonly Parameter[];
   requestBody?: { content: { 'application/json': Media } };
   responses: Record<string, unknown>;
+  security?: readonly Record<string, unknown>[];
 };
 
 const document = JSON.parse(

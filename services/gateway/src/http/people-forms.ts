@@ -34,13 +34,19 @@ const optionalPassword: Field<string | null> = (attribute) =>
 
 export const readNothing = form({});
 
+const CODE_CHARACTERS_MAX = 100;
+const code = rules.text(CODE_CHARACTERS_MAX).optional;
+/** The first code of an app. */
+export const readCode = form({ code: rules.text(CODE_CHARACTERS_MAX).required });
+
 export const readSignIn = form({
   email: rules.text(EMAIL_CHARACTERS_MAX).required,
   password: passwordField,
+  code,
   account_id: rules.text(NAME_CHARACTERS_MAX).optional,
 });
 
-export const readStepUp = form({ password: passwordField });
+export const readStepUp = form({ password: passwordField, code });
 
 export const readPasswordChange = form({ current_password: passwordField, password: passwordField });
 

@@ -18,6 +18,7 @@ import {
   withdrawInvitation,
 } from '../operations/people.ts';
 import type { ProofRefusal } from '../operations/prove-person.ts';
+import { factorsOf } from '../operations/second-factors.ts';
 import {
   accountsOf,
   endOwnSessions,
@@ -29,6 +30,7 @@ import {
 } from '../operations/sessions.ts';
 import { invitationView, memberView, newInvitationView, personView, sessionView } from '../person-views.ts';
 import type { Ports } from '../ports.ts';
+import type { PersonSession } from '../store/sessions.ts';
 import {
   passwordProblem,
   readAcceptance,
@@ -39,6 +41,7 @@ import {
   readSignIn,
   readStepUp,
 } from './people-forms.ts';
+import { answersOfTotp } from './second-factors.ts';
 
 type Asked = {
   caller: Caller | undefined;
@@ -89,6 +92,7 @@ const ofPeople: Readonly<Record<string, (asked: AskedByPerson, ports: Ports) => 
   },
   'DELETE /api/sessions/:id': endSession,
   'PUT /api/me/password': answerPassword,
+  ...answersOfTotp,
   'GET /api/people': async ({ session, input }, ports) => {
     const data = (await listPeople(ports, session.account)).map(memberView);
     return nothingIn(input) ?? { status: 200, body: { data } };
@@ -135,6 +139,8 @@ function refusedProof(refusal: ProofRefusal, { clock }: Ports): Answer {
   switch (refusal.kind) {
     case 'wrong':
       return answers.signInFailed;
+    case 'second_factor':
+      return answers.secondFactorNeeded(refusal.given);
     case 'too_many': {
       const headers = Object.fromEntries(rateLimitHeaders(refusal.rateLimit, clock.now()));
       return { ...answers.tooMany, headers };
@@ -155,21 +161,28 @@ async function answerSignIn(
 ): Promise<Answer> {
   const read = readSignIn(input);
   if (!read.ok) return answers.invalid(read.refusal);
-  const { email, password, account_id: accountId } = read.value;
-  const begun = await signIn(ports, { proof: { email, password }, accountId, former }, visit);
+  const { account_id: accountId, ...proof } = read.value;
+  const begun = await signIn(ports, { proof, accountId, former }, visit);
   if (!begun.ok) {
     return begun.refusal.kind === 'no_such_account'
       ? answers.invalid({ account_id: [{ message: 'The selected account id is invalid.' }] })
       : refusedProof(begun.refusal, ports);
   }
-  const { session, token, accounts } = begun.value;
-  const data = personView(session, accounts, sessionLife(ports));
+  const { session, token } = begun.value;
+  const data = await shownPerson(session, ports);
   return withCookie({ status: 201, body: { message: 'Signed in successfully.', data } }, cookieOf(token));
 }
 
+async function shownPerson(session: PersonSession, ports: Ports) {
+  const [accounts, factors] = await Promise.all([
+    accountsOf(ports, session),
+    factorsOf(ports, session.person),
+  ]);
+  return personView(session, { accounts, factors }, sessionLife(ports));
+}
+
 async function me({ session, input }: AskedByPerson, ports: Ports): Promise<Answer> {
-  const accounts = await accountsOf(ports, session);
-  return nothingIn(input) ?? { status: 200, body: personView(session, accounts, sessionLife(ports)) };
+  return nothingIn(input) ?? { status: 200, body: await shownPerson(session, ports) };
 }
 
 async function answerStepUp({ session, input, visit }: AskedByPerson, ports: Ports): Promise<Answer> {
@@ -177,8 +190,7 @@ async function answerStepUp({ session, input, visit }: AskedByPerson, ports: Por
   if (!read.ok) return answers.invalid(read.refusal);
   const stepped = await stepUp(ports, session, read.value, visit);
   if (!stepped.ok) return refusedProof(stepped.refusal, ports);
-  const accounts = await accountsOf(ports, session);
-  const data = personView(stepped.value.session, accounts, sessionLife(ports));
+  const data = await shownPerson(stepped.value.session, ports);
   const body = { message: 'Stepped up successfully.', data };
   return withCookie({ status: 201, body }, cookieOf(stepped.value.token));
 }

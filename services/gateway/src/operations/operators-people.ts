@@ -12,6 +12,7 @@ import {
   removeMember,
   storePassword,
 } from '../store/people.ts';
+import { removeTotp, replaceRecoveryCodes } from '../store/second-factors.ts';
 import { endSessions } from '../store/sessions.ts';
 import { accountBy, lockAccount } from '../store/tokens.ts';
 import { invite, type NewInvitation } from './invitations.ts';
@@ -69,7 +70,7 @@ export async function removeAsOperator(
   });
 }
 
-/** Takes the password away, ends all sessions, and returns a one-time token for a new password. */
+/** Takes the password and the second factor away, ends all sessions, and returns a one-time token for a new password. */
 export function resetAsOperator(
   { db, clock }: OperatorPorts,
   { email, ...author }: Author & { email: string },
@@ -78,6 +79,8 @@ export function resetAsOperator(
     const person = await personByEmail(trx, canonicalEmail(email) ?? '');
     if (person === undefined) return refuse('no_such_person');
     await storePassword(trx, person.id, null);
+    await removeTotp(trx, person.id);
+    await replaceRecoveryCodes(trx, person.id, []);
     await endSessions(trx, person.id);
     return ok(await invite(trx, { email: person.email, of: null, author, now: clock.now() }));
   });

@@ -23,7 +23,7 @@ import {
 import { endSessions, type PersonSession } from '../store/sessions.ts';
 import { lockAccount } from '../store/tokens.ts';
 import { invite, type NewInvitation } from './invitations.ts';
-import { type ProofRefusal, provePerson } from './prove-person.ts';
+import { type PasswordProofRefusal, provePassword } from './prove-person.ts';
 import { authorOf } from './sessions.ts';
 
 /** What owners and admins do with the people of their account. */
@@ -143,13 +143,13 @@ async function changeable(
 
 type PasswordChange = { current: string; next: string };
 
-/** A new password of one's own. All other sessions of the person end. */
+/** A new password of one's own, after a step-up. All other sessions of the person end. */
 export async function changePassword(
   ports: PeoplePorts & Pick<Ports, 'limits' | 'passwords' | 'strangers' | 'commonPasswords'>,
   { session, client }: PersonAsker,
   { current, next }: PasswordChange,
-): Promise<Result<void, ProofRefusal | { kind: 'password'; why: PasswordRefusal }>> {
-  const proven = await provePerson(ports, { email: session.email, password: current }, client);
+): Promise<Result<void, PasswordProofRefusal | { kind: 'password'; why: PasswordRefusal }>> {
+  const proven = await provePassword(ports, { email: session.email, password: current }, client);
   if (!proven.ok) return proven;
   const canonical = canonicalPassword(next);
   const why = refusedPassword(canonical, session.email, ports.commonPasswords);

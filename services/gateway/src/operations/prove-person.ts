@@ -6,25 +6,44 @@ import type { RateLimitResult } from '../domain/rate-limit.ts';
 import type { Ports } from '../ports.ts';
 import { type Person, personByEmail } from '../store/people.ts';
 import { isKnownClient } from '../store/sessions.ts';
+import { type FactorRefusal, proveSecondFactor } from './second-factors.ts';
 
 /** What somebody gives to show who it is. */
-export type Proof = { email: string; password: string };
+export type Proof = {
+  email: string;
+  password: string;
+  /** Of an app, or a recovery code. */
+  code: string | null;
+};
 
 /** Why somebody is not taken for a person. An unknown address and a wrong password are the same. */
-export type ProofRefusal = { kind: 'wrong' } | { kind: 'too_many'; rateLimit: RateLimitResult };
+export type PasswordProofRefusal = { kind: 'wrong' } | { kind: 'too_many'; rateLimit: RateLimitResult };
+export type ProofRefusal = PasswordProofRefusal | FactorRefusal;
 
 type ProofPorts = Pick<Ports, 'db' | 'limits' | 'passwords' | 'strangers'>;
 
-/**
- * Whether somebody is the person with this address. Failures are limited per client, and per address of the person over all
- * clients. The second limit does not hold for clients from which the person has signed in before: strangers who fail on
- * purpose lock nobody out.
- */
+/** Whether somebody is the person with this address: by the password, and by the second factor where there is one. */
 export async function provePerson(
-  ports: ProofPorts,
+  ports: ProofPorts & Pick<Ports, 'clock' | 'totpSecrets'>,
   proof: Proof,
   client: string | undefined,
 ): Promise<Result<Person, ProofRefusal>> {
+  const person = await provePassword(ports, proof, client);
+  if (!person.ok) return person;
+  const factor = await proveSecondFactor(ports, person.value.id, proof.code);
+  return factor.ok ? person : factor;
+}
+
+/**
+ * Whether somebody knows the password of the person with this address. Failures are limited per client, and per address of the person over all
+ * clients. The second limit does not hold for clients from which the person has signed in before: strangers who fail on
+ * purpose lock nobody out.
+ */
+export async function provePassword(
+  ports: ProofPorts,
+  proof: Omit<Proof, 'code'>,
+  client: string | undefined,
+): Promise<Result<Person, PasswordProofRefusal>> {
   const { db, limits, passwords } = ports;
   const email = canonicalEmail(proof.email);
   const clientKey = clientKeyOf(client);

@@ -19,9 +19,9 @@ import { type Proof, type ProofRefusal, provePerson } from './prove-person.ts';
 export type Visit = { client: string | undefined; userAgent: string | undefined };
 
 /** A new session with its token, which is stored nowhere. */
-export type NewSession = { session: PersonSession; token: string; accounts: Membership[] };
+export type NewSession = { session: PersonSession; token: string };
 
-type SessionPorts = Pick<Ports, 'db' | 'clock' | 'limits' | 'passwords' | 'strangers'>;
+type SessionPorts = Pick<Ports, 'db' | 'clock' | 'limits' | 'passwords' | 'strangers' | 'totpSecrets'>;
 
 const USER_AGENT_CHARACTERS_MAX = 255;
 
@@ -52,7 +52,7 @@ export async function signIn(
   const chosen = accountId === null ? accounts[0] : accounts.find((one) => one.accountId === accountId);
   if (chosen === undefined) return refuse({ kind: 'no_such_account' });
   const now = ports.clock.now();
-  const made = await ports.db.transaction(async (trx) => {
+  return ports.db.transaction(async (trx) => {
     if (former !== undefined) await endSessions(trx, former.person, { only: former.id });
     await deleteOldSessions(trx, person.id);
     const session = sessionFor(person, chosen, { signedInAt: now, now }, visit);
@@ -60,9 +60,8 @@ export async function signIn(
     await insertSession(trx, session, digest);
     const author = authorOf(person.id, visit);
     await noteAct(trx, { author, action: 'session.began', account: chosen.accountId, subject: session.id });
-    return { session, token: secret };
+    return ok({ session, token: secret });
   });
-  return ok({ ...made, accounts });
 }
 
 type Times = { signedInAt: Date; now: Date };

@@ -1,7 +1,8 @@
 import type { Example } from '@quittance/shared/reference';
 import { AT, exampleIds, LATER } from '@quittance/shared/reference-examples';
 import type { z } from 'zod';
-import type { invitation, member, person, session } from './people.ts';
+import type { invitation, member } from './people.ts';
+import type { person, session } from './sign-in.ts';
 
 const { account, person: id, session: sessionId, invitation: invitationId } = exampleIds;
 const email = 'anna@shop.example';
@@ -16,6 +17,7 @@ const anna: z.input<typeof person> = {
   role: 'owner',
   scopes: null,
   accounts: [{ id: account, name: 'My shop', role: 'owner' }],
+  second_factor: { totp: true, recovery_codes: 10 },
   stepped_up_until: LATER,
   expires_at: LATER,
 };
@@ -45,6 +47,9 @@ const invited: z.input<typeof invitation> = {
   expires_at: LATER,
 };
 
+const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
+const recoveryCode = 'abcd-efgh-ijkl-mnop-qrst-uvwx';
+
 export const examples: Readonly<Record<string, Example>> = {
   signIn: { body: { email, password }, answer: { message: 'Signed in successfully.', data: anna } },
   acceptInvitation: {
@@ -59,6 +64,23 @@ export const examples: Readonly<Record<string, Example>> = {
   changePassword: {
     body: { current_password: password, password: 'four other words, longer' },
     answer: { message: 'Password changed successfully.' },
+  },
+  beginTotp: {
+    answer: {
+      message: 'Confirm it with a code.',
+      data: {
+        secret,
+        uri: `otpauth://totp/pay.example:anna%40shop.example?secret=${secret}&issuer=pay.example`,
+      },
+    },
+  },
+  confirmTotp: {
+    body: { code: '123456' },
+    answer: { message: 'Codes set up successfully.', data: { recovery_codes: [recoveryCode] } },
+  },
+  removeTotp: { answer: { message: 'Codes removed successfully.' } },
+  replaceRecoveryCodes: {
+    answer: { message: 'Recovery codes replaced successfully.', data: { recovery_codes: [recoveryCode] } },
   },
   listPeople: { answer: { data: [ben] } },
   changeRole: {
