@@ -8,6 +8,7 @@ import { BODY_BYTES_MAX, IDENTITY_HEADER, signIdentity } from '@quittance/shared
 import { invariant } from '@quittance/shared/result';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import type { Express, Request, RequestHandler, Response } from 'express';
+import { isAudited } from '../domain/audited.ts';
 import { clientKeyOf } from '../domain/client-address.ts';
 import { forwardedHeaders } from '../domain/forwarded.ts';
 import { type RateLimitResult, rateLimitHeaders } from '../domain/rate-limit.ts';
@@ -19,6 +20,7 @@ import {
   noteCreated,
   notePage,
 } from '../operations/admit-to-page.ts';
+import { noteRequestedChange } from '../operations/audit-log.ts';
 import { authenticate, isStillValid, type TokenProblem } from '../operations/authenticate.ts';
 import type { Ports } from '../ports.ts';
 import {
@@ -96,6 +98,11 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
       return isOver(res) ? undefined : tell(res, answer);
     }
 
+    if (caller !== undefined && isAudited(req.method, pattern)) {
+      const requestId = String(res.getHeader('X-Request-Id'));
+      await noteRequestedChange(ports, { caller, client }, { method: req.method, path, requestId });
+      if (isOver(res)) return;
+    }
     req.headers = headersFor(req, res, { caller, client, body, upstream }, ports);
     failpoint('gateway.admitted');
     await proxy.pass(req, res, { upstream, endless, body, tokenId: caller?.tokenId });
