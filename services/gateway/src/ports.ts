@@ -33,14 +33,12 @@ export type Ports = {
   totpSecrets: TotpSecrets | undefined;
   /** What nobody may have as a password. */
   commonPasswords: ReadonlySet<string>;
-  /** Of clients from which somebody could not sign in. */
-  strangers: ThrottledLog;
   /** Of PUBLIC_URL: browsers send requests of our own pages with it. */
   ownOrigin: string;
   /** Invoices that were made through this gateway, or whose page was shown here. */
   invoicesSeen: RecentlySeen<true>;
-  /** Of tokens that were used from an address that they do not allow, by their id. */
-  wrongAddresses: ThrottledLog;
+  /** Of requests that were refused for their token, its address or its scopes, and of failed sign-ins. */
+  refusals: ThrottledLog;
   proxy: ServiceProxy;
   trustedProxies: TrustedProxies;
   metrics: GatewayMetrics;

@@ -70,6 +70,7 @@ describe('a session', () => {
     expect((await elsewhere.by(phone.cookie, 'GET', '/api/me')).status).toBe(401);
     const ended = await by(anna.cookie, 'DELETE', '/api/sessions/current');
     expect(ended.headers.get('set-cookie')).toMatch(/=; Max-Age=0; /);
+    expect(ended.headers.get('clear-site-data')).toBe('"cache", "storage"');
     expect((await by(anna.cookie, 'GET', '/api/me')).status).toBe(401);
     expect((await acts(anna.account)).filter(({ action }) => action === 'session.ended')).toHaveLength(2);
   });

@@ -16,7 +16,7 @@ import {
 } from '../operations/admit-to-page.ts';
 import { type Authentication, authenticate, type TokenProblem } from '../operations/authenticate.ts';
 import { authenticateSession } from '../operations/authenticate-session.ts';
-import type { Caller } from '../operations/caller.ts';
+import { type Caller, idOfCaller } from '../operations/caller.ts';
 import type { Ports } from '../ports.ts';
 import { sendPayPage } from './pay-page.ts';
 import { refusedOperation } from './permission.ts';
@@ -51,15 +51,24 @@ export async function authorize(
   const authentication = await authenticateBy(req, { cookie, route, client }, ports);
   switch (authentication.kind) {
     case 'unauthenticated':
+      if (authentication.cause === 'not_valid')
+        ports.refusals.log(
+          'info',
+          `token.${clientKeyOf(client)}`,
+          { address: client },
+          cookie === undefined
+            ? 'an API token was used that is unknown, revoked or expired'
+            : 'a session was used that is unknown, ended or expired',
+        );
       tell(res, { ...answers.unauthenticated, headers: challengeOf(authentication.cause) });
       return undefined;
     case 'too_many':
       return refuse(res, authentication.rateLimit, ports);
     case 'wrong_address':
-      ports.wrongAddresses.log(
+      ports.refusals.log(
         'warn',
-        authentication.tokenId,
-        { token: authentication.tokenId, address: client },
+        `address.${authentication.tokenId}`,
+        { token_id: authentication.tokenId, address: client },
         'an API token was used from an address that it does not allow: if it is not a client of its owner, revoke it',
       );
       tell(res, answers.addressNotAllowed(client ?? 'this address'));
@@ -69,6 +78,7 @@ export async function authorize(
       setHeaders(res, rateLimit, ports);
       const refused = refusedOperation(caller, req.method, route) ?? missingStepUp(caller, req, route, ports);
       if (refused !== undefined) {
+        noteRefused(caller, { client, operation: `${req.method} ${route.pattern}` }, ports);
         tell(res, refused);
         return undefined;
       }
@@ -76,6 +86,21 @@ export async function authorize(
       return { caller };
     }
   }
+}
+
+function noteRefused(
+  caller: Caller,
+  { client, operation }: { client: string | undefined; operation: string },
+  { refusals }: Ports,
+): void {
+  const { tokenId, account } = caller;
+  const who = tokenId === undefined ? { person: caller.session.person } : { token_id: tokenId };
+  const details = { ...who, account, address: client, operation };
+  const text =
+    tokenId === undefined
+      ? 'a person has asked for what needs another role or a step-up'
+      : 'an API token was used for what it may not do';
+  refusals.log('info', `scope.${idOfCaller(caller)}`, details, text);
 }
 
 const originOf = ({ method, headers }: Request) => ({

@@ -6,9 +6,11 @@ import { answers } from '@quittance/shared/http-answers';
 import { BODY_BYTES_MAX, IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import { invariant } from '@quittance/shared/result';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
-import type { Express, Request, Response } from 'express';
+import type { Express, Request, RequestHandler, Response } from 'express';
+import { isAudited } from '../domain/audited.ts';
 import { forwardedHeaders } from '../domain/forwarded.ts';
 import { findRoute } from '../domain/routes.ts';
+import { noteRequestedChange } from '../operations/audit-log.ts';
 import { type Caller, identityOf, idOfCaller } from '../operations/caller.ts';
 import { isStillValid } from '../operations/still-valid.ts';
 import type { Ports } from '../ports.ts';
@@ -44,6 +46,7 @@ export function createMetricsApp(
 export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express {
   const { proxy, trustedProxies, settings } = ports;
   const app = createApp({ ...parts, warnings: trustedProxies.warnings, atTheEdge: true, tell });
+  if (settings.PUBLIC_URL.startsWith('https:')) app.use(onlyByTls);
 
   const docs = openDocs(settings.PUBLIC_URL);
   app.all(ERRORS_PATH, (req, res) => {
@@ -84,6 +87,11 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
       return isOver(res) ? undefined : tell(res, answer);
     }
 
+    if (caller !== undefined && isAudited(req.method, pattern)) {
+      const requestId = String(res.getHeader('X-Request-Id'));
+      await noteRequestedChange(ports, { caller, client }, { method: req.method, path, requestId });
+      if (isOver(res)) return;
+    }
     req.headers = headersFor(req, res, { caller, client, body, upstream }, ports);
     failpoint('gateway.admitted');
     await proxy.pass(req, res, { upstream, endless, body, of: caller && idOfCaller(caller) });
@@ -92,6 +100,12 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
   finishApp(app, parts.logger, tell);
   return app;
 }
+
+/** A year: whoever has reached this host by TLS once does not use plain HTTP there any more. */
+const onlyByTls: RequestHandler = (_req, res, next) => {
+  res.setHeader('Strict-Transport-Security', 'max-age=31536000');
+  next();
+};
 
 function callerIn(caller: Caller | undefined): Caller {
   invariant(caller !== undefined, 'tokens are of an account');

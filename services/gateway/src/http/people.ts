@@ -202,7 +202,8 @@ async function endSession({ session, id, input, visit }: AskedByPerson, ports: P
   const only = id === 'current' ? session.id : id;
   if (!(await endOwnSessions(ports, session, { only }, visit))) return answers.noModel('Session');
   const answer = done('Session ended successfully.');
-  return only === session.id ? withCookie(answer, noCookie) : answer;
+  if (only !== session.id) return answer;
+  return withCookie({ ...answer, headers: { 'Clear-Site-Data': '"cache", "storage"' } }, noCookie);
 }
 
 async function answerPassword(asked: AskedByPerson, ports: Ports): Promise<Answer> {

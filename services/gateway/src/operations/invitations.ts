@@ -24,7 +24,7 @@ import {
 } from '../store/people.ts';
 import { endSessions, type PersonSession } from '../store/sessions.ts';
 import { digestOf, newSecret } from './one-time-secret.ts';
-import { authorOf } from './sessions.ts';
+import { personAuthor } from './sessions.ts';
 
 const HOUR_MS = 3_600_000;
 const INVITED_MS = 72 * HOUR_MS;
@@ -155,7 +155,7 @@ async function joinAccount(
 ): Promise<boolean> {
   if (accountId === null || role === null) return false;
   if (!(await insertMembership(trx, { person: person.id, account: accountId, role }))) return false;
-  const author = authorOf(person.id, { client });
+  const author = personAuthor(person.id, { client });
   const detail = `${person.email} as ${role}, by ${id}`;
   await noteAct(trx, { author, action: 'person.joined', account: accountId, subject: person.id, detail });
   return true;
@@ -172,7 +172,7 @@ const setAgain = (
       await use(trx, invitation);
       await storePassword(trx, person.id, person.passwordHash);
       await endSessions(trx, person.id);
-      const author = authorOf(person.id, { client });
+      const author = personAuthor(person.id, { client });
       await noteAct(trx, {
         author,
         action: 'person.password_set',

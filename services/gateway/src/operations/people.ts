@@ -24,7 +24,7 @@ import { endSessions, type PersonSession } from '../store/sessions.ts';
 import { lockAccount } from '../store/tokens.ts';
 import { invite, type NewInvitation } from './invitations.ts';
 import { type PasswordProofRefusal, provePassword } from './prove-person.ts';
-import { authorOf } from './sessions.ts';
+import { personAuthor } from './sessions.ts';
 
 /** What owners and admins do with the people of their account. */
 
@@ -33,7 +33,7 @@ type PeoplePorts = Pick<Ports, 'db' | 'clock'>;
 /** Who asks, and from which address. */
 export type PersonAsker = { session: PersonSession; client: string | undefined };
 
-const author = ({ session, client }: PersonAsker): Author => authorOf(session.person, { client });
+const author = ({ session, client }: PersonAsker): Author => personAuthor(session.person, { client });
 
 export const listPeople = ({ db }: Pick<Ports, 'db'>, account: AccountId): Promise<Member[]> =>
   membersOf(db, account);
@@ -145,7 +145,7 @@ type PasswordChange = { current: string; next: string };
 
 /** A new password of one's own, after a step-up. All other sessions of the person end. */
 export async function changePassword(
-  ports: PeoplePorts & Pick<Ports, 'limits' | 'passwords' | 'strangers' | 'commonPasswords'>,
+  ports: PeoplePorts & Pick<Ports, 'limits' | 'passwords' | 'refusals' | 'commonPasswords'>,
   { session, client }: PersonAsker,
   { current, next }: PasswordChange,
 ): Promise<Result<void, PasswordProofRefusal | { kind: 'password'; why: PasswordRefusal }>> {
@@ -155,7 +155,7 @@ export async function changePassword(
   const why = refusedPassword(canonical, session.email, ports.commonPasswords);
   if (why !== undefined) return refuse({ kind: 'password', why });
   const hash = await ports.passwords.hash(canonical);
-  const act = { author: authorOf(session.person, { client }), account: session.account };
+  const act = { author: personAuthor(session.person, { client }), account: session.account };
   await ports.db.transaction(async (trx) => {
     await storePassword(trx, session.person, hash);
     await endSessions(trx, session.person, { but: session.id });

@@ -20,7 +20,7 @@ export type Proof = {
 export type PasswordProofRefusal = { kind: 'wrong' } | { kind: 'too_many'; rateLimit: RateLimitResult };
 export type ProofRefusal = PasswordProofRefusal | FactorRefusal;
 
-type ProofPorts = Pick<Ports, 'db' | 'limits' | 'passwords' | 'strangers'>;
+type ProofPorts = Pick<Ports, 'db' | 'limits' | 'passwords' | 'refusals'>;
 
 /** Whether somebody is the person with this address: by the password, and by the second factor where there is one. */
 export async function provePerson(
@@ -71,9 +71,9 @@ export async function provePassword(
 type Failure = { clientKey: string; emailKey: string; person: string | undefined };
 
 async function noteFailure(
-  { limits, strangers }: ProofPorts,
+  { limits, refusals }: ProofPorts,
   { clientKey, emailKey, person }: Failure,
 ): Promise<void> {
   await Promise.all([limits.signInsOfClient.hit(clientKey), limits.signInsOfEmail.hit(emailKey)]);
-  strangers.log('warn', clientKey, { address: clientKey, person }, 'somebody could not sign in');
+  refusals.log('warn', `sign_in.${clientKey}`, { address: clientKey, person }, 'somebody could not sign in');
 }

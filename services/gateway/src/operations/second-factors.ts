@@ -20,7 +20,7 @@ import { endSessions } from '../store/sessions.ts';
 import { base32, matchingStep, newRecoveryCode, newTotpSecret, readRecoveryCode, totpUri } from '../totp.ts';
 import { digestOf } from './one-time-secret.ts';
 import type { PersonAsker } from './people.ts';
-import { authorOf } from './sessions.ts';
+import { personAuthor } from './sessions.ts';
 
 type FactorPorts = Pick<Ports, 'db' | 'clock' | 'limits' | 'totpSecrets'>;
 
@@ -145,7 +145,7 @@ async function newCodes(trx: Trx, person: PersonId): Promise<string[]> {
 
 const note = (trx: Trx, { session, client }: PersonAsker, what: string): Promise<void> =>
   noteAct(trx, {
-    author: authorOf(session.person, { client }),
+    author: personAuthor(session.person, { client }),
     action: `person.${what}`,
     account: session.account,
     subject: session.person,

@@ -21,11 +21,11 @@ export type Visit = { client: string | undefined; userAgent: string | undefined 
 /** A new session with its token, which is stored nowhere. */
 export type NewSession = { session: PersonSession; token: string };
 
-type SessionPorts = Pick<Ports, 'db' | 'clock' | 'limits' | 'passwords' | 'strangers' | 'totpSecrets'>;
+type SessionPorts = Pick<Ports, 'db' | 'clock' | 'limits' | 'passwords' | 'refusals' | 'totpSecrets'>;
 
 const USER_AGENT_CHARACTERS_MAX = 255;
 
-export const authorOf = (person: string, { client }: Pick<Visit, 'client'>): Author => ({
+export const personAuthor = (person: string, { client }: Pick<Visit, 'client'>): Author => ({
   actor: `person ${person}`,
   source: client,
 });
@@ -58,7 +58,7 @@ export async function signIn(
     const session = sessionFor(person, chosen, { signedInAt: now, now }, visit);
     const { secret, digest } = newSecret();
     await insertSession(trx, session, digest);
-    const author = authorOf(person.id, visit);
+    const author = personAuthor(person.id, visit);
     await noteAct(trx, { author, action: 'session.began', account: chosen.accountId, subject: session.id });
     return ok({ session, token: secret });
   });
@@ -96,7 +96,7 @@ export async function stepUp(
     const next = sessionFor({ ...session, id }, { accountId, accountName, role }, { signedInAt, now }, visit);
     const { secret, digest } = newSecret();
     await insertSession(trx, next, digest);
-    const author = authorOf(id, visit);
+    const author = personAuthor(id, visit);
     await noteAct(trx, { author, action: 'session.stepped_up', account: accountId, subject: next.id });
     return ok({ session: next, token: secret });
   });
@@ -117,7 +117,7 @@ export async function endOwnSessions(
 ): Promise<boolean> {
   return db.transaction(async (trx) => {
     const ended = await endSessions(trx, session.person, which);
-    const author = authorOf(session.person, visit);
+    const author = personAuthor(session.person, visit);
     for (const { id } of ended)
       await noteAct(trx, { author, action: 'session.ended', account: session.account, subject: id });
     return ended.length > 0;
