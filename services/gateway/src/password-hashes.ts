@@ -5,7 +5,7 @@ import { invariant } from '@quittance/shared/result';
 
 /** What a hash costs. */
 export type HashCost = { memoryKib: number; passes: number };
-/** As OWASP's Password Storage Cheat Sheet has it for argon2id: 19 MiB, two passes, one lane. */
+/** As OWASP's Password Storage Cheat Sheet has it for argon2id: 19 MiB, two passes, no parallel parts. */
 export const recommendedCost: HashCost = { memoryKib: 19_456, passes: 2 };
 
 const SALT_BYTES = 16;

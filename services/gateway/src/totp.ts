@@ -23,7 +23,7 @@ export function totpCode(secret: Uint8Array, step: number, digits = 6): string {
   return String(truncated % 10 ** digits).padStart(digits, '0');
 }
 
-export const isTotpCode = (text: string): boolean => /^\d{6}$/.test(text);
+const isTotpCode = (text: string): boolean => /^\d{6}$/.test(text);
 
 /** The time step that a code is of, at this time; undefined when it is of none. */
 export function matchingStep(secret: Uint8Array, code: string, now: Date): number | undefined {

@@ -19,7 +19,7 @@ const problemOf = (attribute: string) => ({
 });
 const schema = { type: 'string', minLength: 1, maxLength: GIVEN_CHARACTERS_MAX } as const;
 
-export const passwordField: Field<string> = (attribute) =>
+const passwordField: Field<string> = (attribute) =>
   z.custom<string>(isPassword, problemOf(attribute)).meta(schema);
 
 const optionalPassword: Field<string | null> = (attribute) =>

@@ -13,10 +13,10 @@ import {
   inviteSomebody,
   listInvitations,
   listPeople,
-  type PersonAsker,
   removePerson,
   withdrawInvitation,
 } from '../operations/people.ts';
+import type { PersonAsker } from '../operations/person-asker.ts';
 import type { ProofRefusal } from '../operations/prove-person.ts';
 import { factorsOf } from '../operations/second-factors.ts';
 import {

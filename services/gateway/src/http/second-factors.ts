@@ -1,5 +1,5 @@
 import { type Answer, answers } from '@quittance/shared/http-answers';
-import type { PersonAsker } from '../operations/people.ts';
+import type { PersonAsker } from '../operations/person-asker.ts';
 import {
   beginTotp,
   confirmTotp,

@@ -24,7 +24,7 @@ import {
 } from '../store/people.ts';
 import { endSessions, type PersonSession } from '../store/sessions.ts';
 import { digestOf, newSecret } from './one-time-secret.ts';
-import { personAuthor } from './sessions.ts';
+import { personAuthor } from './person-asker.ts';
 
 const HOUR_MS = 3_600_000;
 const INVITED_MS = 72 * HOUR_MS;

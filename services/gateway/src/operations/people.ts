@@ -20,18 +20,15 @@ import {
   storePassword,
   storeRole,
 } from '../store/people.ts';
-import { endSessions, type PersonSession } from '../store/sessions.ts';
+import { endSessions } from '../store/sessions.ts';
 import { lockAccount } from '../store/tokens.ts';
 import { invite, type NewInvitation } from './invitations.ts';
+import { type PersonAsker, personAuthor } from './person-asker.ts';
 import { type PasswordProofRefusal, provePassword } from './prove-person.ts';
-import { personAuthor } from './sessions.ts';
 
 /** What owners and admins do with the people of their account. */
 
 type PeoplePorts = Pick<Ports, 'db' | 'clock'>;
-
-/** Who asks, and from which address. */
-export type PersonAsker = { session: PersonSession; client: string | undefined };
 
 const author = ({ session, client }: PersonAsker): Author => personAuthor(session.person, { client });
 
@@ -149,8 +146,8 @@ export async function changePassword(
   { session, client }: PersonAsker,
   { current, next }: PasswordChange,
 ): Promise<Result<void, PasswordProofRefusal | { kind: 'password'; why: PasswordRefusal }>> {
-  const proven = await provePassword(ports, { email: session.email, password: current }, client);
-  if (!proven.ok) return proven;
+  const shown = await provePassword(ports, { email: session.email, password: current }, client);
+  if (!shown.ok) return shown;
   const canonical = canonicalPassword(next);
   const why = refusedPassword(canonical, session.email, ports.commonPasswords);
   if (why !== undefined) return refuse({ kind: 'password', why });

@@ -19,12 +19,11 @@ import {
 import { endSessions } from '../store/sessions.ts';
 import { base32, matchingStep, newRecoveryCode, newTotpSecret, readRecoveryCode, totpUri } from '../totp.ts';
 import { digestOf } from './one-time-secret.ts';
-import type { PersonAsker } from './people.ts';
-import { personAuthor } from './sessions.ts';
+import { type PersonAsker, personAuthor } from './person-asker.ts';
 
 type FactorPorts = Pick<Ports, 'db' | 'clock' | 'limits' | 'totpSecrets'>;
 
-export const RECOVERY_CODES = 10;
+const RECOVERY_CODES = 10;
 
 /** `given`: a code was given, and it does not count. */
 export type FactorRefusal =

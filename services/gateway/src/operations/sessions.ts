@@ -1,7 +1,6 @@
 import { newSessionId, type SessionId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
-import type { Author } from '../store/audit-log.ts';
 import { type Membership, membershipsOf, noteAct, type Person } from '../store/people.ts';
 import {
   deleteOldSessions,
@@ -13,6 +12,7 @@ import {
   sessionsOf,
 } from '../store/sessions.ts';
 import { newSecret } from './one-time-secret.ts';
+import { personAuthor } from './person-asker.ts';
 import { type Proof, type ProofRefusal, provePerson } from './prove-person.ts';
 
 /** From where somebody comes. */
@@ -24,11 +24,6 @@ export type NewSession = { session: PersonSession; token: string };
 type SessionPorts = Pick<Ports, 'db' | 'clock' | 'limits' | 'passwords' | 'refusals' | 'totpSecrets'>;
 
 const USER_AGENT_CHARACTERS_MAX = 255;
-
-export const personAuthor = (person: string, { client }: Pick<Visit, 'client'>): Author => ({
-  actor: `person ${person}`,
-  source: client,
-});
 
 export const sessionLife = ({ settings }: Pick<Ports, 'settings'>): SessionLife => ({
   idleMinutes: settings.SESSION_IDLE_MINUTES,
@@ -45,9 +40,9 @@ export async function signIn(
   { proof, accountId, former }: { proof: Proof; accountId: string | null; former: PersonSession | undefined },
   visit: Visit,
 ): Promise<Result<NewSession, ProofRefusal | { kind: 'no_such_account' }>> {
-  const proven = await provePerson(ports, proof, visit.client);
-  if (!proven.ok) return proven;
-  const person = proven.value;
+  const shown = await provePerson(ports, proof, visit.client);
+  if (!shown.ok) return shown;
+  const person = shown.value;
   const accounts = await membershipsOf(ports.db, person.id);
   const chosen = accountId === null ? accounts[0] : accounts.find((one) => one.accountId === accountId);
   if (chosen === undefined) return refuse({ kind: 'no_such_account' });
@@ -86,8 +81,8 @@ export async function stepUp(
   visit: Visit,
 ): Promise<Result<{ session: PersonSession; token: string }, ProofRefusal>> {
   const { person: id, account: accountId, accountName, role, signedInAt } = session;
-  const proven = await provePerson(ports, { ...given, email: session.email }, visit.client);
-  if (!proven.ok) return proven;
+  const shown = await provePerson(ports, { ...given, email: session.email }, visit.client);
+  if (!shown.ok) return shown;
   const now = ports.clock.now();
   return ports.db.transaction(async (trx) => {
     const ended = await endSessions(trx, id, { only: session.id });

@@ -30,7 +30,7 @@ const invitationShape = {
 export const invitation = viewed<ReturnType<typeof invitationView>>()(
   z.strictObject(invitationShape).meta({ id: 'Invitation', description: 'Without its token.' }),
 );
-export const newInvitation = viewed<ReturnType<typeof newInvitationView>>()(
+const newInvitation = viewed<ReturnType<typeof newInvitationView>>()(
   z
     .strictObject({ ...invitationShape, token: text('What accepts it, once. Shown only here.') })
     .meta({ id: 'NewInvitation', description: 'An invitation with its token.' }),

@@ -21,13 +21,9 @@ export type Member = Pick<Person, 'id' | 'email' | 'name' | 'createdAt'> &
 const columns = 'id, email, name, password_hash, created_at';
 
 const selectByEmail = query<Person>('person_by_email', `select ${columns} from people where email = $1`);
-const selectById = query<Person>('person_by_id', `select ${columns} from people where id = $1`);
 
 export const personByEmail = (db: Queryable, email: string): Promise<Person | undefined> =>
   db.maybe(selectByEmail, [email]);
-
-export const personById = (db: Queryable, id: string): Promise<Person | undefined> =>
-  db.maybe(selectById, [id]);
 
 const insertPersonSql = statement(
   'person_insert',
