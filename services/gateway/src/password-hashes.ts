@@ -79,7 +79,9 @@ export function passwordHashes(cost: HashCost = recommendedCost, compute: Argon2
       const computed = await inTurn({
         password,
         salt: Buffer.from(salt, 'base64'),
+        // eslint-disable-next-line no-restricted-syntax -- of the hash
         memoryKib: Number.parseInt(memory, 10),
+        // eslint-disable-next-line no-restricted-syntax -- of the hash
         passes: Number.parseInt(passes, 10),
       });
       return crypto.timingSafeEqual(computed, Buffer.from(hash, 'base64'));

@@ -25,6 +25,7 @@ const bytesOfBase32 = (text: string): Buffer => {
     'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(one).toString(2).padStart(5, '0'),
   );
   const bytes = bits.join('').match(/.{8}/g) ?? [];
+  // eslint-disable-next-line no-restricted-syntax -- bits
   return Buffer.from(bytes.map((one) => Number.parseInt(one, 2)));
 };
 
@@ -110,6 +111,7 @@ describe('codes of an app', () => {
     expect(wrong.filter(({ status }) => status === 401)).toHaveLength(5);
     const refused = await signIn(anna.email, PASSWORD, { code: anna.code() });
     expect(refused.status).toBe(429);
+    // eslint-disable-next-line no-restricted-syntax -- seconds
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60);
   });
 
