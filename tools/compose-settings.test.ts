@@ -49,8 +49,11 @@ test('docker-compose.yml allows no core dump of a container that has a password 
 });
 
 test('docker-compose.yml has each service in a network without the other services, but for the gateway', () => {
-  const networksOf = (name: string) =>
-    /^ {4}networks: \[(.+)\]$/m.exec(containers.get(name) ?? '')?.[1]?.split(', ') ?? ['default'];
+  const networksOf = (name: string) => {
+    const text = containers.get(name) ?? '';
+    if (/^ {4}network_mode: none$/m.test(text)) return [];
+    return /^ {4}networks: \[(.+)\]$/m.exec(text)?.[1]?.split(', ') ?? ['default'];
+  };
   const behind = services.filter((service) => service !== 'gateway');
   for (const service of behind) expect([service, networksOf(service)]).toEqual([service, [service]]);
   // The tools of the operator and what merchants never ask have no way to a service's port.
@@ -82,4 +85,23 @@ test('docker-compose.yml hands on the private key of the gateway to the gateway 
   );
   expect(having).toEqual(['gateway']);
   expect([...compose.matchAll(/\$\{GATEWAY_PRIVATE_KEY/g)]).toHaveLength(1);
+});
+
+test('docker-compose.yml lets services connect to Postgres, NATS and Redis by TLS alone, and by the authority of their certificates', () => {
+  const urls = [...compose.matchAll(/^ +\w*(?:DATABASE_URL|NATS_URL|REDIS_URL)\w*: (.+)$/gm)].map(
+    ([, url]) => url,
+  );
+  expect(urls.length).toBeGreaterThan(13);
+  const encrypted =
+    /^(?:postgres:.*\?sslmode=verify-full&sslrootcert=|tls:.*@nats:4222\?sslrootcert=|rediss:.*\?sslrootcert=)\/tls\/ca\.crt$/;
+  expect(urls.filter((url) => !encrypted.test(url ?? ''))).toEqual([]);
+});
+
+test('docker-compose.yml gives the key of each engine to that engine alone', () => {
+  for (const engine of ['postgres', 'nats', 'redis']) {
+    const having = [...containers]
+      .filter(([, text]) => text.includes(`tls-${engine}:`))
+      .map(([name]) => name);
+    expect(having).toEqual(['certificates', engine]);
+  }
 });

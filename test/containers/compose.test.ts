@@ -117,6 +117,56 @@ const connecting = (targets: readonly { name: string; address: string; port: num
     process.exit();
   });`;
 
+/** A program in the container of the gateway that prints how Postgres, NATS and Redis take connections. */
+const encryption = (adminPassword: string) => `
+  const { connect } = process.getBuiltinModule('node:net');
+  const tls = process.getBuiltinModule('node:tls');
+  const { createRequire } = process.getBuiltinModule('node:module');
+  const ca = process.getBuiltinModule('node:fs').readFileSync('/tls/ca.crt');
+  const said = (socket, order) => new Promise((resolve) => {
+    let text = '';
+    socket.on('data', (data) => { text += data; if (text.includes('\\n')) socket.destroy(); });
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => resolve(text.split('\\r\\n')[0]));
+    socket.setTimeout(5_000, () => socket.destroy());
+    socket.write(order);
+  });
+  const { Client } = createRequire('/app/packages/shared/package.json')('pg');
+  const query = async (connectionString, text) => {
+    const client = new Client({ connectionString });
+    await client.connect();
+    const { rows } = await client.query(text);
+    await client.end();
+    return rows;
+  };
+  const admin = 'postgres://quittance:${adminPassword}@postgres:5432/quittance?sslmode=verify-full&sslrootcert=/tls/ca.crt';
+  const remote = 'select distinct ssl from pg_stat_ssl join pg_stat_activity using (pid) where client_addr is not null';
+  (async () => process.stdout.write(JSON.stringify({
+    nats: JSON.parse((await said(connect(4222, 'nats'), '')).replace('INFO ', '')).tls_required,
+    plainRedis: await said(connect(6379, 'redis'), 'PING\\r\\n'),
+    strangerToRedis: await said(tls.connect({ host: 'redis', port: 6379, servername: 'redis', ca }), 'PING\\r\\n'),
+    postgres: await query(admin, remote),
+    gatewayCountsInRedis: (await (await fetch('http://127.0.0.1:9464/metrics')).text()).includes('quittance_rate_limit_redis_up 1'),
+  })))();`;
+
+test(
+  'every connection to Postgres, NATS and Redis is encrypted, and Redis wants its password',
+  async () => {
+    const [gateway] = await project.running('gateway');
+    const { POSTGRES_PASSWORD = '' } = project.settings;
+    const program = encryption(POSTGRES_PASSWORD);
+    const found = JSON.parse(await must('docker', ['exec', gateway?.id ?? '', 'node', '--eval', program]));
+    expect(found).toEqual({
+      nats: true,
+      plainRedis: '',
+      strangerToRedis: '-NOAUTH Authentication required.',
+      postgres: [{ ssl: true }],
+      gatewayCountsInRedis: true,
+    });
+  },
+  2 * MINUTES,
+);
+
 test(
   'a sale end to end',
   async () => {

@@ -1,5 +1,6 @@
 import { allScopes } from '@quittance/gateway/operations/read-limits';
 import { Command, Option } from 'commander';
+import { type CertificateOptions, makeCertificates } from './certificate-commands.ts';
 import {
   days,
   type Line,
@@ -10,6 +11,7 @@ import {
   requestLimit,
   type ScopeOptions,
   scopeOf,
+  userId,
   withScope,
 } from './command-options.ts';
 import { checkBooks, migrate } from './database-commands.ts';
@@ -159,6 +161,22 @@ function addInstallation(program: Command, { around, prints, writes }: Line): vo
       '\nReads the file on standard input and writes the filled file to standard output. Settings with a value keep it.\nPasswords, secrets and the key pair of the gateway are random. `quittance wallet init` makes the keystore, which this command opens: the XPUBs\nand the addresses of the hot wallets, which stand in a comment, are derived from its recovery phrase. An XPUB of another phrase is\nrefused. For --proxy, uniquelocal is a proxy on this machine or in its private network, none is no proxy.\n\nExamples:\n  $ npx quittance init --proxy none < .env.example > .env\n',
     )
     .action(writes(({ proxy }: { proxy?: string }) => initEnv(around, proxy)));
+  leaf(
+    program,
+    'certificates',
+    'make certificates for Postgres, NATS and Redis, of an authority of their own',
+  )
+    .argument('<folder>', 'where they are written; complete ones are kept')
+    .option('--owner <uid>', 'the user of the servers, who may read the keys; for root alone', userId)
+    .addHelpText(
+      'after',
+      '\nServices verify the servers by ca/ca.crt: `sslrootcert` in their URLs. The private key of the authority is kept nowhere. Each folder is\nfor one server, and its key is to be read by that one alone. docker-compose.yml runs this command.\n',
+    )
+    .action(
+      prints((folder: string, options: CertificateOptions) =>
+        makeCertificates(around, folder, options, new Date()),
+      ),
+    );
   leaf(program, 'migrate', 'create or update the roles, schemas and tables of all services')
     .addHelpText(
       'after',

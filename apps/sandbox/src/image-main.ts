@@ -151,6 +151,7 @@ function printEnv(): void {
     PUBLIC_URL: 'http://127.0.0.1:8400',
     POSTGRES_PASSWORD: secret(),
     OPERATOR_DATABASE_PASSWORD: secret(),
+    REDIS_PASSWORD: secret(),
   };
   for (const service of services) settings[`${service.toUpperCase()}_DATABASE_PASSWORD`] = secret();
   for (const user of busUsers) settings[`${user.toUpperCase()}_NATS_PASSWORD`] = secret();

@@ -1,8 +1,9 @@
-import { connect, type NatsConnection } from 'nats';
+import { type ConnectionOptions, connect, type NatsConnection } from 'nats';
 import { sleep } from './clock.ts';
 import type { Service } from './events.ts';
 import { type Logger, reason, throttledLog } from './logger.ts';
 import { isOlder, StartRefused, tooOld } from './readiness.ts';
+import { readTlsUrl } from './tls-url.ts';
 
 /** The one stream; every event travels in it. */
 export const STREAM = 'EVT';
@@ -41,13 +42,18 @@ export function busUrl(url: string, user: string, password: string): string {
 }
 
 /** The driver takes no credentials in a URL, and what it says of a server must not hold a password. */
-function serverOf(url: string): { servers: string; user?: string; pass?: string } {
-  const server = new URL(url);
-  const user = decodeURIComponent(server.username);
-  const pass = decodeURIComponent(server.password);
-  server.username = '';
-  server.password = '';
-  return { servers: server.href, ...(user === '' ? {} : { user, pass }) };
+function serverOf(text: string): Pick<ConnectionOptions, 'servers' | 'user' | 'pass' | 'tls'> {
+  const { url, tls } = readTlsUrl(text);
+  const user = decodeURIComponent(url.username);
+  const pass = decodeURIComponent(url.password);
+  url.username = '';
+  url.password = '';
+  return {
+    servers: url.href,
+    ...(user === '' ? {} : { user, pass }),
+    // A server that offers no TLS is refused then.
+    ...(tls === undefined ? {} : { tls }),
+  };
 }
 
 /**

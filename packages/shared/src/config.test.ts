@@ -66,3 +66,11 @@ test('a required setting that is new says how an .env of the former release gets
     CLAIM_LINKS_SECRET: 'of claim links',
   });
 });
+
+test('what ends a process on purpose is refused in production', () => {
+  const armed = { ...right, CRASH_AT: 'payouts.signed:1' };
+  expect(loadConfig('payouts', schema, armed)).toMatchObject({ CRASH_AT: 'payouts.signed:1' });
+  expect(() => loadConfig('payouts', schema, { ...armed, NODE_ENV: 'production' })).toThrow(
+    'CRASH_AT: is for tests, and NODE_ENV is production',
+  );
+});

@@ -175,9 +175,13 @@ export function accepts(accept: string | undefined, wanted: string): boolean {
 
 /**
  * Answers hold what is one merchant's own: no cache on the way keeps one, and no browser takes it for something else than it
- * says it is. What has a policy of its own, as pages have, sets it later.
+ * says it is, runs what is in it, or shows it in a page of others. What has a policy of its own, as pages have, sets it later.
  */
-export const privateAnswer = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
+export const privateAnswer = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+} as const;
 
 export function makePrivate(res: ServerResponse): void {
   for (const [name, value] of Object.entries(privateAnswer)) res.setHeader(name, value);

@@ -108,9 +108,16 @@ test('every answer may be kept by nobody and is what it says it is, also one to 
   const policyOf = (headers: Headers) => [
     headers.get('cache-control'),
     headers.get('x-content-type-options'),
+    headers.get('content-security-policy'),
   ];
+  const policy = "default-src 'none'; frame-ancestors 'none'";
   for (const path of ['/healthz', '/readyz', '/api/mine', '/api/things/1', '/api/things/%zz', '/nothing']) {
-    expect([path, ...policyOf((await fetch(base + path)).headers)]).toEqual([path, 'no-store', 'nosniff']);
+    expect([path, ...policyOf((await fetch(base + path)).headers)]).toEqual([
+      path,
+      'no-store',
+      'nosniff',
+      policy,
+    ]);
   }
   const raw = (bytes: string) =>
     new Promise<string>((resolve, reject) => {
@@ -125,6 +132,7 @@ test('every answer may be kept by nobody and is what it says it is, also one to 
     const answer = await raw(bytes);
     expect(answer).toMatch(/^HTTP\/1\.1 4/);
     expect(answer).toContain('\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n');
+    expect(answer).toContain(`\r\nContent-Security-Policy: ${policy}\r\n`);
   }
 });
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { ConfigError, loadConfig } from './config.ts';
 import { armFailpoint } from './failpoint.ts';
-import { reason } from './logger.ts';
+import { createLogger, reason } from './logger.ts';
 import { isOlder, tooOld } from './readiness.ts';
 
 const DRAIN_MS = 10_000;
@@ -38,6 +38,11 @@ export async function runService<C extends { CRASH_AT?: string | undefined }>(
   };
   process.on('SIGTERM', () => void stop());
   process.on('SIGINT', () => void stop());
+  // A defect: what is in flight is in an unknown state, and ends right only by a new start.
+  process.on('uncaughtException', (error) => {
+    createLogger(service, 'fatal').fatal({ err: error }, 'an error that nothing handles, the process ends');
+    process.exit(1);
+  });
 
   const refuse = (error: unknown): never => {
     // A wrong configuration names the service by itself.

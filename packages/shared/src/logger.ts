@@ -87,7 +87,7 @@ const KEYS_MAX = 10_000;
 /** Log lines about conditions that last: each is logged at once, and at most once a minute while it lasts. */
 export type ThrottledLog = {
   /** `key` names the condition. A line that follows suppressed ones counts them in `times`. */
-  log(level: 'warn' | 'error', key: string, fields: object, message: string): void;
+  log(level: 'info' | 'warn' | 'error', key: string, fields: object, message: string): void;
   /** Logs that the condition has ended, if it was logged. When it comes back it is logged at once. */
   ended(key: string, fields: object, message: string): void;
 };

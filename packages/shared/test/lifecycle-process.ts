@@ -10,6 +10,9 @@ globalThis.setTimeout = ((work: () => void, ms: number) =>
 
 async function start() {
   setInterval(() => undefined, 1_000);
+  process.on('SIGUSR2', () => {
+    throw new Error('a defect, with "quotes"');
+  });
   process.stdout.write('runs\n');
   return {
     stop() {

@@ -226,3 +226,27 @@ test('what does not end when it is told to is ended after ten seconds, and at on
     for (const { child } of [toldOnce, toldTwice]) child.kill('SIGKILL');
   }
 }, 30_000);
+
+test('an error that nothing handles is one line of the log, and the process ends', async () => {
+  const child = spawn(process.execPath, [SERVICE, String(ENDLESSLY_SLOW)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let said = '';
+  child.stdout.on('data', (data: Buffer) => {
+    said += String(data);
+    if (said === 'runs\n') child.kill('SIGUSR2');
+  });
+  try {
+    expect(await once(child, 'close')).toEqual([1, null]);
+    const [, line = '', rest] = said.split('\n');
+    expect(JSON.parse(line)).toMatchObject({
+      level: 'fatal',
+      service: 'stubborn',
+      err: { message: 'a defect, with "quotes"' },
+      msg: 'an error that nothing handles, the process ends',
+    });
+    expect(rest).toBe('');
+  } finally {
+    child.kill('SIGKILL');
+  }
+});

@@ -44,7 +44,7 @@ export const configSchema = z.object({
     .meta({
       format: 'redis:// URL, secret',
       description:
-        'Redis counts requests for the rate limits of all gateway replicas together. Without it each replica counts alone.',
+        'Redis counts requests for the rate limits of all gateway replicas together. Without it each replica counts alone. With `rediss://` and `?sslrootcert=<file>` the connection is [encrypted](#connections-to-the-engines).',
     }),
   INVOICES_URL: httpUrl.describe('The URL of the invoices service.'),
   PAYOUTS_URL: httpUrl.describe('The URL of the payouts service.'),

@@ -1,4 +1,5 @@
 import { type Logger, reason, throttledLog } from '@quittance/shared/logger';
+import { readTlsUrl } from '@quittance/shared/tls-url';
 import { Redis } from 'ioredis';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { GatewayConfig } from './config.ts';
@@ -91,8 +92,10 @@ export function openLimits(
  * One answer that takes too long cuts the connection. Until Redis greets on a new one, commands fail at
  * once and the limits are counted in memory: a Redis that hangs costs a few requests 200 ms, not all of them.
  */
-function connectRedis(url: string, logger: Logger): Redis {
-  const redis = new HastyRedis(url, {
+function connectRedis(given: string, logger: Logger): Redis {
+  const { url, tls } = readTlsUrl(given);
+  const redis = new HastyRedis(url.href, {
+    ...(tls === undefined ? {} : { tls }),
     enableOfflineQueue: false,
     commandTimeout: REDIS_TIMEOUT_MS,
     socketTimeout: REDIS_TIMEOUT_MS,

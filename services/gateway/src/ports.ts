@@ -26,8 +26,8 @@ export type Ports = {
   tokensSeen: RecentlySeen<LimitedToken>;
   /** Invoices that were made through this gateway, or whose page was shown here. */
   invoicesSeen: RecentlySeen<true>;
-  /** Of tokens that were used from an address that they do not allow, by their id. */
-  wrongAddresses: ThrottledLog;
+  /** Of requests that were refused for their token, its address or its scopes. */
+  refusals: ThrottledLog;
   proxy: ServiceProxy;
   trustedProxies: TrustedProxies;
   metrics: GatewayMetrics;

@@ -54,7 +54,7 @@ export const startGateway = (
         tokenUses: createTokenUses(),
         tokensSeen: recentlySeen(SEEN_MAX),
         invoicesSeen: recentlySeen(SEEN_MAX),
-        wrongAddresses: throttledLog(logger),
+        refusals: throttledLog(logger),
         proxy: createProxy({ invoices, payouts, ledger, webhooks: config.WEBHOOKS_URL }, tell, logger),
         trustedProxies: trustedProxies(config.TRUSTED_PROXIES, logger),
         metrics,

@@ -10,6 +10,16 @@ export const configSchema = z.object({
     description:
       'Encrypts the secrets of webhook endpoints in the database. When it is lost, every merchant needs a new endpoint secret.',
   }),
+  WEBHOOK_SECRETS_KEY_FORMER: z
+    .string()
+    .min(32, 'must have at least 32 characters')
+    .transform(toSecret)
+    .optional()
+    .meta({
+      format: 'string, secret',
+      description:
+        'Only while `WEBHOOK_SECRETS_KEY` is being [changed](#the-key-of-endpoint-secrets): another key that decrypts secrets. At the start, what is encrypted with it is encrypted with `WEBHOOK_SECRETS_KEY`.',
+    }),
   WEBHOOKS_SIGNING_KEY: z
     .string()
     .refine((text) => readSigningKeys(text) !== undefined, 'must be whsk_ and 32 or 64 bytes in base64')

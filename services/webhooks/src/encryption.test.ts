@@ -26,3 +26,21 @@ test('another key, another endpoint or a changed byte decrypts nothing', () => {
   }
   expect(() => encryption.decrypt(encrypted.subarray(0, 20), mine)).toThrow();
 });
+
+test('while the key is changed, what either key has encrypted is decrypted, and renewed with the new one', () => {
+  const [former, present] = ['f'.repeat(32), 'p'.repeat(32)];
+  const both = createSecretEncryption(present, randomBytes, former);
+  const old = createSecretEncryption(former, randomBytes).encrypt('whsec_abc', mine);
+  expect(both.decrypt(old, mine)).toBe('whsec_abc');
+  const renewed = both.renewed(old, mine) ?? Buffer.of();
+  const alone = createSecretEncryption(present, randomBytes);
+  expect(alone.decrypt(renewed, mine)).toBe('whsec_abc');
+  expect([both.renewed(renewed, mine), alone.renewed(renewed, mine)]).toEqual([undefined, undefined]);
+  expect(alone.decrypt(both.encrypt('whsec_def', mine), mine)).toBe('whsec_def');
+  const stranger = createSecretEncryption('x'.repeat(32), randomBytes).encrypt('whsec_abc', mine);
+  for (const encryption of [both, alone]) {
+    expect(() => encryption.renewed(stranger, mine)).toThrow();
+    expect(() => encryption.decrypt(stranger, mine)).toThrow();
+  }
+  expect(() => both.renewed(old, other)).toThrow();
+});

@@ -59,10 +59,42 @@ export type SecretEncryption = {
   encrypt(secret: string, endpoint: EndpointId): Buffer;
   /** Throws when it was encrypted with another key or for another endpoint, or was changed. */
   decrypt(encrypted: Buffer, endpoint: EndpointId): string;
+  /** The same secret, encrypted with the present key; undefined when it is already. Throws as `decrypt` does. */
+  renewed(encrypted: Buffer, endpoint: EndpointId): Buffer | undefined;
 };
 
-/** AES-256-GCM with a key that is derived from the configured one. The endpoint is authenticated data. */
-export function createSecretEncryption(configuredKey: string, random: Random): SecretEncryption {
+/**
+ * AES-256-GCM with a key that is derived from the configured one. The endpoint is authenticated data.
+ * @param formerKey decrypts what was encrypted with it, while the key is being changed
+ */
+export function createSecretEncryption(
+  configuredKey: string,
+  random: Random,
+  formerKey?: string,
+): SecretEncryption {
+  const present = encryptionBy(configuredKey, random);
+  if (formerKey === undefined) return { ...present, renewed: (...given) => void present.decrypt(...given) };
+  const former = encryptionBy(formerKey, random);
+  const isByPresent = (...given: Parameters<typeof present.decrypt>): boolean => {
+    try {
+      present.decrypt(...given);
+      return true;
+    } catch {
+      // Of the former key, or of none: that one says so.
+      return false;
+    }
+  };
+  return {
+    encrypt: present.encrypt,
+    decrypt: (...given) => (isByPresent(...given) ? present : former).decrypt(...given),
+    renewed: (encrypted, endpoint) =>
+      isByPresent(encrypted, endpoint)
+        ? undefined
+        : present.encrypt(former.decrypt(encrypted, endpoint), endpoint),
+  };
+}
+
+function encryptionBy(configuredKey: string, random: Random): Pick<SecretEncryption, 'encrypt' | 'decrypt'> {
   const key = Buffer.from(hkdfSync('sha256', configuredKey, '', 'quittance webhook secrets 1', 32));
   return {
     encrypt(secret, endpoint) {

@@ -7,6 +7,7 @@ import { createEventStreams } from './event-streams.ts';
 import { handlers } from './handlers.ts';
 import { createHttp } from './http/app.ts';
 import { webhooksMetrics } from './metrics.ts';
+import { renewSecrets } from './operations/renew-secrets.ts';
 import type { Ports } from './ports.ts';
 import { createWebhookSender } from './webhook-sender.ts';
 import { startWorkers } from './workers.ts';
@@ -50,7 +51,11 @@ export const startWebhooks = (
         clock,
         random,
         logger,
-        encryption: createSecretEncryption(config.WEBHOOK_SECRETS_KEY.reveal(), random),
+        encryption: createSecretEncryption(
+          config.WEBHOOK_SECRETS_KEY.reveal(),
+          random,
+          config.WEBHOOK_SECRETS_KEY_FORMER?.reveal(),
+        ),
         ...(seeds === undefined ? {} : { keyPairs: createEndpointKeyPairs(seeds) }),
         sender: given.sender ?? createWebhookSender({ publicOnly: !settings.allowInsecureEndpoints }),
         streams: given.streams ?? createEventStreams({ db, logger }),
@@ -61,6 +66,7 @@ export const startWebhooks = (
       return { ports, metrics, connections: [ports.sender] };
     },
     http: createHttp,
+    ...(config.WEBHOOK_SECRETS_KEY_FORMER === undefined ? {} : { migrated: renewSecrets }),
     handlers,
     workers: workers ? (ports) => startWorkers(ports, claimEveryMs) : undefined,
     committed(ports, delivering) {

@@ -8,8 +8,18 @@ import { createSecretEncryption } from '../src/endpoint-secrets.ts';
 import { type ClaimedDelivery, claimDeliveries } from '../src/operations/claim-deliveries.ts';
 import { changeEndpoint } from '../src/operations/endpoints.ts';
 import { pruneEndedSecrets } from '../src/operations/prune.ts';
+import { renewSecrets } from '../src/operations/renew-secrets.ts';
 import { rotateSecret } from '../src/operations/rotate-secret.ts';
-import { type Answered, anEvent, HOUR, invalid, openFixture, ROOM, withinTransactions } from './fixture.ts';
+import {
+  type Answered,
+  anEvent,
+  HOUR,
+  invalid,
+  openFixture,
+  ROOM,
+  SECRETS_KEY,
+  withinTransactions,
+} from './fixture.ts';
 
 const keyPairs = createEndpointKeyPairs([randomBytes(32), randomBytes(32)]);
 const fixture = await openFixture({ keyPairs });
@@ -230,4 +240,36 @@ test('a secret that cannot be decrypted makes the attempt fail, and a new secret
   await receive(anEvent({ account }));
   await deliver(other);
   expect(verifiedBy('/lost-key', [rotated.value.secret])).toEqual([true]);
+});
+
+test('the key of secrets is changed: all secrets are encrypted with the new one, one that no key opens is left and logged', async () => {
+  const [shop, lost] = [await aRotatingShop('/renewed'), await aShop('/lost')];
+  const { secret } = (await shop.rotate()).body.data;
+  const foreign = createSecretEncryption('x'.repeat(32), randomBytes).encrypt(secret, lost.id);
+  await db.rows('delete from endpoint_secrets where endpoint_key = $1', [lost.key]);
+  await db.rows('insert into endpoint_secrets values ($1, $2, now())', [lost.key, foreign]);
+  const NEW = 'n'.repeat(32);
+  const both = createSecretEncryption(NEW, randomBytes, SECRETS_KEY);
+  const errors: object[] = [];
+  const logger = { ...ports.logger, error: (details: object) => errors.push(details), info: () => undefined };
+  await renewSecrets({ db: ports.db, encryption: both, logger: logger as never });
+  expect(errors).toContainEqual({ endpoint: lost.id, reason: expect.any(String) });
+
+  const alone = createSecretEncryption(NEW, randomBytes);
+  const encryptedOf = async (key: string) =>
+    (
+      await db.rows<{ encrypted_secret: Buffer }>(
+        'select encrypted_secret from endpoint_secrets where endpoint_key = $1 order by created_at',
+        [key],
+      )
+    ).map(({ encrypted_secret: encrypted }) => encrypted);
+  expect((await encryptedOf(shop.key)).map((encrypted) => alone.decrypt(encrypted, shop.id))).toEqual([
+    shop.secret,
+    secret,
+  ]);
+  expect(await encryptedOf(lost.key)).toEqual([foreign]);
+  // Back to the key of the fixture, by the same way.
+  const back = createSecretEncryption(SECRETS_KEY, randomBytes, NEW);
+  await renewSecrets({ db: ports.db, encryption: back, logger: logger as never });
+  expect(await shop.goodOf([shop.secret, secret])).toEqual([true, true]);
 });

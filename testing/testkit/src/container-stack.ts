@@ -19,6 +19,8 @@ const THIS_MACHINE = 'host.docker.internal';
 const POSTGRES_PORT = 5432;
 /** It need not survive a power cut. */
 const HASTY = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=200'];
+/** As in docker-compose.yml, whose command this one replaces. */
+const ENCRYPTED = ['ssl=on', 'ssl_cert_file=/tls/server.crt', 'ssl_key_file=/tls/server.key'];
 
 const started = services.filter((service) => service !== 'auditor');
 
@@ -45,7 +47,7 @@ export async function startContainerStack(wanted: StartOptions): Promise<Started
     changes: {
       ...Object.fromEntries(started.map((service) => [service, ofService(own[service])])),
       postgres: {
-        command: ['postgres', ...HASTY.flatMap((setting) => ['-c', setting])],
+        command: ['postgres', ...[...HASTY, ...ENCRYPTED].flatMap((setting) => ['-c', setting])],
         ports: [published(ports.postgres, POSTGRES_PORT)],
       },
       chains: {

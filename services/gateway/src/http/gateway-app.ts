@@ -7,7 +7,8 @@ import { type Answer, answers, send } from '@quittance/shared/http-answers';
 import { BODY_BYTES_MAX, IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import { invariant } from '@quittance/shared/result';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
-import type { Express, Request, Response } from 'express';
+import type { Express, Request, RequestHandler, Response } from 'express';
+import { isAudited } from '../domain/audited.ts';
 import { clientKeyOf } from '../domain/client-address.ts';
 import { forwardedHeaders } from '../domain/forwarded.ts';
 import { type RateLimitResult, rateLimitHeaders } from '../domain/rate-limit.ts';
@@ -19,6 +20,7 @@ import {
   noteCreated,
   notePage,
 } from '../operations/admit-to-page.ts';
+import { noteRequestedChange } from '../operations/audit-log.ts';
 import { authenticate, isStillValid, type TokenProblem } from '../operations/authenticate.ts';
 import type { Ports } from '../ports.ts';
 import {
@@ -57,6 +59,7 @@ export function createMetricsApp(
 export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express {
   const { proxy, trustedProxies, settings } = ports;
   const app = createApp({ ...parts, warnings: trustedProxies.warnings, atTheEdge: true, tell });
+  if (settings.PUBLIC_URL.startsWith('https:')) app.use(onlyByTls);
 
   const docs = openDocs(settings.PUBLIC_URL);
   app.all(ERRORS_PATH, (req, res) => {
@@ -95,6 +98,11 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
       return isOver(res) ? undefined : tell(res, answer);
     }
 
+    if (caller !== undefined && isAudited(req.method, pattern)) {
+      const requestId = String(res.getHeader('X-Request-Id'));
+      await noteRequestedChange(ports, { caller, client }, { method: req.method, path, requestId });
+      if (isOver(res)) return;
+    }
     req.headers = headersFor(req, res, { caller, client, body, upstream }, ports);
     failpoint('gateway.admitted');
     await proxy.pass(req, res, { upstream, endless, body, tokenId: caller?.tokenId });
@@ -103,6 +111,12 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
   finishApp(app, parts.logger, tell);
   return app;
 }
+
+/** A year: whoever has reached this host by TLS once does not use plain HTTP there any more. */
+const onlyByTls: RequestHandler = (_req, res, next) => {
+  res.setHeader('Strict-Transport-Security', 'max-age=31536000');
+  next();
+};
 
 /** A token is read again when the body took longer. */
 const SLOW_BODY_MS = 500;
@@ -191,15 +205,22 @@ async function authorize(
   const authentication = await authenticate(ports, { rawHeaders: req.rawHeaders, client });
   switch (authentication.kind) {
     case 'unauthenticated':
+      if (authentication.cause === 'not_valid')
+        ports.refusals.log(
+          'info',
+          `token.${clientKey}`,
+          { address: client },
+          'an API token was used that is unknown, revoked or expired',
+        );
       tell(res, { ...answers.unauthenticated, headers: challengeOf(authentication.cause) });
       return undefined;
     case 'too_many':
       return refuse(res, authentication.rateLimit, ports);
     case 'wrong_address':
-      ports.wrongAddresses.log(
+      ports.refusals.log(
         'warn',
-        authentication.tokenId,
-        { token: authentication.tokenId, address: client },
+        `address.${authentication.tokenId}`,
+        { token_id: authentication.tokenId, address: client },
         'an API token was used from an address that it does not allow: if it is not a client of its owner, revoke it',
       );
       tell(res, answers.addressNotAllowed(client ?? 'this address'));
@@ -208,6 +229,19 @@ async function authorize(
       setHeaders(res, authentication.rateLimit, ports);
       const refused = refusedScope(authentication.caller, req.method, route.pattern);
       if (refused !== undefined) {
+        const { tokenId, account } = authentication.caller;
+        const details = {
+          token_id: tokenId,
+          account,
+          address: client,
+          operation: `${req.method} ${route.pattern}`,
+        };
+        ports.refusals.log(
+          'info',
+          `scope.${tokenId}`,
+          details,
+          'an API token was used for what it may not do',
+        );
         tell(res, refused);
         return undefined;
       }

@@ -11,8 +11,8 @@ import { networksOf, networkText, readNetwork } from '../domain/client-address.t
 import { scopeNames } from '../domain/scopes.ts';
 import { readName } from '../domain/token.ts';
 import type { Excess } from '../domain/token-limits.ts';
+import type { Asker } from '../operations/audit-log.ts';
 import {
-  type Asker,
   createOwnToken,
   type IssueRefusal,
   listOwnTokens,

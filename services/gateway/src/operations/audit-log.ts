@@ -1,6 +1,16 @@
 import type { Queryable } from '@quittance/shared/db';
+import { Unavailable } from '@quittance/shared/http';
+import { reason } from '@quittance/shared/logger';
 import { type AuditEntry, type ChainHead, continueChain, emptyChain } from '../audit-chain.ts';
-import { entriesAfter, lastEntries, unchainedEntries } from '../store/audit-log.ts';
+import type { Ports } from '../ports.ts';
+import {
+  type Author,
+  entriesAfter,
+  insertRequestedChange,
+  lastEntries,
+  unchainedEntries,
+} from '../store/audit-log.ts';
+import type { Caller } from '../store/tokens.ts';
 
 export type { AuditEntry, ChainHead };
 
@@ -51,4 +61,33 @@ export async function verifyAuditLog(db: Queryable, noted?: ChainHead): Promise<
   const count = await unchainedEntries(db);
   if (count > 0) return { head, problem: { kind: 'unchained', count } };
   return isNotedThere ? { head } : { head, problem: { kind: 'head_missing' } };
+}
+
+/** Who asks, and from which address; undefined when its client has gone. */
+export type Asker = { caller: Caller; client: string | undefined };
+
+export const authorOf = ({ caller, client }: Asker): Author => ({
+  actor: `token ${caller.tokenId}`,
+  source: client,
+});
+
+/** So long is no path of an operation, whatever a client sends. */
+const PATH_LENGTH_MAX = 300;
+
+/**
+ * Writes down a change before a service is asked for it: one that is carried out and written nowhere would be worse than one
+ * that is written and refused. Throws Unavailable when it cannot be written.
+ */
+export async function noteRequestedChange(
+  { db }: Pick<Ports, 'db'>,
+  asker: Asker,
+  { method, path, requestId }: { method: string; path: string; requestId: string },
+): Promise<void> {
+  const { account, tokenId } = asker.caller;
+  const what = `${method} ${path.slice(0, PATH_LENGTH_MAX)}`;
+  await insertRequestedChange(db, authorOf(asker), { account, tokenId, what, requestId }).catch(
+    (error: unknown) => {
+      throw new Unavailable(`the audit log cannot be written: ${reason(error)}`);
+    },
+  );
 }

@@ -5,7 +5,6 @@ import { ok, type Result, refuse } from '@quittance/shared/result';
 import { tokenState } from '../domain/token.ts';
 import { type Excess, excessOf, limitsWithin, type TokenLimits } from '../domain/token-limits.ts';
 import type { Ports } from '../ports.ts';
-import type { Author } from '../store/audit-log.ts';
 import { countTokens, tokenOfKey, tokensPage } from '../store/own-tokens.ts';
 import {
   type Caller,
@@ -16,6 +15,7 @@ import {
   type Token,
   tokenById,
 } from '../store/tokens.ts';
+import { type Asker, authorOf } from './audit-log.ts';
 import { type RotatedToken, storeNewToken, successorOf } from './new-token.ts';
 
 /** What a merchant does with the tokens of his account, by one of them. */
@@ -33,14 +33,6 @@ export type IssueRefusal =
   | { kind: 'key_used'; id: string };
 
 type AccessRefusal = { kind: 'not_found' } | { kind: 'forbidden' };
-
-/** Who asks, and from which address; undefined when its client has gone. */
-export type Asker = { caller: Caller; client: string | undefined };
-
-const authorOf = ({ caller, client }: Asker): Author => ({
-  actor: `token ${caller.tokenId}`,
-  source: client,
-});
 
 /** A page of the tokens of the account, newest first. */
 export async function listOwnTokens(

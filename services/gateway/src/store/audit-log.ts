@@ -1,4 +1,5 @@
-import { type Queryable, query } from '@quittance/shared/db';
+import { type Queryable, query, statement } from '@quittance/shared/db';
+import type { AccountId, TokenId } from '@quittance/shared/ids';
 import type { AuditEntry } from '../audit-chain.ts';
 
 /** Who does something, and from where: the address of a client, or the computer of the command line. */
@@ -38,3 +39,23 @@ const countUnchained = query<{ count: number }>(
 /** Committed entries without a place in the chain: the log's trigger leaves none. */
 export const unchainedEntries = async (db: Queryable): Promise<number> =>
   (await db.one(countUnchained)).count;
+
+const insertRequest = statement(
+  'audit_log_request',
+  `insert into audit_log (actor, source, action, account_id, token_id, subject, detail)
+   values ($1, $2, 'settings.change_requested', $3, $4, $5, $6)`,
+);
+
+/** Stores that somebody has requested a change: what (`PUT /api/payout-policy`), and the id of the request. */
+export async function insertRequestedChange(
+  db: Queryable,
+  author: Author,
+  {
+    account,
+    tokenId,
+    what,
+    requestId,
+  }: { account: AccountId; tokenId: TokenId; what: string; requestId: string },
+): Promise<void> {
+  await db.rows(insertRequest, [...valuesOf(author), account, tokenId, what, requestId]);
+}

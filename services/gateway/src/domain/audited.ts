@@ -1,0 +1,24 @@
+import type { scopeOfOperation } from './scopes.ts';
+
+/**
+ * Operations that change where an account's money and messages go, and who decides it. Each is in the audit log before a
+ * service hears of it. What is done to tokens writes its own entries.
+ */
+const audited: ReadonlySet<string> = new Set([
+  'PUT /api/payout-policy',
+  'POST /api/address-book',
+  'DELETE /api/address-book/:id',
+  'POST /api/payouts/:id/approve',
+  'POST /api/payouts/:id/reject',
+  'PUT /api/automatic-payouts/:asset',
+  'DELETE /api/automatic-payouts/:asset',
+  'POST /api/webhooks',
+  'PATCH /api/webhooks/:id',
+  'DELETE /api/webhooks/:id',
+  'POST /api/webhooks/:id/enable',
+  'POST /api/webhooks/:id/disable',
+  'POST /api/webhooks/:id/rotate',
+  'PATCH /api/invoice-settings',
+] as const satisfies readonly (keyof typeof scopeOfOperation)[]);
+
+export const isAudited = (method: string, pattern: string): boolean => audited.has(`${method} ${pattern}`);
