@@ -26,12 +26,11 @@ function statusesOf(bytes: string): Promise<number[]> {
     });
     // It may be closed before all is sent.
     socket.on('error', (error) => (all === '' ? reject(error) : undefined));
-    socket.on('close', () =>
-      // eslint-disable-next-line no-restricted-syntax -- a status
-      resolve(
-        [...all.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status = '']) => Number.parseInt(status, 10)),
-      ),
-    );
+    socket.on('close', () => {
+      const statuses = [...all.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status = '']) => status);
+      // eslint-disable-next-line no-restricted-syntax -- statuses
+      resolve(statuses.map((status) => Number.parseInt(status, 10)));
+    });
   });
 }
 

@@ -72,9 +72,7 @@ export function v4Forms([a, b, c, d]: Octets): string[] {
     `example.com:443%2f@${plain}`,
     `${plain}..`,
     `.${plain}`,
-    ...[0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6, 0x2080, 0x0660].map((zero) =>
-      styled(plain, zero),
-    ),
+    ...[0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6, 0x2080, 0x0660].map((zero) => styled(plain, zero)),
     // A URL drops these characters, or the rules of international names do.
     ...['\t', '\n', '\r', '\u00ad', '\u200b', '\u2060', '\ufe0f', '%c2%ad'].map((one) =>
       plain.replace('.', `${one}.`),

@@ -142,8 +142,8 @@ export const secretCases = (stack: OnStack, gatewayMetricsPort: () => number): v
       expect(texts.messages).toContain('evt.invoices.ledger.deposit.settled');
       expect(await found(texts, secrets)).toEqual([]);
       // What is searched for is found where it is.
-      const planted = `${texts.tables}\n${JSON.stringify({ a: secrets['token of the shop'] })}`;
-      expect(await found({ planted }, secrets)).toEqual(['token of the shop in planted']);
+      const seeded = `${texts.tables}\n${JSON.stringify({ a: secrets['token of the shop'] })}`;
+      expect(await found({ seeded }, secrets)).toEqual(['token of the shop in seeded']);
     } finally {
       await nats.close();
       await receiver.close();
