@@ -55,7 +55,7 @@ export default {
     {
       ...shared,
       displayName: 'e2e',
-      testMatch: ['<rootDir>/test/e2e/**/*.test.ts'],
+      testMatch: ['<rootDir>/test/{e2e,drills}/**/*.test.ts'],
     },
     {
       ...shared,

@@ -26,6 +26,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'services/auditor/src/operations/halts.ts': ['breaches'],
   'services/auditor/src/http/books.ts': ['breaches'],
   'services/auditor/test/audit-fixture.ts': ['breaches'],
+  'test/drills/drills.test.ts': ['breaches'],
   'test/e2e/shop/halt.ts': ['breaches'],
   'test/privileges/nats-permitted.test.ts': ['parked'],
   // A field of the stored installation.

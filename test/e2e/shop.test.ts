@@ -15,6 +15,7 @@ import { mistakeCases } from './shop/mistakes.ts';
 import { CONFIRMATIONS } from './shop/on-stack.ts';
 import { operatorCases } from './shop/operator.ts';
 import { referenceCases } from './shop/reference.ts';
+import { secretCases } from './shop/secrets.ts';
 import { thousandsOfPayouts } from './shop/thousands-of-payouts.ts';
 import { webhookCases } from './shop/webhooks.ts';
 
@@ -30,6 +31,7 @@ beforeAll(async () => {
   quittance = await startQuittance({
     auditor: true,
     redis: true,
+    busAdmin: true,
     settings: {
       gateway: {
         ...debug,
@@ -67,6 +69,7 @@ operatorCases(stack);
 haltCases(stack);
 contractCases(stack);
 referenceCases(stack);
+secretCases(stack, () => metricsPort);
 unpaid.hasExpired();
 // Last: its payouts are signed for a long time.
 thousandsOfPayouts(stack);

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 
 /** Certificates are as long valid as an installation is expected to be: nobody changes them unasked. */
-export const VALID_YEARS = 10;
+const VALID_YEARS = 10;
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const SERIAL_BYTES = 16;

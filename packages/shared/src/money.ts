@@ -101,8 +101,9 @@ export function plainDecimal(source: string): string | undefined {
   const said = `${sign}${whole.replace(/^0+(?=\d)/, '')}.${withoutLastZeros(fraction)}0${exponent}`;
   if (said.length > 200) return undefined;
   const value = new Exact(said);
-  if (value.isZero()) return '0';
-  if (value.e > AMOUNT_DIGITS_MAX || value.e < -AMOUNT_DIGITS_MAX) return undefined;
+  // Beyond the exponents of the library it is Infinity, or a zero that has digits.
+  if (value.isZero()) return /[1-9]/.test(whole + fraction) ? undefined : '0';
+  if (!value.isFinite() || value.e > AMOUNT_DIGITS_MAX || value.e < -AMOUNT_DIGITS_MAX) return undefined;
   const text = value.toFixed();
   return text.length > 2 * AMOUNT_DIGITS_MAX ? undefined : text;
 }

@@ -54,6 +54,7 @@ test.each([
   [{ ...good, expires_in: '0' }, { expires_in: ['The expires in must be at least 1.'] }],
   [{ ...good, expires_in: '121' }, { expires_in: ['The expires in must not be greater than 120.'] }],
   [{ ...good, expires_in: '1.5' }, { expires_in: ['The expires in must be an integer.'] }],
+  [{ ...good, expires_in: '1e99999999999999999999' }, { expires_in: ['The expires in must be an integer.'] }],
   [
     { ...good, expires_in: '9'.repeat(300) },
     { expires_in: ['The expires in must not be greater than 120.'] },

@@ -33,6 +33,9 @@ const wide = (text: string) =>
 const circled = (text: string) =>
   text.replace(/[1-9]/g, (digit) => String.fromCodePoint(0x2460 + digit.charCodeAt(0) - 49));
 const superscript = (text: string) => text.replaceAll('1', '¹').replaceAll('2', '²').replaceAll('3', '³');
+/** Digits of mathematical alphabets, which a URL turns into plain ones. */
+const styled = (text: string, zero: number) =>
+  text.replace(/\d/g, (digit) => String.fromCodePoint(zero + digit.charCodeAt(0) - 48));
 const percent = (text: string) => text.replace(/[0-9.]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
 
 /** The notations of an IPv4 address. */
@@ -66,6 +69,15 @@ export function v4Forms([a, b, c, d]: Octets): string[] {
     `me@${plain}`,
     `me:secret@${plain}`,
     `example.com%40@${plain}`,
+    `example.com:443%2f@${plain}`,
+    `${plain}..`,
+    `.${plain}`,
+    ...[0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6, 0x2080, 0x0660].map((zero) => styled(plain, zero)),
+    // A URL drops these characters, or the rules of international names do.
+    ...['\t', '\n', '\r', '\u00ad', '\u200b', '\u2060', '\ufe0f', '%c2%ad'].map((one) =>
+      plain.replace('.', `${one}.`),
+    ),
+    ...['%00', '\\', '%5c', '%20', '%23', '%3f', '%2f'].map((one) => `${plain}${one}.example.com`),
   ];
 }
 
@@ -88,6 +100,14 @@ export function v4InV6([a, b, c, d]: Octets): string[] {
     `2001:0:${high}:${low}::1`,
     `2001::5efe:${high}:${low}`,
     `fe80::5efe:${high}:${low}`,
+    `64:ff9b::${high}:${low}`,
+    `0064:ff9b:0000:0000:0000:0000:${high}:${low}`,
+    `2002:${high}:${low}:${high}:${low}::`,
+    // Teredo has the client's address in its last 32 bits, inverted.
+    `2001:0:4136:e378:8000:63bf:${group(255 - a, 255 - b)}:${group(255 - c, 255 - d)}`,
+    `2001:db8::${a}.${b}.${c}.${d}`,
+    `fec0::${a}.${b}.${c}.${d}`,
+    `::ffff:${a}.${b}.${c}.${d}%25lo`,
   ];
 }
 
@@ -186,6 +206,15 @@ export const names: Record<string, { addresses: string[]; alias?: string }> = {
   'mixed-first.test': { addresses: ['127.0.0.1', PUBLIC] },
   'mixed6.test': { addresses: [PUBLIC, '::1'] },
   'mixed-mapped.test': { addresses: [PUBLIC, '::ffff:127.0.0.1'] },
+  'nat64-mixed.test': { addresses: [PUBLIC, '64:ff9b::7f00:1'] },
+  '6to4-mixed.test': { addresses: [PUBLIC, '2002:7f00:1::1'] },
+  'teredo.test': { addresses: ['2001:0:4136:e378:8000:63bf:80ff:fffe'] },
+  'teredo-mixed.test': { addresses: [PUBLIC, '2001:0:4136:e378:8000:63bf:80ff:fffe'] },
+  'shared-space.test': { addresses: ['100.64.0.1'] },
+  'benchmark.test': { addresses: ['198.18.0.1'] },
+  'multicast.test': { addresses: ['224.0.0.1'] },
+  'broadcast.test': { addresses: ['255.255.255.255'] },
+  'documentation6.test': { addresses: ['2001:db8::1'] },
   'alias.test': { addresses: ['127.0.0.1'], alias: 'private.test' },
   'alias-far.test': { addresses: ['10.0.0.1'], alias: 'shop.example.com' },
   'alias-local.test': { addresses: ['127.0.0.1'], alias: 'localhost' },

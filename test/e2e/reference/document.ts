@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Scope } from '../../../services/gateway/src/domain/scopes.ts';
 
 export type Schema = {
   $ref?: string;
@@ -37,7 +38,8 @@ export type Operation = {
   parameters?: readonly Parameter[];
   requestBody?: { content: { 'application/json': Media } };
   responses: Record<string, unknown>;
-  security?: readonly Record<string, unknown>[];
+  /** The scope that a token needs; none where every token will do, or where none is needed. */
+  security?: readonly { token?: readonly Scope[]; session?: readonly never[] }[];
 };
 
 const document = JSON.parse(

@@ -4,6 +4,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import { type Merchant, merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { everyOperationWithEveryToken } from '../reference/access-matrix.ts';
 import { type Operation, operations } from '../reference/document.ts';
 import { requestsAreAnsweredAsDocumented } from '../reference/generated.ts';
 import { type Resources, resourcesOf } from '../reference/resources.ts';
@@ -120,6 +121,7 @@ export const referenceCases = (stack: OnStack): void =>
       },
     );
 
+    everyOperationWithEveryToken(() => ({ quittance, shop, make }));
     requestsAreAnsweredAsDocumented(() => ({ quittance, shop, make, paid }));
 
     test('every invariant holds after all of these requests', async () => {

@@ -1,0 +1,62 @@
+import { connect } from 'node:net';
+import { beforeEach, expect, test } from '@jest/globals';
+import type { Service } from '@quittance/shared/events';
+import { verifyIdentity } from '@quittance/shared/identity';
+import { gatewayPublicKeys } from '@quittance/testkit/api';
+import { type Asked, newToken, openGateways } from './gateway-fixture.ts';
+import { smugglingForms } from './smuggling-forms.ts';
+
+/** No bytes of a client become a request that another part of Quittance reads otherwise, or a request of another account. */
+
+const { url, upstream, startForAll } = await openGateways();
+const gateway = await startForAll();
+const [shop, other] = [await newToken(url), await newToken(url)];
+beforeEach(() => {
+  upstream.asked.length = 0;
+});
+
+/** The statuses of all answers, until the gateway closes the connection. */
+function statusesOf(bytes: string): Promise<number[]> {
+  return new Promise((resolve, reject) => {
+    let all = '';
+    const socket = connect({ port: gateway.port, host: '127.0.0.1' }, () => socket.write(bytes, 'latin1'));
+    socket.setEncoding('latin1');
+    socket.on('data', (chunk: string) => {
+      all += chunk;
+    });
+    // It may be closed before all is sent.
+    socket.on('error', (error) => (all === '' ? reject(error) : undefined));
+    socket.on('close', () => {
+      const statuses = [...all.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status = '']) => status);
+      // eslint-disable-next-line no-restricted-syntax -- statuses
+      resolve(statuses.map((status) => Number.parseInt(status, 10)));
+    });
+  });
+}
+
+function shown({ method, path, headers, body }: Asked): string {
+  const receivers: Service[] = ['invoices', 'payouts', 'ledger', 'webhooks'];
+  const known = receivers.flatMap((receiver) => {
+    const header = headers['x-quittance-identity'];
+    const verified = verifyIdentity(gatewayPublicKeys, header, { receiver, method, path }, new Date());
+    return typeof verified === 'object' ? verified.identity.account : [];
+  });
+  const names = known.map((account) =>
+    account === shop.account ? 'A' : account === other.account ? 'B' : account,
+  );
+  return `${names.join()} ${method} ${path} ${body}`;
+}
+
+const forms = smugglingForms(`Authorization: Bearer ${shop.token}`, `Authorization: Bearer ${other.token}`);
+
+test.each(forms.map((form) => [form.what, form] as const))(
+  'a connection with %s is read in one way',
+  async (_, { bytes, statuses, asked }) => {
+    const answered = await statusesOf(bytes);
+    // The requests of a connection are passed on side by side; their answers come in order.
+    expect({ statuses: answered, asked: upstream.asked.map(shown).sort() }).toEqual({
+      statuses,
+      asked: [...asked].sort(),
+    });
+  },
+);

@@ -1,0 +1,300 @@
+import { expect, test } from '@jest/globals';
+import { openWallet } from '@quittance/chains/evm/wallet';
+import { formatUnits, units } from '@quittance/shared/money';
+import { anvil } from '@quittance/stack/anvil-chain';
+import { eventually } from '@quittance/testkit/eventually';
+import type { Merchant } from '@quittance/testkit/merchant';
+import { patient } from '@quittance/testkit/patience';
+import { createWalletClient, type Hex, http, parseEther } from 'viem';
+import { sized } from '../chain-scenarios/size.ts';
+import { openDrills, thiefsAddress } from './fixture.ts';
+import { forge, type Hostile } from './hostile.ts';
+
+/**
+ * Each service in turn is replaced by somebody who has its secrets: its environment, its role in Postgres, its user in NATS. What
+ * they can take is measured on the chain, and is at most what SECURITY.md says.
+ */
+
+const at = openDrills();
+const {
+  as,
+  merchantWith,
+  balanceOf,
+  walletsHave,
+  taken,
+  untilTaken,
+  untilEnded,
+  untilHalted,
+  note,
+  invented,
+} = at;
+
+/** The claim of SECURITY.md, with the settings of a new installation. */
+const HALTED_WITHIN_MS = 75_000;
+const LIMIT_MS = patient(sized(150_000, 400_000));
+
+/** What no service but the gateway and payouts can do, tried with all that it has. @returns what has reached the thief. */
+async function steals(from: Hostile, victim: Merchant, others: readonly string[]): Promise<bigint> {
+  const to = thiefsAddress();
+  const body = { asset: 'ETH', amount: 1.5, address: to };
+  const request = { account: victim.id, body };
+  // A key of its own, and an assertion that it received itself.
+  expect((await forge(at.quittance, request)).status).toBe(401);
+  const { gatewayPrivateKey: privateKey } = at.quittance.stack.secrets;
+  expect((await forge(at.quittance, { ...request, privateKey, receiver: 'webhooks' })).status).toBe(401);
+  // Its role.
+  for (const sql of others) await expect(from.db.rows(sql)).rejects.toThrow(/permission denied/);
+  // Its user in NATS.
+  const hold = {
+    payout_id: '1',
+    account_id: at.accomplice.id,
+    asset: 'ETH',
+    amount: '1',
+    network_fee: '0',
+  } as const;
+  expect(await from.bus().ask('hold.place', { ...hold, deposit_id: null })).toMatchObject({ known: false });
+  expect(await from.publish('deposit.settled', invented('1'))).toBe(false);
+  return await taken('ETH', to);
+}
+
+const writes = [
+  'update ledger.balances set available = available + 1',
+  'select * from gateway.tokens',
+  'update payouts.payouts set amount = 1',
+];
+
+test(
+  'webhooks: what it knows pays out nothing of another merchant',
+  async () => {
+    const victim = await merchantWith('ETH');
+    const before = await balanceOf(victim, 'ETH');
+    const lost = await steals(await as('webhooks'), victim, writes);
+    expect(await balanceOf(victim, 'ETH')).toBe(before);
+    note({
+      service: 'webhooks',
+      tried: 'pay out 1.5 ETH of a merchant by its environment, role and NATS user',
+      asset: 'ETH',
+      lost,
+      bound: 0n,
+      limit: 'it has no key of the gateway, and no right to tables and events of money',
+    });
+  },
+  LIMIT_MS,
+);
+
+test(
+  'auditor: it halts payouts and resumes them, and pays out nothing',
+  async () => {
+    const victim = await merchantWith('ETH');
+    const auditor = await as('auditor');
+    const lost = await steals(auditor, victim, [writes[0] ?? '', writes[2] ?? '']);
+    const order = { asset: 'ETH', amount: 0.001, address: thiefsAddress() } as const;
+    const statusBecomes = (status: number) =>
+      eventually(async () => expect((await victim.post('/api/payouts', order)).status).toBe(status));
+    const haltAndResume = async () => {
+      const { seq: halt } = await auditor.db.one<{ seq: string }>(
+        `insert into halts (asset, discrepancies) values ('ETH', '[]') returning seq::text`,
+      );
+      expect(await auditor.publish('asset.halted', { asset: 'ETH', halt, breaches: [] })).toBe(true);
+      await statusBecomes(503);
+      await auditor.db.rows('update halts set resumed_at = now() where seq = $1', [halt]);
+      expect(await auditor.publish('asset.resumed', { asset: 'ETH', halt })).toBe(true);
+      await statusBecomes(201);
+    };
+    await haltAndResume();
+    // Also in advance: a halt counts for nothing when its number is lower than that of a resumption.
+    const resumption = { asset: 'BTC', halt: '999999999999999999' } as const;
+    expect(await auditor.publish('asset.resumed', resumption)).toBe(true);
+    expect(await auditor.publish('asset.halted', { asset: 'BTC', halt: '5', breaches: [] })).toBe(true);
+    // Events are read in order: after these, that one has been.
+    await haltAndResume();
+    const ofBitcoin = `select halt::text, resumed_at is null as halted from payouts.halted_assets where asset = 'BTC'`;
+    expect(await at.quittance.db.rows(ofBitcoin)).toEqual([{ halt: resumption.halt, halted: false }]);
+    note({
+      service: 'auditor',
+      tried: 'pay out of a merchant; halt payouts, and resume them, also in advance',
+      asset: 'ETH',
+      lost,
+      bound: 0n,
+      limit: 'it may only read, and say halted or resumed',
+    });
+  },
+  LIMIT_MS,
+);
+
+test(
+  'gateway: it pays out the balance of a merchant, and of one with a policy what that allows in 24 hours',
+  async () => {
+    const [victim, limited] = await Promise.all([merchantWith('ETH'), merchantWith('ETH')]);
+    const policy = { delay_hours: 24, limits: [{ asset: 'ETH', per_24h: '0.5' }] };
+    expect((await limited.put('/api/payout-policy', policy)).status).toBe(200);
+    const gateway = await as('gateway');
+    const privateKey = gateway.env['GATEWAY_PRIVATE_KEY'] ?? '';
+    const [to, toLimited] = [thiefsAddress(), thiefsAddress()];
+    const bound = await balanceOf(victim, 'ETH');
+    const pay = (account: string, amount: number | 'max', address: string) =>
+      forge(at.quittance, { account, body: { asset: 'ETH', amount, address }, privateKey });
+    expect(await pay(victim.id, 'max', to)).toMatchObject({ status: 201 });
+
+    // To allow more waits for the delay, also when the gateway says so.
+    const nothing = { delay_hours: 0, limits: [] };
+    await forge(at.quittance, {
+      ...{ account: limited.id, method: 'PUT', path: '/api/payout-policy' },
+      ...{ body: nothing, privateKey },
+    });
+    // What the policy refuses is stored first, and ends as failed.
+    const ends: string[] = [];
+    for (const amount of [0.6, 0.45, 0.1]) {
+      const { status, body } = await pay(limited.id, amount, toLimited);
+      expect(status).toBe(201);
+      ends.push(await untilEnded(limited, body.data?.id ?? 0));
+    }
+    expect(ends).toEqual(['failed', 'mined', 'failed']);
+    const lost = await untilTaken('ETH', to);
+    const lostOfLimited = await taken('ETH', toLimited);
+    note({
+      service: 'gateway',
+      tried: 'pay out all of a merchant by its key',
+      asset: 'ETH',
+      lost,
+      bound,
+      limit: 'the balance of each merchant; nothing finds it',
+    });
+    note({
+      service: 'gateway',
+      tried: 'the same, of a merchant whose policy allows 0.5 ETH in 24 hours',
+      asset: 'ETH',
+      lost: lostOfLimited,
+      bound: parseEther('0.5'),
+      limit: 'the policy of the merchant, which a change loosens after its delay',
+    });
+    // Its role cannot read what others have.
+    await expect(gateway.db.rows('select * from payouts.payouts')).rejects.toThrow(/permission denied/);
+  },
+  LIMIT_MS,
+);
+
+/** Raises a balance by one statement, and pays all that the wallets have. */
+async function raisedBalance(): Promise<void> {
+  const ledger = await as('ledger');
+  const { hotAddress } = openWallet(at.quittance.stack.secrets.walletSeed);
+  const [bound, float] = [await walletsHave('ETH'), await at.quittance.ethereum.balance('ETH', hotAddress)];
+  const to = thiefsAddress();
+  const began = performance.now();
+  await ledger.db.rows(
+    `insert into balances (account_id, asset, available) values ($1, 'ETH', $2)
+     on conflict (account_id, asset) do update set available = balances.available + excluded.available`,
+    [at.accomplice.id, String(10n * bound)],
+  );
+  // At once what needs no sweep before it, and then the rest; a tenth pays the fees.
+  for (const wanted of [float, bound - float].filter((one) => one > parseEther('0.01'))) {
+    const amount = formatUnits(units((wanted * 9n) / 10n), 18);
+    const asked = await at.accomplice.post('/api/payouts', { asset: 'ETH', amount, address: to });
+    expect(asked).toMatchObject({ status: 201 });
+  }
+  const haltedAfterMs = await untilHalted('ETH', began);
+  const again = await at.accomplice.post('/api/payouts', { asset: 'ETH', amount: 0.1, address: to });
+  expect(again.status).toBe(503);
+  note({
+    service: 'ledger',
+    tried: 'raise a balance by its role, and pay it out with a token of its own',
+    asset: 'ETH',
+    lost: await taken('ETH', to),
+    bound,
+    limit: 'what the wallets have; the halt, if it comes before the payout is signed',
+    haltedAfterMs,
+  });
+  expect(haltedAfterMs).toBeLessThan(patient(HALTED_WITHIN_MS));
+  // Its user in NATS may not speak for a chain.
+  expect(await ledger.publish('deposit.settled', invented('1'))).toBe(false);
+  expect((await forge(at.quittance, { account: at.accomplice.id, body: {} })).status).toBe(401);
+}
+
+/** Publishes a deposit that no chain has, and pays it out. */
+async function inventedDeposit(): Promise<void> {
+  await merchantWith('USDC_ERC20');
+  const invoices = await as('invoices');
+  const bound = await walletsHave('USDC_ERC20');
+  const to = thiefsAddress();
+  const began = performance.now();
+  expect(await invoices.publish('deposit.settled', invented('500000000', 'USDC_ERC20'))).toBe(true);
+  const order = { asset: 'USDC_ERC20', amount: 495, address: to };
+  await eventually(async () => expect((await at.accomplice.post('/api/payouts', order)).status).toBe(201));
+  const haltedAfterMs = await untilHalted('USDC_ERC20', began);
+  expect((await at.accomplice.post('/api/payouts', { ...order, amount: 1 })).status).toBe(503);
+  note({
+    service: 'invoices',
+    tried: 'invent a deposit by its NATS user, and pay it out with a token of its own',
+    asset: 'USDC_ERC20',
+    lost: await taken('USDC_ERC20', to),
+    bound,
+    limit: 'what the wallets have; the halt, if it comes before the payout is signed',
+    haltedAfterMs,
+  });
+  expect((await forge(at.quittance, { account: at.accomplice.id, body: {} })).status).toBe(401);
+  await expect(invoices.db.rows(writes[0] ?? '')).rejects.toThrow(/permission denied/);
+}
+
+test(
+  'ledger and invoices: a raised balance and an invented deposit are paid out, and each asset is halted',
+  async () => {
+    await Promise.all([raisedBalance(), inventedDeposit()]);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'payouts: no hold is placed without a request, and its recovery phrase moves all that the wallets have',
+  async () => {
+    const payouts = await as('payouts');
+    const hold = {
+      payout_id: '900000',
+      asset: 'ETH',
+      amount: '1',
+      network_fee: '0',
+      deposit_id: null,
+    } as const;
+    const victim = await merchantWith('ETH');
+    expect(await payouts.bus().ask('hold.place', { ...hold, account_id: victim.id })).toMatchObject({
+      reply: { outcome: 'refused', because: 'not_asked_for' },
+    });
+    expect(
+      (await forge(at.quittance, { account: victim.id, body: { asset: 'ETH', amount: 1 } })).status,
+    ).toBe(401);
+
+    const bound = await walletsHave('ETH');
+    const wallet = openWallet(payouts.env['WALLET_SEED'] ?? '');
+    const to = thiefsAddress();
+    const { rpc } = at.quittance.stack.nodes.ethereum;
+    const given = await at.quittance.db.rows<{ index: number }>(
+      `select derivation_index as index from invoices.addresses where chain = 'ethereum'`,
+    );
+    const fee = parseEther('0.001');
+    for (const account of [wallet.hotSigner, ...given.map(({ index }) => wallet.depositSigner(index))]) {
+      const held = await at.quittance.ethereum.balance('ETH', account.address);
+      if (held <= fee) continue;
+      const client = createWalletClient({ account, chain: anvil, transport: http(rpc) });
+      // The service itself may send something at the same time.
+      await eventually(() => client.sendTransaction({ to: to as Hex, value: held - fee }));
+    }
+    const lost = await eventually(
+      async () => {
+        const amount = await taken('ETH', to);
+        // What is left pays the fees.
+        expect(amount).toBeGreaterThan((bound * 9n) / 10n);
+        return amount;
+      },
+      60_000,
+      200,
+    );
+    note({
+      service: 'payouts',
+      tried: 'sign by the recovery phrase in its environment',
+      asset: 'ETH',
+      lost,
+      bound,
+      limit: 'what the wallets have: there is no separate signer',
+    });
+  },
+  LIMIT_MS,
+);
