@@ -54,13 +54,22 @@ test('the document has every path and method of the gateway but those of pages f
   expect(documented.sort()).toEqual(served.sort());
 });
 
-test('an operation needs a token exactly when its route does, and webhooks need none', () => {
-  const isPublic = (pattern: string) => routes.some((one) => one.pattern === pattern && one.auth === 'none');
+test('an operation needs a token or a session exactly when its route does, and webhooks need none', () => {
+  const needs = {
+    none: [],
+    credentials: [],
+    session: [{ session: [] }],
+    token: [{ token: expect.any(Array) }],
+  } as const;
   for (const [path, methods] of Object.entries(document.paths)) {
-    const isOpen = isPublic(path.replace(/\{(\w+)\}/g, ':$1'));
-    for (const { security, responses } of Object.values(methods)) {
-      expect([path, security]).toEqual([path, isOpen ? [] : [{ token: expect.any(Array) }]]);
-      expect([path, '401' in responses]).toEqual([path, !isOpen]);
+    const pattern = path.replace(/\{(\w+)\}/g, ':$1');
+    for (const [method, { security, responses }] of Object.entries(methods)) {
+      const route = routes.find(
+        (one) => one.pattern === pattern && one.methods.includes(method.toUpperCase()),
+      );
+      const { auth = 'none' } = route ?? {};
+      expect([path, security]).toEqual([path, needs[auth]]);
+      if (auth !== 'credentials') expect([path, '401' in responses]).toEqual([path, auth !== 'none']);
     }
   }
   for (const { post } of Object.values(document.webhooks)) expect(post.security).toEqual([]);

@@ -10,6 +10,7 @@ import {
 } from '@quittance/shared/reference';
 import type { z } from 'zod';
 import { ANY_TOKEN, type Scope, scopeNeeded } from '../../services/gateway/src/domain/scopes.ts';
+import { SESSION_COOKIE } from '../../services/gateway/src/domain/session.ts';
 import { invoiceWithUnresolved } from '../../services/invoices/src/reference/invoice-schemas.ts';
 import {
   eventDescriptions,
@@ -94,7 +95,11 @@ function answerOf(
   return {
     description,
     // Without a token, only a refusal has those of the limit.
-    headers: headerRefs(['X-Request-Id', ...(auth === 'none' ? [] : rateLimitHeaders), ...more]),
+    headers: headerRefs([
+      'X-Request-Id',
+      ...(auth === 'none' || auth === 'credentials' ? [] : rateLimitHeaders),
+      ...more,
+    ]),
     content: {
       ...(json && {
         'application/json': {
@@ -109,7 +114,7 @@ function answerOf(
 
 /** Undefined where no token is needed. */
 function scopeOf({ method, path, auth }: Operation): Scope | typeof ANY_TOKEN | undefined {
-  if (auth === 'none') return undefined;
+  if (auth !== undefined) return undefined;
   const needed = scopeNeeded(method.toUpperCase(), path.replace(/\{(\w+)\}/g, ':$1'));
   if (needed === undefined)
     throw new Error(`${method} ${path} has no scope in services/gateway/src/domain/scopes.ts`);
@@ -117,15 +122,23 @@ function scopeOf({ method, path, auth }: Operation): Scope | typeof ANY_TOKEN | 
 }
 
 /** OpenAPI 3.1 lets a requirement name scopes for bearer tokens too; not every reader shows them, so the text does. */
-function scopeParts(needed: Scope | typeof ANY_TOKEN | undefined, description: string | undefined) {
+function scopeParts(
+  needed: Scope | typeof ANY_TOKEN | undefined,
+  { description, auth }: Pick<Operation, 'description' | 'auth'>,
+) {
   const isNamed = needed !== undefined && needed !== ANY_TOKEN;
   const text = [description, isNamed ? `Needs the scope \`${needed}\`.` : undefined].filter(
     (one) => one !== undefined,
   );
   return {
     ...(text.length > 0 && { description: text.join(' ') }),
-    security: needed === undefined ? [] : [{ token: isNamed ? [needed] : [] }],
+    security: securityOf(needed, auth),
   };
+}
+
+function securityOf(needed: Scope | typeof ANY_TOKEN | undefined, auth: Operation['auth']) {
+  if (auth === 'session') return [{ session: [] }];
+  return needed === undefined ? [] : [{ token: needed === ANY_TOKEN ? [] : [needed] }];
 }
 
 /** Of a token that may not do what was asked; one without its scope there is only where one is needed. */
@@ -135,7 +148,7 @@ const errorsOfToken = (needed: Scope | typeof ANY_TOKEN | undefined): ErrorCode[
 ];
 
 function operationOf(operation: Operation, components: Components, responses: Record<string, object>) {
-  const { operationId, tag, summary, description, auth, params, query } = operation;
+  const { operationId, tag, summary, auth, params, query } = operation;
   const { headers: given, body, answers } = operation;
   const example = examples[operationId] ?? {};
   const needed = scopeOf(operation);
@@ -148,7 +161,7 @@ function operationOf(operation: Operation, components: Components, responses: Re
     operationId,
     tags: [tag],
     summary,
-    ...scopeParts(needed, description),
+    ...scopeParts(needed, operation),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: bodyOf(body, components, example.body) }),
     responses: {
@@ -161,7 +174,9 @@ function operationOf(operation: Operation, components: Components, responses: Re
       ),
       ...errorResponses(
         [
-          ...errorsOfAll.filter((code) => auth !== 'none' || code !== 'unauthenticated'),
+          ...errorsOfAll.filter(
+            (code) => auth === undefined || auth === 'session' || code !== 'unauthenticated',
+          ),
           ...errorsOfToken(needed),
           ...operation.errors,
         ],
@@ -265,6 +280,13 @@ function openApiDocument(): object {
           type: 'http',
           scheme: 'bearer',
           description: 'An API token. A requirement names its scope.',
+        },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: SESSION_COOKIE,
+          description:
+            'The session of a person who has signed in. With it everything is allowed that the role allows.',
         },
       },
       headers: Object.fromEntries(

@@ -1,5 +1,8 @@
 import type { Example, Operation } from '@quittance/shared/reference';
 import { examples as ofGateway } from '../../services/gateway/src/reference/examples.ts';
+import { operations as people } from '../../services/gateway/src/reference/people.ts';
+import { examples as ofPeople } from '../../services/gateway/src/reference/people-examples.ts';
+import { operations as signIn } from '../../services/gateway/src/reference/sign-in.ts';
 import { operations as tokens } from '../../services/gateway/src/reference/tokens.ts';
 import { examples as ofInvoices } from '../../services/invoices/src/reference/examples.ts';
 import { operations as invoices } from '../../services/invoices/src/reference/invoices.ts';
@@ -29,6 +32,8 @@ export const operations: readonly Operation[] = [
   ...endpoints,
   ...events,
   ...tokens,
+  ...signIn,
+  ...people,
 ];
 
 /** The examples of the operations by their names. */
@@ -38,4 +43,5 @@ export const examples: Readonly<Record<string, Example>> = {
   ...ofLedger,
   ...ofWebhooks,
   ...ofGateway,
+  ...ofPeople,
 };

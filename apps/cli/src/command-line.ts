@@ -21,6 +21,7 @@ import { initEnv } from './init-command.ts';
 import { addMerchantCommands } from './merchant-command-line.ts';
 import { natsPermissions, provisionNats } from './nats-commands.ts';
 import { addOperatorCommands } from './operator-command-line.ts';
+import { peopleInvite, peopleList, peopleRemove, peopleReset, roleNames } from './people-commands.ts';
 import type { Surroundings } from './surroundings.ts';
 import {
   duration,
@@ -65,6 +66,7 @@ export function commandLine(around: Surroundings, output: Output): Command {
     .showHelpAfterError('(add --help to see what it takes)')
     .addHelpText('after', examples);
   addAccounts(program, line);
+  addPeople(program, line);
   addOperatorCommands(program, line);
   addMerchantCommands(program, line);
   addInstallation(program, line);
@@ -147,6 +149,35 @@ function addAccounts(program: Command, { around, prints }: Line): void {
   leaf(token, 'revoke', 'revoke a token; the next request with it is refused')
     .argument('<token-id>', 'the token id (tok_…) that `token list` shows')
     .action(prints((id: string) => tokenRevoke(around, id)));
+}
+
+function addPeople(program: Command, { around, prints }: Line): void {
+  const people = program
+    .command('people')
+    .description(
+      'People who sign in with e-mail address and password. Each has a role in one account or more.',
+    );
+  const account = ['--account <account>', 'the id or the name of the account'] as const;
+  const email = ['--email <email>', 'the e-mail address of the person'] as const;
+  leaf(people, 'invite', 'show a token by which somebody becomes one of an account, this once')
+    .requiredOption(...account)
+    .requiredOption(...email)
+    .addOption(new Option('--role <role>', 'what the person may do').choices(roleNames).makeOptionMandatory())
+    .addHelpText(
+      'after',
+      '\nNo e-mail is sent. Owners and admins invite further people through the API.\n\nExamples:\n  $ npx quittance people invite --account "My shop" --email anna@shop.example --role owner\n',
+    )
+    .action(prints((options: Parameters<typeof peopleInvite>[1]) => peopleInvite(around, options)));
+  leaf(people, 'list', 'list people with their roles and their last sign-in')
+    .argument('[account]', 'the id or the name of an account; without it, the people of all accounts')
+    .action(prints((of: string | undefined) => peopleList(around, of)));
+  leaf(people, 'remove', 'take somebody out of an account, also its last owner')
+    .requiredOption(...account)
+    .requiredOption(...email)
+    .action(prints((options: Parameters<typeof peopleRemove>[1]) => peopleRemove(around, options)));
+  leaf(people, 'reset', 'take a lost password away, end all sessions, and show a token for a new password')
+    .requiredOption(...email)
+    .action(prints((options: { email: string }) => peopleReset(around, options)));
 }
 
 function addInstallation(program: Command, { around, prints, writes }: Line): void {

@@ -160,6 +160,7 @@ function printEnv(): void {
     GATEWAY_PUBLIC_KEY: gatewayKeys.publicKey,
     CLAIM_LINKS_SECRET: randomBytes(32).toString('hex'),
     WEBHOOK_SECRETS_KEY: randomBytes(32).toString('hex'),
+    TOTP_SECRETS_KEY: randomBytes(32).toString('hex'),
     WEBHOOKS_SIGNING_KEY: `whsk_${randomBytes(32).toString('base64')}`,
     WALLET_SEED: seed,
     ...chains.node,

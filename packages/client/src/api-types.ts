@@ -328,7 +328,7 @@ export interface components {
              * @description The kind of error, for programs.
              * @enum {string}
              */
-            code: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
+            code: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "second_factor_needed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
             /** @description What to do, for people. It may change. */
             hint: string;
             /** @description The `X-Request-Id` of this answer: the logs of the operator have it. */
@@ -367,6 +367,32 @@ export interface components {
              * @constant
              */
             message: "This action is unauthorized.";
+        };
+        /** @description Without its token. */
+        Invitation: {
+            /** @description The id of the invitation. It is not its token. */
+            id: string;
+            /** @description The e-mail address. */
+            email: string;
+            /**
+             * @description What the person may do in the account.
+             * @enum {string|null}
+             */
+            role: "owner" | "admin" | "developer" | "accountant" | "viewer" | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it expires.
+             */
+            expires_at: string;
+        };
+        InvitationList: {
+            /** @description All of them. */
+            data: components["schemas"]["Invitation"][];
         };
         /** @description A request for a payment. */
         Invoice: {
@@ -615,6 +641,35 @@ export interface components {
         Metadata: {
             [key: string]: string;
         };
+        /** @description An invitation with its token. */
+        NewInvitation: {
+            /** @description The id of the invitation. It is not its token. */
+            id: string;
+            /** @description The e-mail address. */
+            email: string;
+            /**
+             * @description What the person may do in the account.
+             * @enum {string|null}
+             */
+            role: "owner" | "admin" | "developer" | "accountant" | "viewer" | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it expires.
+             */
+            expires_at: string;
+            /** @description What accepts it, once. Shown only here. */
+            token: string;
+        };
+        /** @description All recovery codes of the person. */
+        NewRecoveryCodes: {
+            /** @description Each signs in once in place of a code. Shown only here. */
+            recovery_codes: string[];
+        };
         /** @description A new API token with itself. */
         NewToken: {
             /** @description The id of the token. It is not the token itself. */
@@ -660,6 +715,13 @@ export interface components {
             last_used_ip: string | null;
             /** @description The token itself: what is sent as `Authorization: Bearer`. Shown only here. */
             token: string;
+        };
+        /** @description What sets up an app. */
+        NewTotpSecret: {
+            /** @description What is typed into an app, in base 32. Shown only here. */
+            secret: string;
+            /** @description The same as an app reads it from a QR code. */
+            uri: string;
         };
         /** @description The URLs of other pages of the list. */
         PageLinks: {
@@ -816,16 +878,18 @@ export interface components {
             /** @description How it is approved, or null when it needs no approval. */
             approval: {
                 /**
-                 * @description `waiting`: nothing is paid until enough tokens have approved it.
+                 * @description `waiting`: nothing is paid until enough others have approved it.
                  * @enum {string}
                  */
                 status: "waiting" | "approved" | "rejected" | "cancelled" | "expired";
-                /** @description How many other tokens must approve it. */
+                /** @description How many other tokens or people must approve it. */
                 needed: number;
                 /** @description Who has approved or rejected it, in that order. */
                 given: {
-                    /** @description The API token. */
-                    token_id: string;
+                    /** @description The API token that said so; null of a person. */
+                    token_id: string | null;
+                    /** @description The person who said so; null of an API token. */
+                    person_id: string | null;
                     /**
                      * @description What it said.
                      * @enum {string}
@@ -837,7 +901,7 @@ export interface components {
                      */
                     at: string;
                 }[];
-                /** @description The API token that has requested it, which cannot approve it; null where it is not known. */
+                /** @description The API token or the person that has requested it, and cannot approve it. Null: not known. */
                 requested_by: string | null;
                 /**
                  * Format: date-time
@@ -982,7 +1046,7 @@ export interface components {
              * @description The kind of error.
              * @enum {string}
              */
-            code?: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
+            code?: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "second_factor_needed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
             /** @description What to do about it. */
             hint?: string;
         };
@@ -1133,6 +1197,34 @@ export interface components {
                 guaranteed: false;
             };
         };
+        /** @description Somebody of the account. */
+        Person: {
+            /** @description The id of the person. */
+            id: string;
+            /** @description The e-mail address. */
+            email: string;
+            /** @description The name of the person. */
+            name: string;
+            /**
+             * @description What the person may do in the account.
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "developer" | "accountant" | "viewer";
+            /**
+             * Format: date-time
+             * @description When the person accepted the invitation.
+             */
+            joined_at: string;
+            /**
+             * Format: date-time
+             * @description When the person last signed in for this account, or null.
+             */
+            last_sign_in_at: string | null;
+        };
+        PersonList: {
+            /** @description All of them. */
+            data: components["schemas"]["Person"][];
+        };
         /** @description An error as RFC 9457 has it, for clients that accept `application/problem+json`. */
         Problem: {
             /** @description Where the code is explained. */
@@ -1149,7 +1241,7 @@ export interface components {
              * @description The kind of error, for programs.
              * @enum {string}
              */
-            code: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
+            code: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "second_factor_needed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
             /** @description What to do, for people. It may change. */
             hint: string;
             /** @description The `X-Request-Id` of this answer: the logs of the operator have it. */
@@ -1439,6 +1531,87 @@ export interface components {
          * @enum {string}
          */
         Scope: "invoices:read" | "invoices:write" | "refunds:read" | "refunds:write" | "payouts:read" | "payouts:write" | "payouts:approve" | "policy:read" | "policy:write" | "balances:read" | "unresolved:read" | "unresolved:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "tokens:read" | "tokens:write";
+        /** @description A session of the person, in any account. */
+        Session: {
+            /** @description The id of the session. It is not what the cookie has. */
+            id: string;
+            /** @description Whether this request was sent with it. */
+            current: boolean;
+            /** @description The id of the account. */
+            account_id: string;
+            /**
+             * Format: date-time
+             * @description When the person signed in.
+             */
+            signed_in_at: string;
+            /**
+             * Format: date-time
+             * @description When it was last used, to the minute.
+             */
+            last_used_at: string;
+            /**
+             * Format: date-time
+             * @description When it ends, if nothing is done with it.
+             */
+            expires_at: string;
+            /** @description The address from which the person signed in, or null. */
+            address: string | null;
+            /** @description The program that the person uses, as it calls itself, or null. */
+            user_agent: string | null;
+        };
+        SessionList: {
+            /** @description All of them. */
+            data: components["schemas"]["Session"][];
+        };
+        /** @description Who has signed in, for which account. */
+        SignedIn: {
+            /** @description The id of the person. */
+            id: string;
+            /** @description The e-mail address. */
+            email: string;
+            /** @description The name of the person. */
+            name: string;
+            /** @description The id of the session. It is not what the cookie has. */
+            session_id: string;
+            /** @description The account for which the session acts. */
+            account_id: string;
+            /**
+             * @description What the person may do in the account.
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "developer" | "accountant" | "viewer";
+            /** @description What the role allows, as scopes of API tokens; null: everything. */
+            scopes: ("invoices:read" | "invoices:write" | "refunds:read" | "refunds:write" | "payouts:read" | "payouts:write" | "payouts:approve" | "policy:read" | "policy:write" | "balances:read" | "unresolved:read" | "unresolved:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "tokens:read" | "tokens:write")[] | null;
+            /** @description All accounts of the person. Sign in again to act for another one. */
+            accounts: {
+                /** @description The id of the account. */
+                id: string;
+                /** @description Its name. */
+                name: string;
+                /**
+                 * @description What the person may do in the account.
+                 * @enum {string}
+                 */
+                role: "owner" | "admin" | "developer" | "accountant" | "viewer";
+            }[];
+            /** @description What is asked for beside the password. */
+            second_factor: {
+                /** @description Whether the person signs in with codes of an app. */
+                totp: boolean;
+                /** @description How many recovery codes are left. */
+                recovery_codes: number;
+            };
+            /**
+             * Format: date-time
+             * @description Until when operations are allowed that need the password again.
+             */
+            stepped_up_until: string;
+            /**
+             * Format: date-time
+             * @description When the session ends, if nothing is done with it.
+             */
+            expires_at: string;
+        };
         /** @description The month of an asset. */
         Statement: {
             /** @description The month. */
@@ -3910,6 +4083,498 @@ export interface operations {
                         /** @description What was done, for people. */
                         message: string;
                         data: components["schemas"]["RotatedToken"];
+                    };
+                };
+            };
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The e-mail address. */
+                    email: string;
+                    /** @description The password. */
+                    password: string;
+                    /** @description Six digits of the app, or a recovery code, where the person has set them up. */
+                    code?: string | null;
+                    /** @description The account to act for. Default: the one that the person was in first. */
+                    account_id?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The person has signed in. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["SignedIn"];
+                    };
+                };
+            };
+        };
+    };
+    acceptInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The token of the invitation. */
+                    token: string;
+                    /** @description The name of the person, in one line. */
+                    name?: string | null;
+                    /** @description At least 12 characters. Common ones and those with the name of the address are refused. */
+                    password?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description It is accepted: the person can sign in. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    getMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The person, the account and the role. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+        };
+    };
+    stepUp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The password. */
+                    password: string;
+                    /** @description Six digits of the app, or a recovery code, where the person has set them up. */
+                    code?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The password is right. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["SignedIn"];
+                    };
+                };
+            };
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+        };
+    };
+    endOtherSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description They are ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the session, or `current`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The present password. */
+                    current_password: string;
+                    /** @description The new one. */
+                    password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It is changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    beginTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["NewTotpSecret"];
+                    };
+                };
+            };
+        };
+    };
+    removeTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description They are removed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    confirmTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A code of the app. */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The recovery codes. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["NewRecoveryCodes"];
+                    };
+                };
+            };
+        };
+    };
+    replaceRecoveryCodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The recovery codes. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["NewRecoveryCodes"];
+                    };
+                };
+            };
+        };
+    };
+    listPeople: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonList"];
+                };
+            };
+        };
+    };
+    removePerson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the person. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The person is removed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    changeRole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the person. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description The new role.
+                     * @enum {string}
+                     */
+                    role: "owner" | "admin" | "developer" | "accountant" | "viewer";
+                };
+            };
+        };
+        responses: {
+            /** @description The person with the new role. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["Person"];
+                    };
+                };
+            };
+        };
+    };
+    listInvitations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationList"];
+                };
+            };
+        };
+    };
+    invite: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The e-mail address. */
+                    email: string;
+                    /**
+                     * @description The role.
+                     * @enum {string}
+                     */
+                    role: "owner" | "admin" | "developer" | "accountant" | "viewer";
+                };
+            };
+        };
+        responses: {
+            /** @description The invitation. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["NewInvitation"];
+                    };
+                };
+            };
+        };
+    };
+    withdrawInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the invitation. It is not its token. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its token is refused. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
                     };
                 };
             };

@@ -8,6 +8,7 @@ const textOf = (path: string) => readFileSync(new URL(path, import.meta.url), 'u
 type Schema = { $ref?: string; type?: string; properties?: Record<string, Schema>; anyOf?: Schema[] };
 type Operation = {
   operationId: string;
+  tags: string[];
   parameters?: { name: string; in: string }[];
   responses: Record<string, { content: Record<string, { schema: Schema }> }>;
 };
@@ -16,13 +17,16 @@ type Document = {
   components: { schemas: Record<string, Schema> };
 };
 const document: Document = JSON.parse(textOf('../../../services/gateway/openapi.json'));
-const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({
-    method: method.toUpperCase(),
-    path,
-    ...operation,
-  })),
-);
+/** But those of people who sign in with a browser: the client is for programs, which have tokens. */
+const operations = Object.entries(document.paths)
+  .flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path,
+      ...operation,
+    })),
+  )
+  .filter(({ tags }) => !tags.includes('People'));
 
 /** How each operation of the reference is reached. Ids stand in the places of the path. */
 const calls: Record<string, (quittance: Quittance) => unknown> = {

@@ -57,6 +57,36 @@ export const errorCodes = {
       'The new API token would have more than the token that asks for it: a scope, other addresses or a later expiry. Nothing was created.',
     remedy: 'Ask for no more than your own token has, or have the operator create the token.',
   },
+  sign_in_failed: {
+    status: 401,
+    meaning:
+      'What was given to sign in is wrong. Whether the e-mail address is known, the answer does not say.',
+    remedy:
+      'Check the e-mail address and the password. If the password is lost, ask the operator to reset it.',
+  },
+  second_factor_needed: {
+    status: 401,
+    meaning:
+      'The password is right, and the person has a second factor: the code is missing, wrong or was used before.',
+    remedy: 'Send the request again with code: six digits of the app, each code once, or a recovery code.',
+  },
+  step_up_needed: {
+    status: 403,
+    meaning:
+      'The operation needs that the person has shown within ten minutes who it is, and the session has not. Nothing was done.',
+    remedy: 'Send POST /api/session/step-up with the password and the code, and the request again.',
+  },
+  missing_role: {
+    status: 403,
+    meaning: 'The person has signed in, and has not the role that the operation needs. Nothing was done.',
+    remedy: 'Ask an owner or an admin of the account.',
+  },
+  foreign_origin: {
+    status: 403,
+    meaning:
+      'The request has the cookie of a session, and does not come from a page of this installation: its header Origin is not that of PUBLIC_URL, or Sec-Fetch-Site names another site. Nothing was done.',
+    remedy: 'Send requests with a session from pages of this installation. Programs use an API token.',
+  },
   not_found: {
     status: 404,
     meaning: 'There is no resource with this id.',

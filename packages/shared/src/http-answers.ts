@@ -52,6 +52,24 @@ export const answers = {
     }),
   beyondOwnToken: (message: string) =>
     said('beyond_own_token', message, { headers: { 'X-Error-Code': 'beyond_own_token' } }),
+  /** Of people who sign in. An unknown address and a wrong password have one answer. */
+  signInFailed: said('sign_in_failed', 'The e-mail address or the password is wrong.'),
+  /** The password is right. `given`: there was a code, and it does not count. */
+  secondFactorNeeded: (given: boolean) =>
+    said(
+      'second_factor_needed',
+      given ? 'The code is wrong, or was used before.' : 'The second factor is missing.',
+    ),
+  stepUpNeeded: said('step_up_needed', 'The operation needs the password again.', {
+    headers: { 'X-Error-Code': 'step_up_needed' },
+  }),
+  missingRole: (role: string) =>
+    said('missing_role', `The role ${role} does not allow this.`, {
+      headers: { 'X-Error-Code': 'missing_role' },
+    }),
+  foreignOrigin: said('foreign_origin', 'The request does not come from a page of this installation.', {
+    headers: { 'X-Error-Code': 'foreign_origin' },
+  }),
   timeout: said('request_timeout', 'Request Timeout', { headers: { Connection: 'close' } }),
   tooLarge: said('body_too_large', 'The body must not be greater than 64 kilobytes.'),
   compressed: said('body_compressed', 'The body must not be compressed.'),

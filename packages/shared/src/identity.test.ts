@@ -5,12 +5,12 @@ import { newGatewayKeys, publicKeyOf, readPublicKeys, readSigningKey } from './g
 import {
   type AssertedRequest,
   type Assertion,
+  actorAsserted,
   isBodyOf,
   signIdentity,
-  tokenAsserted,
   verifyIdentity,
 } from './identity.ts';
-import type { AccountId, TokenId } from './ids.ts';
+import type { AccountId, PersonId, TokenId } from './ids.ts';
 import { invariant } from './result.ts';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
@@ -47,7 +47,11 @@ describe('an assertion', () => {
     expect(assertionIn(scoped).identity).toEqual({ account, scopes: ['payouts:read'] });
     const named = signIdentity(signing, { account, token: 'tok_1' as TokenId }, { ...request, body }, now);
     expect(assertionIn(named).identity).toEqual({ account, token: 'tok_1' });
-    expect([named, scoped, 'v1'].map(tokenAsserted)).toEqual(['tok_1', undefined, undefined]);
+    const person = { account, person: 'per_1' as PersonId };
+    const signedIn = signIdentity(signing, person, { ...request, body }, now);
+    expect(assertionIn(signedIn).identity).toEqual(person);
+    const actors = [named, signedIn, scoped, 'v1'].map(actorAsserted);
+    expect(actors).toEqual(['tok_1', 'per_1', undefined, undefined]);
     const none = signIdentity(signing, { account, scopes: [] }, { ...request, body }, now);
     expect(assertionIn(none).identity).toEqual({ account, scopes: [] });
   });

@@ -2,7 +2,14 @@ import { hash, sign, verify } from 'node:crypto';
 import { z } from 'zod';
 import type { Service } from './events.ts';
 import type { GatewayPublicKeys, GatewaySigningKey } from './gateway-keys.ts';
-import { type AccountId, type AssertionId, newAssertionId, type TokenId } from './ids.ts';
+import {
+  type AccountId,
+  type ActorId,
+  type AssertionId,
+  newAssertionId,
+  type PersonId,
+  type TokenId,
+} from './ids.ts';
 
 /** The gateway's assertion of whose request it is. What a client sends under this name is dropped there. */
 export const IDENTITY_HEADER = 'x-quittance-identity';
@@ -19,10 +26,14 @@ const AHEAD_MAX_MS = 5_000;
 /** `v1.<key id>.<claims>.<signature>`, all but the version in base64url. The signature is of what stands before it. */
 const FORM = /^(v1\.([\w-]{11})\.([\w-]+))\.([\w-]{86})$/;
 
-/** Whose request it is, by which API token, and what the token may do; without `scopes` everything. A former gateway names no token. */
+/**
+ * Whose request it is, by which API token or which person, and what may be done; without `scopes` everything. A former gateway
+ * names neither.
+ */
 export type Identity = {
   account: AccountId;
   token?: TokenId | undefined;
+  person?: PersonId | undefined;
   scopes?: readonly string[] | undefined;
 };
 
@@ -37,6 +48,7 @@ const claimsForm = z.object({
   to: z.string(),
   account: z.string(),
   token: z.string().optional(),
+  person: z.string().optional(),
   scopes: z.array(z.string()).optional(),
   method: z.string(),
   /** SHA-256 of path and query in base64url: these may be as long as all headers together. */
@@ -56,7 +68,7 @@ const digestOf = (data: string | Uint8Array): string => hash('sha256', data, 'ba
  */
 export function signIdentity(
   { id, key }: GatewaySigningKey,
-  { account, token, scopes }: Identity,
+  { account, token, person, scopes }: Identity,
   { receiver, method, path, body }: AssertedRequest & { body: Uint8Array },
   now: Date,
 ): string {
@@ -65,6 +77,7 @@ export function signIdentity(
     to: receiver,
     account,
     ...(token !== undefined && { token }),
+    ...(person !== undefined && { person }),
     ...(scopes !== undefined && { scopes: [...scopes] }),
     method,
     path: digestOf(path),
@@ -87,7 +100,7 @@ export function verifyIdentity(
 ): Assertion | 'stale' | undefined {
   const claims = claimsIn(keys, header);
   if (claims === undefined || !isOf(claims, request)) return undefined;
-  const { id, account, token, scopes, body, at } = claims;
+  const { id, account, token, person, scopes, body, at } = claims;
   const age = now.getTime() - at;
   if (age > MAX_AGE_MS || age < -AHEAD_MAX_MS) return 'stale';
   return {
@@ -95,6 +108,7 @@ export function verifyIdentity(
     identity: {
       account: account as AccountId,
       ...(token !== undefined && { token: token as TokenId }),
+      ...(person !== undefined && { person: person as PersonId }),
       ...(scopes !== undefined && { scopes }),
     },
     bodyHash: body,
@@ -127,10 +141,14 @@ export function verifyProof(
   return { id: id as AssertionId, account: account as AccountId, at: new Date(at), method, path, body };
 }
 
-/** The API token in an assertion that was verified before; undefined when a former gateway has made it. */
-export function tokenAsserted(assertion: string): TokenId | undefined {
+/** Who acts. However many sessions a person has, it is one: what a person asks for the same person does not approve. */
+export const actorOf = ({ token, person }: Pick<Identity, 'token' | 'person'>): ActorId | undefined =>
+  person ?? token;
+
+/** Who acts by an assertion that was verified before; undefined when a former gateway has made it. */
+export function actorAsserted(assertion: string): ActorId | undefined {
   const [, , , text] = FORM.exec(assertion) ?? [];
-  return text === undefined ? undefined : (readClaims(text)?.token as TokenId | undefined);
+  return text === undefined ? undefined : actorOf((readClaims(text) ?? {}) as Partial<Identity>);
 }
 
 /** What the gateway has signed; undefined when it has not. */

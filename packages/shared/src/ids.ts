@@ -7,6 +7,13 @@ export type Brand<T, Name extends string> = T & { readonly [brand]: Name };
 
 export type AccountId = Brand<string, 'AccountId'>;
 export type TokenId = Brand<string, 'TokenId'>;
+/** Of somebody who signs in. */
+export type PersonId = Brand<string, 'PersonId'>;
+/** Who acts for an account: a program with an API token, or a person who has signed in. */
+export type ActorId = TokenId | PersonId;
+export type SessionId = Brand<string, 'SessionId'>;
+/** Of an invitation of a person. */
+export type InvitationId = Brand<string, 'InvitationId'>;
 export type InvoiceId = Brand<string, 'InvoiceId'>;
 export type PaymentLinkId = Brand<string, 'PaymentLinkId'>;
 export type RefundId = Brand<string, 'RefundId'>;
@@ -84,6 +91,9 @@ const make =
 
 export const newAccountId = make<AccountId>('acc');
 export const newTokenId = make<TokenId>('tok');
+export const newPersonId = make<PersonId>('per');
+export const newSessionId = make<SessionId>('ses');
+export const newInvitationId = make<InvitationId>('ivt');
 export const newInvoiceId = make<InvoiceId>('inv');
 export const newPaymentLinkId = make<PaymentLinkId>('plink');
 export const newRefundId = make<RefundId>('ref');

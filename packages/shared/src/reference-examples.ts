@@ -15,6 +15,10 @@ export const exampleIds = {
   endpoint: `whe_${made}`,
   event: `evt_${made}`,
   token: `tok_${made}`,
+  account: `acc_${made}`,
+  person: `per_${made}`,
+  session: `ses_${made}`,
+  invitation: `ivt_${made}`,
   delivery: `dlv_${made}${made}`,
   payout: 52_810_934_471_203,
 } as const;

@@ -21,6 +21,7 @@ export const tags = {
   Webhooks: 'Endpoints that receive events, and their deliveries.',
   Events: 'The event log of the account, without a gap.',
   'API tokens': 'What requests are sent with: scopes, expiry, addresses.',
+  People: 'Sign in, sessions, and who may do what in the account.',
 } as const satisfies Record<string, string>;
 
 export type Fields = z.ZodObject;
@@ -44,8 +45,10 @@ export type Operation = {
   tag: keyof typeof tags;
   summary: string;
   description?: string;
-  /** Everybody may ask, without a token. */
-  auth?: 'none';
+  /**
+   * Who may ask, when it is not an API token: everybody, whoever gives in the body what signs in, or a person who has signed in.
+   */
+  auth?: 'none' | 'credentials' | 'session';
   /** The parameters in the path. */
   params?: Fields;
   query?: Fields;

@@ -32,6 +32,16 @@ export const configSchema = z.object({
       description:
         'The Ed25519 private key by which the gateway asserts to a service whose request it passes on. No other service may have it: who has it acts as any merchant.',
     }),
+  TOTP_SECRETS_KEY: z
+    .string()
+    .min(32, 'must have at least 32 characters')
+    .transform(toSecret)
+    .optional()
+    .meta({
+      format: 'string, secret, at least 32 characters',
+      description:
+        'Encrypts the secrets of the codes by which people sign in. Without it nobody can set up codes. When it is lost, people with codes need a recovery code or `quittance people reset`.',
+    }),
   METRICS_PORT: port
     .optional()
     .describe(
@@ -58,6 +68,31 @@ export const configSchema = z.object({
   FAILED_AUTH_PER_MINUTE: perMinute
     .default(300)
     .describe('How many requests without a valid API token a client address may send in a minute.'),
+  SESSION_REQUESTS_PER_MINUTE: perMinute
+    .default(300)
+    .describe('How many requests a person who has signed in may send in a minute, with each session.'),
+  SIGN_INS_PER_MINUTE: perMinute
+    .default(60)
+    .describe('How often a client address may try to sign in, or to accept an invitation, in a minute.'),
+  FAILED_SIGN_INS_PER_MINUTE: perMinute
+    .default(10)
+    .describe('How often a client address may fail to sign in, in a minute.'),
+  FAILED_SIGN_INS_PER_EMAIL_PER_MINUTE: perMinute
+    .default(20)
+    .describe(
+      'How often all clients together may fail to sign in with one e-mail address, in a minute. Clients from which its person has signed in within 90 days may go on.',
+    ),
+  FAILED_CODES_PER_HOUR: perMinute
+    .default(10)
+    .describe(
+      'How many wrong codes of a second factor a person may give in an hour, after the right password.',
+    ),
+  SESSION_IDLE_MINUTES: wholeNumber(1, 100_000)
+    .default(480)
+    .describe('After so many minutes without a request a session of a person ends.'),
+  SESSION_HOURS: wholeNumber(1, 2_000)
+    .default(168)
+    .describe('After so many hours a session of a person ends, however much it is used.'),
   PAGES_PER_MINUTE: perMinute
     .default(120)
     .describe(

@@ -25,6 +25,16 @@ export type Limits = {
   failures: Limit;
   /** Those of them whose token had to be looked up in the database, by client. */
   unknownTokens: Limit;
+  /** Requests of people who have signed in, by session. */
+  sessions: Limit;
+  /** Everything that is done to sign in, by client. */
+  signIns: Limit;
+  /** Failures to sign in, by client. */
+  signInsOfClient: Limit;
+  /** The same of all clients together, by the hash of the e-mail address. */
+  signInsOfEmail: Limit;
+  /** Wrong codes of a second factor, by person. Those who come so far know the password. */
+  codes: Limit;
   /** Payment pages and pages of links, by invoice or link and client. */
   pages: Limit;
   /** Payment pages of invoices that there are not, by client. */
@@ -49,6 +59,11 @@ export const limitNames = [
   'token',
   'failure',
   'unknown_token',
+  'session',
+  'sign_in',
+  'failed_sign_in',
+  'failed_sign_in_of_email',
+  'failed_code',
   'page',
   'unknown_page',
   'link_payment',
@@ -66,8 +81,8 @@ export function openLimits(
   const redis = config.REDIS_URL === undefined ? undefined : connectRedis(config.REDIS_URL.reveal(), logger);
   if (redis) logger.info('limits are counted in Redis, across all gateways');
   else logger.warn('limits are counted in memory: set REDIS_URL when there is more than one gateway');
-  const limit = (name: LimitName, perMinute: number) =>
-    countIn(redis, { name, points: perMinute, replicas: config.GATEWAY_REPLICAS, refused });
+  const limit = (name: LimitName, points: number, seconds = WINDOW_SECONDS) =>
+    countIn(redis, { name, points, seconds, replicas: config.GATEWAY_REPLICAS, refused });
   const tokenLimits = recentlySeen<Limit>(TOKEN_LIMITS_MAX);
   return {
     // In Redis they count a token together: another limit for it starts from the requests that it has sent.
@@ -79,6 +94,11 @@ export function openLimits(
     },
     failures: limit('failure', config.FAILED_AUTH_PER_MINUTE),
     unknownTokens: limit('unknown_token', config.FAILED_AUTH_PER_MINUTE),
+    sessions: limit('session', config.SESSION_REQUESTS_PER_MINUTE),
+    signIns: limit('sign_in', config.SIGN_INS_PER_MINUTE),
+    signInsOfClient: limit('failed_sign_in', config.FAILED_SIGN_INS_PER_MINUTE),
+    signInsOfEmail: limit('failed_sign_in_of_email', config.FAILED_SIGN_INS_PER_EMAIL_PER_MINUTE),
+    codes: limit('failed_code', config.FAILED_CODES_PER_HOUR, 3_600),
     pages: limit('page', config.PAGES_PER_MINUTE),
     unknownPages: limit('unknown_page', config.UNKNOWN_PAGES_PER_MINUTE),
     linkPayments: limit('link_payment', config.LINK_PAYMENTS_PER_MINUTE),
@@ -142,10 +162,16 @@ function batchWrites({ stream }: { stream: Redis['stream'] | null | undefined })
   process.nextTick(() => stream.uncork());
 }
 
-type Counting = { name: LimitName; points: number; replicas: number; refused: (limit: LimitName) => void };
+type Counting = {
+  name: LimitName;
+  points: number;
+  seconds: number;
+  replicas: number;
+  refused: (limit: LimitName) => void;
+};
 
-function countIn(redis: Redis | undefined, { name, points, replicas, refused }: Counting): Limit {
-  const window = { keyPrefix: `limit:${name}`, duration: WINDOW_SECONDS };
+function countIn(redis: Redis | undefined, { name, points, seconds, replicas, refused }: Counting): Limit {
+  const window = { keyPrefix: `limit:${name}`, duration: seconds };
   const limiter =
     redis === undefined
       ? new RateLimiterMemory({ ...window, points })
@@ -175,7 +201,7 @@ function countIn(redis: Redis | undefined, { name, points, replicas, refused }: 
       if (redis !== undefined) batchWrites(redis);
       const so = await limiter.get(key);
       const remaining = (so?.remainingPoints ?? points) - (inFlight.get(key) ?? 0);
-      const resetMs = so?.msBeforeNext ?? WINDOW_SECONDS * 1_000;
+      const resetMs = so?.msBeforeNext ?? seconds * 1_000;
       if (remaining > 0) return { allowed: true, limit: points, remaining, resetMs, done: begun(key) };
       refused(name);
       return { allowed: false, limit: points, remaining: 0, resetMs, done: () => undefined };

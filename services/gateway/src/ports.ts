@@ -7,8 +7,10 @@ import type { TrustedProxies } from './http/clients.ts';
 import type { Limits } from './limits.ts';
 import type { RecentlySeen, TokenUses } from './memory.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import type { PasswordHashes } from './password-hashes.ts';
 import type { ServiceProxy } from './proxy/proxy.ts';
-import type { Caller, LimitedToken } from './store/tokens.ts';
+import type { LimitedToken, TokenCaller } from './store/tokens.ts';
+import type { TotpSecrets } from './totp-secrets.ts';
 
 /** Everything the gateway reaches beyond itself; each operation names the few it needs. */
 export type Ports = {
@@ -19,14 +21,23 @@ export type Ports = {
   signingKey: GatewaySigningKey;
   logger: Logger;
   /** Whose token this is the hash of. Undefined when it is nobody's, or not valid any more. */
-  callerOf: (hash: Buffer) => Promise<Caller | undefined>;
+  callerOf: (hash: Buffer) => Promise<TokenCaller | undefined>;
   limits: Limits;
   tokenUses: TokenUses;
   /** Tokens that were let in here, by their hash: they decide which limit is asked first, and let nobody in. */
   tokensSeen: RecentlySeen<LimitedToken>;
+  /** Sessions that were let in here, by the hash of their token: the same for them. */
+  sessionsSeen: RecentlySeen<string>;
+  passwords: PasswordHashes;
+  /** Undefined where TOTP_SECRETS_KEY is not set. */
+  totpSecrets: TotpSecrets | undefined;
+  /** What nobody may have as a password. */
+  commonPasswords: ReadonlySet<string>;
+  /** Of PUBLIC_URL: browsers send requests of our own pages with it. */
+  ownOrigin: string;
   /** Invoices that were made through this gateway, or whose page was shown here. */
   invoicesSeen: RecentlySeen<true>;
-  /** Of requests that were refused for their token, its address or its scopes. */
+  /** Of requests that were refused for their token, its address or its scopes, and of failed sign-ins. */
   refusals: ThrottledLog;
   proxy: ServiceProxy;
   trustedProxies: TrustedProxies;

@@ -1,18 +1,22 @@
+import { readFileSync } from 'node:fs';
 import { readSigningKey } from '@quittance/shared/gateway-keys';
 import { throttledLog } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import type { GatewayConfig } from './config.ts';
+import { tell } from './http/authorize.ts';
 import { countConnections, trustedProxies } from './http/clients.ts';
-import { createGatewayApp, createMetricsApp, tell } from './http/gateway-app.ts';
+import { createGatewayApp, createMetricsApp } from './http/gateway-app.ts';
 import { openLimits } from './limits.ts';
 import { createTokenUses, recentlySeen } from './memory.ts';
 import { gatewayMetrics } from './metrics.ts';
 import { writeTokenUses } from './operations/token-upkeep.ts';
+import { passwordHashes } from './password-hashes.ts';
 import type { Ports } from './ports.ts';
 import { createProxy } from './proxy/proxy.ts';
 import { callerReader } from './store/tokens.ts';
-import { startWorkers, watchStreamTokens } from './workers.ts';
+import { totpSecrets } from './totp-secrets.ts';
+import { startWorkers, watchStreams } from './workers.ts';
 
 export type GatewayService = RunningService<Ports>;
 
@@ -20,6 +24,14 @@ export type GatewayOptions = Partial<Ports> & {
   /** False in tests that step the workers themselves. */
   workers?: boolean;
 };
+
+/** See the licence beside it. */
+const readCommonPasswords = (): ReadonlySet<string> =>
+  new Set(
+    readFileSync(new URL('../assets/common-passwords.txt', import.meta.url), 'utf8')
+      .trim()
+      .split('\n'),
+  );
 
 /** Of each about 10 MB. */
 const SEEN_MAX = 50_000;
@@ -42,6 +54,7 @@ export const startGateway = (
       const metrics = gatewayMetrics(logger, () => ports.limits.isRedisUp());
       const signingKey = readSigningKey(config.GATEWAY_PRIVATE_KEY.reveal());
       invariant(signingKey !== undefined, 'the configuration was checked');
+      const { TOTP_SECRETS_KEY: totpKey } = config;
       const { INVOICES_URL: invoices, PAYOUTS_URL: payouts, LEDGER_URL: ledger } = config;
       const ports: Ports = {
         settings: config,
@@ -53,6 +66,11 @@ export const startGateway = (
         limits: openLimits(config, logger, metrics.refused),
         tokenUses: createTokenUses(),
         tokensSeen: recentlySeen(SEEN_MAX),
+        sessionsSeen: recentlySeen(SEEN_MAX),
+        passwords: passwordHashes(),
+        totpSecrets: totpKey === undefined ? undefined : totpSecrets(totpKey.reveal()),
+        commonPasswords: readCommonPasswords(),
+        ownOrigin: new URL(config.PUBLIC_URL).origin,
         invoicesSeen: recentlySeen(SEEN_MAX),
         refusals: throttledLog(logger),
         proxy: createProxy({ invoices, payouts, ledger, webhooks: config.WEBHOOKS_URL }, tell, logger),
@@ -63,7 +81,7 @@ export const startGateway = (
       return {
         ports,
         metrics,
-        watchers: [watchStreamTokens(ports)],
+        watchers: [watchStreams(ports)],
         connections: [ports.proxy, ports.limits],
       };
     },

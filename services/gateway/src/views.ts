@@ -1,10 +1,11 @@
-import type { Caller, CreatedToken, ListedToken } from './store/tokens.ts';
+import type { TokenId } from '@quittance/shared/ids';
+import type { CreatedToken, ListedToken } from './store/tokens.ts';
 
 /** To the minute: it is written at most once a minute. */
 const toTheMinute = (at: Date): string => `${at.toISOString().slice(0, 16)}:00.000Z`;
 
 /** A token of the API. It never contains the token itself. */
-export const tokenView = (token: ListedToken, { tokenId }: Pick<Caller, 'tokenId'>) => ({
+export const tokenView = (token: ListedToken, { tokenId }: { tokenId: TokenId | undefined }) => ({
   id: token.id,
   name: token.name,
   hint: token.hint,
@@ -21,7 +22,7 @@ export const tokenView = (token: ListedToken, { tokenId }: Pick<Caller, 'tokenId
 });
 
 /** A new token with itself, which is shown only once. */
-export const newTokenView = (token: CreatedToken, caller: Pick<Caller, 'tokenId'>) => ({
+export const newTokenView = (token: CreatedToken, caller: { tokenId: TokenId | undefined }) => ({
   ...tokenView({ ...token, state: 'active' }, caller),
   token: token.token,
 });
@@ -30,7 +31,7 @@ export const newTokenView = (token: CreatedToken, caller: Pick<Caller, 'tokenId'
 export const rotatedTokenView = (
   token: CreatedToken,
   formerUntil: Date,
-  caller: Pick<Caller, 'tokenId'>,
+  caller: { tokenId: TokenId | undefined },
 ) => ({
   ...newTokenView(token, caller),
   former_token_expires_at: formerUntil.toISOString(),

@@ -1,10 +1,10 @@
 import { startWorker, type Worker } from '@quittance/shared/worker';
-import { endStreamsOfEndedTokens, meetTokens, writeTokenUses } from './operations/token-upkeep.ts';
+import { endStreamsOfEnded, meetTokens, writeTokenUses } from './operations/token-upkeep.ts';
 import type { Ports } from './ports.ts';
 
 const USES_EVERY_MS = 5_000;
 const MEET_EVERY_MS = 60_000;
-/** A revoked or expired token's streams end within this time, and that of one statement: a second in all. */
+/** The streams of a revoked or expired token, or of an ended session, end within this time, and that of one statement: a second in all. */
 const STREAMS_EVERY_MS = 500;
 
 export function startWorkers(ports: Ports): Worker[] {
@@ -16,10 +16,10 @@ export function startWorkers(ports: Ports): Worker[] {
 }
 
 /** Runs from the first request on, before the database is migrated: streams are served then too. */
-export const watchStreamTokens = (ports: Ports): Worker =>
+export const watchStreams = (ports: Ports): Worker =>
   startWorker({
-    name: 'tokens of streams',
+    name: 'ends of streams',
     everyMs: STREAMS_EVERY_MS,
     logger: ports.logger,
-    step: () => endStreamsOfEndedTokens(ports),
+    step: () => endStreamsOfEnded(ports),
   });

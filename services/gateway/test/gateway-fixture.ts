@@ -94,6 +94,10 @@ function testConfig(databaseUrl: string, upstream: string, settings: Record<stri
     UNKNOWN_PAGES_PER_MINUTE: '100000',
     LINK_PAYMENTS_PER_MINUTE: '100000',
     LINK_PAYMENTS_TOTAL_PER_MINUTE: '100000',
+    SIGN_INS_PER_MINUTE: '100000',
+    FAILED_SIGN_INS_PER_MINUTE: '100000',
+    FAILED_SIGN_INS_PER_EMAIL_PER_MINUTE: '100000',
+    SESSION_REQUESTS_PER_MINUTE: '100000',
     ...settings,
   });
   // Any free port: what no operator may ask for.
@@ -189,6 +193,8 @@ export async function openGateways() {
   return {
     url,
     upstream,
+    /** For what the role of the gateway may not do. */
+    asAdmin: database.openAsAdmin('gateway'),
     async start(
       settings: Record<string, string> = {},
       given: GatewayOptions = {},
@@ -199,8 +205,11 @@ export async function openGateways() {
       return gateway;
     },
     /** A gateway of all tests of the suite. */
-    async startForAll(settings: Record<string, string> = {}): Promise<GatewayService> {
-      const gateway = await startTestGateway(url, upstream.url, settings);
+    async startForAll(
+      settings: Record<string, string> = {},
+      given: GatewayOptions = {},
+    ): Promise<GatewayService> {
+      const gateway = await startTestGateway(url, upstream.url, settings, given);
       database.finally(gateway.stop);
       return gateway;
     },

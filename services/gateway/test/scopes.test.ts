@@ -13,15 +13,18 @@ beforeEach(() => {
   upstream.asked.length = 0;
 });
 
-type Documented = { security?: { token?: string[] }[] };
+type Documented = { security?: { token?: string[]; session?: string[] }[] };
 const { paths } = JSON.parse(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8')) as {
   paths: Record<string, Record<string, Documented>>;
 };
-/** Of the reference, each as in the table, with its scopes; undefined of what needs no token. */
+/** Of the reference, each as in the table, with its scopes; undefined of what needs no token, or a session. */
 const documented = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, { security }]) => ({
     operation: `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
-    needed: security?.length === 0 ? undefined : (security?.[0]?.token ?? 'none is named'),
+    needed:
+      security?.length === 0 || security?.[0]?.session !== undefined
+        ? undefined
+        : (security?.[0]?.token ?? 'none is named'),
   })),
 );
 

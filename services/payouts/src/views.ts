@@ -3,7 +3,7 @@ import { assets, reducedAsset } from '@quittance/shared/assets';
 import type { RequestOf } from '@quittance/shared/commands';
 import type { PayloadOf } from '@quittance/shared/events';
 import { type Answer, answers } from '@quittance/shared/http-answers';
-import type { PayoutId } from '@quittance/shared/ids';
+import type { ActorId, PayoutId } from '@quittance/shared/ids';
 import {
   formatCents,
   formatRate,
@@ -59,11 +59,15 @@ function approvalView(payout: Payout) {
   return {
     status: approvalState(payout),
     needed: approvalsNeeded,
-    given: approvals.map(({ token, decision, at }) => ({ token_id: token, decision, at })),
+    given: approvals.map(({ token: actor, decision, at }) => ({ ...actorView(actor), decision, at })),
     requested_by: madeBy,
     expires_at: approvalExpiresAt.toISOString(),
   };
 }
+
+/** An API token or a person, by the beginning of its id. */
+const actorView = (actor: ActorId) =>
+  actor.startsWith('per_') ? { token_id: null, person_id: actor } : { token_id: actor, person_id: null };
 
 /** The rate at the request, and the amount without the fee at this rate; null where no rate was stored. */
 function usdView({ asset, amount, usdRate }: Pick<Payout, 'asset' | 'amount' | 'usdRate'>) {

@@ -200,7 +200,7 @@ describe('a payout that needs approvals', () => {
     const own = await say(payout.id, 'approve', fixture.shop);
     expect([own.status, own.body.code]).toEqual([409, 'conflict']);
     const first = await say(payout.id, 'approve', anna);
-    const given = [{ token_id: anna.token, decision: 'approved', at: expect.any(String) }];
+    const given = [{ token_id: anna.token, person_id: null, decision: 'approved', at: expect.any(String) }];
     expect([first.status, first.body.data.approval]).toMatchObject([200, { status: 'waiting', given }]);
     expect((await say(payout.id, 'approve', anna)).body).toEqual(first.body);
     const last = await say(payout.id, 'approve', ben);

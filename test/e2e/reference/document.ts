@@ -39,7 +39,7 @@ export type Operation = {
   requestBody?: { content: { 'application/json': Media } };
   responses: Record<string, unknown>;
   /** The scope that a token needs; none where every token will do, or where none is needed. */
-  security?: readonly { token?: readonly Scope[] }[];
+  security?: readonly { token?: readonly Scope[]; session?: readonly never[] }[];
 };
 
 const document = JSON.parse(

@@ -44,6 +44,8 @@ export function serviceSettings(around: Surroundings): Record<Service, Settings>
     gateway: {
       ...common('gateway'),
       GATEWAY_PRIVATE_KEY: secrets.gatewayPrivateKey,
+      // Of the sandbox and of tests alone.
+      TOTP_SECRETS_KEY: secrets.webhookSecretsKey,
       ...(around.redisUrl === undefined ? {} : { REDIS_URL: around.redisUrl }),
       INVOICES_URL: at('invoices'),
       PAYOUTS_URL: at('payouts'),

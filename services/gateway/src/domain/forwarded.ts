@@ -1,3 +1,5 @@
+import { SESSION_COOKIE } from './session.ts';
+
 /** Between two neighbours only (RFC 9110, 7.6.1), together with what the Connection header names. */
 const hopByHop = [
   'connection',
@@ -32,7 +34,18 @@ export function forwardedHeaders(given: Readonly<Headers>): Headers {
   const named = connection.split(',').map((name) => name.trim());
   const passes = (name: string) =>
     !dropped.has(name) && !name.startsWith('x-forwarded-') && !named.includes(name);
-  return Object.fromEntries(Object.entries(given).filter(([name]) => passes(name)));
+  const { cookie, ...headers } = Object.fromEntries(Object.entries(given).filter(([name]) => passes(name)));
+  const others = withoutSession(cookie);
+  return others === undefined ? headers : { ...headers, cookie: others };
+}
+
+/** No service gets to see whose session it is: whoever has the cookie is the person. */
+function withoutSession(cookie: string | string[] | undefined): string | undefined {
+  const others = String(cookie ?? '')
+    .split(';')
+    .map((one) => one.trim())
+    .filter((one) => one !== '' && !one.startsWith(`${SESSION_COOKIE}=`));
+  return others.length === 0 ? undefined : others.join('; ');
 }
 
 const keptBack = new Set([...hopByHop, 'content-length', 'x-request-id']);

@@ -7,8 +7,10 @@ export type Route = {
   pattern: string;
   /** Who answers it: a service, or the gateway itself. */
   upstream: Upstream | 'gateway';
-  /** What it takes to be let through: an API token, or nothing at all. */
-  auth: 'token' | 'none';
+  /**
+   * What it takes to be let through: an API token or a session, a session alone, what signs in with the body, or nothing at all.
+   */
+  auth: 'token' | 'session' | 'credentials' | 'none';
   /** Without a token: any path of it exists, so a client's requests for all of them are counted together. */
   countedTogether?: true;
   /** Its answer goes on until somebody ends it. */
@@ -77,6 +79,20 @@ export const routes: readonly Route[] = [
   { methods: ['GET', 'POST'], pattern: '/api/tokens', upstream: 'gateway', auth: 'token' },
   { methods: ['GET', 'DELETE'], pattern: '/api/tokens/:id', upstream: 'gateway', auth: 'token' },
   { methods: ['POST'], pattern: '/api/tokens/:id/rotate', upstream: 'gateway', auth: 'token' },
+  { methods: ['POST'], pattern: '/api/session', upstream: 'gateway', auth: 'credentials' },
+  { methods: ['POST'], pattern: '/api/invitations/accept', upstream: 'gateway', auth: 'credentials' },
+  { methods: ['GET'], pattern: '/api/me', upstream: 'gateway', auth: 'session' },
+  { methods: ['POST'], pattern: '/api/session/step-up', upstream: 'gateway', auth: 'session' },
+  { methods: ['GET', 'DELETE'], pattern: '/api/sessions', upstream: 'gateway', auth: 'session' },
+  { methods: ['DELETE'], pattern: '/api/sessions/:id', upstream: 'gateway', auth: 'session' },
+  { methods: ['PUT'], pattern: '/api/me/password', upstream: 'gateway', auth: 'session' },
+  { methods: ['POST', 'DELETE'], pattern: '/api/me/totp', upstream: 'gateway', auth: 'session' },
+  { methods: ['POST'], pattern: '/api/me/totp/confirm', upstream: 'gateway', auth: 'session' },
+  { methods: ['POST'], pattern: '/api/me/recovery-codes', upstream: 'gateway', auth: 'session' },
+  { methods: ['GET'], pattern: '/api/people', upstream: 'gateway', auth: 'session' },
+  { methods: ['PATCH', 'DELETE'], pattern: '/api/people/:id', upstream: 'gateway', auth: 'session' },
+  { methods: ['GET', 'POST'], pattern: '/api/invitations', upstream: 'gateway', auth: 'session' },
+  { methods: ['DELETE'], pattern: '/api/invitations/:id', upstream: 'gateway', auth: 'session' },
   { methods: ['GET'], pattern: '/pay/:id', upstream: 'invoices', auth: 'none' },
   {
     methods: ['GET', 'POST'],

@@ -10,7 +10,7 @@ import {
   lastEntries,
   unchainedEntries,
 } from '../store/audit-log.ts';
-import type { Caller } from '../store/tokens.ts';
+import type { Caller } from './caller.ts';
 
 export type { AuditEntry, ChainHead };
 
@@ -67,7 +67,7 @@ export async function verifyAuditLog(db: Queryable, noted?: ChainHead): Promise<
 export type Asker = { caller: Caller; client: string | undefined };
 
 export const authorOf = ({ caller, client }: Asker): Author => ({
-  actor: `token ${caller.tokenId}`,
+  actor: caller.tokenId === undefined ? `person ${caller.session.person}` : `token ${caller.tokenId}`,
   source: client,
 });
 
@@ -83,7 +83,7 @@ export async function noteRequestedChange(
   asker: Asker,
   { method, path, requestId }: { method: string; path: string; requestId: string },
 ): Promise<void> {
-  const { account, tokenId } = asker.caller;
+  const { account, tokenId = null } = asker.caller;
   const what = `${method} ${path.slice(0, PATH_LENGTH_MAX)}`;
   await insertRequestedChange(db, authorOf(asker), { account, tokenId, what, requestId }).catch(
     (error: unknown) => {

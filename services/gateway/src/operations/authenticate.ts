@@ -6,7 +6,8 @@ import { clientKeyOf, isAllowed } from '../domain/client-address.ts';
 import type { RateLimitResult } from '../domain/rate-limit.ts';
 import { bearerToken, hasAuthorization, isToken } from '../domain/token.ts';
 import type { Ports } from '../ports.ts';
-import type { Caller, LimitedToken } from '../store/tokens.ts';
+import type { LimitedToken } from '../store/tokens.ts';
+import type { Caller } from './caller.ts';
 
 /** Why a request has no caller. Unknown, revoked and expired tokens look the same to a client that tries tokens. */
 export type TokenProblem = 'missing' | 'malformed' | 'not_valid';
@@ -78,7 +79,8 @@ export async function authenticate(
   }
 }
 
-async function fail(
+/** Counts a request that is nobody's. */
+export async function fail(
   { limits }: Pick<Ports, 'limits'>,
   clientKey: string,
   cause: TokenProblem,
@@ -86,7 +88,3 @@ async function fail(
   const rateLimit = await limits.failures.hit(clientKey);
   return rateLimit.allowed ? { kind: 'unauthenticated', cause } : { kind: 'too_many', rateLimit };
 }
-
-/** Whether a token that was let in is still valid, for a request whose body came slowly. */
-export const isStillValid = async ({ callerOf }: Pick<Ports, 'callerOf'>, { hash: digest }: Caller) =>
-  (await callerOf(digest)) !== undefined;

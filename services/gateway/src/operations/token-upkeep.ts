@@ -1,6 +1,9 @@
 import { failpoint } from '@quittance/shared/failpoint';
+import type { SessionId, TokenId } from '@quittance/shared/ids';
 import type { Ports } from '../ports.ts';
+import { endedSessions } from '../store/sessions.ts';
 import { endedTokens, recentlyUsedTokens, writeUses } from '../store/tokens.ts';
+import { sessionLife } from './sessions.ts';
 
 /** Writes when tokens were last used, many in one statement. @returns how many. */
 export async function writeTokenUses({ db, tokenUses }: Pick<Ports, 'db' | 'tokenUses'>): Promise<number> {
@@ -33,16 +36,20 @@ export async function meetTokens({ db, tokensSeen }: Pick<Ports, 'db' | 'tokensS
 }
 
 /**
- * Ends streams whose token was revoked or has expired since they began: a request is authenticated once, when it comes, and
+ * Ends streams whose token or session has ended since they began: a request is authenticated once, when it comes, and
  * a stream goes on for minutes. While the database is away they go on, until the service that writes them ends them after
  * ten minutes at most.
  * @returns 0: the next step can wait.
  */
-export async function endStreamsOfEndedTokens({
-  db,
-  proxy: { streams },
-}: Pick<Ports, 'db' | 'proxy'>): Promise<number> {
-  const open = streams.tokens();
-  if (open.length > 0) streams.endOf(new Set(await endedTokens(db, open)));
+export async function endStreamsOfEnded(ports: Pick<Ports, 'db' | 'proxy' | 'settings'>): Promise<number> {
+  const { db, proxy } = ports;
+  const open = proxy.streams.owners();
+  const sessions = open.filter((id): id is SessionId => id.startsWith('ses_'));
+  const tokens = open.filter((id): id is TokenId => !id.startsWith('ses_'));
+  const [ofTokens, ofSessions] = await Promise.all([
+    tokens.length > 0 ? endedTokens(db, tokens) : [],
+    sessions.length > 0 ? endedSessions(db, sessions, sessionLife(ports)) : [],
+  ]);
+  if (open.length > 0) proxy.streams.endOf(new Set([...ofTokens, ...ofSessions]));
   return 0;
 }

@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { failpoint } from '@quittance/shared/failpoint';
 import { type Answer, answers } from '@quittance/shared/http-answers';
-import type { TokenId } from '@quittance/shared/ids';
+import type { SessionId, TokenId } from '@quittance/shared/ids';
 import type { Response } from 'express';
 import { isReturned } from '../domain/forwarded.ts';
 import type { Upstream } from '../domain/routes.ts';
@@ -9,8 +9,8 @@ import type { Upstream } from '../domain/routes.ts';
 /** A request that is to be passed on. */
 export type ProxiedRequest = {
   upstream: Upstream;
-  /** Whose request it is; undefined where no token is asked for. */
-  tokenId: TokenId | undefined;
+  /** The token or the session that it came with; undefined where none is asked for. */
+  of: TokenId | SessionId | undefined;
   /** Its answer may be a stream without an end. */
   endless: boolean;
   /** All of the client's body, when it has one. */
@@ -102,7 +102,7 @@ export type OpenStreams = ReturnType<typeof openStreams>;
  * off the other.
  */
 export function openStreams() {
-  const open = new Map<Response, { incoming: IncomingMessage; tokenId: TokenId | undefined }>();
+  const open = new Map<Response, { incoming: IncomingMessage; of: ProxiedRequest['of'] }>();
   let ending = false;
 
   function end(res: Response, incoming: IncomingMessage): void {
@@ -117,7 +117,7 @@ export function openStreams() {
       // Nothing may happen for long, and the client wants to know that it is heard.
       res.flushHeaders();
       incoming.pipe(res);
-      open.set(res, { incoming, tokenId: context.tokenId });
+      open.set(res, { incoming, of: context.of });
       res.on('close', () => open.delete(res));
       if (ending) end(res, incoming);
     },
@@ -126,12 +126,12 @@ export function openStreams() {
       ending = true;
       for (const [res, { incoming }] of open) end(res, incoming);
     },
-    /** Whose they are that are open, each once. */
-    tokens: (): TokenId[] => [...new Set([...open.values()].flatMap(({ tokenId }) => tokenId ?? []))],
-    /** Ends those of these tokens. */
-    endOf(tokens: ReadonlySet<TokenId>): void {
-      for (const [res, { incoming, tokenId }] of open) {
-        if (tokenId !== undefined && tokens.has(tokenId)) end(res, incoming);
+    /** The tokens and sessions of those that are open, each once. */
+    owners: (): (TokenId | SessionId)[] => [...new Set([...open.values()].flatMap(({ of }) => of ?? []))],
+    /** Ends those of these tokens and sessions. */
+    endOf(ended: ReadonlySet<TokenId | SessionId>): void {
+      for (const [res, { incoming, of }] of open) {
+        if (of !== undefined && ended.has(of)) end(res, incoming);
       }
     },
   };

@@ -26,7 +26,7 @@ export type ServiceProxy = {
   /** Passes a request on, and its answer back. Ends when the client has an answer. */
   pass(req: Request, res: Response, request: ProxiedRequest): Promise<void>;
   /** Those that are passed on at this moment. Their clients open them again elsewhere when they end. */
-  streams: Pick<OpenStreams, 'end' | 'tokens' | 'endOf'>;
+  streams: Pick<OpenStreams, 'end' | 'owners' | 'endOf'>;
   close(): void;
 };
 

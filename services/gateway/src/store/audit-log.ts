@@ -55,7 +55,7 @@ export async function insertRequestedChange(
     tokenId,
     what,
     requestId,
-  }: { account: AccountId; tokenId: TokenId; what: string; requestId: string },
+  }: { account: AccountId; tokenId: TokenId | null; what: string; requestId: string },
 ): Promise<void> {
   await db.rows(insertRequest, [...valuesOf(author), account, tokenId, what, requestId]);
 }

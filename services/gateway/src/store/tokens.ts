@@ -36,7 +36,8 @@ export type CreatedToken = Token & { token: string };
 export type LimitedToken = { tokenId: TokenId } & Pick<Account, 'requestsPerMinute'> &
   Pick<TokenLimits, 'allowedIps'>;
 
-export type Caller = LimitedToken &
+/** Whose request comes with an API token. */
+export type TokenCaller = LimitedToken &
   TokenLimits & {
     account: AccountId;
     /** Of the token. */
@@ -186,7 +187,7 @@ export const tokenById = (db: Queryable, id: string): Promise<Token | undefined>
 export const isValid = (row: string): string =>
   `${row}.revoked_at is null and (${row}.expires_at is null or ${row}.expires_at > now())`;
 
-const selectCallers = query<Caller>(
+const selectCallers = query<TokenCaller>(
   'callers_select',
   `select t.hash, t.id as token_id, t.account_id as account, a.requests_per_minute, t.scopes, t.allowed_ips, t.expires_at
    from tokens t join accounts a on a.id = t.account_id
@@ -198,12 +199,12 @@ const selectCallers = query<Caller>(
  * cache: each answer was read after its request came. With one batch in flight and one more, a request waits for at most
  * one that it is not in.
  */
-export const callerReader = (db: Queryable): ((hash: Buffer) => Promise<Caller | undefined>) =>
+export const callerReader = (db: Queryable): ((hash: Buffer) => Promise<TokenCaller | undefined>) =>
   requestBatcher({
     async run(hashes: readonly Buffer[]) {
       const found = await db.rows(selectCallers, [hashes]);
       const byHash = new Map(found.map((row) => [row.hash.toString('latin1'), row]));
-      return hashes.map((hash): Caller | undefined => byHash.get(hash.toString('latin1')));
+      return hashes.map((hash): TokenCaller | undefined => byHash.get(hash.toString('latin1')));
     },
     max: 200,
     atOnce: 2,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { TokenId } from '@quittance/shared/ids';
+import type { ActorId, TokenId } from '@quittance/shared/ids';
 import {
   type Approvable,
   applyDecision,
@@ -12,7 +12,7 @@ import { CANCELLED, REJECTED } from './states.ts';
 
 const [maker, anna, ben] = ['tok_maker', 'tok_anna', 'tok_ben'] as TokenId[] as [TokenId, TokenId, TokenId];
 const now = new Date('2026-11-25T09:30:00.000Z');
-const said = (token: TokenId, decision: GivenDecision['decision'] = 'approved'): GivenDecision => ({
+const said = (token: ActorId, decision: GivenDecision['decision'] = 'approved'): GivenDecision => ({
   ...{ token, decision, at: now.toISOString() },
 });
 const waiting = (given: Partial<Approvable> = {}): Approvable => ({
@@ -50,6 +50,18 @@ describe('a decision', () => {
   it('of the token that has requested the payout is no approval, and may be a rejection', () => {
     expect(applyDecision(waiting(), 'approved', maker, now)).toEqual({ ok: false, refusal: 'own_payout' });
     expect(applyDecision(waiting(), 'rejected', maker, now).ok).toBe(true);
+  });
+
+  it('of a person is one of another than the maker exactly when the person is another', () => {
+    const [carla, dan] = ['per_carla', 'per_dan'] as ActorId[] as [ActorId, ActorId];
+    const ofCarla = waiting({ madeBy: carla, approvalsNeeded: 2 });
+    expect(applyDecision(ofCarla, 'approved', carla, now)).toEqual({ ok: false, refusal: 'own_payout' });
+    for (const other of [dan, anna]) expect(applyDecision(ofCarla, 'approved', other, now).ok).toBe(true);
+    expect(applyDecision(waiting(), 'approved', carla, now).ok).toBe(true);
+    const once = waiting({ madeBy: maker, approvals: [said(dan)] });
+    expect(applyDecision(once, 'approved', dan, now)).toMatchObject({
+      value: { isAgain: true, isApproved: false },
+    });
   });
 
   it('rejects also after an approval of the same token', () => {

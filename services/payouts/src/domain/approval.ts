@@ -1,4 +1,4 @@
-import type { TokenId } from '@quittance/shared/ids';
+import type { ActorId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { DAY_MS } from './policy.ts';
 import { CANCELLED, type PayoutStatus, REJECTED } from './states.ts';
@@ -8,8 +8,8 @@ export const APPROVE_WITHIN_MS = 7 * DAY_MS;
 
 export const approvalDecisions = ['approved', 'rejected'] as const;
 export type ApprovalDecision = (typeof approvalDecisions)[number];
-/** What one token has said of a payout. */
-export type GivenDecision = { token: TokenId; decision: ApprovalDecision; at: string };
+/** What one token or one person has said of a payout. The stored name is that of the first release, whose actors were tokens alone. */
+export type GivenDecision = { token: ActorId; decision: ApprovalDecision; at: string };
 
 /** The `failed_reason` of a payout that was not approved in time. */
 export const NOT_APPROVED = 'Not approved in time. Nothing was paid.';
@@ -18,7 +18,7 @@ export const NOT_APPROVED = 'Not approved in time. Nothing was paid.';
 export type Approvable = {
   status: PayoutStatus;
   /** Null when it is not known. */
-  madeBy: TokenId | null;
+  madeBy: ActorId | null;
   approvalsNeeded: number | null;
   approvals: readonly GivenDecision[];
   approvalExpiresAt: Date | null;
@@ -31,29 +31,29 @@ export type Approvable = {
  * | refusal | meaning |
  * |---|---|
  * | `no_approval` | The payout has not waited for an approval. |
- * | `own_payout` | The token has requested the payout. |
+ * | `own_payout` | The same token, or the same person, has requested the payout. |
  * | `ended` | It is approved, rejected, cancelled, or its time is over. |
  */
 export type ApprovalRefusal = 'no_approval' | 'own_payout' | 'ended';
 
-/** The approvals of a payout with this decision, and whether these are enough; `again` when the token has said the same before. */
+/** The approvals of a payout with this decision, and whether these are enough; `again` when the same one has said the same before. */
 export type DecidedApproval = { approvals: readonly GivenDecision[]; isApproved: boolean; isAgain: boolean };
 
-/** Whether a token's decision is taken. A token approves once, and never what it has requested itself. */
+/** Whether a decision is taken. A token or a person approves once, and never what it has requested itself. */
 export function applyDecision(
   payout: Approvable,
   decision: ApprovalDecision,
-  token: TokenId,
+  actor: ActorId,
   now: Date,
 ): Result<DecidedApproval, ApprovalRefusal> {
   const { status, madeBy, approvalsNeeded, approvals, approvalExpiresAt, cancelRequestedAt } = payout;
   if (approvalsNeeded === null || approvalExpiresAt === null) return refuse('no_approval');
-  if (decision === 'approved' && token === madeBy) return refuse('own_payout');
-  const before = approvals.find((one) => one.token === token);
+  if (decision === 'approved' && actor === madeBy) return refuse('own_payout');
+  const before = approvals.find((one) => one.token === actor);
   if (before?.decision === decision) return ok({ approvals, isApproved: false, isAgain: true });
   if (status !== 'awaiting_approval' || cancelRequestedAt !== null || approvalExpiresAt <= now)
     return refuse('ended');
-  const all = [...approvals, { token, decision, at: now.toISOString() }];
+  const all = [...approvals, { token: actor, decision, at: now.toISOString() }];
   const isApproved = decision === 'approved' && approvedBy(all) >= approvalsNeeded;
   return ok({ approvals: all, isApproved, isAgain: false });
 }
@@ -79,7 +79,7 @@ export function approvalState({
   return failedReason === CANCELLED ? 'cancelled' : 'expired';
 }
 
-/** Why a payout that is not signed is ended: its merchant asked for it, a token rejected it, or its time is over. */
+/** Why a payout that is not signed is ended: its merchant asked for it, somebody rejected it, or its time is over. */
 export function endOfUnsigned({
   approvals,
   cancelRequestedAt,

@@ -1,5 +1,6 @@
 import { contextOf, Unavailable, unknownInput } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers } from '@quittance/shared/http-answers';
+import { actorOf } from '@quittance/shared/identity';
 import type { Request, Response } from 'express';
 import type { ApprovalDecision, ApprovalRefusal } from '../domain/approval.ts';
 import { decideApproval } from '../operations/approve-payout.ts';
@@ -10,7 +11,7 @@ import { findOwnPayout } from './own-payout.ts';
 const refusals = {
   no_approval: answers.conflict('The payout has not waited for an approval: there is nothing to decide.'),
   own_payout: answers.conflict(
-    'This API token has requested the payout: approve it with another one, or cancel it.',
+    'You have requested the payout: another API token or another person approves it, or you cancel it.',
   ),
   ended: answers.conflict(
     'It is decided: the payout was approved, rejected, cancelled, or its time is over. Read it.',
@@ -24,13 +25,14 @@ export async function approveOrReject(
   req: Request,
   res: Response,
 ): Promise<Answer> {
-  const { account, token } = contextOf(res).identity;
+  const { account, ...who } = contextOf(res).identity;
+  const actor = actorOf(who);
   const found = await findOwnPayout(ports, account, String(req.params['id']));
   if (!found.ok) return accessAnswers('Payout')[found.refusal];
   const refused = unknownInput(req, res);
   if (refused !== undefined) return refused;
-  if (token === undefined) throw new Unavailable('a gateway of a former release does not say by which token');
-  const given = await decideApproval(ports, found.value.id, decision, token);
+  if (actor === undefined) throw new Unavailable('a gateway of a former release does not say who acts');
+  const given = await decideApproval(ports, found.value.id, decision, actor);
   if (!given.ok) return refusals[given.refusal];
   return {
     status: 200,

@@ -3,6 +3,7 @@ import { type Chain, chains as knownChains } from '@quittance/shared/assets';
 import { form } from '@quittance/shared/form';
 import { contextOf, readBody, takesNoParameters, unknownInput } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
+import { actorOf } from '@quittance/shared/identity';
 import { pageForm, pageOf, pageView, placeOf } from '@quittance/shared/pages';
 import { messages, rules } from '@quittance/shared/validation';
 import type { Express, Request, RequestHandler, Response } from 'express';
@@ -36,7 +37,7 @@ async function putPolicy(ports: Ports, res: Response): Promise<Answer> {
   const { identity, body } = contextOf(res);
   const wanted = readPayoutPolicy(body);
   if (!wanted.ok) return answers.invalid(wanted.refusal);
-  const stored = await replacePolicy(ports, identity.account, wanted.value, identity.token);
+  const stored = await replacePolicy(ports, identity.account, wanted.value, actorOf(identity));
   const data = policyView(stored, ports.clock.now());
   return { status: 200, body: { message: 'Payout policy saved successfully.', data } };
 }
@@ -72,7 +73,7 @@ async function postAddress(ports: Ports, res: Response): Promise<Answer> {
     const hint = addressHint(on.kind, given.value.address, on.sender.hotAddress);
     return answers.invalid({ address: [messages.invalid('address', hint)] });
   }
-  const stored = await addAddress(ports, identity.account, { chain, address, label }, identity.token);
+  const stored = await addAddress(ports, identity.account, { chain, address, label }, actorOf(identity));
   if (stored === undefined)
     return answers.conflict(`The address book has ${ADDRESSES_MAX} addresses: delete one first.`);
   const message = stored.isNew ? 'Address added successfully.' : 'The address is in the address book.';
@@ -87,7 +88,10 @@ async function removeAddress({ db, logger }: Ports, req: Request, res: Response)
   const refused = unknownInput(req, res);
   if (refused !== undefined) return refused;
   await deleteAddress(db, found.id);
-  const { account, token } = identity;
-  logger.info({ account, token, address: found.id }, 'an address was deleted from an address book');
+  const { account } = identity;
+  logger.info(
+    { account, actor: actorOf(identity), address: found.id },
+    'an address was deleted from an address book',
+  );
   return { status: 200, body: { message: 'Address deleted successfully.' } };
 }

@@ -23,7 +23,7 @@ export async function replacePolicy(
     return await updatePolicy(trx, account, changePolicy(locked, wanted, locked.now));
   });
   failpoint('payouts.policy_changed');
-  const details = { account, token: by, takes_effect_at: stored.next?.at.toISOString() ?? 'now' };
+  const details = { account, actor: by, takes_effect_at: stored.next?.at.toISOString() ?? 'now' };
   logger.info(details, 'the payout policy of an account was changed');
   return stored;
 }
@@ -44,6 +44,6 @@ export async function addAddress(
     return await putAddress(trx, { ...given, id: newPayoutAddressId(now), account, usableAt });
   });
   if (stored?.isNew === true)
-    logger.info({ account, token: by, address: stored.id }, 'an address was added to an address book');
+    logger.info({ account, actor: by, address: stored.id }, 'an address was added to an address book');
   return stored;
 }

@@ -23,7 +23,7 @@ import {
   type UnpaidLine,
 } from '../store/payout-batches.ts';
 import type { Payout } from '../store/payouts.ts';
-import { type KeptRequest, keepRequest, tokenOf } from '../store/request-proofs.ts';
+import { type KeptRequest, keepRequest, makerOf } from '../store/request-proofs.ts';
 import { AssetHalted } from '../store/transactions.ts';
 import { insufficientBalance, voidEvent } from '../views.ts';
 import { askHolds, type BatchPayout, type Decision } from './ask-holds.ts';
@@ -122,7 +122,7 @@ async function writeBatch(
         'order' in line && isPayable(line) ? [{ ...line.order, line: line.line }] : [],
       );
       const requests = orders.map(({ line: batchLine, ...order }) => {
-        const madeBy = tokenOf(asking);
+        const madeBy = makerOf(asking);
         return { ...order, account, madeBy, batchId: id, batchLine, id: newPayoutId(random) };
       });
       const payouts = requests.length === 0 ? [] : await insertBatchPayouts(trx, requests);

@@ -10,7 +10,7 @@ import { assertNever, ok, type Result, refuse } from '@quittance/shared/result';
 import type { PayoutOrder } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import { insertRequested, movePayout, type NewPayout, type Payout, staleRequests } from '../store/payouts.ts';
-import { type KeptRequest, proofView, tokenOf } from '../store/request-proofs.ts';
+import { type KeptRequest, makerOf, proofView } from '../store/request-proofs.ts';
 import { DepositTaken, takeOfDeposit } from '../store/returns.ts';
 import { AssetHalted } from '../store/transactions.ts';
 import { holdRequest, insufficientBalance, refusedView, voidEvent } from '../views.ts';
@@ -128,7 +128,7 @@ async function writeRequest(
 ): Promise<Result<Payout, Exclude<PayoutRefusal, keyof typeof refusedView | InsufficientBalance>>> {
   const { key, refund, isStillWanted, returnsDeposit = null } = request;
   const ofRefund = { refundId: refund?.id ?? null, invoiceId: refund?.invoiceId ?? null };
-  const madeBy = tokenOf(request.request ?? request.madeBy ?? null);
+  const madeBy = makerOf(request.request ?? request.madeBy ?? null);
   const payout = { ...request, ...ofRefund, returnsDeposit, madeBy, id: newPayoutId(random) };
   try {
     const isAlone = key === undefined && refund === undefined && isStillWanted === undefined;

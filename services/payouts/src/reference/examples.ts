@@ -52,7 +52,12 @@ const waiting = {
   expires_at: '2026-12-02T09:30:00.000Z',
 } as const;
 const approver = `tok_${exampleIds.token.slice(4).split('').reverse().join('')}`;
-const decision = (said: 'approved' | 'rejected') => ({ token_id: approver, decision: said, at: LATER });
+const decision = (said: 'approved' | 'rejected') => ({
+  token_id: approver,
+  person_id: null,
+  decision: said,
+  at: LATER,
+});
 
 const examplePolicy: z.input<typeof policy> = {
   type: 'payout_policy',

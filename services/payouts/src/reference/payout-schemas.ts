@@ -31,22 +31,24 @@ const usd = {
   usd_value: decimal('`amount` in US dollars at that rate, or null.').nullable(),
 };
 
-const tokenId = id('tok', 'The API token.');
+const tokenId = id('tok', 'The API token that said so; null of a person.').nullable();
+const personId = id('per', 'The person who said so; null of an API token.').nullable();
 const approval = z.strictObject({
-  status: oneOf(approvalStates, '`waiting`: nothing is paid until enough tokens have approved it.'),
-  needed: z.int().min(1).max(APPROVALS_MAX).describe('How many other tokens must approve it.'),
+  status: oneOf(approvalStates, '`waiting`: nothing is paid until enough others have approved it.'),
+  needed: z.int().min(1).max(APPROVALS_MAX).describe('How many other tokens or people must approve it.'),
   given: z
     .array(
       z.strictObject({
         token_id: tokenId,
+        person_id: personId,
         decision: oneOf(approvalDecisions, 'What it said.'),
         at: time('When it said so.'),
       }),
     )
     .describe('Who has approved or rejected it, in that order.'),
-  requested_by: tokenId
-    .nullable()
-    .describe('The API token that has requested it, which cannot approve it; null where it is not known.'),
+  requested_by: text(
+    'The API token or the person that has requested it, and cannot approve it. Null: not known.',
+  ).nullable(),
   expires_at: time('When it fails unless it is approved before.'),
 });
 

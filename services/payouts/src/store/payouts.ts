@@ -1,6 +1,6 @@
 import { type AssetSymbol, assetSymbols, assets, type Chain } from '@quittance/shared/assets';
 import { bulk, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
-import type { AccountId, InvoiceId, PayoutId, RefundId, TokenId } from '@quittance/shared/ids';
+import type { AccountId, ActorId, InvoiceId, PayoutId, RefundId } from '@quittance/shared/ids';
 import type { Metadata } from '@quittance/shared/metadata';
 import type { Units } from '@quittance/shared/money';
 import { stalledAfterSeconds } from '@quittance/shared/stalled-payouts';
@@ -34,7 +34,7 @@ export type Payout = {
   usdRate: string | null;
   status: PayoutStatus;
   /** The API token that has requested it, or its rule or claim link; null where that is not known. */
-  madeBy: TokenId | null;
+  madeBy: ActorId | null;
   /** How many other tokens must approve it; null when it needs none. */
   approvalsNeeded: number | null;
   approvals: readonly GivenDecision[];

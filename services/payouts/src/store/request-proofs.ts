@@ -1,14 +1,14 @@
 import type { RequestOf } from '@quittance/shared/commands';
 import { type Queryable, query, statement } from '@quittance/shared/db';
-import { type RequestProof, tokenAsserted } from '@quittance/shared/identity';
-import type { AssertionId, TokenId } from '@quittance/shared/ids';
+import { actorAsserted, type RequestProof } from '@quittance/shared/identity';
+import type { ActorId, AssertionId } from '@quittance/shared/ids';
 
 /** The request by which a merchant has asked for something, as it came. `id`: of its assertion. */
 export type KeptRequest = RequestProof & { id: AssertionId };
 
-/** The API token of a request that was verified before it was kept; null where a former gateway has not said it. */
-export const tokenOf = (request: KeptRequest | null): TokenId | null =>
-  request === null ? null : (tokenAsserted(request.assertion) ?? null);
+/** Who has sent a request that was verified before it was kept; null where a former gateway has not said it. */
+export const makerOf = (request: KeptRequest | null): ActorId | null =>
+  request === null ? null : (actorAsserted(request.assertion) ?? null);
 
 /** What `insertOf` takes, from this parameter on. */
 export const proofValues = (proof: KeptRequest | null): unknown[] => [

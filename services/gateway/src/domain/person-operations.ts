@@ -1,0 +1,57 @@
+import { managesPeople, type Role } from './roles.ts';
+
+/** What only people who have signed in can do: API tokens cannot. The operations of accounts are in `scopes.ts`. */
+type PersonOperation = {
+  /** Only those who manage the people of the account. */
+  managers?: true;
+  /** The person must have given the password, and a second factor, shortly before. */
+  stepUp?: true;
+};
+
+export const personOperations = {
+  'GET /api/me': {},
+  'POST /api/session/step-up': {},
+  'GET /api/sessions': {},
+  'DELETE /api/sessions': {},
+  'DELETE /api/sessions/:id': {},
+  'PUT /api/me/password': { stepUp: true },
+  'POST /api/me/totp': { stepUp: true },
+  'POST /api/me/totp/confirm': { stepUp: true },
+  'DELETE /api/me/totp': { stepUp: true },
+  'POST /api/me/recovery-codes': { stepUp: true },
+  'GET /api/people': { managers: true },
+  'PATCH /api/people/:id': { managers: true, stepUp: true },
+  'DELETE /api/people/:id': { managers: true, stepUp: true },
+  'GET /api/invitations': { managers: true },
+  'POST /api/invitations': { managers: true, stepUp: true },
+  'DELETE /api/invitations/:id': { managers: true, stepUp: true },
+} as const satisfies Record<string, PersonOperation>;
+
+/** Of the operations of accounts those by which somebody with a stolen session could keep access, or take money. */
+const ofAccounts: readonly string[] = [
+  'POST /api/tokens',
+  'POST /api/tokens/:id/rotate',
+  'POST /api/webhooks',
+  'PATCH /api/webhooks/:id',
+  'POST /api/webhooks/:id/rotate',
+  'PUT /api/payout-policy',
+  'POST /api/address-book',
+  'PUT /api/automatic-payouts/:asset',
+];
+
+/** All that need a step-up. */
+export const stepUpOperations: readonly string[] = [
+  ...ofAccounts,
+  ...Object.entries(personOperations).flatMap(([operation, needs]) => ('stepUp' in needs ? [operation] : [])),
+];
+
+export const needsStepUp = (method: string, pattern: string): boolean =>
+  stepUpOperations.includes(`${method} ${pattern}`);
+
+/** Whether the role allows an operation of people. One that is missing in the table is allowed to nobody. */
+export function roleAllows(role: Role, method: string, pattern: string): boolean {
+  const operation = `${method === 'HEAD' ? 'GET' : method} ${pattern}`;
+  if (!Object.hasOwn(personOperations, operation)) return false;
+  const needs: PersonOperation = personOperations[operation as keyof typeof personOperations];
+  return needs.managers === undefined || managesPeople(role);
+}

@@ -1,0 +1,262 @@
+import { readRequestBody } from '@quittance/shared/exact-json';
+import { unknownParameters } from '@quittance/shared/http';
+import { type Answer, accessAnswers, answers } from '@quittance/shared/http-answers';
+import { invariant } from '@quittance/shared/result';
+import type { Request } from 'express';
+import { rateLimitHeaders } from '../domain/rate-limit.ts';
+import { cookieOf, noCookie } from '../domain/session.ts';
+import type { Caller } from '../operations/caller.ts';
+import { acceptInvitation } from '../operations/invitations.ts';
+import {
+  changePassword,
+  changeRole,
+  inviteSomebody,
+  listInvitations,
+  listPeople,
+  removePerson,
+  withdrawInvitation,
+} from '../operations/people.ts';
+import type { PersonAsker } from '../operations/person-asker.ts';
+import type { ProofRefusal } from '../operations/prove-person.ts';
+import { factorsOf } from '../operations/second-factors.ts';
+import {
+  accountsOf,
+  endOwnSessions,
+  listSessions,
+  sessionLife,
+  signIn,
+  stepUp,
+  type Visit,
+} from '../operations/sessions.ts';
+import { invitationView, memberView, newInvitationView, personView, sessionView } from '../person-views.ts';
+import type { Ports } from '../ports.ts';
+import type { PersonSession } from '../store/sessions.ts';
+import {
+  passwordProblem,
+  readAcceptance,
+  readInvitation,
+  readNothing,
+  readPasswordChange,
+  readRole,
+  readSignIn,
+  readStepUp,
+} from './people-forms.ts';
+import { answersOfTotp } from './second-factors.ts';
+
+type Asked = {
+  caller: Caller | undefined;
+  client: string | undefined;
+  pattern: string;
+  path: string;
+  body: Buffer | undefined;
+};
+
+type AskedByPerson = PersonAsker & { id: string; input: unknown; visit: Visit };
+
+const person = accessAnswers('Person');
+const invitation = accessAnswers('Invitation');
+
+/** Answers the requests about people and their sessions, which no service knows. Role and step-up were checked before. */
+export async function answerOfPeople(req: Request, asked: Asked, ports: Ports): Promise<Answer> {
+  const encoding = req.headers['content-encoding'] ?? 'identity';
+  if (asked.body !== undefined && encoding !== 'identity') return answers.compressed;
+  const unknown = unknownParameters(req);
+  if (unknown !== undefined) return unknown;
+  const input = asked.body === undefined ? undefined : readRequestBody(asked.body);
+  const { caller, client, pattern, path } = asked;
+  const visit = { client, userAgent: req.headers['user-agent'] };
+  const session = caller?.tokenId === undefined ? caller?.session : undefined;
+  if (pattern === '/api/session') return answerSignIn(input, session, visit, ports);
+  if (pattern === '/api/invitations/accept') return answerAcceptance(input, session, visit, ports);
+  invariant(session !== undefined, 'what only people can do has a session');
+  const id = path.split('/')[3] ?? '';
+  const answer = ofPeople[`${req.method === 'HEAD' ? 'GET' : req.method} ${pattern}`];
+  invariant(answer !== undefined, `${req.method} ${pattern} has an answer`);
+  return answer({ session, client, id, input, visit }, ports);
+}
+
+const ofPeople: Readonly<Record<string, (asked: AskedByPerson, ports: Ports) => Promise<Answer>>> = {
+  'GET /api/me': me,
+  'POST /api/session/step-up': answerStepUp,
+  'GET /api/sessions': async ({ session, input }, ports) => {
+    const { idleMinutes, hours } = sessionLife(ports);
+    const sessions = await listSessions(ports, session);
+    const data = sessions.map((one) => sessionView(one, session, { idleMinutes, hours }));
+    return nothingIn(input) ?? { status: 200, body: { data } };
+  },
+  'DELETE /api/sessions': async ({ session, input, visit }, ports) => {
+    const refused = nothingIn(input);
+    if (refused !== undefined) return refused;
+    await endOwnSessions(ports, session, { but: session.id }, visit);
+    return done('All other sessions ended successfully.');
+  },
+  'DELETE /api/sessions/:id': endSession,
+  'PUT /api/me/password': answerPassword,
+  ...answersOfTotp,
+  'GET /api/people': async ({ session, input }, ports) => {
+    const data = (await listPeople(ports, session.account)).map(memberView);
+    return nothingIn(input) ?? { status: 200, body: { data } };
+  },
+  'PATCH /api/people/:id': async (asked, ports) => {
+    const read = readRole(asked.input);
+    if (!read.ok) return answers.invalid(read.refusal);
+    const changed = await changeRole(ports, { ...asked, role: read.value.role });
+    if (!changed.ok) return changeRefusals[changed.refusal];
+    return { status: 200, body: { message: 'Role changed successfully.', data: memberView(changed.value) } };
+  },
+  'DELETE /api/people/:id': async (asked, ports) => {
+    const refused = nothingIn(asked.input);
+    if (refused !== undefined) return refused;
+    const removed = await removePerson(ports, asked);
+    return removed.ok ? done('Person removed successfully.') : changeRefusals[removed.refusal];
+  },
+  'GET /api/invitations': async ({ session, input }, ports) => {
+    const data = (await listInvitations(ports, session.account)).map(invitationView);
+    return nothingIn(input) ?? { status: 200, body: { data } };
+  },
+  'POST /api/invitations': answerInvitation,
+  'DELETE /api/invitations/:id': async (asked, ports) => {
+    const refused = nothingIn(asked.input);
+    if (refused !== undefined) return refused;
+    const withdrawn = await withdrawInvitation(ports, asked);
+    return withdrawn.ok ? done('Invitation withdrawn successfully.') : invitation[withdrawn.refusal];
+  },
+};
+
+const done = (message: string): Answer => ({ status: 200, body: { message } });
+
+function nothingIn(input: unknown): Answer | undefined {
+  const read = readNothing(input);
+  return read.ok ? undefined : answers.invalid(read.refusal);
+}
+
+const changeRefusals = {
+  ...person,
+  last_owner: answers.conflict('An account keeps an owner: make somebody else one first.'),
+} as const;
+
+function refusedProof(refusal: ProofRefusal, { clock }: Ports): Answer {
+  switch (refusal.kind) {
+    case 'wrong':
+      return answers.signInFailed;
+    case 'second_factor':
+      return answers.secondFactorNeeded(refusal.given);
+    case 'too_many': {
+      const headers = Object.fromEntries(rateLimitHeaders(refusal.rateLimit, clock.now()));
+      return { ...answers.tooMany, headers };
+    }
+  }
+}
+
+const withCookie = (answer: Answer, cookie: string): Answer => ({
+  ...answer,
+  headers: { ...answer.headers, 'Set-Cookie': cookie },
+});
+
+async function answerSignIn(
+  input: unknown,
+  former: PersonAsker['session'] | undefined,
+  visit: Visit,
+  ports: Ports,
+): Promise<Answer> {
+  const read = readSignIn(input);
+  if (!read.ok) return answers.invalid(read.refusal);
+  const { account_id: accountId, ...proof } = read.value;
+  const begun = await signIn(ports, { proof, accountId, former }, visit);
+  if (!begun.ok) {
+    return begun.refusal.kind === 'no_such_account'
+      ? answers.invalid({ account_id: [{ message: 'The selected account id is invalid.' }] })
+      : refusedProof(begun.refusal, ports);
+  }
+  const { session, token } = begun.value;
+  const data = await shownPerson(session, ports);
+  return withCookie({ status: 201, body: { message: 'Signed in successfully.', data } }, cookieOf(token));
+}
+
+async function shownPerson(session: PersonSession, ports: Ports) {
+  const [accounts, factors] = await Promise.all([
+    accountsOf(ports, session),
+    factorsOf(ports, session.person),
+  ]);
+  return personView(session, { accounts, factors }, sessionLife(ports));
+}
+
+async function me({ session, input }: AskedByPerson, ports: Ports): Promise<Answer> {
+  return nothingIn(input) ?? { status: 200, body: await shownPerson(session, ports) };
+}
+
+async function answerStepUp({ session, input, visit }: AskedByPerson, ports: Ports): Promise<Answer> {
+  const read = readStepUp(input);
+  if (!read.ok) return answers.invalid(read.refusal);
+  const stepped = await stepUp(ports, session, read.value, visit);
+  if (!stepped.ok) return refusedProof(stepped.refusal, ports);
+  const data = await shownPerson(stepped.value.session, ports);
+  const body = { message: 'Stepped up successfully.', data };
+  return withCookie({ status: 201, body }, cookieOf(stepped.value.token));
+}
+
+/** `current` stands for the session of the request: to sign out. */
+async function endSession({ session, id, input, visit }: AskedByPerson, ports: Ports): Promise<Answer> {
+  const refused = nothingIn(input);
+  if (refused !== undefined) return refused;
+  const only = id === 'current' ? session.id : id;
+  if (!(await endOwnSessions(ports, session, { only }, visit))) return answers.noModel('Session');
+  const answer = done('Session ended successfully.');
+  if (only !== session.id) return answer;
+  return withCookie({ ...answer, headers: { 'Clear-Site-Data': '"cache", "storage"' } }, noCookie);
+}
+
+async function answerPassword(asked: AskedByPerson, ports: Ports): Promise<Answer> {
+  const read = readPasswordChange(asked.input);
+  if (!read.ok) return answers.invalid(read.refusal);
+  const { current_password: current, password: next } = read.value;
+  const changed = await changePassword(ports, asked, { current, next });
+  if (changed.ok) return done('Password changed successfully.');
+  const { refusal } = changed;
+  return refusal.kind === 'password' ? passwordProblem(refusal.why) : refusedProof(refusal, ports);
+}
+
+async function answerInvitation(asked: AskedByPerson, ports: Ports): Promise<Answer> {
+  const read = readInvitation(asked.input);
+  if (!read.ok) return answers.invalid(read.refusal);
+  const invited = await inviteSomebody(ports, { ...asked, ...read.value });
+  if (invited.ok) {
+    const data = newInvitationView(invited.value);
+    return { status: 201, body: { message: 'Invitation created successfully.', data } };
+  }
+  switch (invited.refusal) {
+    case 'forbidden':
+      return answers.missingRole(asked.session.role);
+    case 'email_invalid':
+      return answers.invalid({ email: [{ message: 'The email must be a valid email address.' }] });
+    case 'member_already':
+      return answers.conflict('The account has this person already: change the role instead.');
+  }
+}
+
+async function answerAcceptance(
+  input: unknown,
+  session: PersonAsker['session'] | undefined,
+  { client }: Visit,
+  ports: Ports,
+): Promise<Answer> {
+  const read = readAcceptance(input);
+  if (!read.ok) return answers.invalid(read.refusal);
+  const accepted = await acceptInvitation(ports, read.value, { session, client });
+  if (accepted.ok) return { status: 201, body: { message: 'Invitation accepted successfully.' } };
+  const { refusal } = accepted;
+  switch (refusal.kind) {
+    case 'not_valid':
+      return answers.noModel('Invitation');
+    case 'sign_in_first':
+      return answers.conflict('The person of this invitation has a password: sign in, and accept it then.');
+    case 'member_already':
+      return answers.conflict('The person is in this account already.');
+    case 'name_needed':
+      return answers.invalid({ name: [{ message: 'The name must be one line.', hint: 'Give a name.' }] });
+    case 'password_needed':
+      return answers.invalid({ password: [{ message: 'The password field is required.' }] });
+    case 'password':
+      return passwordProblem(refusal.why);
+  }
+}
