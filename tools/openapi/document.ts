@@ -9,8 +9,7 @@ import {
   tags,
 } from '@quittance/shared/reference';
 import type { z } from 'zod';
-import { ANY_TOKEN, type Scope, scopeNeeded } from '../../services/gateway/src/domain/scopes.ts';
-import { SESSION_COOKIE } from '../../services/gateway/src/domain/session.ts';
+import { ANY_TOKEN, type Scope } from '../../services/gateway/src/domain/scopes.ts';
 import { invoiceWithUnresolved } from '../../services/invoices/src/reference/invoice-schemas.ts';
 import {
   eventDescriptions,
@@ -21,6 +20,7 @@ import { dataOfEvent, eventOf, testData } from '../../services/webhooks/src/refe
 import { errorResponses, errorSchemas, rateLimitHeaders } from './errors.ts';
 import { type Components, type JsonSchema, open, schemaOf, withoutNull } from './json-schema.ts';
 import { examples, operations } from './operations.ts';
+import { scopeOf, scopeParts, securitySchemes } from './security.ts';
 
 /** The reference of the API as OpenAPI 3.1, from the forms that validate and the schemas of the answers. */
 
@@ -110,35 +110,6 @@ function answerOf(
       ...textContent(others),
     },
   };
-}
-
-/** Undefined where no token is needed. */
-function scopeOf({ method, path, auth }: Operation): Scope | typeof ANY_TOKEN | undefined {
-  if (auth !== undefined) return undefined;
-  const needed = scopeNeeded(method.toUpperCase(), path.replace(/\{(\w+)\}/g, ':$1'));
-  if (needed === undefined)
-    throw new Error(`${method} ${path} has no scope in services/gateway/src/domain/scopes.ts`);
-  return needed;
-}
-
-/** OpenAPI 3.1 lets a requirement name scopes for bearer tokens too; not every reader shows them, so the text does. */
-function scopeParts(
-  needed: Scope | typeof ANY_TOKEN | undefined,
-  { description, auth }: Pick<Operation, 'description' | 'auth'>,
-) {
-  const isNamed = needed !== undefined && needed !== ANY_TOKEN;
-  const text = [description, isNamed ? `Needs the scope \`${needed}\`.` : undefined].filter(
-    (one) => one !== undefined,
-  );
-  return {
-    ...(text.length > 0 && { description: text.join(' ') }),
-    security: securityOf(needed, auth),
-  };
-}
-
-function securityOf(needed: Scope | typeof ANY_TOKEN | undefined, auth: Operation['auth']) {
-  if (auth === 'session') return [{ session: [] }];
-  return needed === undefined ? [] : [{ token: needed === ANY_TOKEN ? [] : [needed] }];
 }
 
 /** Of a token that may not do what was asked; one without its scope there is only where one is needed. */
@@ -275,20 +246,7 @@ function openApiDocument(): object {
     paths,
     webhooks,
     components: {
-      securitySchemes: {
-        token: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'An API token. A requirement names its scope.',
-        },
-        session: {
-          type: 'apiKey',
-          in: 'cookie',
-          name: SESSION_COOKIE,
-          description:
-            'The session of a person who has signed in. With it everything is allowed that the role allows.',
-        },
-      },
+      securitySchemes,
       headers: Object.fromEntries(
         Object.entries(headers).map(([name, description]) => [
           name,

@@ -20,11 +20,7 @@ const document: Document = JSON.parse(textOf('../../../services/gateway/openapi.
 /** But those of people who sign in with a browser: the client is for programs, which have tokens. */
 const operations = Object.entries(document.paths)
   .flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      method: method.toUpperCase(),
-      path,
-      ...operation,
-    })),
+    Object.entries(methods).map(([method, own]) => ({ method: method.toUpperCase(), path, ...own })),
   )
   .filter(({ tags }) => !tags.includes('People'));
 
