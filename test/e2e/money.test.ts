@@ -221,7 +221,7 @@ async function startedWith(service: 'payouts' | 'invoices', other: Record<string
   try {
     await eventually(() => {
       for (const line of until) expect(said.out + said.err).toMatch(line);
-    });
+    }, MINUTE_MS);
     return await eventually(async () => {
       if (code !== undefined) return { code };
       return { ready: (await fetch(`http://127.0.0.1:${port}/readyz`)).status };

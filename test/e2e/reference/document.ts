@@ -35,6 +35,7 @@ export type Operation = {
   method: string;
   path: string;
   operationId: string;
+  tags: readonly string[];
   parameters?: readonly Parameter[];
   requestBody?: { content: { 'application/json': Media } };
   responses: Record<string, unknown>;
