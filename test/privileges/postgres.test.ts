@@ -23,7 +23,17 @@ const everywhere = {
   outbox: 'iud',
 };
 const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
-  gateway: { ...everywhere, accounts: 'iu', audit_log: 'i', tokens: 'iu' },
+  gateway: {
+    ...everywhere,
+    accounts: 'iu',
+    audit_log: 'i',
+    invitations: 'iu',
+    memberships: 'iud',
+    people: 'iud',
+    recovery_codes: 'id',
+    sessions: 'iud',
+    tokens: 'iu',
+  },
   invoices: {
     ...everywhere,
     address_series: 'iu',

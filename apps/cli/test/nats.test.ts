@@ -108,7 +108,9 @@ describe('docker compose', () => {
   test.each(busUsers)('hands %s’s password to nats-server in quotes, and to nobody else', (user) => {
     const name = `${user.toUpperCase()}_NATS_PASSWORD`;
     expect(compose).toContain(`      ${name}: '"\${${name}:?see .env.example}"'\n`);
-    expect(compose).toContain(`      NATS_URL: nats://${user}:\${${name}}@nats:4222\n`);
+    expect(compose).toContain(
+      `      NATS_URL: tls://${user}:\${${name}}@nats:4222?sslrootcert=/tls/ca.crt\n`,
+    );
     expect(compose.split(`{${name}`)).toHaveLength(3);
   });
 

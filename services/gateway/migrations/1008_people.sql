@@ -61,6 +61,8 @@ create index invitations_of_account on invitations (account_id, created_at);
 
 -- Whoever takes the gateway over cannot make a session last longer, or give it to somebody else.
 revoke update on sessions, invitations, memberships, people from quittance_gateway;
+-- What became of an invitation stays known.
+revoke delete on invitations from quittance_gateway;
 grant update (last_used_at, ended_at) on sessions to quittance_gateway;
 grant update (used_at) on invitations to quittance_gateway;
 grant update (role) on memberships to quittance_gateway;

@@ -56,7 +56,7 @@ export async function invite(trx: Trx, { email, of, author, now }: InvitationOrd
   return { ...invitation, accountName, token: secret };
 }
 
-export type AcceptRefusal =
+export type AcceptanceRefusal =
   | { kind: 'not_valid' }
   /** Somebody with this address exists: only that person may accept it, with a session. */
   | { kind: 'sign_in_first' }
@@ -74,7 +74,7 @@ export async function acceptInvitation(
   ports: AcceptPorts,
   { token, name, password }: Acceptance,
   { session, client }: { session: PersonSession | undefined; client: string | undefined },
-): Promise<Result<Accepted, AcceptRefusal>> {
+): Promise<Result<Accepted, AcceptanceRefusal>> {
   const { db, commonPasswords } = ports;
   const invitation = await invitationOf(db, digestOf(token));
   if (invitation === undefined) return refuse({ kind: 'not_valid' });
@@ -101,7 +101,9 @@ export async function acceptInvitation(
 /** Of an invitation that two accept at once, one finds it used. */
 class UsedBefore extends Error {}
 
-async function usedOnce<T>(work: () => Promise<Result<T, AcceptRefusal>>): Promise<Result<T, AcceptRefusal>> {
+async function usedOnce<T>(
+  work: () => Promise<Result<T, AcceptanceRefusal>>,
+): Promise<Result<T, AcceptanceRefusal>> {
   try {
     return await work();
   } catch (error) {
@@ -120,7 +122,7 @@ const begin = (
   invitation: Invitation,
   given: Pick<Person, 'name'> & { passwordHash: string },
   client: string | undefined,
-): Promise<Result<Accepted, AcceptRefusal>> =>
+): Promise<Result<Accepted, AcceptanceRefusal>> =>
   usedOnce(() =>
     db.transaction(async (trx) => {
       const now = clock.now();
@@ -137,7 +139,7 @@ const join = (
   invitation: Invitation,
   person: Person,
   client: string | undefined,
-): Promise<Result<Accepted, AcceptRefusal>> =>
+): Promise<Result<Accepted, AcceptanceRefusal>> =>
   usedOnce(() =>
     db.transaction(async (trx) => {
       await use(trx, invitation);
@@ -166,7 +168,7 @@ const setAgain = (
   invitation: Invitation,
   person: Person & { passwordHash: string },
   client: string | undefined,
-): Promise<Result<Accepted, AcceptRefusal>> =>
+): Promise<Result<Accepted, AcceptanceRefusal>> =>
   usedOnce(() =>
     db.transaction(async (trx) => {
       await use(trx, invitation);
