@@ -1,5 +1,6 @@
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
+import type { Encryption } from '@quittance/shared/encryption';
 import type { GatewaySigningKey } from '@quittance/shared/gateway-keys';
 import type { Logger, ThrottledLog } from '@quittance/shared/logger';
 import type { GatewayConfig } from './config.ts';
@@ -10,7 +11,6 @@ import type { GatewayMetrics } from './metrics.ts';
 import type { PasswordHashes } from './password-hashes.ts';
 import type { ServiceProxy } from './proxy/proxy.ts';
 import type { LimitedToken, TokenCaller } from './store/tokens.ts';
-import type { TotpSecrets } from './totp-secrets.ts';
 
 /** Everything the gateway reaches beyond itself; each operation names the few it needs. */
 export type Ports = {
@@ -30,7 +30,7 @@ export type Ports = {
   sessionsSeen: RecentlySeen<string>;
   passwords: PasswordHashes;
   /** Undefined where TOTP_SECRETS_KEY is not set. */
-  totpSecrets: TotpSecrets | undefined;
+  totpSecrets: Encryption | undefined;
   /** What nobody may have as a password. */
   commonPasswords: ReadonlySet<string>;
   /** Of PUBLIC_URL: browsers send requests of our own pages with it. */

@@ -1,12 +1,5 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  createSecretKey,
-  hkdfSync,
-  type KeyObject,
-  sign,
-} from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, sign } from 'node:crypto';
+import { createEncryption } from '@quittance/shared/encryption';
 import type { EndpointId, Random } from '@quittance/shared/ids';
 
 const SECRET_BYTES = 32;
@@ -48,14 +41,9 @@ const signatureBy = (key: SigningKey, signed: string): string =>
     ? `v1a,${sign(null, Buffer.from(signed), key).toString('base64')}`
     : `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
 
-const ALGORITHM = 'aes-256-gcm';
-const FORM = 1;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
-
 /** Encrypts secrets, so that the database and its backups do not reveal them. */
 export type SecretEncryption = {
-  /** `form (1 byte) | nonce (12) | ciphertext | tag (16)`. Only the same endpoint can decrypt it. */
+  /** Only of the same endpoint it can be decrypted. */
   encrypt(secret: string, endpoint: EndpointId): Buffer;
   /** Throws when it was encrypted with another key or for another endpoint, or was changed. */
   decrypt(encrypted: Buffer, endpoint: EndpointId): string;
@@ -63,10 +51,7 @@ export type SecretEncryption = {
   renewed(encrypted: Buffer, endpoint: EndpointId): Buffer | undefined;
 };
 
-/**
- * AES-256-GCM with a key that is derived from the configured one. The endpoint is authenticated data.
- * @param formerKey decrypts what was encrypted with it, while the key is being changed
- */
+/** @param formerKey decrypts what was encrypted with it, while the key is being changed */
 export function createSecretEncryption(
   configuredKey: string,
   random: Random,
@@ -95,24 +80,9 @@ export function createSecretEncryption(
 }
 
 function encryptionBy(configuredKey: string, random: Random): Pick<SecretEncryption, 'encrypt' | 'decrypt'> {
-  const key = Buffer.from(hkdfSync('sha256', configuredKey, '', 'quittance webhook secrets 1', 32));
+  const { encrypt, decrypt } = createEncryption(configuredKey, 'quittance webhook secrets 1', random);
   return {
-    encrypt(secret, endpoint) {
-      const nonce = random(NONCE_BYTES);
-      const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(endpoint));
-      const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
-      return Buffer.concat([Buffer.of(FORM), nonce, text, cipher.getAuthTag()]);
-    },
-    decrypt(encrypted, endpoint) {
-      if (encrypted[0] !== FORM || encrypted.length < 1 + NONCE_BYTES + TAG_BYTES) {
-        throw new Error('a webhook secret is not in a form this version knows');
-      }
-      const nonce = encrypted.subarray(1, 1 + NONCE_BYTES);
-      const text = encrypted.subarray(1 + NONCE_BYTES, encrypted.length - TAG_BYTES);
-      const decipher = createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES })
-        .setAAD(Buffer.from(endpoint))
-        .setAuthTag(encrypted.subarray(encrypted.length - TAG_BYTES));
-      return Buffer.concat([decipher.update(text), decipher.final()]).toString('utf8');
-    },
+    encrypt: (secret, endpoint) => encrypt(Buffer.from(secret), endpoint),
+    decrypt: (encrypted, endpoint) => decrypt(encrypted, endpoint).toString('utf8'),
   };
 }
