@@ -11,7 +11,7 @@ import { say } from './output.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 import { minute, table } from './table.ts';
 
-/* People who sign in: the first owner of an account, and whoever has lost the password. */
+/* People who sign in: the first owner of an account, and people who have lost their password. */
 
 type Role = (typeof allRoles)[number];
 export const roleNames: readonly Role[] = allRoles;

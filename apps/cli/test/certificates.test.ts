@@ -125,6 +125,7 @@ test('a service connects to NATS by TLS, and not where the authority, the name o
       stop.abort();
     };
     const logger = createLogger('test', 'warn', { write: heard });
+    // It tries for ever until it is told to stop, and says then only that: why is in the log line before.
     const bus = await connectPatiently(url, 'ledger', logger, stop.signal).catch(() => undefined);
     await bus?.close();
     return bus === undefined ? why : undefined;

@@ -46,7 +46,7 @@ export type Operation = {
   summary: string;
   description?: string;
   /**
-   * Who may ask, when it is not an API token: everybody, whoever gives in the body what signs in, or a person who has signed in.
+   * Who may ask, when it is not an API token: everybody, somebody who gives in the body what signs in, or a person who has signed in.
    */
   auth?: 'none' | 'credentials' | 'session';
   /** The parameters in the path. */

@@ -1,4 +1,4 @@
--- A second factor of a person: time-based codes (RFC 6238), and recovery codes for whoever has lost the device.
+-- A second factor of a person: time-based codes (RFC 6238), and recovery codes for people who have lost the device.
 alter table people
   -- Encrypted, see totp-secrets.ts. Null: none.
   add column totp_secret bytea,

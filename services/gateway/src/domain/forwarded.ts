@@ -1,4 +1,4 @@
-import { SESSION_COOKIE } from './session.ts';
+import { withoutSession } from './session.ts';
 
 /** Between two neighbours only (RFC 9110, 7.6.1), together with what the Connection header names. */
 const hopByHop = [
@@ -35,17 +35,9 @@ export function forwardedHeaders(given: Readonly<Headers>): Headers {
   const passes = (name: string) =>
     !dropped.has(name) && !name.startsWith('x-forwarded-') && !named.includes(name);
   const { cookie, ...headers } = Object.fromEntries(Object.entries(given).filter(([name]) => passes(name)));
-  const others = withoutSession(cookie);
+  // No service gets to see a session: who has its cookie is the person.
+  const others = withoutSession(String(cookie ?? ''));
   return others === undefined ? headers : { ...headers, cookie: others };
-}
-
-/** No service gets to see whose session it is: whoever has the cookie is the person. */
-function withoutSession(cookie: string | string[] | undefined): string | undefined {
-  const others = String(cookie ?? '')
-    .split(';')
-    .map((one) => one.trim())
-    .filter((one) => one !== '' && !one.startsWith(`${SESSION_COOKIE}=`));
-  return others.length === 0 ? undefined : others.join('; ');
 }
 
 const keptBack = new Set([...hopByHop, 'content-length', 'x-request-id']);

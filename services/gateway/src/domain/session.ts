@@ -4,15 +4,27 @@ export const SESSION_COOKIE = '__Host-quittance_session';
 /** 256 random bits in base64url. */
 const TOKEN = /^[\w-]{43}$/;
 
+const cookiesIn = (header: string): string[] =>
+  header
+    .split(';')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
+
+const isSession = (cookie: string): boolean => cookie.startsWith(`${SESSION_COOKIE}=`);
+
+/** The other cookies of a request; undefined when there is none. */
+export function withoutSession(cookies: string): string | undefined {
+  const others = cookiesIn(cookies).filter((one) => !isSession(one));
+  return others.length === 0 ? undefined : others.join('; ');
+}
+
 /**
  * The session's token in a request. Undefined when there is none, when it cannot be one, and when there are two: which of them
  * counts would be anybody's guess.
  */
 export function sessionToken(cookies: string | undefined): string | undefined {
-  const given = (cookies ?? '')
-    .split(';')
-    .map((one) => one.trim())
-    .filter((one) => one.startsWith(`${SESSION_COOKIE}=`))
+  const given = cookiesIn(cookies ?? '')
+    .filter(isSession)
     .map((one) => one.slice(SESSION_COOKIE.length + 1));
   const [token = ''] = given;
   return given.length === 1 && TOKEN.test(token) ? token : undefined;

@@ -101,7 +101,7 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
   return app;
 }
 
-/** A year: whoever has reached this host by TLS once does not use plain HTTP there any more. */
+/** A year: a browser that has reached this host by TLS once does not use plain HTTP there any more. */
 const onlyByTls: RequestHandler = (_req, res, next) => {
   res.setHeader('Strict-Transport-Security', 'max-age=31536000');
   next();

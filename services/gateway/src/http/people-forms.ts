@@ -4,6 +4,7 @@ import { type Field, rules } from '@quittance/shared/validation';
 import { z } from 'zod';
 import { PASSWORD_CHARACTERS_MAX, type PasswordRefusal } from '../domain/password.ts';
 import { roles } from '../domain/roles.ts';
+import type { Ports } from '../ports.ts';
 
 const EMAIL_CHARACTERS_MAX = 254;
 const NAME_CHARACTERS_MAX = 255;
@@ -32,7 +33,15 @@ const optionalPassword: Field<string | null> = (attribute) =>
     .transform((input) => input ?? null)
     .meta({ ...schema, type: ['string', 'null'] });
 
-export const readNothing = form({});
+const readNothing = form({});
+
+/** Refuses a body with fields before anything is done. */
+export const withoutFields =
+  <A extends { input: unknown }>(answer: (asked: A, ports: Ports) => Promise<Answer>) =>
+  async (asked: A, ports: Ports): Promise<Answer> => {
+    const read = readNothing(asked.input);
+    return read.ok ? answer(asked, ports) : answers.invalid(read.refusal);
+  };
 
 const CODE_CHARACTERS_MAX = 100;
 const code = rules.text(CODE_CHARACTERS_MAX).optional;

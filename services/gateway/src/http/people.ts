@@ -35,11 +35,11 @@ import {
   passwordProblem,
   readAcceptance,
   readInvitation,
-  readNothing,
   readPasswordChange,
   readRole,
   readSignIn,
   readStepUp,
+  withoutFields,
 } from './people-forms.ts';
 import { answersOfTotp } from './second-factors.ts';
 
@@ -76,27 +76,26 @@ export async function answerOfPeople(req: Request, asked: Asked, ports: Ports): 
 }
 
 const ofPeople: Readonly<Record<string, (asked: AskedByPerson, ports: Ports) => Promise<Answer>>> = {
-  'GET /api/me': me,
+  'GET /api/me': withoutFields(async ({ session }, ports) => {
+    return { status: 200, body: await shownPerson(session, ports) };
+  }),
   'POST /api/session/step-up': answerStepUp,
-  'GET /api/sessions': async ({ session, input }, ports) => {
-    const { idleMinutes, hours } = sessionLife(ports);
-    const sessions = await listSessions(ports, session);
-    const data = sessions.map((one) => sessionView(one, session, { idleMinutes, hours }));
-    return nothingIn(input) ?? { status: 200, body: { data } };
-  },
-  'DELETE /api/sessions': async ({ session, input, visit }, ports) => {
-    const refused = nothingIn(input);
-    if (refused !== undefined) return refused;
+  'GET /api/sessions': withoutFields(async ({ session }, ports) => {
+    const life = sessionLife(ports);
+    const data = (await listSessions(ports, session)).map((one) => sessionView(one, session, life));
+    return { status: 200, body: { data } };
+  }),
+  'DELETE /api/sessions': withoutFields(async ({ session, visit }, ports) => {
     await endOwnSessions(ports, session, { but: session.id }, visit);
     return done('All other sessions ended successfully.');
-  },
-  'DELETE /api/sessions/:id': endSession,
+  }),
+  'DELETE /api/sessions/:id': withoutFields(endSession),
   'PUT /api/me/password': answerPassword,
   ...answersOfTotp,
-  'GET /api/people': async ({ session, input }, ports) => {
+  'GET /api/people': withoutFields(async ({ session }, ports) => {
     const data = (await listPeople(ports, session.account)).map(memberView);
-    return nothingIn(input) ?? { status: 200, body: { data } };
-  },
+    return { status: 200, body: { data } };
+  }),
   'PATCH /api/people/:id': async (asked, ports) => {
     const read = readRole(asked.input);
     if (!read.ok) return answers.invalid(read.refusal);
@@ -104,31 +103,22 @@ const ofPeople: Readonly<Record<string, (asked: AskedByPerson, ports: Ports) => 
     if (!changed.ok) return changeRefusals[changed.refusal];
     return { status: 200, body: { message: 'Role changed successfully.', data: memberView(changed.value) } };
   },
-  'DELETE /api/people/:id': async (asked, ports) => {
-    const refused = nothingIn(asked.input);
-    if (refused !== undefined) return refused;
+  'DELETE /api/people/:id': withoutFields(async (asked, ports) => {
     const removed = await removePerson(ports, asked);
     return removed.ok ? done('Person removed successfully.') : changeRefusals[removed.refusal];
-  },
-  'GET /api/invitations': async ({ session, input }, ports) => {
+  }),
+  'GET /api/invitations': withoutFields(async ({ session }, ports) => {
     const data = (await listInvitations(ports, session.account)).map(invitationView);
-    return nothingIn(input) ?? { status: 200, body: { data } };
-  },
+    return { status: 200, body: { data } };
+  }),
   'POST /api/invitations': answerInvitation,
-  'DELETE /api/invitations/:id': async (asked, ports) => {
-    const refused = nothingIn(asked.input);
-    if (refused !== undefined) return refused;
+  'DELETE /api/invitations/:id': withoutFields(async (asked, ports) => {
     const withdrawn = await withdrawInvitation(ports, asked);
     return withdrawn.ok ? done('Invitation withdrawn successfully.') : invitation[withdrawn.refusal];
-  },
+  }),
 };
 
 const done = (message: string): Answer => ({ status: 200, body: { message } });
-
-function nothingIn(input: unknown): Answer | undefined {
-  const read = readNothing(input);
-  return read.ok ? undefined : answers.invalid(read.refusal);
-}
 
 const changeRefusals = {
   ...person,
@@ -181,10 +171,6 @@ async function shownPerson(session: PersonSession, ports: Ports) {
   return personView(session, { accounts, factors }, sessionLife(ports));
 }
 
-async function me({ session, input }: AskedByPerson, ports: Ports): Promise<Answer> {
-  return nothingIn(input) ?? { status: 200, body: await shownPerson(session, ports) };
-}
-
 async function answerStepUp({ session, input, visit }: AskedByPerson, ports: Ports): Promise<Answer> {
   const read = readStepUp(input);
   if (!read.ok) return answers.invalid(read.refusal);
@@ -196,9 +182,7 @@ async function answerStepUp({ session, input, visit }: AskedByPerson, ports: Por
 }
 
 /** `current` stands for the session of the request: to sign out. */
-async function endSession({ session, id, input, visit }: AskedByPerson, ports: Ports): Promise<Answer> {
-  const refused = nothingIn(input);
-  if (refused !== undefined) return refused;
+async function endSession({ session, id, visit }: AskedByPerson, ports: Ports): Promise<Answer> {
   const only = id === 'current' ? session.id : id;
   if (!(await endOwnSessions(ports, session, { only }, visit))) return answers.noModel('Session');
   const answer = done('Session ended successfully.');

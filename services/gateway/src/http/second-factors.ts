@@ -8,7 +8,7 @@ import {
   type TotpRefusal,
 } from '../operations/second-factors.ts';
 import type { Ports } from '../ports.ts';
-import { readCode, readNothing } from './people-forms.ts';
+import { readCode, withoutFields } from './people-forms.ts';
 
 const refusals = {
   not_set: answers.conflict('The operator has not set TOTP_SECRETS_KEY, so there are no codes.'),
@@ -26,13 +26,6 @@ const codesAnswer = (message: string, codes: string[]): Answer => ({
   status: 201,
   body: { message, data: { recovery_codes: codes } },
 });
-
-const withoutFields =
-  (answer: Answering): Answering =>
-  async (asked, ports) => {
-    const read = readNothing(asked.input);
-    return read.ok ? answer(asked, ports) : answers.invalid(read.refusal);
-  };
 
 /** Answers the requests of a person about the codes of an app. */
 export const answersOfTotp: Readonly<Record<string, Answering>> = {

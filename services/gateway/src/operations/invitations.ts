@@ -17,6 +17,7 @@ import {
 import {
   insertMembership,
   insertPerson,
+  membersOf,
   noteAct,
   type Person,
   personByEmail,
@@ -54,6 +55,16 @@ export async function invite(trx: Trx, { email, of, author, now }: InvitationOrd
   const detail = of === null ? email : `${email} as ${of.role}`;
   await noteAct(trx, { author, action, account: accountId, subject: invitation.id, detail });
   return { ...invitation, accountName, token: secret };
+}
+
+/** Invites somebody into an account whose people nobody else changes meanwhile. */
+export async function inviteMember(
+  trx: Trx,
+  order: InvitationOrder & { of: { accountId: AccountId } },
+): Promise<Result<NewInvitation, 'member_already'>> {
+  const members = await membersOf(trx, order.of.accountId);
+  if (members.some(({ email }) => email === order.email)) return refuse('member_already');
+  return ok(await invite(trx, order));
 }
 
 export type AcceptanceRefusal =

@@ -15,9 +15,9 @@ import {
 import { removeTotp, replaceRecoveryCodes } from '../store/second-factors.ts';
 import { endSessions } from '../store/sessions.ts';
 import { accountBy, lockAccount } from '../store/tokens.ts';
-import { invite, type NewInvitation } from './invitations.ts';
+import { invite, inviteMember, type NewInvitation } from './invitations.ts';
 
-/** What an operator does with people: the first owner of an account, and whoever has lost the password. */
+/** What an operator does with people: the first owner of an account, and people who have lost their password. */
 type OperatorPorts = Pick<Ports, 'db' | 'clock'>;
 
 export const allRoles: readonly Role[] = roles;
@@ -34,10 +34,9 @@ export async function inviteAsOperator(
   if (account === undefined) return refuse('no_such_account');
   return db.transaction(async (trx) => {
     await lockAccount(trx, account.id);
-    if ((await membersOf(trx, account.id)).some((one) => one.email === email))
-      return refuse('member_already');
     const { id: accountId, name: accountName } = account;
-    return ok(await invite(trx, { email, of: { accountId, accountName, role }, author, now: clock.now() }));
+    const of = { accountId, accountName, role };
+    return inviteMember(trx, { email, of, author, now: clock.now() });
   });
 }
 

@@ -22,7 +22,7 @@ import {
 } from '../store/people.ts';
 import { endSessions } from '../store/sessions.ts';
 import { lockAccount } from '../store/tokens.ts';
-import { invite, type NewInvitation } from './invitations.ts';
+import { inviteMember, type NewInvitation } from './invitations.ts';
 import { type PersonAsker, personAuthor } from './person-asker.ts';
 import { type PasswordProofRefusal, provePassword } from './prove-person.ts';
 
@@ -40,7 +40,7 @@ export const listInvitations = ({ db }: Pick<Ports, 'db'>, account: AccountId): 
 
 type Order = PersonAsker & { email: string; role: Role };
 
-/** Invites somebody. Nobody gets an e-mail: whoever asks passes the token on. */
+/** Invites somebody. Nobody gets an e-mail: the one who asks passes the token on. */
 export function inviteSomebody(
   { db, clock }: PeoplePorts,
   { email: given, role, ...asker }: Order,
@@ -51,9 +51,8 @@ export function inviteSomebody(
     if (email === undefined) return refuse('email_invalid');
     const own = await lockedRole(trx, asker);
     if (own === undefined || !mayGive(own, role)) return refuse('forbidden');
-    if ((await membersOf(trx, account)).some((one) => one.email === email)) return refuse('member_already');
     const of = { accountId: account, accountName, role };
-    return ok(await invite(trx, { email, of, author: author(asker), now: clock.now() }));
+    return inviteMember(trx, { email, of, author: author(asker), now: clock.now() });
   });
 }
 
