@@ -53,6 +53,9 @@ export const ofAnyKind = {
     ),
 };
 
+const HOT_ADDRESS =
+  'The hot wallet, from which payouts are paid, as `quittance wallet show-xpub` prints it. Required for the payouts service.';
+
 /** The text, when `problemOf` has nothing to say about it. Its complaint never repeats a key. */
 const checked = (problemOf: (text: string) => string | undefined) =>
   z.string().check((context) => {
@@ -68,6 +71,7 @@ export const bitcoinShape = {
     description:
       "The key at `m/84'/0'/0'`, on other networks than mainnet `m/84'/1'/0'`. It derives deposit addresses and cannot spend. Required for the invoices service.",
   }),
+  HOT_ADDRESS: z.string().optional().meta({ format: 'address', description: HOT_ADDRESS }),
 };
 
 export const evmShape = {
@@ -93,6 +97,11 @@ export const evmShape = {
       description:
         "The key at `m/44'/60'/0'`. It derives deposit addresses and cannot spend. Several of these chains may share one. Required for the invoices service.",
     }),
+  HOT_ADDRESS: checked((text) =>
+    checkEvmAddress(text) === undefined ? 'must be an Ethereum address with a right checksum' : undefined,
+  )
+    .optional()
+    .meta({ format: 'address', description: `${HOT_ADDRESS} The same on all of these chains.` }),
 };
 
 export const solanaShape = {
@@ -109,6 +118,11 @@ export const solanaShape = {
       format: 'address',
       description: 'The mint of USD Coin. Without it only SOL can be used on this chain.',
     }),
+  HOT_ADDRESS: checked((text) =>
+    checkSolanaAddress({ name: 'local' }, text) === undefined ? 'must be an address of Solana' : undefined,
+  )
+    .optional()
+    .meta({ format: 'address', description: HOT_ADDRESS }),
 };
 
 /** The settings of every chain, to stand beside those of a service in the object given to `withChains`. */

@@ -8,7 +8,10 @@ import {
 import type { Secret } from '@quittance/shared/secret';
 import type { z } from 'zod';
 import { type BitcoinNetwork, bitcoinNetworks } from './bitcoin/network.ts';
-import { depositAddresses as bitcoinAddresses } from './bitcoin/wallet.ts';
+import {
+  depositAddresses as bitcoinAddresses,
+  checkAddress as checkBitcoinAddress,
+} from './bitcoin/wallet.ts';
 import type { EvmChain } from './evm/network.ts';
 import { checkAddress as checkEvmAddress } from './evm/wallet.ts';
 import {
@@ -39,6 +42,8 @@ type OfAnyKind = {
   quietMs?: number | undefined;
   /** The page of a transaction, with a place for its hash (see explorer.ts). */
   explorerUrl?: string | undefined;
+  /** The hot wallet's address, canonical. */
+  hotAddress?: string | undefined;
 };
 
 export type BitcoinSettings = OfAnyKind & {
@@ -72,6 +77,8 @@ type ChainShape = typeof chainSettings;
 type Needs = {
   /** A service that gives out addresses needs the extended public keys of the chains that have them. */
   xpubs?: boolean;
+  /** A service that pays from the hot wallets needs their addresses. */
+  hotAddresses?: boolean;
 };
 
 /**
@@ -121,7 +128,7 @@ function findChains(given: Given<ChainShape>, needs: Needs): Found[] {
   const found = {
     bitcoin: findBitcoin(withoutPrefix(bitcoinShape, 'BITCOIN', given), needs),
     ethereum: findEvm('ethereum', withoutPrefix(evmShape, 'ETHEREUM', given), needs),
-    solana: findSolana(withoutPrefix(solanaShape, 'SOLANA', given)),
+    solana: findSolana(withoutPrefix(solanaShape, 'SOLANA', given), needs),
     base: findEvm('base', withoutPrefix(evmShape, 'BASE', given), needs),
     polygon: findEvm('polygon', withoutPrefix(evmShape, 'POLYGON', given), needs),
   } satisfies Record<Chain, Found | undefined>;
@@ -129,13 +136,17 @@ function findChains(given: Given<ChainShape>, needs: Needs): Found[] {
 }
 
 function findBitcoin(given: Given<typeof bitcoinShape>, needs: Needs): Found | undefined {
-  const { RPC_URL, NETWORK, XPUB } = given;
+  const { RPC_URL, NETWORK, XPUB, HOT_ADDRESS } = given;
   if (RPC_URL === undefined) return undefined;
-  const problems = missing('BITCOIN', { NETWORK, ...(needs.xpubs ? { XPUB } : {}) });
+  const problems = missing('BITCOIN', { NETWORK, ...neededOf(given, needs) });
   // Which keys are right depends on the network, which may be anything when it is wrong in itself.
   if (XPUB !== undefined && bitcoinNetworks.some((network) => network === NETWORK)) {
     const message = complaintOf(() => bitcoinAddresses(present(NETWORK), XPUB));
     if (message !== undefined) problems.push({ name: 'BITCOIN_XPUB', message });
+  }
+  if (HOT_ADDRESS !== undefined && bitcoinNetworks.some((network) => network === NETWORK)) {
+    if (checkBitcoinAddress(present(NETWORK), HOT_ADDRESS) === undefined)
+      problems.push({ name: 'BITCOIN_HOT_ADDRESS', message: `must be an address of Bitcoin's ${NETWORK}` });
   }
   return {
     problems,
@@ -145,15 +156,16 @@ function findBitcoin(given: Given<typeof bitcoinShape>, needs: Needs): Found | u
       network: present(NETWORK),
       xpub: XPUB,
       ...settingsOfAnyKind(given, NETWORK === 'regtest'),
+      hotAddress: HOT_ADDRESS === undefined ? undefined : checkBitcoinAddress(present(NETWORK), HOT_ADDRESS),
     }),
   };
 }
 
 function findEvm(chain: EvmChain, given: Given<typeof evmShape>, needs: Needs): Found | undefined {
-  const { RPC_URL, CHAIN_ID, USDC_ADDRESS, XPUB } = given;
+  const { RPC_URL, CHAIN_ID, USDC_ADDRESS, XPUB, HOT_ADDRESS } = given;
   if (RPC_URL === undefined) return undefined;
   return {
-    problems: missing(chain.toUpperCase(), { CHAIN_ID, ...(needs.xpubs ? { XPUB } : {}) }),
+    problems: missing(chain.toUpperCase(), { CHAIN_ID, ...neededOf(given, needs) }),
     settings: () => ({
       kind: 'evm',
       chain,
@@ -161,24 +173,32 @@ function findEvm(chain: EvmChain, given: Given<typeof evmShape>, needs: Needs): 
       usdcAddress: USDC_ADDRESS === undefined ? undefined : checkEvmAddress(USDC_ADDRESS),
       xpub: XPUB,
       ...settingsOfAnyKind(given, DEVELOPMENT_CHAIN_IDS.includes(present(CHAIN_ID))),
+      hotAddress: HOT_ADDRESS === undefined ? undefined : checkEvmAddress(HOT_ADDRESS),
     }),
   };
 }
 
-function findSolana(given: Given<typeof solanaShape>): Found | undefined {
-  const { RPC_URL, NETWORK, USDC_MINT } = given;
+function findSolana(given: Given<typeof solanaShape>, needs: Needs): Found | undefined {
+  const { RPC_URL, NETWORK, USDC_MINT, HOT_ADDRESS } = given;
   if (RPC_URL === undefined) return undefined;
   return {
-    problems: missing('SOLANA', { NETWORK }),
+    problems: missing('SOLANA', { NETWORK, ...neededOf({ HOT_ADDRESS }, { ...needs, xpubs: false }) }),
     settings: () => ({
       kind: 'solana',
       chain: 'solana',
       network: present(NETWORK),
       usdcMint: USDC_MINT,
       ...settingsOfAnyKind(given, NETWORK === 'local'),
+      hotAddress: HOT_ADDRESS,
     }),
   };
 }
+
+/** What a service needs of a chain beside its node. */
+const neededOf = (
+  { XPUB, HOT_ADDRESS }: { XPUB?: string | undefined; HOT_ADDRESS?: string | undefined },
+  { xpubs, hotAddresses }: Needs,
+) => ({ ...(xpubs === true && { XPUB }), ...(hotAddresses === true && { HOT_ADDRESS }) });
 
 const settingsOfAnyKind = (given: Given<typeof ofAnyKind>, isDevelopment: boolean): OfAnyKind => ({
   rpcUrls: present(given.RPC_URL),

@@ -3,8 +3,15 @@ import { assetSymbols, chains } from './assets.ts';
 import type { Service } from './events.ts';
 import { BODY_BYTES_MAX } from './identity.ts';
 
-/** Of one request. Payouts derives them at once, one to two milliseconds each, and does nothing else meanwhile. */
+/** Of one request. The signer derives them at once, one to two milliseconds each, and does nothing else meanwhile. */
 export const ADDRESSES_PER_REQUEST = 32;
+
+/** Of one request for signatures. */
+export const ORDERS_PER_REQUEST = 100;
+/** Of one transaction: as many as Bitcoin pays at once. */
+const PAYOUTS_PER_TRANSACTION = 100;
+
+const unitsText = z.string().regex(/^\d{1,78}$/);
 
 /** How long a claim link is valid when its request does not say it, and at most. */
 export const CLAIM_DAYS_DEFAULT = 30;
@@ -104,7 +111,7 @@ export const commands = {
    * derivation nobody else can name them, elsewhere they show whether a public key is the seed's.
    */
   'addresses.derive': {
-    by: 'payouts',
+    by: 'signer',
     askedBy: ['invoices'],
     timeoutMs: 5_000,
     request: z.object({
@@ -119,6 +126,98 @@ export const commands = {
       expected: z.array(z.string()).max(ADDRESSES_PER_REQUEST).optional(),
     }),
     reply: z.object({ addresses: z.array(z.string()) }),
+  },
+  /**
+   * Signatures for complete orders, in their order, up to the first that is refused. The same order gets the same bytes again,
+   * however often it is asked for. The forms of orders and signatures are those of the chain: `@quittance/chains/signing`.
+   */
+  'transactions.sign': {
+    by: 'signer',
+    askedBy: ['payouts'],
+    timeoutMs: 15_000,
+    request: z.object({
+      chain: z.enum(chains),
+      /** True: nothing is signed that was not signed before. */
+      only_known: z.boolean(),
+      orders: z
+        .array(
+          z.object({
+            order: z.unknown(),
+            /** Which payouts it pays, in the order of its recipients. Empty: it brings deposits or change to the hot wallet. */
+            payouts: z.array(z.string()).max(PAYOUTS_PER_TRANSACTION),
+          }),
+        )
+        .min(1)
+        .max(ORDERS_PER_REQUEST),
+    }),
+    reply: z.object({
+      signed: z.array(z.unknown()),
+      /** Why the order after those is not signed; null when all are. */
+      refused: z
+        .object({
+          because: z.string(),
+          /** Those of its payouts that it is refused for; empty when it is for something else. */
+          payouts: z.array(z.string()),
+          /** Addresses or outputs of it whose keys are not in this wallet. */
+          foreign: z.array(z.string()),
+          /** It may be signed after this time. */
+          again_after_ms: z.number().int().min(0),
+        })
+        .nullable(),
+    }),
+  },
+  /** What the ledger knows of payouts, for who signs them. Those without a hold are left out. */
+  'holds.describe': {
+    by: 'ledger',
+    askedBy: ['signer'],
+    timeoutMs: 2_000,
+    request: z.object({
+      holds: z
+        .array(
+          z.object({
+            payout_id: z.string(),
+            /** Null: deposits of all times are summed. */
+            deposits_since: z.iso.datetime().nullable(),
+          }),
+        )
+        .max(ORDERS_PER_REQUEST * PAYOUTS_PER_TRANSACTION),
+    }),
+    reply: z.object({
+      holds: z.array(
+        z.object({
+          payout_id: z.string(),
+          account_id: z.string(),
+          asset: z.enum(assetSymbols),
+          amount: unitsText,
+          network_fee: unitsText,
+          /** The recipient's canonical address. Null: the hold is from before addresses were stored with it. */
+          destination: z.string().nullable(),
+          /** False when it was settled, released, refused or voided. */
+          is_placed: z.boolean(),
+          /** What the account's balance of this asset has beside its holds. */
+          available: unitsText,
+          /** What deposits have brought to that balance since `deposits_since`; for the refund of an unresolved deposit, that deposit. */
+          deposited_since: unitsText,
+        }),
+      ),
+    }),
+  },
+  /** What the last checks of the books and the chains have shown, for who signs payouts. */
+  'reconciliation.read': {
+    by: 'auditor',
+    askedBy: ['signer'],
+    timeoutMs: 2_000,
+    request: z.object({}),
+    reply: z.object({
+      assets: z.array(
+        z.object({
+          asset: z.enum(assetSymbols),
+          /** When the newest check began that compared the records with each other and with the chain and found them right; null before the first. */
+          passed_at: z.iso.datetime().nullable(),
+          is_halted: z.boolean(),
+        }),
+      ),
+    }),
   },
   /** What a refund of an invoice depends on, as it is now. Null when there is no such invoice. */
   'invoice.describe': {

@@ -24,6 +24,8 @@ export type Utxo = {
   branch: Branch;
   index: number;
   amount: Units;
+  /** Where it was paid to, as who spends it has it: the key of branch and index must be that of it. */
+  address?: string | undefined;
 };
 /** `to`: any spelling that checkAddress accepts. */
 export type Recipient = { to: string; amount: Units };

@@ -72,7 +72,8 @@ export function paymentUri(address: string, amount: Units): string {
  * Deposits derive from the account that gives out addresses. The hot wallet and its change derive from another account, so
  * that the extended public key of the first shows nothing of them.
  */
-export type Branch = 'deposit' | 'hot' | 'change';
+export const branches = ['deposit', 'hot', 'change'] as const;
+export type Branch = (typeof branches)[number];
 
 /** The addresses of a wallet, without its keys. Canonical. */
 export type BitcoinAddresses = {
