@@ -6,7 +6,7 @@ import { serviceSettings, wholeNumber } from '@quittance/shared/config';
 import { parseUnits, type Units } from '@quittance/shared/money';
 import { toSecret } from '@quittance/shared/secret';
 import { z } from 'zod';
-import { type AssetLimits, type Limits, limitNames } from './domain/limits.ts';
+import { type AssetSigningLimits, limitNames, type SigningLimits } from './domain/limits.ts';
 
 /** The signer serves no HTTP. */
 const { HOST: _host, PORT: _port, PUBLIC_URL: _url, GATEWAY_PUBLIC_KEY: _key, ...common } = serviceSettings;
@@ -14,7 +14,7 @@ const { HOST: _host, PORT: _port, PUBLIC_URL: _url, GATEWAY_PUBLIC_KEY: _key, ..
 const limitsText = z
   .string()
   .default('{}')
-  .transform((text, context): Limits => {
+  .transform((text, context): SigningLimits => {
     const problems: string[] = [];
     const limits = readLimits(text, problems);
     for (const message of problems) context.addIssue({ code: 'custom', message });
@@ -86,13 +86,13 @@ export type SignerConfig = z.infer<typeof configSchema>;
 
 const form = z.record(z.string(), z.record(z.string(), z.string()));
 
-function readLimits(text: string, problems: string[]): Limits {
+function readLimits(text: string, problems: string[]): SigningLimits {
   const parsed = form.safeParse(jsonOf(text));
   if (!parsed.success) {
     problems.push('must be JSON: by asset its limits, each a text such as "0.5"');
     return {};
   }
-  const limits: { [asset: string]: AssetLimits } = {};
+  const limits: { [asset: string]: AssetSigningLimits } = {};
   for (const [asset, given] of Object.entries(parsed.data)) {
     if (!isAssetSymbol(asset)) {
       problems.push(`knows no asset ${asset}`);

@@ -7,7 +7,7 @@ import type { Clock } from '@quittance/shared/clock';
 import type { ReplyOf } from '@quittance/shared/commands';
 import type { Db } from '@quittance/shared/db';
 import type { Logger, ThrottledLog } from '@quittance/shared/logger';
-import type { Limits } from './domain/limits.ts';
+import type { SigningLimits } from './domain/limits.ts';
 
 /** What is asked of the nodes of Solana: whether a transaction can still be mined. */
 export type SolanaNodes = Pick<SolanaSender, 'nonInclusion' | 'finalizedHeight' | 'lifetime'> &
@@ -29,7 +29,7 @@ export type SignerChain<K extends ChainKind = ChainKind> = {
 }[K];
 
 export type Settings = {
-  limits: Limits;
+  limits: SigningLimits;
   /** How old the last good reconciliation of an asset may be. 0: the auditor is not asked. */
   reconciledWithinMs: number;
 };

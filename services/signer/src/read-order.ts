@@ -4,7 +4,7 @@ import { type AssetSymbol, nativeAsset } from '@quittance/shared/assets';
 import type { RequestOf } from '@quittance/shared/commands';
 import type { Units } from '@quittance/shared/money';
 import { assertNever } from '@quittance/shared/result';
-import type { Payment } from './domain/clearance.ts';
+import type { OrderedPayment } from './domain/clearance.ts';
 import type { Exclusive, Input } from './domain/exclusion.ts';
 import type { SignerChain } from './ports.ts';
 
@@ -15,7 +15,7 @@ export type AskedOrder = {
   digest: string;
   payouts: readonly string[];
   /** What it pays for each of its payouts. Undefined when these are not its recipients. */
-  payments: readonly Payment[] | undefined;
+  payments: readonly OrderedPayment[] | undefined;
   /** Bitcoin's inputs. */
   inputs: readonly Input[];
   /** The wallet whose nonce it uses up. */
@@ -74,14 +74,14 @@ function paymentsOf(
   { checkAddress }: SignerChain,
   payouts: readonly string[],
   recipients: readonly Recipient[],
-): Payment[] | undefined {
+): OrderedPayment[] | undefined {
   if (payouts.length !== recipients.length || new Set(payouts).size < payouts.length) return undefined;
   const payments = recipients.map(({ asset, to, amount }, i) => {
     const address = checkAddress(to);
     const payout = payouts[i];
     return address === undefined || payout === undefined ? undefined : { payout, asset, amount, to: address };
   });
-  return payments.includes(undefined) ? undefined : (payments as Payment[]);
+  return payments.includes(undefined) ? undefined : (payments as OrderedPayment[]);
 }
 
 /** What decides whether another transaction and this one can both be mined. */

@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { readSignature } from '@quittance/chains/signing';
 import { units } from '@quittance/shared/money';
-import type { AssetLimits } from '../src/domain/limits.ts';
-import { aSpend, aSweep, aTransfer, bumped, HOUR_MS, recipients, signerSuite } from './signer-fixture.ts';
+import type { AssetSigningLimits } from '../src/domain/limits.ts';
+import { signerSuite } from './signer-fixture.ts';
+import { aSpend, aSweep, aTransfer, bumped, HOUR_MS, recipients } from './signer-orders.ts';
 
 const fixture = await signerSuite();
 
-const limit = (name: keyof AssetLimits, amount: bigint) =>
+const limit = (name: keyof AssetSigningLimits, amount: bigint) =>
   fixture.set({ limits: { ETH: { [name]: units(amount) } } });
 
 let nonce = 0;

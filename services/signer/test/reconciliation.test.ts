@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { aSweep, aTransfer, bumped, reconciled, signerSuite } from './signer-fixture.ts';
+import { reconciled, signerSuite } from './signer-fixture.ts';
+import { aSweep, aTransfer, bumped } from './signer-orders.ts';
 
 const fixture = await signerSuite();
 const WITHIN_MS = 600_000;

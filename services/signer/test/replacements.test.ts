@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { readSignature } from '@quittance/chains/signing';
 import type { Chain } from '@quittance/shared/assets';
+import { signerSuite } from './signer-fixture.ts';
 import {
-  type AskedFor,
   aSolanaTransfer,
   aSpend,
   aTransfer,
   bumped,
+  type OrderOfPayouts,
   others,
   outpoint,
   recipients,
-  signerSuite,
-} from './signer-fixture.ts';
+} from './signer-orders.ts';
 
 const fixture = await signerSuite();
 
@@ -19,13 +19,13 @@ const MINEABLE = 'another transaction of the payout may still be mined';
 const ofBitcoin = { asset: 'BTC', amount: '10000', destination: recipients.bitcoin } as const;
 const ofSolana = { asset: 'SOL', destination: recipients.solana } as const;
 
-async function signed(chain: Chain, order: AskedFor): Promise<string> {
+async function signed(chain: Chain, order: OrderOfPayouts): Promise<string> {
   const reply = await fixture.sign(chain, [order]);
   expect(reply.refused).toBeNull();
   return readSignature(reply.signed[0]).txHash;
 }
 
-async function refused(chain: Chain, order: AskedFor) {
+async function refused(chain: Chain, order: OrderOfPayouts) {
   const before = await fixture.rows();
   const reply = await fixture.sign(chain, [order]);
   expect(reply.signed).toEqual([]);

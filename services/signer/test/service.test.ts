@@ -17,7 +17,8 @@ import { runServiceMain } from '@quittance/testkit/service-main';
 import { z } from 'zod';
 import { configSchema } from '../src/config.ts';
 import { type SignerService, startSigner } from '../src/service.ts';
-import { aTransfer, OTHER_SEED, SEED, signerSuite } from './signer-fixture.ts';
+import { signerSuite } from './signer-fixture.ts';
+import { aTransfer, OTHER_SEED, SEED } from './signer-orders.ts';
 
 /** The service as it is started, with a ledger on the same NATS. */
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readSignature } from '@quittance/chains/signing';
-import { type AskedFor, aSweep, aTransfer, bumped, others, signerSuite } from './signer-fixture.ts';
+import { signerSuite } from './signer-fixture.ts';
+import { aSweep, aTransfer, bumped, type OrderOfPayouts, others } from './signer-orders.ts';
 
 const fixture = await signerSuite();
 const nothing = { signatures: 0 };
@@ -26,7 +27,7 @@ describe('an order', () => {
 
   it('is the same when its names come in another order', async () => {
     const { order, payouts } = aTransfer(fixture.hold('1'));
-    const turned = Object.fromEntries(Object.entries(order).toReversed()) as AskedFor['order'];
+    const turned = Object.fromEntries(Object.entries(order).toReversed()) as OrderOfPayouts['order'];
     const first = await fixture.sign('ethereum', [{ order, payouts }]);
     expect(await fixture.sign('ethereum', [{ order: turned, payouts }])).toEqual(first);
     expect(await signatures()).toBe(1);
@@ -122,7 +123,7 @@ describe('nothing is signed', () => {
     expect(fixture.lines).toMatchObject([{ level: 'error', msg: 'an order is not signed', because }]);
   });
 
-  it.each<[string, (order: AskedFor) => AskedFor]>([
+  it.each<[string, (order: OrderOfPayouts) => OrderOfPayouts]>([
     ['for nobody', ({ order }) => ({ order, payouts: [] })],
     ['for two payouts with one recipient', ({ order }) => ({ order, payouts: ['1', '2'] })],
   ])('that pays somebody %s', async (_what, change) => {

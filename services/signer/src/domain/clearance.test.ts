@@ -4,10 +4,10 @@ import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import {
   clear,
+  type DescribedHold,
   type Evidence,
-  type Hold,
   mismatch,
-  type Payment,
+  type OrderedPayment,
   unanswered,
   unreconciled,
 } from './clearance.ts';
@@ -17,11 +17,11 @@ import { needsOperator, refusalFor, refusalOf } from './refusal.ts';
 const now = new Date('2026-06-01T12:00:00Z');
 const minutesAgo = (minutes: number) => new Date(now.getTime() - minutes * 60_000);
 
-const payment = (given: Partial<Payment> = {}): Payment => ({
+const payment = (given: Partial<OrderedPayment> = {}): OrderedPayment => ({
   ...{ payout: '1', asset: 'ETH', amount: units(100n), to: '0x1' },
   ...given,
 });
-const hold = (given: Partial<Hold> = {}): Hold => ({
+const hold = (given: Partial<DescribedHold> = {}): DescribedHold => ({
   account: 'acc_1',
   asset: 'ETH',
   amount: units(100n),
@@ -39,7 +39,7 @@ const evidence = (given: Partial<Evidence> = {}): Evidence => ({
   limits: {},
   ...given,
 });
-const refusedFor = (one: Payment, given: Partial<Evidence> = {}) =>
+const refusedFor = (one: OrderedPayment, given: Partial<Evidence> = {}) =>
   clear([one], evidence(given), () => noSums).refused.get(one.payout);
 
 it('a payout that is held as it is asked for is cleared, for the account of its hold', () => {
@@ -49,7 +49,7 @@ it('a payout that is held as it is asked for is cleared, for the account of its 
   });
 });
 
-it.each<[string, Payment, Partial<Hold> | undefined]>([
+it.each<[string, OrderedPayment, Partial<DescribedHold> | undefined]>([
   ['noHold', payment(), undefined],
   ['holdEnded', payment(), { isPlaced: false }],
   ['asset', payment({ asset: 'ETH_BASE' }), {}],

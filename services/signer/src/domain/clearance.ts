@@ -1,16 +1,16 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
-import { exceededLimit, type Limits, noSums, type Sums } from './limits.ts';
+import { exceededLimit, noSums, type SigningLimits, type Sums } from './limits.ts';
 import type { ReasonName } from './refusal.ts';
 
 /** What an order pays for one payout. `to`: canonical. */
-export type Payment = { payout: string; asset: AssetSymbol; amount: Units; to: string };
+export type OrderedPayment = { payout: string; asset: AssetSymbol; amount: Units; to: string };
 
 /** What a payout was cleared as, or is held as. `destination`: canonical, null of a hold that has none. */
 export type Claim = { asset: AssetSymbol; amount: Units; destination: string | null };
 
 /** A payout as the ledger has it. */
-export type Hold = Claim & {
+export type DescribedHold = Claim & {
   account: string;
   isPlaced: boolean;
   /** What the account's balance has beside its holds, and what deposits have brought to it since the last reconciliation. */
@@ -24,15 +24,15 @@ export type Reconciliation = { passedAt: Date | null; isHalted: boolean };
 /** What is known to clear payouts by. Undefined is what nobody has answered. */
 export type Evidence = {
   now: Date;
-  holds: ReadonlyMap<string, Hold> | undefined;
+  holds: ReadonlyMap<string, DescribedHold> | undefined;
   /** 0: the auditor is not asked. */
   reconciledWithinMs: number;
   reconciliations: ReadonlyMap<AssetSymbol, Reconciliation> | undefined;
-  limits: Limits;
+  limits: SigningLimits;
 };
 
 /** Why a payment is not the one that its payout is for; undefined when it is. */
-export function mismatch({ asset, amount, to }: Payment, claim: Claim): ReasonName | undefined {
+export function mismatch({ asset, amount, to }: OrderedPayment, claim: Claim): ReasonName | undefined {
   if (asset !== claim.asset) return 'asset';
   if (amount !== claim.amount) return 'amount';
   return to === claim.destination ? undefined : 'destination';
@@ -43,7 +43,7 @@ export function mismatch({ asset, amount, to }: Payment, claim: Claim): ReasonNa
  * deposits since then waits for the next reconciliation: it has compared them with the chain.
  */
 export function unreconciled(
-  { available, depositedSince }: Pick<Hold, 'available' | 'depositedSince'>,
+  { available, depositedSince }: Pick<DescribedHold, 'available' | 'depositedSince'>,
   reconciliation: Reconciliation | undefined,
   { now, reconciledWithinMs }: Pick<Evidence, 'now' | 'reconciledWithinMs'>,
 ): ReasonName | undefined {
@@ -55,7 +55,7 @@ export function unreconciled(
   return available < depositedSince ? 'youngDeposits' : undefined;
 }
 
-export type Cleared = { payment: Payment; account: string };
+export type Cleared = { payment: OrderedPayment; account: string };
 
 /** Who has cleared how much of an asset: `sumsOf` answers what was cleared before this order. */
 export type SumsOf = (asset: AssetSymbol, account: string) => Sums;
@@ -71,7 +71,7 @@ export function unanswered(evidence: Evidence): 'ledger' | 'auditor' | undefined
  * are cleared, and why each other one is not.
  */
 export function clear(
-  payments: readonly Payment[],
+  payments: readonly OrderedPayment[],
   evidence: Evidence,
   sumsOf: SumsOf,
 ): { cleared: Cleared[]; refused: Map<string, ReasonName> } {
@@ -93,7 +93,11 @@ export function clear(
   return { cleared, refused };
 }
 
-function problemOf(payment: Payment, hold: Hold | undefined, evidence: Evidence): ReasonName | undefined {
+function problemOf(
+  payment: OrderedPayment,
+  hold: DescribedHold | undefined,
+  evidence: Evidence,
+): ReasonName | undefined {
   if (hold === undefined) return 'noHold';
   if (!hold.isPlaced) return 'holdEnded';
   return (

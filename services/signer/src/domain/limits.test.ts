@@ -2,10 +2,18 @@ import { expect, it } from '@jest/globals';
 import { type Units, units } from '@quittance/shared/money';
 import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
-import { type AssetLimits, exceededLimit, exceedsFees, noSums, payoutLimits, type Sums } from './limits.ts';
+import {
+  type AssetSigningLimits,
+  exceededLimit,
+  exceedsFees,
+  noSums,
+  payoutLimits,
+  type Sums,
+} from './limits.ts';
 
 const sums = (given: { [S in keyof Sums]?: bigint }): Sums => ({ ...noSums, ...given }) as Sums;
-const limits = (given: { [L in keyof AssetLimits]?: bigint }): AssetLimits => given as AssetLimits;
+const limits = (given: { [L in keyof AssetSigningLimits]?: bigint }): AssetSigningLimits =>
+  given as AssetSigningLimits;
 
 it.each([
   ['per_payout', {}, 100n],
@@ -49,6 +57,6 @@ it('what is within the limits stays so with less before it, and with higher limi
       );
       expect(exceededLimit(of, paid, less as Sums)).toBeUndefined();
       const higher = Object.fromEntries(Object.entries(of).map(([name, limit]) => [name, limit + more]));
-      expect(exceededLimit(higher as AssetLimits, paid, before)).toBeUndefined();
+      expect(exceededLimit(higher as AssetSigningLimits, paid, before)).toBeUndefined();
     }),
   ));

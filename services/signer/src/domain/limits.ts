@@ -4,11 +4,11 @@ import type { Units } from '@quittance/shared/money';
 export const payoutLimits = ['per_payout', 'per_account_24h', 'per_hour', 'per_24h'] as const;
 export type PayoutLimit = (typeof payoutLimits)[number];
 export const limitNames = [...payoutLimits, 'fees_per_24h'] as const;
-export type LimitName = (typeof limitNames)[number];
+export type SigningLimit = (typeof limitNames)[number];
 
 /** The most of an asset that may be signed for. What has no limit is left out. */
-export type AssetLimits = { readonly [L in LimitName]?: Units | undefined };
-export type Limits = { readonly [A in AssetSymbol]?: AssetLimits | undefined };
+export type AssetSigningLimits = { readonly [L in SigningLimit]?: Units | undefined };
+export type SigningLimits = { readonly [A in AssetSymbol]?: AssetSigningLimits | undefined };
 
 /** What was cleared before, of the asset of a payout. */
 export type Sums = { ofAccount24h: Units; ofHour: Units; of24h: Units };
@@ -16,7 +16,11 @@ export type Sums = { ofAccount24h: Units; ofHour: Units; of24h: Units };
 export const noSums = { ofAccount24h: 0n, ofHour: 0n, of24h: 0n } as Sums;
 
 /** The limit that a payout would exceed beside what was cleared before it; undefined when none. What equals a limit is within it. */
-export function exceededLimit(limits: AssetLimits, amount: Units, sums: Sums): PayoutLimit | undefined {
+export function exceededLimit(
+  limits: AssetSigningLimits,
+  amount: Units,
+  sums: Sums,
+): PayoutLimit | undefined {
   const totals: Record<PayoutLimit, bigint> = {
     per_payout: amount,
     per_account_24h: sums.ofAccount24h + amount,
@@ -27,5 +31,8 @@ export function exceededLimit(limits: AssetLimits, amount: Units, sums: Sums): P
 }
 
 /** Whether the most that a transaction can cost exceeds the limit beside what those of the last 24 hours could. */
-export const exceedsFees = ({ fees_per_24h: limit }: AssetLimits, maxCost: Units, before: Units): boolean =>
-  limit !== undefined && before + maxCost > limit;
+export const exceedsFees = (
+  { fees_per_24h: limit }: AssetSigningLimits,
+  maxCost: Units,
+  before: Units,
+): boolean => limit !== undefined && before + maxCost > limit;

@@ -1,7 +1,7 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Trx } from '@quittance/shared/db';
 import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
-import { type Cleared, clear, mismatch, type Payment, unanswered } from '../domain/clearance.ts';
+import { type Cleared, clear, mismatch, type OrderedPayment, unanswered } from '../domain/clearance.ts';
 import { type Exclusive, excludes } from '../domain/exclusion.ts';
 import { noSums, type Sums } from '../domain/limits.ts';
 import { type ReasonName, type Refusal, refusalFor, refusalOf } from '../domain/refusal.ts';
@@ -9,7 +9,7 @@ import type { SignerChain } from '../ports.ts';
 import { type AskedOrder, exclusiveOf } from '../read-order.ts';
 import { type ClearedPayout, clearedPayouts, clearedSums } from '../store/cleared-payouts.ts';
 import { type EarlierSignature, earlierSignatures } from '../store/signatures.ts';
-import type { Gathered } from './gather-evidence.ts';
+import type { Collected } from './collect-evidence.ts';
 
 /**
  * Whether the payouts of a new order may be paid by it: those that were signed for before when it excludes every earlier
@@ -19,13 +19,13 @@ export async function clearOrder(
   trx: Trx,
   on: SignerChain,
   asked: AskedOrder,
-  gathered: Gathered,
+  collected: Collected,
 ): Promise<Result<Cleared[], Refusal>> {
   const { payments, payouts } = asked;
   if (payments === undefined) return refuse(refusalOf('recipients'));
   if (payments.length === 0) return ok([]);
   // Without it nobody could ever tell that this transaction is over.
-  if (on.kind === 'solana' && gathered.solana === undefined) return refuse(refusalOf('nodes'));
+  if (on.kind === 'solana' && collected.solana === undefined) return refuse(refusalOf('nodes'));
   const before = await clearedPayouts(trx, payouts);
   const earlier = await earlierSignatures(trx, payouts);
   const refused = new Map<string, ReasonName>([
@@ -33,14 +33,14 @@ export async function clearOrder(
     ...stillMineable(earlier, exclusiveOf(on, asked)),
   ]);
   const fresh = payments.filter(({ payout }) => !before.has(payout));
-  const silent = fresh.length === 0 ? undefined : unanswered(gathered);
+  const silent = fresh.length === 0 ? undefined : unanswered(collected);
   if (silent !== undefined) return refuse(refusalOf(silent));
-  const cleared = clear(fresh, gathered, await sumsFor(trx, fresh, gathered));
+  const cleared = clear(fresh, collected, await sumsFor(trx, fresh, collected));
   const refusal = refusalFor(new Map([...refused, ...cleared.refused]));
   return refusal === undefined ? ok(cleared.cleared) : refuse(refusal);
 }
 
-const changedPayments = (payments: readonly Payment[], before: ReadonlyMap<string, ClearedPayout>) =>
+const changedPayments = (payments: readonly OrderedPayment[], before: ReadonlyMap<string, ClearedPayout>) =>
   payments.flatMap((payment): [string, ReasonName][] => {
     const known = before.get(payment.payout);
     const problem = known && mismatch(payment, known);
@@ -73,8 +73,8 @@ function exclusiveOfEarlier(rows: readonly EarlierSignature[]): Exclusive {
 /** What was cleared before, of the assets and accounts of these payouts. */
 async function sumsFor(
   trx: Trx,
-  payments: readonly Payment[],
-  { holds, now }: Gathered,
+  payments: readonly OrderedPayment[],
+  { holds, now }: Collected,
 ): Promise<(asset: AssetSymbol, account: string) => Sums> {
   const accounts = [...new Set(payments.flatMap(({ payout }) => holds?.get(payout)?.account ?? []))];
   const ofAsset = new Map<AssetSymbol, (account: string) => Sums>();

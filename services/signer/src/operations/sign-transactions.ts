@@ -20,7 +20,7 @@ import {
 } from '../store/signatures.ts';
 import { insertWalletOnce } from '../store/wallets.ts';
 import { clearOrder } from './clear-order.ts';
-import { type Gathered, gatherEvidence } from './gather-evidence.ts';
+import { type Collected, collectEvidence } from './collect-evidence.ts';
 import { assertSameSeed } from './seed-mismatch.ts';
 
 type Request = RequestOf<'transactions.sign'>;
@@ -43,10 +43,10 @@ export async function signTransactions(
   const read = asked.filter((one) => one !== undefined);
   const known = await knownHashes(db, on.chain, digestsOf(read));
   const fresh = request.only_known ? [] : read.filter(({ digest }) => !known.has(digest));
-  const gathered = await gatherEvidence(ports, on, fresh);
+  const collected = await collectEvidence(ports, on, fresh);
   const outcome = await db.transaction(async (trx) => {
     await lockSignatures(trx, on.chain);
-    const done = await signInOrder(ports, trx, on, { asked, gathered, onlyKnown: request.only_known });
+    const done = await signInOrder(ports, trx, on, { asked, collected, onlyKnown: request.only_known });
     failpoint('signer.recording');
     return done;
   });
@@ -68,13 +68,13 @@ const viewOf = ({ because, payouts, foreign, againAfterMs }: Refusal) => ({
   again_after_ms: againAfterMs,
 });
 
-type Given = { asked: readonly (AskedOrder | undefined)[]; gathered: Gathered; onlyKnown: boolean };
+type Given = { asked: readonly (AskedOrder | undefined)[]; collected: Collected; onlyKnown: boolean };
 
 async function signInOrder(
   ports: Ports,
   trx: Trx,
   on: SignerChain,
-  { asked, gathered, onlyKnown }: Given,
+  { asked, collected, onlyKnown }: Given,
 ): Promise<Outcome> {
   await assertSameSeed(trx, on);
   const signed: Signed[] = [];
@@ -88,7 +88,7 @@ async function signInOrder(
           ? ok(await signAgain(on, order, hash))
           : onlyKnown
             ? refuse(refusalOf('unknown'))
-            : await signFirst(ports, trx, on, order, gathered);
+            : await signFirst(ports, trx, on, order, collected);
     if (!done.ok) return { signed, refused: { order, refusal: done.refusal } };
     invariant(order !== undefined, 'what is signed was read');
     known.set(order.digest, done.value.txHash);
@@ -109,26 +109,26 @@ async function signFirst(
   trx: Trx,
   on: SignerChain,
   asked: AskedOrder,
-  gathered: Gathered,
+  collected: Collected,
 ): Promise<Result<Signature, Refusal>> {
   const { order, terms, digest, payouts, inputs, nonce, validToHeight } = asked;
   const { chain } = on;
-  const at = gathered.now;
+  const at = collected.now;
   const foreign = foreignParts(on.kind, on.signer, order);
   if (foreign.length > 0) return refuse(refusalOf('foreign', foreign));
   const contradicted = contradictedInputs(inputs, await spentInputs(trx, inputs.map(outpointOf)));
   if (contradicted.length > 0) return refuse(refusalOf('inputs'));
-  const clearance = await clearOrder(trx, on, asked, gathered);
+  const clearance = await clearOrder(trx, on, asked, collected);
   if (!clearance.ok) return clearance;
 
   const signature = await signed(ports, on, order);
   if (signature === undefined) return refuse(refusalOf('malformed'));
   const { txHash, maxCost } = signature;
-  const limits = gathered.limits[nativeAsset[chain]] ?? {};
+  const limits = collected.limits[nativeAsset[chain]] ?? {};
   const before = await costsSince(trx, chain, new Date(at.getTime() - DAY_MS));
   if (exceedsFees(limits, maxCost, before)) return refuse(refusalOf('fees_per_24h'));
 
-  const { solana } = gathered;
+  const { solana } = collected;
   const validity =
     solana === undefined || validToHeight === undefined
       ? undefined

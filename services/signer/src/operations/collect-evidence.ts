@@ -1,7 +1,7 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { reason } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
-import type { Evidence, Hold, Payment, Reconciliation } from '../domain/clearance.ts';
+import type { DescribedHold, Evidence, OrderedPayment, Reconciliation } from '../domain/clearance.ts';
 import type { Ports, SignerChain, SolanaNodes } from '../ports.ts';
 import type { AskedOrder } from '../read-order.ts';
 import { clearedPayouts } from '../store/cleared-payouts.ts';
@@ -11,7 +11,7 @@ import { earlierSignatures, noteNonInclusion } from '../store/signatures.ts';
 export type SolanaNow = { finalSlot: number; validToHeight: number } | undefined;
 
 /** What other services and nodes know of orders that are asked for the first time. */
-export type Gathered = Evidence & { solana: SolanaNow };
+export type Collected = Evidence & { solana: SolanaNow };
 
 /** Proofs take this long at most: the request has to be answered in time. Those that are missing are given the next time. */
 const PROOFS_WITHIN_MS = 6_000;
@@ -20,11 +20,11 @@ const PROOFS_WITHIN_MS = 6_000;
  * Asks the ledger, the auditor and the nodes for all that the new orders of a request depend on, before the transaction that
  * decides: none of it is asked while that holds its lock.
  */
-export async function gatherEvidence(
+export async function collectEvidence(
   ports: Ports,
   on: SignerChain,
   orders: readonly AskedOrder[],
-): Promise<Gathered> {
+): Promise<Collected> {
   const { db, clock, settings } = ports;
   const payments = orders.flatMap(({ payments: paid = [] }) => paid);
   const known = await clearedPayouts(db, [...new Set(payments.map(({ payout }) => payout))]);
@@ -55,9 +55,9 @@ async function askAuditor({
 
 async function askLedger(
   { bus, throttledLog }: Pick<Ports, 'bus' | 'throttledLog'>,
-  payments: readonly Payment[],
+  payments: readonly OrderedPayment[],
   reconciliations: ReadonlyMap<AssetSymbol, Reconciliation> | undefined,
-): Promise<Map<string, Hold> | undefined> {
+): Promise<Map<string, DescribedHold> | undefined> {
   const asked = await bus.ask('holds.describe', {
     holds: payments.map(({ payout, asset }) => ({
       payout_id: payout,
@@ -88,7 +88,7 @@ async function askLedger(
 async function askNodes(
   ports: Ports,
   { chain, kind, nodes }: SignerChain,
-  payments: readonly Payment[],
+  payments: readonly OrderedPayment[],
 ): Promise<SolanaNow> {
   if (kind !== 'solana' || nodes === undefined || payments.length === 0) return undefined;
   const { throttledLog } = ports;
@@ -112,7 +112,7 @@ async function askNodes(
 async function prove(
   { db, clock, logger }: Pick<Ports, 'db' | 'clock' | 'logger'>,
   nodes: SolanaNodes,
-  payments: readonly Payment[],
+  payments: readonly OrderedPayment[],
 ): Promise<void> {
   const earlier = await earlierSignatures(
     db,
