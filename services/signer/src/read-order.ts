@@ -66,7 +66,7 @@ function orderOf(on: SignerChain, wire: unknown): SigningOrder | undefined {
   } catch {
     return undefined;
   }
-  // Of another chain, or a token that is not configured, which would be signed for as if it were the native asset.
+  // Of another chain, or a token that is not configured: nobody is asked for it.
   return 'asset' in order && !on.assets.includes(order.asset) ? undefined : order;
 }
 

@@ -151,11 +151,11 @@ describe('nothing is signed', () => {
     expect(refused).toMatchObject({ because: 'the order is none of this chain' });
   });
 
-  // Where the token's contract is not known, its transfer would move as many of the smallest units of the native asset.
   it('of a token that is not configured', async () => {
     const payout = fixture.hold('1', { asset: 'USDC_BASE' });
     const { refused } = await fixture.sign('base', [aTransfer(payout, { asset: 'USDC_BASE' })]);
     expect(refused).toMatchObject({ because: 'the order is none of this chain' });
+    expect(fixture.around.asked).toEqual([]);
   });
 
   it('that the code of the chain cannot sign, and those before it are', async () => {
