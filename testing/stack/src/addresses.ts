@@ -6,8 +6,8 @@ const WITHIN_MS = 30_000;
 const ASK_EVERY_MS = 50;
 
 /**
- * Waits until invoices have been handed their first Solana addresses, which only the signer can derive, and the signer has
- * said that it has the keys of the others: both have just been started. Until then an invoice is answered with 503.
+ * Waits until invoices have been handed their first Solana addresses, which only the signer can derive, and the signer
+ * has said that it has the keys of the others: both have just been started. Until then an invoice is answered with 503.
  * @param settings those of invoices
  */
 export async function untilAddresses(

@@ -35,11 +35,11 @@ export function chainContainerSettings(
   const addresses = { ETHEREUM_XPUB: evm.accountXpub };
   const hotWallets = { ETHEREUM_HOT_ADDRESS: evm.hotAddress };
   if (!bitcoin) return { node: ethereum, addresses, hotWallets, assets: ['ETH', 'USDC_ERC20'] };
-  const onBitcoin = openBitcoinWallet(BITCOIN_NETWORK, seed);
+  const { accountXpub, hotAddress } = openBitcoinWallet(BITCOIN_NETWORK, seed);
   return {
     node: { BITCOIN_RPC_URL: bitcoinUrl(seed, host, BITCOIN_PORT), BITCOIN_NETWORK, ...ethereum },
-    addresses: { BITCOIN_XPUB: onBitcoin.accountXpub, ...addresses },
-    hotWallets: { BITCOIN_HOT_ADDRESS: onBitcoin.hotAddress, ...hotWallets },
+    addresses: { BITCOIN_XPUB: accountXpub, ...addresses },
+    hotWallets: { BITCOIN_HOT_ADDRESS: hotAddress, ...hotWallets },
     assets: ['BTC', 'ETH', 'USDC_ERC20'],
   };
 }

@@ -23,8 +23,8 @@ export type Surroundings = {
 export type Settings = Record<string, string>;
 
 /**
- * What operators set of a chain: `node` for all who ask its node, `addresses` for who gives out addresses, `hotWallets` for who
- * pays from them.
+ * What operators set of a chain: `node` for all who ask its node, `addresses` for who gives out addresses, `hotWallets` for
+ * who pays from them.
  */
 export type ChainSettings = {
   node: Settings;
