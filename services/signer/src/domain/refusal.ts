@@ -20,7 +20,7 @@ const SHORT_MS = 1_000;
 
 /** Every reason for which an order is refused. */
 export const reasons = {
-  unknown: { because: 'not signed before', againAfterMs: LONG_MS },
+  unknown: { because: 'not signed before', againAfterMs: SOON_MS },
   malformed: { because: 'the order is none of this chain', againAfterMs: LONG_MS },
   foreign: { because: 'it is for keys of another wallet', againAfterMs: LONG_MS },
   recipients: { because: 'its payouts are not its recipients', againAfterMs: LONG_MS },
@@ -48,6 +48,9 @@ export const reasons = {
 } as const satisfies Record<string, Reason>;
 
 export type ReasonName = keyof typeof reasons;
+
+/** Whether waiting mends nothing: the order is wrong, or a limit is too low. */
+export const needsOperator = ({ againAfterMs }: Refusal): boolean => againAfterMs >= LONG_MS;
 
 /** Refuses an order as a whole. */
 export const refusalOf = (name: ReasonName, foreign: readonly string[] = []): Refusal => ({

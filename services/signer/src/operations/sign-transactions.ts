@@ -7,7 +7,7 @@ import { reason } from '@quittance/shared/logger';
 import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
 import { contradictedInputs, validUntil } from '../domain/exclusion.ts';
 import { exceedsFees } from '../domain/limits.ts';
-import { type Refusal, refusalOf } from '../domain/refusal.ts';
+import { needsOperator, type Refusal, refusalOf } from '../domain/refusal.ts';
 import type { Ports, SignerChain } from '../ports.ts';
 import { type AskedOrder, readAsked } from '../read-order.ts';
 import { DAY_MS, insertClearedPayouts } from '../store/cleared-payouts.ts';
@@ -180,5 +180,10 @@ function report(
     payouts: payouts.length > 0 ? payouts : order?.payouts,
     foreign,
   };
-  throttledLog.log('warn', `refused.${chain}.${because}`, fields, 'an order is not signed');
+  throttledLog.log(
+    needsOperator(refusal) ? 'error' : 'warn',
+    `refused.${chain}.${because}`,
+    fields,
+    'an order is not signed',
+  );
 }
