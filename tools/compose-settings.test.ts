@@ -7,11 +7,12 @@ import { configSchema as gateway } from '../services/gateway/src/config.ts';
 import { configSchema as invoices } from '../services/invoices/src/config.ts';
 import { configSchema as ledger } from '../services/ledger/src/config.ts';
 import { configSchema as payouts } from '../services/payouts/src/config.ts';
+import { configSchema as signer } from '../services/signer/src/config.ts';
 import { configSchema as webhooks } from '../services/webhooks/src/config.ts';
 
 /** A setting that docker-compose.yml does not hand on has no effect, and nobody is told. */
 
-const schemas: Record<Service, z.ZodType> = { auditor, gateway, invoices, ledger, payouts, webhooks };
+const schemas: Record<Service, z.ZodType> = { auditor, gateway, invoices, ledger, payouts, signer, webhooks };
 /** For tests; for chains that are thrown away; and for development's. */
 const NOT_FOR_COMPOSE = /^CRASH_AT$|^SOLANA_BEGAN$|_QUIET_MS$/;
 /** Public keys are for who gives out addresses, those of the hot wallets for who pays from them. */

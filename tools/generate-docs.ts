@@ -12,6 +12,7 @@ import { ANY_TOKEN, scopeOfOperation, scopes } from '../services/gateway/src/dom
 import { configSchema as invoices } from '../services/invoices/src/config.ts';
 import { configSchema as ledger } from '../services/ledger/src/config.ts';
 import { configSchema as payouts } from '../services/payouts/src/config.ts';
+import { configSchema as signer } from '../services/signer/src/config.ts';
 import { configSchema as webhooks } from '../services/webhooks/src/config.ts';
 import { eventDescriptions } from '../services/webhooks/src/domain/event-types.ts';
 import { clientTypes } from './client-types.ts';
@@ -39,7 +40,7 @@ export const wholeFiles: Readonly<Record<string, () => string | Promise<string>>
   'packages/client/src/api-types.ts': () => clientTypes(documentText()),
 };
 
-const schemas = { gateway, invoices, payouts, ledger, webhooks, auditor } satisfies Record<
+const schemas = { gateway, invoices, payouts, ledger, webhooks, signer, auditor } satisfies Record<
   Service,
   z.ZodType
 >;

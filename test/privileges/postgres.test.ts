@@ -96,6 +96,15 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     unresolved: 'iu',
     write_offs: 'iu',
   },
+  signer: {
+    ...everywhere,
+    cleared_payouts: 'i',
+    non_inclusions: 'i',
+    signatures: 'i',
+    signed_payouts: 'i',
+    spent_outpoints: 'i',
+    wallets: 'i',
+  },
   webhooks: {
     ...everywhere,
     accounts: 'iu',

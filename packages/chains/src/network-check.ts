@@ -43,7 +43,7 @@ export function networkCheck({ chain, check }: Pick<ChainReader, 'chain' | 'chec
  */
 export async function refuseWrongNetworks(
   service: string,
-  checks: ReadonlyMap<Chain, NetworkCheck>,
+  checks: ReadonlyMap<Chain, Pick<NetworkCheck, 'check'>>,
   logger: Logger,
 ): Promise<void> {
   const problems = await Promise.all(

@@ -64,7 +64,7 @@ const recipient = { asset, to: z.string(), amount };
 
 const fees = z.object({ maxFeePerGas: integer, maxPriorityFeePerGas: integer });
 const gas = { nonce: count, gas: integer, fees };
-const hexAddress = z.templateLiteral(['0x', z.string().regex(/^[0-9a-fA-F]{40}$/)]);
+const hexAddress = z.templateLiteral(['0x', z.string()]);
 const domain = z.object({
   name: z.string(),
   version: z.string(),
@@ -82,7 +82,7 @@ const forms: { readonly [K in ChainKind]: z.ZodType<SigningOrder<K>> } = {
     hot,
     utxos: z.array(
       z.object({
-        outpoint: z.string().regex(/^[0-9a-f]{64}:\d{1,10}$/),
+        outpoint: z.string().regex(/^[^:]+:\d{1,10}$/),
         branch: z.enum(branches),
         index: count,
         amount,

@@ -167,7 +167,15 @@ export const events = {
 } as const satisfies Record<string, { from: Service; to: readonly Service[]; payload: z.ZodType }>;
 
 /** The auditor comes last: it is given the right to read tables that the others' migrations make. */
-export const services = ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks', 'signer', 'auditor'] as const;
+export const services = [
+  'gateway',
+  'invoices',
+  'payouts',
+  'ledger',
+  'webhooks',
+  'signer',
+  'auditor',
+] as const;
 export type Service = (typeof services)[number];
 
 export type EventKind = keyof typeof events;

@@ -22,9 +22,9 @@ const DRAIN_MS = 8_000;
 
 type Settings = z.infer<z.ZodObject<typeof serviceSettings>>;
 
-/** The settings that every service has. Without NATS_URL a service sends and receives no events. */
-export type ServiceConfig = Pick<Settings, 'HOST' | 'PORT' | 'LOG_LEVEL' | 'DATABASE_URL' | 'DATABASE_POOL'> &
-  Partial<Pick<Settings, 'NATS_URL' | 'PUBLIC_URL'>>;
+/** The settings that services have. Without NATS_URL a service sends and receives no events, without HOST and PORT it serves no HTTP. */
+export type ServiceConfig = Pick<Settings, 'LOG_LEVEL' | 'DATABASE_URL' | 'DATABASE_POOL'> &
+  Partial<Pick<Settings, 'HOST' | 'PORT' | 'NATS_URL' | 'PUBLIC_URL'>>;
 
 /** What every service's ports are made from. */
 export type BasePorts = {
@@ -53,7 +53,8 @@ export type MessengerSettings = { retryMs?: readonly number[] };
 /** What a service opens before anything is connected. */
 export type Opened<P> = {
   ports: P;
-  metrics: Metrics;
+  /** Shown over HTTP: a service without `http` has none. */
+  metrics?: Metrics;
   /** Stopped together with the workers: they use NATS. */
   watchers?: readonly Stoppable[];
   /** Closed last, together with the database: clients of nodes, of Redis, of other services. */
@@ -75,7 +76,8 @@ export type ServiceParts<S extends Service, P, W extends Stoppable | readonly St
   open: (base: BasePorts) => Opened<P>;
   /** Throws when waiting would mend nothing: a node of another network, say. */
   check?: (ports: P) => Promise<void>;
-  http: (ports: P, parts: ServiceHttpParts) => Express;
+  /** Without it the service listens nowhere. */
+  http?: (ports: P, parts: ServiceHttpParts) => Express;
   listenOptions?: (ports: P) => ListenOptions;
   /** `/metrics` on a port of its own, for a service that clients call directly. */
   metricsHttp?: (ports: P, parts: ServiceHttpParts) => { app: Express; port: number } | undefined;
@@ -97,6 +99,7 @@ export type ServiceParts<S extends Service, P, W extends Stoppable | readonly St
   leave?: (ports: P) => Promise<void>;
 };
 
+/** `port`: 0 of a service that listens nowhere. */
 export type RunningService<P> = Running & { ports: P; port: number; ready: Promise<void> };
 
 /**
@@ -104,7 +107,7 @@ export type RunningService<P> = Running & { ports: P; port: number; ready: Promi
  *
  * 1. `open`: the database's pool, clients and ports are made. Nothing is waited for.
  * 2. `check`: what waiting would not mend refuses the start.
- * 3. HTTP listens: `/healthz` is 200, `/readyz` is 503 and names what is waited for.
+ * 3. HTTP listens, if the service has any: `/healthz` is 200, `/readyz` is 503 and names what is waited for.
  * 4. The database answers and has all migrations; then `migrated`.
  * 5. NATS is connected; then `connected`.
  * 6. Commands are answered, workers run, events are sent and received.
@@ -151,7 +154,6 @@ export async function startService<
   const health = {
     logger,
     clock,
-    metrics,
     publicUrl: config.PUBLIC_URL,
     async waitsFor() {
       const lack = await check.lacks();
@@ -162,10 +164,16 @@ export async function startService<
 
   async function serve(): Promise<number> {
     await parts.check?.(ports);
-    const side = parts.metricsHttp?.(ports, health);
-    if (side !== undefined) servers.push(await listen(side.app, config.HOST, side.port));
-    const app = parts.http(ports, health);
-    const main = await listen(app, config.HOST, config.PORT, parts.listenOptions?.(ports));
+    if (parts.http === undefined) return 0;
+    const { HOST: host, PORT: asked } = config;
+    invariant(
+      host !== undefined && asked !== undefined && metrics !== undefined,
+      'a service that serves HTTP has an address and metrics',
+    );
+    const side = parts.metricsHttp?.(ports, { ...health, metrics });
+    if (side !== undefined) servers.push(await listen(side.app, host, side.port));
+    const app = parts.http(ports, { ...health, metrics });
+    const main = await listen(app, host, asked, parts.listenOptions?.(ports));
     servers.push(main);
     logger.info({ port: main.port }, `${name} listens`);
     return main.port;
@@ -220,7 +228,7 @@ export async function startService<
       });
     }
     await bus.close();
-    const closed = [metrics, ...connections, db].map(async (one) => one.close());
+    const closed = [metrics, ...connections, db].map(async (one) => one?.close());
     const failed = [...ended, ...(await Promise.allSettled(closed))].find((one) => one.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   }

@@ -33,6 +33,11 @@ const own: Record<Service, Record<string, string>> = {
   },
   ledger: { PRICES: 'file:/nowhere/prices.json' },
   webhooks: { WEBHOOK_SECRETS_KEY: 'w'.repeat(32) },
+  signer: {
+    WALLET_SEED: 'legal winner thank year wave sausage worth useful legal winner thank yellow',
+    ETHEREUM_RPC_URL: NOWHERE,
+    ETHEREUM_CHAIN_ID: '31337',
+  },
   auditor: {},
 };
 

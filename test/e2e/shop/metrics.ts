@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Service, services } from '@quittance/shared/events';
+import type { Service } from '@quittance/shared/events';
 import { formerMetrics } from '@quittance/shared/metrics';
+import { type ListeningService, listeningServices } from '@quittance/stack/ports';
 import { checkWebhook } from '@quittance/testkit/documented-answers';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Quittance } from '@quittance/testkit/quittance';
@@ -30,7 +31,7 @@ export const metricsCases = (stack: OnStack, metricsPort: () => number): void =>
     });
     afterAll(() => receiver?.close());
 
-    async function metricsOf(service: Service): Promise<string> {
+    async function metricsOf(service: ListeningService): Promise<string> {
       const port = service === 'gateway' ? metricsPort() : quittance.stack.ports[service];
       const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
       expect(answer.status).toBe(200);
@@ -79,8 +80,8 @@ export const metricsCases = (stack: OnStack, metricsPort: () => number): void =>
         await (await fetch(quittance.url + path, { headers: STRANGER })).text();
       }
 
-      const told = new Map<Service, string>();
-      for (const service of services) told.set(service, await metricsOf(service));
+      const told = new Map<ListeningService, string>();
+      for (const service of listeningServices) told.set(service, await metricsOf(service));
       const documented = documentedMetrics();
       for (const [service, text] of told) {
         const names = documented.filter((one) => one.services.includes(service)).map(({ name }) => name);

@@ -5,6 +5,7 @@ import { expect, test } from '@jest/globals';
 import { secretsInLogs } from '@quittance/reconciliation/secrets-in-logs';
 import { ADMIN } from '@quittance/shared/bus-permissions';
 import { type Service, services } from '@quittance/shared/events';
+import { listeningServices } from '@quittance/stack/ports';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Quittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
@@ -47,7 +48,8 @@ async function rowsOf({ db }: Quittance): Promise<string> {
 }
 
 async function metricsOf({ stack }: Quittance, gatewayPort: number): Promise<string> {
-  const ports = [...services.filter((one) => one !== 'gateway').map((one) => stack.ports[one]), gatewayPort];
+  const behind = listeningServices.filter((one) => one !== 'gateway');
+  const ports = [...behind.map((one) => stack.ports[one]), gatewayPort];
   const answers = ports.map(async (port) => await (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
   return (await Promise.all(answers)).join('\n');
 }

@@ -14,7 +14,7 @@ const SAID_LINES_KEPT = 20;
 
 /** The images there are, as the Dockerfile's SERVICE names them. */
 // biome-ignore format: one line
-export const imageNames = ['cli', 'sandbox', 'gateway', 'invoices', 'payouts', 'ledger', 'webhooks', 'auditor'] as const;
+export const imageNames = ['cli', 'sandbox', 'gateway', 'invoices', 'payouts', 'ledger', 'webhooks', 'signer', 'auditor'] as const;
 export type QuittanceImage = (typeof imageNames)[number];
 
 /** What the names of containers begin with that the suites start, so that what a run has left can be found. */

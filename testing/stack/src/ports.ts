@@ -1,4 +1,4 @@
-import type { Service } from '@quittance/shared/events';
+import { type Service, services } from '@quittance/shared/events';
 
 /** The sandbox's default; everything it starts listens within thirteen ports of it. */
 export const DEFAULT_PORT = 8400;
@@ -6,8 +6,12 @@ export const DEFAULT_PORT = 8400;
 /** How many ports a stack takes, from its first on. */
 export const PORTS = 13;
 
+/** The signer listens nowhere. */
+export type ListeningService = Exclude<Service, 'signer'>;
+export const listeningServices = services.filter((one): one is ListeningService => one !== 'signer');
+
 export type Ports = Record<
-  Service | 'postgres' | 'nats' | 'redis' | 'ethereum' | 'bitcoin' | 'solana' | 'solanaEvents',
+  ListeningService | 'postgres' | 'nats' | 'redis' | 'ethereum' | 'bitcoin' | 'solana' | 'solanaEvents',
   number
 >;
 

@@ -16,7 +16,8 @@ type ProcessOptions = { logDir: string } & Pick<EngineOptions, 'onUnexpectedExit
 
 export type ServiceOptions = ProcessOptions & {
   service: Service;
-  port: number;
+  /** Undefined of a service that listens nowhere: whoever needs it asks until it answers. */
+  port: number | undefined;
   env: Env;
 };
 
@@ -73,7 +74,7 @@ async function startMain(
     name,
     command: () => ({ file: process.execPath, args: [fileURLToPath(main)], env: env() }),
     ask: async () => {
-      for (const { port } of services) await askWhetherReady(port);
+      for (const { port } of services) if (port !== undefined) await askWhetherReady(port);
     },
     stopSignal: 'SIGTERM',
     log: (line) => logOf(line).write(`${line}\n`),

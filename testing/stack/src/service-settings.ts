@@ -2,7 +2,7 @@ import { isBusUser } from '@quittance/shared/bus-permissions';
 import type { Service } from '@quittance/shared/events';
 import { publicKeyOf } from '@quittance/shared/gateway-keys';
 import { serviceUrl } from '@quittance/shared/migrate';
-import type { Ports } from './ports.ts';
+import type { ListeningService, Ports } from './ports.ts';
 import type { Secrets } from './secrets.ts';
 
 export type Surroundings = {
@@ -36,18 +36,21 @@ export type ChainSettings = {
 /** The environment each service is started with: the same settings an operator gives it in production. */
 export function serviceSettings(around: Surroundings): Record<Service, Settings> {
   const { ports, secrets, chains } = around;
-  const common = (service: Service): Settings => ({
-    HOST: '127.0.0.1',
-    PORT: String(ports[service]),
+  const engines = (service: Service): Settings => ({
     DATABASE_URL: serviceUrl(around.adminUrl, service, secrets.databasePassword),
     ...(isBusUser(service) ? { NATS_URL: around.busUrl(service) } : {}),
+  });
+  const common = (service: ListeningService): Settings => ({
+    ...engines(service),
+    HOST: '127.0.0.1',
+    PORT: String(ports[service]),
     PUBLIC_URL: around.publicUrl,
   });
-  const behindGateway = (service: Service): Settings => ({
+  const behindGateway = (service: ListeningService): Settings => ({
     ...common(service),
     GATEWAY_PUBLIC_KEY: publicKeyOf(secrets.gatewayPrivateKey) ?? '',
   });
-  const at = (service: Service) => `http://127.0.0.1:${ports[service]}`;
+  const at = (service: ListeningService) => `http://127.0.0.1:${ports[service]}`;
   return {
     gateway: {
       ...common('gateway'),
@@ -66,7 +69,6 @@ export function serviceSettings(around: Surroundings): Record<Service, Settings>
       ...chains.node,
       ...chains.hotWallets,
       CLAIM_LINKS_SECRET: secrets.claimLinksSecret,
-      WALLET_SEED: secrets.walletSeed,
     },
     ledger: {
       ...behindGateway('ledger'),
@@ -80,6 +82,7 @@ export function serviceSettings(around: Surroundings): Record<Service, Settings>
       WEBHOOKS_SIGNING_KEY: secrets.webhooksSigningKey,
       ALLOW_INSECURE_ENDPOINTS: 'true',
     },
+    signer: { ...engines('signer'), ...chains.node, WALLET_SEED: secrets.walletSeed },
     auditor: { ...common('auditor'), ...chains.node, SOLANA_BEGAN: around.began.toISOString() },
   };
 }

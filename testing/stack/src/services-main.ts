@@ -12,6 +12,8 @@ import { configSchema as ledger } from '../../../services/ledger/src/config.ts';
 import { startLedger } from '../../../services/ledger/src/service.ts';
 import { configSchema as payouts } from '../../../services/payouts/src/config.ts';
 import { startPayouts } from '../../../services/payouts/src/service.ts';
+import { configSchema as signer } from '../../../services/signer/src/config.ts';
+import { startSigner } from '../../../services/signer/src/service.ts';
 import { configSchema as webhooks } from '../../../services/webhooks/src/config.ts';
 import { startWebhooks } from '../../../services/webhooks/src/service.ts';
 
@@ -28,6 +30,7 @@ const starts: Record<Service, (env: Env) => Promise<Running>> = {
   invoices: (env) => startInvoices(loadConfig('invoices', invoices, env)),
   ledger: (env) => startLedger(loadConfig('ledger', ledger, env)),
   payouts: (env) => startPayouts(loadConfig('payouts', payouts, env)),
+  signer: (env) => startSigner(loadConfig('signer', signer, env)),
   webhooks: (env) => startWebhooks(loadConfig('webhooks', webhooks, env)),
 };
 

@@ -196,11 +196,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     for (const service of services) Object.assign(settings[service], options.settings?.[service]);
     const settingsOf = (service: Service) => settings[service];
     const wanted = services.filter((service) => service !== 'auditor' || options.auditor === true);
+    const portOf = (service: Service) => (service === 'signer' ? undefined : ports[service]);
     const common = { logDir: join(dir, 'logs'), onUnexpectedExit };
     const optionsOf = (service: Service) => ({
       ...common,
       service,
-      port: ports[service],
+      port: portOf(service),
       env: settingsOf(service),
     });
     const runs = async (names: readonly Service[], starting: Promise<Engine>) => {
@@ -217,7 +218,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         : [runs(shared, parts.together({ ...common, together: shared.map(optionsOf) }))]),
     ]);
     await untilAddresses(adminUrl, settings.invoices);
-    say(`services are up: ${wanted.map((service) => `${service} ${ports[service]}`).join(', ')}`);
+    say(
+      `services are up: ${wanted.map((service) => `${service} ${portOf(service) ?? ''}`.trim()).join(', ')}`,
+    );
     return {
       url,
       ports,

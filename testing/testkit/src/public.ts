@@ -17,7 +17,7 @@ export type Asset =
   | 'USDC_POLYGON';
 
 /** Whose settings can be changed. */
-export type ServiceName = 'gateway' | 'invoices' | 'payouts' | 'ledger' | 'webhooks' | 'auditor';
+export type ServiceName = 'gateway' | 'invoices' | 'payouts' | 'ledger' | 'webhooks' | 'signer' | 'auditor';
 
 export type QuittanceOptions = {
   /**

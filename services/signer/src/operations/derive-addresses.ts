@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ReplyOf, RequestOf } from '@quittance/shared/commands';
 import { failpoint } from '@quittance/shared/failpoint';
-import type { Ports } from '../ports.ts';
-import { insertKnownHotWalletOnce, insertWalletOnce } from '../store/wallets.ts';
-import { seedMismatch } from './signing-pause.ts';
+import type { Ports, SignerChain } from '../ports.ts';
+import { insertWalletOnce } from '../store/wallets.ts';
+import { assertSameSeed } from './seed-mismatch.ts';
 
 /**
  * Derives deposit addresses, for a chain whose keys have no public derivation, or to compare them with `expected`.
@@ -16,17 +16,18 @@ export async function deriveAddresses(
 ): Promise<ReplyOf<'addresses.derive'>> {
   const on = chains.get(chain);
   if (on === undefined) throw new Error(`${chain} is not configured`);
-  const { sender } = on;
-  const mismatch = await seedMismatch({ db }, on);
-  if (mismatch !== undefined) throw new Error(mismatch);
-  const addresses = Array.from({ length: count }, (_, i) => sender.depositAddress(from + i));
+  await assertSameSeed(db, on);
+  const addresses = Array.from({ length: count }, (_, i) => depositAddress(on, from + i));
   // From the first address on, another seed is a mismatch. When the caller expects other addresses, our seed may be the
   // wrong one, so it is not recorded.
-  if (on.kind === 'solana') {
-    await db.transaction((trx) => insertWalletOnce(trx, chain, sender.hotAddress, 'hot', null));
-  } else if (isDeepStrictEqual(expected, addresses)) {
-    await insertKnownHotWalletOnce(db, chain, sender.hotAddress);
+  if (on.kind === 'solana' || isDeepStrictEqual(expected, addresses)) {
+    await insertWalletOnce(db, chain, on.signer.addresses.hotAddress);
   }
-  failpoint('payouts.addresses_derived');
+  failpoint('signer.addresses_derived');
   return { addresses };
 }
+
+const depositAddress = (on: SignerChain, index: number): string =>
+  on.kind === 'bitcoin'
+    ? on.signer.addresses.address('deposit', index)
+    : on.signer.addresses.depositAddress(index);

@@ -1,0 +1,184 @@
+import { foreignParts, type Signature, signOrder, toWire } from '@quittance/chains/signing';
+import { nativeAsset } from '@quittance/shared/assets';
+import type { ReplyOf, RequestOf } from '@quittance/shared/commands';
+import type { Trx } from '@quittance/shared/db';
+import { failpoint } from '@quittance/shared/failpoint';
+import { reason } from '@quittance/shared/logger';
+import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
+import { contradictedInputs, validUntil } from '../domain/exclusion.ts';
+import { exceedsFees } from '../domain/limits.ts';
+import { type Refusal, refusalOf } from '../domain/refusal.ts';
+import type { Ports, SignerChain } from '../ports.ts';
+import { type AskedOrder, readAsked } from '../read-order.ts';
+import { DAY_MS, insertClearedPayouts } from '../store/cleared-payouts.ts';
+import {
+  costsSince,
+  insertSignature,
+  knownHashes,
+  lockSignatures,
+  spentInputs,
+} from '../store/signatures.ts';
+import { insertWalletOnce } from '../store/wallets.ts';
+import { clearOrder } from './clear-order.ts';
+import { type Gathered, gatherEvidence } from './gather-evidence.ts';
+import { assertSameSeed } from './seed-mismatch.ts';
+
+type Request = RequestOf<'transactions.sign'>;
+/** What became of an order. `isNew`: it was signed for the first time. */
+type Signed = { asked: AskedOrder; signature: Signature; isNew: boolean };
+type Outcome = { signed: Signed[]; refused: { order: AskedOrder | undefined; refusal: Refusal } | null };
+
+/**
+ * Signs orders up to the first that is refused. What is signed is committed here before anybody is given it: whoever asks again
+ * gets the same bytes. Throws, so that the command gets no reply, when the chain is not configured, and on a seed mismatch.
+ */
+export async function signTransactions(
+  ports: Ports,
+  request: Request,
+): Promise<ReplyOf<'transactions.sign'>> {
+  const { db, chains } = ports;
+  const on = chains.get(request.chain);
+  if (on === undefined) throw new Error(`${request.chain} is not configured`);
+  const asked = request.orders.map((one) => readAsked(on, one));
+  const read = asked.filter((one) => one !== undefined);
+  const known = await knownHashes(db, on.chain, digestsOf(read));
+  const fresh = request.only_known ? [] : read.filter(({ digest }) => !known.has(digest));
+  const gathered = await gatherEvidence(ports, on, fresh);
+  const outcome = await db.transaction(async (trx) => {
+    await lockSignatures(trx, on.chain);
+    const done = await signInOrder(ports, trx, on, { asked, gathered, onlyKnown: request.only_known });
+    failpoint('signer.recording');
+    return done;
+  });
+  failpoint('signer.recorded');
+  report(ports, on, outcome);
+  const { signed, refused } = outcome;
+  return {
+    signed: signed.map(({ signature }) => toWire(signature)),
+    refused: refused && viewOf(refused.refusal),
+  };
+}
+
+const digestsOf = (orders: readonly AskedOrder[]) => orders.map(({ digest }) => digest);
+
+const viewOf = ({ because, payouts, foreign, againAfterMs }: Refusal) => ({
+  because,
+  payouts: [...payouts],
+  foreign: [...foreign],
+  again_after_ms: againAfterMs,
+});
+
+type Given = { asked: readonly (AskedOrder | undefined)[]; gathered: Gathered; onlyKnown: boolean };
+
+async function signInOrder(
+  ports: Ports,
+  trx: Trx,
+  on: SignerChain,
+  { asked, gathered, onlyKnown }: Given,
+): Promise<Outcome> {
+  await assertSameSeed(trx, on);
+  const signed: Signed[] = [];
+  const known = await knownHashes(trx, on.chain, digestsOf(asked.filter((one) => one !== undefined)));
+  for (const order of asked) {
+    const hash = order && known.get(order.digest);
+    const done =
+      order === undefined
+        ? refuse(refusalOf('malformed'))
+        : hash !== undefined
+          ? ok(await signAgain(on, order, hash))
+          : onlyKnown
+            ? refuse(refusalOf('unknown'))
+            : await signFirst(ports, trx, on, order, gathered);
+    if (!done.ok) return { signed, refused: { order, refusal: done.refusal } };
+    invariant(order !== undefined, 'what is signed was read');
+    known.set(order.digest, done.value.txHash);
+    signed.push({ asked: order, signature: done.value, isNew: hash === undefined });
+  }
+  return { signed, refused: null };
+}
+
+async function signAgain(on: SignerChain, { order }: AskedOrder, txHash: string): Promise<Signature> {
+  const signature = await signOrder(on.kind, on.signer, order);
+  invariant(signature.txHash === txHash, `the order of ${txHash} gives the same bytes again`);
+  return signature;
+}
+
+/** Signs an order that was never signed before, when nothing speaks against it. */
+async function signFirst(
+  ports: Ports,
+  trx: Trx,
+  on: SignerChain,
+  asked: AskedOrder,
+  gathered: Gathered,
+): Promise<Result<Signature, Refusal>> {
+  const { order, terms, digest, payouts, inputs, nonce, validToHeight } = asked;
+  const { chain } = on;
+  const at = gathered.now;
+  const foreign = foreignParts(on.kind, on.signer, order);
+  if (foreign.length > 0) return refuse(refusalOf('foreign', foreign));
+  const contradicted = contradictedInputs(inputs, await spentInputs(trx, inputs.map(outpointOf)));
+  if (contradicted.length > 0) return refuse(refusalOf('inputs'));
+  const clearance = await clearOrder(trx, on, asked, gathered);
+  if (!clearance.ok) return clearance;
+
+  const signature = await signed(ports, on, order);
+  if (signature === undefined) return refuse(refusalOf('malformed'));
+  const { txHash, maxCost } = signature;
+  const limits = gathered.limits[nativeAsset[chain]] ?? {};
+  const before = await costsSince(trx, chain, new Date(at.getTime() - DAY_MS));
+  if (exceedsFees(limits, maxCost, before)) return refuse(refusalOf('fees_per_24h'));
+
+  const { solana } = gathered;
+  const validity =
+    solana === undefined || validToHeight === undefined
+      ? undefined
+      : { ...solana, validToHeight: validUntil(validToHeight, solana.validToHeight) };
+  await insertWalletOnce(trx, chain, on.signer.addresses.hotAddress);
+  await insertClearedPayouts(trx, clearance.value, at);
+  await insertSignature(trx, {
+    ...{ chain, digest, terms, txHash, maxCost, nonce, validity, payouts, inputs, at },
+  });
+  return ok(signature);
+}
+
+const outpointOf = ({ outpoint }: { outpoint: string }) => outpoint;
+
+/** Undefined when the order is none that its chain's code signs. */
+async function signed(
+  { logger }: Pick<Ports, 'logger'>,
+  on: SignerChain,
+  order: AskedOrder['order'],
+): Promise<Signature | undefined> {
+  try {
+    return await signOrder(on.kind, on.signer, order);
+  } catch (error) {
+    logger.error({ chain: on.chain, is: order.is, reason: reason(error) }, 'an order cannot be signed');
+    return undefined;
+  }
+}
+
+/** What was signed, once; what is refused, now and then while it lasts. */
+function report(
+  { logger, throttledLog }: Pick<Ports, 'logger' | 'throttledLog'>,
+  { chain }: SignerChain,
+  { signed: all, refused }: Outcome,
+): void {
+  for (const { asked, signature, isNew } of all) {
+    if (!isNew) continue;
+    const { payouts, payments = [], order } = asked;
+    const amounts = payments.map(({ asset, amount }) => `${amount} ${asset}`);
+    const fields = { chain, is: order.is, tx_hash: signature.txHash, payouts, amounts };
+    logger.info(fields, 'a transaction is signed');
+  }
+  if (refused === null) return;
+  const { order, refusal } = refused;
+  const { because, payouts, foreign } = refusal;
+  const fields = {
+    chain,
+    is: order?.order.is,
+    because,
+    payouts: payouts.length > 0 ? payouts : order?.payouts,
+    foreign,
+  };
+  throttledLog.log('warn', `refused.${chain}.${because}`, fields, 'an order is not signed');
+}
