@@ -33,6 +33,8 @@ export type Wiring = {
   sender?: <T extends ChainSender>(sender: T) => T;
   /** The kind's own signer, likewise; with the sender of the same replica. */
   signer?: <T extends object>(signer: T, sender: ChainSender) => T;
+  /** The signer signs whatever it is asked for: it would prevent what the mutant does. */
+  isSignerUnguarded?: boolean;
   /** The text of the statement that reads what is exported. */
   readonly files: Map<ExportedFile, (text: string) => string>;
   /** In place of what is answered over HTTP, by method and path. */

@@ -12,6 +12,7 @@ import {
 } from '@quittance/chains/signing';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
 import type { Chain, ChainKind } from '@quittance/shared/assets';
+import type { ReplyOf, RequestOf } from '@quittance/shared/commands';
 
 type Request = {
   onlyKnown: boolean;
@@ -25,6 +26,8 @@ type Answer =
 /** A signer for tests of who asks it: with the keys of one chain, and none of the checks of the service. */
 export type ScriptedSigner = {
   sign(request: Request): Promise<Answer>;
+  /** The same, as it comes over the bus. */
+  answer(request: RequestOf<'transactions.sign'>): Promise<ReplyOf<'transactions.sign'>>;
   /** The orders that it has signed, as they came. */
   readonly asked: unknown[];
   /** Called before each request. What it returns is the answer. */
@@ -36,6 +39,15 @@ export function scriptedSigner<K extends ChainKind>(kind: K, keys: SignerOf<K>):
   const signer: ScriptedSigner = {
     asked: [],
     before: async () => undefined,
+    async answer({ only_known: onlyKnown, orders }) {
+      const read = orders.map(({ order, payouts }) => ({
+        order: readOrder<ChainKind>(kind, order),
+        payouts,
+      }));
+      const answer = await signer.sign({ onlyKnown, orders: read });
+      if (!answer.known) throw new Error(answer.reason);
+      return { signed: answer.reply.signed.map(toWire), refused: answer.reply.refused };
+    },
     async sign(request) {
       const answer = await signer.before(request);
       if (answer !== undefined) return answer;
