@@ -57,6 +57,14 @@ export type Mutant = {
   apply(wiring: Wiring): void;
 };
 
+/** How replicas are wired with a mutant. Of what payouts does wrong the signer would prevent some, and nothing would be seen. */
+export function wiringWith(mutant: Mutant | undefined): Wiring {
+  if (mutant === undefined) return emptyWiring();
+  const wiring: Wiring = { ...emptyWiring(), isSignerUnguarded: true };
+  mutant.apply(wiring);
+  return wiring;
+}
+
 export const emptyWiring = (): Wiring => ({
   sql: new Map(),
   files: new Map(),
