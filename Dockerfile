@@ -2,9 +2,9 @@
 #
 #   docker build --build-arg SERVICE=invoices --tag quittance/invoices .
 #
-# gateway, invoices, payouts, ledger, webhooks, auditor; `cli` is the operator's command (`docker run … quittance/cli
-# migrate`); `sandbox` is all of them in one, with databases and chain nodes for development, and is the only one that has
-# these (`docker run -p 8400:8400 quittance/sandbox`).
+# gateway, invoices, payouts, ledger, webhooks, signer, auditor; `cli` is the operator's command (`docker run …
+# quittance/cli migrate`); `sandbox` is all of them in one, with databases and chain nodes for development, and is the only
+# one that has these (`docker run -p 8400:8400 quittance/sandbox`).
 #
 # Plain enough for builders without BuildKit. NODE_IMAGE gives Node 24 and npm to the build and its Node to the image,
 # which stands on BASE_IMAGE: any Debian 12 or newer, or another one with glibc and libstdc++. NATS_IMAGE gives the

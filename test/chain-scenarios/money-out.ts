@@ -8,6 +8,7 @@ import { type AccountId, newAccountId } from '@quittance/shared/ids';
 import { api } from '@quittance/testkit/api';
 import { anEventOf, aSettledDeposit } from '@quittance/testkit/builders';
 import { eventually } from '@quittance/testkit/eventually';
+import { hotAddressesOf, signerOfPhrase } from '@quittance/testkit/scripted-signer';
 import { logger, SEED, startFixture, type Terms } from './fixture.ts';
 
 /** Money of a merchant's customer that lies on one of our addresses and is final. */
@@ -34,14 +35,14 @@ export async function startMoneyOut(terms: Terms, settings: Record<string, strin
   const { db } = fixture;
   const config = loadConfig('payouts', configSchema, {
     ...fixture.settingsOf('payouts'),
-    WALLET_SEED: SEED,
+    ...hotAddressesOf(SEED),
     CLAIM_LINKS_SECRET: 'c'.repeat(32),
     PAYOUTS_EVERY_MS: '100',
     ...settings,
   });
   const payouts: PayoutsService = await startPayouts(
     { ...config, PORT: 0 },
-    { logger, quotes: fixture.quotes },
+    { logger, quotes: fixture.quotes, signer: signerOfPhrase(config.chains, SEED) },
   );
   const invoices = await connectBus({ url: fixture.natsUrl, service: 'invoices', logger });
 
@@ -94,7 +95,7 @@ export async function startMoneyOut(terms: Terms, settings: Record<string, strin
     /** How many payouts have not come to their end. */
     async pending(): Promise<number> {
       const { n } = await db.one<{ n: number }>(
-        `select count(*)::int as n from payouts.payouts where status in ('requested', 'reserved', 'signed', 'broadcast')`,
+        `select count(*)::int as n from payouts.payouts where status in ('requested', 'reserved', 'planned', 'signed', 'broadcast')`,
       );
       return n;
     },
@@ -113,7 +114,7 @@ export async function startMoneyOut(terms: Terms, settings: Record<string, strin
     handedOut: () =>
       eventually(async () => {
         const { n } = await db.one<{ n: number }>(
-          `select (select count(*) from payouts.payouts where status in ('requested', 'reserved'))::int +
+          `select (select count(*) from payouts.payouts where status in ('requested', 'reserved', 'planned'))::int +
                   (select count(*) from payouts.transactions where broadcasts = 0)::int as n`,
         );
         if (n > 0) throw new Error(`${n} payouts and transactions are not sent`);

@@ -70,6 +70,7 @@ const reachable = {
   payouts: ['postgres', 'nats', 'chains'],
   ledger: ['postgres', 'nats'],
   webhooks: ['postgres', 'nats'],
+  signer: ['postgres', 'nats'],
   auditor: ['postgres', 'nats', 'chains'],
 } as const;
 const ports = { auditor: 8405, postgres: 5432, nats: 4222, redis: 6379, chains: 8545 };

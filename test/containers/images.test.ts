@@ -57,8 +57,10 @@ test('a service without settings names them all and ends', async () => {
   expect(said.code).toBe(1);
   for (const name of ['PORT', 'DATABASE_URL'])
     expect(said.stderr).toMatch(new RegExp(`^  ${name}: is required$`, 'm'));
-  expect(said.stderr).toMatch(/^ {2}WALLET_KEYSTORE: is required, with WALLET_PASSPHRASE_FILE/m);
   expect(said.stderr).toMatch(/^ {2}GATEWAY_PUBLIC_KEY: is required since this release/m);
+  const signer = await shell('docker', ['run', '--rm', imageOf('signer')]);
+  expect(signer.code).toBe(1);
+  expect(signer.stderr).toMatch(/^ {2}WALLET_KEYSTORE: is required, with WALLET_PASSPHRASE_FILE/m);
 });
 
 test('the command’s image makes a keystore that only its own user reads, and the secrets of an .env', async () => {
@@ -92,6 +94,7 @@ test('the command’s image makes a keystore that only its own user reads, and t
     expect(said.stdout).toMatch(/^LEDGER_NATS_PASSWORD=[0-9a-f]{64}$/m);
     expect(said.stdout).toMatch(/^WALLET_KEYSTORE=wallet\/keystore.json$/m);
     expect(said.stdout).toMatch(/^BITCOIN_XPUB=xpub/m);
+    expect(said.stdout).toMatch(/^BITCOIN_HOT_ADDRESS=bc1/m);
     expect(said.stdout).not.toContain('abandon');
   } finally {
     rmSync(dir, { recursive: true, force: true });

@@ -176,7 +176,7 @@ export async function startLoad(quittance: Quittance, options: LoadOptions = {})
   const stillOpen = (): Promise<{ what: string }[]> =>
     quittance.db.rows(
       `select 'payout ' || id || ' is ' || status as what from payouts.payouts
-         where status in ('requested', 'reserved', 'signed', 'broadcast')
+         where status in ('requested', 'reserved', 'planned', 'signed', 'broadcast')
        union all
        select 'delivery ' || d.sequence || ' is ' || d.state || ', due ' || to_char(d.due_at, 'HH24:MI:SS') || ': '
            || coalesce(string_agg(coalesce(a.failure, a.status::text), ', ' order by a.number), 'never recorded')

@@ -66,7 +66,7 @@ const allEnded = (account: string) =>
       expect(
         await on.quittance.db.one(
           `select count(*)::int as open from payouts.payouts
-           where account_id = $1 and status in ('requested', 'reserved', 'signed', 'broadcast')`,
+           where account_id = $1 and status in ('requested', 'reserved', 'planned', 'signed', 'broadcast')`,
           [account],
         ),
       ).toEqual({ open: 0 }),

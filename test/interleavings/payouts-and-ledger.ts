@@ -95,6 +95,7 @@ export async function payoutsAndLedger() {
         chains: new Map([['ethereum', chain]]),
         fiatRates: { fresh: () => undefined },
         stalled: new Map(),
+        signer: { sign: async () => ({ known: false, reason: 'nothing is signed here' }) },
         settings: {
           gatewayKeys: new Map(),
           claimLinksSecret: new Secret('x'.repeat(32)),

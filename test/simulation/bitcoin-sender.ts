@@ -35,14 +35,12 @@ export function senderOf({ net, wallet, feeRate }: BitcoinView, ask: Ask): Bitco
   return {
     chain: 'bitcoin',
     hotAddress: wallet.hotAddress,
-    depositAddress: (index) => wallet.address('deposit', index),
-    address: wallet.address,
     check: () => ask('check', () => undefined),
     balance: (_asset, address) =>
       ask('balance', () => units(net.unspentOf(address).reduce((sum, { amount }) => sum + amount, 0n))),
     estimatedFee: () => ask('usualCost', () => units(USUAL_VIRTUAL_BYTES * feeRate())),
     feeRate: () => ask('feeRate', feeRate),
-    selectUtxos: (order) => selectUtxos(NETWORK, wallet, order),
+    selectUtxos: (order) => selectUtxos(NETWORK, wallet.hotAddress, order),
     replacementFee: (txHash, virtualBytes) =>
       ask('replacementFee', () => net.replacementFee(txHash, virtualBytes)),
     broadcast: (raw) => askToBroadcast(ask, (): Broadcast => net.take(readBytes(raw))),

@@ -5,7 +5,7 @@ import { closingLine } from '../../tools/closing-line.ts';
 import { addFailed, corpus, freshBase } from './corpus.ts';
 import { type Fault, faultKinds } from './faults.ts';
 import { findMutants, knownFindings, writeFindings } from './find-mutants.ts';
-import { emptyWiring, type Mutant } from './mutant.ts';
+import { type Mutant, wiringWith } from './mutant.ts';
 import { isNotRun } from './mutant-result.ts';
 import { mutants } from './mutants/mutants.ts';
 import { type Hashes, repeatSeeds } from './repeat-seeds.ts';
@@ -77,8 +77,7 @@ process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
 async function tellOne(seed: number): Promise<void> {
   const [chain = 'ethereum'] = given.chain === undefined ? ['ethereum'] : chosen;
-  const wiring = emptyWiring();
-  mutants.find(({ name }) => name === given.mutant)?.apply(wiring);
+  const wiring = wiringWith(mutants.find(({ name }) => name === given.mutant));
   const seeds = await Seeds.open(kinds[chain] as ChainKind);
   const { violations, hash, statements, turns } = await seeds.run(seed, { wiring, tell: say });
   say(`\nseed ${seed}: ${statements} statements, ${turns} turns, trace ${hash.toString(16)}`);

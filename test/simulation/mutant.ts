@@ -33,6 +33,8 @@ export type Wiring = {
   sender?: <T extends ChainSender>(sender: T) => T;
   /** The kind's own signer, likewise; with the sender of the same replica. */
   signer?: <T extends object>(signer: T, sender: ChainSender) => T;
+  /** The signer signs whatever it is asked for: it would prevent what the mutant does. */
+  isSignerUnguarded?: boolean;
   /** The text of the statement that reads what is exported. */
   readonly files: Map<ExportedFile, (text: string) => string>;
   /** In place of what is answered over HTTP, by method and path. */
@@ -54,6 +56,14 @@ export type Mutant = {
   seedsMax?: number;
   apply(wiring: Wiring): void;
 };
+
+/** How replicas are wired with a mutant. Of what payouts does wrong the signer would prevent some, and nothing would be seen. */
+export function wiringWith(mutant: Mutant | undefined): Wiring {
+  if (mutant === undefined) return emptyWiring();
+  const wiring: Wiring = { ...emptyWiring(), isSignerUnguarded: true };
+  mutant.apply(wiring);
+  return wiring;
+}
 
 export const emptyWiring = (): Wiring => ({
   sql: new Map(),

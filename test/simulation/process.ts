@@ -5,9 +5,13 @@ import type { Route } from './http-route.ts';
 import type { Owner } from './scheduler.ts';
 
 /** Two replicas of whom two could be in each other's way. */
-export const REPLICAS = { invoices: 2, payouts: 2, ledger: 2, webhooks: 1 } as const satisfies Partial<
-  Record<Service, number>
->;
+export const REPLICAS = {
+  invoices: 2,
+  payouts: 2,
+  ledger: 2,
+  webhooks: 1,
+  signer: 1,
+} as const satisfies Partial<Record<Service, number>>;
 export type SimService = keyof typeof REPLICAS;
 
 /** What a process does when it is asked to: production's own steps over this world. */

@@ -168,7 +168,9 @@ export class Scenario {
   }
 
   #any(): [SimService, string] {
-    const process = this.#environment.chance.oneOf(this.#environment.processes);
+    const { processes } = this.#environment;
+    // The signer does nothing unasked.
+    const process = this.#environment.chance.oneOf(processes.filter(({ service }) => service !== 'signer'));
     const names = [...process.replica.workers.keys()];
     return [process.service, this.#environment.chance.oneOf(names)];
   }

@@ -1,5 +1,6 @@
 import type { ChainSender } from '@quittance/chains/chain';
 import type { SenderOf } from '@quittance/chains/registry';
+import type { SolanaSender } from '@quittance/chains/solana/sender';
 import { derivedAddressPool, refillAddressPool, storedAddressPool } from '@quittance/invoices/address-pool';
 import { defaultSettings } from '@quittance/invoices/domain/invoice-settings';
 import { handlers as invoicesHandlers } from '@quittance/invoices/handlers';
@@ -13,17 +14,18 @@ import { saveNewInvoices } from '@quittance/invoices/store/invoices';
 import { createScanner } from '@quittance/invoices/workers';
 import { handlers as ledgerHandlers } from '@quittance/ledger/handlers';
 import { catchUpReversals } from '@quittance/ledger/operations/deposits';
+import { describeHolds } from '@quittance/ledger/operations/describe-holds';
 import { placeAskedHold, proofBatcherOf } from '@quittance/ledger/operations/place-asked-hold';
 import { holdBatcherOf } from '@quittance/ledger/operations/place-hold';
 import { readAccepted, readBalance } from '@quittance/ledger/operations/read-balance';
 import { handlers as payoutsHandlers } from '@quittance/payouts/handlers';
 import { endRefunds } from '@quittance/payouts/operations/claim-refund';
-import { deriveAddresses } from '@quittance/payouts/operations/derive-addresses';
 import { finishStaleBatches } from '@quittance/payouts/operations/finish-payout-batch';
 import { voidStaleRequests } from '@quittance/payouts/operations/request-payout';
 import { runAutomaticPayouts } from '@quittance/payouts/operations/run-automatic-payouts';
 import { runChainWorker } from '@quittance/payouts/operations/run-chain-worker';
 import type { PayoutChain, Ports as PayoutsPorts } from '@quittance/payouts/ports';
+import { busSigner } from '@quittance/payouts/transaction-signer';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import type { Bus } from '@quittance/shared/bus';
 import type { Clock } from '@quittance/shared/clock';
@@ -35,8 +37,12 @@ import { type Handlers, processMessages } from '@quittance/shared/process-messag
 import type { Quote } from '@quittance/shared/quotes';
 import { answerReconcilers, reconcileStep } from '@quittance/shared/reconcile';
 import { Secret } from '@quittance/shared/secret';
+import { deriveAddresses } from '@quittance/signer/operations/derive-addresses';
+import { signTransactions } from '@quittance/signer/operations/sign-transactions';
+import type { SignerChain, Ports as SignerPorts } from '@quittance/signer/ports';
 import { gatewayPublicKeys } from '@quittance/testkit/api';
 import { aQuote } from '@quittance/testkit/builders';
+import { scriptedSigner } from '@quittance/testkit/scripted-signer';
 import { handlers as webhooksHandlers } from '@quittance/webhooks/handlers';
 import type { Environment } from './environment.ts';
 import type { Steps } from './mutant.ts';
@@ -85,6 +91,8 @@ export function startReplica(environment: Environment, process: Process, name: s
       return startLedger(common);
     case 'webhooks':
       return startWebhooks(common);
+    case 'signer':
+      return startSigner(common);
   }
 }
 
@@ -226,7 +234,6 @@ function startPayouts(common: Common): Replica {
     kind: chain.kind,
     chain: chain.chain,
     sender: sender as SenderOf<typeof chain.kind>,
-    signer: wiring.signer?.(chain.signer, sender) ?? chain.signer,
     signingPause: { reason: undefined },
     assets: chain.assets,
     checkAddress: chain.checkAddress,
@@ -240,6 +247,7 @@ function startPayouts(common: Common): Replica {
     throttledLog: throttledLog(logger, () => clock.now().getTime()),
     quotes: quotesForPayouts(environment),
     chains: new Map([[chain.chain, on]]),
+    signer: busSigner(bus),
     fiatRates: { fresh: () => undefined },
     stalled: new Map(),
     settings: {
@@ -253,9 +261,6 @@ function startPayouts(common: Common): Replica {
     },
     wakeRelay: () => {},
   };
-  bus.answer(commandSubject('addresses.derive'), (body) =>
-    deriveAddresses(ports, commands['addresses.derive'].request.parse(body)),
-  );
   const workers = messengerOf(common, payoutsHandlers, ports);
   const engine = stepOf(environment, 'payouts.engine', process, runChainWorker);
   const voiding = stepOf(environment, 'payouts.void', process, voidStaleRequests);
@@ -283,6 +288,9 @@ function startLedger(common: Common): Replica {
   bus.answer(commandSubject('balance.read'), (body) =>
     readBalance({ db }, commands['balance.read'].request.parse(body)),
   );
+  bus.answer(commandSubject('holds.describe'), (body) =>
+    describeHolds({ db }, commands['holds.describe'].request.parse(body)),
+  );
   bus.answer(commandSubject('accepted.read'), (body) =>
     readAccepted({ db }, commands['accepted.read'].request.parse(body)),
   );
@@ -290,6 +298,38 @@ function startLedger(common: Common): Replica {
   workers.set('reversals', () => catchUpReversals(common));
   const ports = { db, logger, settings: { publicUrl: 'http://localhost' } };
   return { workers, routes: ledgerRoutes(ports, environment.wiring) };
+}
+
+function startSigner({ environment, process, db, bus, clock, logger }: Common): Replica {
+  const { chain, wiring } = environment;
+  const sender = chain.sender(askOf(environment, process)) as SenderOf<typeof chain.kind>;
+  const keys = wiring.signer?.(chain.signer, sender) ?? chain.signer;
+  const on = {
+    kind: chain.kind,
+    chain: chain.chain,
+    signer: keys,
+    assets: chain.assets,
+    checkAddress: chain.checkAddress,
+    nodes: chain.kind === 'solana' ? (sender as SolanaSender) : undefined,
+  } as SignerChain;
+  const ports: SignerPorts = {
+    ...{ db, bus, clock, logger },
+    throttledLog: throttledLog(logger, () => clock.now().getTime()),
+    chains: new Map([[chain.chain, on]]),
+    reconciliation: async () => undefined,
+    settings: { limits: {}, reconciledWithinMs: 0 },
+  };
+  bus.answer(commandSubject('addresses.derive'), (body) =>
+    deriveAddresses(ports, commands['addresses.derive'].request.parse(body)),
+  );
+  const { request } = commands['transactions.sign'];
+  const unguarded = scriptedSigner(chain.kind, keys);
+  bus.answer(commandSubject('transactions.sign'), (body) =>
+    wiring.isSignerUnguarded === true
+      ? unguarded.answer(request.parse(body))
+      : signTransactions(ports, request.parse(body)),
+  );
+  return { workers: new Map() };
 }
 
 function startWebhooks(common: Common): Replica {

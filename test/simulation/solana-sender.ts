@@ -96,7 +96,6 @@ export function senderOf({ net, hot, unforeseen, random, priorityFee }: SolanaVi
   return {
     chain: 'solana',
     hotAddress: hot,
-    depositAddress: (index) => address(DEPOSIT, index),
     check: () => ask('check', () => undefined),
     balance: (asset, owner) => ask('balance', () => balance(asset, owner)),
     estimatedFee: (asset) =>
@@ -118,9 +117,8 @@ export function senderOf({ net, hot, unforeseen, random, priorityFee }: SolanaVi
       await ask('balances', () => assertHotHas(order));
       return (await ask('simulate', () => trial(order))) === true ? 'works' : 'refused';
     },
-    tokenAccounts: (asset, index) =>
+    tokenAccounts: (asset, owner) =>
       ask('tokenAccounts', () => {
-        const owner = address(DEPOSIT, index);
         const amount = balance(asset, owner);
         return amount === 0n ? [] : [{ address: `${asset} of ${owner}`, amount }];
       }),

@@ -14,7 +14,7 @@ const LEFT = `
   select 'events wait in the outbox of invoices' as what from invoices.outbox where sent_at is null
   union all select 'events wait in the outbox of payouts' from payouts.outbox where sent_at is null
   union all select 'events wait in the outbox of the ledger' from ledger.outbox where sent_at is null
-  union all select 'a payout is ' || status from payouts.payouts where status in ('requested', 'reserved', 'signed', 'broadcast')
+  union all select 'a payout is ' || status from payouts.payouts where status in ('requested', 'reserved', 'planned', 'signed', 'broadcast')
   union all select 'a batch is not finished' from payouts.payout_batches where finished_at is null
   union all select 'a refund is ' || state from payouts.refunds
     where state = 'pending' or (state = 'claimable' and expires_at <= now())

@@ -1,7 +1,7 @@
 import type { ChainKind } from '@quittance/shared/assets';
 import { reason } from '@quittance/shared/logger';
 import type { Fault } from './faults.ts';
-import { emptyWiring, type Mutant, type Wiring } from './mutant.ts';
+import { type Mutant, wiringWith } from './mutant.ts';
 import { NOT_RUN, resultOf } from './mutant-result.ts';
 import { mutants } from './mutants/mutants.ts';
 import { notApplied } from './mutants/statements.ts';
@@ -20,12 +20,6 @@ function mutantOf(name: string | undefined): Mutant | undefined {
   const mutant = mutants.find((one) => one.name === name);
   if (mutant === undefined && name !== undefined) throw new Error(`there is no mutant ${name}`);
   return mutant;
-}
-
-function wiringWith(mutant: Mutant | undefined): Wiring {
-  const wiring = emptyWiring();
-  mutant?.apply(wiring);
-  return wiring;
 }
 
 async function run(task: Task): Promise<Report> {

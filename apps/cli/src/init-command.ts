@@ -7,15 +7,14 @@ import { reason } from '@quittance/shared/logger';
 import type { Outcome } from './outcome.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 import {
-  isOfWallet,
   KEYSTORE,
   PASSPHRASE_FILE,
+  strangeTo,
   USUAL_KEYSTORE,
   USUAL_PASSPHRASE_FILE,
   type WalletKeys,
   walletFile,
   walletKeysOf,
-  XPUBS,
 } from './wallet-keys.ts';
 
 const SETTING = /^([A-Z][A-Z0-9_]*)=(.*)$/;
@@ -28,8 +27,8 @@ const CLAIM_LINKS = 'CLAIM_LINKS_SECRET';
 /** Its name in a former release. With another value, repeated requests would be answered without their claim link. */
 const FORMER_CLAIM_LINKS = 'IDENTITY_SECRET';
 const PHRASE = 'WALLET_SEED';
-const ADDRESSES = '# The hot wallets of the recovery phrase, which pay out:';
-const FORMER_ADDRESSES = '# The hot wallets of these words, which pay out:';
+/** What former releases wrote of the hot wallets, whose addresses are settings now. */
+const FORMER_ADDRESSES = /^# The hot wallets of (?:the recovery phrase|these words), which pay out:/;
 
 const PROXIES = 'TRUSTED_PROXIES';
 /** What one writes into that setting; whether it is an address the gateway says when it starts. */
@@ -57,17 +56,15 @@ export async function initEnv({ input, err, cwd }: Surroundings, proxy?: string)
   const wallet = phrase && walletKeysOf(phrase.text, values.get('BITCOIN_NETWORK'));
   if (wallet !== undefined) refuseStrangeKeys(values, wallet, phrase?.from ?? '');
   const made = madeFor(values, wallet);
-  const walletLine = phrase?.from;
   if (proxy !== undefined) made.set(PROXIES, proxyFor(values, proxy));
   const filled: string[] = [];
   const text = lines
-    .filter((line) => !line.startsWith(ADDRESSES) && !line.startsWith(FORMER_ADDRESSES))
-    .flatMap((line) => {
+    .filter((line) => !FORMER_ADDRESSES.test(line))
+    .map((line) => {
       const name = SETTING.exec(line)?.[1];
       const value = name !== undefined && values.get(name) === '' ? made.get(name) : undefined;
       if (name !== undefined && value !== undefined) filled.push(name);
-      const settled = value === undefined ? line : `${name}=${value}`;
-      return name === walletLine && wallet !== undefined ? [hotWallets(wallet), settled] : [settled];
+      return value === undefined ? line : `${name}=${value}`;
     })
     .join('\n');
   err(filled.length === 0 ? 'Nothing was empty that could be filled.\n' : `Filled: ${filled.join(', ')}.\n`);
@@ -130,10 +127,12 @@ function phraseFor(values: ReadonlyMap<string, string>, cwd: string): Phrase | u
   }
 }
 
-/** Throws when a public key in the file is of another phrase: its addresses would be given out, and never spent from. */
+/**
+ * Throws when a public key or a hot wallet in the file is of another phrase: the addresses of that key would be given out, and
+ * never spent from; and nothing would be signed for that hot wallet.
+ */
 function refuseStrangeKeys(values: ReadonlyMap<string, string>, wallet: WalletKeys, from: string): void {
-  const given = XPUBS.filter((name) => values.get(name));
-  const strange = given.filter((name) => !isOfWallet(name, values.get(name) ?? '', wallet));
+  const strange = strangeTo(wallet, values);
   if (strange.length === 0) return;
   throw new CommandError(
     `${strange.join(' and ')}: not of the recovery phrase in ${from}, which could not spend what is paid there. Give the phrase they are of, or empty these lines and they are filled anew; addresses already given out need the old phrase.`,
@@ -156,7 +155,8 @@ function madeFor(values: ReadonlyMap<string, string>, wallet: WalletKeys | undef
     made.set(KEYSTORE, USUAL_KEYSTORE);
     made.set(PASSPHRASE_FILE, USUAL_PASSPHRASE_FILE);
   }
-  for (const [name, xpub] of wallet?.xpubs ?? []) made.set(name, xpub);
+  for (const [name, value] of [...(wallet?.xpubs ?? []), ...(wallet?.hotAddresses ?? [])])
+    made.set(name, value);
   return made;
 }
 
@@ -177,6 +177,3 @@ function gatewayKeysFor(values: ReadonlyMap<string, string>): { privateKey: stri
     );
   return { privateKey, publicKey };
 }
-
-const hotWallets = ({ hotWallets: { bitcoin, evm, solana } }: WalletKeys): string =>
-  `${ADDRESSES} Bitcoin ${bitcoin}, Ethereum and its kin ${evm}, Solana ${solana}`;

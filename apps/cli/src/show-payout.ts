@@ -110,7 +110,7 @@ export const showPayout = (around: Surroundings, id: string): Promise<SaidOutcom
 
 /** The lowest missing nonce that a payout waits behind: its transaction has a later one, or it has none yet. */
 async function missingBefore(db: Db, { id, asset, status }: Payout): Promise<Missing | undefined> {
-  if (!['requested', 'reserved', 'signed', 'broadcast'].includes(status)) return undefined;
+  if (!['requested', 'reserved', 'planned', 'signed', 'broadcast'].includes(status)) return undefined;
   return await db.maybe<Missing>(
     `select m.nonce::text, m.wallet, m.tx_hash as "txHash", m.missing_since as since, p.payout_id::text as payout
      from payouts.transactions m

@@ -28,7 +28,7 @@ export const listStalledPayouts = (around: Surroundings): Promise<SaidOutcome> =
          exists (select from payouts.halted_assets h where h.asset = p.asset and h.resumed_at is null) as halted
        from payouts.payouts p join unnest($1::text[], $2::int[]) as known(asset, seconds) using (asset)
        where coalesce(p.approved_at, p.created_at) < now() - seconds * interval '1 second' and (
-         p.status = 'reserved'
+         p.status in ('reserved', 'planned')
          or p.status in ('signed', 'broadcast') and p.id in (
            select m.payout_id from payouts.transactions t join payouts.payments m using (replacement_group)
            where t.state in ('signed', 'broadcast')))

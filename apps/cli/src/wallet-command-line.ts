@@ -22,10 +22,16 @@ export function addWalletCommands(program: Command, { around, prints }: Line): v
     .option('--restore', 'ask for the recovery phrase on the terminal')
     .addHelpText(
       'after',
-      '\nA new phrase is shown once, on a terminal only: write it on paper. A keystore is never overwritten. Give both files to payouts as\nWALLET_KEYSTORE and WALLET_PASSPHRASE_FILE.\n\nExamples:\n  $ npx quittance wallet init\n  $ npx quittance wallet init --restore --keystore /secure/keystore.json --ask-passphrase\n',
+      '\nA new phrase is shown once, on a terminal only: write it on paper. A keystore is never overwritten. Give both files to the signer as\nWALLET_KEYSTORE and WALLET_PASSPHRASE_FILE.\n\nExamples:\n  $ npx quittance wallet init\n  $ npx quittance wallet init --restore --keystore /secure/keystore.json --ask-passphrase\n',
     )
     .action(prints((options: WalletInitOptions) => walletInit(around, options)));
-  withFiles(leaf(wallet, 'show-xpub', 'print the extended public keys for invoices, and the hot wallets'))
+  withFiles(
+    leaf(
+      wallet,
+      'show-xpub',
+      'print the extended public keys for invoices, and the hot wallets’ addresses for payouts',
+    ),
+  )
     .addHelpText(
       'after',
       '\nThe keys of Bitcoin are of the network that BITCOIN_NETWORK names (default mainnet).\n',

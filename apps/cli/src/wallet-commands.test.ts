@@ -6,6 +6,7 @@ import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { openWallet as openEvmWallet } from '@quittance/chains/evm/wallet';
 import { isRecoveryPhrase } from '@quittance/chains/keys';
 import { encryptPhrase, openKeystore, writeSecretFile } from '@quittance/chains/keystore';
+import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
 import { run } from './run.ts';
 
 const WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
@@ -122,12 +123,18 @@ test('a passphrase that is typed is written nowhere, and opens the keystore', as
       BASE_XPUB: ethereum.accountXpub,
       POLYGON_XPUB: ethereum.accountXpub,
     },
-    hot_wallets: expect.objectContaining({ bitcoin: hotAddress, evm: ethereum.hotAddress }),
+    hot_addresses: {
+      BITCOIN_HOT_ADDRESS: hotAddress,
+      ETHEREUM_HOT_ADDRESS: ethereum.hotAddress,
+      BASE_HOT_ADDRESS: ethereum.hotAddress,
+      POLYGON_HOT_ADDRESS: ethereum.hotAddress,
+      SOLANA_HOT_ADDRESS: openSolanaWallet(WORDS).hotAddress,
+    },
   });
   const text = await wallet(['show-xpub'], { answers: [passphrase], env });
   expect(text.out).toMatch(
     new RegExp(
-      `^BITCOIN_XPUB=${accountXpub}\nETHEREUM_XPUB=.*\n.*\n.*\n# Hot wallets: Bitcoin ${hotAddress},`,
+      `^BITCOIN_XPUB=${accountXpub}\nETHEREUM_XPUB=.*\n.*\n.*\nBITCOIN_HOT_ADDRESS=${hotAddress}\nETHEREUM_HOT_ADDRESS=.*\n.*\n.*\nSOLANA_HOT_ADDRESS=.*\n$`,
     ),
   );
   const wrong = await wallet(show, { answers: ['another one'], env });

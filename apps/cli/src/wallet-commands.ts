@@ -65,13 +65,13 @@ export async function walletInit(around: Surroundings, options: WalletInitOption
   };
 }
 
-/** The settings of invoices that come from the wallet, and the addresses that payouts are paid from. */
+/** The settings of invoices and payouts that come from the wallet. */
 export async function walletShowXpub(around: Surroundings, options: WalletOptions): Promise<SaidOutcome> {
-  const { xpubs, hotWallets } = walletKeysOf(await opened(around, options), around.env['BITCOIN_NETWORK']);
-  const lines = [...xpubs].map(([name, xpub]) => say`${name}=${xpub}\n`);
+  const { xpubs, hotAddresses } = walletKeysOf(await opened(around, options), around.env['BITCOIN_NETWORK']);
+  const lines = [...xpubs, ...hotAddresses].map(([name, value]) => say`${name}=${value}\n`);
   return {
-    text: say`${lines}# Hot wallets: Bitcoin ${hotWallets.bitcoin}, Ethereum, Base and Polygon ${hotWallets.evm}, Solana ${hotWallets.solana}\n`,
-    json: { xpubs: Object.fromEntries(xpubs), hot_wallets: hotWallets },
+    text: say`${lines}`,
+    json: { xpubs: Object.fromEntries(xpubs), hot_addresses: Object.fromEntries(hotAddresses) },
   };
 }
 

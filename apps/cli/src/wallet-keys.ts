@@ -1,7 +1,15 @@
 import { resolve } from 'node:path';
 import { type BitcoinNetwork, bitcoinNetworks } from '@quittance/chains/bitcoin/network';
-import { depositAddresses as bitcoinAddresses, openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
-import { depositAddresses as evmAddresses, openWallet as openEvmWallet } from '@quittance/chains/evm/wallet';
+import {
+  depositAddresses as bitcoinAddresses,
+  checkAddress as checkBitcoinAddress,
+  openBitcoinWallet,
+} from '@quittance/chains/bitcoin/wallet';
+import {
+  checkAddress as checkEvmAddress,
+  depositAddresses as evmAddresses,
+  openWallet as openEvmWallet,
+} from '@quittance/chains/evm/wallet';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
 import { reason } from '@quittance/shared/logger';
 import { z } from 'zod';
@@ -13,9 +21,7 @@ export const PASSPHRASE_FILE = 'WALLET_PASSPHRASE_FILE';
 export const USUAL_KEYSTORE = 'wallet/keystore.json';
 export const USUAL_PASSPHRASE_FILE = 'wallet/passphrase';
 
-const BITCOIN_XPUB = 'BITCOIN_XPUB';
-const EVM_XPUBS = ['ETHEREUM_XPUB', 'BASE_XPUB', 'POLYGON_XPUB'];
-export const XPUBS: readonly string[] = [BITCOIN_XPUB, ...EVM_XPUBS];
+const EVM_CHAINS = ['ETHEREUM', 'BASE', 'POLYGON'];
 
 /** As docker-compose.yml has it where none is given. */
 const USUAL_NETWORK = 'mainnet';
@@ -24,9 +30,10 @@ const networkSchema = z.enum(bitcoinNetworks);
 /** What may be known of a wallet by those who cannot spend from it. */
 export type WalletKeys = {
   network: BitcoinNetwork;
-  /** By setting of invoices. */
+  /** The extended public keys by setting of invoices. */
   xpubs: ReadonlyMap<string, string>;
-  hotWallets: { bitcoin: string; evm: string; solana: string };
+  /** The hot wallets by setting of payouts. */
+  hotAddresses: ReadonlyMap<string, string>;
 };
 
 /** @param given a value of BITCOIN_NETWORK; the keys of another network than is meant would be given out as addresses */
@@ -37,24 +44,42 @@ export function walletKeysOf(phrase: string, given: string | undefined): WalletK
   const [bitcoin, evm] = [openBitcoinWallet(network.data, phrase), openEvmWallet(phrase)];
   return {
     network: network.data,
-    xpubs: new Map(XPUBS.map((name) => [name, (name === BITCOIN_XPUB ? bitcoin : evm).accountXpub])),
-    hotWallets: {
-      bitcoin: bitcoin.hotAddress,
-      evm: evm.hotAddress,
-      solana: openSolanaWallet(phrase).hotAddress,
-    },
+    xpubs: new Map([
+      ['BITCOIN_XPUB', bitcoin.accountXpub],
+      ...EVM_CHAINS.map((chain) => [`${chain}_XPUB`, evm.accountXpub] as const),
+    ]),
+    hotAddresses: new Map([
+      ['BITCOIN_HOT_ADDRESS', bitcoin.hotAddress],
+      ...EVM_CHAINS.map((chain) => [`${chain}_HOT_ADDRESS`, evm.hotAddress] as const),
+      ['SOLANA_HOT_ADDRESS', openSolanaWallet(phrase).hotAddress],
+    ]),
   };
 }
 
-/** Whether a public key is the wallet's, by its first address: the same key can be written in more than one way. */
-export function isOfWallet(name: string, xpub: string, { network, xpubs }: WalletKeys): boolean {
-  const first = (key: string) =>
-    (name === BITCOIN_XPUB ? bitcoinAddresses(network, key) : evmAddresses(key)).at(0);
-  try {
-    return first(xpub) === first(xpubs.get(name) ?? '');
-  } catch (error) {
-    throw new CommandError(`${name}: ${reason(error)}`);
-  }
+/** The settings that are not of this wallet: a key or an address can be written in more than one way. */
+export function strangeTo(
+  { network, xpubs, hotAddresses }: WalletKeys,
+  given: ReadonlyMap<string, string>,
+): string[] {
+  const firstOf = (name: string, xpub: string) =>
+    (name.startsWith('BITCOIN') ? bitcoinAddresses(network, xpub) : evmAddresses(xpub)).at(0);
+  const canonical = (name: string, address: string): string | undefined => {
+    if (name.startsWith('BITCOIN')) return checkBitcoinAddress(network, address);
+    return name.startsWith('SOLANA') ? address : checkEvmAddress(address);
+  };
+  const others = (
+    own: ReadonlyMap<string, string>,
+    read: (name: string, text: string) => string | undefined,
+  ) =>
+    [...own].flatMap(([name, ours]) => {
+      const text = given.get(name);
+      try {
+        return !text || read(name, text) === read(name, ours) ? [] : [name];
+      } catch (error) {
+        throw new CommandError(`${name}: ${reason(error)}`);
+      }
+    });
+  return [...others(xpubs, firstOf), ...others(hotAddresses, canonical)];
 }
 
 /** The files of a wallet, from the folder in which the command runs. */

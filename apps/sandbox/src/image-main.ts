@@ -165,6 +165,7 @@ function printEnv(): void {
     WALLET_SEED: seed,
     ...chains.node,
     ...chains.addresses,
+    ...chains.hotWallets,
     ASSETS_ACTIVE: chains.assets.join(','),
     MIN_CONFIRMATIONS: 'BTC=2,ETH=3,USDC_ERC20=3',
     PRICES: 'file:/prices/sandbox.json',

@@ -157,10 +157,11 @@ export type TransactionStatus =
 /** The block that a transaction is in. */
 export type Inclusion = { txHash: string; height: number; blockHash: string };
 
+/** Payouts are paid from it, and operators send money to it. Canonical. */
+export type HotWallet = { hotAddress: string };
+
 /** The addresses of a wallet, without its keys. Canonical. */
-export type WalletAddresses = {
-  /** Payouts are paid from it, and operators send money to it. */
-  hotAddress: string;
+export type WalletAddresses = HotWallet & {
   depositAddress(index: number): string;
 };
 
@@ -169,7 +170,7 @@ export type WalletAddresses = {
  * kind's signer, complete, and the same order always gives the same bytes.
  * Every call throws when the node does not answer, except `broadcast`, which never throws.
  */
-export type ChainSender = WalletAddresses & {
+export type ChainSender = HotWallet & {
   chain: Chain;
   /** Throws WrongNetwork when the node is not on the configured network. */
   check(): Promise<void>;

@@ -6,7 +6,7 @@ import { createBitcoinReader } from './bitcoin/reader.ts';
 import { type BitcoinSender, createBitcoinSender } from './bitcoin/sender.ts';
 import { type BitcoinSigner, createBitcoinSigner } from './bitcoin/signer.ts';
 import * as bitcoin from './bitcoin/wallet.ts';
-import type { ChainReader, DepositAddresses, EvmSender } from './chain.ts';
+import type { ChainReader, DepositAddresses, EvmSender, HotWallet } from './chain.ts';
 import { createEvmReader } from './evm/reader.ts';
 import { createEvmSender } from './evm/sender.ts';
 import { createEvmSigner, type EvmSigner } from './evm/signer.ts';
@@ -29,12 +29,11 @@ export type SenderOf<K extends ChainKind> = Senders[K];
 type Signers = { bitcoin: BitcoinSigner; evm: EvmSigner; solana: SolanaSigner };
 /** The signer of a kind of chain: it has the keys, and asks no node. */
 export type SignerOf<K extends ChainKind> = Signers[K];
-type AddressesOf<K extends ChainKind> = SignerOf<K>['addresses'];
 
 /** What a kind of chain has to bring: one that lacks something does not compile. */
 type Driver<K extends ChainKind> = {
   reader(settings: SettingsOf<K>, rpc: Rpc): ChainReader;
-  sender(settings: SettingsOf<K>, wallet: AddressesOf<K>, rpc: Rpc): SenderOf<K>;
+  sender(settings: SettingsOf<K>, wallet: HotWallet, rpc: Rpc): SenderOf<K>;
   /** Opens the wallet. */
   signer(settings: SettingsOf<K>, recoveryPhrase: string): SignerOf<K>;
   rules: QuorumRules<SenderOf<K>>;
@@ -114,10 +113,10 @@ export const openSigner = <K extends ChainKind>(
   recoveryPhrase: string,
 ): SignerOf<K> => driverOf(settings).signer(settings, recoveryPhrase);
 
-/** Sends to a chain through its nodes, from the wallet with these addresses. */
+/** Sends to a chain through its nodes, from this wallet. */
 export function connectSender<K extends ChainKind>(
   settings: SettingsOf<K>,
-  wallet: AddressesOf<K>,
+  wallet: HotWallet,
   options?: NodeOptions,
 ): SenderOf<K> {
   const { sender, rules } = driverOf(settings);

@@ -161,7 +161,7 @@ describe('a sweep', () => {
   });
 
   test('of Ether leaves only what the fee did not take', async () => {
-    const from = sender.depositAddress(index) as Hex;
+    const from = signer.addresses.depositAddress(index) as Hex;
     const held = parseEther('1');
     await chain.client.setBalance({ address: from, value: held });
     const before = await sender.balance('ETH', hot);
@@ -188,7 +188,7 @@ describe('a sweep', () => {
   });
 
   test('of a token needs no Ether at the deposit address, and can be done once', async () => {
-    const from = sender.depositAddress(index) as Hex;
+    const from = signer.addresses.depositAddress(index) as Hex;
     await mintUsdc(from, 25_000_000n);
     const before = await sender.balance('USDC_ERC20', hot);
     const order = { ...(await tokenSweep()), amount: units(25_000_000n), nonce: await nonce() };

@@ -92,12 +92,12 @@ describe('two EVM networks', () => {
     await Promise.all([ethereum, base].map(({ sender }) => sender.check()));
     expect(base.sender.hotAddress).toBe(ethereum.sender.hotAddress);
     const address = depositAddresses(base.settings, base.settings.xpub ?? '')?.at(7);
-    expect(address).toBe(ethereum.sender.depositAddress(7));
+    expect(address).toBe(ethereum.signer.addresses.depositAddress(7));
     expect(paymentUri(base.settings, 'ETH_BASE', address ?? '', units(5n))).toContain(`@${BASE_ID}?`);
   });
 
   test('keep money apart that goes to one address on both', async () => {
-    const to = ethereum.sender.depositAddress(11);
+    const to = ethereum.signer.addresses.depositAddress(11);
     await send(ethereum, 'ETH', to, units(3n));
     await send(base, 'ETH_BASE', to, units(5n));
     for (const { rpc } of [ethereum, base]) await rpc.call('anvil_mine', ['0x1']);

@@ -221,7 +221,7 @@ describe('a sweep', () => {
       }),
     ]);
     await chain.finalized(sent);
-    const accounts = await sender.tokenAccounts('USDC_SOL', TOKENS);
+    const accounts = await sender.tokenAccounts('USDC_SOL', deposit);
     expect(accounts.map(({ amount }) => amount)).toEqual([70n, 30n]);
     expect(await sender.balance('USDC_SOL', deposit)).toBe(100n);
     const before = await sender.balance('USDC_SOL', wallet.hotAddress);
@@ -237,7 +237,7 @@ describe('a sweep', () => {
       feePaid: signed.maxCost - rents.tokenAccount,
     });
     expect(await sender.balance('USDC_SOL', wallet.hotAddress)).toBe(before + 100n);
-    expect(await sender.tokenAccounts('USDC_SOL', TOKENS)).toEqual([]);
+    expect(await sender.tokenAccounts('USDC_SOL', deposit)).toEqual([]);
   });
 });
 

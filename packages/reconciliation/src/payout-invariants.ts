@@ -31,7 +31,7 @@ const payoutsAgree = (those: string, holds: string) => `
     'payout ' || p.id || ' hold', null
   from payouts.payouts p left join ledger.holds h on h.payout_id = p.id::text
   where ${those} and (
-    (p.status in ('awaiting_approval', 'reserved', 'signed', 'broadcast') and h.state is distinct from 'placed')
+    (p.status in ('awaiting_approval', 'reserved', 'planned', 'signed', 'broadcast') and h.state is distinct from 'placed')
     or (p.status = 'mined' and h.state is distinct from 'settled' and not ${isOnItsWay('hold.settle', 'payout_id', 'p.id::text')})
     or (p.status = 'failed' and h.state is distinct from 'released' and not ${isOnItsWay('hold.release', 'payout_id', 'p.id::text')})
     or (p.status = 'refused' and h.state in ('placed', 'settled'))
@@ -55,7 +55,7 @@ const approvalsAgree = (those: string) => `
   from payouts.payouts p cross join lateral (
     select count(distinct one ->> 'token') as n from json_array_elements(p.approvals) as one
     where one ->> 'decision' = 'approved' and one ->> 'token' is distinct from p.made_by) as given
-  where ${those} and p.approvals_needed > given.n and p.status in ('reserved', 'signed', 'broadcast', 'mined')`;
+  where ${those} and p.approvals_needed > given.n and p.status in ('reserved', 'planned', 'signed', 'broadcast', 'mined')`;
 
 // What is refunded was in the balance then: credited to a paid invoice, or accepted. A reversal takes it back, and while the
 // same payment is mined again and not final it is neither paid nor reversed: the limit is what was ever credited or accepted,

@@ -8,6 +8,7 @@ export const openPayouts = `
   select id from payouts.payouts where status = 'requested'
   union select id from payouts.payouts where status = 'awaiting_approval'
   union select id from payouts.payouts where status = 'reserved'
+  union select id from payouts.payouts where status = 'planned'
   union select m.payout_id from payouts.transactions t join payouts.payments m on m.replacement_group = t.replacement_group
     where t.state in ('signed', 'broadcast')
   ${(['hold.settle', 'hold.release', 'hold.void'] as const)

@@ -7,7 +7,7 @@ import { BODY_BYTES_MAX } from './identity.ts';
 export const ADDRESSES_PER_REQUEST = 32;
 
 /** Of one request for signatures. */
-export const ORDERS_PER_REQUEST = 100;
+export const ORDERS_PER_REQUEST = 200;
 /** Of one transaction: as many as Bitcoin pays at once. */
 const PAYOUTS_PER_TRANSACTION = 100;
 

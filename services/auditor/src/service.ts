@@ -4,6 +4,7 @@ import { type RunningService, startService } from '@quittance/shared/start-servi
 import type { AuditorConfig } from './config.ts';
 import { createHttp } from './http/books.ts';
 import { auditorMetrics } from './metrics.ts';
+import { readReconciliation } from './operations/read-reconciliation.ts';
 import { type ChainMemory, emptyMemory, type Ports } from './ports.ts';
 import { startWorkers } from './workers.ts';
 
@@ -66,5 +67,6 @@ export const startAuditor = (
       return { ports, metrics, connections: [slowDb] };
     },
     http: createHttp,
+    responders: { 'reconciliation.read': readReconciliation },
     workers: workers ? startWorkers : undefined,
   });

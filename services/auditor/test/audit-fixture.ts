@@ -34,6 +34,7 @@ const ALL_TABLES = [
   'custody_snapshots_until',
   'sweep_remains',
   'address_rounds',
+  'passed_checks',
 ];
 
 type Line = { level: string; msg: string; fields: Record<string, unknown> };

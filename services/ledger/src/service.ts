@@ -6,6 +6,7 @@ import { handlers } from './handlers.ts';
 import { createHttp } from './http/routes.ts';
 import { ledgerMetrics } from './metrics.ts';
 import { applyAssetSettings } from './operations/apply-asset-settings.ts';
+import { describeHolds } from './operations/describe-holds.ts';
 import { placeAskedHold, proofBatcherOf } from './operations/place-asked-hold.ts';
 import { holdBatcherOf } from './operations/place-hold.ts';
 import { readAccepted, readBalance } from './operations/read-balance.ts';
@@ -82,7 +83,12 @@ export const startLedger = (
     async migrated({ db, settings, settingsState }) {
       settingsState.differences = await applyAssetSettings({ db }, settings.replica, settings.assets, true);
     },
-    responders: { 'hold.place': placeAskedHold, 'balance.read': readBalance, 'accepted.read': readAccepted },
+    responders: {
+      'hold.place': placeAskedHold,
+      'holds.describe': describeHolds,
+      'balance.read': readBalance,
+      'accepted.read': readAccepted,
+    },
     handlers,
     workers: workers ? startWorkers : undefined,
     leave: ({ db, settings }) => deleteReplicaRow(db, settings.replica),

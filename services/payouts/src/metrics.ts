@@ -14,7 +14,7 @@ import type { Ports } from './ports.ts';
 import { haltedAssets } from './store/halts.ts';
 import { openPayouts, stalledPayouts } from './store/payouts.ts';
 
-const states = `(values ('requested'), ('awaiting_approval'), ('reserved'), ('signed'), ('broadcast')) as state(status)`;
+const states = `(values ('requested'), ('awaiting_approval'), ('reserved'), ('planned'), ('signed'), ('broadcast')) as state(status)`;
 
 const selectOpen = statement(
   'metrics_payouts_open',

@@ -1,4 +1,4 @@
-import type { SenderOf, SignerOf } from '@quittance/chains/registry';
+import type { SenderOf } from '@quittance/chains/registry';
 import type { AssetSymbol, Chain, ChainKind, ChainOf } from '@quittance/shared/assets';
 import type { Bus } from '@quittance/shared/bus';
 import type { Clock } from '@quittance/shared/clock';
@@ -10,18 +10,17 @@ import type { FiatRateBoard, QuoteBoard } from '@quittance/shared/quotes';
 import type { Secret } from '@quittance/shared/secret';
 import type { GracePeriods } from './domain/states.ts';
 import type { Stalled } from './store/payouts.ts';
+import type { TransactionSigner } from './transaction-signer.ts';
 
 /** Why signing is paused although the node answers: the wrong network, a seed mismatch, or lost commits. */
 export type SigningPause = { reason: string | undefined };
 
-/** A chain that payouts leave on, its sender and signer, and why signing is paused there. */
+/** A chain that payouts leave on, its sender, and why signing is paused there. */
 export type PayoutChain<K extends ChainKind = ChainKind> = {
   [Kind in K]: {
     kind: Kind;
     chain: ChainOf<Kind>;
     sender: SenderOf<Kind>;
-    /** It has the keys. */
-    signer: SignerOf<Kind>;
     /** Of this chain alone. */
     signingPause: SigningPause;
     /** The configured assets that can be paid there. */
@@ -53,6 +52,8 @@ export type Ports = {
   random: Random;
   logger: Logger;
   throttledLog: ThrottledLog;
+  /** It has the keys. */
+  signer: TransactionSigner;
   quotes: Pick<QuoteBoard, 'latest' | 'fresh'>;
   fiatRates: Pick<FiatRateBoard, 'fresh'>;
   /** The configured chains. */

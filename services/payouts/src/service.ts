@@ -1,23 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { openKeystore, readPassphrase } from '@quittance/chains/keystore';
 import { networkCheck, refuseWrongNetworks } from '@quittance/chains/network-check';
-import { checkAddress, connectSender, openSigner } from '@quittance/chains/registry';
+import { checkAddress, connectSender } from '@quittance/chains/registry';
 import { type ChainSettings, configuredAssets } from '@quittance/chains/settings';
 import type { Chain } from '@quittance/shared/assets';
-import { ConfigError } from '@quittance/shared/config';
-import { type Logger, reason, throttledLog } from '@quittance/shared/logger';
+import { type Logger, throttledLog } from '@quittance/shared/logger';
 import { watchFiatRates, watchQuotes } from '@quittance/shared/quotes';
 import { invariant } from '@quittance/shared/result';
-import type { Secret } from '@quittance/shared/secret';
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import type { PayoutsConfig } from './config.ts';
 import { handlers } from './handlers.ts';
 import { createHttp } from './http/payouts.ts';
 import { payoutsMetrics } from './metrics.ts';
-import { deriveAddresses } from './operations/derive-addresses.ts';
-import { pausedChains, refuseSeedMismatch } from './operations/signing-pause.ts';
+import { pausedChains, refuseWalletMismatch } from './operations/signing-pause.ts';
 import { stalledNames } from './operations/watch-stalled.ts';
 import type { PayoutChain, Ports } from './ports.ts';
+import { busSigner } from './transaction-signer.ts';
 import { startWorkers } from './workers.ts';
 
 export type PayoutsService = RunningService<Ports>;
@@ -32,14 +29,13 @@ const GRACE_PERIODS = { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 
 
 /**
  * Starts a payouts replica, in the order that `startService` gives. Throws ConfigError when a node is on another network
- * than the configured one, or when the database was used with another seed. Without a chain's node its payouts are
+ * than the configured one, or when the database was used with another hot wallet. Without a chain's node its payouts are
  * accepted, and paid when the node is back.
  */
 export async function startPayouts(
   config: PayoutsConfig,
   { workers = true, ...given }: PayoutsOptions = {},
 ): Promise<PayoutsService> {
-  const phrase = recoveryPhrase(config);
   return await startService({
     name: 'payouts',
     config,
@@ -48,9 +44,7 @@ export async function startPayouts(
     open({ db, bus, clock, logger, replica, wakeRelay }) {
       const chains =
         given.chains ??
-        new Map<Chain, PayoutChain>(
-          config.chains.map((chain) => [chain.chain, connectChain(chain, phrase, logger)]),
-        );
+        new Map<Chain, PayoutChain>(config.chains.map((chain) => [chain.chain, connectChain(chain, logger)]));
       const hotWallets = Object.fromEntries(
         [...chains].map(([chain, { sender }]) => [chain, sender.hotAddress]),
       );
@@ -64,6 +58,7 @@ export async function startPayouts(
         random: randomBytes,
         logger,
         throttledLog: throttledLog(logger, () => clock.now().getTime()),
+        signer: busSigner(bus),
         quotes,
         fiatRates,
         chains,
@@ -101,37 +96,20 @@ export async function startPayouts(
         without: () => [...paused().without, ...stalledNames(ports.stalled)],
       });
     },
-    migrated: refuseSeedMismatch,
-    responders: { 'addresses.derive': deriveAddresses },
+    migrated: refuseWalletMismatch,
     handlers,
     workers: workers ? startWorkers : undefined,
   });
 }
 
-/** From the keystore or, in a former installation, from the settings. Throws ConfigError when the keystore does not open. */
-function recoveryPhrase(config: PayoutsConfig): Secret {
-  const { WALLET_KEYSTORE: keystore, WALLET_PASSPHRASE_FILE: passphraseFile, WALLET_SEED: phrase } = config;
-  if (phrase !== undefined) return phrase;
-  invariant(keystore !== undefined && passphraseFile !== undefined, 'the settings have a wallet');
-  const read = <T>(setting: keyof PayoutsConfig, file: () => T): T => {
-    try {
-      return file();
-    } catch (error) {
-      throw new ConfigError('payouts', [`${setting}: ${reason(error)}`]);
-    }
-  };
-  const passphrase = read('WALLET_PASSPHRASE_FILE', () => readPassphrase(passphraseFile));
-  return read('WALLET_KEYSTORE', () => openKeystore(keystore, passphrase));
-}
-
-function connectChain(settings: ChainSettings, phrase: Secret, logger: Logger): PayoutChain {
-  const signer = openSigner(settings, phrase.reveal());
-  // Signer and sender are of the kind that the settings are of.
+function connectChain(settings: ChainSettings, logger: Logger): PayoutChain {
+  const { hotAddress } = settings;
+  invariant(hotAddress !== undefined, 'a chain without its hot address is no valid setting');
+  // The sender is of the kind that the settings are of.
   return {
     kind: settings.kind,
     chain: settings.chain,
-    sender: connectSender(settings, signer.addresses, { logger }),
-    signer,
+    sender: connectSender(settings, { hotAddress }, { logger }),
     assets: configuredAssets(settings),
     signingPause: { reason: undefined },
     checkAddress: (text: string) => checkAddress(settings, text),

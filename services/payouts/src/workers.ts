@@ -15,6 +15,7 @@ import type { PayoutChain, Ports } from './ports.ts';
 import { cancelRequests } from './store/cancellations.ts';
 import { oldestReserved } from './store/payouts.ts';
 import { walletsWithOpenTransactions } from './store/replacement-groups.ts';
+import { hasPlan } from './store/signing-plans.ts';
 
 const VOID_EVERY_MS = 500;
 const AUTOMATIC_EVERY_MS = 5_000;
@@ -103,6 +104,7 @@ async function hasOpen(
   { db }: Ports,
   { chain, sender, assets }: Pick<PayoutChain, 'chain' | 'sender' | 'assets'>,
 ): Promise<boolean> {
+  if (await hasPlan(db, chain)) return true;
   if ((await oldestReserved(db, assets, 1)).length > 0) return true;
   if ((await cancelRequests(db, assets, 1)).length > 0) return true;
   return (await walletsWithOpenTransactions(db, chain, sender.hotAddress, 1)).length > 0;

@@ -143,7 +143,8 @@ describe('the rule of an automatic payout', () => {
     const id = (await fixture.rowsOf(fixture.shop)).at(-1)?.id as PayoutId;
     await fixture.db.transaction(async (trx) => {
       if (to === 'failed') return void (await movePayout(trx, id, ['reserved'], to, { failedReason }));
-      await movePayout(trx, id, ['reserved'], 'signed');
+      await movePayout(trx, id, ['reserved'], 'planned');
+      await movePayout(trx, id, ['planned'], 'signed');
       await movePayout(trx, id, ['signed'], to, { txHash: '0x1' });
     });
     return id;

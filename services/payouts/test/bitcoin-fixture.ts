@@ -12,6 +12,7 @@ import type { PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { payOnBitcoin } from '@quittance/stack/bitcoin';
 import { type TestDatabase, testBitcoind, testDatabase } from '@quittance/testkit/engines';
+import { scriptedSigner } from '@quittance/testkit/scripted-signer';
 import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
 import { ChainWorkerFixture, chainWorkerSuite, TestClock } from './chain-worker-fixture.ts';
@@ -53,7 +54,8 @@ export class BitcoinFixture extends ChainWorkerFixture {
   readonly node: BitcoindHandle;
   readonly wallet: BitcoinWallet = wallet;
   readonly sender: BitcoinSender;
-  readonly signer: BitcoinSigner = createBitcoinSigner('regtest', wallet);
+  readonly keys: BitcoinSigner = createBitcoinSigner('regtest', wallet);
+  readonly signer = scriptedSigner('bitcoin', this.keys);
   readonly ports: BitcoinFixturePorts;
   readonly #rpc: Rpc;
   #from = 0;
@@ -64,7 +66,7 @@ export class BitcoinFixture extends ChainWorkerFixture {
     this.node = node;
     this.#rpc = connectRpc(node.rpcUrl);
     this.sender = this.recorded(
-      createBitcoinSender({ rpc: this.#rpc, network: 'regtest', wallet: this.signer.addresses }),
+      createBitcoinSender({ rpc: this.#rpc, network: 'regtest', wallet: this.keys.addresses }),
     );
     this.ports = this.replica();
   }
@@ -153,7 +155,7 @@ export class BitcoinFixture extends ChainWorkerFixture {
     to: string,
     fee: bigint,
   ): Promise<SignedSpend> {
-    return this.signer.signSpend({
+    return this.keys.signSpend({
       utxos: [{ outpoint, branch: 'deposit', index, amount: units(amount) }],
       recipients: [{ to, amount: units(amount - fee) }],
       change: null,
@@ -227,7 +229,11 @@ export class BitcoinFixture extends ChainWorkerFixture {
       const paid = (await this.paidTo(address)).map((one) => ({ amount: one.amount, txHash: one.txHash }));
       if (status === 'mined')
         expect({ id, paid }).toEqual({ id, paid: [{ amount: BigInt(amount), txHash: tx_hash }] });
-      if (['failed', 'refused', 'voided', 'requested', 'awaiting_approval', 'reserved'].includes(status)) {
+      if (
+        ['failed', 'refused', 'voided', 'requested', 'awaiting_approval', 'reserved', 'planned'].includes(
+          status,
+        )
+      ) {
         expect({ id, paid }).toEqual({ id, paid: [] });
       }
     }

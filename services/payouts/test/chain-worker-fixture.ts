@@ -101,6 +101,7 @@ export abstract class ChainWorkerFixture {
       quotes: { latest: () => undefined, fresh: () => undefined },
       fiatRates: { fresh: () => undefined },
       stalled: new Map(),
+      signer: { sign: async () => ({ known: false, reason: 'this chain has no signer' }) },
       settings: {
         gatewayKeys: new Map(),
         claimLinksSecret: new Secret('x'.repeat(32)),

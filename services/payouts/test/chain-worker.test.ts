@@ -5,7 +5,7 @@ import { LeaseLost, renewLease, takeLease } from '@quittance/shared/lease';
 import { eventually } from '@quittance/testkit/eventually';
 import { HOT } from '@quittance/testkit/scripted-evm-sender';
 import { evmDriver } from '../src/operations/account-chain/evm-driver.ts';
-import { signPayout } from '../src/operations/account-chain/pay-reserved.ts';
+import { pay } from '../src/operations/account-chain/pay-reserved.ts';
 import { chainLease } from '../src/operations/run-chain-worker.ts';
 import { findPayout } from '../src/store/payouts.ts';
 import { chainWorkerStep } from '../src/workers.ts';
@@ -33,11 +33,11 @@ const onWrongNetwork = () =>
   fixture.replicaWith({ check: () => Promise.reject(new WrongNetwork('the node is on chain 1')) });
 
 describe('the chain worker', () => {
-  it('is refused with the seed of another wallet', async () => {
+  it('is refused with another hot wallet', async () => {
     await fixture.send();
     const stranger = fixture.replicaWith({ hotAddress: `0x${'b1'.repeat(20)}` });
     expect(await fixture.run(stranger)).toBe(0);
-    expect(stranger.signingPause.reason).toMatch(/the recovery phrase belongs to/);
+    expect(stranger.signingPause.reason).toMatch(/the settings name the hot wallet/);
     expect(await fixture.transactions()).toHaveLength(1);
   });
 
@@ -224,6 +224,6 @@ it('a payout that is not reserved any more is not signed, and takes no nonce', a
   const terms = await evmDriver(fixture.ports, lease).terms();
   const transfer = await terms.tryTransfer(payout);
   if (transfer === 'refused') throw new Error('the recipient takes it');
-  expect(await signPayout(fixture.ports, lease, terms, payout, transfer.order)).toBeUndefined();
+  expect(await pay(fixture.ports, lease, terms, [{ payout, transfer }])).toBe(0);
   expect(await fixture.db.one('select next_nonce from wallets')).toEqual({ next_nonce: '1' });
 });

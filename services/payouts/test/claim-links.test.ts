@@ -42,7 +42,8 @@ describe('a claim link', () => {
     expect(after.text).not.toContain('<form');
     expect(await shown(refundId)).toMatchObject({ status: 'pending', payout_id: expect.any(Number) });
     await at.fixture.db.transaction(async (trx) => {
-      await movePayout(trx, payout?.id as PayoutId, ['reserved'], 'signed');
+      await movePayout(trx, payout?.id as PayoutId, ['reserved'], 'planned');
+      await movePayout(trx, payout?.id as PayoutId, ['planned'], 'signed');
       await movePayout(trx, payout?.id as PayoutId, ['signed'], 'mined', { txHash: '0xfeed' });
     });
     expect((await page(token)).text).toMatch(/is paid[\s\S]*0xfeed/);

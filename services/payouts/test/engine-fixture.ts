@@ -5,6 +5,7 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import type { PayoutId } from '@quittance/shared/ids';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { depositAddress, evmSigner, HOT } from '@quittance/testkit/scripted-evm-sender';
+import { scriptedSigner } from '@quittance/testkit/scripted-signer';
 import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
 import { ChainWorkerFixture, chainWorkerSuite, TestClock } from './chain-worker-fixture.ts';
@@ -22,6 +23,7 @@ type FixturePorts = Ports & PayoutChain<'evm'>;
 /** The chain worker with its ports for one test, on a scripted chain. */
 export class EngineFixture extends ChainWorkerFixture {
   readonly chain = new ScriptedChain();
+  readonly signer = scriptedSigner('evm', evmSigner);
   readonly ports: FixturePorts;
   #recipients = 0;
 
@@ -47,7 +49,7 @@ export class EngineFixture extends ChainWorkerFixture {
       assets: ['ETH', 'USDC_ERC20'],
       checkAddress,
       sender: this.chain.sender,
-      signer: evmSigner,
+      signer: this.signer,
       signingPause: { reason: undefined },
       ...given,
     };
@@ -159,7 +161,11 @@ export class EngineFixture extends ChainWorkerFixture {
       const paid = this.chain.paymentsTo(address).filter((one) => one.asset === asset);
       if (status === 'mined') expect(paid).toHaveLength(shared);
       for (const one of paid) expect({ id, amount: one.amount }).toEqual({ id, amount: BigInt(amount) });
-      if (['failed', 'refused', 'voided', 'requested', 'awaiting_approval', 'reserved'].includes(status))
+      if (
+        ['failed', 'refused', 'voided', 'requested', 'awaiting_approval', 'reserved', 'planned'].includes(
+          status,
+        )
+      )
         expect(paid).toEqual([]);
     }
     const signed = await this.db.rows<{ wallet: string; nonces: string[] }>(

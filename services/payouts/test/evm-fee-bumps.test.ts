@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { EvmSender } from '@quittance/chains/chain';
-import { depositAddress, evmSigner, HOT } from '@quittance/testkit/scripted-evm-sender';
+import { depositAddress, HOT } from '@quittance/testkit/scripted-evm-sender';
 import { watchEnded } from '../src/operations/watch-ended.ts';
 import { CONFIRMATIONS, type EngineFixture, ETHER, engineSuite } from './engine-fixture.ts';
 import { MAX_FEE } from './scripted-chain.ts';
@@ -176,9 +176,7 @@ describe('a process that dies while it replaces a transaction', () => {
     const broadcast: EvmSender['broadcast'] = async (raw) =>
       (await fixture.transactions()).length > 1 ? killed() : fixture.chain.sender.broadcast(raw);
     const fault =
-      before === 'stored'
-        ? { signer: { ...evmSigner, signTransfer: killed } }
-        : { sender: { ...fixture.chain.sender, broadcast } };
+      before === 'stored' ? { signer: { sign: killed } } : { sender: { ...fixture.chain.sender, broadcast } };
     await expect(fixture.run({ ...fixture.ports, ...fault })).rejects.toThrow('killed');
     expect(await fixture.transactions()).toHaveLength(attempts);
     await fixture.freeLease();

@@ -113,7 +113,8 @@ describe('a sweep', () => {
     await fixture.expectPaid({ id });
     fixture.expectLogged({
       level: 'error',
-      msg: expect.stringMatching('does not derive from the recovery phrase'),
+      msg: 'the signer refuses a transaction',
+      foreign: [`0x${'99'.repeat(20)}`],
     });
     const addresses = (await fixture.transactions()).map((one) => one['swept_address']);
     expect(addresses).toEqual([depositAddress(2), null]);

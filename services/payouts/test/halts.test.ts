@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
-import { depositAddress, evmSigner, HOT } from '@quittance/testkit/scripted-evm-sender';
+import { depositAddress, HOT } from '@quittance/testkit/scripted-evm-sender';
 import { haltedAssets } from '../src/store/halts.ts';
 import { halt, resume } from './chain-worker-fixture.ts';
 import { CONFIRMATIONS, type EngineFixture, ETHER, engineSuite } from './engine-fixture.ts';
@@ -83,17 +83,41 @@ describe('a halt on Ethereum', () => {
     expect((await fixture.transactions()).map(({ purpose }) => purpose)).toEqual(['sweep', 'payout']);
   });
 
-  it('stops a signature that was planned before the halt', async () => {
+  it('stops a payout that was planned before the halt and not signed', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const { id } = await fixture.reserve();
-    const signTransfer: typeof evmSigner.signTransfer = async (order) => {
-      // Another connection commits the halt during the transaction that signs.
-      await halt(fixture.db, 'ETH');
-      return evmSigner.signTransfer(order);
-    };
-    expect(await fixture.run(fixture.replica({ signer: { ...evmSigner, signTransfer } }))).toBe(0);
+    fixture.signer.before = async () => ({ known: false, reason: 'TIMEOUT' });
+    expect(await fixture.run()).toBe(0);
+    expect(await fixture.payout(id)).toMatchObject({ status: 'planned' });
+    await halt(fixture.db, 'ETH');
+    fixture.signer.before = async () => undefined;
+    expect(await fixture.run()).toBe(0);
     expect(await fixture.payout(id)).toMatchObject({ status: 'reserved' });
     expect(await fixture.transactions()).toEqual([]);
+    fixture.expectLogged({ msg: expect.stringMatching(/the signer does not answer/) });
+    await resume(fixture.db, 'ETH');
+    await fixture.expectPaid({ id });
+  });
+
+  it('does not stop a payout that was signed before the halt, when the answer of the signer was lost', async () => {
+    fixture.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id } = await fixture.reserve();
+    const sign = fixture.signer.sign;
+    const lost = fixture.replica({
+      signer: {
+        async sign(request) {
+          await sign(request);
+          return { known: false, reason: 'TIMEOUT' };
+        },
+      },
+    });
+    expect(await fixture.run(lost)).toBe(0);
+    await fixture.freeLease();
+    await halt(fixture.db, 'ETH');
+    expect(await fixture.run()).toBe(1);
+    expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
+    expect(new Set(fixture.signer.asked.map((order) => JSON.stringify(order))).size).toBe(1);
+    fixture.expectLogged({ msg: expect.stringMatching(/the signer does not answer/) });
   });
 
   it('is not ended by the late message of an earlier one', async () => {

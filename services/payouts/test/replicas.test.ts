@@ -232,7 +232,11 @@ describe('two replicas with their workers', () => {
 
 it.each([
   ['ETHEREUM', { ETHEREUM_CHAIN_ID: '1' }, '.*chain 31337'],
-  ['BITCOIN', { BITCOIN_NETWORK: 'signet' }, ".*not on Bitcoin's signet"],
+  [
+    'BITCOIN',
+    { BITCOIN_NETWORK: 'signet', BITCOIN_HOT_ADDRESS: openBitcoinWallet('signet', SEED).hotAddress },
+    ".*not on Bitcoin's signet",
+  ],
 ])(
   'a replica with a node of another network does not start, and names %s_RPC_URL',
   async (of, given, why) => {

@@ -2,6 +2,7 @@ import { type AccountId, newAccountId, newTokenId, type TokenId } from '@quittan
 import type { FiatRate, Quote } from '@quittance/shared/quotes';
 import { type ApiAnswer, api, gatewayKeys } from '@quittance/testkit/api';
 import { aQuote } from '@quittance/testkit/builders';
+import { hotAddressesOf } from '@quittance/testkit/scripted-signer';
 
 export const PUBLIC_URL = 'http://pay.example';
 /** Not anvil's own recovery phrase, whose accounts have money. */
@@ -18,7 +19,7 @@ export const environment = (databaseUrl: string, natsUrl: string): Record<string
   ETHEREUM_RPC_URL: 'http://127.0.0.1:1',
   ETHEREUM_CHAIN_ID: '31337',
   ETHEREUM_USDC_ADDRESS: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
-  WALLET_SEED: SEED,
+  ...hotAddressesOf(SEED),
 });
 
 /** Quotes that stay until a test changes them. */

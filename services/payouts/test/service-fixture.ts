@@ -8,10 +8,11 @@ import { createLogger } from '@quittance/shared/logger';
 import { anEventOf } from '@quittance/testkit/builders';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
+import { signerOfPhrase } from '@quittance/testkit/scripted-signer';
 import { configSchema } from '../src/config.ts';
 import { type PayoutsOptions, type PayoutsService, startPayouts } from '../src/service.ts';
 import { scriptedLedger } from './scripted-ledger.ts';
-import { Client, environment, TestBoard } from './service-client.ts';
+import { Client, environment, SEED, TestBoard } from './service-client.ts';
 
 export const recipient = '0x52908400098527886E0F7030069857D2E4169EE7';
 export const order = { asset: 'ETH', amount: 1.5, address: recipient };
@@ -46,7 +47,7 @@ async function openFixture() {
       const fiatRates = { fresh: (currency: string) => board.fiatRates.get(currency) };
       const service = await startPayouts(
         { ...all, PORT: 0 },
-        { workers: false, quotes: board, fiatRates, ...options },
+        { workers: false, quotes: board, fiatRates, signer: signerOfPhrase(all.chains, SEED), ...options },
       );
       services.push(service);
       return {

@@ -2,9 +2,8 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { takeLease } from '@quittance/shared/lease';
 import { patient } from '@quittance/testkit/patience';
 import { unknownHistory } from '../src/operations/account-chain/solana-driver.ts';
-import { deriveAddresses } from '../src/operations/derive-addresses.ts';
 import { chainLease } from '../src/operations/run-chain-worker.ts';
-import { newWallet, SOL, type SolanaFixture, solanaSuite } from './solana-fixture.ts';
+import { SOL, type SolanaFixture, solanaSuite } from './solana-fixture.ts';
 
 jest.setTimeout(patient(300_000));
 
@@ -141,17 +140,4 @@ describe('a database that has lost commits', () => {
     expect(await unknownHistory(ports)).toBeUndefined();
     expect(asked).toEqual([...payments, payments[2]]);
   });
-});
-
-it('addresses for invoices are not derived from another seed than before', async () => {
-  await fresh(0n);
-  const derive = (ports: typeof fixture.ports) =>
-    deriveAddresses(
-      { db: fixture.db, chains: new Map([['solana', ports]]) },
-      { chain: 'solana', from: 0, count: 1 },
-    );
-  await derive(fixture.ports);
-  const { hotAddress, depositAddress } = newWallet();
-  const sender = { ...fixture.sender, hotAddress, depositAddress };
-  await expect(derive({ ...fixture.ports, sender })).rejects.toThrow('the recovery phrase');
 });

@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { connectRpc, type Rpc } from '@quittance/chains/json-rpc';
 import type { SolanaNetwork } from '@quittance/chains/solana/network';
 import { createSolanaSender, type SolanaSender } from '@quittance/chains/solana/sender';
-import { createSolanaSigner, type SolanaSigner } from '@quittance/chains/solana/signer';
+import { createSolanaSigner } from '@quittance/chains/solana/signer';
 import { checkAddress, openWallet, type SolanaWallet } from '@quittance/chains/solana/wallet';
 import { type SurfpoolHandle, startSurfpool } from '@quittance/engines/surfpool';
 import type { AssetSymbol } from '@quittance/shared/assets';
@@ -10,6 +10,7 @@ import type { PayoutId } from '@quittance/shared/ids';
 import { payOnSolana, prepareSolana, type SolanaNode } from '@quittance/stack/solana';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
+import { type ScriptedSigner, scriptedSigner } from '@quittance/testkit/scripted-signer';
 import { solanaCustomer } from '@quittance/testkit/solana-customer';
 import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
@@ -70,7 +71,7 @@ type Row = Record<string, unknown>;
 export class SolanaFixture extends ChainWorkerFixture {
   readonly wallet: SolanaWallet = newWallet();
   readonly sender: SolanaSender;
-  readonly signer: SolanaSigner;
+  readonly signer: ScriptedSigner;
   readonly ports: FixturePorts;
   readonly rpc: Rpc;
   readonly usdcMint: string;
@@ -85,9 +86,9 @@ export class SolanaFixture extends ChainWorkerFixture {
     this.usdcMint = engines.usdcMint;
     this.network = { name: 'local', usdcMint: engines.usdcMint };
     this.customer = solanaCustomer(this.#node);
-    this.signer = createSolanaSigner(this.network, this.wallet);
+    this.signer = scriptedSigner('solana', createSolanaSigner(this.network, this.wallet));
     this.sender = this.recorded(
-      createSolanaSender({ rpc: this.rpc, network: this.network, wallet: this.signer.addresses }),
+      createSolanaSender({ rpc: this.rpc, network: this.network, wallet: this.wallet }),
     );
     this.ports = this.replica();
   }

@@ -54,6 +54,11 @@ function givingUp(
 /** Two engines at once, and nothing in the database that refuses the second one. */
 function guardNothing(wiring: Wiring): void {
   rewrite(wiring, 'payouts.payouts_move', ['status = any($2)', '$2::text[] is not null']);
+  rewrite(wiring, 'payouts.payouts_plan', [`and status = 'reserved' and cancel_requested_at is null`, '']);
+  rewrite(wiring, 'payouts.signing_plans_insert', [
+    'do nothing',
+    'do update set transactions = excluded.transactions, fence = excluded.fence',
+  ]);
   wiring.sql.set(
     'payouts.payments_insert',
     (text) => `${text} on conflict (payout_id) do update set replacement_group = excluded.replacement_group`,
@@ -67,11 +72,20 @@ function guardNothing(wiring: Wiring): void {
 /** How money leaves. */
 export const signingMutants: readonly Mutant[] = [
   {
-    name: 'sent-before-stored',
-    what: 'bytes are sent as soon as they are signed, and stored afterwards',
+    name: 'signed-without-a-plan',
+    what: 'what is signed was not planned in the database, and is sent before it is stored',
     shows: /^paid 2 times|^paid, and its payout is|whom nobody was to pay|are left after all that was paid/,
     apply(wiring) {
       signsOtherwise(wiring, sendingAtOnce);
+      wiring.sql.set(
+        'payouts.signing_plans_insert',
+        () => 'select $1::text as chain where $2::jsonb is not null and $3::bigint is not null',
+      );
+      rewrite(wiring, 'payouts.payouts_plan', [`set status = 'planned'`, `set status = 'reserved'`]);
+      rewrite(wiring, 'payouts.payouts_move', [
+        'status = any($2)',
+        `(status = any($2) or ($3 = 'signed' and status = 'reserved'))`,
+      ]);
     },
   },
   {

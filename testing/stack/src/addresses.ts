@@ -6,8 +6,8 @@ const WITHIN_MS = 30_000;
 const ASK_EVERY_MS = 50;
 
 /**
- * Waits until invoices have been handed their first Solana addresses, which only payouts can derive, and payouts has
- * said that it has the keys of the others: both have just been started. Until then an invoice is answered with 503.
+ * Waits until invoices have been handed their first Solana addresses, which only the signer can derive, and the signer
+ * has said that it has the keys of the others: both have just been started. Until then an invoice is answered with 503.
  * @param settings those of invoices
  */
 export async function untilAddresses(
@@ -28,7 +28,7 @@ export async function untilAddresses(
   const deadline = Date.now() + WITHIN_MS;
   try {
     while ((await db.rows(lacking, [derived, isOn('SOLANA')])).length > 0) {
-      if (Date.now() > deadline) throw new Error('payouts names no addresses to invoices; see logs');
+      if (Date.now() > deadline) throw new Error('the signer names no addresses to invoices; see logs');
       await sleep(ASK_EVERY_MS);
     }
   } finally {

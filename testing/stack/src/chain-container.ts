@@ -31,11 +31,15 @@ export function chainContainerSettings(
     ETHEREUM_CHAIN_ID: String(CHAIN_ID),
     ETHEREUM_USDC_ADDRESS: testUsdcAddress(),
   };
-  const addresses = { ETHEREUM_XPUB: openEvmWallet(seed).accountXpub };
-  if (!bitcoin) return { node: ethereum, addresses, assets: ['ETH', 'USDC_ERC20'] };
+  const evm = openEvmWallet(seed);
+  const addresses = { ETHEREUM_XPUB: evm.accountXpub };
+  const hotWallets = { ETHEREUM_HOT_ADDRESS: evm.hotAddress };
+  if (!bitcoin) return { node: ethereum, addresses, hotWallets, assets: ['ETH', 'USDC_ERC20'] };
+  const { accountXpub, hotAddress } = openBitcoinWallet(BITCOIN_NETWORK, seed);
   return {
     node: { BITCOIN_RPC_URL: bitcoinUrl(seed, host, BITCOIN_PORT), BITCOIN_NETWORK, ...ethereum },
-    addresses: { BITCOIN_XPUB: openBitcoinWallet(BITCOIN_NETWORK, seed).accountXpub, ...addresses },
+    addresses: { BITCOIN_XPUB: accountXpub, ...addresses },
+    hotWallets: { BITCOIN_HOT_ADDRESS: hotAddress, ...hotWallets },
     assets: ['BTC', 'ETH', 'USDC_ERC20'],
   };
 }

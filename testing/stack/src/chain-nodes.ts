@@ -125,7 +125,7 @@ export async function prepareChains(
   reserves: Promise<SolanaReserves>,
 ): Promise<{ nodes: Nodes; chainSettings: ChainSettings }> {
   const found: Omit<Nodes, 'ethereum'> = {};
-  const settings = { node: {}, addresses: {}, assets: [] as string[] };
+  const settings = { node: {}, addresses: {}, hotWallets: {}, assets: [] as string[] };
   const [ethereumNode] = await allOrNone([
     (async () => {
       const { hotAddress, accountXpub } = openEvmWallet(walletSeed);
@@ -137,6 +137,7 @@ export async function prepareChains(
         ETHEREUM_USDC_ADDRESS: usdc,
       });
       Object.assign(settings.addresses, { ETHEREUM_XPUB: accountXpub });
+      Object.assign(settings.hotWallets, { ETHEREUM_HOT_ADDRESS: hotAddress });
       return { rpc, tokens: { USDC_ERC20: usdc } };
     })(),
     (async () => {
@@ -147,6 +148,7 @@ export async function prepareChains(
       found.bitcoin = { rpc };
       Object.assign(settings.node, { BITCOIN_RPC_URL: rpc, BITCOIN_NETWORK });
       Object.assign(settings.addresses, { BITCOIN_XPUB: accountXpub });
+      Object.assign(settings.hotWallets, { BITCOIN_HOT_ADDRESS: hotAddress });
     })(),
     (async () => {
       if (solana === undefined) return;
@@ -159,6 +161,7 @@ export async function prepareChains(
         SOLANA_NETWORK,
         SOLANA_USDC_MINT: mint,
       });
+      Object.assign(settings.hotWallets, { SOLANA_HOT_ADDRESS: hotAddress });
     })(),
   ]);
   // In the order that people know them by.

@@ -22,8 +22,16 @@ export type Surroundings = {
 
 export type Settings = Record<string, string>;
 
-/** What operators set of a chain: `node` for all who ask its node, `addresses` for who gives out addresses. */
-export type ChainSettings = { node: Settings; addresses: Settings; assets: readonly string[] };
+/**
+ * What operators set of a chain: `node` for all who ask its node, `addresses` for who gives out addresses, `hotWallets` for
+ * who pays from them.
+ */
+export type ChainSettings = {
+  node: Settings;
+  addresses: Settings;
+  hotWallets: Settings;
+  assets: readonly string[];
+};
 
 /** The environment each service is started with: the same settings an operator gives it in production. */
 export function serviceSettings(around: Surroundings): Record<Service, Settings> {
@@ -59,8 +67,8 @@ export function serviceSettings(around: Surroundings): Record<Service, Settings>
     payouts: {
       ...behindGateway('payouts'),
       ...chains.node,
+      ...chains.hotWallets,
       CLAIM_LINKS_SECRET: secrets.claimLinksSecret,
-      WALLET_SEED: secrets.walletSeed,
     },
     ledger: {
       ...behindGateway('ledger'),

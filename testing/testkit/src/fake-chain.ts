@@ -205,7 +205,6 @@ function senderOf({ blocks, pool }: View, network: FakeNetwork, named: string): 
       if (named !== 'fake') throw new WrongNetwork(`the node is on fake, configured is ${named}`);
     },
     hotAddress: 'hot',
-    depositAddress: (index) => `deposit-${index}`,
     balance: async (_asset, address) => balanceOf(blocks(), address),
     async estimatedFee() {
       blocks();

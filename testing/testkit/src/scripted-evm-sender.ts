@@ -104,7 +104,6 @@ export function evmSender(
   return {
     chain: 'ethereum',
     hotAddress: HOT,
-    depositAddress,
     check: () => ask('check', () => undefined),
     balance: (asset, address) => ask('balance', () => units(view.balance(asset, address))),
     estimatedFee: () => ask('usualCost', () => units(GAS.native * view.usualFee())),

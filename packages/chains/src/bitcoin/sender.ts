@@ -1,6 +1,6 @@
 import type { Units } from '@quittance/shared/money';
 import { z } from 'zod';
-import { type ChainSender, WrongNetwork, within } from '../chain.ts';
+import { type ChainSender, type HotWallet, WrongNetwork, within } from '../chain.ts';
 import { ask, askEach, type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
 import {
   broadcast,
@@ -21,7 +21,6 @@ import {
   type Spend,
   selectUtxos,
 } from './spend.ts';
-import type { BitcoinAddresses } from './wallet.ts';
 
 /** Two inputs, a recipient and change: most payouts have this size. */
 const TYPICAL_VIRTUAL_BYTES = 210n;
@@ -56,41 +55,40 @@ const scanned = z.object({
 
 export type Unspent = { confirmations: number; amount: Units };
 
-export type BitcoinSender = ChainSender &
-  BitcoinAddresses & {
-    /** Satoshi for each virtual byte, for a transaction that shall be in one of the next blocks. */
-    feeRate(): Promise<bigint>;
-    /** Selects the UTXOs to spend for these recipients, see selectUtxos. Asks no node. */
-    selectUtxos(order: SelectionOrder): Spend | 'not_enough' | 'too_dear' | 'too_large';
-    /**
-     * The least fee of a transaction of `virtualBytes` that nodes accept as a replacement of this one (BIP-125): what it and all
-     * that spends from it while it waits pay, and the relay of the new one. Undefined when the node does not have it
-     * waiting.
-     */
-    replacementFee(txHash: string, virtualBytes: number): Promise<Units | undefined>;
-    /** Of the newest block. */
-    height(): Promise<number>;
-    /**
-     * Whether each output is in the chain and no block spends it. The mempool does not count. In the order of the
-     * outpoints.
-     */
-    unspent(outpoints: readonly string[]): Promise<(Unspent | undefined)[]>;
-    /** Whether a transaction of the mempool spends one of these outputs, which no block spends. */
-    spentInMempool(outpoints: readonly string[]): Promise<boolean>;
-    /** All unspent outputs of an address. The node scans the whole chain state: not for every round. */
-    unspentOf(address: string): Promise<{ height: number; outputs: Received[] }>;
-    /** What an address received in the blocks from one height to another, both included. */
-    received(address: string, fromHeight: number, toHeight: number): Promise<Received[]>;
-    /** The outputs that a transaction spends; undefined when the node has never seen it. It may be replaced or conflicted. */
-    inputsOf(txHash: string): Promise<string[] | undefined>;
-    /**
-     * The transactions that spent any of the outputs in the blocks from one height to another, both included, found in the
-     * blocks themselves. Throws when the node lacks one of the blocks.
-     */
-    findSpenders(outpoints: readonly string[], fromHeight: number, toHeight: number): Promise<Spender[]>;
-  };
+export type BitcoinSender = ChainSender & {
+  /** Satoshi for each virtual byte, for a transaction that shall be in one of the next blocks. */
+  feeRate(): Promise<bigint>;
+  /** Selects the UTXOs to spend for these recipients, see selectUtxos. Asks no node. */
+  selectUtxos(order: SelectionOrder): Spend | 'not_enough' | 'too_dear' | 'too_large';
+  /**
+   * The least fee of a transaction of `virtualBytes` that nodes accept as a replacement of this one (BIP-125): what it and all
+   * that spends from it while it waits pay, and the relay of the new one. Undefined when the node does not have it
+   * waiting.
+   */
+  replacementFee(txHash: string, virtualBytes: number): Promise<Units | undefined>;
+  /** Of the newest block. */
+  height(): Promise<number>;
+  /**
+   * Whether each output is in the chain and no block spends it. The mempool does not count. In the order of the
+   * outpoints.
+   */
+  unspent(outpoints: readonly string[]): Promise<(Unspent | undefined)[]>;
+  /** Whether a transaction of the mempool spends one of these outputs, which no block spends. */
+  spentInMempool(outpoints: readonly string[]): Promise<boolean>;
+  /** All unspent outputs of an address. The node scans the whole chain state: not for every round. */
+  unspentOf(address: string): Promise<{ height: number; outputs: Received[] }>;
+  /** What an address received in the blocks from one height to another, both included. */
+  received(address: string, fromHeight: number, toHeight: number): Promise<Received[]>;
+  /** The outputs that a transaction spends; undefined when the node has never seen it. It may be replaced or conflicted. */
+  inputsOf(txHash: string): Promise<string[] | undefined>;
+  /**
+   * The transactions that spent any of the outputs in the blocks from one height to another, both included, found in the
+   * blocks themselves. Throws when the node lacks one of the blocks.
+   */
+  findSpenders(outpoints: readonly string[], fromHeight: number, toHeight: number): Promise<Spender[]>;
+};
 
-type BitcoinSenderParts = { rpc: Rpc; network: BitcoinNetwork; wallet: BitcoinAddresses };
+type BitcoinSenderParts = { rpc: Rpc; network: BitcoinNetwork; wallet: HotWallet };
 
 /** Sends through a Bitcoin Core node that keeps an index of transactions. */
 export function createBitcoinSender({ rpc, network, wallet }: BitcoinSenderParts): BitcoinSender {
@@ -99,8 +97,6 @@ export function createBitcoinSender({ rpc, network, wallet }: BitcoinSenderParts
   return {
     chain: 'bitcoin',
     hotAddress: wallet.hotAddress,
-    depositAddress: (index) => wallet.address('deposit', index),
-    address: wallet.address,
 
     async check() {
       await checkNetwork(rpc, network);
@@ -119,7 +115,7 @@ export function createBitcoinSender({ rpc, network, wallet }: BitcoinSenderParts
 
     feeRate,
 
-    selectUtxos: (order) => selectUtxos(network, wallet, order),
+    selectUtxos: (order) => selectUtxos(network, wallet.hotAddress, order),
 
     replacementFee: (txHash, virtualBytes) => replacementFee(rpc, txHash, virtualBytes),
 

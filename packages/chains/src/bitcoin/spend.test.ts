@@ -16,7 +16,7 @@ function aUtxo(amount: number, given: Partial<Utxo> = {}): Utxo {
 }
 
 function select(given: Partial<SelectionOrder>) {
-  return selectUtxos('regtest', wallet, {
+  return selectUtxos('regtest', wallet.hotAddress, {
     available: [],
     recipients: [{ to: someone, amount: units(100_000n) }],
     changeIndex: 3,

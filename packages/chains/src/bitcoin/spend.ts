@@ -3,7 +3,7 @@ import { invariant } from '@quittance/shared/result';
 import { selectUTXO, Transaction } from '@scure/btc-signer';
 import { type SignedTransaction, within } from '../chain.ts';
 import { type BitcoinNetwork, factsOf } from './network.ts';
-import { type BitcoinAddresses, type BitcoinWallet, type Branch, checkAddress, scriptOf } from './wallet.ts';
+import { type BitcoinWallet, type Branch, checkAddress, scriptOf } from './wallet.ts';
 
 /** Satoshi for each virtual byte. Nodes relay from 1 (some from 0.1); above the cap an estimate is not believed. */
 export const FEE_RATE_MIN = 1n;
@@ -67,7 +67,7 @@ export type SignedSpend = SignedTransaction & {
  */
 export function selectUtxos(
   network: BitcoinNetwork,
-  wallet: BitcoinAddresses,
+  hotAddress: string,
   order: SelectionOrder,
 ): Spend | 'not_enough' | 'too_dear' | 'too_large' {
   const { available, required = [], recipients, changeIndex, feeMax } = order;
@@ -75,16 +75,15 @@ export function selectUtxos(
   const must = new Set(required.map((utxo) => utxo.outpoint));
   const may = available.filter((utxo) => !must.has(utxo.outpoint));
   const byOutpoint = new Map([...required, ...may].map((utxo) => [utxo.outpoint, utxo]));
-  // Whose key it is makes no difference to its size, and deriving a thousand keys takes a second.
-  const script = scriptOf(network, wallet.hotAddress);
+  // Whose key it is makes no difference to its size.
+  const script = scriptOf(network, hotAddress);
   const inputOf = (utxo: Utxo) => unsignedInput(utxo, script);
   const outputs = recipients.map((one) => outputOf(network, one));
-  const changeAddress = wallet.address('change', changeIndex);
 
   const choose = (rate: bigint) =>
     selectUTXO(may.map(inputOf), outputs, 'default', {
       feePerByte: rate,
-      changeAddress,
+      changeAddress: hotAddress,
       network: factsOf(network).form,
       requiredInputs: required.map(inputOf),
       // Outputs in our order: the n-th payout is the n-th output.

@@ -1,3 +1,4 @@
+import { type Units, units } from '@quittance/shared/money';
 import type { Hex } from 'viem';
 import { z } from 'zod';
 import { type EvmFees, within } from '../chain.ts';
@@ -58,6 +59,16 @@ export function feesFor(chain: EvmChain, baseFeePerGas: bigint, suggestedTip: bi
   const maxPriorityFeePerGas = within(tipFloor, suggestedTip, tipCap);
   const maxFeePerGas = within(maxPriorityFeePerGas, 2n * baseFeePerGas + maxPriorityFeePerGas, feeCap);
   return { maxFeePerGas, maxPriorityFeePerGas };
+}
+
+/** The most that a transaction can cost its sender. */
+export const maxCostOf = (chain: EvmChain, gas: bigint, { maxFeePerGas }: EvmFees): Units =>
+  units(gas * maxFeePerGas + feeLimits[chain].l1DataFeeMax);
+
+/** What a sweep of native money brings; undefined when that would not exceed what it costs. */
+export function nativeSweepValue(chain: EvmChain, held: Units, fees: EvmFees): Units | undefined {
+  const cost = maxCostOf(chain, PLAIN_TRANSFER_GAS, fees);
+  return held - cost > cost ? units(held - cost) : undefined;
 }
 
 export type TransactionCall = { to: Hex; value: bigint; data: Hex };

@@ -7,10 +7,10 @@ import { z } from 'zod';
 import {
   type Broadcast,
   type EvmSender,
+  type HotWallet,
   type Inclusion,
   type TokenDomain,
   type TransactionStatus,
-  type WalletAddresses,
   within,
 } from '../chain.ts';
 import { ask, askEach, broadcastOnce, type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
@@ -45,7 +45,7 @@ const fullBlock = header.extend({ transactions: z.array(z.object({ hash, from: a
 const REFUSES_TRANSACTION = new Set([-32_000, -32_003, -32_010, -32_602]);
 const KNOWN_ALREADY = /already ?(known|imported)|known transaction|existing tx with same hash/i;
 
-export type EvmSenderParts = EvmNetwork & { rpc: Rpc; wallet: WalletAddresses };
+export type EvmSenderParts = EvmNetwork & { rpc: Rpc; wallet: HotWallet };
 
 /** Sends through a node of Ethereum or of any chain like it. Closes the connection it was given. */
 export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): EvmSender {
@@ -71,7 +71,6 @@ export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): Ev
   return {
     chain: network.chain,
     hotAddress,
-    depositAddress: wallet.depositAddress,
     balance,
 
     async check() {

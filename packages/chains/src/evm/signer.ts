@@ -1,4 +1,3 @@
-import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import type { Hex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
@@ -12,7 +11,7 @@ import type {
   WalletAddresses,
 } from '../chain.ts';
 import { receiveCall } from './authorization.ts';
-import { feeLimits, PLAIN_TRANSFER_GAS, type TransactionCall } from './cost.ts';
+import { maxCostOf, nativeSweepValue, PLAIN_TRANSFER_GAS, type TransactionCall } from './cost.ts';
 import { contractOf, type EvmNetwork } from './network.ts';
 import { hash } from './rpc.ts';
 import { transferCall } from './transfer.ts';
@@ -47,11 +46,8 @@ export function createEvmSigner(network: EvmNetwork, wallet: Wallet): EvmSigner 
       data,
       ...fees,
     });
-    return { raw, txHash: keccak256(raw), maxCost: maxCost(gas, fees) };
+    return { raw, txHash: keccak256(raw), maxCost: maxCostOf(network.chain, gas, fees) };
   }
-
-  const maxCost = (gas: bigint, fees: EvmFees) =>
-    (gas * fees.maxFeePerGas + feeLimits[network.chain].l1DataFeeMax) as Units;
 
   return {
     addresses: { hotAddress, depositAddress },
@@ -63,9 +59,8 @@ export function createEvmSigner(network: EvmNetwork, wallet: Wallet): EvmSigner 
 
     async signNativeSweep({ index, balance: held, nonce, fees }) {
       const gas = PLAIN_TRANSFER_GAS;
-      const cost = maxCost(gas, fees);
-      const value = held - cost;
-      if (value <= cost) return 'not_worth_it';
+      const value = nativeSweepValue(network.chain, held, fees);
+      if (value === undefined) return 'not_worth_it';
       return sign(wallet.depositSigner(index), {
         to: hotAddress as Hex,
         value,

@@ -3,7 +3,8 @@ import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import { getTokenSize } from '@solana-program/token';
 import { z } from 'zod';
-import { type ChainSender, type WalletAddresses, within } from '../chain.ts';
+import { type ChainSender, type HotWallet, within } from '../chain.ts';
+import { PRIORITY_FEE_CAP } from '../fee-ceilings.ts';
 import { ask, type Rpc } from '../json-rpc.ts';
 import { isUnpayable, type TokenAccount, tokensAt } from './accounts.ts';
 import { broadcast, NEVER_SENT, simulate, status, statusOf } from './broadcast.ts';
@@ -21,9 +22,8 @@ import {
   transferPlan,
 } from './transaction.ts';
 
-/** Below the floor a transaction waits behind others; above the cap, a node's answer is not believed. */
+/** Below the floor a transaction waits behind others. */
 const PRIORITY_FEE_FLOOR = 10_000n;
-const PRIORITY_FEE_CAP = 1_000_000n;
 /** Of the prices of the last slots: most are paid by those in no hurry. */
 const PRIORITY_FEE_PERCENTILE = 75;
 
@@ -44,7 +44,7 @@ export type SolanaSender = ChainSender & {
    */
   tryTransfer(order: SolanaTransferOrder): Promise<'works' | 'refused'>;
   /** The accounts out of which a deposit address's tokens can be swept at once, richest first. */
-  tokenAccounts(asset: AssetSymbol, index: number): Promise<TokenAccount[]>;
+  tokenAccounts(asset: AssetSymbol, owner: string): Promise<TokenAccount[]>;
   /**
    * The proof that a signed transaction can never be mined: it is in none of the finalized blocks from the slot that
    * was finalized when it was signed to the first above the last height it is valid at. Throws when the node does not have
@@ -78,7 +78,7 @@ const signers = z.object({
   }),
 });
 
-type SolanaSenderParts = { rpc: Rpc; network: SolanaNetwork; wallet: WalletAddresses };
+type SolanaSenderParts = { rpc: Rpc; network: SolanaNetwork; wallet: HotWallet };
 
 /** Sends through a node of Solana. */
 export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts): SolanaSender {
@@ -127,7 +127,6 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
   return {
     chain: 'solana',
     hotAddress,
-    depositAddress: wallet.depositAddress,
     balance: (asset, owner) => balanceOf(asset, owner),
 
     async check() {
@@ -166,10 +165,10 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
       return (await simulate(rpc, plan)) === 'works' ? 'works' : 'refused';
     },
 
-    async tokenAccounts(asset, index) {
+    async tokenAccounts(asset, owner) {
       const mint = mintOf(network, asset);
       invariant(mint !== undefined, 'only tokens are in accounts of their own');
-      return (await tokensAt(rpc, mint, wallet.depositAddress(index))).slice(0, SWEPT_ACCOUNTS_MAX);
+      return (await tokensAt(rpc, mint, owner)).slice(0, SWEPT_ACCOUNTS_MAX);
     },
 
     broadcast: (raw) => broadcast(rpc, raw),

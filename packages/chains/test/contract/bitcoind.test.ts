@@ -88,7 +88,7 @@ async function openBitcoind(): Promise<Fixture> {
     async wealth() {
       const ours = [
         sender.hotAddress,
-        ...Array.from({ length: orders }, (_, i) => sender.address('change', i)),
+        ...Array.from({ length: orders }, (_, i) => wallet.address('change', i)),
       ];
       let sum = 0n;
       for (const address of ours) sum += await sender.balance('BTC', address);

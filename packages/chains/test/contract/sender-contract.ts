@@ -36,12 +36,6 @@ export function senderContract(candidate: Candidate, opened: () => Fixture): voi
       await elsewhere.close();
     });
 
-    test('has addresses of its own, all different', () => {
-      const addresses = [sender.hotAddress, ...[0, 1, 2].map(sender.depositAddress)];
-      expect(new Set(addresses).size).toBe(4);
-      expect([0, 1, 2].map(sender.depositAddress)).toEqual(addresses.slice(1));
-    });
-
     test('signs the same order to the same bytes', async () => {
       const { sign, signed } = await payout();
       expect(await sign()).toEqual(signed);

@@ -1,3 +1,4 @@
+import { configuredAssets } from '@quittance/chains/settings';
 import type { CheckScope, ReconciledChain } from '@quittance/reconciliation/chain-records';
 import { checkInvariants } from '@quittance/reconciliation/check-invariants';
 import type { Discrepancy } from '@quittance/reconciliation/discrepancy';
@@ -24,6 +25,7 @@ import {
 } from '../store/checks.ts';
 import { deleteDiscrepancies, knownDiscrepancies, storeDiscrepancies } from '../store/discrepancies.ts';
 import { openHalt } from '../store/halts.ts';
+import { notePassed } from '../store/passed-checks.ts';
 import { haltedEvent } from './halts.ts';
 import { noteMeasured, planLook, rememberMeasured, unlookedOf } from './measure-reserves.ts';
 
@@ -120,7 +122,16 @@ async function checkBooks(ports: Ports, lease: Lease, plan: CheckPlan): Promise<
       ...(await chainScope(db, name, settings.chainDays)),
       watermarks: comparedTo,
     };
-    await compareChain(ports, { snapshot, chain, scope: chainsScope, began: began.at, lease, seq });
+    const isComplete = plan.scope !== 'again';
+    await compareChain(ports, {
+      snapshot,
+      chain,
+      scope: chainsScope,
+      began: began.at,
+      lease,
+      seq,
+      isComplete,
+    });
   }
 }
 
@@ -132,12 +143,14 @@ type ChainCheck = {
   lease: Lease;
   /** The check that it belongs to. */
   seq: string;
+  /** The check has asked for every invariant within the records. */
+  isComplete: boolean;
 };
 
 /** Compares the records with a chain when it is time for that, and stores the result. */
 async function compareChain(
   ports: Ports,
-  { snapshot, chain, scope, began, lease, seq }: ChainCheck,
+  { snapshot, chain, scope, began, lease, seq, isComplete }: ChainCheck,
 ): Promise<void> {
   const { db, clock, memory } = ports;
   const { chain: name } = chain.settings;
@@ -158,6 +171,8 @@ async function compareChain(
   };
   const found = await record(ports, lease, seen, async (trx) => {
     await note(trx);
+    // A token without a contract in the settings was not compared.
+    if (isComplete) await notePassed(trx, seq, configuredAssets(chain.settings));
     return await noteMeasured(trx, measuring, clock.now());
   });
   rememberMeasured(ports, measuring, found, scope.suspects ?? []);

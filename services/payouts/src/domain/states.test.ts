@@ -38,8 +38,10 @@ const before = <S extends string>(moves: Record<S, readonly S[]>, to: S): S[] =>
 const ends: PayoutStatus[] = ['mined', 'failed', 'refused', 'voided'];
 
 describe('the states of a payout', () => {
-  it('never come back', () => {
-    for (const status of payoutStatuses) expect(reachable(payoutMoves, status)).not.toContain(status);
+  it('never come back, except from a plan that is not signed', () => {
+    const { planned: _, ...others } = payoutMoves;
+    const moves = { ...others, planned: ['signed'] } as Record<PayoutStatus, readonly PayoutStatus[]>;
+    for (const status of payoutStatuses) expect(reachable(moves, status)).not.toContain(status);
   });
 
   it('can all be reached from `requested`, and an end leads nowhere', () => {
@@ -48,11 +50,12 @@ describe('the states of a payout', () => {
     for (const end of ends) expect(payoutMoves[end]).toEqual([]);
   });
 
-  it('are signed only after a hold, and refused or voided only before', () => {
+  it('are planned and signed only after a hold, and refused or voided only before', () => {
     const from = (to: PayoutStatus) => before<PayoutStatus>(payoutMoves, to);
-    expect(from('signed')).toEqual(['reserved']);
+    expect(from('signed')).toEqual(['planned']);
+    expect(from('planned')).toEqual(['reserved']);
     expect(from('awaiting_approval')).toEqual(['requested']);
-    expect(from('reserved')).toEqual(['requested', 'awaiting_approval']);
+    expect(from('reserved')).toEqual(['requested', 'awaiting_approval', 'planned']);
     expect(from('refused')).toEqual(['requested']);
     expect(from('voided')).toEqual(['requested']);
   });
@@ -65,7 +68,7 @@ describe('the states of a payout', () => {
 
   it('are shown by the names of the contract, and a request that never became a payout is not shown', () => {
     expect(shownStatuses.map((shown) => [shown, statusesShownAs(shown)])).toEqual([
-      ['pending', ['awaiting_approval', 'reserved', 'signed', 'broadcast']],
+      ['pending', ['awaiting_approval', 'reserved', 'planned', 'signed', 'broadcast']],
       ['mined', ['mined']],
       ['failed', ['failed']],
     ]);

@@ -2,13 +2,14 @@ import { invariant } from '@quittance/shared/result';
 
 /**
  * The statuses of a payout. Before the ledger has placed its hold, a payout is refused when the balance is too low, and
- * voided when the ledger's answer did not arrive. One with a hold may wait for approvals of its merchant's policy. Nothing
- * leaves the wallet before `signed`.
+ * voided when the ledger's answer did not arrive. One with a hold may wait for approvals of its merchant's policy. From
+ * `planned` on the signer may have signed it; what it refuses is `reserved` again. Nothing leaves the wallet before `signed`.
  */
 export const payoutMoves = {
   requested: ['awaiting_approval', 'reserved', 'refused', 'voided'],
   awaiting_approval: ['reserved', 'failed'],
-  reserved: ['signed', 'failed'],
+  reserved: ['planned', 'failed'],
+  planned: ['signed', 'reserved'],
   signed: ['broadcast', 'mined', 'failed'],
   broadcast: ['mined', 'failed'],
   mined: [],
@@ -28,6 +29,7 @@ export const shownAs = {
   requested: null,
   awaiting_approval: 'pending',
   reserved: 'pending',
+  planned: 'pending',
   signed: 'pending',
   broadcast: 'pending',
   mined: 'mined',
@@ -48,7 +50,7 @@ export const REJECTED = 'Rejected by an approver. Nothing was paid.';
 export const isUnwanted = (failedReason: string | null): boolean =>
   failedReason === CANCELLED || failedReason === REJECTED;
 
-/** A payout with one of these statuses has a hold and no signature. */
+/** A payout with one of these statuses has a hold, and certainly no signature. */
 export const unsignedStatuses = ['awaiting_approval', 'reserved'] as const satisfies readonly PayoutStatus[];
 
 /** A signed transaction pays a payout with one of these statuses. */

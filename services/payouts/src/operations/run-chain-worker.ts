@@ -4,6 +4,7 @@ import { type Lease, LeaseLost, releaseLease, takeLease, withLease } from '@quit
 import { reason } from '@quittance/shared/logger';
 import type { ChainPorts, PayoutChain, Ports } from '../ports.ts';
 import { haltedAssets } from '../store/halts.ts';
+import { hasPlan } from '../store/signing-plans.ts';
 import { AssetHalted } from '../store/transactions.ts';
 import type { AccountChainDriver, AccountChainPorts } from './account-chain/driver.ts';
 import { bumpStuck } from './account-chain/evm-bump.ts';
@@ -19,19 +20,20 @@ import { unknownSpends, watchHotAddress } from './bitcoin/chain-utxos.ts';
 import { followGroups } from './bitcoin/follow-groups.ts';
 import { payBatch } from './bitcoin/pay-batch.ts';
 import { cancelRequested } from './cancel-requested.ts';
-import { reportSigningPaused, seedMismatch } from './signing-pause.ts';
+import { finishPlan } from './sign-planned.ts';
+import { reportSigningPaused, walletMismatch } from './signing-pause.ts';
 import { watchEnded } from './watch-ended.ts';
 
 /** How payouts are paid on the chains of one kind. */
 type ChainWorker<K extends ChainKind> = {
   /**
-   * One round: follows open transactions, then pays. Called with the lease of the hot wallet, after network and seed were
+   * One round: follows open transactions, then pays. Called with the lease of the hot wallet, after network and wallet were
    * checked.
    * @returns how much was moved on; 0 means wait.
    */
   run(ports: ChainPorts<K>, lease: Lease): Promise<number>;
   /**
-   * Why signing is paused for another reason than the seed or the network. Asked before every round. `run` is called all
+   * Why signing is paused for another reason than the wallet or the network. Asked before every round. `run` is called all
    * the same, because open transactions are followed, and checks the reason before it signs.
    */
   signingPauseReason(ports: ChainPorts<K>): Promise<string | undefined>;
@@ -84,6 +86,8 @@ async function payAndSweep<Order>(
   lease: Lease,
   driver: AccountChainDriver<Order>,
 ): Promise<number> {
+  // What is in a plan may be signed already: it is neither cancelled nor planned again.
+  if (await hasPlan(ports.db, ports.chain)) return 0;
   const mayCancel = async () => (await driver.canSign()) && (await driver.mayCancel());
   const cancelled = await cancelRequested(ports, lease, mayCancel);
   const paid = await payReserved(ports, lease, driver);
@@ -105,7 +109,7 @@ export async function runChainWorker<K extends ChainKind>(all: Ports, on: Payout
   const ports: ChainPorts<K> = { ...all, ...on };
   const lease = await takeLease(db, chainLease(on), settings.replica, settings.leaseMs);
   if (lease === undefined) {
-    if (on.signingPause.reason !== undefined) await isRightSeedAndNetwork(ports);
+    if (on.signingPause.reason !== undefined) await isRightWalletAndNetwork(ports);
     return 0;
   }
   let isFit = false;
@@ -114,11 +118,15 @@ export async function runChainWorker<K extends ChainKind>(all: Ports, on: Payout
   try {
     return await withLease({ db, clock, failed }, lease, async () => {
       ports.assets = await notHalted(all, on);
-      isFit = await isRightSeedAndNetwork(ports);
+      isFit = await isRightWalletAndNetwork(ports);
       if (!isFit) return 0;
+      const finished =
+        ports.signingPause.reason === undefined
+          ? await finishPlan({ ...all, ...on, assets: ports.assets } as ChainPorts, lease)
+          : 0;
       const moved = await chainWorkers[ports.kind].run(ports, lease);
       await watchEnded(ports);
-      return moved;
+      return finished + moved;
     });
   } catch (error) {
     if (error instanceof LeaseLost) {
@@ -149,12 +157,12 @@ async function notHalted(
   return assets.filter((asset) => !halted.has(asset));
 }
 
-/** Checks the network of the node and the seed before anything is signed. */
-async function isRightSeedAndNetwork<K extends ChainKind>(ports: ChainPorts<K>): Promise<boolean> {
+/** Checks the network of the node and the hot wallet before anything is signed. */
+async function isRightWalletAndNetwork<K extends ChainKind>(ports: ChainPorts<K>): Promise<boolean> {
   const { sender, signingPause } = ports;
   try {
     await sender.check();
-    const mismatch = await seedMismatch(ports, ports);
+    const mismatch = await walletMismatch(ports, ports);
     signingPause.reason = mismatch ?? (await chainWorkers[ports.kind].signingPauseReason(ports));
     if (mismatch === undefined) return true;
   } catch (error) {

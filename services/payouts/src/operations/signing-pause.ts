@@ -3,16 +3,16 @@ import type { ChainPorts, PayoutChain, Ports, SigningPause } from '../ports.ts';
 import { otherHotWallet } from '../store/wallets.ts';
 
 /**
- * Why this wallet must not sign for this database: the database was used with another seed, so this one has another hot
- * wallet and none of the keys of the deposits. Undefined when there is no mismatch.
+ * Why nothing may be signed for this database: it was used with another hot wallet, so the configured one has none of its
+ * money. Undefined when there is no mismatch.
  */
-export async function seedMismatch(
+export async function walletMismatch(
   { db }: Pick<Ports, 'db'>,
   { chain, sender }: Pick<PayoutChain, 'chain' | 'sender'>,
 ): Promise<string | undefined> {
   const other = await otherHotWallet(db, chain, sender.hotAddress);
   if (other === undefined) return undefined;
-  return `the recovery phrase belongs to the hot wallet ${sender.hotAddress}, this database was used with ${other}`;
+  return `the settings name the hot wallet ${sender.hotAddress}, this database was used with ${other}`;
 }
 
 /** Logs why signing is paused on this chain. */
@@ -24,9 +24,9 @@ export function reportSigningPaused({
   throttledLog.log('error', `signing_paused.${chain}`, { chain, reason }, 'nothing is signed');
 }
 
-/** At the start: throws ConfigError when this database was used with another seed, on any chain. */
-export async function refuseSeedMismatch({ db, chains }: Pick<Ports, 'db' | 'chains'>): Promise<void> {
-  const mismatches = await Promise.all([...chains.values()].map((on) => seedMismatch({ db }, on)));
+/** At the start: throws ConfigError when this database was used with another hot wallet, on any chain. */
+export async function refuseWalletMismatch({ db, chains }: Pick<Ports, 'db' | 'chains'>): Promise<void> {
+  const mismatches = await Promise.all([...chains.values()].map((on) => walletMismatch({ db }, on)));
   const problems = mismatches.flatMap((problem) => problem ?? []);
   if (problems.length > 0) throw new ConfigError('payouts', problems);
 }

@@ -143,13 +143,13 @@ const move = query<Payout>(
      tx_hash = coalesce($4, tx_hash),
      failed_reason = coalesce($5, failed_reason),
      completed_at = case when $3 = 'mined' then now() else completed_at end
-   where id = $1 and status = any($2) and ($3 <> 'signed' or cancel_requested_at is null)
+   where id = $1 and status = any($2)
    returning ${payoutColumns()}`,
 );
 
 /**
- * Changes the status of a payout that has one of the statuses `from`; undefined when it has none of them. A payout that shall
- * be cancelled is not signed. When a payout ends, the refund that it pays follows, and the rule that created it.
+ * Changes the status of a payout that has one of the statuses `from`; undefined when it has none of them. When a payout
+ * ends, the refund that it pays follows, and the rule that created it.
  */
 export async function movePayout(
   trx: Trx,
@@ -195,6 +195,34 @@ const selectOne = query<Payout>('payouts_one', `select ${payoutColumns()} from p
 
 export const findPayout = (db: Queryable, id: PayoutId) => db.maybe(selectOne, [id]);
 
+const plan = query<{ id: PayoutId }>(
+  'payouts_plan',
+  `update payouts set status = 'planned', version = version + 1, updated_at = now()
+   where id = any($1::bigint[]) and status = 'reserved' and cancel_requested_at is null returning id`,
+);
+
+/** Puts payouts into a plan of what is signed. False when one of them may not be signed any more: roll back then. */
+export async function planPayouts(trx: Trx, ids: readonly PayoutId[]): Promise<boolean> {
+  assertMoves(payoutMoves, ['reserved'], 'planned');
+  return (await trx.rows(plan, [ids])).length === ids.length;
+}
+
+const unplan = statement(
+  'payouts_unplan',
+  `update payouts set status = 'reserved', version = version + 1, updated_at = now(),
+     signing_waits_until = $2, signing_refused_because = $3
+   where id = any($1::bigint[]) and status = 'planned'`,
+);
+
+/** Why a payout is not planned again before that time. */
+export type SigningWait = { until: Date; because: string };
+
+/** Takes payouts that are certainly not signed out of their plan. */
+export async function unplanPayouts(trx: Trx, ids: readonly PayoutId[], wait?: SigningWait): Promise<void> {
+  assertMoves(payoutMoves, ['planned'], 'reserved');
+  await trx.rows(unplan, [ids, wait?.until, wait?.because]);
+}
+
 const wanted = bulk({ symbol: 'text', after: 'bigint' });
 
 // The oldest of each asset, so that many payouts of one do not hide the others.
@@ -204,6 +232,7 @@ const selectReserved = query<Payout>(
    lateral (
      select * from payouts
      where asset = wanted.symbol and status = 'reserved' and cancel_requested_at is null and seq > wanted.after
+       and (signing_waits_until is null or signing_waits_until < now())
      order by seq limit $3) as oldest
    order by oldest.seq`,
 );
@@ -229,6 +258,7 @@ export const openPayouts = `
   select status, asset, created_at from payouts where status = 'requested'
   union all select status, asset, created_at from payouts where status = 'awaiting_approval'
   union all select status, asset, coalesce(approved_at, created_at) as created_at from payouts where status = 'reserved'
+  union all select status, asset, coalesce(approved_at, created_at) as created_at from payouts where status = 'planned'
   union all select paid.status, paid.asset, coalesce(paid.approved_at, paid.created_at) as created_at
   from (select distinct payout_id from transactions t,
       lateral (select payout_id from payments where replacement_group = t.replacement_group offset 0) as of_group

@@ -93,8 +93,14 @@ const selectGroup = query<Transaction>(
 export const attemptsOf = (db: Queryable, group: string): Promise<Transaction[]> =>
   db.rows(selectGroup, [group]);
 
+/** Whether an attempt is the newest of its group, and open. */
+export async function isNewest(trx: Trx, { id, group }: Pick<Transaction, 'id' | 'group'>): Promise<boolean> {
+  const last = (await attemptsOf(trx, group)).at(-1);
+  return last?.id === id && transactionPhases.open.some((state) => state === last.state);
+}
+
 /** What a group of transactions pays to whom; on every chain but Bitcoin a group pays one payout. */
-type TransactionPayment = {
+export type TransactionPayment = {
   payoutId: PayoutId;
   /** Canonical. */
   address: string;

@@ -11,7 +11,6 @@ import {
   transactionMoves,
   transactionPhases,
 } from '../domain/states.ts';
-import { isHalted } from './halts.ts';
 
 /** A condition: the state of the transaction is one of that phase. */
 export const isIn = (phase: TransactionPhase, column = 'state'): string =>
@@ -103,7 +102,6 @@ const insertTransaction = query<Transaction>(
   `insert into transactions (id, replacement_group, ${signed.columns}) overriding system value
    select drawn.id, coalesce($1::bigint, drawn.id), ${signed.columns}
    from (select nextval(pg_get_serial_sequence('transactions', 'id')) as id) as drawn, ${signed.from('given')}
-   where not ${isHalted('given.asset')}
    returning ${transactionColumns}`,
 );
 
@@ -128,7 +126,7 @@ export type NewTransaction = Pick<
   fence: string;
 };
 
-/** Thrown to roll back the database transaction that signs: payouts of the asset are halted. */
+/** Thrown to roll back the database transaction that stores a plan: payouts of the asset are halted. */
 export class AssetHalted extends Error {
   constructor(asset: AssetSymbol) {
     super(`nothing is signed for ${asset}: its payouts are halted`);
@@ -136,10 +134,7 @@ export class AssetHalted extends Error {
   }
 }
 
-/**
- * Stores signed bytes before they are sent. insertPayments stores what they pay. Throws AssetHalted while the asset is
- * halted.
- */
+/** Stores signed bytes before they are sent. insertPayments stores what they pay. */
 export async function insertSigned(trx: Trx, made: NewTransaction): Promise<Transaction> {
   const { raw, txHash, maxCost } = made.signed;
   const row = {
@@ -151,9 +146,7 @@ export async function insertSigned(trx: Trx, made: NewTransaction): Promise<Tran
     purpose: made.sweptAddress === null ? 'payout' : 'sweep',
     terms: made.terms === null ? null : JSON.stringify(made.terms),
   };
-  const stored = await trx.maybe(insertTransaction, [made.after?.group ?? null, ...signed.values([row])]);
-  if (stored === undefined) throw new AssetHalted(made.asset);
-  return stored;
+  return await trx.one(insertTransaction, [made.after?.group ?? null, ...signed.values([row])]);
 }
 
 const moveState = query<Transaction>(

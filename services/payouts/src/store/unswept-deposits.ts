@@ -158,7 +158,7 @@ export async function sweepableSum(db: Queryable, chain: Chain, asset: AssetSymb
 const claim = statement(
   'unswept_deposits_claim',
   `update unswept_deposits set state = 'sweeping', sweep_id = $2, updated_at = now()
-   where deposit_id = any($1) and state = 'held' and reversed_at is null`,
+   where deposit_id = any($1) and state = 'held'`,
 );
 
 const lock = query<Sum>(
@@ -215,6 +215,10 @@ const postpone = statement(
 );
 
 /** Excludes deposits from plans until `retryAt`. */
-export async function postponeDeposits(db: Queryable, depositIds: string[], retryAt: Date): Promise<void> {
+export async function postponeDeposits(
+  db: Queryable,
+  depositIds: readonly string[],
+  retryAt: Date,
+): Promise<void> {
   await db.rows(postpone, [depositIds, retryAt]);
 }

@@ -67,16 +67,18 @@ type Source = { sourceDepositId: string | null };
 const lock = query<Source>(
   'utxos_lock',
   `update utxos set state = 'locked', locked_by = $2, updated_at = now()
-   where outpoint = any($1) and state = 'available' and reversed_at is null
+   where outpoint = any($1) and (state in ('available', 'incoming') or state = 'locked' and locked_by = $2)
    returning source_deposit_id`,
 );
 
-/** Locks UTXOs for a group, all or none: false means that nothing may be signed with them. */
-export async function lockUtxos(trx: Trx, utxos: readonly Utxo[], group: string): Promise<boolean> {
+/**
+ * Locks UTXOs for a group that has signed with them. Its earlier attempts have locked theirs; since the plan a reorganisation
+ * may have dropped what made one of the others.
+ */
+export async function lockUtxos(trx: Trx, utxos: readonly Utxo[], group: string): Promise<void> {
   const locked = await trx.rows(lock, [outpointsOf(utxos), group]);
-  if (locked.length !== utxos.length) return false;
+  invariant(locked.length === utxos.length, `no other group of transactions spends what group ${group} does`);
   await noteDeposits(trx, locked);
-  return true;
 }
 
 const insertChange = statement(
@@ -206,7 +208,11 @@ const postpone = statement(
 );
 
 /** Excludes UTXOs from plans until `retryAt`. */
-export async function postponeUtxos(db: Queryable, utxos: readonly Utxo[], retryAt: Date): Promise<void> {
+export async function postponeUtxos(
+  db: Queryable,
+  utxos: readonly Pick<Utxo, 'outpoint'>[],
+  retryAt: Date,
+): Promise<void> {
   await db.rows(postpone, [outpointsOf(utxos), retryAt]);
 }
 

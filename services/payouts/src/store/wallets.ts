@@ -10,18 +10,9 @@ const selectOther = query<{ address: string }>(
    ) as known where address <> $2 limit 1`,
 );
 
-/** The hot wallet of another seed with which this database was used; undefined when there is none. */
+/** Another hot wallet with which this database was used; undefined when there is none. */
 export const otherHotWallet = async (db: Queryable, chain: Chain, hotAddress: string) =>
   (await db.maybe(selectOther, [chain, hotAddress]))?.address;
-
-const insertKnown = statement(
-  'known_hot_wallets_insert',
-  `insert into known_hot_wallets (chain, address) values ($1, $2) on conflict do nothing`,
-);
-
-/** Records the seed's hot wallet before anything is signed with it; from then on another one is a seed mismatch. */
-export const insertKnownHotWalletOnce = (db: Queryable, chain: Chain, hotAddress: string) =>
-  db.rows(insertKnown, [chain, hotAddress]);
 
 const insertWallet = statement(
   'wallets_insert',
@@ -29,7 +20,7 @@ const insertWallet = statement(
 );
 
 /**
- * Records a wallet before its first signature on a chain. From then on another hot wallet is a seed mismatch.
+ * Records a wallet before its first signature on a chain. From then on another hot wallet is refused.
  * `firstNonce` is null on chains without nonces.
  */
 export async function insertWalletOnce(
@@ -60,15 +51,9 @@ const raiseNonce = statement(
 export const skipUsedNonces = async (trx: Trx, chain: Chain, address: string, finalized: number) =>
   (await trx.rows(raiseNonce, [chain, address, finalized])).length > 0;
 
-const takeNext = query<{ nonce: number }>(
-  'wallets_take_nonce',
-  `update wallets set next_nonce = next_nonce + 1 where chain = $1 and address = $2 
-   returning (next_nonce - 1)::float8 as nonce`,
-);
-
-/** Takes the wallet's next nonce. It is used exactly when the database transaction commits. */
-export async function takeNonce(trx: Trx, chain: Chain, address: string): Promise<number> {
-  return (await trx.one(takeNext, [chain, address])).nonce;
+/** Records that a nonce is used by a signed transaction. */
+export async function passNonce(trx: Trx, chain: Chain, address: string, nonce: number): Promise<void> {
+  await trx.rows(raiseNonce, [chain, address, nonce + 1]);
 }
 
 const selectHistory = query<{ signature: string | null }>(

@@ -23,6 +23,7 @@ export const reasons = {
   unknown: { because: 'not signed before', againAfterMs: SOON_MS },
   malformed: { because: 'the order is none of this chain', againAfterMs: LONG_MS },
   foreign: { because: 'it is for keys of another wallet', againAfterMs: LONG_MS },
+  fee: { because: 'its fee is higher than the chain ever asks for', againAfterMs: LONG_MS },
   recipients: { because: 'its payouts are not its recipients', againAfterMs: LONG_MS },
   inputs: { because: 'an input was told with another amount before, or twice', againAfterMs: LONG_MS },
   signedBefore: { because: 'another transaction of the payout may still be mined', againAfterMs: SOON_MS },

@@ -1,4 +1,4 @@
-import { foreignParts, type Signature, signOrder, toWire } from '@quittance/chains/signing';
+import { foreignParts, isFeeTooHigh, type Signature, signOrder, toWire } from '@quittance/chains/signing';
 import { nativeAsset } from '@quittance/shared/assets';
 import type { ReplyOf, RequestOf } from '@quittance/shared/commands';
 import type { Trx } from '@quittance/shared/db';
@@ -116,6 +116,7 @@ async function signFirst(
   const at = collected.now;
   const foreign = foreignParts(on.kind, on.signer, order);
   if (foreign.length > 0) return refuse(refusalOf('foreign', foreign));
+  if (isFeeTooHigh(chain, order)) return refuse(refusalOf('fee'));
   const contradicted = contradictedInputs(inputs, await spentInputs(trx, inputs.map(outpointOf)));
   if (contradicted.length > 0) return refuse(refusalOf('inputs'));
   const clearance = await clearOrder(trx, on, asked, collected);

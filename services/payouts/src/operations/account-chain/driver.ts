@@ -1,10 +1,9 @@
 import type { Lifetime } from '@quittance/chains/solana/transaction';
 import type { AssetSymbol } from '@quittance/shared/assets';
-import type { Trx } from '@quittance/shared/db';
 import type { Units } from '@quittance/shared/money';
 import type { ChainPorts } from '../../ports.ts';
 import type { Payout } from '../../store/payouts.ts';
-import type { NewTransaction } from '../../store/transactions.ts';
+import type { PlannedTransaction } from '../../store/signing-plans.ts';
 import type { UnsweptDeposits } from '../../store/unswept-deposits.ts';
 
 export type AccountChainPorts = ChainPorts<'evm' | 'solana'>;
@@ -34,11 +33,13 @@ export type ChainTerms<Order> = {
    * @param hotFree what the hot wallet can spare for fees
    */
   orderSweep(unswept: UnsweptDeposits, hotFree: bigint): Promise<Order | undefined>;
-  /** Asked before the database transaction in which `sign` is called, because that one asks no node. */
   signingTime(): Promise<SigningTime>;
-  /** Signs in the database transaction that stores the bytes. Undefined when a sweep is not worth its fee. */
-  sign(trx: Trx, order: Order, time: SigningTime): Promise<SignedAttempt | undefined>;
+  /** What is going to be signed, complete. Undefined when a sweep is not worth its fee, which takes no nonce. */
+  complete(order: Order, time: SigningTime, nonces: Nonces): Promise<FirstAttempt | undefined>;
 };
+
+/** The nonces that a plan gives to its transactions, by wallet: the next of each, counted on in the plan. */
+export type Nonces = Map<string, number>;
 
 /** A transfer that the node would accept now. */
 export type Transfer<Order> = { fee: Units; order: Order };
@@ -50,8 +51,8 @@ export type SigningTime = {
   lifetime: Lifetime | undefined;
 };
 
-/** A signed first attempt: what is stored of it beside what every chain stores. */
-type SignedAttempt = Pick<
-  NewTransaction,
-  'signed' | 'wallet' | 'amount' | 'nonce' | 'validToHeight' | 'finalHeightWhenSigned' | 'terms'
+/** A first attempt: what is planned of it beside what every chain plans. */
+export type FirstAttempt = Pick<
+  PlannedTransaction<'evm' | 'solana'>,
+  'order' | 'wallet' | 'amount' | 'nonce' | 'validToHeight' | 'finalHeightWhenSigned' | 'terms'
 >;

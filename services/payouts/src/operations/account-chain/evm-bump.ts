@@ -1,16 +1,18 @@
 import type { EvmFees } from '@quittance/chains/chain';
 import { assets, assetsOf, nativeAsset } from '@quittance/shared/assets';
 import { failpoint } from '@quittance/shared/failpoint';
-import { assertLease, type Lease, renewLease } from '@quittance/shared/lease';
+import { type Lease, renewLease } from '@quittance/shared/lease';
 import { invariant } from '@quittance/shared/result';
 import { bumpedFees } from '../../domain/evm/next-step.ts';
 import { amountOf } from '../../domain/liquidity.ts';
 import type { EvmPorts } from '../../ports.ts';
-import { attemptsOf, paymentsOf, stuckGroups } from '../../store/replacement-groups.ts';
-import { insertSigned, newestOf, type ReplacementGroup, type Transaction } from '../../store/transactions.ts';
+import { isNewest, paymentsOf, stuckGroups } from '../../store/replacement-groups.ts';
+import { plannedAfter } from '../../store/signing-plans.ts';
+import { newestOf, type ReplacementGroup, type Transaction } from '../../store/transactions.ts';
 import { depositsOfSweep } from '../../store/unswept-deposits.ts';
+import { signPlanned } from '../sign-planned.ts';
 import { sendTransaction } from '../transactions.ts';
-import { readEvmTerms, signOrder } from './evm-driver.ts';
+import { completeOrder, readEvmTerms } from './evm-driver.ts';
 import { availableLiquidity } from './payment-sources.ts';
 
 const AT_ONCE = 50;
@@ -75,31 +77,19 @@ async function nextFees(
   return { fees, extra: wallet === sender.hotAddress ? more : 0n };
 }
 
-/** Signs and stores the next attempt. Undefined when the group has ended or has a newer attempt by now. */
+/** Has the next attempt signed and stored. Undefined when the group has ended or has a newer attempt by now. */
 async function signSuccessor(
   ports: EvmPorts,
   lease: Lease,
   group: ReplacementGroup,
   fees: EvmFees,
 ): Promise<Transaction | undefined> {
-  const { db, chain, logger } = ports;
+  const { chain, logger } = ports;
   const newest = newestOf(group);
-  const made = await sign(ports, newest, fees);
+  const made = await complete(ports, newest, fees);
   if (made === undefined) return undefined;
-  const stored = await db.transaction(async (trx) => {
-    await assertLease(trx, lease);
-    const last = (await attemptsOf(trx, newest.group)).at(-1);
-    if (last?.id !== newest.id || (last.state !== 'signed' && last.state !== 'broadcast')) return undefined;
-    const successor = await insertSigned(trx, {
-      ...newest,
-      ...made,
-      after: newest,
-      chain,
-      fence: lease.token,
-    });
-    failpoint('evm.bumps.signing');
-    return successor;
-  });
+  const planned = plannedAfter(newest, made);
+  const [stored] = await signPlanned(ports, lease, [planned], (trx) => isNewest(trx, newest));
   if (stored === undefined) return undefined;
   failpoint('evm.bumps.signed');
   const details = { chain, transaction: stored.txHash, instead_of: newest.txHash, attempt: stored.attempt };
@@ -107,20 +97,23 @@ async function signSuccessor(
   return stored;
 }
 
-async function sign(ports: EvmPorts, { group, purpose, asset, nonce, terms }: Transaction, fees: EvmFees) {
+async function complete(
+  ports: EvmPorts,
+  { group, purpose, asset, nonce, terms }: Transaction,
+  fees: EvmFees,
+) {
   const before = readEvmTerms(terms);
   invariant(before !== undefined && nonce !== null, 'a transaction that is replaced has terms and a nonce');
   const raised = { ...before, fees };
   if (purpose === 'payout') {
     const [payment] = await paymentsOf(ports.db, group);
-    const made =
-      payment && (await signOrder(ports, { transfer: { ...payment, asset }, terms: raised }, nonce));
-    return made && { ...made, sweptAddress: null };
+    const made = payment && completeOrder(ports, { transfer: { ...payment, asset }, terms: raised }, nonce);
+    return payment && made && { ...made, payments: [payment], swept: null };
   }
   const sweep = await depositsOfSweep(ports.db, group);
   const domain = assets[asset].type === 'token' ? await ports.sender.tokenDomain(asset) : undefined;
-  const made = sweep && (await signOrder(ports, { sweep, domain, terms: raised }, nonce));
-  return sweep && made && { ...made, sweptAddress: sweep.address };
+  const made = sweep && completeOrder(ports, { sweep, domain, terms: raised }, nonce);
+  return sweep && made && { ...made, payments: [], swept: sweep };
 }
 
 /** Nonces are mined in order: a stuck transaction of the hot wallet stops all later ones, of any asset. */

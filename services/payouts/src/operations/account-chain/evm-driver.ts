@@ -1,5 +1,7 @@
-import type { SignedTransaction, TokenDomain } from '@quittance/chains/chain';
+import type { TokenDomain } from '@quittance/chains/chain';
+import { nativeSweepValue } from '@quittance/chains/evm/cost';
 import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
+import type { SigningOrder } from '@quittance/chains/signing';
 import { assets } from '@quittance/shared/assets';
 import type { Lease } from '@quittance/shared/lease';
 import { type Units, units } from '@quittance/shared/money';
@@ -8,7 +10,7 @@ import { z } from 'zod';
 import type { EvmPorts } from '../../ports.ts';
 import type { Payout } from '../../store/payouts.ts';
 import type { UnsweptDeposits } from '../../store/unswept-deposits.ts';
-import { takeNonce } from '../../store/wallets.ts';
+import { nextNonce } from '../../store/wallets.ts';
 import type { AccountChainDriver, ChainTerms } from './driver.ts';
 import { hasUnknownPending, openWallet } from './evm-nonces.ts';
 import { reportMissing } from './sweep.ts';
@@ -62,7 +64,7 @@ export const evmDriver = (ports: EvmPorts, lease: Lease): AccountChainDriver<Evm
 });
 
 async function termsNow(ports: EvmPorts, lease: Lease): Promise<ChainTerms<EvmOrder>> {
-  const { chain, sender, random } = ports;
+  const { db, chain, sender, random } = ports;
   const fees = await sender.fees();
   const finalHeightWhenSigned = await sender.finalizedHeight();
   const feeOf = (gas: bigint) => units(gas * fees.maxFeePerGas);
@@ -97,12 +99,14 @@ async function termsNow(ports: EvmPorts, lease: Lease): Promise<ChainTerms<EvmOr
 
     signingTime: async () => ({ finalHeightWhenSigned, lifetime: undefined }),
 
-    async sign(trx, order) {
+    async complete(order, _time, nonces) {
       const wallet = walletOf(ports, order);
-      // Only this takes nonces, so one is used exactly when the database transaction commits.
-      const nonce = await takeNonce(trx, chain, wallet);
-      const made = await signOrder(ports, order, nonce);
-      return made && { ...made, wallet, nonce, finalHeightWhenSigned, validToHeight: null };
+      const nonce = nonces.get(wallet) ?? (await nextNonce(db, chain, wallet));
+      invariant(nonce !== undefined, `the next nonce of ${wallet} is known`);
+      const made = completeOrder(ports, order, nonce);
+      if (made === undefined) return undefined;
+      nonces.set(wallet, nonce + 1);
+      return { ...made, wallet, nonce, finalHeightWhenSigned, validToHeight: null };
     },
   };
 }
@@ -111,28 +115,31 @@ async function termsNow(ports: EvmPorts, lease: Lease): Promise<ChainTerms<EvmOr
 const walletOf = ({ sender }: EvmPorts, order: EvmOrder): string =>
   'sweep' in order && assets[order.sweep.asset].type === 'native' ? order.sweep.address : sender.hotAddress;
 
-/** A signed transaction, what arrives, and its terms. */
-type Signing = { signed: SignedTransaction; amount: Units; terms: object };
+/** What is to be signed, what arrives, and its terms. */
+type Completed = { order: SigningOrder<'evm'>; amount: Units; terms: object };
 
-/** Signs. Asks no node. Undefined when the deposits are no more than the fee. */
-export async function signOrder(
-  { signer }: EvmPorts,
+/** Undefined when the deposits are no more than the fee. */
+export function completeOrder(
+  { chain, sender }: Pick<EvmPorts, 'chain' | 'sender'>,
   order: EvmOrder,
   nonce: number,
-): Promise<Signing | undefined> {
+): Completed | undefined {
   const { gas, fees, authorization: authorizationNonce } = order.terms;
   const terms = writeEvmTerms(order.terms);
+  const hot = sender.hotAddress;
   if ('transfer' in order) {
     const { asset, address: to, amount } = order.transfer;
-    return { signed: await signer.signTransfer({ asset, to, amount, nonce, gas, fees }), amount, terms };
+    return { order: { is: 'transfer', hot, asset, to, amount, nonce, gas, fees }, amount, terms };
   }
-  const { asset, amount, derivationIndex: index } = order.sweep;
+  const { asset, amount, address, derivationIndex: index } = order.sweep;
   if (assets[asset].type === 'token') {
     const { domain } = order;
     invariant(authorizationNonce !== undefined && domain !== undefined, 'a token sweep is authorized');
-    const sweep = { asset, index, amount, nonce, authorizationNonce, domain, gas, fees };
-    return { signed: await signer.signTokenSweep(sweep), amount, terms };
+    const sweep = { asset, index, address, amount, nonce, authorizationNonce, domain, gas, fees };
+    return { order: { is: 'token_sweep', hot, ...sweep }, amount, terms };
   }
-  const signed = await signer.signNativeSweep({ index, balance: amount, nonce, fees });
-  return signed === 'not_worth_it' ? undefined : { signed, amount: units(amount - signed.maxCost), terms };
+  const brings = nativeSweepValue(chain, amount, fees);
+  if (brings === undefined) return undefined;
+  const sweep = { is: 'native_sweep', hot, index, address, balance: amount, nonce, fees } as const;
+  return { order: sweep, amount: brings, terms };
 }

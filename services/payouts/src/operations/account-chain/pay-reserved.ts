@@ -1,17 +1,18 @@
 import { type AssetSymbol, assets, nativeAsset } from '@quittance/shared/assets';
+import { ORDERS_PER_REQUEST } from '@quittance/shared/commands';
 import { failpoint } from '@quittance/shared/failpoint';
-import { assertLease, type Lease, renewLease } from '@quittance/shared/lease';
+import { type Lease, renewLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { formatUnits, type Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import pMap from 'p-map';
 import { amountOf } from '../../domain/liquidity.ts';
 import { planRun, type Queued, type Shortage } from '../../domain/plan.ts';
-import { movePayout, oldestReserved, type Payout } from '../../store/payouts.ts';
-import { insertPayments } from '../../store/replacement-groups.ts';
-import { insertSigned, type Transaction } from '../../store/transactions.ts';
+import { oldestReserved, type Payout } from '../../store/payouts.ts';
+import type { PlannedTransaction } from '../../store/signing-plans.ts';
+import { signPlanned } from '../sign-planned.ts';
 import { failUnsigned, sendTransaction } from '../transactions.ts';
-import type { AccountChainDriver, AccountChainPorts, ChainTerms, Transfer } from './driver.ts';
+import type { AccountChainDriver, AccountChainPorts, ChainTerms, Nonces, Transfer } from './driver.ts';
 import { availableLiquidity, lookAhead, PAYOUTS_PER_ASSET, sweepCandidates } from './payment-sources.ts';
 import { signSweeps } from './sweep.ts';
 
@@ -86,50 +87,44 @@ async function tryTransfers<Order>(
   return trials;
 }
 
-async function pay<Order>(
+/**
+ * Has the first transactions of payouts signed, in one plan, and sends them. A lost lease, and a payout that is not reserved any
+ * more, are refused before anything is signed.
+ * @returns how many were sent.
+ */
+export async function pay<Order>(
   ports: AccountChainPorts,
   lease: Lease,
   terms: ChainTerms<Order>,
-  candidates: readonly Candidate<Order>[],
+  candidates: readonly Pick<Candidate<Order>, 'payout' | 'transfer'>[],
 ): Promise<number> {
-  let signed = 0;
-  for (const { payout, transfer } of candidates) {
+  const { db } = ports;
+  const nonces: Nonces = new Map();
+  const planned: PlannedTransaction<'evm' | 'solana'>[] = [];
+  await renewLease(db, lease);
+  for (const { payout, transfer } of candidates.slice(0, ORDERS_PER_REQUEST)) {
     // It entered the plan after another payout was refused, or its trial failed: it is tried in the next round.
     if (transfer === undefined) continue;
-    await renewLease(ports.db, lease);
-    const transaction = await signPayout(ports, lease, terms, payout, transfer.order);
-    if (transaction === undefined) continue;
-    signed += 1;
+    planned.push(await planPayout(terms, payout, transfer.order, nonces));
+  }
+  const signed = await signPlanned(ports, lease, planned);
+  for (const transaction of signed) {
+    await renewLease(db, lease);
     await sendTransaction(ports, transaction);
   }
-  return signed;
+  return signed.length;
 }
 
-/**
- * Signs a payout's first transaction and stores its bytes before they are sent. A lost lease, and a payout that is not
- * reserved any more, are refused inside the same database transaction.
- */
-export async function signPayout<Order>(
-  { db, kind: accountKind, chain }: AccountChainPorts,
-  lease: Lease,
+async function planPayout<Order>(
   terms: ChainTerms<Order>,
   { id, asset, amount, address, minConfirmations }: Payout,
   order: Order,
-): Promise<Transaction | undefined> {
-  const time = await terms.signingTime();
-  const stored = await db.transaction(async (trx) => {
-    await assertLease(trx, lease);
-    if ((await movePayout(trx, id, ['reserved'], 'signed')) === undefined) return undefined;
-    const made = await terms.sign(trx, order, time);
-    invariant(made !== undefined, `payout ${id} is worth signing`);
-    const first = { after: undefined, sweptAddress: null, chain, asset, minConfirmations };
-    const transaction = await insertSigned(trx, { ...first, ...made, fence: lease.token });
-    await insertPayments(trx, transaction.group, [{ payoutId: id, address, amount, outputIndex: null }]);
-    failpoint(`${accountKind}.payouts.signing`);
-    return transaction;
-  });
-  if (stored !== undefined) failpoint(`${accountKind}.payouts.signed`);
-  return stored;
+  nonces: Nonces,
+): Promise<PlannedTransaction<'evm' | 'solana'>> {
+  const first = await terms.complete(order, await terms.signingTime(), nonces);
+  invariant(first !== undefined, `payout ${id} is worth signing`);
+  const payments = [{ payoutId: id, address, amount, outputIndex: null }];
+  return { ...first, asset, minConfirmations, after: null, payments, swept: null, changeIndex: null };
 }
 
 /** Payouts wait for money that not even all sweeps would bring. */

@@ -1,9 +1,8 @@
-import type { SolanaSigner } from '@quittance/chains/solana/signer';
+import type { SigningOrder } from '@quittance/chains/signing';
 import {
   feesAt,
   type Lifetime,
   type SolanaNativeSweepOrder,
-  type SolanaSigned,
   type SolanaTokenSweepOrder,
   type SolanaTransferOrder,
 } from '@quittance/chains/solana/transaction';
@@ -15,7 +14,7 @@ import { highestPriorityFee, priorityFeeOf } from '../../domain/solana/next-step
 import { nativeToSweep, takeFrom, whoPays } from '../../domain/solana/sweeping.ts';
 import type { SolanaPorts } from '../../ports.ts';
 import type { UnsweptDeposits } from '../../store/unswept-deposits.ts';
-import { historyOf, insertWalletOnce, noteHistory, unknownHashes } from '../../store/wallets.ts';
+import { historyOf, noteHistory, unknownHashes } from '../../store/wallets.ts';
 import type { AccountChainDriver, ChainTerms } from './driver.ts';
 import { reportMissing } from './sweep.ts';
 
@@ -31,8 +30,8 @@ type SolanaOrder = {
   amount: Units;
 } & (
   | { transfer: Omit<SolanaTransferOrder, 'lifetime'> }
-  | { nativeSweep: Omit<SolanaNativeSweepOrder, 'lifetime'> }
-  | { tokenSweep: Omit<SolanaTokenSweepOrder, 'lifetime'> }
+  | { nativeSweep: Omit<SolanaNativeSweepOrder, 'lifetime'> & { address: string } }
+  | { tokenSweep: Omit<SolanaTokenSweepOrder, 'lifetime'> & { address: string } }
 );
 
 /** Solana: signed bytes are valid for about a minute, so the lifetime is asked for just before a signature. */
@@ -44,7 +43,7 @@ export const solanaDriver = (ports: SolanaPorts): AccountChainDriver<SolanaOrder
 });
 
 async function termsNow(ports: SolanaPorts): Promise<ChainTerms<SolanaOrder>> {
-  const { chain, sender, signer, clock } = ports;
+  const { sender, clock } = ports;
   const { hotAddress } = sender;
   const [priorityFee, rents] = [await sender.priorityFee(), await sender.rents()];
   const { transfer: transferFees } = feesAt(highestPriorityFee(priorityFee));
@@ -75,17 +74,17 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms<SolanaOrder>> {
     const arrives = units(feeFrom === 'hot' ? balance : balance - sweepFees.native.deposit);
     if (arrives <= sweepFees.native[feeFrom]) return undefined;
     const wallet = feeFrom === 'hot' ? hotAddress : address;
-    return { wallet, amount: arrives, nativeSweep: { index, balance, feeFrom, priorityFee } };
+    return { wallet, amount: arrives, nativeSweep: { index, address, balance, feeFrom, priorityFee } };
   }
 
   async function orderTokenSweep(unswept: UnsweptDeposits): Promise<SolanaOrder | undefined> {
-    const { asset, amount, derivationIndex: index } = unswept;
-    const there = await sender.tokenAccounts(asset, index);
+    const { asset, amount, address, derivationIndex: index } = unswept;
+    const there = await sender.tokenAccounts(asset, address);
     const accounts = takeFrom(there, amount);
     if (accounts === undefined) {
       return void reportMissing(ports, unswept, units(there.reduce((sum, one) => sum + one.amount, 0n)));
     }
-    const tokenSweep = { asset, index, accounts, priorityFee, tokenAccountRent: rents.tokenAccount };
+    const tokenSweep = { asset, index, address, accounts, priorityFee, tokenAccountRent: rents.tokenAccount };
     return { wallet: hotAddress, amount, tokenSweep };
   }
 
@@ -112,23 +111,20 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms<SolanaOrder>> {
 
     signingTime,
 
-    async sign(trx, order, { finalHeightWhenSigned, lifetime }) {
-      const { wallet, amount } = order;
-      await insertWalletOnce(trx, chain, hotAddress, 'hot', null);
-      if (wallet !== hotAddress) await insertWalletOnce(trx, chain, wallet, 'deposit', null);
+    async complete(order, { finalHeightWhenSigned, lifetime }) {
       invariant(lifetime !== undefined, 'a Solana transaction has a lifetime');
-      const signed = await signOrder(signer, order, lifetime);
-      const { validToHeight } = signed;
-      return { signed, wallet, amount, nonce: null, validToHeight, finalHeightWhenSigned, terms: null };
+      const { wallet, amount } = order;
+      const validToHeight = lifetime.lastValidBlockHeight;
+      const whole = orderOf(hotAddress, order, lifetime);
+      return { order: whole, wallet, amount, nonce: null, validToHeight, finalHeightWhenSigned, terms: null };
     },
   };
 }
 
-/** Signs. Asks no node. */
-function signOrder(signer: SolanaSigner, order: SolanaOrder, lifetime: Lifetime): Promise<SolanaSigned> {
-  if ('transfer' in order) return signer.signTransfer({ ...order.transfer, lifetime });
-  if ('nativeSweep' in order) return signer.signNativeSweep({ ...order.nativeSweep, lifetime });
-  return signer.signTokenSweep({ ...order.tokenSweep, lifetime });
+function orderOf(hot: string, order: SolanaOrder, lifetime: Lifetime): SigningOrder<'solana'> {
+  if ('transfer' in order) return { is: 'transfer', hot, ...order.transfer, lifetime };
+  if ('nativeSweep' in order) return { is: 'native_sweep', hot, ...order.nativeSweep, lifetime };
+  return { is: 'token_sweep', hot, ...order.tokenSweep, lifetime };
 }
 
 /** One answer for a few uses within a few seconds; asks again after these, and after a failure. */

@@ -1,22 +1,18 @@
 import type { TransactionStatus } from '@quittance/chains/chain';
-import { nativeAsset } from '@quittance/shared/assets';
+import { feesAt } from '@quittance/chains/solana/transaction';
+import { assets, nativeAsset } from '@quittance/shared/assets';
 import { failpoint } from '@quittance/shared/failpoint';
-import { assertLease, type Lease, renewLease } from '@quittance/shared/lease';
+import { type Lease, renewLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { assertNever, invariant } from '@quittance/shared/result';
 import { amountOf } from '../../domain/liquidity.ts';
 import { needsExpiryProof, nextSolanaStep, priorityFeeOf } from '../../domain/solana/next-step.ts';
-import { transactionPhases } from '../../domain/states.ts';
 import type { SolanaPorts } from '../../ports.ts';
 import { findPayout } from '../../store/payouts.ts';
-import { paymentsOf } from '../../store/replacement-groups.ts';
-import {
-  insertSigned,
-  moveTransaction,
-  newestOf,
-  type ReplacementGroup,
-  type Transaction,
-} from '../../store/transactions.ts';
+import { isNewest, paymentsOf } from '../../store/replacement-groups.ts';
+import { plannedAfter } from '../../store/signing-plans.ts';
+import { newestOf, type ReplacementGroup, type Transaction } from '../../store/transactions.ts';
+import { signPlanned } from '../sign-planned.ts';
 import { invalidateGroup, sendTransaction, settleTransaction } from '../transactions.ts';
 import type { TransactionTracker } from './follow-transactions.ts';
 import { availableLiquidity } from './payment-sources.ts';
@@ -85,12 +81,12 @@ async function afterExpiry(ports: SolanaPorts, lease: Lease, expired: Transactio
 }
 
 /**
- * Signs the next attempt of a payout after it is proved that the newest one can never be mined. One database transaction
+ * Has the next attempt of a payout signed after it is proved that the newest one can never be mined. One database transaction
  * invalidates the former attempt and stores the next one, so that at most one is valid. When the recipient refuses the
  * payment now, the money goes back. False when this must wait, or was done before.
  */
 async function signAgain(ports: SolanaPorts, lease: Lease, expired: Transaction): Promise<boolean> {
-  const { db, chain, sender, signer, logger, throttledLog } = ports;
+  const { db, chain, sender, logger, throttledLog } = ports;
   const { group, attempt, asset } = expired;
   const [payment, ...others] = await paymentsOf(db, group);
   invariant(payment !== undefined && others.length === 0, `group ${group} pays one payout`);
@@ -114,8 +110,9 @@ async function signAgain(ports: SolanaPorts, lease: Lease, expired: Transaction)
     throttledLog.log('warn', `again.${payout.id}`, details, 'a payout cannot be signed again yet');
     return false;
   }
-  const signed = await signer.signTransfer(order);
-  const extra = signed.maxCost - expired.maxCost;
+  const { type } = assets[asset];
+  const fee = feesAt(order.priorityFee).transfer[type];
+  const extra = (type === 'token' ? fee + tokenAccountRent : fee) - expired.maxCost;
   const native = nativeAsset[chain];
   if (extra > 0n && extra > amountOf((await availableLiquidity(ports, [native])).free, native)) {
     const details = { payout: payout.id, address: sender.hotAddress };
@@ -124,24 +121,14 @@ async function signAgain(ports: SolanaPorts, lease: Lease, expired: Transaction)
     return false;
   }
   const finalHeightWhenSigned = await sender.finalizedHeight();
-  const successor = await db.transaction(async (trx) => {
-    await assertLease(trx, lease);
-    const invalidated = await moveTransaction(trx, expired.id, transactionPhases.open, 'invalidated');
-    if (invalidated === undefined) return undefined;
-    const stored = await insertSigned(trx, {
-      ...expired,
-      after: expired,
-      chain,
-      sweptAddress: null,
-      signed,
-      fence: lease.token,
-      finalHeightWhenSigned,
-      validToHeight: signed.validToHeight,
-      terms: null,
-    });
-    failpoint('solana.resigns.signing');
-    return stored;
+  const planned = plannedAfter<'solana'>(expired, {
+    order: { is: 'transfer', hot: sender.hotAddress, ...order },
+    payments: [payment],
+    swept: null,
+    finalHeightWhenSigned,
+    validToHeight: order.lifetime.lastValidBlockHeight,
   });
+  const [successor] = await signPlanned(ports, lease, [planned], (trx) => isNewest(trx, expired));
   if (successor === undefined) return false;
   failpoint('solana.resigns.signed');
   const { txHash: transaction, attempt: next } = successor;

@@ -1,18 +1,15 @@
 import { type AssetSymbol, assets, nativeAsset } from '@quittance/shared/assets';
-import { failpoint } from '@quittance/shared/failpoint';
-import { assertLease, type Lease, renewLease } from '@quittance/shared/lease';
+import { ORDERS_PER_REQUEST } from '@quittance/shared/commands';
+import type { Trx } from '@quittance/shared/db';
+import { type Lease, renewLease } from '@quittance/shared/lease';
 import { formatUnits, parseRate, type Rate, type Units } from '@quittance/shared/money';
 import { amountOf, economicalSweeps } from '../../domain/liquidity.ts';
 import { oldestReserved } from '../../store/payouts.ts';
-import { insertSigned, type Transaction } from '../../store/transactions.ts';
-import {
-  assignSweep,
-  lockDeposits,
-  postponeDeposits,
-  type UnsweptDeposits,
-} from '../../store/unswept-deposits.ts';
+import type { PlannedTransaction } from '../../store/signing-plans.ts';
+import { lockDeposits, postponeDeposits, type UnsweptDeposits } from '../../store/unswept-deposits.ts';
+import { signPlanned } from '../sign-planned.ts';
 import { sendTransaction } from '../transactions.ts';
-import type { AccountChainDriver, AccountChainPorts, ChainTerms } from './driver.ts';
+import type { AccountChainDriver, AccountChainPorts, ChainTerms, Nonces } from './driver.ts';
 import { availableLiquidity, sweepCandidates } from './payment-sources.ts';
 
 const SWEEPS_PER_ROUND = 5;
@@ -63,83 +60,63 @@ const AGAIN_AFTER_MS = 10 * 60_000;
 /** `gasCost`: the highest fee that the hot wallet pays for a token sweep. */
 type PlannedSweep = { unswept: UnsweptDeposits; gasCost: Units; minConfirmations: number };
 
-/** Thrown to roll back the database transaction that signs: a nonce that it took is not used then. */
-class NotNow extends Error {}
-
 /**
- * Signs and sends sweeps. The fees of token sweeps are reserved first; native sweeps share the rest of `hotFree`.
+ * Has sweeps signed, and sends them. The fees of token sweeps are reserved first; native sweeps share the rest of `hotFree`.
  * @returns how many were signed.
  */
 export async function signSweeps<Order>(
   ports: AccountChainPorts,
   lease: Lease,
   terms: ChainTerms<Order>,
-  planned: readonly PlannedSweep[],
+  sweeps: readonly PlannedSweep[],
   hotFree: bigint,
 ): Promise<number> {
-  const { sender, chain } = ports;
-  let left = planned.reduce((free, { gasCost }) => free - gasCost, hotFree);
-  let signed = 0;
-  for (const sweep of planned) {
-    await renewLease(ports.db, lease);
-    const transaction = await signSweep(ports, lease, terms, sweep, left);
-    if (transaction === undefined) continue;
-    const { asset, wallet, maxCost } = transaction;
-    if (asset === nativeAsset[chain] && wallet === sender.hotAddress) left -= maxCost;
-    signed += 1;
+  const { db, sender, chain } = ports;
+  let left = sweeps.reduce((free, { gasCost }) => free - gasCost, hotFree);
+  const nonces: Nonces = new Map();
+  const planned: PlannedTransaction<'evm' | 'solana'>[] = [];
+  const swept: UnsweptDeposits[] = [];
+  for (const sweep of sweeps.slice(0, ORDERS_PER_REQUEST)) {
+    await renewLease(db, lease);
+    const one = await planSweep(ports, terms, sweep, left, nonces);
+    if (one === undefined) continue;
+    const { asset, wallet } = one;
+    if (asset === nativeAsset[chain] && wallet === sender.hotAddress) left -= terms.sweepFee(asset).fee;
+    planned.push(one);
+    swept.push(sweep.unswept);
+  }
+  const signed = await signPlanned(ports, lease, planned, (trx) => areUnswept(trx, swept));
+  for (const transaction of signed) {
+    await renewLease(db, lease);
     await sendTransaction(ports, transaction);
   }
-  return signed;
+  return signed.length;
+}
+/** Locks deposits. False when one of them was reversed or swept since it was read. */
+async function areUnswept(trx: Trx, all: readonly UnsweptDeposits[]): Promise<boolean> {
+  for (const { depositIds, amount } of all)
+    if ((await lockDeposits(trx, depositIds)) !== amount) return false;
+  return true;
 }
 
-/** Signs a sweep of a deposit address and stores its bytes. Undefined when it cannot be swept now. */
-async function signSweep<Order>(
+/** A sweep of a deposit address, complete. Undefined when it cannot be swept now. */
+async function planSweep<Order>(
   ports: AccountChainPorts,
-  lease: Lease,
   terms: ChainTerms<Order>,
   { unswept, minConfirmations }: PlannedSweep,
   hotFree: bigint,
-): Promise<Transaction | undefined> {
-  const { db, kind: accountKind, chain, clock } = ports;
-  const { asset, address, amount, depositIds } = unswept;
-  const order = isOurs(ports, unswept) ? await terms.orderSweep(unswept, hotFree) : undefined;
-  if (order === undefined) {
-    await postponeDeposits(db, depositIds, new Date(clock.now().getTime() + AGAIN_AFTER_MS));
+  nonces: Nonces,
+): Promise<PlannedTransaction<'evm' | 'solana'> | undefined> {
+  const { asset, address, depositIds } = unswept;
+  const order = await terms.orderSweep(unswept, hotFree);
+  const first = order && (await terms.complete(order, await terms.signingTime(), nonces));
+  if (first === undefined) {
+    const again = new Date(ports.clock.now().getTime() + AGAIN_AFTER_MS);
+    await postponeDeposits(ports.db, depositIds, again);
     return undefined;
   }
-  const time = await terms.signingTime();
-  try {
-    const stored = await db.transaction(async (trx) => {
-      await assertLease(trx, lease);
-      // A deposit was reversed or swept since the plan was made.
-      if ((await lockDeposits(trx, depositIds)) !== amount) throw new NotNow();
-      const made = await terms.sign(trx, order, time);
-      if (made === undefined) throw new NotNow();
-      const first = { after: undefined, sweptAddress: address, chain, asset, minConfirmations };
-      const transaction = await insertSigned(trx, { ...first, ...made, fence: lease.token });
-      await assignSweep(trx, depositIds, transaction.group);
-      failpoint(`${accountKind}.sweeps.signing`);
-      return transaction;
-    });
-    failpoint(`${accountKind}.sweeps.signed`);
-    return stored;
-  } catch (error) {
-    if (error instanceof NotNow) return undefined;
-    throw error;
-  }
-}
-
-/** Whether we have the key of the address. */
-function isOurs(
-  { sender, throttledLog }: AccountChainPorts,
-  { address, derivationIndex }: UnsweptDeposits,
-): boolean {
-  const ours = sender.depositAddress(derivationIndex);
-  if (ours === address) return true;
-  const details = { address, index: derivationIndex, derived: ours };
-  const message = 'a deposit address does not derive from the recovery phrase, it cannot be swept';
-  throttledLog.log('error', 'sweep.foreign', details, message);
-  return false;
+  const swept = { address, depositIds };
+  return { ...first, asset, minConfirmations, after: null, payments: [], swept, changeIndex: null };
 }
 
 /** Logs that a deposit address has less than its settled deposits. */

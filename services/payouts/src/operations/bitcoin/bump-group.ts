@@ -1,16 +1,20 @@
 import type { Spend } from '@quittance/chains/bitcoin/spend';
+import type { Trx } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
-import { assertLease, type Lease, LeaseLost } from '@quittance/shared/lease';
+import { type Lease, LeaseLost } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { mostFor, nextFeeRate } from '../../domain/bitcoin/next-step.ts';
 import type { BitcoinPorts } from '../../ports.ts';
-import { paymentsOf } from '../../store/replacement-groups.ts';
-import { insertSigned, newestOf, type ReplacementGroup, type Transaction } from '../../store/transactions.ts';
-import { isChangeUsed, lockUtxos, spendableUtxos } from '../../store/utxos.ts';
+import { isNewest, paymentsOf } from '../../store/replacement-groups.ts';
+import { plannedAfter } from '../../store/signing-plans.ts';
+import { newestOf, type ReplacementGroup, type Transaction } from '../../store/transactions.ts';
+import { isChangeUsed, spendableUtxos } from '../../store/utxos.ts';
+import { signPlanned } from '../sign-planned.ts';
 import { sendTransaction } from '../transactions.ts';
 import { missingUtxos } from './chain-utxos.ts';
-import { type BitcoinTerms, feeRateOf, readBitcoinTerms, storeChange, writeBitcoinTerms } from './signing.ts';
+import { areSpendable } from './signing.ts';
+import { type BitcoinTerms, feeRateOf, readBitcoinTerms } from './terms.ts';
 
 /** One more input is usually enough. */
 const UTXOS_MAX = 50;
@@ -90,29 +94,21 @@ async function sign(
   newest: Transaction,
   { terms, spend }: { terms: BitcoinTerms; spend: Spend },
 ): Promise<Transaction | undefined> {
-  const { db, chain, sender, signer, logger } = ports;
-  const signed = await signer.signSpend(spend);
+  const { db, chain, sender, logger } = ports;
   const known = new Set(terms.utxos.map(({ outpoint }) => outpoint));
   const added = spend.utxos.filter(({ outpoint }) => !known.has(outpoint));
-  const stored = await db.transaction(async (trx) => {
-    await assertLease(trx, lease);
-    if (!(await lockUtxos(trx, added, newest.group))) return undefined;
-    const transaction = await insertSigned(trx, {
-      ...newest,
-      after: newest,
-      chain,
-      sweptAddress: newest.purpose === 'sweep' ? sender.address('change', terms.changeIndex) : null,
-      signed,
-      fence: lease.token,
-      terms: writeBitcoinTerms(spend, terms.changeIndex, signed),
-    });
-    await storeChange(trx, ports, transaction, spend, signed.changeOutput);
-    failpoint('bitcoin.bumps.signing');
-    return transaction;
+  const planned = plannedAfter<'bitcoin'>(newest, {
+    order: { is: 'spend', hot: sender.hotAddress, ...spend },
+    payments: await paymentsOf(db, newest.group),
+    swept: null,
+    changeIndex: terms.changeIndex,
   });
+  const stillRight = async (trx: Trx) =>
+    (await isNewest(trx, newest)) && (await areSpendable(trx, ports, added));
+  const [stored] = await signPlanned(ports, lease, [planned], stillRight);
   if (stored === undefined) return undefined;
   failpoint('bitcoin.bumps.signed');
   const details = { chain, transaction: stored.txHash, before: newest.txHash, attempt: stored.attempt };
-  logger.info({ ...details, fee: signed.fee.toString() }, 'the fee of a transaction was raised');
+  logger.info({ ...details, fee: stored.maxCost.toString() }, 'the fee of a transaction was raised');
   return stored;
 }

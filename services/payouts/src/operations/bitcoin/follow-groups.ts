@@ -19,7 +19,7 @@ import { noteChange, settleUtxos } from '../../store/utxos.ts';
 import { sendTransaction, settleTransaction } from '../transactions.ts';
 import { bumpGroup } from './bump-group.ts';
 import { invalidateConflicted } from './invalidate-conflicted.ts';
-import { readBitcoinTerms } from './signing.ts';
+import { readBitcoinTerms } from './terms.ts';
 
 const OPEN_AT_ONCE = 200;
 const CONCURRENT_LOOKS = 8;

@@ -6,7 +6,7 @@ import { attemptsOf } from '../../store/replacement-groups.ts';
 import { noteDoubt, noteSearched, type ReplacementGroup } from '../../store/transactions.ts';
 import { freeUtxos } from '../../store/utxos.ts';
 import { invalidateGroup } from '../transactions.ts';
-import { readBitcoinTerms } from './signing.ts';
+import { readBitcoinTerms } from './terms.ts';
 
 /**
  * Ends a group that no node knows, when it is proved that no attempt can ever be mined. The proof is another transaction

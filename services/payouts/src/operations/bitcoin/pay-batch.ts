@@ -1,8 +1,8 @@
 import { DUST, INPUT_VIRTUAL_BYTES, type Spend } from '@quittance/chains/bitcoin/spend';
+import { BITCOIN_FEE_MAX } from '@quittance/chains/fee-ceilings';
 import { failpoint } from '@quittance/shared/failpoint';
 import { type Lease, renewLease } from '@quittance/shared/lease';
 import { formatUnits, sum, type Units, units } from '@quittance/shared/money';
-import { FEE_MAX } from '../../domain/bitcoin/next-step.ts';
 import {
   type AvailableUtxos,
   type BatchShortage,
@@ -13,6 +13,7 @@ import {
 } from '../../domain/bitcoin/plan.ts';
 import type { BitcoinPorts } from '../../ports.ts';
 import { oldestReserved, type Payout } from '../../store/payouts.ts';
+import { hasPlan } from '../../store/signing-plans.ts';
 import {
   incomingChange,
   nextChangeIndex,
@@ -44,7 +45,9 @@ type Next = { payouts: Payout[]; spend: Spend; changeIndex: number };
  * @returns how many are paid by it, cancelled or failed; 0 means that no payout can be paid now.
  */
 export async function payBatch(ports: BitcoinPorts, lease: Lease): Promise<number> {
-  const { db, sender, assets: payable } = ports;
+  const { db, chain, sender, assets: payable } = ports;
+  // What is in a plan may be signed already: it is neither cancelled nor planned again.
+  if (await hasPlan(db, chain)) return 0;
   const cancelled = await cancelRequested(ports, lease, async () => {
     const utxos = await usableUtxos(ports);
     // Transactions that this database does not know, as after it was restored from a backup. Ours have locked their UTXOs.
@@ -62,7 +65,7 @@ export async function payBatch(ports: BitcoinPorts, lease: Lease): Promise<numbe
   const finalHeightWhenSigned = await sender.finalizedHeight();
   const next = await chooseNext(ports, queue, utxos);
   failpoint('bitcoin.planned');
-  if (next === undefined || (await hasForeignUtxo(ports, utxos, next.spend))) return ended;
+  if (next === undefined) return ended;
   await renewLease(ports.db, lease);
   const minConfirmations = Math.max(...queue.map((payout) => payout.minConfirmations));
   const transaction = await signBatch(ports, lease, { ...next, finalHeightWhenSigned, minConfirmations });
@@ -147,28 +150,6 @@ async function usableUtxos(ports: BitcoinPorts): Promise<StoredUtxo[] | undefine
   return utxos.filter((utxo) => !absent.includes(utxo));
 }
 
-/** Whether the key of a UTXO does not derive from our seed. Such a UTXO is left out for a while. */
-async function hasForeignUtxo(
-  ports: BitcoinPorts,
-  utxos: readonly StoredUtxo[],
-  spend: Spend,
-): Promise<boolean> {
-  const { db, sender, clock, throttledLog } = ports;
-  const chosen = new Set(spend.utxos.map(({ outpoint }) => outpoint));
-  const foreign = utxos.filter(
-    ({ outpoint, branch, index, address }) =>
-      chosen.has(outpoint) && sender.address(branch, index) !== address,
-  );
-  for (const { outpoint, address, branch, index } of foreign) {
-    const details = { outpoint, address, branch, index, derived: sender.address(branch, index) };
-    const message = 'the address of a UTXO does not derive from the recovery phrase, it cannot be spent';
-    throttledLog.log('error', `utxo.foreign.${outpoint}`, details, message);
-  }
-  const retryAt = new Date(clock.now().getTime() + UTXO_AGAIN_AFTER_MS);
-  if (foreign.length > 0) await postponeUtxos(db, foreign, retryAt);
-  return foreign.length > 0;
-}
-
 type Selection = { utxos: readonly StoredUtxo[]; feeRate: bigint; changeIndex: number };
 
 /** A transaction that pays these payouts; undefined when there is none. */
@@ -181,7 +162,7 @@ function select(
     recipients: payouts.map(({ address, amount }) => ({ to: address, amount })),
     changeIndex,
     feeRate,
-    feeMax: FEE_MAX,
+    feeMax: BITCOIN_FEE_MAX,
   });
   if (typeof spend !== 'string') return spend;
   if (spend !== 'not_enough') {
@@ -197,7 +178,14 @@ function merge(
   { sender, throttledLog }: BitcoinPorts,
   { utxos, feeRate, changeIndex }: Selection,
 ): Spend | undefined {
-  const order = { available: [], required: utxos, recipients: [], changeIndex, feeRate, feeMax: FEE_MAX };
+  const order = {
+    available: [],
+    required: utxos,
+    recipients: [],
+    changeIndex,
+    feeRate,
+    feeMax: BITCOIN_FEE_MAX,
+  };
   const spend = sender.selectUtxos(order);
   if (typeof spend !== 'string' && spend.change !== null) return spend;
   const details = { utxos: utxos.length, fee_rate: feeRate.toString() };

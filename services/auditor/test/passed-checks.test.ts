@@ -1,0 +1,189 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { systemClock } from '@quittance/shared/clock';
+import { creditedDeposit } from '@quittance/testkit/credited-deposit';
+import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
+import { stepAudit } from '../src/operations/check-books.ts';
+import { readReconciliation } from '../src/operations/read-reconciliation.ts';
+import { resumePayouts } from '../src/operations/resume-payouts.ts';
+import type { Ports } from '../src/ports.ts';
+import { auditSuite } from './audit-fixture.ts';
+
+/** What the auditor answers who signs payouts: since when an asset is known to be right. */
+
+const PAID = `0x${'7'.repeat(64)}`;
+const ADDRESS = `0x${'2'.repeat(40)}`;
+const HOT = `0x${'1'.repeat(40)}`;
+const deleteRecords = `delete from ledger.entries; delete from ledger.transfers; delete from ledger.balances;
+  delete from invoices.deposits; delete from invoices.invoices; delete from payouts.wallets`;
+const records = `${deleteRecords};
+  ${creditedDeposit({ amount: 60, address: ADDRESS, txHash: PAID, height: 10, booked: "now() - interval '1 day'" })};
+  ${creditedDeposit({ n: 2, asset: 'SOL', amount: 50, address: 'A', txHash: 't' })};
+  insert into payouts.wallets (chain, address, role, next_nonce) values ('ethereum', '${HOT}', 'hot', 0)`;
+
+const fixture = await auditSuite(deleteRecords);
+let node: ScriptedEvmNode;
+let ports: Ports;
+
+beforeEach(async () => {
+  await fixture.run(records);
+  node = new ScriptedEvmNode();
+  node.blocks.set(10, `0x${'a'.repeat(64)}`);
+  node.mined.set(PAID, { to: ADDRESS, value: 60n, succeeded: true, height: 10 });
+  node.balances.set(ADDRESS, 60n).set(HOT, 100n);
+  const settings = { ...fixture.ports.settings, gracePeriodSeconds: 0 };
+  ports = fixture.replicaWithNode({ settings: await node.start() }, { clock: systemClock, settings });
+});
+afterEach(() => node.stop());
+fixture.finally(() => fixture.run(deleteRecords));
+
+async function check({ isChainDue = true } = {}): Promise<string> {
+  await fixture.later('1 minute');
+  if (isChainDue) for (const seen of ports.memory.values()) seen.lookedAt = undefined;
+  expect(await stepAudit(ports)).toBe(1);
+  return (await fixture.checks()).at(-1) ?? '';
+}
+
+/** Of ETH: whether it is halted, and when the check that it has passed began. */
+async function eth() {
+  const { assets } = await readReconciliation(ports);
+  const found = assets.find(({ asset }) => asset === 'ETH');
+  if (found === undefined) throw new Error('ETH is not answered');
+  return found;
+}
+const passedAt = async () => (await eth()).passed_at;
+const newestCheck = async () =>
+  (await fixture.db.one<{ at: Date }>('select max(began_at) as at from checks')).at.toISOString();
+
+/** A later check passes, which shows that nothing else was in its way. */
+async function expectPassed(): Promise<void> {
+  await check();
+  expect(await passedAt()).toBe(await newestCheck());
+}
+
+describe('an asset has passed', () => {
+  it('the newest check that has compared the records and its chain, from when that check began', async () => {
+    expect(await eth()).toEqual({ asset: 'ETH', passed_at: null, is_halted: false });
+    for (const scope of ['whole', 'recent', 'recent']) {
+      expect(await check()).toBe(`${scope} right`);
+      expect(await eth()).toEqual({ asset: 'ETH', passed_at: await newestCheck(), is_halted: false });
+    }
+    const { assets } = await readReconciliation(ports);
+    expect(assets.filter(({ passed_at }) => passed_at !== null).map(({ asset }) => asset)).toEqual(['ETH']);
+  });
+
+  it('no check while its chain cannot be asked, or is not asked', async () => {
+    const height = [...node.blocks];
+    node.blocks.clear();
+    await check();
+    expect(await passedAt()).toBeNull();
+    for (const [at, hash] of height) node.blocks.set(at, hash);
+    await expectPassed();
+    const before = await passedAt();
+    expect(await check({ isChainDue: false })).toBe('recent right');
+    expect(await passedAt()).toBe(before);
+    node.blocks.clear();
+    await check();
+    expect(await passedAt()).toBe(before);
+    for (const [at, hash] of height) node.blocks.set(at, hash);
+    await expectPassed();
+  });
+
+  it('no check that has found a discrepancy of it, nor one that only looks again at what was found', async () => {
+    await expectPassed();
+    const before = await passedAt();
+    await fixture.off(1);
+    expect(await check()).toBe('recent wrong');
+    await fixture.off(-1);
+    expect(await check()).toBe('again right');
+    expect(await passedAt()).toBe(before);
+    await expectPassed();
+  });
+
+  it('no check that only compares its chain again', async () => {
+    await expectPassed();
+    const before = await passedAt();
+    node.balances.set(HOT, 0n).set(ADDRESS, 59n);
+    expect(await check()).toBe('recent wrong');
+    node.balances.set(HOT, 100n).set(ADDRESS, 60n);
+    expect(await check()).toBe('again right');
+    expect(await passedAt()).toBe(before);
+    await expectPassed();
+  });
+
+  it('no check that has found less on its chain', async () => {
+    await expectPassed();
+    const before = await passedAt();
+    node.balances.set(HOT, 0n).set(ADDRESS, 59n);
+    await check();
+    expect(await eth()).toEqual({ asset: 'ETH', passed_at: before, is_halted: false });
+    await check();
+    expect(await eth()).toEqual({ asset: 'ETH', passed_at: before, is_halted: true });
+  });
+
+  it('no check of new rows while a discrepancy of an old row is known', async () => {
+    await expectPassed();
+    const before = await passedAt();
+    await fixture.run(
+      `update ledger.entries set amount = amount + 1 where bucket = 'custody' and asset = 'ETH'`,
+    );
+    await fixture.later('1 day');
+    expect([await check(), await check()]).toEqual(['whole wrong', 'again wrong']);
+    // As if every row had just been checked.
+    await fixture.run(`update auditor.checks set ended_at = now() where scope = 'whole'`);
+    expect(await check()).toBe('recent right');
+    expect(await eth()).toEqual({ asset: 'ETH', passed_at: before, is_halted: true });
+  });
+
+  it('a check that has found discrepancies of other assets alone', async () => {
+    await fixture.off(1, 'SOL');
+    expect(await check()).toBe('whole wrong');
+    expect(await passedAt()).toBe(await newestCheck());
+    await check();
+    await expectPassed();
+  });
+
+  it('no check that has found a discrepancy of no asset', async () => {
+    await expectPassed();
+    const before = await passedAt();
+    await fixture.run(`insert into auditor.discrepancies
+      (invariant, subject, what, pauses_payouts, first_seen_at, last_seen_at, times)
+      values ('I1', 'of all', 'of all', true, now(), now(), 2)`);
+    expect(await check()).toBe('recent right');
+    expect(await passedAt()).toBe(before);
+  });
+
+  it('a check whose only discrepancies an operator has accepted', async () => {
+    await fixture.off(1);
+    await check();
+    await check();
+    expect(await eth()).toEqual({ asset: 'ETH', passed_at: null, is_halted: true });
+    const order = {
+      asset: 'ETH',
+      force: true,
+      chains: ports.chains,
+      gracePeriodSeconds: 0,
+      chainDays: 30,
+    } as const;
+    const resumed = await resumePayouts(
+      { db: fixture.admin, clock: systemClock, note: async () => undefined },
+      order,
+    );
+    expect(resumed).toMatchObject({ ok: true });
+    await expectPassed();
+    expect(await eth()).toMatchObject({ is_halted: false });
+    // It has grown since.
+    const before = await passedAt();
+    await fixture.off(1);
+    await check();
+    expect(await passedAt()).toBe(before);
+  });
+});
+
+it('an asset is halted as long as payouts has not resumed it', async () => {
+  await fixture.run(`insert into payouts.halted_assets (asset, halt) values ('ETH', 1)`);
+  try {
+    expect(await eth()).toMatchObject({ is_halted: true });
+  } finally {
+    await fixture.run('delete from payouts.halted_assets');
+  }
+});
