@@ -109,7 +109,7 @@ function commonTable(): string {
   const all = settingsOf(z.object(serviceSettings));
   const users = (name: string) => {
     const without = services.filter((service) => !(name in settingsOf(schemas[service]).properties));
-    return without.length === 0 ? 'all' : `all but ${without.join(' and ')}`;
+    return without.length === 0 ? 'all' : `all but ${new Intl.ListFormat('en-GB').format(without)}`;
   };
   const rows = settingRows(all, Object.keys(all.properties));
   return table([

@@ -1,5 +1,4 @@
-import type { ChainKind } from '@quittance/shared/assets';
-import { assetSymbols } from '@quittance/shared/assets';
+import { assetSymbols, type Chain, type ChainKind, chainKinds } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
 import { assertNever, invariant } from '@quittance/shared/result';
 import { z } from 'zod';
@@ -7,7 +6,16 @@ import type { BitcoinSigner } from './bitcoin/signer.ts';
 import type { Spend } from './bitcoin/spend.ts';
 import { branches } from './bitcoin/wallet.ts';
 import type { NativeSweepOrder, SignedTransaction, TokenSweepOrder, TransferOrder } from './chain.ts';
+import { feeLimits } from './evm/cost.ts';
+import type { EvmChain } from './evm/network.ts';
 import type { EvmSigner } from './evm/signer.ts';
+import {
+  BITCOIN_FEE_MAX,
+  FEE_TIMES_MAX,
+  GAS_MAX,
+  PRIORITY_FEE_CAP,
+  PRIORITY_FEE_TIMES_MAX,
+} from './fee-ceilings.ts';
 import type { SolanaSigner } from './solana/signer.ts';
 import type {
   SolanaNativeSweepOrder,
@@ -208,6 +216,15 @@ async function signSolana(signer: SolanaSigner, order: SigningOrder<'solana'>): 
       : signer.signTokenSweep(order));
   const { raw, txHash, maxCost } = signed;
   return { raw, txHash, maxCost };
+}
+
+/** Whether an order offers a higher fee than ever is asked for on its chain: whoever wants it signed wants to waste money. */
+export function isFeeTooHigh(chain: Chain, order: SigningOrder): boolean {
+  if (order.is === 'spend') return order.fee > BITCOIN_FEE_MAX;
+  if ('priorityFee' in order) return order.priorityFee > PRIORITY_FEE_TIMES_MAX * PRIORITY_FEE_CAP;
+  invariant(chainKinds[chain] === 'evm', 'an order with gas is of an EVM chain');
+  const { feeCap } = feeLimits[chain as EvmChain];
+  return order.fees.maxFeePerGas > FEE_TIMES_MAX * feeCap || ('gas' in order && order.gas > GAS_MAX);
 }
 
 /** The addresses and outputs in an order whose keys are not in this wallet: what it would sign could not be mined. */

@@ -4,6 +4,7 @@ import { invariant } from '@quittance/shared/result';
 import { getTokenSize } from '@solana-program/token';
 import { z } from 'zod';
 import { type ChainSender, type HotWallet, within } from '../chain.ts';
+import { PRIORITY_FEE_CAP } from '../fee-ceilings.ts';
 import { ask, type Rpc } from '../json-rpc.ts';
 import { isUnpayable, type TokenAccount, tokensAt } from './accounts.ts';
 import { broadcast, NEVER_SENT, simulate, status, statusOf } from './broadcast.ts';
@@ -21,9 +22,8 @@ import {
   transferPlan,
 } from './transaction.ts';
 
-/** Below the floor a transaction waits behind others; above the cap, a node's answer is not believed. */
+/** Below the floor a transaction waits behind others. */
 const PRIORITY_FEE_FLOOR = 10_000n;
-const PRIORITY_FEE_CAP = 1_000_000n;
 /** Of the prices of the last slots: most are paid by those in no hurry. */
 const PRIORITY_FEE_PERCENTILE = 75;
 

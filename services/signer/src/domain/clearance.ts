@@ -60,6 +60,12 @@ export type Cleared = { payment: Payment; account: string };
 /** Who has cleared how much of an asset: `sumsOf` answers what was cleared before this order. */
 export type SumsOf = (asset: AssetSymbol, account: string) => Sums;
 
+/** Who has not answered, of those without whom nothing is cleared. */
+export function unanswered(evidence: Evidence): 'ledger' | 'auditor' | undefined {
+  if (evidence.reconciledWithinMs > 0 && evidence.reconciliations === undefined) return 'auditor';
+  return evidence.holds === undefined ? 'ledger' : undefined;
+}
+
 /**
  * Clears payouts that were never signed, in their order: each counts against the limits of the next one. Answers those that
  * are cleared, and why each other one is not.
@@ -88,8 +94,6 @@ export function clear(
 }
 
 function problemOf(payment: Payment, hold: Hold | undefined, evidence: Evidence): ReasonName | undefined {
-  if (evidence.holds === undefined) return 'ledger';
-  if (evidence.reconciledWithinMs > 0 && evidence.reconciliations === undefined) return 'auditor';
   if (hold === undefined) return 'noHold';
   if (!hold.isPlaced) return 'holdEnded';
   return (

@@ -20,9 +20,10 @@ const SHORT_MS = 1_000;
 
 /** Every reason for which an order is refused. */
 export const reasons = {
-  unknown: { because: 'not signed before', againAfterMs: LONG_MS },
+  unknown: { because: 'not signed before', againAfterMs: SOON_MS },
   malformed: { because: 'the order is none of this chain', againAfterMs: LONG_MS },
   foreign: { because: 'it is for keys of another wallet', againAfterMs: LONG_MS },
+  fee: { because: 'its fee is higher than the chain ever asks for', againAfterMs: LONG_MS },
   recipients: { because: 'its payouts are not its recipients', againAfterMs: LONG_MS },
   inputs: { because: 'an input was told with another amount before, or twice', againAfterMs: LONG_MS },
   signedBefore: { because: 'another transaction of the payout may still be mined', againAfterMs: SOON_MS },
@@ -48,6 +49,9 @@ export const reasons = {
 } as const satisfies Record<string, Reason>;
 
 export type ReasonName = keyof typeof reasons;
+
+/** Whether waiting mends nothing: the order is wrong, or a limit is too low. */
+export const needsOperator = ({ againAfterMs }: Refusal): boolean => againAfterMs >= LONG_MS;
 
 /** Refuses an order as a whole. */
 export const refusalOf = (name: ReasonName, foreign: readonly string[] = []): Refusal => ({

@@ -1,7 +1,7 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Trx } from '@quittance/shared/db';
 import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
-import { type Cleared, clear, mismatch, type Payment } from '../domain/clearance.ts';
+import { type Cleared, clear, mismatch, type Payment, unanswered } from '../domain/clearance.ts';
 import { type Exclusive, excludes } from '../domain/exclusion.ts';
 import { noSums, type Sums } from '../domain/limits.ts';
 import { type ReasonName, type Refusal, refusalFor, refusalOf } from '../domain/refusal.ts';
@@ -33,6 +33,8 @@ export async function clearOrder(
     ...stillMineable(earlier, exclusiveOf(on, asked)),
   ]);
   const fresh = payments.filter(({ payout }) => !before.has(payout));
+  const silent = fresh.length === 0 ? undefined : unanswered(gathered);
+  if (silent !== undefined) return refuse(refusalOf(silent));
   const cleared = clear(fresh, gathered, await sumsFor(trx, fresh, gathered));
   const refusal = refusalFor(new Map([...refused, ...cleared.refused]));
   return refusal === undefined ? ok(cleared.cleared) : refuse(refusal);

@@ -1,4 +1,4 @@
-import { foreignParts, type Signature, signOrder, toWire } from '@quittance/chains/signing';
+import { foreignParts, isFeeTooHigh, type Signature, signOrder, toWire } from '@quittance/chains/signing';
 import { nativeAsset } from '@quittance/shared/assets';
 import type { ReplyOf, RequestOf } from '@quittance/shared/commands';
 import type { Trx } from '@quittance/shared/db';
@@ -7,7 +7,7 @@ import { reason } from '@quittance/shared/logger';
 import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
 import { contradictedInputs, validUntil } from '../domain/exclusion.ts';
 import { exceedsFees } from '../domain/limits.ts';
-import { type Refusal, refusalOf } from '../domain/refusal.ts';
+import { needsOperator, type Refusal, refusalOf } from '../domain/refusal.ts';
 import type { Ports, SignerChain } from '../ports.ts';
 import { type AskedOrder, readAsked } from '../read-order.ts';
 import { DAY_MS, insertClearedPayouts } from '../store/cleared-payouts.ts';
@@ -116,6 +116,7 @@ async function signFirst(
   const at = gathered.now;
   const foreign = foreignParts(on.kind, on.signer, order);
   if (foreign.length > 0) return refuse(refusalOf('foreign', foreign));
+  if (isFeeTooHigh(chain, order)) return refuse(refusalOf('fee'));
   const contradicted = contradictedInputs(inputs, await spentInputs(trx, inputs.map(outpointOf)));
   if (contradicted.length > 0) return refuse(refusalOf('inputs'));
   const clearance = await clearOrder(trx, on, asked, gathered);
@@ -180,5 +181,10 @@ function report(
     payouts: payouts.length > 0 ? payouts : order?.payouts,
     foreign,
   };
-  throttledLog.log('warn', `refused.${chain}.${because}`, fields, 'an order is not signed');
+  throttledLog.log(
+    needsOperator(refusal) ? 'error' : 'warn',
+    `refused.${chain}.${because}`,
+    fields,
+    'an order is not signed',
+  );
 }

@@ -1,3 +1,4 @@
+import { BITCOIN_FEE_MAX } from '@quittance/chains/fee-ceilings';
 import { type Units, units } from '@quittance/shared/money';
 import { type GracePeriods, isOver, isSentLately } from '../states.ts';
 
@@ -57,9 +58,6 @@ const BUMP_AFTER_MS = 20 * 60_000;
 const ATTEMPTS_MAX = 8;
 /** Satoshi per virtual byte. A higher rate is a mistake. The sender has a limit of its own. */
 const RATE_MAX = 300n;
-/** 0.05 BTC: the limit for a transaction of any size. */
-export const FEE_MAX = units(5_000_000n);
-
 /**
  * The highest fee of a transaction at that rate. A replacement must also pay the fees of all transactions that spend from
  * the one that it replaces, and recipients can add such transactions. We pay up to twice the own fee; beyond that the
@@ -67,7 +65,7 @@ export const FEE_MAX = units(5_000_000n);
  */
 export function mostFor(feeRate: bigint, virtualBytes: number): Units {
   const twice = 2n * feeRate * BigInt(virtualBytes);
-  return twice < FEE_MAX ? units(twice) : FEE_MAX;
+  return twice < BITCOIN_FEE_MAX ? units(twice) : BITCOIN_FEE_MAX;
 }
 
 /** The newest attempt of a group that no block includes. */

@@ -1,3 +1,4 @@
+import { FEE_TIMES_MAX } from '@quittance/chains/fee-ceilings';
 import { type GracePeriods, isOver, isSentLately } from '../states.ts';
 
 /** An open group: signed transactions with one nonce, of which at most one is mined. */
@@ -79,7 +80,7 @@ export type FeesPerGas = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 /** With the first attempt. */
 export const ATTEMPTS_MAX = 7;
 /** The fees of an attempt are at most this many times those of the first attempt. */
-export const TIMES_FIRST_MAX = 10n;
+export const TIMES_FIRST_MAX = FEE_TIMES_MAX;
 /** Nodes accept a replacement only when both fields grow, most by a tenth. */
 const STEP_PER_MILLE = 125n;
 

@@ -1,8 +1,8 @@
 import { DUST, INPUT_VIRTUAL_BYTES, type Spend } from '@quittance/chains/bitcoin/spend';
+import { BITCOIN_FEE_MAX } from '@quittance/chains/fee-ceilings';
 import { failpoint } from '@quittance/shared/failpoint';
 import { type Lease, renewLease } from '@quittance/shared/lease';
 import { formatUnits, sum, type Units, units } from '@quittance/shared/money';
-import { FEE_MAX } from '../../domain/bitcoin/next-step.ts';
 import {
   type AvailableUtxos,
   type BatchShortage,
@@ -162,7 +162,7 @@ function select(
     recipients: payouts.map(({ address, amount }) => ({ to: address, amount })),
     changeIndex,
     feeRate,
-    feeMax: FEE_MAX,
+    feeMax: BITCOIN_FEE_MAX,
   });
   if (typeof spend !== 'string') return spend;
   if (spend !== 'not_enough') {
@@ -178,7 +178,14 @@ function merge(
   { sender, throttledLog }: BitcoinPorts,
   { utxos, feeRate, changeIndex }: Selection,
 ): Spend | undefined {
-  const order = { available: [], required: utxos, recipients: [], changeIndex, feeRate, feeMax: FEE_MAX };
+  const order = {
+    available: [],
+    required: utxos,
+    recipients: [],
+    changeIndex,
+    feeRate,
+    feeMax: BITCOIN_FEE_MAX,
+  };
   const spend = sender.selectUtxos(order);
   if (typeof spend !== 'string' && spend.change !== null) return spend;
   const details = { utxos: utxos.length, fee_rate: feeRate.toString() };
