@@ -182,12 +182,11 @@ test(
     await triesToHold(payouts, victim.id);
     const { status } = await forge(at.quittance, { account: victim.id, body: { asset: 'ETH', amount: 1 } });
     expect(status).toBe(401);
-
     const to = thiefsAddress();
     const order = { asset: 'ETH', amount: 0.1, address: thiefsAddress() };
-    const { body } = await victim.post('/api/payouts', order);
-    expect(await untilEnded(victim, body.data.id)).toBe('mined');
-    await triesToHaveSigned(at.quittance, payouts, { to, paid: String(body.data.id) });
+    const { id } = (await victim.post('/api/payouts', order)).body.data;
+    expect(await untilEnded(victim, id)).toBe('mined');
+    await triesToHaveSigned(at.quittance, payouts, { to, paid: String(id) });
     note({
       service: 'payouts',
       tried: 'have signed what no merchant has asked for, by its NATS user',
