@@ -1,14 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { openWallet } from '@quittance/chains/evm/wallet';
-import { formatUnits, units } from '@quittance/shared/money';
-import { anvil } from '@quittance/stack/anvil-chain';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import { patient } from '@quittance/testkit/patience';
-import { createWalletClient, type Hex, http, parseEther } from 'viem';
+import { parseEther } from 'viem';
 import { sized } from '../chain-scenarios/size.ts';
-import { openDrills, thiefsAddress } from './fixture.ts';
+import { FEES_PER_24H, openDrills, PER_ACCOUNT_24H, thiefsAddress } from './fixture.ts';
 import { forge, type Hostile } from './hostile.ts';
+import { burnsAsFees, triesToHaveSigned, triesToHold } from './hostile-payouts.ts';
+import { movesAll } from './hostile-signer.ts';
 
 /**
  * Each service in turn is replaced by somebody who has its secrets: its environment, its role in Postgres, its user in NATS. What
@@ -174,11 +173,46 @@ test(
   LIMIT_MS,
 );
 
-/** Raises a balance by one statement, and pays all that the wallets have. */
+test(
+  'payouts: nothing is signed but what the ledger holds, and no more is burnt as fees than their limit',
+  async () => {
+    const payouts = await as('payouts');
+    expect(Object.keys(payouts.env).filter((name) => name.startsWith('WALLET_'))).toEqual([]);
+    const victim = await merchantWith('ETH');
+    await triesToHold(payouts, victim.id);
+    const { status } = await forge(at.quittance, { account: victim.id, body: { asset: 'ETH', amount: 1 } });
+    expect(status).toBe(401);
+    const to = thiefsAddress();
+    const order = { asset: 'ETH', amount: 0.1, address: thiefsAddress() };
+    const { id } = (await victim.post('/api/payouts', order)).body.data;
+    expect(await untilEnded(victim, id)).toBe('mined');
+    await triesToHaveSigned(at.quittance, payouts, { to, paid: String(id) });
+    note({
+      service: 'payouts',
+      tried: 'have signed what no merchant has asked for, by its NATS user',
+      asset: 'ETH',
+      lost: await taken('ETH', to),
+      bound: 0n,
+      limit: 'the signer, which asks the ledger itself',
+    });
+
+    const burnt = await burnsAsFees(at.quittance, payouts);
+    note({
+      service: 'payouts',
+      tried: 'burn the wallet as network fees of a sweep',
+      asset: 'ETH',
+      lost: burnt,
+      bound: parseEther(FEES_PER_24H),
+      limit: `fees_per_24h of SIGNER_LIMITS, here ${FEES_PER_24H} ETH`,
+    });
+  },
+  LIMIT_MS,
+);
+
+/** Raises a balance by one statement, and pays as much of it as is signed. */
 async function raisedBalance(): Promise<void> {
   const ledger = await as('ledger');
-  const { hotAddress } = openWallet(at.quittance.stack.secrets.walletSeed);
-  const [bound, float] = [await walletsHave('ETH'), await at.quittance.ethereum.balance('ETH', hotAddress)];
+  const bound = parseEther(PER_ACCOUNT_24H);
   const to = thiefsAddress();
   const began = performance.now();
   await ledger.db.rows(
@@ -186,10 +220,8 @@ async function raisedBalance(): Promise<void> {
      on conflict (account_id, asset) do update set available = balances.available + excluded.available`,
     [at.accomplice.id, String(10n * bound)],
   );
-  // At once what needs no sweep before it, and then the rest; a tenth pays the fees.
-  for (const wanted of [float, bound - float].filter((one) => one > parseEther('0.01'))) {
-    const amount = formatUnits(units((wanted * 9n) / 10n), 18);
-    const asked = await at.accomplice.post('/api/payouts', { asset: 'ETH', amount, address: to });
+  for (let i = 0; i < 5; i++) {
+    const asked = await at.accomplice.post('/api/payouts', { asset: 'ETH', amount: 0.9, address: to });
     expect(asked).toMatchObject({ status: 201 });
   }
   const haltedAfterMs = await untilHalted('ETH', began);
@@ -201,7 +233,7 @@ async function raisedBalance(): Promise<void> {
     asset: 'ETH',
     lost: await taken('ETH', to),
     bound,
-    limit: 'what the wallets have; the halt, if it comes before the payout is signed',
+    limit: `per_account_24h of SIGNER_LIMITS, here ${PER_ACCOUNT_24H} ETH; the halt, if it comes before`,
     haltedAfterMs,
   });
   expect(haltedAfterMs).toBeLessThan(patient(HALTED_WITHIN_MS));
@@ -210,25 +242,28 @@ async function raisedBalance(): Promise<void> {
   expect((await forge(at.quittance, { account: at.accomplice.id, body: {} })).status).toBe(401);
 }
 
-/** Publishes a deposit that no chain has, and pays it out. */
+/** Publishes a deposit that no chain has, and asks for a payout of it. */
 async function inventedDeposit(): Promise<void> {
   await merchantWith('USDC_ERC20');
   const invoices = await as('invoices');
-  const bound = await walletsHave('USDC_ERC20');
   const to = thiefsAddress();
   const began = performance.now();
   expect(await invoices.publish('deposit.settled', invented('500000000', 'USDC_ERC20'))).toBe(true);
   const order = { asset: 'USDC_ERC20', amount: 495, address: to };
   await eventually(async () => expect((await at.accomplice.post('/api/payouts', order)).status).toBe(201));
   const haltedAfterMs = await untilHalted('USDC_ERC20', began);
+  const refusal = `select signing_refused_because as because from payouts.payouts where account_id = $1 and asset = 'USDC_ERC20'`;
+  expect(await at.quittance.db.rows(refusal, [at.accomplice.id])).toContainEqual({
+    because: 'the balance rests on deposits that were not reconciled yet',
+  });
   expect((await at.accomplice.post('/api/payouts', { ...order, amount: 1 })).status).toBe(503);
   note({
     service: 'invoices',
     tried: 'invent a deposit by its NATS user, and pay it out with a token of its own',
     asset: 'USDC_ERC20',
     lost: await taken('USDC_ERC20', to),
-    bound,
-    limit: 'what the wallets have; the halt, if it comes before the payout is signed',
+    bound: 0n,
+    limit: 'the payout waits for a check of the auditor, which halts the asset instead',
     haltedAfterMs,
   });
   expect((await forge(at.quittance, { account: at.accomplice.id, body: {} })).status).toBe(401);
@@ -236,7 +271,7 @@ async function inventedDeposit(): Promise<void> {
 }
 
 test(
-  'ledger and invoices: a raised balance and an invented deposit are paid out, and each asset is halted',
+  'ledger and invoices: a raised balance is paid out within the limits, an invented deposit is not, and each asset is halted',
   async () => {
     await Promise.all([raisedBalance(), inventedDeposit()]);
   },
@@ -244,56 +279,21 @@ test(
 );
 
 test(
-  'payouts: no hold is placed without a request, and its recovery phrase moves all that the wallets have',
+  'signer: its recovery phrase moves all that the wallets have',
   async () => {
-    const payouts = await as('payouts');
-    const hold = {
-      payout_id: '900000',
-      asset: 'ETH',
-      amount: '1',
-      network_fee: '0',
-      deposit_id: null,
-    } as const;
-    const victim = await merchantWith('ETH');
-    expect(await payouts.bus().ask('hold.place', { ...hold, account_id: victim.id })).toMatchObject({
-      reply: { outcome: 'refused', because: 'not_asked_for' },
-    });
-    expect(
-      (await forge(at.quittance, { account: victim.id, body: { asset: 'ETH', amount: 1 } })).status,
-    ).toBe(401);
-
+    const signer = await as('signer');
     const bound = await walletsHave('ETH');
-    const wallet = openWallet(payouts.env['WALLET_SEED'] ?? '');
     const to = thiefsAddress();
-    const { rpc } = at.quittance.stack.nodes.ethereum;
-    const given = await at.quittance.db.rows<{ index: number }>(
-      `select derivation_index as index from invoices.addresses where chain = 'ethereum'`,
-    );
-    const fee = parseEther('0.001');
-    for (const account of [wallet.hotSigner, ...given.map(({ index }) => wallet.depositSigner(index))]) {
-      const held = await at.quittance.ethereum.balance('ETH', account.address);
-      if (held <= fee) continue;
-      const client = createWalletClient({ account, chain: anvil, transport: http(rpc) });
-      // The service itself may send something at the same time.
-      await eventually(() => client.sendTransaction({ to: to as Hex, value: held - fee }));
-    }
-    const lost = await eventually(
-      async () => {
-        const amount = await taken('ETH', to);
-        // What is left pays the fees.
-        expect(amount).toBeGreaterThan((bound * 9n) / 10n);
-        return amount;
-      },
-      60_000,
-      200,
-    );
+    await movesAll(at.quittance, signer, to);
+    // What is left pays the fees.
+    const lost = await untilTaken('ETH', to, (bound * 9n) / 10n);
     note({
-      service: 'payouts',
+      service: 'signer',
       tried: 'sign by the recovery phrase in its environment',
       asset: 'ETH',
       lost,
       bound,
-      limit: 'what the wallets have: there is no separate signer',
+      limit: 'what the wallets have: it has the keys',
     });
   },
   LIMIT_MS,

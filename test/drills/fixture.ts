@@ -19,6 +19,9 @@ const DOLLARS = { ETH: 5_000, USDC_ERC20: 600 } as const;
 const AUDITOR_MS = sized(3_000, 60_000);
 const HALT_WITHIN_MS = sized(60_000, 180_000);
 const isFull = process.env['PROOFS'] === 'full';
+/** Of ETH, in SIGNER_LIMITS. */
+export const PER_ACCOUNT_24H = '2';
+export const FEES_PER_24H = '0.05';
 /** How long a step of money waits for the chain. */
 const STEP_MS = 60_000;
 
@@ -49,6 +52,13 @@ export function openDrills() {
       checkBooks: false,
       together: ['invoices', 'webhooks', 'ledger'],
       settings: {
+        // As in docker-compose.yml, with limits.
+        signer: {
+          RECONCILED_WITHIN_SECONDS: '600',
+          SIGNER_LIMITS: JSON.stringify({
+            ETH: { per_account_24h: PER_ACCOUNT_24H, fees_per_24h: FEES_PER_24H },
+          }),
+        },
         auditor: {
           CHECK_EVERY_MS: String(AUDITOR_MS),
           CHAINS_EVERY_MS: String(AUDITOR_MS),
@@ -96,11 +106,11 @@ export function openDrills() {
 
   const taken = (asset: Asset, address: string) => at.quittance.ethereum.balance(asset, address);
 
-  async function untilTaken(asset: Asset, address: string): Promise<bigint> {
+  async function untilTaken(asset: Asset, address: string, moreThan = 0n): Promise<bigint> {
     return await eventually(
       async () => {
         const amount = await taken(asset, address);
-        expect(amount).toBeGreaterThan(0n);
+        expect(amount).toBeGreaterThan(moreThan);
         return amount;
       },
       STEP_MS,
