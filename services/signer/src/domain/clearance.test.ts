@@ -4,8 +4,8 @@ import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import {
   clear,
-  type DescribedHold,
   type Evidence,
+  type HeldPayout,
   mismatch,
   type OrderedPayment,
   unanswered,
@@ -21,7 +21,7 @@ const payment = (given: Partial<OrderedPayment> = {}): OrderedPayment => ({
   ...{ payout: '1', asset: 'ETH', amount: units(100n), to: '0x1' },
   ...given,
 });
-const hold = (given: Partial<DescribedHold> = {}): DescribedHold => ({
+const hold = (given: Partial<HeldPayout> = {}): HeldPayout => ({
   account: 'acc_1',
   asset: 'ETH',
   amount: units(100n),
@@ -49,7 +49,7 @@ it('a payout that is held as it is asked for is cleared, for the account of its 
   });
 });
 
-it.each<[string, OrderedPayment, Partial<DescribedHold> | undefined]>([
+it.each<[string, OrderedPayment, Partial<HeldPayout> | undefined]>([
   ['noHold', payment(), undefined],
   ['holdEnded', payment(), { isPlaced: false }],
   ['asset', payment({ asset: 'ETH_BASE' }), {}],

@@ -10,7 +10,7 @@ export type OrderedPayment = { payout: string; asset: AssetSymbol; amount: Units
 export type Claim = { asset: AssetSymbol; amount: Units; destination: string | null };
 
 /** A payout as the ledger has it. */
-export type DescribedHold = Claim & {
+export type HeldPayout = Claim & {
   account: string;
   isPlaced: boolean;
   /** What the account's balance has beside its holds, and what deposits have brought to it since the last reconciliation. */
@@ -24,7 +24,7 @@ export type Reconciliation = { passedAt: Date | null; isHalted: boolean };
 /** What is known to clear payouts by. Undefined is what nobody has answered. */
 export type Evidence = {
   now: Date;
-  holds: ReadonlyMap<string, DescribedHold> | undefined;
+  holds: ReadonlyMap<string, HeldPayout> | undefined;
   /** 0: the auditor is not asked. */
   reconciledWithinMs: number;
   reconciliations: ReadonlyMap<AssetSymbol, Reconciliation> | undefined;
@@ -43,7 +43,7 @@ export function mismatch({ asset, amount, to }: OrderedPayment, claim: Claim): R
  * deposits since then waits for the next reconciliation: it has compared them with the chain.
  */
 export function unreconciled(
-  { available, depositedSince }: Pick<DescribedHold, 'available' | 'depositedSince'>,
+  { available, depositedSince }: Pick<HeldPayout, 'available' | 'depositedSince'>,
   reconciliation: Reconciliation | undefined,
   { now, reconciledWithinMs }: Pick<Evidence, 'now' | 'reconciledWithinMs'>,
 ): ReasonName | undefined {
@@ -95,7 +95,7 @@ export function clear(
 
 function problemOf(
   payment: OrderedPayment,
-  hold: DescribedHold | undefined,
+  hold: HeldPayout | undefined,
   evidence: Evidence,
 ): ReasonName | undefined {
   if (hold === undefined) return 'noHold';

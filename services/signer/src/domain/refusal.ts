@@ -1,5 +1,5 @@
 /** Why an order is not signed. */
-export type Refusal = {
+export type SigningRefusal = {
   because: string;
   /** Those of its payouts that it is refused for; empty when it is for something else. */
   payouts: readonly string[];
@@ -51,17 +51,17 @@ export const reasons = {
 export type ReasonName = keyof typeof reasons;
 
 /** Whether waiting mends nothing: the order is wrong, or a limit is too low. */
-export const needsOperator = ({ againAfterMs }: Refusal): boolean => againAfterMs >= LONG_MS;
+export const needsOperator = ({ againAfterMs }: SigningRefusal): boolean => againAfterMs >= LONG_MS;
 
 /** Refuses an order as a whole. */
-export const refusalOf = (name: ReasonName, foreign: readonly string[] = []): Refusal => ({
+export const refusalOf = (name: ReasonName, foreign: readonly string[] = []): SigningRefusal => ({
   ...reasons[name],
   payouts: [],
   foreign,
 });
 
 /** Refuses an order for some of its payouts, each with its reason; undefined when there are none. */
-export function refusalFor(refused: ReadonlyMap<string, ReasonName>): Refusal | undefined {
+export function refusalFor(refused: ReadonlyMap<string, ReasonName>): SigningRefusal | undefined {
   if (refused.size === 0) return undefined;
   const found = [...new Set(refused.values())].map((name) => reasons[name]);
   return {

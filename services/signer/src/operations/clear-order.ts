@@ -4,7 +4,7 @@ import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
 import { type Cleared, clear, mismatch, type OrderedPayment, unanswered } from '../domain/clearance.ts';
 import { type Exclusive, excludes } from '../domain/exclusion.ts';
 import { noSums, type Sums } from '../domain/limits.ts';
-import { type ReasonName, type Refusal, refusalFor, refusalOf } from '../domain/refusal.ts';
+import { type ReasonName, refusalFor, refusalOf, type SigningRefusal } from '../domain/refusal.ts';
 import type { SignerChain } from '../ports.ts';
 import { type AskedOrder, exclusiveOf } from '../read-order.ts';
 import { type ClearedPayout, clearedPayouts, clearedSums } from '../store/cleared-payouts.ts';
@@ -20,7 +20,7 @@ export async function clearOrder(
   on: SignerChain,
   asked: AskedOrder,
   collected: Collected,
-): Promise<Result<Cleared[], Refusal>> {
+): Promise<Result<Cleared[], SigningRefusal>> {
   const { payments, payouts } = asked;
   if (payments === undefined) return refuse(refusalOf('recipients'));
   if (payments.length === 0) return ok([]);

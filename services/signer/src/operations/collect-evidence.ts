@@ -1,7 +1,7 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { reason } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
-import type { DescribedHold, Evidence, OrderedPayment, Reconciliation } from '../domain/clearance.ts';
+import type { Evidence, HeldPayout, OrderedPayment, Reconciliation } from '../domain/clearance.ts';
 import type { Ports, SignerChain, SolanaNodes } from '../ports.ts';
 import type { AskedOrder } from '../read-order.ts';
 import { clearedPayouts } from '../store/cleared-payouts.ts';
@@ -57,7 +57,7 @@ async function askLedger(
   { bus, throttledLog }: Pick<Ports, 'bus' | 'throttledLog'>,
   payments: readonly OrderedPayment[],
   reconciliations: ReadonlyMap<AssetSymbol, Reconciliation> | undefined,
-): Promise<Map<string, DescribedHold> | undefined> {
+): Promise<Map<string, HeldPayout> | undefined> {
   const asked = await bus.ask('holds.describe', {
     holds: payments.map(({ payout, asset }) => ({
       payout_id: payout,

@@ -7,7 +7,7 @@ import { reason } from '@quittance/shared/logger';
 import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
 import { contradictedInputs, validUntil } from '../domain/exclusion.ts';
 import { exceedsFees } from '../domain/limits.ts';
-import { needsOperator, type Refusal, refusalOf } from '../domain/refusal.ts';
+import { needsOperator, refusalOf, type SigningRefusal } from '../domain/refusal.ts';
 import type { Ports, SignerChain } from '../ports.ts';
 import { type AskedOrder, readAsked } from '../read-order.ts';
 import { DAY_MS, insertClearedPayouts } from '../store/cleared-payouts.ts';
@@ -26,7 +26,10 @@ import { assertSameSeed } from './seed-mismatch.ts';
 type Request = RequestOf<'transactions.sign'>;
 /** What became of an order. `isNew`: it was signed for the first time. */
 type Signed = { asked: AskedOrder; signature: Signature; isNew: boolean };
-type Outcome = { signed: Signed[]; refused: { order: AskedOrder | undefined; refusal: Refusal } | null };
+type Outcome = {
+  signed: Signed[];
+  refused: { order: AskedOrder | undefined; refusal: SigningRefusal } | null;
+};
 
 /**
  * Signs orders up to the first that is refused. What is signed is committed here before anybody is given it: whoever asks again
@@ -61,7 +64,7 @@ export async function signTransactions(
 
 const digestsOf = (orders: readonly AskedOrder[]) => orders.map(({ digest }) => digest);
 
-const viewOf = ({ because, payouts, foreign, againAfterMs }: Refusal) => ({
+const viewOf = ({ because, payouts, foreign, againAfterMs }: SigningRefusal) => ({
   because,
   payouts: [...payouts],
   foreign: [...foreign],
@@ -110,7 +113,7 @@ async function signFirst(
   on: SignerChain,
   asked: AskedOrder,
   collected: Collected,
-): Promise<Result<Signature, Refusal>> {
+): Promise<Result<Signature, SigningRefusal>> {
   const { order, terms, digest, payouts, inputs, nonce, validToHeight } = asked;
   const { chain } = on;
   const at = collected.now;
