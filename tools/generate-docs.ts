@@ -40,10 +40,8 @@ export const wholeFiles: Readonly<Record<string, () => string | Promise<string>>
   'packages/client/src/api-types.ts': () => clientTypes(documentText()),
 };
 
-const schemas = { gateway, invoices, payouts, ledger, webhooks, signer, auditor } satisfies Record<
-  Service,
-  z.ZodType
->;
+const all = { gateway, invoices, payouts, ledger, webhooks, signer, auditor };
+const schemas: Record<Service, z.ZodType> = all;
 
 type Command = ReturnType<typeof commandLine>;
 type Setting = {

@@ -168,11 +168,9 @@ export class Scenario {
   }
 
   #any(): [SimService, string] {
-    const { processes } = this.#environment;
-    // The signer does nothing unasked.
-    const process = this.#environment.chance.oneOf(processes.filter(({ service }) => service !== 'signer'));
-    const names = [...process.replica.workers.keys()];
-    return [process.service, this.#environment.chance.oneOf(names)];
+    const { processes, chance } = this.#environment;
+    const { service, replica } = chance.oneOf(processes.filter((one) => one.replica.workers.size > 0));
+    return [service, chance.oneOf([...replica.workers.keys()])];
   }
 
   /** A step of some replica's worker, if it is not in the middle of one. */

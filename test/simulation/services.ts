@@ -1,6 +1,5 @@
 import type { ChainSender } from '@quittance/chains/chain';
 import type { SenderOf } from '@quittance/chains/registry';
-import type { SolanaSender } from '@quittance/chains/solana/sender';
 import { derivedAddressPool, refillAddressPool, storedAddressPool } from '@quittance/invoices/address-pool';
 import { defaultSettings } from '@quittance/invoices/domain/invoice-settings';
 import { handlers as invoicesHandlers } from '@quittance/invoices/handlers';
@@ -37,12 +36,8 @@ import { type Handlers, processMessages } from '@quittance/shared/process-messag
 import type { Quote } from '@quittance/shared/quotes';
 import { answerReconcilers, reconcileStep } from '@quittance/shared/reconcile';
 import { Secret } from '@quittance/shared/secret';
-import { deriveAddresses } from '@quittance/signer/operations/derive-addresses';
-import { signTransactions } from '@quittance/signer/operations/sign-transactions';
-import type { SignerChain, Ports as SignerPorts } from '@quittance/signer/ports';
 import { gatewayPublicKeys } from '@quittance/testkit/api';
 import { aQuote } from '@quittance/testkit/builders';
-import { scriptedSigner } from '@quittance/testkit/scripted-signer';
 import { handlers as webhooksHandlers } from '@quittance/webhooks/handlers';
 import type { Environment } from './environment.ts';
 import type { Steps } from './mutant.ts';
@@ -51,13 +46,14 @@ import type { Process, Replica } from './process.ts';
 import { relayOnce } from './relay.ts';
 import { invoicesRoutes, ledgerRoutes, payoutRoutes } from './routes.ts';
 import { BEGINNING } from './scheduler.ts';
+import { startSigner } from './signer-replica.ts';
 
 const LEASE_MS = 5_000;
 const PATIENCE = { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_000 } as const;
 const MINUTE_MS = 60_000;
 const POOL_SIZE = 8;
 
-type Common = {
+export type Common = {
   environment: Environment;
   process: Process;
   db: Db;
@@ -251,13 +247,9 @@ function startPayouts(common: Common): Replica {
     fiatRates: { fresh: () => undefined },
     stalled: new Map(),
     settings: {
-      gatewayKeys: new Map(),
+      ...{ gatewayKeys: new Map(), publicUrl: 'http://localhost', replica: name },
       claimLinksSecret: new Secret('x'.repeat(32)),
-      publicUrl: 'http://localhost',
-      replica: name,
-      chainWorkerEveryMs: 1_000,
-      leaseMs: LEASE_MS,
-      gracePeriods: PATIENCE,
+      ...{ chainWorkerEveryMs: 1_000, leaseMs: LEASE_MS, gracePeriods: PATIENCE },
     },
     wakeRelay: () => {},
   };
@@ -298,38 +290,6 @@ function startLedger(common: Common): Replica {
   workers.set('reversals', () => catchUpReversals(common));
   const ports = { db, logger, settings: { publicUrl: 'http://localhost' } };
   return { workers, routes: ledgerRoutes(ports, environment.wiring) };
-}
-
-function startSigner({ environment, process, db, bus, clock, logger }: Common): Replica {
-  const { chain, wiring } = environment;
-  const sender = chain.sender(askOf(environment, process)) as SenderOf<typeof chain.kind>;
-  const keys = wiring.signer?.(chain.signer, sender) ?? chain.signer;
-  const on = {
-    kind: chain.kind,
-    chain: chain.chain,
-    signer: keys,
-    assets: chain.assets,
-    checkAddress: chain.checkAddress,
-    nodes: chain.kind === 'solana' ? (sender as SolanaSender) : undefined,
-  } as SignerChain;
-  const ports: SignerPorts = {
-    ...{ db, bus, clock, logger },
-    throttledLog: throttledLog(logger, () => clock.now().getTime()),
-    chains: new Map([[chain.chain, on]]),
-    reconciliation: async () => undefined,
-    settings: { limits: {}, reconciledWithinMs: 0 },
-  };
-  bus.answer(commandSubject('addresses.derive'), (body) =>
-    deriveAddresses(ports, commands['addresses.derive'].request.parse(body)),
-  );
-  const { request } = commands['transactions.sign'];
-  const unguarded = scriptedSigner(chain.kind, keys);
-  bus.answer(commandSubject('transactions.sign'), (body) =>
-    wiring.isSignerUnguarded === true
-      ? unguarded.answer(request.parse(body))
-      : signTransactions(ports, request.parse(body)),
-  );
-  return { workers: new Map() };
 }
 
 function startWebhooks(common: Common): Replica {

@@ -1,4 +1,11 @@
 import { assetSymbols, type Chain, type ChainKind, chainKinds } from '@quittance/shared/assets';
+import {
+  BITCOIN_FEE_MAX,
+  FEE_TIMES_MAX,
+  GAS_MAX,
+  PRIORITY_FEE_CAP,
+  PRIORITY_FEE_TIMES_MAX,
+} from '@quittance/shared/fee-ceilings';
 import { type Units, units } from '@quittance/shared/money';
 import { assertNever, invariant } from '@quittance/shared/result';
 import { z } from 'zod';
@@ -9,13 +16,6 @@ import type { NativeSweepOrder, SignedTransaction, TokenSweepOrder, TransferOrde
 import { feeLimits } from './evm/cost.ts';
 import type { EvmChain } from './evm/network.ts';
 import type { EvmSigner } from './evm/signer.ts';
-import {
-  BITCOIN_FEE_MAX,
-  FEE_TIMES_MAX,
-  GAS_MAX,
-  PRIORITY_FEE_CAP,
-  PRIORITY_FEE_TIMES_MAX,
-} from './fee-ceilings.ts';
 import type { SolanaSigner } from './solana/signer.ts';
 import type {
   SolanaNativeSweepOrder,

@@ -202,7 +202,7 @@ export const commands = {
       ),
     }),
   },
-  /** What the last checks of the books and the chains have shown, for who signs payouts. */
+  /** What the last checks of the records and the chains have shown, for who signs payouts. */
   'reconciliation.read': {
     by: 'auditor',
     askedBy: ['signer'],

@@ -31,7 +31,7 @@ const keys = openWallet(SEED);
 let used = 0;
 
 /** A wallet of its own for one test. */
-export function newWallet(): SolanaWallet {
+function newWallet(): SolanaWallet {
   used += 1_000;
   const first = used;
   return {

@@ -26,7 +26,7 @@ type Answer =
 /** A signer for tests of who asks it: with the keys of one chain, and none of the checks of the service. */
 export type ScriptedSigner = {
   sign(request: Request): Promise<Answer>;
-  /** The same, as it comes over the bus. */
+  /** The same, as it comes over NATS. */
   answer(request: RequestOf<'transactions.sign'>): Promise<ReplyOf<'transactions.sign'>>;
   /** The orders that it has signed, as they came. */
   readonly asked: unknown[];

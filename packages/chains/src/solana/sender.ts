@@ -1,10 +1,10 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import { PRIORITY_FEE_CAP } from '@quittance/shared/fee-ceilings';
 import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import { getTokenSize } from '@solana-program/token';
 import { z } from 'zod';
 import { type ChainSender, type HotWallet, within } from '../chain.ts';
-import { PRIORITY_FEE_CAP } from '../fee-ceilings.ts';
 import { ask, type Rpc } from '../json-rpc.ts';
 import { isUnpayable, type TokenAccount, tokensAt } from './accounts.ts';
 import { broadcast, NEVER_SENT, simulate, status, statusOf } from './broadcast.ts';

@@ -1,4 +1,4 @@
-import { BITCOIN_FEE_MAX } from '@quittance/chains/fee-ceilings';
+import { BITCOIN_FEE_MAX } from '@quittance/shared/fee-ceilings';
 import { type Units, units } from '@quittance/shared/money';
 import { type GracePeriods, isOver, isSentLately } from '../states.ts';
 

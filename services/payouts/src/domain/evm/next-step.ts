@@ -1,4 +1,4 @@
-import { FEE_TIMES_MAX } from '@quittance/chains/fee-ceilings';
+import { FEE_TIMES_MAX } from '@quittance/shared/fee-ceilings';
 import { type GracePeriods, isOver, isSentLately } from '../states.ts';
 
 /** An open group: signed transactions with one nonce, of which at most one is mined. */

@@ -1,6 +1,6 @@
 import { DUST, INPUT_VIRTUAL_BYTES, type Spend } from '@quittance/chains/bitcoin/spend';
-import { BITCOIN_FEE_MAX } from '@quittance/chains/fee-ceilings';
 import { failpoint } from '@quittance/shared/failpoint';
+import { BITCOIN_FEE_MAX } from '@quittance/shared/fee-ceilings';
 import { type Lease, renewLease } from '@quittance/shared/lease';
 import { formatUnits, sum, type Units, units } from '@quittance/shared/money';
 import {

@@ -1,4 +1,4 @@
-import { units } from '@quittance/shared/money';
+import { units } from './money.ts';
 
 /*
  * The highest fees that are ever offered. Who decides a fee stays below them, and the signer signs nothing above: what offers more
