@@ -73,6 +73,7 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     refunds: 'iu',
     request_proofs: 'i',
     returned_deposits: 'iu',
+    signing_plans: 'iud',
     transactions: 'iu',
     unswept_deposits: 'iu',
     utxos: 'iu',
