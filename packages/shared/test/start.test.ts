@@ -27,7 +27,7 @@ const own: Record<Service, Record<string, string>> = {
   invoices: {},
   payouts: {
     CLAIM_LINKS_SECRET: 'c'.repeat(32),
-    WALLET_SEED: 'legal winner thank year wave sausage worth useful legal winner thank yellow',
+    ETHEREUM_HOT_ADDRESS: `0x${'00'.repeat(20)}`,
     ETHEREUM_RPC_URL: NOWHERE,
     ETHEREUM_CHAIN_ID: '31337',
   },

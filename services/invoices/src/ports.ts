@@ -23,7 +23,7 @@ export type AddressPool = {
   fill(): Promise<void>;
 };
 
-/** The pool of stored addresses, for chains whose addresses only payouts can derive. */
+/** The pool of stored addresses, for chains whose addresses only the signer can derive. */
 export type PoolSettings = {
   /** How many addresses are kept ready. */
   ahead: number;
@@ -57,7 +57,7 @@ export type WatchedChain = OutageLimits & {
   addresses: AddressPool;
   /** Rejects addresses of a block that are not ours without a query. */
   filter: AddressFilter;
-  /** For chains whose addresses only payouts can derive: stored addresses are taken from the pool. */
+  /** For chains whose addresses only the signer can derive: stored addresses are taken from the pool. */
   storedPool?: PoolSettings | undefined;
   /** For chains whose addresses are derived from a public key. */
   keys?: DerivedKeys | undefined;

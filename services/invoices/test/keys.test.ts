@@ -56,9 +56,9 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
   }
   const served = { status: 200, body: { ready: true, waits_for: [] } };
   const unconfirmed = expect.stringContaining(
-    `no address of ${chain} is given out yet: payouts has not confirmed that ${chain.toUpperCase()}_XPUB belongs to its recovery phrase`,
+    `no address of ${chain} is given out yet: the signer has not confirmed that ${chain.toUpperCase()}_XPUB belongs to its recovery phrase`,
   );
-  const mismatch = `no address of ${chain} is given out: ${chain.toUpperCase()}_XPUB and the recovery phrase of payouts do not belong together`;
+  const mismatch = `no address of ${chain} is given out: ${chain.toUpperCase()}_XPUB and the recovery phrase of the signer do not belong together`;
 
   it('are refused with 503 and a reason before payouts has confirmed its keys', async () => {
     expect(await compare()).toBe(0);

@@ -8,6 +8,10 @@ create table signing_plans (
   created_at timestamptz not null default now()
 );
 
+revoke update on signing_plans from quittance_payouts;
+-- Which wallet this database belongs to, the signer records.
+revoke insert on known_hot_wallets from quittance_payouts;
+
 -- In a plan: a chain worker of a former release, too, signs only what is `reserved`.
 alter table payouts drop constraint payouts_status_known;
 alter table payouts add constraint payouts_status_known check (status in

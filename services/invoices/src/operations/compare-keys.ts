@@ -2,11 +2,11 @@ import type { Chain } from '@quittance/shared/assets';
 import type { DerivedKeys, Ports } from '../ports.ts';
 import { savedFirstAddress, saveFirstAddress } from '../store/addresses.ts';
 
-/** Matching keys are checked this seldom: payouts itself refuses another recovery phrase from then on. */
+/** Matching keys are checked this seldom: the signer itself refuses another recovery phrase from then on. */
 const REST_MS = 60_000;
 
 /**
- * Asks payouts for the first address of a chain. If it differs from ours, payouts could not spend what customers pay:
+ * Asks the signer for the first address of a chain. If it differs from ours, the signer could not spend what customers pay:
  * no replica gives out an address until it matches. Before the first answer no address is given out either. Without
  * an answer, the last one holds.
  * @returns 0: there is no more work. Throws while the keys are known to differ.
@@ -34,7 +34,7 @@ export async function compareKeys(
   return 0;
 }
 
-/** Loads the last answer of payouts to any replica. @returns the first address by that answer; undefined without one */
+/** Loads the last answer of the signer to any replica. @returns the first address by that answer; undefined without one */
 export async function loadKeyStatus(
   { db }: Pick<Ports, 'db'>,
   chain: Chain,
@@ -45,7 +45,7 @@ export async function loadKeyStatus(
   return named;
 }
 
-/** Why no address is given out: the keys differ, or payouts has not answered yet. Undefined when they match. */
+/** Why no address is given out: the keys differ, or the signer has not answered yet. Undefined when they match. */
 function keyProblemOf(
   chain: Chain,
   first: string,
@@ -55,12 +55,12 @@ function keyProblemOf(
   const xpub = `${chain.toUpperCase()}_XPUB`;
   const isKnown = named !== undefined;
   const reason = isKnown
-    ? `no address of ${chain} is given out: ${xpub} and the recovery phrase of payouts do not belong together, their first addresses are ${first} and ${named}; give invoices the public key of those words, or payouts the words of that key`
-    : `no address of ${chain} is given out yet: payouts has not confirmed that ${xpub} belongs to its recovery phrase; start payouts with this chain configured, it is asked every second`;
+    ? `no address of ${chain} is given out: ${xpub} and the recovery phrase of the signer do not belong together, their first addresses are ${first} and ${named}; give invoices the public key of those words, or the signer the words of that key`
+    : `no address of ${chain} is given out yet: the signer has not confirmed that ${xpub} belongs to its recovery phrase; start the signer with this chain configured, it is asked every second`;
   return { isKnown, reason };
 }
 
-/** The state before the last answer of payouts is loaded. */
+/** The state before the last answer of the signer is loaded. */
 export const unconfirmedKeys = (chain: Chain, first: string): DerivedKeys => ({
   first,
   status: { problem: keyProblemOf(chain, first, undefined), nextCheckAt: undefined },

@@ -161,7 +161,7 @@ export async function savePoolAddresses(
     const mine = await trx.maybe(advanceSeries, [chain, from, addresses.length]);
     if (mine === undefined) return 0;
     const given = await trx.maybe(selectGiven, [chain, addresses]);
-    invariant(given === undefined, 'payouts derives an address for one index only');
+    invariant(given === undefined, 'the signer derives an address for one index only');
     await trx.rows(insertPool, [chain, from, addresses]);
     return addresses.length;
   });
