@@ -74,7 +74,6 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     signing_plans: 'id',
     request_proofs: 'i',
     returned_deposits: 'iu',
-    signing_plans: 'iud',
     transactions: 'iu',
     unswept_deposits: 'iu',
     utxos: 'iu',
