@@ -195,7 +195,6 @@ test(
       bound: 0n,
       limit: 'the signer, which asks the ledger itself',
     });
-
     const burnt = await burnsAsFees(at.quittance, payouts);
     note({
       service: 'payouts',
@@ -282,6 +281,7 @@ test(
   'signer: its recovery phrase moves all that the wallets have',
   async () => {
     const signer = await as('signer');
+    expect(Object.keys(signer.env)).toContain('WALLET_SEED');
     const bound = await walletsHave('ETH');
     const to = thiefsAddress();
     await movesAll(at.quittance, signer, to);

@@ -5,7 +5,7 @@ import type { Units } from '@quittance/shared/money';
 import type { Hold } from '../domain/hold.ts';
 
 /** A hold as a signer compares it with a payout. A tombstone has amounts of zero. */
-export type DescribedHold = {
+export type HoldWithDeposits = {
   id: PayoutId;
   account: AccountId;
   asset: AssetSymbol;
@@ -24,7 +24,7 @@ const asked = bulk({ id: 'payout_id text', since: 'timestamptz' });
  * of some seconds before `since` count too. A deposit that was accepted counts with its whole amount, by when it was booked:
  * that is never less than what it has brought.
  */
-export const selectDescribed = query<DescribedHold>(
+export const selectDescribed = query<HoldWithDeposits>(
   'holds_describe',
   `with asked as (
      select payout_id, coalesce(since, '-infinity') - interval '10 seconds' as since from ${asked.from('a')}),
@@ -54,4 +54,4 @@ export const selectDescribed = query<DescribedHold>(
 export const describedHolds = (
   db: Queryable,
   payouts: readonly { id: string; since: Date | null }[],
-): Promise<DescribedHold[]> => db.rows(selectDescribed, asked.values(payouts));
+): Promise<HoldWithDeposits[]> => db.rows(selectDescribed, asked.values(payouts));
