@@ -70,6 +70,9 @@ function drawRows({ kinds }: FailpointSuite): Row[] {
 
 const relay = ['relay.claimed', 'relay.published', 'relay.marked'] as const;
 const consumer = ['consumer.before_commit', 'consumer.after_commit', 'consumer.acknowledged'] as const;
+/** Between what is going to be signed and its bytes: payouts and the signer, in the order of these. */
+const plans = ['plans.storing', 'plans.stored', 'plans.signed'] as const;
+const signer = ['signer.recording', 'signer.recorded'] as const;
 const groupPoints = (purpose: string): string[] =>
   ['signing', 'signed', 'sent', 'broadcast', 'settling', 'settled'].map((step) => `${purpose}s.${step}`);
 
@@ -83,9 +86,10 @@ const ethereum: FailpointSuite = {
   funds: [['ETH', 20_000]],
   always: eth,
   kinds: [
-    at('payouts', 'evm.planned', ...groupPoints('evm.payout'), 'evm.block_noted'),
+    at('payouts', 'evm.planned', ...plans, ...groupPoints('evm.payout'), 'evm.block_noted'),
+    at('signer', ...signer),
     during(largeSale('ETH', 2_000), 'payouts', 'evm.wallet_opened', ...groupPoints('evm.sweep')),
-    alone(stuck('ETH'), 'payouts', 'evm.bumps.signing', 'evm.bumps.signed'),
+    alone(stuck('ETH'), 'payouts', 'evm.bumps.signed'),
     alone(reverted, 'payouts', 'evm.payouts.settled'),
     during(refusedByRecipient, 'payouts', 'payouts.failing', 'payouts.failed'),
     during(
@@ -167,11 +171,12 @@ const bitcoin: FailpointSuite = {
   kinds: [
     // First, while there is little to be read again.
     neverFollowed(btc, 'invoices', 'invoices.chain_started'),
-    at('payouts', 'bitcoin.planned', ...groupPoints('bitcoin.payout'), 'bitcoin.block_noted'),
+    at('payouts', 'bitcoin.planned', ...plans, ...groupPoints('bitcoin.payout'), 'bitcoin.block_noted'),
+    at('signer', ...signer),
     alone(storedAsSent('BTC'), 'payouts', 'bitcoin.payouts.sent'),
     during(float, 'payouts', 'bitcoin.hot_utxos_stored'),
     at('payouts', 'consumer.after_commit'),
-    alone(stuck('BTC'), 'payouts', 'bitcoin.bumps.signing', 'bitcoin.bumps.signed'),
+    alone(stuck('BTC'), 'payouts', 'bitcoin.bumps.signed'),
     alone(manyUtxos, 'payouts', ...groupPoints('bitcoin.sweep')),
     at('payouts', 'payouts.requested', 'payouts.held', 'payouts.reserved'),
     during(tooMuch('BTC'), 'payouts', 'payouts.refused'),
@@ -216,19 +221,16 @@ const solana: FailpointSuite = {
   ],
   always: sol,
   kinds: [
-    at('payouts', 'solana.planned', ...groupPoints('solana.payout')),
+    at('payouts', 'solana.planned', ...plans, ...groupPoints('solana.payout')),
     during(largeSale('USDC_SOL', 600), 'payouts', ...groupPoints('solana.sweep')),
-    after(['payouts', 'solana.payouts.signed'], sol, whileTooOld)(
-      'payouts',
-      'solana.resigns.signing',
-      'solana.resigns.signed',
-    ),
+    after(['payouts', 'solana.payouts.signed'], sol, whileTooOld)('payouts', 'solana.resigns.signed'),
     after(['payouts', 'solana.sweeps.signed'], largeSale('USDC_SOL', 600), whileTooOld)(
       'payouts',
       'sweeps.invalidating',
       'sweeps.invalidated',
     ),
-    at('payouts', 'payouts.addresses_derived', ...relay, ...consumer),
+    at('signer', ...signer, 'signer.addresses_derived'),
+    at('payouts', ...relay, ...consumer),
     during(
       unclaimed('SOL'),
       'payouts',
