@@ -176,62 +176,6 @@ test.each([
   expect(await filled(env)).toMatchObject({ code: 1, out: '', err: expect.stringContaining(why) });
 });
 
-test.each(['BITCOIN', 'ETHEREUM', 'BASE', 'POLYGON'])(
-  'a %s_XPUB of other words is refused',
-  async (chain) => {
-    const accounts = { bitcoin: openBitcoinWallet('mainnet', OTHER_WORDS), evm: openEvmWallet(OTHER_WORDS) };
-    const { accountXpub } = chain === 'BITCOIN' ? accounts.bitcoin : accounts.evm;
-    const refused = await filled(`WALLET_SEED=${WORDS}\n${chain}_XPUB="${accountXpub}"\n`);
-    expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringMatching(`^${chain}_XPUB: not of`) });
-    expect(await filled(`WALLET_SEED=${OTHER_WORDS}\n${chain}_XPUB=${accountXpub}\n`)).toMatchObject({
-      code: 0,
-    });
-  },
-);
-
-const HOT = {
-  BITCOIN: (words: string) => openBitcoinWallet('mainnet', words).hotAddress,
-  ETHEREUM: (words: string) => openEvmWallet(words).hotAddress,
-  BASE: (words: string) => openEvmWallet(words).hotAddress,
-  POLYGON: (words: string) => openEvmWallet(words).hotAddress,
-  SOLANA: (words: string) => openSolanaWallet(words).hotAddress,
-};
-
-test.each(Object.entries(HOT))('a %s_HOT_ADDRESS of other words is refused', async (chain, hotAddress) => {
-  const given = (address: string) => filled(`WALLET_SEED=${WORDS}\n${chain}_HOT_ADDRESS="${address}"\n`);
-  for (const address of [hotAddress(OTHER_WORDS), 'mine'])
-    expect(await given(address)).toMatchObject({
-      code: 1,
-      out: '',
-      err: expect.stringMatching(`^${chain}_HOT_ADDRESS: not of the recovery phrase in WALLET_SEED`),
-    });
-  expect(await given(hotAddress(WORDS))).toMatchObject({ code: 0 });
-});
-
-test('a hot wallet written in another way is the same', async () => {
-  const lines = [
-    `BITCOIN_HOT_ADDRESS=${HOT.BITCOIN(WORDS).toUpperCase()}`,
-    `ETHEREUM_HOT_ADDRESS=${HOT.ETHEREUM(WORDS).toLowerCase()}`,
-  ];
-  expect(await filled(`WALLET_SEED=${WORDS}\n${lines.join('\n')}\n`)).toMatchObject({ code: 0 });
-});
-
-test('without a place for a wallet, public keys stay', async () => {
-  const withoutPlace = `ETHEREUM_XPUB=${openEvmWallet(WORDS).accountXpub}\n`;
-  expect(await filled(withoutPlace)).toMatchObject({ code: 0, out: withoutPlace });
-});
-
-test('the same key written in another way is the same, and what is none is named', async () => {
-  // The account m/84'/0'/0' of these words, as BIP-84 writes it.
-  const zpub =
-    'zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs';
-  expect(await filled(`WALLET_SEED=${WORDS}\nBITCOIN_XPUB=${zpub}\n`)).toMatchObject({ code: 0 });
-  expect(await filled(`WALLET_SEED=${WORDS}\nETHEREUM_XPUB=mine\n`)).toMatchObject({
-    code: 1,
-    err: 'ETHEREUM_XPUB: this is not an extended public key\n',
-  });
-});
-
 test.each<[string, string | undefined, string]>([
   ['words that are none', `WALLET_SEED=${WORDS} zoo\n`, 'WALLET_SEED'],
   ['no file', undefined, '< .env.example'],
