@@ -110,7 +110,7 @@ async function restoreDatabase(): Promise<void> {
          select c.oid::regclass as name,
            string_agg(format('%1$I = %1$I + $1', a.attname), ', ') as moved
          from pg_class c join pg_attribute a on a.attrelid = c.oid
-         where c.relnamespace = any('{${services.join(', ')}, operator}'::regnamespace[]) and c.relkind = 'r'
+         where c.relnamespace::regnamespace::text = any('{${services.join(', ')}, operator}') and c.relkind = 'r'
            and a.atttypid = 'timestamptz'::regtype and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
          group by c.oid
        loop

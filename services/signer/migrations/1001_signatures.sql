@@ -7,17 +7,6 @@ create table wallets (
   hot_address text collate "C" not null,
   created_at timestamptz not null default now()
 );
--- Payouts signed until now, and knows by which wallet.
-do $$
-begin
-  if to_regclass('payouts.known_hot_wallets') is not null then
-    insert into wallets (chain, hot_address)
-      select chain, address from payouts.known_hot_wallets
-      union select chain, address from payouts.wallets where role = 'hot'
-      on conflict do nothing;
-  end if;
-end $$;
-
 create table signatures (
   id bigint generated always as identity primary key,
   chain text collate "C" not null,
@@ -76,6 +65,39 @@ create table non_inclusions (
   signature bigint primary key references signatures,
   proven_at timestamptz not null
 );
+
+-- Payouts signed until now: it knows by which wallet, and which of its transactions can still be mined.
+do $$
+begin
+  if to_regclass('payouts.known_hot_wallets') is null then
+    return;
+  end if;
+  insert into wallets (chain, hot_address)
+    select chain, address from payouts.known_hot_wallets
+    union select chain, address from payouts.wallets where role = 'hot'
+    on conflict do nothing;
+  create temporary table former on commit drop as
+    select id, replacement_group, chain, tx_hash, max_cost, terms, wallet, nonce, created_at, valid_to_height,
+      coalesce(final_height_when_signed, 0) as final_slot
+    from payouts.transactions where purpose = 'payout' and state in ('signed', 'broadcast');
+  insert into signatures (chain, digest, terms, tx_hash, max_cost, wallet, nonce, valid_to_height, final_slot, created_at)
+    select chain, 'of payouts: ' || id, coalesce(terms, '{}'), tx_hash, max_cost,
+      case when nonce is not null then wallet end, nonce,
+      valid_to_height, case when valid_to_height is not null then final_slot end, created_at
+    from former order by id;
+  insert into cleared_payouts (payout_id, account_id, asset, amount, destination, cleared_at)
+    select distinct p.id::text, p.account_id, p.asset, m.amount, m.address, p.created_at
+    from former join payouts.payments m using (replacement_group) join payouts.payouts p on p.id = m.payout_id;
+  insert into signed_payouts (payout_id, signature)
+    select m.payout_id::text, s.id
+    from former f join payouts.payments m using (replacement_group)
+      join signatures s on s.chain = f.chain and s.tx_hash = f.tx_hash;
+  insert into spent_outpoints (outpoint, signature, amount)
+    select utxo->>'outpoint', s.id, (utxo->>'amount')::numeric
+    from former f join signatures s on s.chain = f.chain and s.tx_hash = f.tx_hash,
+      lateral jsonb_array_elements(f.terms->'utxos') as utxo
+    where f.chain = 'bitcoin';
+end $$;
 
 revoke update, delete on wallets, signatures, cleared_payouts, signed_payouts, spent_outpoints, non_inclusions
   from quittance_signer;

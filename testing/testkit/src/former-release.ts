@@ -12,6 +12,8 @@ import { databaseUrl, onServer, TEST_CONNECTIONS_MAX, TEST_PASSWORD } from './da
 export type FormerRelease = {
   /** As the service's own role. */
   db: Db;
+  /** A superuser's, of the same database. */
+  adminUrl: string;
   /** Runs the migrations that came later. @returns their names */
   upgrade(): ReturnType<typeof migrateService>;
   drop(): Promise<void>;
@@ -43,5 +45,5 @@ export async function formerRelease(service: Service, last: string): Promise<For
     await drop();
     throw error;
   }
-  return { db, upgrade: () => migrateService({ ...target, folder: all }), drop };
+  return { db, adminUrl, upgrade: () => migrateService({ ...target, folder: all }), drop };
 }
