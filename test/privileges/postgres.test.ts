@@ -100,6 +100,7 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
   signer: {
     ...everywhere,
     cleared_payouts: 'i',
+    former_destinations: '',
     non_inclusions: 'i',
     signatures: 'i',
     signed_payouts: 'i',

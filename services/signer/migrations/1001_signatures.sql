@@ -60,6 +60,13 @@ create table spent_outpoints (
 );
 create index spent_outpoints_of_signature on spent_outpoints (signature);
 
+-- Where payouts go that were asked for before the ledger kept that with their holds: as payouts had it at the upgrade.
+create table former_destinations (
+  payout_id text collate "C" primary key,
+  -- canonical
+  destination text collate "C" not null
+);
+
 -- Solana: signatures of which the blocks have shown that they can never be mined.
 create table non_inclusions (
   signature bigint primary key references signatures,
@@ -97,7 +104,10 @@ begin
     from former f join signatures s on s.chain = f.chain and s.tx_hash = f.tx_hash,
       lateral jsonb_array_elements(f.terms->'utxos') as utxo
     where f.chain = 'bitcoin';
+  insert into former_destinations (payout_id, destination)
+    select id::text, address from payouts.payouts where status in ('requested', 'awaiting_approval', 'reserved', 'planned');
 end $$;
 
 revoke update, delete on wallets, signatures, cleared_payouts, signed_payouts, spent_outpoints, non_inclusions
   from quittance_signer;
+revoke insert, update, delete on former_destinations from quittance_signer;

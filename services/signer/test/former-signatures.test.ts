@@ -20,7 +20,8 @@ it('what payouts had signed and no block had decided is known, and the wallets t
        overriding system value
        values (1, 71, 'acc_1', 'ETH', 5, 1, '0xto', 3, 'broadcast', '0x1', null),
          (2, 72, 'acc_1', 'ETH', 6, 1, '0xto', 3, 'mined', '0x3', now()),
-         (3, 73, 'acc_2', 'BTC', 7000, 1, 'bc1to', 3, 'signed', null, null)`,
+         (3, 73, 'acc_2', 'BTC', 7000, 1, 'bc1to', 3, 'signed', null, null),
+         (4, 74, 'acc_2', 'ETH', 8, 1, '0xwaits', 3, 'reserved', null, null)`,
     );
     const utxos = JSON.stringify({ utxos: [{ outpoint: 'aa:1', branch: 'hot', index: 0, amount: '9000' }] });
     await db.rows(
@@ -42,6 +43,9 @@ it('what payouts had signed and no block had decided is known, and the wallets t
     expect(await signer.rows('select chain, hot_address from wallets order by chain')).toEqual([
       { chain: 'bitcoin', hot_address: 'bc1hot' },
       { chain: 'ethereum', hot_address: '0xhot' },
+    ]);
+    expect(await signer.rows('select payout_id, destination from former_destinations')).toEqual([
+      { payout_id: '74', destination: '0xwaits' },
     ]);
     const signed = await signer.rows(
       `select payout_id, destination, c.amount, s.wallet, s.nonce, o.outpoint, s.tx_hash

@@ -30,9 +30,11 @@ const forgetting = [
 ];
 
 /** What was signed is valid for nothing of the new chain, and a proof of that is looked for from its first block on. */
-const outliveSql = `
-  update payouts.transactions set valid_to_height = 0, final_height_when_signed = $1
-  where chain = 'solana' and state in ('signed', 'broadcast')`;
+const outliving = [
+  `update payouts.transactions set valid_to_height = 0, final_height_when_signed = $1
+   where chain = 'solana' and state in ('signed', 'broadcast')`,
+  `update signer.signatures set valid_to_height = 0, final_slot = $1 where chain = 'solana'`,
+];
 
 /**
  * The Solana node keeps nothing over a restart: its chain is new whenever the sandbox starts, and all money that was
@@ -51,12 +53,14 @@ export function forgetSolanaChain(adminUrl: string): Promise<SolanaReserves> {
 }
 
 /**
- * Lets payouts prove that what it signed on the old chain can be in no block of the new one, so that it signs again.
+ * Lets payouts and the signer prove that what was signed on the old chain can be in no block of the new one, so that it is signed again.
  * A search that began where the old chain stood would find no block until the new one is as old.
  * @param firstSlot of the new chain: its first block need not be at slot 0.
  */
 export async function outliveSolanaChain(adminUrl: string, firstSlot: bigint): Promise<void> {
-  await withDatabase(adminUrl, (db) => db.rows(outliveSql, [firstSlot.toString()]));
+  await withDatabase(adminUrl, async (db) => {
+    for (const sql of outliving) await db.rows(sql, [firstSlot.toString()]);
+  });
 }
 
 async function withDatabase<T>(adminUrl: string, work: (db: Db) => Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@ import { units } from '@quittance/shared/money';
 import type { Evidence, HeldPayout, OrderedPayment, Reconciliation } from '../domain/clearance.ts';
 import type { Ports, SignerChain, SolanaNodes } from '../ports.ts';
 import type { AskedOrder } from '../read-order.ts';
-import { clearedPayouts } from '../store/cleared-payouts.ts';
+import { clearedPayouts, formerDestinations } from '../store/cleared-payouts.ts';
 import { earlierSignatures, noteNonInclusion } from '../store/signatures.ts';
 
 /** What Solana's nodes say when an order is about to be signed. Undefined: they do not answer. */
@@ -54,7 +54,7 @@ async function askAuditor({
 }
 
 async function askLedger(
-  { bus, throttledLog }: Pick<Ports, 'bus' | 'throttledLog'>,
+  { db, bus, throttledLog }: Pick<Ports, 'db' | 'bus' | 'throttledLog'>,
   payments: readonly OrderedPayment[],
   reconciliations: ReadonlyMap<AssetSymbol, Reconciliation> | undefined,
 ): Promise<Map<string, HeldPayout> | undefined> {
@@ -69,14 +69,23 @@ async function askLedger(
     return undefined;
   }
   throttledLog.ended('ledger', {}, 'the ledger describes holds again');
+  const { holds } = asked.reply;
+  const without = holds.filter(({ destination }) => destination === null);
+  const former =
+    without.length === 0
+      ? new Map<string, string>()
+      : await formerDestinations(
+          db,
+          without.map(({ payout_id: id }) => id),
+        );
   return new Map(
-    asked.reply.holds.map((hold) => [
+    holds.map((hold) => [
       hold.payout_id,
       {
         account: hold.account_id,
         asset: hold.asset,
         amount: units(hold.amount),
-        destination: hold.destination,
+        destination: hold.destination ?? former.get(hold.payout_id) ?? null,
         isPlaced: hold.is_placed,
         available: units(hold.available),
         depositedSince: units(hold.deposited_since),

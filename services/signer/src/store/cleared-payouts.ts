@@ -26,6 +26,20 @@ export async function clearedPayouts(
   return new Map(rows.map((row) => [row.payoutId, row]));
 }
 
+const selectFormer = query<{ payoutId: string; destination: string }>(
+  'former_destinations_of',
+  'select payout_id, destination from former_destinations where payout_id = any($1::text[])',
+);
+
+/** Where those of these payouts go that were asked for before the ledger kept that, by their ids. */
+export async function formerDestinations(
+  db: Queryable,
+  payouts: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await db.rows(selectFormer, [payouts]);
+  return new Map(rows.map(({ payoutId, destination }) => [payoutId, destination]));
+}
+
 const columns = bulk({
   payoutId: 'text',
   accountId: 'text',
