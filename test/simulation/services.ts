@@ -44,6 +44,7 @@ import type { Steps } from './mutant.ts';
 import { askOf, clockOf, databaseOf, loggerOf } from './ports.ts';
 import type { Process, Replica } from './process.ts';
 import { relayOnce } from './relay.ts';
+import type { Common } from './replica-parts.ts';
 import { invoicesRoutes, ledgerRoutes, payoutRoutes } from './routes.ts';
 import { BEGINNING } from './scheduler.ts';
 import { startSigner } from './signer-replica.ts';
@@ -53,15 +54,6 @@ const PATIENCE = { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_0
 const MINUTE_MS = 60_000;
 const POOL_SIZE = 8;
 
-export type Common = {
-  environment: Environment;
-  process: Process;
-  db: Db;
-  bus: Bus;
-  clock: Clock;
-  logger: Logger;
-  name: string;
-};
 type Workers = Map<string, () => Promise<number>>;
 
 /** Wires a process as its service's `service.ts` does. `name` is one that no process had before. */

@@ -8,7 +8,7 @@ import type { SignerChain, Ports as SignerPorts } from '@quittance/signer/ports'
 import { scriptedSigner } from '@quittance/testkit/scripted-signer';
 import { askOf } from './ports.ts';
 import type { Replica } from './process.ts';
-import type { Common } from './services.ts';
+import type { Common } from './replica-parts.ts';
 
 /** The signer: it answers, and does nothing unasked. */
 export function startSigner({ environment, process, db, bus, clock, logger }: Common): Replica {

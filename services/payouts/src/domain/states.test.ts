@@ -85,7 +85,7 @@ it('a move that the table does not list throws', () => {
   expect(() => assertMoves<PayoutStatus>(payoutMoves, ['voided'], 'reserved')).toThrow(
     'no move from voided to reserved',
   );
-  expect(() => assertMoves<PayoutStatus>(payoutMoves, ['reserved', 'mined'], 'signed')).toThrow('from mined');
+  expect(() => assertMoves<PayoutStatus>(payoutMoves, ['planned', 'mined'], 'signed')).toThrow('from mined');
 });
 
 describe('the states of a transaction', () => {
