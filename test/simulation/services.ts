@@ -232,7 +232,7 @@ function startPayouts(common: Common): Replica {
     throttledLog: throttledLog(logger, () => clock.now().getTime()),
     quotes: quotesForPayouts(environment),
     chains: new Map([[chain.chain, on]]),
-    signer: busSigner(bus),
+    signer: busSigner(bus, clock),
     fiatRates: { fresh: () => undefined },
     stalled: new Map(),
     settings: {

@@ -58,7 +58,7 @@ export async function startPayouts(
         random: randomBytes,
         logger,
         throttledLog: throttledLog(logger, () => clock.now().getTime()),
-        signer: busSigner(bus),
+        signer: busSigner(bus, clock),
         quotes,
         fiatRates,
         chains,

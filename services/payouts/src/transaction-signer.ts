@@ -1,6 +1,7 @@
 import { readSignature, type Signature, type SigningOrder, toWire } from '@quittance/chains/signing';
 import type { Chain } from '@quittance/shared/assets';
 import type { Asked, Bus } from '@quittance/shared/bus';
+import type { Clock } from '@quittance/shared/clock';
 import type { ReplyOf } from '@quittance/shared/commands';
 import type { PayoutId } from '@quittance/shared/ids';
 
@@ -24,10 +25,11 @@ export type Signatures = { signed: Signature[]; refused: Refusal | null };
 export type TransactionSigner = { sign(request: SignatureRequest): Promise<Asked<Signatures>> };
 
 /** The signer service, over NATS. */
-export const busSigner = (bus: Pick<Bus, 'ask'>): TransactionSigner => ({
+export const busSigner = (bus: Pick<Bus, 'ask'>, clock: Clock): TransactionSigner => ({
   async sign({ chain, onlyKnown, orders }) {
     const asked = await bus.ask('transactions.sign', {
       chain,
+      asked_at: clock.now().toISOString(),
       only_known: onlyKnown,
       orders: orders.map(({ order, payouts }) => ({ order: toWire(order), payouts: [...payouts] })),
     });

@@ -56,6 +56,38 @@ describe('a payout that no block includes', () => {
     expect(await fixture.published(refused.id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
   });
 
+  it('and whose next attempt may be signed already does not end when its recipient refuses by now', async () => {
+    await fresh(10n * SOL, 100n);
+    const closing = await fixture.recipientThatCloses();
+    fixture.onBroadcast = async () => 'unknown';
+    const payout = await fixture.reserve('USDC_SOL', 50n, closing.address);
+    await fixture.run();
+    await fixture.expires();
+    // The signer signs the next attempt, and its answer is lost.
+    const { sign } = fixture.signer;
+    const lost = {
+      async sign(request: Parameters<typeof sign>[0]) {
+        await sign(request);
+        return { known: false as const, reason: 'TIMEOUT' };
+      },
+    };
+    await fixture.freeLease();
+    await fixture.run(fixture.replica({ signer: lost }));
+    expect(await fixture.db.rows('select chain from signing_plans')).toEqual([{ chain: 'solana' }]);
+    await closing.close();
+    await fixture.freeLease();
+    await fixture.run(fixture.replica({ signer: lost }));
+    expect(await fixture.transactions()).toMatchObject([{ attempt: 1, state: 'signed' }]);
+    expect(await fixture.statusOf(payout)).toBe('signed');
+    await fixture.freeLease();
+    await fixture.run();
+    expect(await fixture.transactions()).toMatchObject([
+      { attempt: 1, state: 'invalidated' },
+      { attempt: 2, state: 'signed' },
+    ]);
+    expect(await fixture.db.rows('select chain from signing_plans')).toEqual([]);
+  });
+
   it('but that was mined before its expiry is not signed again, however late we learn of it', async () => {
     await fresh();
     fixture.onBroadcast = async (_raw, send) => {

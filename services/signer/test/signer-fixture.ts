@@ -146,9 +146,16 @@ export async function signerSuite() {
       });
       return id;
     },
-    sign: (chain: Chain, orders: readonly OrderOfPayouts[], onlyKnown = false, ports = fixture.ports) =>
+    sign: (
+      chain: Chain,
+      orders: readonly OrderOfPayouts[],
+      onlyKnown = false,
+      ports = fixture.ports,
+      askedAt = ports.clock.now(),
+    ) =>
       signTransactions(ports, {
         chain,
+        asked_at: askedAt.toISOString(),
         only_known: onlyKnown,
         orders: orders.map(({ order, payouts }) => ({ order: toWire(order), payouts: [...payouts] })),
       }),

@@ -41,6 +41,21 @@ describe('an order', () => {
     expect(await signatures()).toBe(1);
   });
 
+  it('is not signed for the first time when it is asked for late, and signed again at any time', async () => {
+    const order = aTransfer(fixture.hold('1'));
+    const { ports } = fixture;
+    const ago = (ms: number) => new Date(ports.clock.now().getTime() - ms);
+    const late = await fixture.sign('ethereum', [order], false, ports, ago(9_001));
+    expect(late).toMatchObject({ signed: [], refused: { because: 'the question came late' } });
+    expect(await fixture.rows()).toEqual({});
+    const { signed } = await fixture.sign('ethereum', [order], false, ports, ago(8_000));
+    expect(signed).toHaveLength(1);
+    expect(await fixture.sign('ethereum', [order], false, ports, ago(60_000))).toEqual({
+      signed,
+      refused: null,
+    });
+  });
+
   it('that is refused keeps those behind it from being signed, and not those before it', async () => {
     const [one, two, three] = [fixture.hold('1'), '2', fixture.hold('3')];
     const { signed, refused } = await fixture.sign('ethereum', [

@@ -21,6 +21,7 @@ const SHORT_MS = 1_000;
 /** Every reason for which an order is refused. */
 export const reasons = {
   unknown: { because: 'not signed before', againAfterMs: SOON_MS },
+  late: { because: 'the question came late', againAfterMs: SHORT_MS },
   malformed: { because: 'the order is none of this chain', againAfterMs: LONG_MS },
   foreign: { because: 'it is for keys of another wallet', againAfterMs: LONG_MS },
   fee: { because: 'its fee is higher than the chain ever asks for', againAfterMs: LONG_MS },

@@ -23,6 +23,12 @@ import { clearOrder } from './clear-order.ts';
 import { type Collected, collectEvidence } from './collect-evidence.ts';
 import { assertSameSeed } from './seed-mismatch.ts';
 
+/**
+ * Less than payouts waits for an answer, by more than clocks may differ. Afterwards it asks again, and may plan anew when it is
+ * told that nothing was signed: a first signature for the former question would then be in the way of the payout for ever.
+ */
+const SIGNED_WITHIN_MS = 9_000;
+
 type Request = RequestOf<'transactions.sign'>;
 /** What became of an order. `isNew`: it was signed for the first time. */
 type Signed = { asked: AskedOrder; signature: Signature; isNew: boolean };
@@ -39,7 +45,7 @@ export async function signTransactions(
   ports: Ports,
   request: Request,
 ): Promise<ReplyOf<'transactions.sign'>> {
-  const { db, chains } = ports;
+  const { db, clock, chains } = ports;
   const on = chains.get(request.chain);
   if (on === undefined) throw new Error(`${request.chain} is not configured`);
   const asked = request.orders.map((one) => readAsked(on, one));
@@ -49,7 +55,9 @@ export async function signTransactions(
   const collected = await collectEvidence(ports, on, fresh);
   const outcome = await db.transaction(async (trx) => {
     await lockSignatures(trx, on.chain);
-    const done = await signInOrder(ports, trx, on, { asked, collected, onlyKnown: request.only_known });
+    const isLate = clock.now().getTime() - Date.parse(request.asked_at) > SIGNED_WITHIN_MS;
+    const given = { asked, collected, onlyKnown: request.only_known, isLate };
+    const done = await signInOrder(ports, trx, on, given);
     failpoint('signer.recording');
     return done;
   });
@@ -71,13 +79,18 @@ const viewOf = ({ because, payouts, foreign, againAfterMs }: SigningRefusal) => 
   again_after_ms: againAfterMs,
 });
 
-type Given = { asked: readonly (AskedOrder | undefined)[]; collected: Collected; onlyKnown: boolean };
+type Given = {
+  asked: readonly (AskedOrder | undefined)[];
+  collected: Collected;
+  onlyKnown: boolean;
+  isLate: boolean;
+};
 
 async function signInOrder(
   ports: Ports,
   trx: Trx,
   on: SignerChain,
-  { asked, collected, onlyKnown }: Given,
+  { asked, collected, onlyKnown, isLate }: Given,
 ): Promise<Outcome> {
   await assertSameSeed(trx, on);
   const signed: Signed[] = [];
@@ -89,8 +102,8 @@ async function signInOrder(
         ? refuse(refusalOf('malformed'))
         : hash !== undefined
           ? ok(await signAgain(on, order, hash))
-          : onlyKnown
-            ? refuse(refusalOf('unknown'))
+          : onlyKnown || isLate
+            ? refuse(refusalOf(onlyKnown ? 'unknown' : 'late'))
             : await signFirst(ports, trx, on, order, collected);
     if (!done.ok) return { signed, refused: { order, refusal: done.refusal } };
     invariant(order !== undefined, 'what is signed was read');

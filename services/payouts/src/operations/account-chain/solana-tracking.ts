@@ -10,7 +10,7 @@ import { needsExpiryProof, nextSolanaStep, priorityFeeOf } from '../../domain/so
 import type { SolanaPorts } from '../../ports.ts';
 import { findPayout } from '../../store/payouts.ts';
 import { isNewest, paymentsOf } from '../../store/replacement-groups.ts';
-import { plannedAfter } from '../../store/signing-plans.ts';
+import { hasPlan, plannedAfter } from '../../store/signing-plans.ts';
 import { newestOf, type ReplacementGroup, type Transaction } from '../../store/transactions.ts';
 import { signPlanned } from '../sign-planned.ts';
 import { invalidateGroup, sendTransaction, settleTransaction } from '../transactions.ts';
@@ -75,6 +75,8 @@ async function follow(
 /** A payout is signed again within its group. Deposits are planned again, because there may be more of them by now. */
 async function afterExpiry(ports: SolanaPorts, lease: Lease, expired: Transaction): Promise<boolean> {
   if (ports.signingPause.reason !== undefined) return false;
+  // Its next attempt may be signed already, so the group must not end.
+  if (await hasPlan(ports.db, ports.chain)) return false;
   await renewLease(ports.db, lease);
   if (expired.purpose === 'sweep') return invalidateGroup(ports, lease, expired);
   return ports.assets.includes(expired.asset) && signAgain(ports, lease, expired);
