@@ -17,6 +17,8 @@ type Payout = {
   status: string;
   txHash: string | null;
   failedReason: string | null;
+  /** Why the signer refuses it for now. */
+  refusedBecause: string | null;
   createdAt: Date;
   completedAt: Date | null;
 };
@@ -46,7 +48,8 @@ export const showPayout = (around: Surroundings, id: string): Promise<SaidOutcom
       ? await db.maybe<Payout>(
           `select id::text, account_id as account, asset, amount::text, network_fee::text as "networkFee", address,
              status, tx_hash as "txHash", failed_reason as "failedReason", created_at as "createdAt",
-             completed_at as "completedAt"
+             completed_at as "completedAt",
+             case when status = 'reserved' then signing_refused_because end as "refusedBecause"
            from payouts.payouts where id = $1::bigint`,
           [id],
         )
@@ -79,6 +82,7 @@ export const showPayout = (around: Surroundings, id: string): Promise<SaidOutcom
         status: payout.status,
         tx_hash: payout.txHash,
         failed_reason: payout.failedReason,
+        refused_because: payout.refusedBecause,
         created_at: payout.createdAt,
         completed_at: payout.completedAt,
         waits_for:
@@ -101,6 +105,9 @@ export const showPayout = (around: Surroundings, id: string): Promise<SaidOutcom
           ['To', payout.address],
           ['Status', payout.status + (payout.failedReason === null ? '' : `: ${payout.failedReason}`)],
           ['Transaction', payout.txHash ?? 'none'],
+          ...(payout.refusedBecause === null
+            ? []
+            : [['Signer', `refuses it for now: ${payout.refusedBecause}`] as const]),
           ...(missing === undefined ? [] : [['Waits for', whatIsMissing(missing)] as const]),
         ],
         moments,

@@ -15,6 +15,8 @@ type Stalled = {
   status: string;
   createdAt: Date;
   halted: boolean;
+  /** Why the signer refuses it for now. */
+  refusedBecause: string | null;
 };
 
 const SHOWN_MAX = 50;
@@ -25,6 +27,7 @@ export const listStalledPayouts = (around: Surroundings): Promise<SaidOutcome> =
     const seconds = assetSymbols.map((asset) => stalledAfterSeconds[assets[asset].chain]);
     const stalled = await db.rows<Stalled>(
       `select p.id::text, p.asset, p.amount::text, p.address, p.status, p.created_at as "createdAt",
+         case when p.status = 'reserved' then p.signing_refused_because end as "refusedBecause",
          exists (select from payouts.halted_assets h where h.asset = p.asset and h.resumed_at is null) as halted
        from payouts.payouts p join unnest($1::text[], $2::int[]) as known(asset, seconds) using (asset)
        where coalesce(p.approved_at, p.created_at) < now() - seconds * interval '1 second' and (
@@ -37,16 +40,16 @@ export const listStalledPayouts = (around: Surroundings): Promise<SaidOutcome> =
     );
     const rows = stalled
       .slice(0, SHOWN_MAX)
-      .map(({ id, asset, amount, address, status, createdAt, halted }) => [
+      .map(({ id, asset, amount, address, createdAt, ...state }) => [
         id,
         assets[asset].chain,
         `${formatUnits(units(amount), assets[asset].decimals)} ${asset}`,
         address,
-        halted ? `${status}, paused` : status,
+        shownState(state),
         minute(createdAt),
       ]);
     return {
-      json: stalled.map(({ id, asset, amount, address, status, createdAt, halted }) => ({
+      json: stalled.map(({ id, asset, amount, address, status, createdAt, halted, refusedBecause }) => ({
         id,
         chain: assets[asset].chain,
         asset,
@@ -54,6 +57,7 @@ export const listStalledPayouts = (around: Surroundings): Promise<SaidOutcome> =
         address,
         status,
         halted,
+        refused_because: refusedBecause,
         created_at: createdAt,
       })),
       text:
@@ -64,3 +68,8 @@ ${stalled.length} payouts make no progress. To see the history of one: npx quitt
       bad: stalled.length > 0,
     };
   });
+
+function shownState({ status, halted, refusedBecause }: Pick<Stalled, 'status' | 'halted' | 'refusedBecause'>) {
+  if (halted) return `${status}, paused`;
+  return refusedBecause === null ? status : `${status}, the signer refuses it: ${refusedBecause}`;
+}

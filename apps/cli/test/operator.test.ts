@@ -178,14 +178,18 @@ test('payouts that are pending for longer than their chain takes are listed, the
   await payout(3, 'ETH', 'mined', 500, 1);
   await payout(4, 'SOL', 'reserved', 11);
   await payout(5, 'USDC_BASE', 'reserved', 29);
+  const because = 'the asset is above its limit of an hour';
+  await db.rows('update payouts set signing_refused_because = $1 where id = 4', [because]);
   const { code, out } = await quittance(['payouts', 'stalled']);
   expect(code).toBe(1);
   expect(out).toMatch(/^2 +ethereum +0\.000000000005 ETH +0xrecipient +broadcast /m);
   expect(out).toContain('2 payouts make no progress');
   expect((await quittance(['payouts', 'stalled', '--json'])).json()).toMatchObject([
     { id: '2', chain: 'ethereum', status: 'broadcast' },
-    { id: '4', chain: 'solana', status: 'reserved' },
+    { id: '4', chain: 'solana', status: 'reserved', refused_because: because },
   ]);
+  expect(out).toContain(`reserved, the signer refuses it: ${because}`);
+  expect((await quittance(['payouts', 'show', '4'])).out).toContain(`refuses it for now: ${because}`);
 });
 
 test('a payout that the chain has dropped says so, and those that wait behind it name it', async () => {
