@@ -96,7 +96,7 @@ export function derivedAddressPool({ addressAt, nextBlock, ahead, logger }: Deri
   };
 }
 
-/** A pool of addresses that payouts derived and the database stores. Requests at the same moment share a statement. */
+/** A pool of addresses that the signer derived and the database stores. Requests at the same moment share a statement. */
 export function storedAddressPool(db: Db, chain: Chain): AddressPool {
   const takeBatched = requestBatcher<undefined, PoolAddress | undefined>({
     run: async (wanted) => {
@@ -117,7 +117,7 @@ export function storedAddressPool(db: Db, chain: Chain): AddressPool {
 }
 
 /**
- * Asks payouts for addresses before they are needed, so that invoices can be created while payouts is down. Any
+ * Asks the signer for addresses before they are needed, so that invoices can be created while it is down. Any
  * replica may run it: of two that ask for the same indexes, one saves them.
  * @returns how many were added; 0 when the pool is full
  */
@@ -133,12 +133,12 @@ export async function refillAddressPool(
   const count = Math.min(ADDRESSES_PER_REQUEST, ahead - ready);
   const asked = await bus.ask('addresses.derive', { chain, from, count });
   if (!asked.known) {
-    throw new Error(`payouts does not derive addresses of ${chain} (${ready} are left): ${asked.reason}`);
+    throw new Error(`the signer does not derive addresses of ${chain} (${ready} are left): ${asked.reason}`);
   }
   const { addresses } = asked.reply;
   const isGood =
     addresses.length === count && new Set(addresses).size === count && addresses.every(isAddress);
-  if (!isGood) throw new Error(`payouts returned invalid addresses of ${chain}, or not ${count}`);
+  if (!isGood) throw new Error(`the signer returned invalid addresses of ${chain}, or not ${count}`);
   failpoint('invoices.pool_derived');
   const saved = await savePoolAddresses(db, chain, from, addresses);
   failpoint('invoices.pool_saved');

@@ -28,8 +28,8 @@ const names = ['ethereum', 'bitcoin'] as const satisfies (keyof typeof chains)[]
 describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
   const { asset, firstOf } = chains[chain];
   let fixture: Fixture;
-  let payouts: Bus;
-  /** The answer of payouts. */
+  let signer: Bus;
+  /** The answer of the signer. */
   let named: string[];
   const asked: object[] = [];
 
@@ -38,7 +38,7 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
     await fixture.scan();
   });
   afterAll(async () => {
-    await payouts?.close();
+    await signer?.close();
     await fixture.stop();
   });
 
@@ -60,17 +60,17 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
   );
   const mismatch = `no address of ${chain} is given out: ${chain.toUpperCase()}_XPUB and the recovery phrase of the signer do not belong together`;
 
-  it('are refused with 503 and a reason before payouts has confirmed its keys', async () => {
+  it('are refused with 503 and a reason before the signer has confirmed its keys', async () => {
     expect(await compare()).toBe(0);
     expect(await order()).toMatchObject({ status: 503 });
     expect(await readiness()).toEqual({ status: 200, body: { ...served.body, without: [unconfirmed] } });
 
-    payouts = await connectBus({
+    signer = await connectBus({
       url: fixture.natsUrl,
-      service: 'payouts',
+      service: 'signer',
       logger: createLogger('test', 'silent'),
     });
-    payouts.answer(commandSubject('addresses.derive'), async (body) => {
+    signer.answer(commandSubject('addresses.derive'), async (body) => {
       asked.push(commands['addresses.derive'].request.parse(body));
       return { addresses: named };
     });
@@ -79,14 +79,14 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
     expect(await order()).toMatchObject({ status: 503 });
   });
 
-  it('are given out when payouts derives the same expected address', async () => {
+  it('are given out when the signer derives the same expected address', async () => {
     named = [firstOf(WORDS)];
     expect(await compare()).toBe(0);
     expect(await order()).toMatchObject({ status: 201 });
     expect(asked.at(-1)).toEqual({ chain, from: 0, count: 1, expected: named });
     await eventually(async () => expect(await readiness()).toEqual(served));
 
-    // Then payouts is not asked for a minute.
+    // Then the signer is not asked for a minute.
     const { length } = asked;
     await compare(MINUTE - 1);
     expect(asked).toHaveLength(length);
@@ -98,7 +98,7 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
     expect(await order()).toMatchObject({ status: 201 });
   });
 
-  it('are refused with 503 and a reason while payouts has another recovery phrase', async () => {
+  it('are refused with 503 and a reason while the signer has another recovery phrase', async () => {
     named = [firstOf(OTHER_WORDS)];
     const before = await fixture.rows('select id from invoices');
     await expect(compare()).rejects.toThrow(mismatch);
@@ -121,7 +121,7 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
   // The rest does not depend on how addresses are derived.
   if (chain !== 'ethereum') return;
 
-  /** A replica that starts while payouts does not answer, or answers these. */
+  /** A replica that starts while the signer does not answer, or answers these. */
   async function another(answered: string[] = []) {
     named = answered;
     const replica = await fixture.replica();
@@ -138,7 +138,7 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
     };
   }
 
-  it('are refused by a replica that starts then with payouts down', async () => {
+  it('are refused by a replica that starts then with the signer down', async () => {
     const late = await another();
     expect(await late.order()).toMatchObject({ status: 503 });
     await expect(late.step()).rejects.toThrow(mismatch);
@@ -152,7 +152,7 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
     await eventually(async () => expect(await readiness()).toEqual(served));
   });
 
-  it('are given out by a replica that starts with payouts down, until another replica learns of another recovery phrase', async () => {
+  it('are given out by a replica that starts with the signer down, until another replica learns of another recovery phrase', async () => {
     const late = await another();
     expect(await late.order()).toMatchObject({ status: 201 });
     expect(await late.step()).toBe(0);

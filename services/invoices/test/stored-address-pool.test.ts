@@ -16,7 +16,7 @@ let keyHolder: Bus;
 // It is closed before the fixture stops its NATS.
 afterAll(() => keyHolder.close());
 const { fixture, mine, anInvoice, withFresh } = await openFixture({ chain: 'solana' });
-/** The answer of payouts. A test can replace it. */
+/** The answer of the signer. A test can replace it. */
 let answer: (addresses: string[]) => string[] | Promise<string[]>;
 const asked: { from: number; count: number }[] = [];
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   answer = (addresses) => addresses;
   keyHolder = await connectBus({
     url: fixture.natsUrl,
-    service: 'payouts',
+    service: 'signer',
     logger: createLogger('test', 'silent'),
   });
   keyHolder.answer(commandSubject('addresses.derive'), async (body) => {
@@ -46,7 +46,7 @@ function refill(ports = fixture.ports) {
 }
 const ready = async () => await fixture.rows('select * from address_pool order by derivation_index');
 
-describe('addresses that only payouts can derive', () => {
+describe('addresses that only the signer can derive', () => {
   it('are missing at first: 503, and nothing is created', async () => {
     const { account } = fixture.merchant();
     const order = { account, body: { asset: 'SOL', amount: 25 }, now: fixture.clock.now() };
@@ -113,7 +113,7 @@ describe('addresses that only payouts can derive', () => {
     await fixture.rows('delete from address_pool');
     answer = spoil;
     try {
-      await expect(refill()).rejects.toThrow('payouts returned invalid addresses of solana');
+      await expect(refill()).rejects.toThrow('the signer returned invalid addresses of solana');
     } finally {
       answer = (addresses) => addresses;
     }
@@ -126,7 +126,7 @@ describe('addresses that only payouts can derive', () => {
     const [{ address }] = await fixture.rows('select address from addresses limit 1');
     answer = ([, ...rest]) => [address, ...rest];
     try {
-      await expect(refill()).rejects.toThrow('payouts derives an address for one index only');
+      await expect(refill()).rejects.toThrow('the signer derives an address for one index only');
     } finally {
       answer = (addresses) => addresses;
     }

@@ -10,6 +10,7 @@ import { deletePlan, findPlan, insertPlan, type PlannedTransaction } from '../st
 import { AssetHalted, type Transaction } from '../store/transactions.ts';
 import { postponeDeposits } from '../store/unswept-deposits.ts';
 import { postponeUtxos } from '../store/utxos.ts';
+import { nextNonce } from '../store/wallets.ts';
 import type { Refusal } from '../transaction-signer.ts';
 import { storeSigned } from './store-signed.ts';
 import { sendTransaction } from './transactions.ts';
@@ -43,6 +44,8 @@ export async function signPlanned(
       if (!(await stillRight(trx))) throw new NotNow();
       if (!(await planPayouts(trx, payoutsOf(planned)))) throw new NotNow();
       if (!(await insertPlan(trx, ports.chain, planned, lease.token))) throw new NotNow();
+      // After it, because a plan that was carried out meanwhile has used its nonces.
+      if (!(await areNextNonces(trx, ports, planned))) throw new NotNow();
       failpoint('plans.storing');
     });
   } catch (error) {
@@ -115,6 +118,19 @@ function plannedAt<T>(planned: readonly T[], i: number): T {
   const one = planned[i];
   invariant(one !== undefined, 'the signer signs what it was asked for');
   return one;
+}
+
+/** Whether first attempts have the next nonces of their wallets. */
+async function areNextNonces(
+  trx: Trx,
+  { chain }: Pick<ChainPorts, 'chain'>,
+  planned: readonly PlannedTransaction[],
+): Promise<boolean> {
+  const lowest = new Map<string, number>();
+  for (const { after, wallet, nonce } of planned)
+    if (after === null && nonce !== null) lowest.set(wallet, Math.min(nonce, lowest.get(wallet) ?? nonce));
+  for (const [wallet, nonce] of lowest) if ((await nextNonce(trx, chain, wallet)) !== nonce) return false;
+  return true;
 }
 
 /** The payouts that are signed for the first time. */
