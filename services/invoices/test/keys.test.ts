@@ -168,13 +168,13 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
     expect(await late.order()).toMatchObject({ status: 201 });
   });
 
-  it('are given out by the first ready replica although payouts was never asked before', async () => {
+  it('are given out by the first ready replica although the signer was never asked before', async () => {
     await fixture.rows('delete from key_comparisons');
     const late = await another([firstOf(WORDS)]);
     expect(await late.order()).toMatchObject({ status: 201 });
   });
 
-  it('follow the last answer of payouts although the clock of the replica that stored it is behind', async () => {
+  it('follow the last answer of the signer although the clock of the replica that stored it is behind', async () => {
     const HOUR = 60 * MINUTE;
     named = [firstOf(WORDS)];
     await compare(24 * 365 * HOUR);
