@@ -42,6 +42,9 @@ export async function composeShop(firstPort: number): Promise<ComposeShop> {
     settings: () => ({
       GATEWAY_PORT: `127.0.0.1:${firstPort}-${firstPort + REPLICAS_MAX - 1}`,
       RATE_LIMIT_PER_MINUTE: '1000000',
+      // The signer waits for a check after each deposit.
+      CHECK_EVERY_MS: '2000',
+      CHAINS_EVERY_MS: '2000',
       CONNECTIONS_PER_CLIENT: '100000',
     }),
   });

@@ -25,7 +25,12 @@ async function sign(payouts: Hostile, order: object, ids: readonly string[]) {
   const orders = [{ order: { hot, ...order }, payouts: [...ids] }];
   const asked = await payouts
     .bus()
-    .ask('transactions.sign', { chain: 'ethereum', asked_at: new Date().toISOString(), only_known: false, orders });
+    .ask('transactions.sign', {
+      chain: 'ethereum',
+      asked_at: new Date().toISOString(),
+      only_known: false,
+      orders,
+    });
   if (!asked.known) throw new Error(asked.reason);
   return asked.reply;
 }

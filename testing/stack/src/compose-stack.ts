@@ -182,7 +182,11 @@ export async function composeStack(options: ComposeOptions): Promise<ComposeStac
 
 /** The second file: JSON is YAML, and a dollar in it would begin a variable. */
 function changed(changes: Readonly<Record<string, object>>): string {
-  const healthy = services.map((service) => [service, { healthcheck: HEALTH, ...changes[service] }]);
+  // The signer listens nowhere, so its health cannot be asked for.
+  const healthy = services.map((service) => [
+    service,
+    { ...(service !== 'signer' && { healthcheck: HEALTH }), ...changes[service] },
+  ]);
   const all = { version: '3.8', services: { ...changes, ...Object.fromEntries(healthy) } };
   return JSON.stringify(all).replaceAll('$', '$$$$');
 }

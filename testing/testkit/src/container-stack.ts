@@ -93,5 +93,7 @@ function chosen(made: Settings, { chains, confirmations }: StartOptions, own: Se
     ASSETS_ACTIVE: assets.join(','),
     MIN_CONFIRMATIONS: assets.map((asset) => `${asset}=${confirmations}`).join(','),
     QUOTES_EVERY_MS: '1000',
+    // It has no auditor.
+    RECONCILED_WITHIN_SECONDS: '0',
   };
 }
