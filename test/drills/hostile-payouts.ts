@@ -23,14 +23,12 @@ export async function triesToHold(payouts: Hostile, account: string): Promise<vo
 async function sign(payouts: Hostile, order: object, ids: readonly string[]) {
   const hot = payouts.env['ETHEREUM_HOT_ADDRESS'] ?? '';
   const orders = [{ order: { hot, ...order }, payouts: [...ids] }];
-  const asked = await payouts
-    .bus()
-    .ask('transactions.sign', {
-      chain: 'ethereum',
-      asked_at: new Date().toISOString(),
-      only_known: false,
-      orders,
-    });
+  const asked = await payouts.bus().ask('transactions.sign', {
+    chain: 'ethereum',
+    asked_at: new Date().toISOString(),
+    only_known: false,
+    orders,
+  });
   if (!asked.known) throw new Error(asked.reason);
   return asked.reply;
 }

@@ -69,7 +69,11 @@ ${stalled.length} payouts make no progress. To see the history of one: npx quitt
     };
   });
 
-function shownState({ status, halted, refusedBecause }: Pick<Stalled, 'status' | 'halted' | 'refusedBecause'>) {
+function shownState({
+  status,
+  halted,
+  refusedBecause,
+}: Pick<Stalled, 'status' | 'halted' | 'refusedBecause'>) {
   if (halted) return `${status}, paused`;
   return refusedBecause === null ? status : `${status}, the signer refuses it: ${refusedBecause}`;
 }

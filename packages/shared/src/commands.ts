@@ -137,7 +137,7 @@ export const commands = {
     timeoutMs: 15_000,
     request: z.object({
       chain: z.enum(chains),
-      /** Nothing is signed for the first time when the question comes late: by then the caller may have asked again, and planned anew. */
+      /** Nothing is signed for the first time when the question comes late: by then the caller may have asked again, and planned something else. */
       asked_at: z.iso.datetime(),
       /** True: nothing is signed that was not signed before. */
       only_known: z.boolean(),

@@ -75,7 +75,12 @@ async function during<T>(starting: Promise<SignerService>, work: () => Promise<T
 
 const request = (payout: string, nonce = 0): RequestOf<'transactions.sign'> => {
   const { order, payouts: of } = aTransfer(payout, { nonce });
-  return { chain: 'ethereum', asked_at: new Date().toISOString(), only_known: false, orders: [{ order: toWire(order), payouts: [...of] }] };
+  return {
+    chain: 'ethereum',
+    asked_at: new Date().toISOString(),
+    only_known: false,
+    orders: [{ order: toWire(order), payouts: [...of] }],
+  };
 };
 
 /** Asks until there is an answer: a replica that has started may not be listening yet. */

@@ -24,7 +24,7 @@ import { type Collected, collectEvidence } from './collect-evidence.ts';
 import { assertSameSeed } from './seed-mismatch.ts';
 
 /**
- * Less than payouts waits for an answer, by more than clocks may differ. Afterwards it asks again, and may plan anew when it is
+ * Less than payouts waits for an answer, by more than clocks may differ. Afterwards it asks again, and may plan something else when it is
  * told that nothing was signed: a first signature for the former question would then be in the way of the payout for ever.
  */
 const SIGNED_WITHIN_MS = 9_000;
