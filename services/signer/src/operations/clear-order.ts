@@ -74,12 +74,14 @@ function exclusiveOfEarlier(rows: readonly EarlierSignature[]): Exclusive {
 async function sumsFor(
   trx: Trx,
   payments: readonly OrderedPayment[],
-  { holds, now }: Collected,
+  { holds, now, limits }: Collected,
 ): Promise<(asset: AssetSymbol, account: string) => Sums> {
   const accounts = [...new Set(payments.flatMap(({ payout }) => holds?.get(payout)?.account ?? []))];
   const ofAsset = new Map<AssetSymbol, (account: string) => Sums>();
   for (const { asset } of payments) {
-    if (!ofAsset.has(asset)) ofAsset.set(asset, await clearedSums(trx, asset, accounts, now));
+    // Only where there is a limit: the sums are read for each order.
+    if (limits[asset] !== undefined && !ofAsset.has(asset))
+      ofAsset.set(asset, await clearedSums(trx, asset, accounts, now));
   }
   return (asset, account) => ofAsset.get(asset)?.(account) ?? noSums;
 }
