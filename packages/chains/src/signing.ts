@@ -150,11 +150,12 @@ const signatureForm: z.ZodType<Signature> = z.object({
     .optional(),
 });
 
+/** JSON in which bigints are texts. */
+export const wireText = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? part.toString() : part));
+
 /** As JSON: what is a bigint here is a text there. */
-export const toWire = (value: SigningOrder | Signature): unknown =>
-  JSON.parse(
-    JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? part.toString() : part)),
-  );
+export const toWire = (value: SigningOrder | Signature): unknown => JSON.parse(wireText(value));
 
 /** An order from JSON. Throws ZodError when it is none of that kind of chain. */
 export const readOrder = <K extends ChainKind>(kind: K, wire: unknown): SigningOrder<K> =>
@@ -218,7 +219,7 @@ async function signSolana(signer: SolanaSigner, order: SigningOrder<'solana'>): 
   return { raw, txHash, maxCost };
 }
 
-/** Whether an order offers a higher fee than ever is asked for on its chain: whoever wants it signed wants to waste money. */
+/** Whether an order offers a higher fee than ever is asked for on its chain: who wants it signed wants to waste money. */
 export function isFeeTooHigh(chain: Chain, order: SigningOrder): boolean {
   if (order.is === 'spend') return order.fee > BITCOIN_FEE_MAX;
   if ('priorityFee' in order) return order.priorityFee > PRIORITY_FEE_TIMES_MAX * PRIORITY_FEE_CAP;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { assetSymbols, chains } from './assets.ts';
-import type { Service } from './events.ts';
+import { type Service, unitsText } from './events.ts';
 import { BODY_BYTES_MAX } from './identity.ts';
 
 /** Of one request. The signer derives them at once, one to two milliseconds each, and does nothing else meanwhile. */
@@ -10,8 +10,6 @@ export const ADDRESSES_PER_REQUEST = 32;
 export const ORDERS_PER_REQUEST = 200;
 /** Of one transaction: as many as Bitcoin pays at once. */
 const PAYOUTS_PER_TRANSACTION = 100;
-
-const unitsText = z.string().regex(/^\d{1,78}$/);
 
 /** How long a claim link is valid when its request does not say it, and at most. */
 export const CLAIM_DAYS_DEFAULT = 30;
@@ -52,8 +50,8 @@ export const commands = {
       payout_id: z.string(),
       account_id: z.string(),
       asset: z.enum(assetSymbols),
-      amount: z.string().regex(/^\d{1,78}$/),
-      network_fee: z.string().regex(/^\d{1,78}$/),
+      amount: unitsText,
+      network_fee: unitsText,
       /** True: all that the balance has after the network fee, and at least `amount`. An older ledger ignores it. */
       takes_all: z.boolean().optional(),
       /**
@@ -75,15 +73,9 @@ export const commands = {
       outcome: z.enum(['placed', 'refused', 'voided']),
       because: z.enum(['used_for_recovery', 'not_asked_for', 'link_in_use']).optional(),
       /** What is held without the network fee, of a hold that takes all. */
-      amount: z
-        .string()
-        .regex(/^\d{1,78}$/)
-        .optional(),
+      amount: unitsText.optional(),
       /** What the balance had when it refused the hold. An older release leaves it out. */
-      available: z
-        .string()
-        .regex(/^\d{1,78}$/)
-        .optional(),
+      available: unitsText.optional(),
     }),
   },
   /** What an account can spend of an asset at the moment. It promises nothing: `hold.place` decides. */
@@ -92,7 +84,7 @@ export const commands = {
     askedBy: ['payouts'],
     timeoutMs: 2_000,
     request: z.object({ account_id: z.string(), asset: z.enum(assetSymbols) }),
-    reply: z.object({ available: z.string().regex(/^\d{1,78}$/) }),
+    reply: z.object({ available: unitsText }),
   },
   /** How much of the unresolved deposits of an invoice, in its asset, its account has accepted into the balance. */
   'accepted.read': {
@@ -104,7 +96,7 @@ export const commands = {
       asset: z.enum(assetSymbols),
       invoice_id: z.string().max(64),
     }),
-    reply: z.object({ amount: z.string().regex(/^\d{1,78}$/) }),
+    reply: z.object({ amount: unitsText }),
   },
   /**
    * The addresses of indexes `from` … `from + count - 1`, canonical, by who holds the seed: where keys have no public
@@ -233,9 +225,9 @@ export const commands = {
           account_id: z.string(),
           asset: z.enum(assetSymbols),
           status: z.string(),
-          amount_due: z.string().regex(/^\d{1,78}$/),
+          amount_due: unitsText,
           /** Final, and credited when the invoice is paid: without what the chain took back. */
-          paid_amount: z.string().regex(/^\d{1,78}$/),
+          paid_amount: unitsText,
           /** US dollars for one whole asset, locked at the creation. */
           usd_rate: z.string(),
           currency: z.string(),

@@ -7,7 +7,8 @@ import type { EventId } from './ids.ts';
  * have it, and its shape. Amounts are integers of the asset's smallest unit, as text.
  * Kinds `noun.past` are events; kinds `noun.verb` are commands that must not be lost.
  */
-const unitsText = z.string().regex(/^\d{1,78}$/);
+/** An amount in the smallest units of its asset. */
+export const unitsText = z.string().regex(/^\d{1,78}$/);
 const asset = z.enum(assetSymbols);
 /** Halts are numbered: whichever of two messages comes late is known by it. */
 const haltNumber = z.string().regex(/^\d{1,18}$/);

@@ -1,17 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { systemClock } from '@quittance/shared/clock';
 import { creditedDeposit } from '@quittance/testkit/credited-deposit';
-import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
+import type { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
 import { stepAudit } from '../src/operations/check-books.ts';
 import type { Ports } from '../src/ports.ts';
 import { auditSuite } from './audit-fixture.ts';
+import { ADDRESS, chainWithDeposit, HOT, PAID } from './chain-with-deposit.ts';
 
 /** A deposit of 60 units, unswept, and a hot wallet with 100 of the operator's own. */
 
-const PAID = `0x${'7'.repeat(64)}`;
-const ADDRESS = `0x${'2'.repeat(40)}`;
 const UNUSED = `0x${'3'.repeat(40)}`;
-const HOT = `0x${'1'.repeat(40)}`;
 const SWEEP = `0x${'5'.repeat(64)}`;
 const LATE = `0x${'6'.repeat(64)}`;
 const DUST = 10n ** 13n;
@@ -34,12 +31,7 @@ let ports: Ports;
 
 beforeEach(async () => {
   await fixture.run(records);
-  node = new ScriptedEvmNode();
-  node.blocks.set(10, `0x${'a'.repeat(64)}`);
-  node.mined.set(PAID, { to: ADDRESS, value: 60n, succeeded: true, height: 10 });
-  node.balances.set(ADDRESS, 60n).set(HOT, 100n);
-  const settings = { ...fixture.ports.settings, gracePeriodSeconds: 0 };
-  ports = fixture.replicaWithNode({ settings: await node.start() }, { clock: systemClock, settings });
+  ({ node, ports } = await chainWithDeposit(fixture));
 });
 afterEach(() => node.stop());
 fixture.finally(() => fixture.run(deleteRecords));

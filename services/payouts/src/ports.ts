@@ -12,7 +12,7 @@ import type { GracePeriods } from './domain/states.ts';
 import type { Stalled } from './store/payouts.ts';
 import type { TransactionSigner } from './transaction-signer.ts';
 
-/** Why signing is paused although the node answers: the wrong network, a seed mismatch, or lost commits. */
+/** Why signing is paused although the node answers: the wrong network, another hot wallet, or lost commits. */
 export type SigningPause = { reason: string | undefined };
 
 /** A chain that payouts leave on, its sender, and why signing is paused there. */

@@ -16,7 +16,7 @@ type ProcessOptions = { logDir: string } & Pick<EngineOptions, 'onUnexpectedExit
 
 export type ServiceOptions = ProcessOptions & {
   service: Service;
-  /** Undefined of a service that listens nowhere: whoever needs it asks until it answers. */
+  /** Undefined of a service that listens nowhere: who needs it asks until it answers. */
   port: number | undefined;
   env: Env;
 };

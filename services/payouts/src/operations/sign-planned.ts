@@ -67,9 +67,16 @@ export async function finishPlan(ports: ChainPorts, lease: Lease): Promise<numbe
   if (planned === undefined) return 0;
   const halted = await haltedAssets(db);
   const onlyKnown = planned.some(({ asset }) => halted.has(asset));
-  const signed = await carryOut(ports, lease, planned, onlyKnown);
+  return await send(ports, lease, await carryOut(ports, lease, planned, onlyKnown));
+}
+
+/** Has first attempts signed as `signPlanned` does, and sends them. @returns how many were sent. */
+export const signAndSend = async (...given: Parameters<typeof signPlanned>): Promise<number> =>
+  await send(given[0], given[1], await signPlanned(...given));
+
+async function send(ports: ChainPorts, lease: Lease, signed: readonly Transaction[]): Promise<number> {
   for (const transaction of signed) {
-    await renewLease(db, lease);
+    await renewLease(ports.db, lease);
     await sendTransaction(ports, transaction);
   }
   return signed.length;

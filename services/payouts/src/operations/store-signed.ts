@@ -28,9 +28,10 @@ export async function storeSigned(
   const { chain, sender } = ports;
   const { after, payments, swept, wallet, nonce } = planned;
   if (after !== null && !(await mayFollow(trx, ports, after))) return undefined;
-  if (nonce === null)
-    await insertWalletOnce(trx, chain, wallet, wallet === sender.hotAddress ? 'hot' : 'deposit', null);
-  else if (after === null) await passNonce(trx, chain, wallet, nonce);
+  if (nonce === null) {
+    await insertWalletOnce(trx, chain, sender.hotAddress, 'hot', null);
+    if (wallet !== sender.hotAddress) await insertWalletOnce(trx, chain, wallet, 'deposit', null);
+  } else if (after === null) await passNonce(trx, chain, wallet, nonce);
   for (const { payoutId } of after === null ? payments : []) {
     const moved = await movePayout(trx, payoutId, ['planned'], 'signed');
     invariant(moved !== undefined, `payout ${payoutId} stays planned until it is signed`);

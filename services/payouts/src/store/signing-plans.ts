@@ -1,4 +1,4 @@
-import { readOrder, type SigningOrder, toWire } from '@quittance/chains/signing';
+import { readOrder, type SigningOrder, wireText } from '@quittance/chains/signing';
 import { assetSymbols, type Chain, type ChainKind } from '@quittance/shared/assets';
 import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { PayoutId } from '@quittance/shared/ids';
@@ -90,11 +90,7 @@ export async function insertPlan(
   planned: readonly PlannedTransaction[],
   fence: string,
 ): Promise<boolean> {
-  const json = planned.map((one) => ({ ...one, order: toWire(one.order) }));
-  const text = JSON.stringify(json, (_, part: unknown) =>
-    typeof part === 'bigint' ? part.toString() : part,
-  );
-  return (await trx.maybe(insert, [chain, text, fence])) !== undefined;
+  return (await trx.maybe(insert, [chain, wireText(planned), fence])) !== undefined;
 }
 
 const select = query<{ transactions: unknown }>(

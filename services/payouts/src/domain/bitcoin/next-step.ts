@@ -58,6 +58,7 @@ const BUMP_AFTER_MS = 20 * 60_000;
 const ATTEMPTS_MAX = 8;
 /** Satoshi per virtual byte. A higher rate is a mistake. The sender has a limit of its own. */
 const RATE_MAX = 300n;
+
 /**
  * The highest fee of a transaction at that rate. A replacement must also pay the fees of all transactions that spend from
  * the one that it replaces, and recipients can add such transactions. We pay up to twice the own fee; beyond that the

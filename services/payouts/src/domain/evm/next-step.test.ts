@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { FEE_TIMES_MAX } from '@quittance/shared/fee-ceilings';
 import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import type { GracePeriods } from '../states.ts';
@@ -11,7 +12,6 @@ import {
   nextEvmStep,
   type OpenEvmGroup,
   type StuckGroup,
-  TIMES_FIRST_MAX,
 } from './next-step.ts';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
@@ -185,7 +185,7 @@ it('every next attempt is high enough for nodes, within the limits, and the atte
             newest.maxPriorityFeePerGas * 1_125n,
           );
           expect(next.maxPriorityFeePerGas).toBeLessThanOrEqual(next.maxFeePerGas);
-          expect(next.maxFeePerGas).toBeLessThanOrEqual(first.maxFeePerGas * TIMES_FIRST_MAX);
+          expect(next.maxFeePerGas).toBeLessThanOrEqual(first.maxFeePerGas * FEE_TIMES_MAX);
           newest = next;
           attempts += 1;
         }

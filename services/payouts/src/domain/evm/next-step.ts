@@ -79,8 +79,6 @@ export type FeesPerGas = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 
 /** With the first attempt. */
 export const ATTEMPTS_MAX = 7;
-/** The fees of an attempt are at most this many times those of the first attempt. */
-export const TIMES_FIRST_MAX = FEE_TIMES_MAX;
 /** Nodes accept a replacement only when both fields grow, most by a tenth. */
 const STEP_PER_MILLE = 125n;
 
@@ -103,7 +101,7 @@ export function bumpedFees(
 ): FeesPerGas | undefined {
   const offersEnough = newest.maxFeePerGas >= usual.maxFeePerGas;
   if (attempts >= ATTEMPTS_MAX || (!isNext && offersEnough)) return undefined;
-  const of = (field: keyof FeesPerGas) => raised(newest[field], usual[field], first[field] * TIMES_FIRST_MAX);
+  const of = (field: keyof FeesPerGas) => raised(newest[field], usual[field], first[field] * FEE_TIMES_MAX);
   const maxFeePerGas = of('maxFeePerGas');
   const tip = of('maxPriorityFeePerGas');
   if (maxFeePerGas === undefined || tip === undefined) return undefined;

@@ -10,8 +10,8 @@ import { amountOf } from '../../domain/liquidity.ts';
 import { planRun, type Queued, type Shortage } from '../../domain/plan.ts';
 import { oldestReserved, type Payout } from '../../store/payouts.ts';
 import type { PlannedTransaction } from '../../store/signing-plans.ts';
-import { signPlanned } from '../sign-planned.ts';
-import { failUnsigned, sendTransaction } from '../transactions.ts';
+import { signAndSend } from '../sign-planned.ts';
+import { failUnsigned } from '../transactions.ts';
 import type { AccountChainDriver, AccountChainPorts, ChainTerms, Nonces, Transfer } from './driver.ts';
 import { availableLiquidity, lookAhead, PAYOUTS_PER_ASSET, sweepCandidates } from './payment-sources.ts';
 import { signSweeps } from './sweep.ts';
@@ -98,21 +98,15 @@ export async function pay<Order>(
   terms: ChainTerms<Order>,
   candidates: readonly Pick<Candidate<Order>, 'payout' | 'transfer'>[],
 ): Promise<number> {
-  const { db } = ports;
   const nonces: Nonces = new Map();
   const planned: PlannedTransaction<'evm' | 'solana'>[] = [];
-  await renewLease(db, lease);
+  await renewLease(ports.db, lease);
   for (const { payout, transfer } of candidates.slice(0, ORDERS_PER_REQUEST)) {
     // It entered the plan after another payout was refused, or its trial failed: it is tried in the next round.
     if (transfer === undefined) continue;
     planned.push(await planPayout(terms, payout, transfer.order, nonces));
   }
-  const signed = await signPlanned(ports, lease, planned);
-  for (const transaction of signed) {
-    await renewLease(db, lease);
-    await sendTransaction(ports, transaction);
-  }
-  return signed.length;
+  return await signAndSend(ports, lease, planned);
 }
 
 async function planPayout<Order>(

@@ -7,8 +7,7 @@ import { amountOf, economicalSweeps } from '../../domain/liquidity.ts';
 import { oldestReserved } from '../../store/payouts.ts';
 import type { PlannedTransaction } from '../../store/signing-plans.ts';
 import { lockDeposits, postponeDeposits, type UnsweptDeposits } from '../../store/unswept-deposits.ts';
-import { signPlanned } from '../sign-planned.ts';
-import { sendTransaction } from '../transactions.ts';
+import { signAndSend } from '../sign-planned.ts';
 import type { AccountChainDriver, AccountChainPorts, ChainTerms, Nonces } from './driver.ts';
 import { availableLiquidity, sweepCandidates } from './payment-sources.ts';
 
@@ -85,13 +84,9 @@ export async function signSweeps<Order>(
     planned.push(one);
     swept.push(sweep.unswept);
   }
-  const signed = await signPlanned(ports, lease, planned, (trx) => areUnswept(trx, swept));
-  for (const transaction of signed) {
-    await renewLease(db, lease);
-    await sendTransaction(ports, transaction);
-  }
-  return signed.length;
+  return await signAndSend(ports, lease, planned, (trx) => areUnswept(trx, swept));
 }
+
 /** Locks deposits. False when one of them was reversed or swept since it was read. */
 async function areUnswept(trx: Trx, all: readonly UnsweptDeposits[]): Promise<boolean> {
   for (const { depositIds, amount } of all)

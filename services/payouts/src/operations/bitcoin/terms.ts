@@ -1,11 +1,12 @@
 import type { Spend } from '@quittance/chains/bitcoin/spend';
+import { branches } from '@quittance/chains/bitcoin/wallet';
 import { type Units, units } from '@quittance/shared/money';
 import { z } from 'zod';
 
 const amount = z.string().regex(/^\d+$/).transform(units);
 const utxo = z.object({
   outpoint: z.string(),
-  branch: z.enum(['deposit', 'hot', 'change']),
+  branch: z.enum(branches),
   index: z.int(),
   amount,
 });
