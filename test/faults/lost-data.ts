@@ -2,7 +2,9 @@ import { existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { Service } from '@quittance/shared/events';
+import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
+import type { Quittance } from '@quittance/testkit/quittance';
 import { expectHarmless, recovered } from './expect-harmless.ts';
 import { nameOf, type OnlyOnTheBus, type Route, sentAgain, untilInFlight } from './lost-events.ts';
 import { sized } from './size.ts';
@@ -23,6 +25,17 @@ type LostData = {
   notConnected: Service;
   senders: readonly Service[];
 };
+
+/** Waits for a payout that is signed and has not ended. */
+const untilSigned = ({ db }: Pick<Quittance, 'db'>): Promise<void> =>
+  eventually(
+    async () => {
+      const open = await db.rows("select 1 from payouts.payouts where status in ('signed', 'broadcast') limit 1");
+      if (open.length === 0) throw new Error('no payout is signed');
+    },
+    ARRIVE_WITHIN_MS,
+    20,
+  );
 
 const settled: Route[] = [
   { kind: 'deposit.settled', to: 'ledger' },
@@ -55,6 +68,8 @@ export function allDataLost(on: UnderLoad<unknown>): void {
     {
       routes: [...ended, ...settled],
       async leave() {
+        // Without the ledger nothing more is signed, so nothing else would end.
+        await untilSigned(on.quittance);
         kill('ledger');
         const holds = await untilInFlight(on.quittance, ended);
         kill('payouts');

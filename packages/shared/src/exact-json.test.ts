@@ -109,10 +109,12 @@ test.each([
   ['many empty objects', `[${'{},'.repeat(20_000)}{}]`],
 ])('the largest body of %s is read in a moment', (_of, text) => {
   expect(text.length).toBeLessThan(BODY_BYTES_MAX);
+  // Time of the processor: others may want it too.
   const times = Array.from({ length: 9 }, () => {
-    const began = performance.now();
+    const before = process.cpuUsage();
     expect(hintOf(text)).toBe('read');
-    return performance.now() - began;
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
   });
   expect(times.sort((a, b) => a - b)[4]).toBeLessThan(100);
 });
