@@ -11,6 +11,7 @@ import { createEvmReader } from './evm/reader.ts';
 import { createEvmSender } from './evm/sender.ts';
 import { createEvmSigner, type EvmSigner } from './evm/signer.ts';
 import * as evm from './evm/wallet.ts';
+import type { HotKeyOf } from './hot-key.ts';
 import { connectRpc, type Rpc } from './json-rpc.ts';
 import type { PanelOptions } from './quorum.ts';
 import { quorumReader } from './quorum-reader.ts';
@@ -34,8 +35,8 @@ export type SignerOf<K extends ChainKind> = Signers[K];
 type Driver<K extends ChainKind> = {
   reader(settings: SettingsOf<K>, rpc: Rpc): ChainReader;
   sender(settings: SettingsOf<K>, wallet: HotWallet, rpc: Rpc): SenderOf<K>;
-  /** Opens the wallet. */
-  signer(settings: SettingsOf<K>, recoveryPhrase: string): SignerOf<K>;
+  /** Opens the wallet; with a key for the hot wallet that is not the phrase's. */
+  signer(settings: SettingsOf<K>, recoveryPhrase: string, hotKey?: HotKeyOf<K>): SignerOf<K>;
   rules: QuorumRules<SenderOf<K>>;
   checkAddress(settings: SettingsOf<K>, text: string): string | undefined;
   showAddress(canonical: string): string;
@@ -51,7 +52,8 @@ export const drivers: Drivers = {
   bitcoin: {
     reader: ({ network }, rpc) => createBitcoinReader({ network, rpc }),
     sender: ({ network }, wallet, rpc) => createBitcoinSender({ network, wallet, rpc }),
-    signer: ({ network }, phrase) => createBitcoinSigner(network, bitcoin.openBitcoinWallet(network, phrase)),
+    signer: ({ network }, phrase, hotKey) =>
+      createBitcoinSigner(network, bitcoin.openBitcoinWallet(network, phrase), hotKey),
     rules: bitcoinRules,
     checkAddress: ({ network }, text) => bitcoin.checkAddress(network, text),
     showAddress: (canonical) => canonical,
@@ -65,8 +67,8 @@ export const drivers: Drivers = {
     reader: ({ chain, chainId, usdcAddress }, rpc) => createEvmReader({ chain, chainId, usdcAddress, rpc }),
     sender: ({ chain, chainId, usdcAddress }, wallet, rpc) =>
       createEvmSender({ chain, chainId, usdcAddress, wallet, rpc }),
-    signer: ({ chain, chainId, usdcAddress }, phrase) =>
-      createEvmSigner({ chain, chainId, usdcAddress }, evm.openWallet(phrase)),
+    signer: ({ chain, chainId, usdcAddress }, phrase, hotKey) =>
+      createEvmSigner({ chain, chainId, usdcAddress }, evm.openWallet(phrase), hotKey),
     rules: evmRules,
     checkAddress: (_settings, text) => evm.checkAddress(text),
     showAddress: evm.showAddress,
@@ -76,7 +78,8 @@ export const drivers: Drivers = {
   solana: {
     reader: (settings, rpc) => createSolanaReader({ network: solanaNetwork(settings), rpc }),
     sender: (settings, wallet, rpc) => createSolanaSender({ network: solanaNetwork(settings), wallet, rpc }),
-    signer: (settings, phrase) => createSolanaSigner(solanaNetwork(settings), solana.openWallet(phrase)),
+    signer: (settings, phrase, hotKey) =>
+      createSolanaSigner(solanaNetwork(settings), solana.openWallet(phrase), hotKey),
     rules: solanaRules,
     checkAddress: (settings, text) => solana.checkAddress(solanaNetwork(settings), text),
     showAddress: (canonical) => canonical,
@@ -107,11 +110,15 @@ export function connectReader<K extends ChainKind>(
   return quorumReader(readers, options);
 }
 
-/** Signs for a chain with the keys of a recovery phrase. The error of a wrong phrase does not repeat it. */
+/**
+ * Signs for a chain with the keys of a recovery phrase, and with `hotKey` for the hot wallet when it is given. The error of a wrong
+ * phrase does not repeat it.
+ */
 export const openSigner = <K extends ChainKind>(
   settings: SettingsOf<K>,
   recoveryPhrase: string,
-): SignerOf<K> => driverOf(settings).signer(settings, recoveryPhrase);
+  hotKey?: HotKeyOf<K>,
+): SignerOf<K> => driverOf(settings).signer(settings, recoveryPhrase, hotKey);
 
 /** Sends to a chain through its nodes, from this wallet. */
 export function connectSender<K extends ChainKind>(

@@ -4,6 +4,7 @@ import { formatUnits, units } from '@quittance/shared/money';
 import { Address, TEST_NETWORK } from '@scure/btc-signer';
 import { createBitcoinReader } from '../src/bitcoin/reader.ts';
 import { signSpend } from '../src/bitcoin/spend.ts';
+import { keysOf } from '../src/bitcoin/wallet.ts';
 import { connectRpc, RpcUnavailable } from '../src/json-rpc.ts';
 import { type BitcoinChain, bitcoinChain, outpointOf, wallet } from './bitcoin-chain.ts';
 
@@ -66,7 +67,7 @@ describe('a payment', () => {
     const funding = await chain.node.pay(wallet.address('deposit', 7), '1');
     await chain.node.mine(1);
     const outpoint = await outpointOf(chain.node, funding, wallet.address('deposit', 7));
-    const { raw, txHash } = signSpend('regtest', wallet, {
+    const { raw, txHash } = await signSpend('regtest', keysOf('regtest', wallet), {
       utxos: [{ outpoint, branch: 'deposit', index: 7, amount: units(100_000_000n) }],
       recipients: [
         { to: one, amount: units(1_000n) },

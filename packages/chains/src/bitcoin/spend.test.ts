@@ -1,8 +1,16 @@
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type Units, units } from '@quittance/shared/money';
 import { Transaction } from '@scure/btc-signer';
-import { DUST, type SelectionOrder, type Spend, selectUtxos, signSpend, type Utxo } from './spend.ts';
-import { openBitcoinWallet } from './wallet.ts';
+import {
+  DUST,
+  type SelectionOrder,
+  type SignedSpend,
+  type Spend,
+  selectUtxos,
+  signSpend,
+  type Utxo,
+} from './spend.ts';
+import { keysOf, openBitcoinWallet, scriptOf } from './wallet.ts';
 
 const wallet = openBitcoinWallet('regtest', 'test test test test test test test test test test test junk');
 const someone = 'bcrt1qqurswpc8qurswpc8qurswpc8qurswpc8dxm0gk';
@@ -129,10 +137,28 @@ describe('a signed transaction', () => {
     { to: someone.toUpperCase(), amount: units(500_000n) },
   ];
   const spend = selected({ available, recipients });
-  const signed = signSpend('regtest', wallet, spend);
+  const keys = keysOf('regtest', wallet);
+  let signed: SignedSpend;
+  beforeAll(async () => {
+    signed = await signSpend('regtest', keys, spend);
+  });
 
-  test('is the same bytes each time', () => {
-    expect(signSpend('regtest', wallet, { ...spend })).toEqual(signed);
+  test('is the same bytes each time', async () => {
+    expect(await signSpend('regtest', keys, { ...spend })).toEqual(signed);
+  });
+
+  test('has the signatures that the library gives by the private keys', () => {
+    const read = Transaction.fromRaw(Buffer.from(signed.raw, 'hex'));
+    const again = new Transaction();
+    for (const [i, { branch, index, amount }] of spend.utxos.entries()) {
+      const script = scriptOf('regtest', wallet.address(branch, index));
+      again.addInput({ ...read.getInput(i), finalScriptWitness: undefined, witnessUtxo: { script, amount } });
+    }
+    for (let i = 0; i < read.outputsLength; i++) again.addOutput(read.getOutput(i));
+    for (const [i, { branch, index }] of spend.utxos.entries())
+      again.signIdx(wallet.privateKey(branch, index), i);
+    again.finalize();
+    expect(again.hex).toBe(signed.raw);
   });
 
   test('pays each recipient in turn, then the change; what goes in comes out, but for the fee', () => {
@@ -149,7 +175,8 @@ describe('a signed transaction', () => {
     expect(signed.fee).toBeLessThan((size + 5n) * 10n);
   });
 
-  test('is not made of a coin that is not ours, or for a fee that was not decided', () => {
-    expect(() => signSpend('regtest', wallet, { ...spend, fee: units(spend.fee + 1n) })).toThrow('the fee');
+  test('is not made of a coin that is not ours, or for a fee that was not decided', async () => {
+    const dearer = { ...spend, fee: units(spend.fee + 1n) };
+    await expect(signSpend('regtest', keys, dearer)).rejects.toThrow('the fee');
   });
 });

@@ -1,9 +1,11 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sum, type Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
-import { selectUTXO, Transaction } from '@scure/btc-signer';
+import { OutScript, SigHash, selectUTXO, Transaction } from '@scure/btc-signer';
+import { hash160 } from '@scure/btc-signer/utils.js';
 import { type SignedTransaction, within } from '../chain.ts';
 import { type BitcoinNetwork, factsOf } from './network.ts';
-import { type BitcoinWallet, type Branch, checkAddress, scriptOf } from './wallet.ts';
+import { type BitcoinKeys, type Branch, checkAddress, scriptOf } from './wallet.ts';
 
 /** Satoshi for each virtual byte. Nodes relay from 1 (some from 0.1); above the cap an estimate is not believed. */
 export const FEE_RATE_MIN = 1n;
@@ -14,6 +16,8 @@ export const DUST = 546n;
 const VIRTUAL_BYTES_MAX = 90_000;
 /** Virtual bytes of an input that spends P2WPKH, rounded up. */
 export const INPUT_VIRTUAL_BYTES = 69n;
+/** A KMS takes tens of milliseconds for each signature, and a spend may have hundreds of inputs. */
+const SIGNED_AT_ONCE = 20;
 /** Every input says that it may be replaced (BIP-125), for nodes that still ask for that. */
 const SEQUENCE = 0xfffffffd;
 
@@ -147,23 +151,28 @@ const changeMin = (rate: bigint): bigint => {
   return toSpendIt > DUST ? toSpendIt : DUST;
 };
 
-/** Signs every input; the same spend gives the same bytes. */
-export function signSpend(network: BitcoinNetwork, wallet: BitcoinWallet, spend: Spend): SignedSpend {
+/** Signs every input; the same spend gives the same bytes as long as the keys give the same signatures. */
+export async function signSpend(
+  network: BitcoinNetwork,
+  keys: BitcoinKeys,
+  spend: Spend,
+): Promise<SignedSpend> {
   const { utxos, recipients, change, fee } = spend;
   const transaction = new Transaction();
   for (const utxo of utxos) {
-    const script = scriptOf(network, wallet.address(utxo.branch, utxo.index));
+    const script = scriptOf(network, keys.address(utxo.branch, utxo.index));
     transaction.addInput(unsignedInput(utxo, script));
   }
   for (const recipient of recipients) transaction.addOutput(outputOf(network, recipient));
   if (change !== null) {
     transaction.addOutput({
-      script: scriptOf(network, wallet.address('change', change.index)),
+      script: scriptOf(network, keys.address('change', change.index)),
       amount: change.amount,
     });
   }
-  for (const [i, utxo] of utxos.entries()) {
-    invariant(transaction.signIdx(wallet.privateKey(utxo.branch, utxo.index), i), 'every input is signed');
+  for (let at = 0; at < utxos.length; at += SIGNED_AT_ONCE) {
+    const some = utxos.slice(at, at + SIGNED_AT_ONCE);
+    await Promise.all(some.map((utxo, i) => signInput(transaction, at + i, utxo, keys)));
   }
   transaction.finalize();
   invariant(transaction.fee === fee, 'the transaction pays the fee that was decided');
@@ -175,6 +184,22 @@ export function signSpend(network: BitcoinNetwork, wallet: BitcoinWallet, spend:
     virtualBytes: transaction.vsize,
     changeOutput: change === null ? null : recipients.length,
   };
+}
+
+/** As BIP-143 says for P2WPKH: what is hashed has the script that would pay the same key without a witness. */
+async function signInput(
+  transaction: Transaction,
+  place: number,
+  { branch, index, amount }: Utxo,
+  keys: BitcoinKeys,
+): Promise<void> {
+  const key = keys.key(branch, index);
+  const script = OutScript.encode({ type: 'pkh', hash: hash160(key.publicKey) });
+  const { r, s } = await key.sign(transaction.preimageWitnessV0(place, script, SigHash.ALL, amount));
+  const signature = new secp256k1.Signature(r, s).toBytes('der');
+  transaction.updateInput(place, {
+    partialSig: [[key.publicKey, Uint8Array.of(...signature, SigHash.ALL)]],
+  });
 }
 
 /** The parts of an outpoint. */

@@ -1,3 +1,4 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { assets } from '@quittance/shared/assets';
 import { formatUnits, type Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
@@ -5,6 +6,7 @@ import { HARDENED_OFFSET, HDKey } from '@scure/bip32';
 import { Address, OutScript } from '@scure/btc-signer';
 import { hash160 } from '@scure/btc-signer/utils.js';
 import type { DepositAddresses } from '../chain.ts';
+import type { Secp256k1Key } from '../hot-key.ts';
 import { addressesBelow, seedOf } from '../keys.ts';
 import { type AddressForm, type BitcoinNetwork, factsOf } from './network.ts';
 
@@ -88,6 +90,36 @@ export type BitcoinWallet = BitcoinAddresses & {
   /** The secret of that address, for signing alone. */
   privateKey(branch: Branch, index: number): Uint8Array;
 };
+
+/** Addresses, and who signs for each. */
+export type BitcoinKeys = BitcoinAddresses & { key(branch: Branch, index: number): Secp256k1Key };
+
+/**
+ * The keys of a wallet. With `hotKey`, which nothing can be derived from, the hot wallet has one address, to which change returns too:
+ * every index of its branches is that address.
+ */
+export function keysOf(network: BitcoinNetwork, wallet: BitcoinWallet, hotKey?: Secp256k1Key): BitcoinKeys {
+  const { hotAddress, address } = wallet;
+  const derived = (branch: Branch, index: number) => keyOf(wallet.privateKey(branch, index));
+  if (hotKey === undefined) return { hotAddress, address, key: derived };
+  const { form } = factsOf(network);
+  const only = addressOf(form, hotKey.publicKey);
+  return {
+    hotAddress: only,
+    address: (branch, index) => (branch === 'deposit' ? address(branch, index) : only),
+    key: (branch, index) => (branch === 'deposit' ? derived(branch, index) : hotKey),
+  };
+}
+
+/** The same digest gives the same signature (RFC 6979). */
+const keyOf = (privateKey: Uint8Array): Secp256k1Key => ({
+  publicKey: secp256k1.getPublicKey(privateKey),
+  async sign(digest) {
+    const bytes = secp256k1.sign(digest, privateKey, { prehash: false, format: 'recovered' });
+    const { r, s, recovery } = secp256k1.Signature.fromBytes(bytes, 'recovered');
+    return { r, s, yParity: recovery === 0 ? 0 : 1 };
+  },
+});
 
 /** Opens the wallet of a BIP-39 recovery phrase. The error of a wrong one does not repeat it. */
 export function openBitcoinWallet(network: BitcoinNetwork, phrase: string): BitcoinWallet {

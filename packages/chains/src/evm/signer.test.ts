@@ -50,3 +50,19 @@ test('an authorization is for the configured token on this chain alone, whatever
       'an authorization is for the configured token',
     );
 });
+
+test('by the key of the phrase a transfer has the bytes that the library gives by the private key', async () => {
+  const to = `0x${'11'.repeat(20)}` as const;
+  const order = { asset: 'ETH', to, amount: units(5n), nonce: 7, gas: 21_000n, fees } as const;
+  const { raw } = await signerOn('ethereum').signTransfer(order);
+  const transaction = {
+    type: 'eip1559',
+    chainId: 1,
+    nonce: 7,
+    gas: 21_000n,
+    to,
+    value: 5n,
+    ...fees,
+  } as const;
+  expect(raw).toBe(await wallet.hotSigner.signTransaction(transaction));
+});

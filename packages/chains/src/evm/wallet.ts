@@ -5,6 +5,7 @@ import { HDKey } from '@scure/bip32';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { bytesToHex, getAddress, isAddress, keccak256 } from 'viem/utils';
 import type { DepositAddresses } from '../chain.ts';
+import type { Secp256k1Key } from '../hot-key.ts';
 import { addressesBelow, seedOf } from '../keys.ts';
 import { contractOf, type EvmNetwork } from './network.ts';
 
@@ -28,11 +29,14 @@ export const showAddress = (canonical: string): string => getAddress(canonical);
 export const depositAddresses = (xpub: string): DepositAddresses =>
   addressesBelow(xpub, {
     path: DEPOSIT_ACCOUNT_PATH,
-    addressOf(publicKey) {
-      const uncompressed = secp256k1.Point.fromBytes(publicKey).toBytes(false);
-      return `0x${keccak256(uncompressed.subarray(1)).slice(-40)}`;
-    },
+    addressOf,
   });
+
+/** The canonical address of a public key, compressed or not. */
+export function addressOf(publicKey: Uint8Array): string {
+  const uncompressed = secp256k1.Point.fromBytes(publicKey).toBytes(false);
+  return `0x${keccak256(uncompressed.subarray(1)).slice(-40)}`;
+}
 
 /** What a wallet opens to pay `amount` to `address`, both filled in (EIP-681). */
 export function paymentUri(network: EvmNetwork, asset: AssetSymbol, address: string, amount: Units): string {
@@ -65,6 +69,21 @@ export function openWallet(phrase: string): Wallet {
     accountXpub: account.publicExtendedKey,
     hotSigner,
     depositSigner,
+  };
+}
+
+/** The key of an account as that of a hot wallet. The same digest gives the same signature (RFC 6979). */
+export function keyOf(account: PrivateKeyAccount): Secp256k1Key {
+  return {
+    publicKey: secp256k1.Point.fromHex(account.publicKey.slice(2)).toBytes(),
+    async sign(digest) {
+      const signature = await account.sign({ hash: bytesToHex(digest) });
+      return {
+        r: BigInt(signature.slice(0, 66)),
+        s: BigInt(`0x${signature.slice(66, 130)}`),
+        yParity: signature.endsWith('1b') ? 0 : 1,
+      };
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import { invariant } from '@quittance/shared/result';
 import type { WalletAddresses } from '../chain.ts';
+import type { Ed25519Key } from '../hot-key.ts';
 import { mintOf, type SolanaNetwork } from './network.ts';
 import {
   nativeSweep,
@@ -11,9 +12,12 @@ import {
   tokenSweep,
   transferPlan,
 } from './transaction.ts';
-import type { SolanaWallet } from './wallet.ts';
+import { keyPairOf, type SolanaWallet } from './wallet.ts';
 
-/** Signs complete orders with the wallet's keys. Asks no node; the same order gives the same bytes. */
+/**
+ * Signs complete orders with the wallet's keys. Asks no node. The same order gives the same bytes as long as the hot key gives the
+ * same signatures.
+ */
 export type SolanaSigner = {
   addresses: WalletAddresses;
   signTransfer(order: SolanaTransferOrder): Promise<SolanaSigned>;
@@ -21,8 +25,15 @@ export type SolanaSigner = {
   signTokenSweep(order: SolanaTokenSweepOrder): Promise<SolanaSigned>;
 };
 
-export function createSolanaSigner(network: SolanaNetwork, wallet: SolanaWallet): SolanaSigner {
-  const { hotAddress, hotKeyPair, depositAddress, depositKeyPair } = wallet;
+/** @param hotKey the key of the hot wallet, where it is not that of the wallet's phrase */
+export function createSolanaSigner(
+  network: SolanaNetwork,
+  wallet: SolanaWallet,
+  hotKey?: Ed25519Key,
+): SolanaSigner {
+  const { depositAddress, depositKeyPair } = wallet;
+  const hotKeyPair = hotKey === undefined ? wallet.hotKeyPair : keyPairOf(hotKey);
+  const hotAddress = hotKeyPair.address;
   return {
     // There are no public keys from which these could be derived.
     addresses: { hotAddress, depositAddress },

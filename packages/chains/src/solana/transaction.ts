@@ -235,14 +235,14 @@ function compile({ signers, units, priorityFee, instructions, lifetime }: Solana
   );
 }
 
-/** The same plan gives the same bytes, always. */
-export function sign(plan: SolanaPlan, keyPairs: readonly SolanaKeyPair[]): SolanaSigned {
+/** The same plan gives the same bytes, as long as the keys give the same signatures. Asks only the keys of the plan's signers. */
+export async function sign(plan: SolanaPlan, keyPairs: readonly SolanaKeyPair[]): Promise<SolanaSigned> {
   const compiled = compile(plan);
   const signatures = { ...compiled.signatures };
   for (const address of plan.signers) {
     const keyPair = keyPairs.find((one) => one.address === address);
     invariant(keyPair !== undefined, 'every signer is there');
-    signatures[at(address)] = keyPair.sign(Uint8Array.from(compiled.messageBytes)) as SignatureBytes;
+    signatures[at(address)] = (await keyPair.sign(Uint8Array.from(compiled.messageBytes))) as SignatureBytes;
   }
   const signed = { ...compiled, signatures };
   return {

@@ -3,6 +3,7 @@ import { formatUnits, type Units } from '@quittance/shared/money';
 import { getAddressDecoder, isAddress } from '@solana/kit';
 import { HDKey } from 'micro-key-producer/slip10.js';
 import type { WalletAddresses } from '../chain.ts';
+import type { Ed25519Key } from '../hot-key.ts';
 import { seedOf } from '../keys.ts';
 import { mintOf, type SolanaNetwork, tokensOf } from './network.ts';
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './rpc.ts';
@@ -41,7 +42,16 @@ export function paymentUri(
 }
 
 /** A key pair that does not show its secret. */
-export type SolanaKeyPair = { address: string; sign(message: Uint8Array): Uint8Array };
+export type SolanaKeyPair = {
+  address: string;
+  sign(message: Uint8Array): Uint8Array | Promise<Uint8Array>;
+};
+
+/** The key of a hot wallet as a key pair. */
+export const keyPairOf = ({ publicKey, sign }: Ed25519Key): SolanaKeyPair => ({
+  address: getAddressDecoder().decode(publicKey),
+  sign,
+});
 
 /**
  * The keys. Only the payouts service and the sandbox open one; nothing that can be printed holds a secret.
