@@ -19,6 +19,7 @@ export function startSigner({ environment, process, db, bus, clock, logger }: Co
     kind: chain.kind,
     chain: chain.chain,
     signer: keys,
+    hotKeyIn: 'phrase',
     assets: chain.assets,
     checkAddress: chain.checkAddress,
     nodes: chain.kind === 'solana' ? (sender as SolanaSender) : undefined,

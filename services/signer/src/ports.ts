@@ -19,6 +19,8 @@ export type SignerChain<K extends ChainKind = ChainKind> = {
     kind: Kind;
     chain: ChainOf<Kind>;
     signer: SignerOf<Kind>;
+    /** A KMS does not give the same signature again: what it has signed is kept, and does not tell the recovery phrase. */
+    hotKeyIn: 'phrase' | 'kms';
     /** The configured assets. */
     assets: readonly AssetSymbol[];
     /** The canonical form of a recipient's address; undefined when it is not valid on this chain and network. */

@@ -102,6 +102,7 @@ function connectChain(
     kind: settings.kind,
     chain: settings.chain,
     signer,
+    hotKeyIn: 'phrase',
     assets: configuredAssets(settings),
     checkAddress: (text: string) => checkAddress(settings, text),
     nodes: sender && nodesOf(sender),

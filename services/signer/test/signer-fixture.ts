@@ -1,4 +1,5 @@
 import { beforeEach } from '@jest/globals';
+import type { HotKeyOf } from '@quittance/chains/hot-key';
 import { checkAddress, openSigner } from '@quittance/chains/registry';
 import { type ChainSettings, configuredAssets, type SettingsOf } from '@quittance/chains/settings';
 import { toWire } from '@quittance/chains/signing';
@@ -67,11 +68,16 @@ class Surroundings {
 
 type Line = { level: string; msg: string } & Record<string, unknown>;
 
-function chainOf(settings: ChainSettings, seed: string, nodes: SolanaNodes): SignerChain {
+/** Keys of hot wallets that are in a KMS, by chain. */
+export type HotKeys = { [C in Chain]?: HotKeyOf<ChainKind> };
+
+function chainOf(settings: ChainSettings, seed: string, nodes: SolanaNodes, keys: HotKeys): SignerChain {
+  const hotKey = keys[settings.chain];
   return {
     kind: settings.kind,
     chain: settings.chain,
-    signer: openSigner(settings as SettingsOf<ChainKind>, seed),
+    signer: openSigner(settings as SettingsOf<ChainKind>, seed, hotKey),
+    hotKeyIn: hotKey === undefined ? 'phrase' : 'kms',
     assets: configuredAssets(settings),
     checkAddress: (text: string) => checkAddress(settings, text),
     nodes: settings.kind === 'solana' ? nodes : undefined,
@@ -104,7 +110,7 @@ export async function signerSuite() {
     return { around, lines, ports: portsOf(around, lines) };
   }
 
-  function portsOf(around: Surroundings, lines: Line[], seed = SEED, given: Partial<Ports> = {}): Ports {
+  function portsOf(around: Surroundings, lines: Line[], seed = SEED, keys: HotKeys = {}): Ports {
     const logger = createLogger('signer', 'silent');
     for (const level of ['info', 'warn', 'error'] as const)
       logger[level] = ((fields: object, msg: string) => lines.push({ ...fields, level, msg })) as never;
@@ -116,17 +122,16 @@ export async function signerSuite() {
       chains: new Map(
         Object.values(settingsOf).map((settings): [Chain, SignerChain] => [
           settings.chain,
-          chainOf(settings, seed, around.nodes),
+          chainOf(settings, seed, around.nodes, keys),
         ]),
       ),
       reconciliation: reconciliationOf({ bus, clock, throttledLog: throttled }),
       settings: { limits: {}, reconciledWithinMs: 0 },
-      ...given,
     };
   }
 
   return Object.assign(fixture, {
-    portsOf: (seed: string) => portsOf(fixture.around, fixture.lines, seed),
+    portsOf: (seed: string, keys?: HotKeys) => portsOf(fixture.around, fixture.lines, seed, keys),
     set(settings: Partial<Ports['settings']>) {
       fixture.ports = { ...fixture.ports, settings: { ...fixture.ports.settings, ...settings } };
     },

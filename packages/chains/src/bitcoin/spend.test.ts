@@ -152,7 +152,13 @@ describe('a signed transaction', () => {
     const again = new Transaction();
     for (const [i, { branch, index, amount }] of spend.utxos.entries()) {
       const script = scriptOf('regtest', wallet.address(branch, index));
-      again.addInput({ ...read.getInput(i), finalScriptWitness: undefined, witnessUtxo: { script, amount } });
+      const { txid, index: output, sequence } = read.getInput(i);
+      again.addInput({
+        ...(txid !== undefined && { txid }),
+        ...(output !== undefined && { index: output }),
+        ...(sequence !== undefined && { sequence }),
+        witnessUtxo: { script, amount },
+      });
     }
     for (let i = 0; i < read.outputsLength; i++) again.addOutput(read.getOutput(i));
     for (const [i, { branch, index }] of spend.utxos.entries())

@@ -31,6 +31,7 @@ export const reasons = {
   nodes: { because: 'the nodes of the chain did not answer', againAfterMs: SHORT_MS },
   ledger: { because: 'the ledger did not answer', againAfterMs: SHORT_MS },
   auditor: { because: 'the auditor did not answer', againAfterMs: SHORT_MS },
+  keys: { because: 'the KMS with the key of the hot wallet did not sign', againAfterMs: SHORT_MS },
   noHold: { because: 'the ledger has no hold for the payout', againAfterMs: LONG_MS },
   holdEnded: { because: 'the hold of the payout has ended', againAfterMs: LONG_MS },
   asset: { because: 'the payout is of another asset', againAfterMs: LONG_MS },

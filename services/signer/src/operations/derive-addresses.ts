@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ReplyOf, RequestOf } from '@quittance/shared/commands';
 import { failpoint } from '@quittance/shared/failpoint';
-import type { Ports, SignerChain } from '../ports.ts';
+import type { Ports } from '../ports.ts';
 import { insertWalletOnce } from '../store/wallets.ts';
-import { assertSameSeed } from './seed-mismatch.ts';
+import { assertSameSeed, depositAddress, walletOf } from './seed-mismatch.ts';
 
 /**
  * Derives deposit addresses, for a chain whose keys have no public derivation, or to compare them with `expected`.
@@ -21,13 +21,8 @@ export async function deriveAddresses(
   // From the first address on, another seed is a mismatch. When the caller expects other addresses, our seed may be the
   // wrong one, so it is not recorded.
   if (on.kind === 'solana' || isDeepStrictEqual(expected, addresses)) {
-    await insertWalletOnce(db, chain, on.signer.addresses.hotAddress);
+    await insertWalletOnce(db, chain, walletOf(on));
   }
   failpoint('signer.addresses_derived');
   return { addresses };
 }
-
-const depositAddress = (on: SignerChain, index: number): string =>
-  on.kind === 'bitcoin'
-    ? on.signer.addresses.address('deposit', index)
-    : on.signer.addresses.depositAddress(index);

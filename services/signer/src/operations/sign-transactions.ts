@@ -1,4 +1,12 @@
-import { foreignParts, isFeeTooHigh, type Signature, signOrder, toWire } from '@quittance/chains/signing';
+import { KeysUnavailable } from '@quittance/chains/hot-key';
+import {
+  foreignParts,
+  isFeeTooHigh,
+  readSignature,
+  type Signature,
+  signOrder,
+  toWire,
+} from '@quittance/chains/signing';
 import { nativeAsset } from '@quittance/shared/assets';
 import type { ReplyOf, RequestOf } from '@quittance/shared/commands';
 import type { Trx } from '@quittance/shared/db';
@@ -10,7 +18,7 @@ import { exceedsFees } from '../domain/limits.ts';
 import { needsOperator, refusalOf, type SigningRefusal } from '../domain/refusal.ts';
 import type { Ports, SignerChain } from '../ports.ts';
 import { type AskedOrder, readAsked } from '../read-order.ts';
-import { knownHashes, lockSignatures } from '../store/signatures.ts';
+import { type KnownSignature, knownSignatures, lockSignatures } from '../store/signatures.ts';
 import { clearOrder } from './clear-order.ts';
 import { type Collected, collectEvidence } from './collect-evidence.ts';
 import { assertSameSeed } from './seed-mismatch.ts';
@@ -21,6 +29,12 @@ import { addSigned, readHistory, type SigningHistory, storeAdded } from './signi
  * told that nothing was signed: a first signature for the former question would then be in the way of the payout for ever.
  */
 const SIGNED_WITHIN_MS = 9_000;
+
+/**
+ * For so long orders are signed in one transaction, whose lock others wait for up to five seconds. A KMS takes its time: who
+ * asks for more is given the rest the next time.
+ */
+const SIGNING_MS = 3_000;
 
 type Request = RequestOf<'transactions.sign'>;
 /** What became of an order. `isNew`: it was signed for the first time. */
@@ -43,7 +57,7 @@ export async function signTransactions(
   if (on === undefined) throw new Error(`${request.chain} is not configured`);
   const asked = request.orders.map((one) => readAsked(on, one));
   const read = asked.filter((one) => one !== undefined);
-  const known = await knownHashes(db, on.chain, digestsOf(read));
+  const known = await knownSignatures(db, on.chain, digestsOf(read));
   const fresh = request.only_known ? [] : read.filter(({ digest }) => !known.has(digest));
   const collected = await collectEvidence(ports, on, fresh);
   const outcome = await db.transaction(async (trx) => {
@@ -86,9 +100,11 @@ async function signInOrder(
   { asked, collected, onlyKnown, isLate }: Given,
 ): Promise<Outcome> {
   await assertSameSeed(trx, on);
+  const { clock } = ports;
+  const signsUntil = clock.now().getTime() + SIGNING_MS;
   const signed: Signed[] = [];
   const read = asked.filter((one) => one !== undefined);
-  const known = await knownHashes(trx, on.chain, digestsOf(read));
+  const known = await knownSignatures(trx, on.chain, digestsOf(read));
   const fresh = onlyKnown || isLate ? [] : read.filter(({ digest }) => !known.has(digest));
   const history = await readHistory(trx, on, fresh, collected);
   const end = async (refused: Outcome['refused']): Promise<Outcome> => {
@@ -96,32 +112,42 @@ async function signInOrder(
     return { signed, refused };
   };
   for (const order of asked) {
-    const hash = order && known.get(order.digest);
+    const earlier = order && known.get(order.digest);
     const done =
       order === undefined
         ? refuse(refusalOf('malformed'))
-        : hash !== undefined
-          ? ok(await signAgain(on, order, hash))
+        : earlier !== undefined
+          ? ok(await signAgain(on, order, earlier))
           : onlyKnown || isLate
             ? refuse(refusalOf(onlyKnown ? 'unknown' : 'late'))
-            : await signFirst(ports, on, order, collected, history);
+            : clock.now().getTime() > signsUntil
+              ? refuse(refusalOf('keys'))
+              : await signFirst(ports, on, order, collected, history);
     if (!done.ok) return end({ order, refusal: done.refusal });
     invariant(order !== undefined, 'what is signed was read');
-    known.set(order.digest, done.value.txHash);
-    signed.push({ asked: order, signature: done.value, isNew: hash === undefined });
+    known.set(order.digest, { txHash: done.value.txHash, signed: keptOf(on, done.value) });
+    signed.push({ asked: order, signature: done.value, isNew: earlier === undefined });
   }
   return end(null);
 }
 
-async function signAgain(on: SignerChain, { order }: AskedOrder, txHash: string): Promise<Signature> {
-  const signature = await signOrder(on.kind, on.signer, order);
+/** As JSON, what is kept of a signature: all of it when another one for the same order would have other bytes. */
+const keptOf = ({ hotKeyIn }: SignerChain, signature: Signature): unknown =>
+  hotKeyIn === 'kms' ? toWire(signature) : null;
+
+async function signAgain(
+  on: SignerChain,
+  { order }: AskedOrder,
+  { txHash, signed: kept }: KnownSignature,
+): Promise<Signature> {
+  const signature = kept === null ? await signOrder(on.kind, on.signer, order) : readSignature(kept);
   invariant(signature.txHash === txHash, `the order of ${txHash} gives the same bytes again`);
   return signature;
 }
 
 /** Signs an order that was never signed before, when nothing speaks against it. Adds it to the history. */
 async function signFirst(
-  ports: Pick<Ports, 'logger'>,
+  ports: Pick<Ports, 'logger' | 'throttledLog'>,
   on: SignerChain,
   asked: AskedOrder,
   collected: Collected,
@@ -136,7 +162,7 @@ async function signFirst(
   if (!clearance.ok) return clearance;
 
   const signature = await signed(ports, on, order);
-  if (signature === undefined) return refuse(refusalOf('malformed'));
+  if (typeof signature === 'string') return refuse(refusalOf(signature));
   const { txHash, maxCost } = signature;
   const limits = collected.limits[nativeAsset[on.chain]] ?? {};
   if (exceedsFees(limits, maxCost, history.costs)) return refuse(refusalOf('fees_per_24h'));
@@ -146,22 +172,30 @@ async function signFirst(
     solana === undefined || validToHeight === undefined
       ? undefined
       : { ...solana, validToHeight: validUntil(validToHeight, solana.validToHeight) };
-  const one = { digest, terms, txHash, maxCost, nonce, validity, payouts, inputs };
+  const kept = { txHash, maxCost, signed: keptOf(on, signature) };
+  const one = { digest, terms, ...kept, nonce, validity, payouts, inputs };
   addSigned(history, on, asked, clearance.value, one);
   return ok(signature);
 }
 
-/** Undefined when the order is none that its chain's code signs. */
+/** `malformed` when the order is none that its chain's code signs, `keys` when who holds the hot key does not sign now. */
 async function signed(
-  { logger }: Pick<Ports, 'logger'>,
-  on: SignerChain,
+  { logger, throttledLog }: Pick<Ports, 'logger' | 'throttledLog'>,
+  { chain, kind, signer }: SignerChain,
   order: AskedOrder['order'],
-): Promise<Signature | undefined> {
+): Promise<Signature | 'malformed' | 'keys'> {
   try {
-    return await signOrder(on.kind, on.signer, order);
+    const signature = await signOrder(kind, signer, order);
+    throttledLog.ended(`keys.${chain}`, { chain }, 'the KMS signs again');
+    return signature;
   } catch (error) {
-    logger.error({ chain: on.chain, is: order.is, reason: reason(error) }, 'an order cannot be signed');
-    return undefined;
+    const fields = { chain, is: order.is, reason: reason(error) };
+    if (error instanceof KeysUnavailable) {
+      throttledLog.log('error', `keys.${chain}`, fields, 'the KMS did not sign, nothing is signed');
+      return 'keys';
+    }
+    logger.error(fields, 'an order cannot be signed');
+    return 'malformed';
   }
 }
 

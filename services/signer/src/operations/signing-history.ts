@@ -24,6 +24,7 @@ import {
 } from '../store/signatures.ts';
 import { insertWalletOnce } from '../store/wallets.ts';
 import type { Collected } from './collect-evidence.ts';
+import { walletOf } from './seed-mismatch.ts';
 
 /** What was signed before an order of a request: as it is stored, and what the request has added. */
 export type SigningHistory = {
@@ -119,14 +120,14 @@ export function addSigned(
 /** Stores what a request has added. */
 export async function storeAdded(
   trx: Trx,
-  { chain, signer }: SignerChain,
+  on: SignerChain,
   { added }: SigningHistory,
   at: Date,
 ): Promise<void> {
   if (added.signatures.length === 0) return;
-  await insertWalletOnce(trx, chain, signer.addresses.hotAddress);
+  await insertWalletOnce(trx, on.chain, walletOf(on));
   await insertClearedPayouts(trx, added.cleared, at);
-  await insertSignatures(trx, chain, added.signatures, at);
+  await insertSignatures(trx, on.chain, added.signatures, at);
 }
 
 function addTo<K, V>(map: Map<K, V[]>, key: K, value: V): void {

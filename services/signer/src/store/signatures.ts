@@ -11,19 +11,22 @@ const lockChain = statement(
 /** One request of a chain at a time, until the transaction ends: what it reads is not changed meanwhile. */
 export const lockSignatures = (trx: Trx, chain: Chain) => trx.rows(lockChain, [chain]);
 
-const selectKnown = query<{ digest: string; txHash: string }>(
+/** What was signed for an order. `signed`: as JSON, where the same order does not give the same bytes by itself. */
+export type KnownSignature = { txHash: string; signed: unknown };
+
+const selectKnown = query<KnownSignature & { digest: string }>(
   'signatures_known',
-  `select digest, tx_hash from signatures where chain = $1 and digest = any($2::text[])`,
+  `select digest, tx_hash, signed from signatures where chain = $1 and digest = any($2::text[])`,
 );
 
-/** By their digests, the hashes of the transactions that were signed for these orders. */
-export async function knownHashes(
+/** What was signed for these orders, by their digests. */
+export async function knownSignatures(
   db: Queryable,
   chain: Chain,
   digests: readonly string[],
-): Promise<Map<string, string>> {
+): Promise<Map<string, KnownSignature>> {
   const rows = await db.rows(selectKnown, [chain, digests]);
-  return new Map(rows.map(({ digest, txHash }) => [digest, txHash]));
+  return new Map(rows.map(({ digest, ...known }) => [digest, known]));
 }
 
 /** Until when a transaction of Solana counts as valid, and what was final when it was signed. */
@@ -33,6 +36,8 @@ export type NewSignature = {
   digest: string;
   /** The order as JSON. */
   terms: unknown;
+  /** What is signed, as JSON; null when the same order gives the same bytes. */
+  signed: unknown;
   txHash: string;
   maxCost: Units;
   nonce: { wallet: string; nonce: number } | undefined;
@@ -44,6 +49,7 @@ export type NewSignature = {
 const columns = bulk({
   digest: 'text',
   terms: 'jsonb',
+  signed: 'jsonb',
   txHash: 'text',
   maxCost: 'numeric',
   wallet: 'text',
@@ -54,7 +60,7 @@ const columns = bulk({
 const insertAll = query<{ digest: string; id: string }>(
   'signatures_insert',
   `insert into signatures (chain, created_at, ${columns.columns})
-   select $9, $10, ${columns.columns} from ${columns.from('given')} returning digest, id`,
+   select $10, $11, ${columns.columns} from ${columns.from('given')} returning digest, id`,
 );
 
 const signedPayouts = bulk({ payoutId: 'text', signature: 'bigint' });
@@ -70,8 +76,9 @@ export async function insertSignatures(
   all: readonly NewSignature[],
   at: Date,
 ): Promise<void> {
-  const rows = all.map(({ digest, terms, txHash, maxCost, nonce, validity }) => ({
+  const rows = all.map(({ digest, terms, signed, txHash, maxCost, nonce, validity }) => ({
     ...{ digest, txHash, maxCost, terms: JSON.stringify(terms) },
+    signed: signed === null ? null : JSON.stringify(signed),
     wallet: nonce?.wallet ?? null,
     nonce: nonce?.nonce ?? null,
     validToHeight: validity?.validToHeight ?? null,

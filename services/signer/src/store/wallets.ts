@@ -1,20 +1,23 @@
 import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, query, statement } from '@quittance/shared/db';
 
+/** What tells a wallet. `firstDeposit`: null where the hot wallet tells it, because both are of one phrase. */
+export type KnownWallet = { hotAddress: string; firstDeposit: string | null };
+
 const insertWallet = statement(
   'wallets_insert',
-  `insert into wallets (chain, hot_address) values ($1, $2) on conflict do nothing`,
+  `insert into wallets (chain, hot_address, first_deposit) values ($1, $2, $3) on conflict do nothing`,
 );
 
-/** Records the seed's hot wallet before anything is signed with it; from then on another one is a seed mismatch. */
-export const insertWalletOnce = (db: Queryable, chain: Chain, hotAddress: string) =>
-  db.rows(insertWallet, [chain, hotAddress]);
+/** Records the wallet before anything is signed with it; from then on another one is a seed mismatch. */
+export const insertWalletOnce = (db: Queryable, chain: Chain, { hotAddress, firstDeposit }: KnownWallet) =>
+  db.rows(insertWallet, [chain, hotAddress, firstDeposit]);
 
-const selectOther = query<{ hotAddress: string }>(
-  'wallets_other',
-  `select hot_address from wallets where chain = $1 and hot_address <> $2`,
+const selectWallet = query<KnownWallet>(
+  'wallets_known',
+  `select hot_address, first_deposit from wallets where chain = $1`,
 );
 
-/** The hot wallet of another seed with which this database was used; undefined when there is none. */
-export const otherHotWallet = async (db: Queryable, chain: Chain, hotAddress: string) =>
-  (await db.maybe(selectOther, [chain, hotAddress]))?.hotAddress;
+/** The wallet with which this database was used; undefined when there is none. */
+export const knownWallet = (db: Queryable, chain: Chain): Promise<KnownWallet | undefined> =>
+  db.maybe(selectWallet, [chain]);
