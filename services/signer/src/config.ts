@@ -1,8 +1,9 @@
 import { isRecoveryPhrase } from '@quittance/chains/keys';
 import { withChains } from '@quittance/chains/settings';
 import { chainSettings } from '@quittance/chains/settings-schema';
-import { assets, chains, isAssetSymbol } from '@quittance/shared/assets';
-import { serviceSettings, wholeNumber } from '@quittance/shared/config';
+import { KEY_NAME_FORM, type KmsKeyName, readKeyName } from '@quittance/kms/key-name';
+import { assets, type Chain, chains, isAssetSymbol } from '@quittance/shared/assets';
+import { httpUrl, serviceSettings, wholeNumber } from '@quittance/shared/config';
 import { parseUnits, type Units } from '@quittance/shared/money';
 import { toSecret } from '@quittance/shared/secret';
 import { z } from 'zod';
@@ -26,13 +27,38 @@ const limitsText = z
       'The most that is signed for, in whole units as text: `{"ETH":{"per_payout":"10","per_account_24h":"20","per_hour":"30","per_24h":"50","fees_per_24h":"0.5"}}`. Each is optional. `fees_per_24h` is for the native assets of chains: the most that all transactions of 24 hours can cost. Without limits somebody who controls payouts can pay out all that merchants have asked for at once.',
   });
 
+const hotKey = z
+  .string()
+  .transform((text, context): KmsKeyName => {
+    const name = readKeyName(text);
+    if (name !== undefined) return name;
+    context.addIssue({ code: 'custom', message: KEY_NAME_FORM });
+    return z.NEVER;
+  })
+  .optional()
+  .meta({
+    format: 'name of a key',
+    description:
+      'The key of the hot wallet, [in a KMS](guides/keys-in-a-kms.md): `aws-kms:` and the ARN of a key, or `google-kms:` and the version of a key. Without it the key is derived from the recovery phrase.',
+  });
+
 const settings = z.object({
   ...common,
   ...chainSettings,
+  BITCOIN_HOT_KEY: hotKey,
+  ETHEREUM_HOT_KEY: hotKey,
+  SOLANA_HOT_KEY: hotKey,
+  BASE_HOT_KEY: hotKey,
+  POLYGON_HOT_KEY: hotKey,
+  GOOGLE_KMS_ENDPOINT: httpUrl.optional().meta({
+    format: 'URL',
+    description:
+      'Where Google Cloud KMS is asked, in place of `https://cloudkms.googleapis.com`. For AWS KMS its own `AWS_ENDPOINT_URL_KMS` does the same.',
+  }),
   WALLET_KEYSTORE: z.string().optional().meta({
     format: 'path of a file',
     description:
-      'The encrypted recovery phrase, as `quittance wallet init` writes it. All keys of all chains are derived from it: those of the hot wallets and those of every deposit address.',
+      'The encrypted recovery phrase, as `quittance wallet init` writes it. All keys of all chains are derived from it: those of the hot wallets, unless `<CHAIN>_HOT_KEY` names one, and those of every deposit address.',
   }),
   WALLET_PASSPHRASE_FILE: z.string().optional().meta({
     format: 'path of a file',
@@ -83,6 +109,10 @@ export const configSchema = withChains(withWallet).superRefine((config, context)
 });
 
 export type SignerConfig = z.infer<typeof configSchema>;
+
+/** The setting that names the key of a chain's hot wallet. */
+export const hotKeySetting = <C extends Chain>(chain: C) =>
+  `${chain.toUpperCase() as Uppercase<C>}_HOT_KEY` as const;
 
 const form = z.record(z.string(), z.record(z.string(), z.string()));
 

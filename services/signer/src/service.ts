@@ -1,17 +1,20 @@
 import type { WalletAddresses } from '@quittance/chains/chain';
+import type { HotKeyOf } from '@quittance/chains/hot-key';
 import { openKeystore, readPassphrase } from '@quittance/chains/keystore';
 import { networkCheck, refuseWrongNetworks } from '@quittance/chains/network-check';
 import { checkAddress, connectSender, openSigner } from '@quittance/chains/registry';
 import { type ChainSettings, configuredAssets } from '@quittance/chains/settings';
 import type { SolanaSender } from '@quittance/chains/solana/sender';
-import type { Chain } from '@quittance/shared/assets';
+import { openHotKey } from '@quittance/kms/hot-keys';
+import { KmsRefused } from '@quittance/kms/kms';
+import type { Chain, ChainKind } from '@quittance/shared/assets';
 import type { Bus } from '@quittance/shared/bus';
 import { ConfigError } from '@quittance/shared/config';
 import { type Logger, reason, throttledLog } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
 import type { Secret } from '@quittance/shared/secret';
 import { type RunningService, startService } from '@quittance/shared/start-service';
-import type { SignerConfig } from './config.ts';
+import { hotKeySetting, type SignerConfig } from './config.ts';
 import { deriveAddresses } from './operations/derive-addresses.ts';
 import { reconciliationOf } from './operations/read-reconciliation.ts';
 import { refuseSeedMismatch } from './operations/seed-mismatch.ts';
@@ -26,11 +29,12 @@ const SECOND_MS = 1_000;
 
 /**
  * Starts a signer replica, in the order that `startService` gives. It alone has the recovery phrase. It listens nowhere: it is
- * asked over NATS. Throws ConfigError when a node of Solana is on another network than the configured one, or when the
- * database was used with another seed.
+ * asked over NATS. Throws ConfigError when a node of Solana is on another network than the configured one, when the database was
+ * used with another seed, or when a key in a KMS cannot be used.
  */
 export async function startSigner(config: SignerConfig, given: SignerOptions = {}): Promise<SignerService> {
   const phrase = recoveryPhrase(config);
+  const hotKeys = await openHotKeys(config);
   const settings = {
     limits: config.SIGNER_LIMITS,
     reconciledWithinMs: config.RECONCILED_WITHIN_SECONDS * SECOND_MS,
@@ -41,7 +45,9 @@ export async function startSigner(config: SignerConfig, given: SignerOptions = {
     given,
     migrations: new URL('../migrations/', import.meta.url),
     open({ db, bus, clock, logger }) {
-      const connected = config.chains.map((chain) => connectChain(chain, phrase, logger));
+      const connected = config.chains.map((chain) =>
+        connectChain(chain, phrase, hotKeys.get(chain.chain), logger),
+      );
       const chains = new Map<Chain, SignerChain>(connected.map(({ on }) => [on.chain, on]));
       const hotWallets = Object.fromEntries(
         connected.map(({ on }) => [on.chain, on.signer.addresses.hotAddress]),
@@ -87,12 +93,33 @@ function recoveryPhrase(config: SignerConfig): Secret {
   return read('WALLET_KEYSTORE', () => openKeystore(keystore, passphrase));
 }
 
+/** The keys of hot wallets that are in a KMS. Throws ConfigError when one cannot be used, with all that is wrong. */
+async function openHotKeys(config: SignerConfig): Promise<Map<Chain, HotKeyOf<ChainKind>>> {
+  const keys = new Map<Chain, HotKeyOf<ChainKind>>();
+  const problems: string[] = [];
+  const options = { googleEndpoint: config.GOOGLE_KMS_ENDPOINT };
+  for (const { kind, chain } of config.chains) {
+    const name = config[hotKeySetting(chain)];
+    if (name === undefined) continue;
+    try {
+      keys.set(chain, await openHotKey(kind, name, options));
+    } catch (error) {
+      const problem = `${hotKeySetting(chain)}: ${reason(error)}`;
+      if (!(error instanceof KmsRefused)) throw new Error(problem, { cause: error });
+      problems.push(problem);
+    }
+  }
+  if (problems.length > 0) throw new ConfigError('signer', problems);
+  return keys;
+}
+
 function connectChain(
   settings: ChainSettings,
   phrase: Secret,
+  hotKey: HotKeyOf<ChainKind> | undefined,
   logger: Logger,
 ): { on: SignerChain; sender: SolanaSender | undefined } {
-  const signer = openSigner(settings, phrase.reveal());
+  const signer = openSigner<ChainKind>(settings, phrase.reveal(), hotKey);
   const sender =
     settings.kind === 'solana'
       ? connectSender(settings, signer.addresses as WalletAddresses, { logger })
@@ -102,7 +129,7 @@ function connectChain(
     kind: settings.kind,
     chain: settings.chain,
     signer,
-    hotKeyIn: 'phrase',
+    hotKeyIn: hotKey === undefined ? 'phrase' : 'kms',
     assets: configuredAssets(settings),
     checkAddress: (text: string) => checkAddress(settings, text),
     nodes: sender && nodesOf(sender),
