@@ -53,7 +53,7 @@ export async function initEnv({ input, err, cwd }: Surroundings, proxy?: string)
   }
 
   const phrase = phraseFor(values, cwd);
-  const wallet = phrase && walletKeysOf(phrase.text, values.get('BITCOIN_NETWORK'));
+  const wallet = phrase && withoutKms(walletKeysOf(phrase.text, values.get('BITCOIN_NETWORK')), values);
   if (wallet !== undefined) refuseStrangeKeys(values, wallet, phrase?.from ?? '');
   const made = madeFor(values, wallet);
   if (proxy !== undefined) made.set(PROXIES, proxyFor(values, proxy));
@@ -70,6 +70,14 @@ export async function initEnv({ input, err, cwd }: Surroundings, proxy?: string)
   err(filled.length === 0 ? 'Nothing was empty that could be filled.\n' : `Filled: ${filled.join(', ')}.\n`);
   if (values.get(PROXIES) === '' && proxy === undefined) err(PROXY_QUESTION);
   return { text: `${text}\n`, json: { filled, env: `${text}\n` } };
+}
+
+/** Without the hot wallets whose keys are in a KMS: their addresses are not of the phrase. */
+function withoutKms(wallet: WalletKeys, values: ReadonlyMap<string, string>): WalletKeys {
+  const hotAddresses = [...wallet.hotAddresses].filter(
+    ([name]) => !values.get(name.replace('_HOT_ADDRESS', '_HOT_KEY')),
+  );
+  return { ...wallet, hotAddresses: new Map(hotAddresses) };
 }
 
 /** What was said on the command line is not dropped in silence. */

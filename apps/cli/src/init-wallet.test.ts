@@ -75,3 +75,13 @@ test('the same key written in another way is the same, and what is none is named
     err: 'ETHEREUM_XPUB: this is not an extended public key\n',
   });
 });
+
+test('the hot wallet of a key in a KMS is neither refused nor filled in: it is not of the words', async () => {
+  const key = 'ETHEREUM_HOT_KEY=aws-kms:arn:aws:kms:eu-central-1:111122223333:key/1\n';
+  const other = `ETHEREUM_HOT_ADDRESS=${HOT.ETHEREUM(OTHER_WORDS)}\n`;
+  const kept = await filled(`WALLET_SEED=${WORDS}\n${key}${other}BASE_HOT_ADDRESS=\n`);
+  expect(kept).toMatchObject({ code: 0, out: expect.stringContaining(other) });
+  expect(kept.out).toContain(`BASE_HOT_ADDRESS=${HOT.BASE(WORDS)}\n`);
+  const { out } = await filled(`WALLET_SEED=${WORDS}\n${key}ETHEREUM_HOT_ADDRESS=\n`);
+  expect(out).toContain('\nETHEREUM_HOT_ADDRESS=\n');
+});

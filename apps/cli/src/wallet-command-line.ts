@@ -1,4 +1,6 @@
+import type { Chain } from '@quittance/shared/assets';
 import type { Command } from 'commander';
+import { chainNamed } from './chain-named.ts';
 import { type Line, leaf } from './command-options.ts';
 import {
   type WalletInitOptions,
@@ -8,12 +10,13 @@ import {
   walletShowXpub,
 } from './wallet-commands.ts';
 import { USUAL_KEYSTORE, USUAL_PASSPHRASE_FILE } from './wallet-keys.ts';
+import { walletHotAddress } from './wallet-kms.ts';
 
 /** Commands that ask neither a database nor a node: they can run on a machine without a network. */
 export function addWalletCommands(program: Command, { around, prints }: Line): void {
   const wallet = program
     .command('wallet')
-    .description('The keystore, which holds the recovery phrase encrypted. These commands use no network.');
+    .description('The keystore, which holds the recovery phrase encrypted. Only hot-address uses a network.');
   withFiles(
     leaf(wallet, 'init', 'encrypt a new recovery phrase, or one that you have, to a keystore'),
     'the file with the passphrase; without such a file a random one is written to it',
@@ -37,6 +40,14 @@ export function addWalletCommands(program: Command, { around, prints }: Line): v
       '\nThe keys of Bitcoin are of the network that BITCOIN_NETWORK names (default mainnet).\n',
     )
     .action(prints((options: WalletOptions) => walletShowXpub(around, options)));
+  leaf(wallet, 'hot-address', 'print the address of a hot wallet whose key is in a KMS, for payouts')
+    .argument('<chain>', 'bitcoin, ethereum, solana, base or polygon', chainNamed)
+    .argument('<key>', 'as the signer is given it in <CHAIN>_HOT_KEY')
+    .addHelpText(
+      'after',
+      '\nAsks the KMS for the public key, with the credentials that its own programs find.\n',
+    )
+    .action(prints((chain: Chain, key: string) => walletHotAddress(around, chain, key)));
   withFiles(
     leaf(
       wallet,

@@ -39,7 +39,7 @@ const hotKey = z
   .meta({
     format: 'name of a key',
     description:
-      'The key of the hot wallet, [in a KMS](guides/keys-in-a-kms.md): `aws-kms:` and the ARN of a key, or `google-kms:` and the version of a key. Without it the key is derived from the recovery phrase.',
+      'The key of the hot wallet, [in a KMS](keys-in-a-kms.md): `aws-kms:` and the ARN of a key, or `google-kms:` and the version of a key. Without it the key is derived from the recovery phrase.',
   });
 
 const settings = z.object({
