@@ -59,7 +59,8 @@ describe.each(['aws', 'google'] as const)('%s', (provider) => {
     ...(provider === 'google' ? [['wrong checksum', /checksum/] as [Behaviour, RegExp]] : []),
   ];
   describe.each(Object.entries(kinds))('of %s', (kind, curve) => {
-    it.each(failures)(
+    // What hangs takes its time, and is the same for both.
+    it.each(failures.filter(([how]) => how !== 'hangs' || kind === 'evm'))(
       'that %s gives no signature, and the next one when it is right again',
       async (how, why) => {
         const key = await open(kind as keyof typeof kinds, names[curve]);

@@ -59,3 +59,16 @@ it.each([
 it('a chain is required', () => {
   expect(() => load({ ETHEREUM_RPC_URL: '' })).toThrow(/BITCOIN_RPC_URL or .*: is required/);
 });
+
+it('names the key of a hot wallet in a KMS, and says what to write when it is none', () => {
+  const arn = 'arn:aws:kms:eu-central-1:111122223333:key/1';
+  expect(load({ ETHEREUM_HOT_KEY: `aws-kms:${arn}` }).ETHEREUM_HOT_KEY).toEqual({
+    kms: 'aws',
+    arn,
+    region: 'eu-central-1',
+  });
+  expect(load({}).ETHEREUM_HOT_KEY).toBeUndefined();
+  expect(() => load({ SOLANA_HOT_KEY: 'alias/quittance' })).toThrow(
+    /SOLANA_HOT_KEY: must be aws-kms: and the ARN of a key .* or google-kms: and the version of a key/,
+  );
+});

@@ -277,18 +277,22 @@ export async function reverseDepositUtxos(trx: Trx, depositIds: readonly string[
 
 const outputs = bulk({ outpoint: 'text', amount: 'numeric' }, 3);
 
-const insertHot = statement(
+const insertHot = query<{ outpoint: string }>(
   'utxos_insert_hot',
   `insert into utxos (outpoint, chain, address, branch, derivation_index, amount, state)
-   select outpoint, $1, $2, 'hot', 0, amount, 'available' from ${outputs.from('found')} on conflict do nothing`,
+   select outpoint, $1, $2, 'hot', 0, amount, 'available' from ${outputs.from('found')} on conflict do nothing
+   returning outpoint`,
 );
 
-/** Stores money that an operator sent to the hot address. Known UTXOs stay as they are. */
+/**
+ * Stores money that an operator sent to the hot address. Known UTXOs stay as they are: change returns there too when the key is in a KMS.
+ * @returns how many are new
+ */
 export async function insertHotUtxos(
   trx: Trx,
   chain: Chain,
   address: string,
   found: readonly { outpoint: string; amount: Units }[],
-): Promise<void> {
-  await trx.rows(insertHot, [chain, address, ...outputs.values(found)]);
+): Promise<number> {
+  return (await trx.rows(insertHot, [chain, address, ...outputs.values(found)])).length;
 }

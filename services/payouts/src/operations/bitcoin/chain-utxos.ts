@@ -59,14 +59,14 @@ export async function watchHotAddress(ports: BitcoinPorts, lease: Lease): Promis
   if (cursor !== undefined && cursor >= deep) return;
   await renewLease(ports.db, lease);
   const { found, upTo } = await findHotUtxos(ports, cursor, deep);
-  await db.transaction(async (trx) => {
+  const received = await db.transaction(async (trx) => {
     await assertLease(trx, lease);
-    await insertHotUtxos(trx, chain, sender.hotAddress, found);
     await moveHotAddressCursor(trx, chain, upTo);
+    return await insertHotUtxos(trx, chain, sender.hotAddress, found);
   });
-  if (found.length === 0) return;
+  if (received === 0) return;
   failpoint('bitcoin.hot_utxos_stored');
-  ports.logger.info({ chain, outputs: found.length }, 'the hot address received money');
+  ports.logger.info({ chain, outputs: received }, 'the hot address received money');
 }
 
 async function findHotUtxos({ sender }: BitcoinPorts, cursor: number | undefined, deep: number) {
