@@ -17,6 +17,8 @@ import { configSchema as webhooks } from '../services/webhooks/src/config.ts';
 import { eventDescriptions } from '../services/webhooks/src/domain/event-types.ts';
 import { clientTypes } from './client-types.ts';
 import { documentText } from './openapi/document.ts';
+import { signerPackagesText } from './signer-packages.ts';
+import { root } from './tracked-files.ts';
 
 /**
  * node tools/generate-docs.ts
@@ -38,6 +40,7 @@ export const generatedFiles = [
 export const wholeFiles: Readonly<Record<string, () => string | Promise<string>>> = {
   'services/gateway/openapi.json': documentText,
   'packages/client/src/api-types.ts': () => clientTypes(documentText()),
+  'docs/security/signer-packages.md': () => signerPackagesText(root),
 };
 
 const all = { gateway, invoices, payouts, ledger, webhooks, signer, auditor };
