@@ -15,3 +15,7 @@ test('the signer loads no HTTP server and no composer of SQL', () => {
   expect(loaded.length).toBeGreaterThan(20);
   expect(loaded.filter((folder) => /\/(?:express|knex|body-parser|router|send)$/.test(folder))).toEqual([]);
 });
+
+test('the signer loads no client of a KMS unless a setting names one', () => {
+  expect(loaded.filter((folder) => /aws-sdk|smithy|google|gaxios/.test(folder))).toEqual([]);
+});

@@ -108,6 +108,9 @@ The process with the recovery phrase loads these ${count} packages beside our ow
 reads templates or other languages. \`npm run sbom\` lists all packages of all services, also those that are installed and not loaded.
 Written by \`tools/generate-docs.ts\` from what the service loads when it starts.
 
+With a hot wallet [in a KMS](../keys-in-a-kms.md) it also loads \`@aws-sdk/client-kms\` or \`google-auth-library\` (Apache-2.0, 40 packages with all that both
+bring), for requests and credentials. Without one it loads neither.
+
 | package | licence | needed for | brings with it |
 |---|---|---|---|
 ${rows.join('\n')}
