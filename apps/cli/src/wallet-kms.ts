@@ -24,6 +24,10 @@ export async function walletHotAddress(
     const setting = `${chain.toUpperCase()}_HOT_ADDRESS`;
     return { text: say`${setting}=${address}\n`, json: { [setting]: address } };
   } catch (error) {
+    if ((error as { code?: unknown }).code === 'ERR_MODULE_NOT_FOUND')
+      throw new CommandError(
+        'The client of this KMS is not installed beside this command. Use the image quittance/cli, or read the address in the log of the signer.',
+      );
     throw new CommandError(`No hot wallet: ${reason(error)}.`);
   }
 }
