@@ -14,7 +14,7 @@ afterEach(() => rmSync(dir, { recursive: true }));
 
 /** Runs the script on a file, with a `docker` that answers to `pull` as the real one does. */
 function pin(text: string, docker = `echo "18: Pulling from library/x"; echo "Digest: ${DIGEST}"`) {
-  const file = join(dir, '.env');
+  const file = join(dir, 'env');
   writeFileSync(file, text, { mode: 0o600 });
   writeFileSync(join(dir, 'docker'), `#!/bin/sh\necho "$@" >> '${dir}/asked'\n${docker}\n`);
   chmodSync(join(dir, 'docker'), 0o755);

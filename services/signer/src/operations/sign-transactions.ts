@@ -101,7 +101,7 @@ async function signInOrder(
 ): Promise<Outcome> {
   await assertSameSeed(trx, on);
   const { clock } = ports;
-  const signsUntil = clock.now().getTime() + SIGNING_MS;
+  const signsUntil = on.hotKeyIn === 'kms' ? clock.now().getTime() + SIGNING_MS : Number.POSITIVE_INFINITY;
   const signed: Signed[] = [];
   const read = asked.filter((one) => one !== undefined);
   const known = await knownSignatures(trx, on.chain, digestsOf(read));
