@@ -55,6 +55,15 @@ describe('a passkey', () => {
       expect(codeOf(await by(anna.cookie, method, path))).toBe('step_up_needed');
   });
 
+  test('stays as it was registered: the gateway cannot give it another key or another person', async () => {
+    const anna = await withPasskey();
+    for (const change of ["public_key = '\\x00'", "person_id = 'per_1'", "credential_id = 'a'"])
+      await expect(db.rows(`update passkeys set ${change} where id = $1`, [anna.passkey])).rejects.toThrow(
+        'permission denied',
+      );
+    await expect(db.rows('update passkey_challenges set created_at = now()')).rejects.toThrow('permission');
+  });
+
   test('goes with the password when the operator resets the person, and with a person of no account', async () => {
     const [anna, ben] = [await withPasskey(), await withPasskey()];
     const ops = { actor: 'ops', email: anna.email };

@@ -19,8 +19,8 @@ export type Deviation = {
   userHandle?: string | null;
   /** Signs with a key that is not the passkey's. */
   otherKey?: boolean;
-  /** The format of the attestation, with its statement. */
-  attestation?: { format: string; statement: CborMap };
+  /** The format of the attestation, with its statement; or one that the passkey itself signs. */
+  attestation?: { format: string; statement: CborMap } | 'self';
 };
 
 type CreationOptions = { challenge: string; rp: { id?: string }; user: { id: string } };
@@ -103,6 +103,7 @@ export function softwareAuthenticator(
 ) {
   const id = randomBytes(16);
   const { cose, signed } = newKey(algorithm);
+  const alg = cose.get(3) ?? 0;
   const other = newKey(algorithm);
   let count = 0;
   let handle: string | null = null;
@@ -148,7 +149,18 @@ export function softwareAuthenticator(
       const length = Buffer.of(id.length >> 8, id.length & 0xff);
       const credential = Buffer.concat([Buffer.alloc(16), length, id, cbor(cose)]);
       const data = authenticatorData(options.rp.id ?? '', given, credential);
-      const { format, statement } = given.attestation ?? { format: 'none', statement: new Map() };
+      const { attestation: asked = { format: 'none', statement: new Map() } } = given;
+      const ownSignature = () => signed(Buffer.concat([data, hash('sha256', client, 'buffer')]));
+      const { format, statement } =
+        asked === 'self'
+          ? {
+              format: 'packed',
+              statement: new Map<CborKey, CborValue>([
+                ['alg', alg],
+                ['sig', ownSignature()],
+              ]),
+            }
+          : asked;
       const attestation = new Map<CborKey, CborValue>([
         ['fmt', format],
         ['attStmt', statement],
