@@ -27,8 +27,8 @@ import { beginSession, type NewSession, renewSession, type Visit } from './sessi
 
 type ProofPorts = Pick<Ports, 'db' | 'clock' | 'limits' | 'refusals' | 'ownOrigin'>;
 
-const atSignIn = { purpose: 'sign_in', person: null } as const;
-const atStepUp = ({ person }: PersonSession) => ({ purpose: 'step_up', person }) as const;
+const forSignIn = { purpose: 'sign_in', person: null } as const;
+const forStepUp = ({ person }: PersonSession) => ({ purpose: 'step_up', person }) as const;
 
 /** What a browser needs to sign somebody in. It is the same for everybody, so it says nothing of who exists. */
 export async function passkeySignInOptions({
@@ -36,7 +36,7 @@ export async function passkeySignInOptions({
   ownOrigin,
 }: Pick<Ports, 'db' | 'ownOrigin'>): Promise<RequestOptions> {
   const options = await signingOptions(ownOrigin, []);
-  await insertChallenge(db, digestOf(options.challenge), atSignIn);
+  await insertChallenge(db, digestOf(options.challenge), forSignIn);
   return options;
 }
 
@@ -48,7 +48,7 @@ export async function passkeyStepUpOptions(
   const known = await passkeysOf(db, session.person);
   if (known.length === 0) return refuse('has_none');
   const options = await signingOptions(ownOrigin, known);
-  await insertChallenge(db, digestOf(options.challenge), atStepUp(session));
+  await insertChallenge(db, digestOf(options.challenge), forStepUp(session));
   return ok(options);
 }
 
@@ -63,7 +63,7 @@ export const signInByPasskey = (
   { credential, ...which }: Which & { credential: SignedCredential },
   visit: Visit,
 ): Promise<Result<NewSession, PasskeyRefusal | { kind: 'no_such_account' }>> =>
-  byPasskey(ports, { credential, of: atSignIn }, visit, (trx, passkey, now) => {
+  byPasskey(ports, { credential, of: forSignIn }, visit, (trx, passkey, now) => {
     const { person: id, email, personName: name } = passkey;
     return beginSession(trx, { id, email, name }, { ...which, by: passkey.id }, { ...visit, now });
   });
@@ -77,7 +77,7 @@ export const stepUpByPasskey = (
 ): Promise<Result<NewSession, PasskeyRefusal>> =>
   byPasskey<NewSession, never>(
     ports,
-    { credential, of: atStepUp(session) },
+    { credential, of: forStepUp(session) },
     visit,
     async (trx, passkey, now) => {
       const renewed = await renewSession(trx, session, { ...visit, now, by: passkey.id });
