@@ -17,27 +17,26 @@ import { configSchema as webhooks } from '../services/webhooks/src/config.ts';
 import { eventDescriptions } from '../services/webhooks/src/domain/event-types.ts';
 import { clientTypes } from './client-types.ts';
 import { documentText } from './openapi/document.ts';
+import { signerPackagesText } from './signer-packages.ts';
+import { root } from './tracked-files.ts';
 
 /**
  * node tools/generate-docs.ts
  *
  * Writes the tables of settings into docs/configure.md, the reference of commands into docs/command-line.md, the codes of
  * errors and the scopes of tokens into docs/api.md and the event types into docs/webhooks.md, between `<!-- generated: NAME -->` and
- * `<!-- end of generated -->`. The settings come from each service's config.ts, the
- * commands from what commander knows of them. Writes the whole of services/gateway/openapi.json, see openapi/document.ts, and
- * of the types of the client, see client-types.ts. tools/generated-docs.test.ts fails when a file differs.
+ * `<!-- end of generated -->`. The settings come from each service's config.ts, the commands from what commander knows of
+ * them. Writes the whole of `wholeFiles` too. tools/generated-docs.test.ts fails when a file differs.
  */
-export const generatedFiles = [
-  'docs/configure.md',
-  'docs/command-line.md',
-  'docs/api.md',
-  'docs/webhooks.md',
-];
+export const generatedFiles = ['configure', 'command-line', 'api', 'webhooks'].map(
+  (name) => `docs/${name}.md`,
+);
 
 /** Files that are generated as a whole. */
 export const wholeFiles: Readonly<Record<string, () => string | Promise<string>>> = {
   'services/gateway/openapi.json': documentText,
   'packages/client/src/api-types.ts': () => clientTypes(documentText()),
+  'docs/security/signer-packages.md': () => signerPackagesText(root),
 };
 
 const all = { gateway, invoices, payouts, ledger, webhooks, signer, auditor };

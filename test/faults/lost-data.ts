@@ -30,7 +30,9 @@ type LostData = {
 const untilSigned = ({ db }: Pick<Quittance, 'db'>): Promise<void> =>
   eventually(
     async () => {
-      const open = await db.rows("select 1 from payouts.payouts where status in ('signed', 'broadcast') limit 1");
+      const open = await db.rows(
+        "select 1 from payouts.payouts where status in ('signed', 'broadcast') limit 1",
+      );
       if (open.length === 0) throw new Error('no payout is signed');
     },
     ARRIVE_WITHIN_MS,

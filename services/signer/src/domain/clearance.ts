@@ -57,7 +57,7 @@ export function unreconciled(
 
 export type Cleared = { payment: OrderedPayment; account: string };
 
-/** Who has cleared how much of an asset: `sumsOf` answers what was cleared before this order. */
+/** Who has cleared how much of an asset. */
 export type SumsOf = (asset: AssetSymbol, account: string) => Sums;
 
 /** Who has not answered, of those without whom nothing is cleared. */
@@ -69,11 +69,13 @@ export function unanswered(evidence: Evidence): 'ledger' | 'auditor' | undefined
 /**
  * Clears payouts that were never signed, in their order: each counts against the limits of the next one. Answers those that
  * are cleared, and why each other one is not.
+ * @param before what was cleared and is not in `sumsOf`
  */
 export function clear(
   payments: readonly OrderedPayment[],
   evidence: Evidence,
   sumsOf: SumsOf,
+  before: readonly Cleared[] = [],
 ): { cleared: Cleared[]; refused: Map<string, ReasonName> } {
   const cleared: Cleared[] = [];
   const refused = new Map<string, ReasonName>();
@@ -85,7 +87,7 @@ export function clear(
       continue;
     }
     const { account } = hold;
-    const sums = withThose(sumsOf(payment.asset, account), cleared, payment.asset, account);
+    const sums = withThose(sumsOf(payment.asset, account), [...before, ...cleared], payment.asset, account);
     const limit = exceededLimit(evidence.limits[payment.asset] ?? {}, payment.amount, sums);
     if (limit === undefined) cleared.push({ payment, account });
     else refused.set(payment.payout, limit);
@@ -105,7 +107,7 @@ function problemOf(
   );
 }
 
-/** The sums with what this order has cleared already. */
+/** The sums with what was cleared since they were read. */
 function withThose(sums: Sums, cleared: readonly Cleared[], asset: AssetSymbol, account: string): Sums {
   let { ofAccount24h, ofHour, of24h }: { [S in keyof Sums]: bigint } = { ...noSums, ...sums };
   for (const { payment, account: other } of cleared) {

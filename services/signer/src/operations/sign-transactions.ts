@@ -10,18 +10,11 @@ import { exceedsFees } from '../domain/limits.ts';
 import { needsOperator, refusalOf, type SigningRefusal } from '../domain/refusal.ts';
 import type { Ports, SignerChain } from '../ports.ts';
 import { type AskedOrder, readAsked } from '../read-order.ts';
-import { DAY_MS, insertClearedPayouts } from '../store/cleared-payouts.ts';
-import {
-  costsSince,
-  insertSignature,
-  knownHashes,
-  lockSignatures,
-  spentInputs,
-} from '../store/signatures.ts';
-import { insertWalletOnce } from '../store/wallets.ts';
+import { knownHashes, lockSignatures } from '../store/signatures.ts';
 import { clearOrder } from './clear-order.ts';
 import { type Collected, collectEvidence } from './collect-evidence.ts';
 import { assertSameSeed } from './seed-mismatch.ts';
+import { addSigned, readHistory, type SigningHistory, storeAdded } from './signing-history.ts';
 
 /**
  * Less than payouts waits for an answer, by more than clocks may differ. Afterwards it asks again, and may plan something else when it is
@@ -94,7 +87,14 @@ async function signInOrder(
 ): Promise<Outcome> {
   await assertSameSeed(trx, on);
   const signed: Signed[] = [];
-  const known = await knownHashes(trx, on.chain, digestsOf(asked.filter((one) => one !== undefined)));
+  const read = asked.filter((one) => one !== undefined);
+  const known = await knownHashes(trx, on.chain, digestsOf(read));
+  const fresh = onlyKnown || isLate ? [] : read.filter(({ digest }) => !known.has(digest));
+  const history = await readHistory(trx, on, fresh, collected);
+  const end = async (refused: Outcome['refused']): Promise<Outcome> => {
+    await storeAdded(trx, on, history, collected.now);
+    return { signed, refused };
+  };
   for (const order of asked) {
     const hash = order && known.get(order.digest);
     const done =
@@ -104,13 +104,13 @@ async function signInOrder(
           ? ok(await signAgain(on, order, hash))
           : onlyKnown || isLate
             ? refuse(refusalOf(onlyKnown ? 'unknown' : 'late'))
-            : await signFirst(ports, trx, on, order, collected);
-    if (!done.ok) return { signed, refused: { order, refusal: done.refusal } };
+            : await signFirst(ports, on, order, collected, history);
+    if (!done.ok) return end({ order, refusal: done.refusal });
     invariant(order !== undefined, 'what is signed was read');
     known.set(order.digest, done.value.txHash);
     signed.push({ asked: order, signature: done.value, isNew: hash === undefined });
   }
-  return { signed, refused: null };
+  return end(null);
 }
 
 async function signAgain(on: SignerChain, { order }: AskedOrder, txHash: string): Promise<Signature> {
@@ -119,50 +119,37 @@ async function signAgain(on: SignerChain, { order }: AskedOrder, txHash: string)
   return signature;
 }
 
-/** Signs an order that was never signed before, when nothing speaks against it. */
+/** Signs an order that was never signed before, when nothing speaks against it. Adds it to the history. */
 async function signFirst(
-  ports: Ports,
-  trx: Trx,
+  ports: Pick<Ports, 'logger'>,
   on: SignerChain,
   asked: AskedOrder,
   collected: Collected,
+  history: SigningHistory,
 ): Promise<Result<Signature, SigningRefusal>> {
   const { order, terms, digest, payouts, inputs, nonce, validToHeight } = asked;
-  const { chain } = on;
-  const at = collected.now;
   const foreign = foreignParts(on.kind, on.signer, order);
   if (foreign.length > 0) return refuse(refusalOf('foreign', foreign));
-  if (isFeeTooHigh(chain, order)) return refuse(refusalOf('fee'));
-  const spent = inputs.length === 0 ? [] : await spentInputs(trx, inputs.map(outpointOf));
-  const contradicted = contradictedInputs(inputs, spent);
-  if (contradicted.length > 0) return refuse(refusalOf('inputs'));
-  const clearance = await clearOrder(trx, on, asked, collected);
+  if (isFeeTooHigh(on.chain, order)) return refuse(refusalOf('fee'));
+  if (contradictedInputs(inputs, history.spent).length > 0) return refuse(refusalOf('inputs'));
+  const clearance = clearOrder(on, asked, collected, history);
   if (!clearance.ok) return clearance;
 
   const signature = await signed(ports, on, order);
   if (signature === undefined) return refuse(refusalOf('malformed'));
   const { txHash, maxCost } = signature;
-  const limits = collected.limits[nativeAsset[chain]] ?? {};
-  // Only where there is a limit: the sum of a day is read for each order.
-  if (limits.fees_per_24h !== undefined) {
-    const before = await costsSince(trx, chain, new Date(at.getTime() - DAY_MS));
-    if (exceedsFees(limits, maxCost, before)) return refuse(refusalOf('fees_per_24h'));
-  }
+  const limits = collected.limits[nativeAsset[on.chain]] ?? {};
+  if (exceedsFees(limits, maxCost, history.costs)) return refuse(refusalOf('fees_per_24h'));
 
   const { solana } = collected;
   const validity =
     solana === undefined || validToHeight === undefined
       ? undefined
       : { ...solana, validToHeight: validUntil(validToHeight, solana.validToHeight) };
-  await insertWalletOnce(trx, chain, on.signer.addresses.hotAddress);
-  await insertClearedPayouts(trx, clearance.value, at);
-  await insertSignature(trx, {
-    ...{ chain, digest, terms, txHash, maxCost, nonce, validity, payouts, inputs, at },
-  });
+  const one = { digest, terms, txHash, maxCost, nonce, validity, payouts, inputs };
+  addSigned(history, on, asked, clearance.value, one);
   return ok(signature);
 }
-
-const outpointOf = ({ outpoint }: { outpoint: string }) => outpoint;
 
 /** Undefined when the order is none that its chain's code signs. */
 async function signed(

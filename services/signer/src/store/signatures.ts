@@ -30,7 +30,6 @@ export async function knownHashes(
 export type Validity = { validToHeight: number; finalSlot: number };
 
 export type NewSignature = {
-  chain: Chain;
   digest: string;
   /** The order as JSON. */
   terms: unknown;
@@ -40,43 +39,52 @@ export type NewSignature = {
   validity: Validity | undefined;
   payouts: readonly string[];
   inputs: readonly Input[];
-  at: Date;
 };
 
-const insertOne = query<{ id: string }>(
+const columns = bulk({
+  digest: 'text',
+  terms: 'jsonb',
+  txHash: 'text',
+  maxCost: 'numeric',
+  wallet: 'text',
+  nonce: 'bigint',
+  validToHeight: 'bigint',
+  finalSlot: 'bigint',
+});
+const insertAll = query<{ digest: string; id: string }>(
   'signatures_insert',
-  `insert into signatures (chain, digest, terms, tx_hash, max_cost, wallet, nonce, valid_to_height, final_slot, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning id`,
+  `insert into signatures (chain, created_at, ${columns.columns})
+   select $9, $10, ${columns.columns} from ${columns.from('given')} returning digest, id`,
 );
 
-const insertPayouts = statement(
-  'signed_payouts_insert',
-  `insert into signed_payouts (payout_id, signature) select payout_id, $2 from unnest($1::text[]) as given (payout_id)`,
-);
+const signedPayouts = bulk({ payoutId: 'text', signature: 'bigint' });
+const insertPayouts = statement('signed_payouts_insert', signedPayouts.insertInto('signed_payouts'));
 
-const outpoints = bulk({ outpoint: 'text', amount: 'numeric' });
-const insertOutpoints = statement(
-  'spent_outpoints_insert',
-  `insert into spent_outpoints (outpoint, amount, signature) select outpoint, amount, $3 from ${outpoints.from('given')}`,
-);
+const outpoints = bulk({ outpoint: 'text', amount: 'numeric', signature: 'bigint' });
+const insertOutpoints = statement('spent_outpoints_insert', outpoints.insertInto('spent_outpoints'));
 
-/** Stores what is signed. Its payouts are cleared. */
-export async function insertSignature(trx: Trx, one: NewSignature): Promise<void> {
-  const { nonce, validity } = one;
-  const { id } = await trx.one(insertOne, [
-    one.chain,
-    one.digest,
-    JSON.stringify(one.terms),
-    one.txHash,
-    one.maxCost,
-    nonce?.wallet ?? null,
-    nonce?.nonce ?? null,
-    validity?.validToHeight ?? null,
-    validity?.finalSlot ?? null,
-    one.at,
-  ]);
-  if (one.payouts.length > 0) await trx.rows(insertPayouts, [one.payouts, id]);
-  if (one.inputs.length > 0) await trx.rows(insertOutpoints, [...outpoints.values(one.inputs), id]);
+/** Stores what is signed on a chain. The payouts are cleared. */
+export async function insertSignatures(
+  trx: Trx,
+  chain: Chain,
+  all: readonly NewSignature[],
+  at: Date,
+): Promise<void> {
+  const rows = all.map(({ digest, terms, txHash, maxCost, nonce, validity }) => ({
+    ...{ digest, txHash, maxCost, terms: JSON.stringify(terms) },
+    wallet: nonce?.wallet ?? null,
+    nonce: nonce?.nonce ?? null,
+    validToHeight: validity?.validToHeight ?? null,
+    finalSlot: validity?.finalSlot ?? null,
+  }));
+  const stored = await trx.rows(insertAll, [...columns.values(rows), chain, at]);
+  const ids = new Map(stored.map(({ digest, id }) => [digest, id]));
+  const ofEach = <T>(parts: (one: NewSignature, signature: string) => T[]): T[] =>
+    all.flatMap((one) => parts(one, ids.get(one.digest) as string));
+  const payouts = ofEach((one, signature) => one.payouts.map((payoutId) => ({ payoutId, signature })));
+  const spent = ofEach((one, signature) => one.inputs.map((input) => ({ ...input, signature })));
+  if (payouts.length > 0) await trx.rows(insertPayouts, signedPayouts.values(payouts));
+  if (spent.length > 0) await trx.rows(insertOutpoints, outpoints.values(spent));
 }
 
 /** A transaction that was signed for a payout. */
