@@ -29,6 +29,8 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     audit_log: 'i',
     invitations: 'iu',
     memberships: 'iud',
+    passkey_challenges: 'id',
+    passkeys: 'iud',
     people: 'iud',
     recovery_codes: 'id',
     sessions: 'iud',

@@ -1,5 +1,7 @@
 import type { Example, Operation } from '@quittance/shared/reference';
 import { examples as ofGateway } from '../../services/gateway/src/reference/examples.ts';
+import { examples as ofPasskeys } from '../../services/gateway/src/reference/passkey-examples.ts';
+import { operations as passkeys } from '../../services/gateway/src/reference/passkeys.ts';
 import { operations as people } from '../../services/gateway/src/reference/people.ts';
 import { examples as ofPeople } from '../../services/gateway/src/reference/people-examples.ts';
 import { operations as signIn } from '../../services/gateway/src/reference/sign-in.ts';
@@ -33,6 +35,7 @@ export const operations: readonly Operation[] = [
   ...events,
   ...tokens,
   ...signIn,
+  ...passkeys,
   ...people,
 ];
 
@@ -44,4 +47,5 @@ export const examples: Readonly<Record<string, Example>> = {
   ...ofWebhooks,
   ...ofGateway,
   ...ofPeople,
+  ...ofPasskeys,
 };

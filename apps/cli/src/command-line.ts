@@ -175,7 +175,11 @@ function addPeople(program: Command, { around, prints }: Line): void {
     .requiredOption(...account)
     .requiredOption(...email)
     .action(prints((options: Parameters<typeof peopleRemove>[1]) => peopleRemove(around, options)));
-  leaf(people, 'reset', 'take a lost password away, end all sessions, and show a token for a new password')
+  leaf(
+    people,
+    'reset',
+    'take password, second factor and passkeys away, end all sessions, and show a token for a new password',
+  )
     .requiredOption(...email)
     .action(prints((options: { email: string }) => peopleReset(around, options)));
 }

@@ -760,6 +760,41 @@ export interface components {
             /** @description How many items there are, exact up to 10,000. */
             total: number;
         };
+        /** @description A passkey of the person. */
+        Passkey: {
+            /** @description The id of the passkey. */
+            id: string;
+            /** @description The name that the person has given it. */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it was registered.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it last signed in or stepped up, or null.
+             */
+            last_used_at: string | null;
+        };
+        /** @description For `PublicKeyCredential.parseCreationOptionsFromJSON()` of the browser. */
+        PasskeyCreationOptions: {
+            /** @description What is signed, once, within five minutes. */
+            challenge: string;
+        } & {
+            [key: string]: unknown;
+        };
+        PasskeyList: {
+            /** @description All of them. */
+            data: components["schemas"]["Passkey"][];
+        };
+        /** @description For `PublicKeyCredential.parseRequestOptionsFromJSON()` of the browser. */
+        PasskeyRequestOptions: {
+            /** @description What is signed, once, within five minutes. */
+            challenge: string;
+        } & {
+            [key: string]: unknown;
+        };
         /** @description A transaction that pays an invoice. */
         Payment: {
             /** @description The hash of its transaction; null where it has none. */
@@ -1601,6 +1636,8 @@ export interface components {
                 /** @description How many recovery codes are left. */
                 recovery_codes: number;
             };
+            /** @description How many passkeys the person has: each signs in without the password. */
+            passkeys: number;
             /**
              * Format: date-time
              * @description Until when operations are allowed that need the password again.
@@ -4410,6 +4447,316 @@ export interface operations {
                         /** @description What was done, for people. */
                         message: string;
                         data: components["schemas"]["NewRecoveryCodes"];
+                    };
+                };
+            };
+        };
+    };
+    beginPasskeySignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The options. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["PasskeyRequestOptions"];
+                    };
+                };
+            };
+        };
+    };
+    signInWithPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What `navigator.credentials.get()` returns, as its `toJSON()`. Other fields are ignored. */
+                    credential: {
+                        /** @description The id that the device gave the passkey, in base64url, as all bytes here. */
+                        id: string;
+                        /** @description The same. */
+                        rawId: string;
+                        /**
+                         * @description The type of the credential.
+                         * @constant
+                         */
+                        type: "public-key";
+                        /** @description What the device returns. */
+                        response: {
+                            /** @description What the browser says: challenge and origin. */
+                            clientDataJSON: string;
+                            /** @description What the device says: host name, counter. */
+                            authenticatorData: string;
+                            /** @description The signature of both. */
+                            signature: string;
+                            /** @description What the device has as the id of the person. */
+                            userHandle?: string | null;
+                        };
+                    };
+                    /** @description The account to act for. Default: the one that the person was in first. */
+                    account_id?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The person has signed in. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["SignedIn"];
+                    };
+                };
+            };
+        };
+    };
+    beginPasskeyStepUp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The options. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["PasskeyRequestOptions"];
+                    };
+                };
+            };
+        };
+    };
+    stepUpWithPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What `navigator.credentials.get()` returns, as its `toJSON()`. Other fields are ignored. */
+                    credential: {
+                        /** @description The id that the device gave the passkey, in base64url, as all bytes here. */
+                        id: string;
+                        /** @description The same. */
+                        rawId: string;
+                        /**
+                         * @description The type of the credential.
+                         * @constant
+                         */
+                        type: "public-key";
+                        /** @description What the device returns. */
+                        response: {
+                            /** @description What the browser says: challenge and origin. */
+                            clientDataJSON: string;
+                            /** @description What the device says: host name, counter. */
+                            authenticatorData: string;
+                            /** @description The signature of both. */
+                            signature: string;
+                            /** @description What the device has as the id of the person. */
+                            userHandle?: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The passkey is accepted. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["SignedIn"];
+                    };
+                };
+            };
+        };
+    };
+    listPasskeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The passkeys. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyList"];
+                };
+            };
+        };
+    };
+    addPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The name of the passkey, in one line. */
+                    name: string;
+                    /** @description What `navigator.credentials.create()` returns, as its `toJSON()`. Other fields are ignored. */
+                    credential: {
+                        /** @description The id that the device gave the passkey, in base64url, as all bytes here. */
+                        id: string;
+                        /** @description The same. */
+                        rawId: string;
+                        /**
+                         * @description The type of the credential.
+                         * @constant
+                         */
+                        type: "public-key";
+                        /** @description What the device returns. */
+                        response: {
+                            /** @description What the browser says: challenge and origin. */
+                            clientDataJSON: string;
+                            /** @description The public key, as the device gives it. */
+                            attestationObject: string;
+                            /** @description How the device is reached. */
+                            transports?: string[] | null;
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The passkey. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["Passkey"];
+                    };
+                };
+            };
+        };
+    };
+    beginPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The options. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["PasskeyCreationOptions"];
+                    };
+                };
+            };
+        };
+    };
+    removePasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the passkey. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is removed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    renamePasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the passkey. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The name of the passkey, in one line. */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The passkey with the new name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["Passkey"];
                     };
                 };
             };

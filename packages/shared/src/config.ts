@@ -111,7 +111,7 @@ export const serviceSettings = {
   PUBLIC_URL: httpUrl
     .transform((url) => url.replace(/\/+$/, ''))
     .describe(
-      'The URL at which merchants and customers reach the gateway. Links and payment pages start with it.',
+      'The URL at which merchants and customers reach the gateway. Links and payment pages start with it, and passkeys are bound to its host name.',
     ),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'])

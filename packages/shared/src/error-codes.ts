@@ -62,7 +62,7 @@ export const errorCodes = {
     meaning:
       'What was given to sign in is wrong. Whether the e-mail address is known, the answer does not say.',
     remedy:
-      'Check the e-mail address and the password. If the password is lost, ask the operator to reset it.',
+      'Check the e-mail address and the password, or take another passkey. If the password is lost, ask the operator to reset it.',
   },
   second_factor_needed: {
     status: 401,
@@ -74,7 +74,8 @@ export const errorCodes = {
     status: 403,
     meaning:
       'The operation needs that the person has shown within ten minutes who it is, and the session has not. Nothing was done.',
-    remedy: 'Send POST /api/session/step-up with the password and the code, and the request again.',
+    remedy:
+      'Send POST /api/session/step-up with the password and the code, or sign with a passkey, and send the request again.',
   },
   missing_role: {
     status: 403,

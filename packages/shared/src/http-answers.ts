@@ -54,13 +54,17 @@ export const answers = {
     said('beyond_own_token', message, { headers: { 'X-Error-Code': 'beyond_own_token' } }),
   /** Of people who sign in. An unknown address and a wrong password have one answer. */
   signInFailed: said('sign_in_failed', 'The e-mail address or the password is wrong.'),
+  /** The same of a passkey. */
+  passkeyRefused: said('sign_in_failed', 'The passkey is not accepted.', {
+    hint: 'Ask for new options and sign again, each within five minutes; or sign in with the password.',
+  }),
   /** The password is right. `given`: there was a code, and it does not count. */
   secondFactorNeeded: (given: boolean) =>
     said(
       'second_factor_needed',
       given ? 'The code is wrong, or was used before.' : 'The second factor is missing.',
     ),
-  stepUpNeeded: said('step_up_needed', 'The operation needs the password again.', {
+  stepUpNeeded: said('step_up_needed', 'The operation needs the password, or a passkey, again.', {
     headers: { 'X-Error-Code': 'step_up_needed' },
   }),
   missingRole: (role: string) =>

@@ -12,6 +12,7 @@ export type PersonId = Brand<string, 'PersonId'>;
 /** Who acts for an account: a program with an API token, or a person who has signed in. */
 export type ActorId = TokenId | PersonId;
 export type SessionId = Brand<string, 'SessionId'>;
+export type PasskeyId = Brand<string, 'PasskeyId'>;
 /** Of an invitation of a person. */
 export type InvitationId = Brand<string, 'InvitationId'>;
 export type InvoiceId = Brand<string, 'InvoiceId'>;
@@ -93,6 +94,7 @@ export const newAccountId = make<AccountId>('acc');
 export const newTokenId = make<TokenId>('tok');
 export const newPersonId = make<PersonId>('per');
 export const newSessionId = make<SessionId>('ses');
+export const newPasskeyId = make<PasskeyId>('pky');
 export const newInvitationId = make<InvitationId>('ivt');
 export const newInvoiceId = make<InvoiceId>('inv');
 export const newPaymentLinkId = make<PaymentLinkId>('plink');

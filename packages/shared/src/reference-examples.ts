@@ -19,6 +19,7 @@ export const exampleIds = {
   person: `per_${made}`,
   session: `ses_${made}`,
   invitation: `ivt_${made}`,
+  passkey: `pky_${made}`,
   delivery: `dlv_${made}${made}`,
   payout: 52_810_934_471_203,
 } as const;

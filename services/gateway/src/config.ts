@@ -73,7 +73,9 @@ export const configSchema = z.object({
     .describe('How many requests a person who has signed in may send in a minute, with each session.'),
   SIGN_INS_PER_MINUTE: perMinute
     .default(60)
-    .describe('How often a client address may try to sign in, or to accept an invitation, in a minute.'),
+    .describe(
+      'How often a client address may try to sign in, or to accept an invitation, in a minute. A sign-in with a passkey counts twice.',
+    ),
   FAILED_SIGN_INS_PER_MINUTE: perMinute
     .default(10)
     .describe('How often a client address may fail to sign in, in a minute.'),

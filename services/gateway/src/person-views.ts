@@ -2,6 +2,7 @@ import { scopesOfRole } from './domain/roles.ts';
 import { STEP_UP_MS } from './domain/session.ts';
 import type { NewInvitation } from './operations/invitations.ts';
 import type { Invitation } from './store/invitations.ts';
+import type { Passkey } from './store/passkeys.ts';
 import type { Member, Membership } from './store/people.ts';
 import type { SecondFactors } from './store/second-factors.ts';
 import type { PersonSession, Session, SessionLife } from './store/sessions.ts';
@@ -34,6 +35,7 @@ export const personView = (session: PersonSession, { accounts, factors }: OfPers
     role,
   })),
   second_factor: { totp: factors.totpSecret !== null, recovery_codes: factors.recoveryCodes },
+  passkeys: factors.passkeys,
   stepped_up_until: after(session.steppedUpAt, STEP_UP_MS),
   expires_at: expiryOf(session, life),
 });
@@ -47,6 +49,13 @@ export const sessionView = (session: Session, current: Pick<Session, 'id'>, life
   expires_at: expiryOf(session, life),
   address: session.address,
   user_agent: session.userAgent,
+});
+
+export const passkeyView = (passkey: Passkey) => ({
+  id: passkey.id as string,
+  name: passkey.name,
+  created_at: passkey.createdAt.toISOString(),
+  last_used_at: passkey.lastUsedAt?.toISOString() ?? null,
 });
 
 export const memberView = (member: Member) => ({

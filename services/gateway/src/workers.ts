@@ -1,9 +1,11 @@
 import { startWorker, type Worker } from '@quittance/shared/worker';
+import { deleteExpiredChallenges } from './operations/passkeys.ts';
 import { endStreamsOfEnded, meetTokens, writeTokenUses } from './operations/token-upkeep.ts';
 import type { Ports } from './ports.ts';
 
 const USES_EVERY_MS = 5_000;
 const MEET_EVERY_MS = 60_000;
+const CHALLENGES_EVERY_MS = 60_000;
 /** The streams of a revoked or expired token, or of an ended session, end within this time, and that of one statement: a second in all. */
 const STREAMS_EVERY_MS = 500;
 
@@ -12,6 +14,12 @@ export function startWorkers(ports: Ports): Worker[] {
   return [
     startWorker({ name: 'token uses', everyMs: USES_EVERY_MS, logger, step: () => writeTokenUses(ports) }),
     startWorker({ name: 'tokens in use', everyMs: MEET_EVERY_MS, logger, step: () => meetTokens(ports) }),
+    startWorker({
+      name: 'expired challenges',
+      everyMs: CHALLENGES_EVERY_MS,
+      logger,
+      step: () => deleteExpiredChallenges(ports),
+    }),
   ];
 }
 

@@ -10,7 +10,7 @@ import { bytesOf, newToken, type Raw, sendRaw } from './gateway-fixture.ts';
 export const cheapPasswords = passwordHashes({ memoryKib: 8, passes: 1 });
 
 export const PASSWORD = 'horse battery stapler';
-const ORIGIN = 'http://localhost';
+export const ORIGIN = 'http://localhost';
 
 export type SignedIn = { cookie: string; id: string; email: string; account: string; sessionId: string };
 

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { checkAnswer } from '@quittance/testkit/documented-answers';
+import { softwareAuthenticator } from '@quittance/testkit/software-authenticator';
 import { SESSION_COOKIE } from '../../../services/gateway/src/domain/session.ts';
 import { totpCode } from '../../../services/gateway/src/totp.ts';
 import { operations } from '../reference/document.ts';
@@ -92,6 +93,16 @@ export const peopleCases = (stack: OnStack): void => {
     expect((await call('confirmTotp', { code })).json.data.recovery_codes).toHaveLength(10);
     await call('replaceRecoveryCodes');
     await call('removeTotp');
+    const device = softwareAuthenticator(new URL(quittance.url).origin);
+    const made = device.create((await call('beginPasskey')).json.data);
+    const { id: passkey } = (await call('addPasskey', { name: 'My phone', credential: made })).json.data;
+    expect((await call('listPasskeys')).json.data).toMatchObject([{ id: passkey }]);
+    await call('renamePasskey', { name: 'My old phone' }, passkey);
+    const again = device.get((await call('beginPasskeyStepUp')).json.data);
+    cookie = (await call('stepUpWithPasskey', { credential: again })).set ?? '';
+    const signed = device.get((await call('beginPasskeySignIn')).json.data);
+    cookie = (await call('signInWithPasskey', { credential: signed })).set ?? '';
+    await call('removePasskey', undefined, passkey);
     await call('changePassword', {
       current_password: OWNER.password,
       password: 'five words that are longer yet',

@@ -4,13 +4,15 @@ import { managesPeople, type Role } from './roles.ts';
 type PersonOperation = {
   /** Only those who manage the people of the account. */
   managers?: true;
-  /** The person must have given the password, and a second factor, shortly before. */
+  /** The person must have given password and second factor, or a passkey, shortly before. */
   stepUp?: true;
 };
 
 export const personOperations = {
   'GET /api/me': {},
   'POST /api/session/step-up': {},
+  'POST /api/session/step-up/passkey/options': {},
+  'POST /api/session/step-up/passkey': {},
   'GET /api/sessions': {},
   'DELETE /api/sessions': {},
   'DELETE /api/sessions/:id': {},
@@ -19,6 +21,11 @@ export const personOperations = {
   'POST /api/me/totp/confirm': { stepUp: true },
   'DELETE /api/me/totp': { stepUp: true },
   'POST /api/me/recovery-codes': { stepUp: true },
+  'GET /api/me/passkeys': {},
+  'POST /api/me/passkeys/options': { stepUp: true },
+  'POST /api/me/passkeys': { stepUp: true },
+  'PATCH /api/me/passkeys/:id': {},
+  'DELETE /api/me/passkeys/:id': { stepUp: true },
   'GET /api/people': { managers: true },
   'PATCH /api/people/:id': { managers: true, stepUp: true },
   'DELETE /api/people/:id': { managers: true, stepUp: true },

@@ -3,8 +3,7 @@ import { unknownParameters } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers } from '@quittance/shared/http-answers';
 import { invariant } from '@quittance/shared/result';
 import type { Request } from 'express';
-import { rateLimitHeaders } from '../domain/rate-limit.ts';
-import { cookieOf, noCookie } from '../domain/session.ts';
+import { noCookie } from '../domain/session.ts';
 import type { Caller } from '../operations/caller.ts';
 import { acceptInvitation } from '../operations/invitations.ts';
 import {
@@ -17,10 +16,7 @@ import {
   withdrawInvitation,
 } from '../operations/people.ts';
 import type { PersonAsker } from '../operations/person-asker.ts';
-import type { ProofRefusal } from '../operations/prove-person.ts';
-import { factorsOf } from '../operations/second-factors.ts';
 import {
-  accountsOf,
   endOwnSessions,
   listSessions,
   sessionLife,
@@ -28,9 +24,9 @@ import {
   stepUp,
   type Visit,
 } from '../operations/sessions.ts';
-import { invitationView, memberView, newInvitationView, personView, sessionView } from '../person-views.ts';
+import { invitationView, memberView, newInvitationView, sessionView } from '../person-views.ts';
 import type { Ports } from '../ports.ts';
-import type { PersonSession } from '../store/sessions.ts';
+import { type AskedToSignIn, answersOfPasskeySignIn, answersOfPasskeys } from './passkeys.ts';
 import {
   passwordProblem,
   readAcceptance,
@@ -42,6 +38,7 @@ import {
   withoutFields,
 } from './people-forms.ts';
 import { answersOfTotp } from './second-factors.ts';
+import { begunSession, refusedSignIn, shownPerson, withCookie } from './session-answers.ts';
 
 type Asked = {
   caller: Caller | undefined;
@@ -66,14 +63,20 @@ export async function answerOfPeople(req: Request, asked: Asked, ports: Ports): 
   const { caller, client, pattern, path } = asked;
   const visit = { client, userAgent: req.headers['user-agent'] };
   const session = caller?.tokenId === undefined ? caller?.session : undefined;
-  if (pattern === '/api/session') return answerSignIn(input, session, visit, ports);
-  if (pattern === '/api/invitations/accept') return answerAcceptance(input, session, visit, ports);
+  const signIn = toSignIn[pattern];
+  if (signIn !== undefined) return signIn({ input, session, visit }, ports);
   invariant(session !== undefined, 'what only people can do has a session');
-  const id = path.split('/')[3] ?? '';
+  const id = path.split('/')[pattern.split('/').indexOf(':id')] ?? '';
   const answer = ofPeople[`${req.method === 'HEAD' ? 'GET' : req.method} ${pattern}`];
   invariant(answer !== undefined, `${req.method} ${pattern} has an answer`);
   return answer({ session, client, id, input, visit }, ports);
 }
+
+const toSignIn: Readonly<Record<string, (asked: AskedToSignIn, ports: Ports) => Promise<Answer>>> = {
+  '/api/session': answerSignIn,
+  '/api/invitations/accept': answerAcceptance,
+  ...answersOfPasskeySignIn,
+};
 
 const ofPeople: Readonly<Record<string, (asked: AskedByPerson, ports: Ports) => Promise<Answer>>> = {
   'GET /api/me': withoutFields(async ({ session }, ports) => {
@@ -92,6 +95,7 @@ const ofPeople: Readonly<Record<string, (asked: AskedByPerson, ports: Ports) => 
   'DELETE /api/sessions/:id': withoutFields(endSession),
   'PUT /api/me/password': answerPassword,
   ...answersOfTotp,
+  ...answersOfPasskeys,
   'GET /api/people': withoutFields(async ({ session }, ports) => {
     const data = (await listPeople(ports, session.account)).map(memberView);
     return { status: 200, body: { data } };
@@ -125,60 +129,23 @@ const changeRefusals = {
   last_owner: answers.conflict('An account keeps an owner: make somebody else one first.'),
 } as const;
 
-function refusedProof(refusal: ProofRefusal, { clock }: Ports): Answer {
-  switch (refusal.kind) {
-    case 'wrong':
-      return answers.signInFailed;
-    case 'second_factor':
-      return answers.secondFactorNeeded(refusal.given);
-    case 'too_many': {
-      const headers = Object.fromEntries(rateLimitHeaders(refusal.rateLimit, clock.now()));
-      return { ...answers.tooMany, headers };
-    }
-  }
-}
-
-const withCookie = (answer: Answer, cookie: string): Answer => ({
-  ...answer,
-  headers: { ...answer.headers, 'Set-Cookie': cookie },
-});
-
-async function answerSignIn(
-  input: unknown,
-  former: PersonAsker['session'] | undefined,
-  visit: Visit,
-  ports: Ports,
-): Promise<Answer> {
+async function answerSignIn({ input, session: former, visit }: AskedToSignIn, ports: Ports): Promise<Answer> {
   const read = readSignIn(input);
   if (!read.ok) return answers.invalid(read.refusal);
   const { account_id: accountId, ...proof } = read.value;
   const begun = await signIn(ports, { proof, accountId, former }, visit);
-  if (!begun.ok) {
-    return begun.refusal.kind === 'no_such_account'
-      ? answers.invalid({ account_id: [{ message: 'The selected account id is invalid.' }] })
-      : refusedProof(begun.refusal, ports);
-  }
-  const { session, token } = begun.value;
-  const data = await shownPerson(session, ports);
-  return withCookie({ status: 201, body: { message: 'Signed in successfully.', data } }, cookieOf(token));
-}
-
-async function shownPerson(session: PersonSession, ports: Ports) {
-  const [accounts, factors] = await Promise.all([
-    accountsOf(ports, session),
-    factorsOf(ports, session.person),
-  ]);
-  return personView(session, { accounts, factors }, sessionLife(ports));
+  return begun.ok
+    ? begunSession('Signed in successfully.', begun.value, ports)
+    : refusedSignIn(begun.refusal, ports);
 }
 
 async function answerStepUp({ session, input, visit }: AskedByPerson, ports: Ports): Promise<Answer> {
   const read = readStepUp(input);
   if (!read.ok) return answers.invalid(read.refusal);
   const stepped = await stepUp(ports, session, read.value, visit);
-  if (!stepped.ok) return refusedProof(stepped.refusal, ports);
-  const data = await shownPerson(stepped.value.session, ports);
-  const body = { message: 'Stepped up successfully.', data };
-  return withCookie({ status: 201, body }, cookieOf(stepped.value.token));
+  return stepped.ok
+    ? begunSession('Stepped up successfully.', stepped.value, ports)
+    : refusedSignIn(stepped.refusal, ports);
 }
 
 /** `current` stands for the session of the request: to sign out. */
@@ -197,7 +164,7 @@ async function answerPassword(asked: AskedByPerson, ports: Ports): Promise<Answe
   const changed = await changePassword(ports, asked, { current, next });
   if (changed.ok) return done('Password changed successfully.');
   const { refusal } = changed;
-  return refusal.kind === 'password' ? passwordProblem(refusal.why) : refusedProof(refusal, ports);
+  return refusal.kind === 'password' ? passwordProblem(refusal.why) : refusedSignIn(refusal, ports);
 }
 
 async function answerInvitation(asked: AskedByPerson, ports: Ports): Promise<Answer> {
@@ -219,9 +186,7 @@ async function answerInvitation(asked: AskedByPerson, ports: Ports): Promise<Ans
 }
 
 async function answerAcceptance(
-  input: unknown,
-  session: PersonAsker['session'] | undefined,
-  { client }: Visit,
+  { input, session, visit: { client } }: AskedToSignIn,
   ports: Ports,
 ): Promise<Answer> {
   const read = readAcceptance(input);

@@ -4,6 +4,7 @@ import { canonicalEmail } from '../domain/password.ts';
 import { type Role, roles } from '../domain/roles.ts';
 import type { Ports } from '../ports.ts';
 import type { Author } from '../store/audit-log.ts';
+import { deletePasskeys } from '../store/passkeys.ts';
 import {
   type Member,
   membersOf,
@@ -69,7 +70,7 @@ export async function removeAsOperator(
   });
 }
 
-/** Takes the password and the second factor away, ends all sessions, and returns a one-time token for a new password. */
+/** Takes the password, the second factor and the passkeys away, ends all sessions, and returns a one-time token for a new password. */
 export function resetAsOperator(
   { db, clock }: OperatorPorts,
   { email, ...author }: Author & { email: string },
@@ -80,6 +81,7 @@ export function resetAsOperator(
     await storePassword(trx, person.id, null);
     await removeTotp(trx, person.id);
     await replaceRecoveryCodes(trx, person.id, []);
+    await deletePasskeys(trx, person.id, null);
     await endSessions(trx, person.id);
     return ok(await invite(trx, { email: person.email, of: null, author, now: clock.now() }));
   });

@@ -1,4 +1,5 @@
-import { newSessionId, type SessionId } from '@quittance/shared/ids';
+import type { Trx } from '@quittance/shared/db';
+import { newSessionId, type PasskeyId, type SessionId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
 import { type Membership, membershipsOf, noteAct, type Person } from '../store/people.ts';
@@ -30,39 +31,60 @@ export const sessionLife = ({ settings }: Pick<Ports, 'settings'>): SessionLife 
   hours: settings.SESSION_HOURS,
 });
 
-/**
- * Signs a person in, for one of the person's accounts.
- * @param accountId null: the account that the person was in first
- * @param former the session that the browser has: it ends
- */
+type Which = {
+  /** Null: the account that the person was in first. */
+  accountId: string | null;
+  /** The session that the browser has: it ends. */
+  former: PersonSession | undefined;
+};
+
+/** Signs a person in, for one of the person's accounts. */
 export async function signIn(
   ports: SessionPorts,
-  { proof, accountId, former }: { proof: Proof; accountId: string | null; former: PersonSession | undefined },
+  { proof, ...which }: Which & { proof: Proof },
   visit: Visit,
 ): Promise<Result<NewSession, ProofRefusal | { kind: 'no_such_account' }>> {
   const shown = await provePerson(ports, proof, visit.client);
   if (!shown.ok) return shown;
-  const person = shown.value;
-  const accounts = await membershipsOf(ports.db, person.id);
+  const now = ports.clock.now();
+  return ports.db.transaction((trx) => beginSession(trx, shown.value, which, { ...visit, now }));
+}
+
+type Shown = Pick<Person, 'id' | 'email' | 'name'>;
+
+/** Begins a session of somebody who has shown who it is. @param by the passkey that has shown it */
+export async function beginSession(
+  trx: Trx,
+  person: Shown,
+  { accountId, former, by }: Which & { by?: PasskeyId },
+  { now, ...visit }: Visit & { now: Date },
+): Promise<Result<NewSession, { kind: 'no_such_account' }>> {
+  const accounts = await membershipsOf(trx, person.id);
   const chosen = accountId === null ? accounts[0] : accounts.find((one) => one.accountId === accountId);
   if (chosen === undefined) return refuse({ kind: 'no_such_account' });
-  const now = ports.clock.now();
-  return ports.db.transaction(async (trx) => {
-    if (former !== undefined) await endSessions(trx, former.person, { only: former.id });
-    await deleteOldSessions(trx, person.id);
-    const session = sessionFor(person, chosen, { signedInAt: now, now }, visit);
-    const { secret, digest } = newSecret();
-    await insertSession(trx, session, digest);
-    const author = personAuthor(person.id, visit);
-    await noteAct(trx, { author, action: 'session.began', account: chosen.accountId, subject: session.id });
-    return ok({ session, token: secret });
-  });
+  if (former !== undefined) await endSessions(trx, former.person, { only: former.id });
+  await deleteOldSessions(trx, person.id);
+  const session = sessionFor(person, chosen, { signedInAt: now, now }, visit);
+  return ok(await storeSession(trx, session, { action: 'session.began', by }));
+}
+
+async function storeSession(
+  trx: Trx,
+  session: PersonSession,
+  { action, by }: { action: `session.${string}`; by: PasskeyId | undefined },
+): Promise<NewSession> {
+  const { secret, digest } = newSecret();
+  await insertSession(trx, session, digest);
+  const { person, account, address } = session;
+  const author = personAuthor(person, { client: address ?? undefined });
+  await noteAct(trx, { author, action, account, subject: session.id, ...(by && { detail: by }) });
+  return { session, token: secret };
 }
 
 type Times = { signedInAt: Date; now: Date };
 
 function sessionFor(
-  { id: person, email, name }: Pick<Person, 'id' | 'email' | 'name'>,
+  { id: person, email, name }: Shown,
   { accountId: account, accountName, role }: Membership,
   { signedInAt, now }: Times,
   { client, userAgent }: Visit,
@@ -79,22 +101,25 @@ export async function stepUp(
   session: PersonSession,
   given: Omit<Proof, 'email'>,
   visit: Visit,
-): Promise<Result<{ session: PersonSession; token: string }, ProofRefusal>> {
-  const { person: id, account: accountId, accountName, role, signedInAt } = session;
+): Promise<Result<NewSession, ProofRefusal>> {
   const shown = await provePerson(ports, { ...given, email: session.email }, visit.client);
   if (!shown.ok) return shown;
   const now = ports.clock.now();
-  return ports.db.transaction(async (trx) => {
-    const ended = await endSessions(trx, id, { only: session.id });
-    // It was ended meanwhile: nothing may take its place.
-    if (ended.length === 0) return refuse({ kind: 'wrong' });
-    const next = sessionFor({ ...session, id }, { accountId, accountName, role }, { signedInAt, now }, visit);
-    const { secret, digest } = newSecret();
-    await insertSession(trx, next, digest);
-    const author = personAuthor(id, visit);
-    await noteAct(trx, { author, action: 'session.stepped_up', account: accountId, subject: next.id });
-    return ok({ session: next, token: secret });
-  });
+  const renewed = await ports.db.transaction((trx) => renewSession(trx, session, { ...visit, now }));
+  return renewed.ok ? renewed : refuse({ kind: 'wrong' });
+}
+
+/** Another session in the place of one whose person has shown again who it is. Nothing takes the place of one that was ended meanwhile. */
+export async function renewSession(
+  trx: Trx,
+  session: PersonSession,
+  { now, by, ...visit }: Visit & { now: Date; by?: PasskeyId },
+): Promise<Result<NewSession, 'ended'>> {
+  const { person: id, account: accountId, accountName, role, signedInAt } = session;
+  const ended = await endSessions(trx, id, { only: session.id });
+  if (ended.length === 0) return refuse('ended');
+  const next = sessionFor({ ...session, id }, { accountId, accountName, role }, { signedInAt, now }, visit);
+  return ok(await storeSession(trx, next, { action: 'session.stepped_up', by }));
 }
 
 /** The sessions of the person that has this one. */

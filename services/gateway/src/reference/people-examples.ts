@@ -8,7 +8,7 @@ const { account, person: id, session: sessionId, invitation: invitationId } = ex
 const email = 'anna@shop.example';
 const password = 'three words and a comma';
 
-const anna: z.input<typeof person> = {
+export const anna: z.input<typeof person> = {
   id,
   email,
   name: 'Anna',
@@ -18,6 +18,7 @@ const anna: z.input<typeof person> = {
   scopes: null,
   accounts: [{ id: account, name: 'My shop', role: 'owner' }],
   second_factor: { totp: true, recovery_codes: 10 },
+  passkeys: 1,
   stepped_up_until: LATER,
   expires_at: LATER,
 };

@@ -15,4 +15,4 @@ export const said = z.strictObject({ message });
 export const own = ['missing_role', 'foreign_origin'] as const satisfies ErrorCode[];
 export const again = [...own, 'step_up_needed'] as const satisfies ErrorCode[];
 export const ofOne = ['not_found', 'route_not_found'] as const satisfies ErrorCode[];
-export const needsAgain = 'Needs that the person has given the password within ten minutes.';
+export const needsAgain = 'Needs that the person has signed in or stepped up within ten minutes.';

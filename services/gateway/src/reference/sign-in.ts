@@ -37,6 +37,7 @@ export const person = viewed<ReturnType<typeof personView>>()(
           recovery_codes: count('How many recovery codes are left.'),
         })
         .describe('What is asked for beside the password.'),
+      passkeys: count('How many passkeys the person has: each signs in without the password.'),
       stepped_up_until: time('Until when operations are allowed that need the password again.'),
       expires_at: time('When the session ends, if nothing is done with it.'),
     })

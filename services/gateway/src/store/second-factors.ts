@@ -6,12 +6,15 @@ export type SecondFactors = {
   totpSecret: Buffer | null;
   totpPending: Buffer | null;
   recoveryCodes: number;
+  /** How many passkeys: each signs in without the password. */
+  passkeys: number;
 };
 
 const selectFactors = query<SecondFactors>(
   'second_factors',
   `select totp_secret, totp_pending,
-     (select count(*)::int from recovery_codes r where r.person_id = p.id) as recovery_codes
+     (select count(*)::int from recovery_codes r where r.person_id = p.id) as recovery_codes,
+     (select count(*)::int from passkeys k where k.person_id = p.id) as passkeys
    from people p where id = $1`,
 );
 

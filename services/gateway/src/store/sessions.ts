@@ -97,6 +97,12 @@ export const endSessions = (
   { only = null, but = null }: { only?: string | null; but?: SessionId | null } = {},
 ): Promise<{ id: SessionId }[]> => db.rows(endSessionsSql, [person, only, but]);
 
+const selectOpen = statement('session_open', 'select 1 from sessions where id = $1 and ended_at is null');
+
+/** Whether somebody has ended this session, or it is gone. */
+export const isEnded = async (db: Queryable, id: SessionId): Promise<boolean> =>
+  (await db.rows(selectOpen, [id])).length === 0;
+
 const selectEnded = query<{ id: SessionId }>(
   'sessions_ended',
   `select id from unnest($1::text[]) as given(id) where not exists (
