@@ -48,7 +48,7 @@ test('images of .env get digests, and everything else stays as it is', () => {
   );
 });
 
-test('when an image cannot be fetched, or has no digest, .env is as it was', () => {
+test('when an image cannot be fetched, has no digest or no tag, .env is as it was', () => {
   const text = 'POSTGRES_IMAGE=postgres:18\nNATS_IMAGE=nats:2.12\n';
   const second = (otherwise: string) =>
     `case "$2" in nats*) ${otherwise};; *) echo "Digest: ${DIGEST}";; esac`;
@@ -56,6 +56,12 @@ test('when an image cannot be fetched, or has no digest, .env is as it was', () 
     status: 1,
     stderr: expect.stringContaining('no route'),
     file: text,
+  });
+  const untagged = `${text}REDIS_IMAGE=registry.example:5000/redis@${DIGEST}\n`;
+  expect(pin(untagged)).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('registry.example:5000/redis has no tag'),
+    file: untagged,
   });
   expect(pin(text, second('echo "Status: local"'))).toMatchObject({
     status: 1,

@@ -22,7 +22,7 @@ export class KmsRefused extends Error {
 /** A signer does not sign for the first time after nine seconds, and holds a lock meanwhile. */
 export const SIGN_WITHIN_MS = 2_500;
 /** At the start credentials are looked for too. */
-export const READ_WITHIN_MS = 10_000;
+export const READ_WITHIN_MS = 30_000;
 
 /**
  * Ends a question after its time, whatever becomes of what it waits for.

@@ -154,7 +154,7 @@ export const commands = {
           payouts: z.array(z.string()),
           /** Addresses or outputs of it whose keys are not in this wallet. */
           foreign: z.array(z.string()),
-          /** It may be signed after this time. */
+          /** It may be signed after this time. 0: it is not refused, the request had no time left for it. */
           again_after_ms: z.number().int().min(0),
         })
         .nullable(),

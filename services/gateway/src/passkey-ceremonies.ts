@@ -103,6 +103,9 @@ const expectedOf = ({ challenge, ownOrigin }: Expected) => ({
   requireUserVerification: true,
 });
 
+/** An RSA key of 4,096 bits has 550. */
+const KEY_BYTES_MAX = 1_024;
+
 /** What is stored of a passkey that was made. */
 export type VerifiedCredential = {
   credentialId: string;
@@ -127,6 +130,8 @@ export async function verifyCreated(
     });
     if (!verified) return refuse('its attestation is wrong');
     const { id, publicKey, counter } = made.credential;
+    if (id !== credential.id) return refuse('the device and the browser name it differently');
+    if (publicKey.length > KEY_BYTES_MAX) return refuse('its key is too large');
     const known = TRANSPORTS.filter((one) => transports?.includes(one));
     return ok({ credentialId: id, publicKey, signCount: counter, transports: known });
   } catch (error) {

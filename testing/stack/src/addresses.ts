@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 
-const WITHIN_MS = 30_000;
+const WITHIN_MS = 60_000;
 const ASK_EVERY_MS = 50;
 
 /**

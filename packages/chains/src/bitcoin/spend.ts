@@ -4,6 +4,7 @@ import { invariant } from '@quittance/shared/result';
 import { OutScript, SigHash, selectUTXO, Transaction } from '@scure/btc-signer';
 import { hash160 } from '@scure/btc-signer/utils.js';
 import { type SignedTransaction, within } from '../chain.ts';
+import { KeysUnavailable } from '../hot-key.ts';
 import { type BitcoinNetwork, factsOf } from './network.ts';
 import { type BitcoinKeys, type Branch, checkAddress, scriptOf } from './wallet.ts';
 
@@ -151,7 +152,10 @@ const changeMin = (rate: bigint): bigint => {
   return toSpendIt > DUST ? toSpendIt : DUST;
 };
 
-/** Signs every input; the same spend gives the same bytes as long as the keys give the same signatures. */
+/**
+ * Signs every input; the same spend gives the same bytes as long as the keys give the same signatures. Throws KeysUnavailable when
+ * that takes longer than the keys allow.
+ */
 export async function signSpend(
   network: BitcoinNetwork,
   keys: BitcoinKeys,
@@ -170,7 +174,10 @@ export async function signSpend(
       amount: change.amount,
     });
   }
+  const began = performance.now();
   for (let at = 0; at < utxos.length; at += SIGNED_AT_ONCE) {
+    if (performance.now() - began > keys.withinMs)
+      throw new KeysUnavailable(`${at} of ${utxos.length} inputs were signed in ${keys.withinMs} ms`);
     const some = utxos.slice(at, at + SIGNED_AT_ONCE);
     await Promise.all(some.map((utxo, i) => signInput(transaction, at + i, utxo, keys)));
   }

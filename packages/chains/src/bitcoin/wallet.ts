@@ -83,7 +83,7 @@ export type BitcoinAddresses = {
   address(branch: Branch, index: number): string;
 };
 
-/** The keys. Only the payouts service and the sandbox open one; nothing that can be printed holds a secret. */
+/** The keys. Only the signer and tools of the operator open one; nothing that can be printed holds a secret. */
 export type BitcoinWallet = BitcoinAddresses & {
   /** What a service that only gives out addresses is configured with: xpub… or tpub… */
   accountXpub: string;
@@ -92,7 +92,14 @@ export type BitcoinWallet = BitcoinAddresses & {
 };
 
 /** Addresses, and who signs for each. */
-export type BitcoinKeys = BitcoinAddresses & { key(branch: Branch, index: number): Secp256k1Key };
+export type BitcoinKeys = BitcoinAddresses & {
+  key(branch: Branch, index: number): Secp256k1Key;
+  /** For so long the inputs of one transaction are signed. */
+  withinMs: number;
+};
+
+/** The signer holds a lock of its database meanwhile. */
+const SIGNED_WITHIN_MS = 5_000;
 
 /**
  * The keys of a wallet. With `hotKey`, which nothing can be derived from, the hot wallet has one address, to which change returns too:
@@ -101,13 +108,14 @@ export type BitcoinKeys = BitcoinAddresses & { key(branch: Branch, index: number
 export function keysOf(network: BitcoinNetwork, wallet: BitcoinWallet, hotKey?: Secp256k1Key): BitcoinKeys {
   const { hotAddress, address } = wallet;
   const derived = (branch: Branch, index: number) => keyOf(wallet.privateKey(branch, index));
-  if (hotKey === undefined) return { hotAddress, address, key: derived };
+  if (hotKey === undefined) return { hotAddress, address, key: derived, withinMs: Number.POSITIVE_INFINITY };
   const { form } = factsOf(network);
   const only = addressOf(form, hotKey.publicKey);
   return {
     hotAddress: only,
     address: (branch, index) => (branch === 'deposit' ? address(branch, index) : only),
     key: (branch, index) => (branch === 'deposit' ? derived(branch, index) : hotKey),
+    withinMs: SIGNED_WITHIN_MS,
   };
 }
 

@@ -45,7 +45,7 @@ export function paymentUri(network: EvmNetwork, asset: AssetSymbol, address: str
   return `ethereum:${showAddress(contract)}@${network.chainId}/transfer?address=${showAddress(address)}&uint256=${amount}`;
 }
 
-/** The keys. Only the payouts service and the sandbox open one; nothing that can be printed holds a secret. */
+/** The keys. Only the signer and tools of the operator open one; nothing that can be printed holds a secret. */
 export type Wallet = {
   hotAddress: string;
   depositAddress(index: number): string;

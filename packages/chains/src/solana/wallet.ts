@@ -54,7 +54,7 @@ export const keyPairOf = ({ publicKey, sign }: Ed25519Key): SolanaKeyPair => ({
 });
 
 /**
- * The keys. Only the payouts service and the sandbox open one; nothing that can be printed holds a secret.
+ * The keys. Only the signer and tools of the operator open one; nothing that can be printed holds a secret.
  * `depositAddress`: m/44'/501'/index'/0', what most wallets show as their account `index`.
  */
 export type SolanaWallet = WalletAddresses & {

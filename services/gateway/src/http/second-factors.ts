@@ -14,6 +14,7 @@ const refusals = {
   not_set: answers.conflict('The operator has not set TOTP_SECRETS_KEY, so there are no codes.'),
   has_one: answers.conflict('Codes are set up already: delete them first.'),
   has_none: answers.conflict('Codes are not set up: begin with POST /api/me/totp.'),
+  session_ended: answers.unauthenticated,
   wrong_code: answers.invalid({
     code: [{ message: 'The code is wrong.', hint: 'Check the clock of the device.' }],
   }),

@@ -16,12 +16,11 @@ import {
   deletePasskeys,
   handleOf,
   insertPasskey,
-  lockPerson,
   type Passkey,
   passkeysOf,
   storePasskeyName,
 } from '../store/passkeys.ts';
-import { noteAct } from '../store/people.ts';
+import { lockPerson, noteAct } from '../store/people.ts';
 import { endSessions, isEnded } from '../store/sessions.ts';
 import { digestOf } from './one-time-secret.ts';
 import { type PersonAsker, personAuthor } from './person-asker.ts';
@@ -124,6 +123,6 @@ const note = (trx: Trx, { session, client }: PersonAsker, what: string, detail: 
 
 const EXPIRED_MAX = 1_000;
 
-/** Deletes challenges that nobody has used. @returns how many */
+/** Deletes challenges that were not used. @returns how many */
 export const deleteExpiredChallenges = ({ db }: Pick<Ports, 'db'>): Promise<number> =>
   deleteExpired(db, CHALLENGE_MINUTES, EXPIRED_MAX);

@@ -12,6 +12,7 @@ import type { Ports } from '../ports.ts';
 import type { Author } from '../store/audit-log.ts';
 import { type Invitation, openInvitations, useInvitation } from '../store/invitations.ts';
 import {
+  lockPerson,
   type Member,
   memberOf,
   membersOf,
@@ -20,7 +21,7 @@ import {
   storePassword,
   storeRole,
 } from '../store/people.ts';
-import { endSessions } from '../store/sessions.ts';
+import { endSessions, isEnded } from '../store/sessions.ts';
 import { lockAccount } from '../store/tokens.ts';
 import { inviteMember, type NewInvitation } from './invitations.ts';
 import { type PersonAsker, personAuthor } from './person-asker.ts';
@@ -152,10 +153,14 @@ export async function changePassword(
   if (why !== undefined) return refuse({ kind: 'password', why });
   const hash = await ports.passwords.hash(canonical);
   const act = { author: personAuthor(session.person, { client }), account: session.account };
-  await ports.db.transaction(async (trx) => {
+  return ports.db.transaction(async (trx) => {
+    // The operator may have reset the person meanwhile: then no password of this session may stay.
+    if ((await lockPerson(trx, session.person)) !== shown.value.passwordHash)
+      return refuse({ kind: 'wrong' });
+    if (await isEnded(trx, session.id)) return refuse({ kind: 'wrong' });
     await storePassword(trx, session.person, hash);
     await endSessions(trx, session.person, { but: session.id });
     await noteAct(trx, { ...act, action: 'person.password_changed', subject: session.person });
+    return ok(undefined);
   });
-  return ok(undefined);
 }

@@ -19,7 +19,7 @@ import {
   signCountOf,
   usePasskey,
 } from '../store/passkeys.ts';
-import { noteAct } from '../store/people.ts';
+import { lockPerson, noteAct } from '../store/people.ts';
 import type { PersonSession } from '../store/sessions.ts';
 import { digestOf } from './one-time-secret.ts';
 import { personAuthor } from './person-asker.ts';
@@ -140,7 +140,7 @@ async function signedPasskey(
     return refuse(refusedFor('it is of another person than the session'));
   const { userHandle } = credential.response;
   // A device that has found the passkey by itself says whose it is. It need not where the passkeys were named.
-  const isNamed = of.person === null || (userHandle ?? '') !== '';
+  const isNamed = of.person === null || userHandle != null;
   if (isNamed && userHandle !== passkey.handle.toString('base64url'))
     return refuse(refusedFor('the device has it for another person'));
   const verified = await verifySigned(credential, passkey, { challenge, ownOrigin });
@@ -156,6 +156,7 @@ function used<T, R>(
   const now = clock.now();
   return db.transaction(async (trx) => {
     const { id, person } = passkey;
+    await lockPerson(trx, person);
     if (await usePasskey(trx, id, signCount, now)) return go(trx, passkey, now);
     const stored = await signCountOf(trx, id);
     if (stored === undefined) return refuse(refusedFor('it was removed meanwhile'));

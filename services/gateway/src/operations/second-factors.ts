@@ -5,7 +5,7 @@ import type { PersonId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { RateLimitResult } from '../domain/rate-limit.ts';
 import type { Ports } from '../ports.ts';
-import { noteAct } from '../store/people.ts';
+import { lockPerson, noteAct } from '../store/people.ts';
 import {
   acceptStep,
   confirmPending,
@@ -16,7 +16,7 @@ import {
   storePending,
   useRecoveryCode,
 } from '../store/second-factors.ts';
-import { endSessions } from '../store/sessions.ts';
+import { endSessions, isEnded } from '../store/sessions.ts';
 import { base32, matchingStep, newRecoveryCode, newTotpSecret, readRecoveryCode, totpUri } from '../totp.ts';
 import { digestOf } from './one-time-secret.ts';
 import { type PersonAsker, personAuthor } from './person-asker.ts';
@@ -77,7 +77,7 @@ function keyIn({ totpSecrets }: Pick<Ports, 'totpSecrets'>) {
   return totpSecrets;
 }
 
-export type TotpRefusal = 'not_set' | 'has_one' | 'has_none' | 'wrong_code';
+export type TotpRefusal = 'not_set' | 'has_one' | 'has_none' | 'wrong_code' | 'session_ended';
 
 /** Sets up a secret, which counts with its first code. @returns the secret and what an app reads from a QR code */
 export async function beginTotp(
@@ -102,6 +102,9 @@ export async function confirmTotp(
   const { db, clock } = ports;
   const { person, id } = asker.session;
   return db.transaction(async (trx) => {
+    await lockPerson(trx, person);
+    // The operator may have reset the person meanwhile: then no second factor of this session may stay.
+    if (await isEnded(trx, id)) return refuse('session_ended');
     const { totpSecret, totpPending } = await secondFactorsOf(trx, person);
     if (totpSecret !== null) return refuse('has_one');
     if (totpPending === null) return refuse('has_none');
@@ -131,6 +134,7 @@ export const replaceCodes = (
 ): Promise<Result<string[], TotpRefusal>> =>
   db.transaction(async (trx) => {
     const { person } = asker.session;
+    await lockPerson(trx, person);
     if ((await secondFactorsOf(trx, person)).totpSecret === null) return refuse('has_none');
     await note(trx, asker, 'recovery_codes_replaced');
     return ok(await newCodes(trx, person));

@@ -2,7 +2,7 @@ import type { Trx } from '@quittance/shared/db';
 import { newSessionId, type PasskeyId, type SessionId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
-import { type Membership, membershipsOf, noteAct, type Person } from '../store/people.ts';
+import { lockPerson, type Membership, membershipsOf, noteAct, type Person } from '../store/people.ts';
 import {
   deleteOldSessions,
   endSessions,
@@ -47,8 +47,15 @@ export async function signIn(
   const shown = await provePerson(ports, proof, visit.client);
   if (!shown.ok) return shown;
   const now = ports.clock.now();
-  return ports.db.transaction((trx) => beginSession(trx, shown.value, which, { ...visit, now }));
+  return ports.db.transaction(async (trx) => {
+    if (!(await isStillProved(trx, shown.value))) return refuse({ kind: 'wrong' });
+    return beginSession(trx, shown.value, which, { ...visit, now });
+  });
 }
+
+/** Whether the password is still the one that was verified: to verify it takes a while, and the operator may reset the person. */
+const isStillProved = async (trx: Trx, { id, passwordHash }: Person): Promise<boolean> =>
+  (await lockPerson(trx, id)) === passwordHash;
 
 type Shown = Pick<Person, 'id' | 'email' | 'name'>;
 
@@ -105,8 +112,11 @@ export async function stepUp(
   const shown = await provePerson(ports, { ...given, email: session.email }, visit.client);
   if (!shown.ok) return shown;
   const now = ports.clock.now();
-  const renewed = await ports.db.transaction((trx) => renewSession(trx, session, { ...visit, now }));
-  return renewed.ok ? renewed : refuse({ kind: 'wrong' });
+  return ports.db.transaction(async (trx) => {
+    if (!(await isStillProved(trx, shown.value))) return refuse({ kind: 'wrong' });
+    const renewed = await renewSession(trx, session, { ...visit, now });
+    return renewed.ok ? renewed : refuse({ kind: 'wrong' });
+  });
 }
 
 /** Another session in the place of one whose person has shown again who it is. Nothing takes the place of one that was ended meanwhile. */

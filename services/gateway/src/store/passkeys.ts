@@ -71,8 +71,8 @@ const useSql = statement(
 );
 
 /**
- * Stores a use of a passkey: false when its signature counter is not higher than the one before, or the passkey is gone. Whoever
- * removes it meanwhile waits until the transaction ends.
+ * Stores a use of a passkey: false when its signature counter is not higher than the one before, or the passkey is gone. A
+ * removal meanwhile waits until the transaction ends.
  */
 export const usePasskey = async (trx: Trx, id: PasskeyId, signCount: number, now: Date): Promise<boolean> =>
   (await trx.rows(useSql, [id, signCount, now])).length === 1;
@@ -104,10 +104,3 @@ const deleteSql = query<{ name: string }>(
 /** Deletes passkeys of a person: one of them, or all (null). @returns their names */
 export const deletePasskeys = async (trx: Trx, person: PersonId, only: string | null): Promise<string[]> =>
   (await trx.rows(deleteSql, [person, only])).map(({ name }) => name);
-
-const lockSql = statement('person_lock', 'select 1 from people where id = $1 for update');
-
-/** Others who add a passkey to this person, or reset the person, wait until the transaction ends. */
-export async function lockPerson(trx: Trx, person: PersonId): Promise<void> {
-  await trx.rows(lockSql, [person]);
-}

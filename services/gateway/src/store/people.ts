@@ -36,6 +36,18 @@ export async function insertPerson(trx: Trx, person: Person): Promise<void> {
   await trx.rows(insertPersonSql, [id, email, name, passwordHash, createdAt]);
 }
 
+const lockSql = query<Pick<Person, 'passwordHash'>>(
+  'person_lock',
+  'select password_hash from people where id = $1 for update',
+);
+
+/**
+ * To be done first by all that begins a session of a person or changes how the person signs in: then neither misses what the
+ * other does, and none waits for the other's rows. @returns the hash of the password now; undefined when the person is gone
+ */
+export const lockPerson = async (trx: Trx, person: PersonId): Promise<string | null | undefined> =>
+  (await trx.maybe(lockSql, [person]))?.passwordHash;
+
 const updatePassword = statement('person_password', 'update people set password_hash = $2 where id = $1');
 
 export async function storePassword(trx: Trx, id: PersonId, hash: string | null): Promise<void> {
@@ -99,6 +111,7 @@ const deleteAlone = statement(
 
 /** Takes a person out of an account, with the sessions there. Somebody who is in no other one is forgotten. */
 export async function removeMember(trx: Trx, { id, accountId }: Member): Promise<void> {
+  await lockPerson(trx, id);
   await trx.rows(deleteMembership, [id, accountId]);
   await trx.rows(deleteAlone, [id]);
 }

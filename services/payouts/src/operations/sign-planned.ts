@@ -100,8 +100,10 @@ async function carryOut(
   }
   failpoint('plans.signed');
   const { signed, refused } = answer.reply;
-  const refusedOne = planned[signed.length];
-  invariant((refusedOne === undefined) === (refused === null), 'the signer tells why it stops');
+  const stoppedAt = planned[signed.length];
+  invariant((stoppedAt === undefined) === (refused === null), 'the signer tells why it stops');
+  // Again after no time: the request has taken long enough, and the next one asks for the rest.
+  const refusedOne = refused?.again_after_ms === 0 ? undefined : stoppedAt;
   const stored = await db.transaction(async (trx) => {
     await assertLease(trx, lease);
     const transactions: Transaction[] = [];

@@ -15,7 +15,7 @@ type Reason = { because: string; againAfterMs: number };
 const LONG_MS = 60_000;
 /** The next check of the auditor, or the next blocks, may change it. */
 const SOON_MS = 5_000;
-/** Who did not answer may answer a moment later. */
+/** Who did not answer may answer a moment later. `rest` has no time: it is no refusal, and is signed in the next request. */
 const SHORT_MS = 1_000;
 
 /** Every reason for which an order is refused. */
@@ -32,6 +32,7 @@ export const reasons = {
   ledger: { because: 'the ledger did not answer', againAfterMs: SHORT_MS },
   auditor: { because: 'the auditor did not answer', againAfterMs: SHORT_MS },
   keys: { because: 'the KMS with the key of the hot wallet did not sign', againAfterMs: SHORT_MS },
+  rest: { because: 'the request has taken its time', againAfterMs: 0 },
   noHold: { because: 'the ledger has no hold for the payout', againAfterMs: LONG_MS },
   holdEnded: { because: 'the hold of the payout has ended', againAfterMs: LONG_MS },
   asset: { because: 'the payout is of another asset', againAfterMs: LONG_MS },

@@ -31,8 +31,8 @@ import { addSigned, readHistory, type SigningHistory, storeAdded } from './signi
 const SIGNED_WITHIN_MS = 9_000;
 
 /**
- * For so long orders are signed in one transaction, whose lock others wait for up to five seconds. A KMS takes its time: who
- * asks for more is given the rest the next time.
+ * With a KMS, no order is begun after this time in one transaction, whose lock others wait for up to five seconds. The rest is signed in
+ * the next request.
  */
 const SIGNING_MS = 3_000;
 
@@ -121,7 +121,7 @@ async function signInOrder(
           : onlyKnown || isLate
             ? refuse(refusalOf(onlyKnown ? 'unknown' : 'late'))
             : clock.now().getTime() > signsUntil
-              ? refuse(refusalOf('keys'))
+              ? refuse(refusalOf('rest'))
               : await signFirst(ports, on, order, collected, history);
     if (!done.ok) return end({ order, refusal: done.refusal });
     invariant(order !== undefined, 'what is signed was read');
@@ -186,7 +186,8 @@ async function signed(
 ): Promise<Signature | 'malformed' | 'keys'> {
   try {
     const signature = await signOrder(kind, signer, order);
-    throttledLog.ended(`keys.${chain}`, { chain }, 'the KMS signs again');
+    // The key of a native sweep is that of a deposit.
+    if (order.is !== 'native_sweep') throttledLog.ended(`keys.${chain}`, { chain }, 'the KMS signs again');
     return signature;
   } catch (error) {
     const fields = { chain, is: order.is, reason: reason(error) };
@@ -212,7 +213,8 @@ function report(
     const fields = { chain, is: order.is, tx_hash: signature.txHash, payouts, amounts };
     logger.info(fields, 'a transaction is signed');
   }
-  if (refused === null) return;
+  // What the request has had no time for is signed in the next one.
+  if (refused === null || refused.refusal.againAfterMs === 0) return;
   const { order, refusal } = refused;
   const { because, payouts, foreign } = refusal;
   const fields = {

@@ -1,0 +1,67 @@
+import { describe, expect, test } from '@jest/globals';
+import { systemClock } from '@quittance/shared/clock';
+import { resetAsOperator } from '../src/operations/operators-people.ts';
+import type { PasswordHashes } from '../src/password-hashes.ts';
+import { openGateways, operatorsDb } from './gateway-fixture.ts';
+import { cheapPasswords, PASSWORD, peopleOf } from './people-fixture.ts';
+
+/** What happens once a password was verified, or the new one hashed. */
+let meanwhile: () => Promise<unknown> = async () => undefined;
+const passwords: PasswordHashes = {
+  async verify(...given) {
+    const isRight = await cheapPasswords.verify(...given);
+    await meanwhile();
+    return isRight;
+  },
+  async hash(...given) {
+    const hash = await cheapPasswords.hash(...given);
+    await meanwhile();
+    return hash;
+  },
+};
+
+const { url, startForAll } = await openGateways();
+const gateway = await startForAll({}, { passwords });
+const db = operatorsDb(url);
+const { by, signIn, someone } = peopleOf({ port: gateway.port, url, db });
+
+/** The operator resets the person, once, at the given call. */
+function resetMeanwhile(email: string, atCall = 1): void {
+  let calls = 0;
+  meanwhile = async () => {
+    calls += 1;
+    if (calls !== atCall) return;
+    const reset = await resetAsOperator({ db, clock: systemClock }, { email, actor: 'ops' });
+    expect(reset.ok).toBe(true);
+  };
+}
+
+const openSessions = (person: string) =>
+  db.rows('select id from sessions where person_id = $1 and ended_at is null', [person]);
+
+describe('when the operator resets a person while the password is verified', () => {
+  test('a sign-in begins no session', async () => {
+    const anna = await someone();
+    resetMeanwhile(anna.email);
+    expect((await signIn(anna.email)).status).toBe(401);
+    expect(await openSessions(anna.id)).toEqual([]);
+  });
+
+  test('a step-up begins no session', async () => {
+    const anna = await someone();
+    resetMeanwhile(anna.email);
+    const stepped = await by(anna.cookie, 'POST', '/api/session/step-up', { password: PASSWORD });
+    expect(stepped.status).toBe(401);
+    expect(await openSessions(anna.id)).toEqual([]);
+  });
+
+  test.each([1, 2])('a new password of the former session does not count (%d)', async (atCall) => {
+    const anna = await someone();
+    const next = 'another horse battery';
+    resetMeanwhile(anna.email, atCall);
+    const body = { current_password: PASSWORD, password: next };
+    expect((await by(anna.cookie, 'PUT', '/api/me/password', body)).status).toBe(401);
+    expect((await signIn(anna.email, next)).status).toBe(401);
+    expect((await signIn(anna.email)).status).toBe(401);
+  });
+});
