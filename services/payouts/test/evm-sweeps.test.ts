@@ -120,6 +120,26 @@ describe('a sweep', () => {
     expect(addresses).toEqual([depositAddress(2), null]);
   });
 
+  it('for which the signer had no time is signed in the next round, and no refusal is logged', async () => {
+    await fixture.deposit(1, 'ETH', 3n * ETHER);
+    await fixture.deposit(2, 'ETH', 3n * ETHER);
+    const { id } = await fixture.reserve({ amount: 5n * ETHER });
+    const rest = { because: 'the request has taken its time', payouts: [], foreign: [], again_after_ms: 0 };
+    fixture.signer.before = async (request) => {
+      fixture.signer.before = async () => undefined;
+      expect(request.orders).toHaveLength(2);
+      const answer = await fixture.signer.sign({ ...request, orders: request.orders.slice(0, 1) });
+      return answer.known ? { ...answer, reply: { ...answer.reply, refused: rest } } : answer;
+    };
+    await fixture.run();
+    const sweeps = async () => (await fixture.transactions()).filter(({ purpose }) => purpose === 'sweep');
+    expect(await sweeps()).toHaveLength(1);
+    await fixture.run();
+    expect(await sweeps()).toHaveLength(2);
+    expect(fixture.lines.filter(({ msg }) => msg === 'the signer refuses a transaction')).toEqual([]);
+    await fixture.expectPaid({ id });
+  });
+
   it('of less than it costs is not made', async () => {
     await fixture.deposit(1, 'ETH', 2n * 21_000n * MAX_FEE);
     await fixture.send({ amount: 1_000n });
