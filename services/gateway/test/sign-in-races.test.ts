@@ -6,16 +6,16 @@ import { openGateways, operatorsDb } from './gateway-fixture.ts';
 import { cheapPasswords, PASSWORD, peopleOf } from './people-fixture.ts';
 
 /** What happens once a password was verified, or the new one hashed. */
-let meanwhile: () => Promise<unknown> = async () => undefined;
+let afterwards: () => Promise<unknown> = async () => undefined;
 const passwords: PasswordHashes = {
   async verify(...given) {
     const isRight = await cheapPasswords.verify(...given);
-    await meanwhile();
+    await afterwards();
     return isRight;
   },
   async hash(...given) {
     const hash = await cheapPasswords.hash(...given);
-    await meanwhile();
+    await afterwards();
     return hash;
   },
 };
@@ -26,9 +26,9 @@ const db = operatorsDb(url);
 const { by, signIn, someone } = peopleOf({ port: gateway.port, url, db });
 
 /** The operator resets the person, once, at the given call. */
-function resetMeanwhile(email: string, atCall = 1): void {
+function resetAtCall(email: string, atCall = 1): void {
   let calls = 0;
-  meanwhile = async () => {
+  afterwards = async () => {
     calls += 1;
     if (calls !== atCall) return;
     const reset = await resetAsOperator({ db, clock: systemClock }, { email, actor: 'ops' });
@@ -42,14 +42,14 @@ const openSessions = (person: string) =>
 describe('when the operator resets a person while the password is verified', () => {
   test('a sign-in begins no session', async () => {
     const anna = await someone();
-    resetMeanwhile(anna.email);
+    resetAtCall(anna.email);
     expect((await signIn(anna.email)).status).toBe(401);
     expect(await openSessions(anna.id)).toEqual([]);
   });
 
   test('a step-up begins no session', async () => {
     const anna = await someone();
-    resetMeanwhile(anna.email);
+    resetAtCall(anna.email);
     const stepped = await by(anna.cookie, 'POST', '/api/session/step-up', { password: PASSWORD });
     expect(stepped.status).toBe(401);
     expect(await openSessions(anna.id)).toEqual([]);
@@ -58,7 +58,7 @@ describe('when the operator resets a person while the password is verified', () 
   test.each([1, 2])('a new password of the former session does not count (%d)', async (atCall) => {
     const anna = await someone();
     const next = 'another horse battery';
-    resetMeanwhile(anna.email, atCall);
+    resetAtCall(anna.email, atCall);
     const body = { current_password: PASSWORD, password: next };
     expect((await by(anna.cookie, 'PUT', '/api/me/password', body)).status).toBe(401);
     expect((await signIn(anna.email, next)).status).toBe(401);
