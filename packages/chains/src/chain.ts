@@ -167,7 +167,7 @@ export type WalletAddresses = HotWallet & {
 
 /**
  * Asks the node of one chain, and sends what a signer has signed. It has no keys: what is signed is in the orders of each
- * kind's signer, complete, and the same order always gives the same bytes.
+ * kind's signer, complete.
  * Every call throws when the node does not answer, except `broadcast`, which never throws.
  */
 export type ChainSender = HotWallet & {

@@ -37,7 +37,7 @@ type Orders = {
     | ({ is: 'native_sweep' } & SolanaNativeSweepOrder & FromDeposit)
     | ({ is: 'token_sweep' } & SolanaTokenSweepOrder & FromDeposit);
 };
-/** What is signed on a kind of chain, complete: the same order always gives the same bytes. `hot`: the wallet that it is meant for. */
+/** What is signed on a kind of chain, complete. `hot`: the wallet that it is meant for. */
 export type SigningOrder<K extends ChainKind = ChainKind> = { [Kind in K]: Orders[Kind] }[K] & {
   hot: string;
 };

@@ -35,13 +35,13 @@ const signatureForm = z.object({
 });
 const errorForm = z.object({ error: z.object({ status: z.string().default(''), message: z.string() }) });
 
-let auth: GoogleAuth | undefined;
+let known: GoogleAuth | undefined;
 
 /** One for all keys: it takes seconds to find credentials, and keeps the token that it gets for them. */
 async function googleAuth(): Promise<GoogleAuth> {
   const library = await import('google-auth-library');
-  auth ??= new library.GoogleAuth({ scopes: [SCOPE] });
-  return auth;
+  known ??= new library.GoogleAuth({ scopes: [SCOPE] });
+  return known;
 }
 
 /**

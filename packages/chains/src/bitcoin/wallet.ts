@@ -135,11 +135,11 @@ export function openBitcoinWallet(network: BitcoinNetwork, phrase: string): Bitc
   const { versions } = keyForms[slip44 === 0 ? 'xpub' : 'tpub'];
   const purpose = HDKey.fromMasterSeed(seedOf(phrase), versions).derive(`m/84'/${slip44}'`);
   const account = purpose.deriveChild(HARDENED_OFFSET);
-  const treasury = purpose.deriveChild(HARDENED_OFFSET + 1);
+  const hotAccount = purpose.deriveChild(HARDENED_OFFSET + 1);
   const parents: Record<Branch, HDKey> = {
     deposit: account.deriveChild(0),
-    hot: treasury.deriveChild(0),
-    change: treasury.deriveChild(1),
+    hot: hotAccount.deriveChild(0),
+    change: hotAccount.deriveChild(1),
   };
 
   const withoutKeys = (key: HDKey) => HDKey.fromExtendedKey(key.publicExtendedKey, versions);

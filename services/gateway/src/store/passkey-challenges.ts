@@ -1,7 +1,7 @@
 import { type Queryable, statement } from '@quittance/shared/db';
 import type { PersonId } from '@quittance/shared/ids';
 
-/** What a challenge is signed for, and by whom. At a sign-in nobody knows who it will be. */
+/** What a challenge is signed for, and by whom. At a sign-in it is not known who it will be. */
 export type ChallengeFor =
   | { purpose: 'sign_in'; person: null }
   | { purpose: 'register' | 'step_up'; person: PersonId };

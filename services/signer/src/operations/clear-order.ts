@@ -20,7 +20,7 @@ export function clearOrder(
   const { payments } = asked;
   if (payments === undefined) return refuse(refusalOf('recipients'));
   if (payments.length === 0) return ok([]);
-  // Without it nobody could ever tell that this transaction is over.
+  // Without it, it could never be told that this transaction is over.
   if (on.kind === 'solana' && collected.solana === undefined) return refuse(refusalOf('nodes'));
   const refused = new Map<string, ReasonName>([
     ...changedPayments(payments, history),

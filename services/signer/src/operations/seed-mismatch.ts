@@ -5,7 +5,7 @@ import { type KnownWallet, knownWallet } from '../store/wallets.ts';
 
 type Wallet = Pick<SignerChain, 'chain' | 'kind' | 'signer' | 'hotKeyIn'>;
 
-/** What tells this wallet: its hot wallet, and where the key of that is in a KMS the first deposit address too. */
+/** What identifies this wallet: its hot wallet, and where the key of that is in a KMS the first deposit address too. */
 export const walletOf = (on: Wallet): KnownWallet => ({
   hotAddress: on.signer.addresses.hotAddress,
   firstDeposit: on.hotKeyIn === 'kms' ? depositAddress(on, 0) : null,

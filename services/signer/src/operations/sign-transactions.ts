@@ -45,7 +45,7 @@ type Outcome = {
 };
 
 /**
- * Signs orders up to the first that is refused. What is signed is committed here before anybody is given it: who asks again gets
+ * Signs orders up to the first that is refused. What is signed is committed before it is given away: who asks again gets
  * the same bytes. Throws, so that the command gets no reply, when the chain is not configured, and on a seed mismatch.
  */
 export async function signTransactions(

@@ -1,7 +1,7 @@
 import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, query, statement } from '@quittance/shared/db';
 
-/** What tells a wallet. `firstDeposit`: null where the hot wallet tells it, because both are of one phrase. */
+/** What identifies a wallet. `firstDeposit`: null where the hot wallet does, because both are of one phrase. */
 export type KnownWallet = { hotAddress: string; firstDeposit: string | null };
 
 const insertWallet = statement(
