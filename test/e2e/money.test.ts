@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { openWallet } from '@quittance/chains/evm/wallet';
 import { freePort } from '@quittance/engines/free-port';
@@ -23,6 +23,7 @@ const BLOCK_EVERY_MS = 500;
 const MINUTE_MS = 60_000;
 const AT_ONCE_PER_ASSET = 2;
 const LIMIT_MS = patient(3 * MINUTE_MS);
+jest.setTimeout(LIMIT_MS);
 
 let quittance: Quittance;
 let clock: NodeJS.Timeout;
