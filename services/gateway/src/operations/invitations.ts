@@ -93,9 +93,10 @@ export async function acceptInvitation(
   const isReset = invitation.accountId === null;
   if (isReset && person === undefined) return refuse({ kind: 'not_valid' });
   if (!isReset && person !== undefined) {
-    return person.id === session?.person
-      ? join(ports, invitation, person, client)
-      : refuse({ kind: 'sign_in_first' });
+    if (person.id === session?.person) return join(ports, invitation, person, client);
+    // The person may have begun with this very invitation, after it was read.
+    const isOpen = (await invitationOf(db, digestOf(token))) !== undefined;
+    return refuse({ kind: isOpen ? 'sign_in_first' : 'not_valid' });
   }
   const called = person?.name ?? readName(name ?? '');
   if (called === undefined) return refuse({ kind: 'name_needed' });
