@@ -2,11 +2,16 @@ import { existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { Service } from '@quittance/shared/events';
-import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
-import type { Quittance } from '@quittance/testkit/quittance';
 import { expectHarmless, recovered } from './expect-harmless.ts';
-import { nameOf, type OnlyOnTheBus, type Route, sentAgain, untilInFlight } from './lost-events.ts';
+import {
+  nameOf,
+  type OnlyOnTheBus,
+  type Route,
+  sentAgain,
+  untilInFlight,
+  untilSigned,
+} from './lost-events.ts';
 import { sized } from './size.ts';
 import type { UnderLoad } from './under-load.ts';
 import { untilArrived } from './until-arrived.ts';
@@ -25,19 +30,6 @@ type LostData = {
   notConnected: Service;
   senders: readonly Service[];
 };
-
-/** Waits for a payout that is signed and has not ended. */
-const untilSigned = ({ db }: Pick<Quittance, 'db'>): Promise<void> =>
-  eventually(
-    async () => {
-      const open = await db.rows(
-        "select 1 from payouts.payouts where status in ('signed', 'broadcast') limit 1",
-      );
-      if (open.length === 0) throw new Error('no payout is signed');
-    },
-    ARRIVE_WITHIN_MS,
-    20,
-  );
 
 const settled: Route[] = [
   { kind: 'deposit.settled', to: 'ledger' },
@@ -70,7 +62,6 @@ export function allDataLost(on: UnderLoad<unknown>): void {
     {
       routes: [...ended, ...settled],
       async leave() {
-        // Without the ledger nothing more is signed, so nothing else would end.
         await untilSigned(on.quittance);
         kill('ledger');
         const holds = await untilInFlight(on.quittance, ended);

@@ -11,6 +11,7 @@ export const nameOf = ({ kind, to }: Route): string => `${kind} for ${to}`;
 export type OnlyOnTheBus = { route: Route; sends: ReadonlyMap<string, number> };
 
 const IN_FLIGHT_WITHIN_MS = 20_000;
+const SIGNED_WITHIN_MS = 60_000;
 
 /**
  * Waits until NATS has acknowledged events of each route and no service has processed them. Their receivers have to be
@@ -34,6 +35,19 @@ export const untilInFlight = (
     }
     return found;
   }, IN_FLIGHT_WITHIN_MS);
+
+/** Waits for a payout that is signed and has not ended. Once the ledger is away nothing more is signed, so nothing else would end. */
+export const untilSigned = ({ db }: Pick<Quittance, 'db'>): Promise<void> =>
+  eventually(
+    async () => {
+      const open = await db.rows(
+        "select 1 from payouts.payouts where status in ('signed', 'broadcast') limit 1",
+      );
+      if (open.length === 0) throw new Error('no payout is signed');
+    },
+    SIGNED_WITHIN_MS,
+    20,
+  );
 
 /** How many of them NATS had surely lost: they came only because their sender sent them once more. */
 export async function sentAgain(

@@ -16,7 +16,14 @@ import {
   faultsNotTried,
   recovered,
 } from './expect-harmless.ts';
-import { nameOf, type OnlyOnTheBus, type Route, sentAgain, untilInFlight } from './lost-events.ts';
+import {
+  nameOf,
+  type OnlyOnTheBus,
+  type Route,
+  sentAgain,
+  untilInFlight,
+  untilSigned,
+} from './lost-events.ts';
 import { sized } from './size.ts';
 import { type UnderLoad, underLoad } from './under-load.ts';
 import { untilArrived } from './until-arrived.ts';
@@ -130,6 +137,7 @@ async function cutNats(
   const powered = [nats, ...others];
   await load.nextAccepted(ACCEPTS_WITHIN_MS);
   await sleep((cuts.fired * 377) % 1_000);
+  await untilSigned(quittance);
   ledger.kill();
   cuts.inIt.push(...(await untilInFlight(quittance, inIt)));
   const natsDir = `${nats.disk.folder}/nats`;
