@@ -68,6 +68,7 @@ export async function googleKmsKey(
       signal,
       redirect: 'error',
     });
+    // What is no JSON, such as the page of a proxy, is refused below: by its status, or as an answer of another form.
     const read: unknown = await answer.json().catch(() => undefined);
     if (!answer.ok) throw failureOf(answer.status, read);
     const parsed = form.safeParse(read);

@@ -1,19 +1,14 @@
 import { reason } from '@quittance/shared/logger';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
-import { decodeAttestationObject, decodeClientDataJSON } from '@simplewebauthn/server/helpers';
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 
 /**
  * Registration and use of passkeys (WebAuthn level 3) by @simplewebauthn/server. The gateway is the relying party, by the host
  * name of PUBLIC_URL. A device must know who uses it (user verification) and find the passkey by itself (discoverable).
+ *
+ * The library is loaded when it is first needed: most gateways start without that.
  */
+const library = () => import('@simplewebauthn/server');
 
 /** How long a challenge counts, and a browser waits for the person. */
 export const CHALLENGE_MINUTES = 5;
@@ -31,12 +26,12 @@ type Known = readonly { credentialId: string; transports: string[] }[];
 const descriptorsOf = (known: Known) => known.map(({ credentialId: id, transports }) => ({ id, transports }));
 
 /** What a browser needs to make a passkey for a person. None is made on a device that has one of the known ones. */
-export const registrationOptions = (
+export const registrationOptions = async (
   ownOrigin: string,
   person: { handle: Buffer; email: string; name: string },
   known: Known,
 ) =>
-  generateRegistrationOptions({
+  (await library()).generateRegistrationOptions({
     rpName: new URL(ownOrigin).host,
     rpID: rpIdOf(ownOrigin),
     userID: new Uint8Array(person.handle),
@@ -50,8 +45,8 @@ export const registrationOptions = (
   });
 
 /** What a browser needs to have a challenge signed: by one of the known passkeys, or, without any, by the one that the person chooses. */
-export const signingOptions = (ownOrigin: string, known: Known) =>
-  generateAuthenticationOptions({
+export const signingOptions = async (ownOrigin: string, known: Known) =>
+  (await library()).generateAuthenticationOptions({
     rpID: rpIdOf(ownOrigin),
     timeout: TIMEOUT_MS,
     userVerification: 'required',
@@ -87,7 +82,7 @@ export function challengeIn({
   response: { clientDataJSON },
 }: CreatedCredential | SignedCredential): string | undefined {
   try {
-    const { challenge, crossOrigin } = decodeClientDataJSON(clientDataJSON);
+    const { challenge, crossOrigin } = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString());
     return typeof challenge === 'string' && crossOrigin !== true ? challenge : undefined;
   } catch {
     return undefined;
@@ -122,7 +117,8 @@ export async function verifyCreated(
   const { transports, ...response } = credential.response;
   try {
     // The library would read the certificate and ask the addresses in it. No attestation is asked for, so browsers send none.
-    if (hasCertificate(response.attestationObject)) return refuse('it has a certificate of its device');
+    if (await hasCertificate(response.attestationObject)) return refuse('it has a certificate of its device');
+    const { verifyRegistrationResponse } = await library();
     const { verified, registrationInfo: made } = await verifyRegistrationResponse({
       response: { ...credential, response, clientExtensionResults: {} } satisfies RegistrationResponseJSON,
       ...expectedOf(expected),
@@ -139,7 +135,8 @@ export async function verifyCreated(
   }
 }
 
-function hasCertificate(attestationObject: string): boolean {
+async function hasCertificate(attestationObject: string): Promise<boolean> {
+  const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
   const decoded = decodeAttestationObject(new Uint8Array(Buffer.from(attestationObject, 'base64url')));
   const format = decoded.get('fmt');
   return format !== 'none' && (format !== 'packed' || decoded.get('attStmt').get('x5c') !== undefined);
@@ -157,6 +154,7 @@ export async function verifySigned(
 ): Promise<Result<number, string>> {
   const { userHandle: _, ...response } = credential.response;
   try {
+    const { verifyAuthenticationResponse } = await library();
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: { ...credential, response, clientExtensionResults: {} } satisfies AuthenticationResponseJSON,
       ...expectedOf(expected),
