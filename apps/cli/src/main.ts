@@ -5,6 +5,12 @@ import { text } from 'node:stream/consumers';
 import { run } from './run.ts';
 import { CHECKOUT_SANDBOX } from './sandbox-folder.ts';
 
+// `quittance … | head` has read enough: the code is that of any program that a closed pipe ends.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(141);
+});
+
 process.exitCode = await run(process.argv.slice(2), {
   env: process.env,
   cwd: process.cwd(),
