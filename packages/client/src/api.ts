@@ -35,6 +35,11 @@ export class Api {
     return this.transport.data<T>({ method, path, body, options });
   }
 
+  /** Acts where the API says no more than that it was done. */
+  async act(method: Call['method'], path: string, body: object, options: Options): Promise<void> {
+    await this.transport.json({ method, path, body, options });
+  }
+
   async delete(path: string, options: Options): Promise<void> {
     await this.transport.json({ method: 'DELETE', path, options });
   }

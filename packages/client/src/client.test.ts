@@ -8,7 +8,6 @@ const textOf = (path: string) => readFileSync(new URL(path, import.meta.url), 'u
 type Schema = { $ref?: string; type?: string; properties?: Record<string, Schema>; anyOf?: Schema[] };
 type Operation = {
   operationId: string;
-  tags: string[];
   parameters?: { name: string; in: string }[];
   responses: Record<string, { content: Record<string, { schema: Schema }> }>;
 };
@@ -17,12 +16,12 @@ type Document = {
   components: { schemas: Record<string, Schema> };
 };
 const document: Document = JSON.parse(textOf('../../../services/gateway/openapi.json'));
-/** But those of people who sign in with a browser: the client is for programs, which have tokens. */
-const operations = Object.entries(document.paths)
-  .flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, own]) => ({ method: method.toUpperCase(), path, ...own })),
-  )
-  .filter(({ tags }) => !tags.includes('People'));
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, own]) => ({ method: method.toUpperCase(), path, ...own })),
+);
+
+/** What a browser makes of the options of a passkey. */
+const credential = { id: 'AA', rawId: 'AA', type: 'public-key', response: {}, clientExtensionResults: {} } as never;
 
 /** How each operation of the reference is reached. Ids stand in the places of the path. */
 const calls: Record<string, (quittance: Quittance) => unknown> = {
@@ -89,6 +88,33 @@ const calls: Record<string, (quittance: Quittance) => unknown> = {
   listEvents: (q) => q.events.list(),
   streamEvents: (q) => q.events.follow({ after: 1 }).next(),
   getEvent: (q) => q.events.retrieve('{id}'),
+  signIn: (q) => q.sessions.signIn({ email: 'ada@shop.example', password: 'correct horse' }),
+  beginPasskeySignIn: (q) => q.sessions.passkeyOptions(),
+  signInWithPasskey: (q) => q.sessions.signInWithPasskey({ credential }),
+  stepUp: (q) => q.sessions.stepUp({ password: 'correct horse' }),
+  beginPasskeyStepUp: (q) => q.sessions.stepUpOptions(),
+  stepUpWithPasskey: (q) => q.sessions.stepUpWithPasskey(credential),
+  listSessions: (q) => q.sessions.list(),
+  endSession: (q) => q.sessions.end('{id}'),
+  endOtherSessions: (q) => q.sessions.endOthers(),
+  getMe: (q) => q.me.retrieve(),
+  changePassword: (q) => q.me.changePassword({ password: 'battery staple' }),
+  beginTotp: (q) => q.me.beginTotp(),
+  confirmTotp: (q) => q.me.confirmTotp('123456'),
+  removeTotp: (q) => q.me.removeTotp(),
+  replaceRecoveryCodes: (q) => q.me.replaceRecoveryCodes(),
+  listPasskeys: (q) => q.me.passkeys(),
+  beginPasskey: (q) => q.me.beginPasskey(),
+  addPasskey: (q) => q.me.addPasskey({ name: 'My phone', credential }),
+  renamePasskey: (q) => q.me.renamePasskey('{id}', 'My phone'),
+  removePasskey: (q) => q.me.removePasskey('{id}'),
+  listPeople: (q) => q.people.list(),
+  changeRole: (q) => q.people.changeRole('{id}', 'viewer'),
+  removePerson: (q) => q.people.remove('{id}'),
+  listInvitations: (q) => q.invitations.list(),
+  invite: (q) => q.invitations.create({ email: 'bob@shop.example', role: 'developer' }),
+  withdrawInvitation: (q) => q.invitations.withdraw('{id}'),
+  acceptInvitation: (q) => q.invitations.accept({ token: 'qi_1' }),
 };
 
 const files: Record<string, (quittance: Quittance) => Promise<ReadableStream<Uint8Array> | string>> = {
@@ -100,6 +126,8 @@ const files: Record<string, (quittance: Quittance) => Promise<ReadableStream<Uin
 };
 
 const WANTED = { id: 'what the API answers', sequence: 2 };
+/** What is answered where there is nothing to give back. */
+const SAID = { message: 'Done.' };
 const meta = { has_more: false, next_after: 1, first_sequence: 1, last_sequence: 1, next_before: null };
 const list = { data: [WANTED], links: { next: null }, meta, has_more: false };
 
@@ -114,6 +142,7 @@ function answerOf({ responses }: Operation): object {
   const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
   const { properties = {} } = resolved(success?.content['application/json']?.schema ?? {});
   const { data, event, public_keys } = properties;
+  if (Object.keys(properties).join() === 'message') return SAID;
   if (public_keys !== undefined) return { public_keys: WANTED };
   if (data === undefined || event !== undefined) return WANTED;
   return resolved(data).type === 'array' ? list : { data: WANTED };
@@ -142,13 +171,14 @@ describe('a method of the client', () => {
   it.each(operations.map((operation) => [operation.operationId, operation] as const))(
     'sends %s as the reference has it, and unwraps its answer',
     async (id, operation) => {
-      const { asked, quittance } = recording(answerOf(operation));
+      const wanted = answerOf(operation);
+      const { asked, quittance } = recording(wanted);
       const answer = await calls[id]?.(quittance);
       const last = asked.at(-1);
       expect(last).toMatchObject({ method: operation.method, path: operation.path });
       const takesKey = operation.parameters?.some(({ name }) => name === 'Idempotency-Key') === true;
       expect(last?.headers['Idempotency-Key'] !== undefined).toBe(takesKey);
-      if (operation.method === 'DELETE') return expect(answer).toBeUndefined();
+      if (operation.method === 'DELETE' || wanted === SAID) return expect(answer).toBeUndefined();
       if (id === 'listEvents') return expect(answer).toMatchObject({ data: [], has_more: false });
       if (id === 'streamEvents') return expect(answer).toEqual({ done: false, value: WANTED });
       if (!id.startsWith('list')) return expect(answer).toEqual(WANTED);
@@ -274,6 +304,18 @@ test('a client needs a url and a token', () => {
     expect(made({ url })).toThrow('give { url, token }');
   expect(made({ url: 'https://me:pw@x.example' })).toThrow('url has a user name or a password');
   for (const token of ['', undefined]) expect(made({ token })).toThrow('give { url, token }');
+});
+
+test('a client of a page sends no token, and refuses one beside the session', async () => {
+  const asked: Headers[] = [];
+  const fetched = async (_url: unknown, request?: RequestInit) => {
+    asked.push(new Headers(request?.headers));
+    return Response.json({ id: 'per_1' });
+  };
+  const options = { url: 'https://pay.example', session: true, fetch: fetched } as const;
+  await new Quittance(options).me.retrieve();
+  expect(asked[0]?.get('Authorization')).toBeNull();
+  expect(() => new Quittance({ ...options, token: 'qt_1' })).toThrow('token and session are both given');
 });
 
 test('the version is that of the package', () => {

@@ -5,6 +5,7 @@ import { AccountInvoiceSettings, Invoices } from './invoices.ts';
 import { PaymentLinks } from './payment-links.ts';
 import { AccountPayoutPolicy, AddressBook } from './payout-policy.ts';
 import { AutomaticPayouts, PayoutBatches, Payouts } from './payouts.ts';
+import { Invitations, Me, People, Sessions } from './people.ts';
 import { Refunds } from './refunds.ts';
 import { Tokens } from './tokens.ts';
 import { type ClientOptions, Transport } from './transport.ts';
@@ -34,6 +35,7 @@ export type * from './pages.ts';
 export type * from './payment-links.ts';
 export type * from './payout-policy.ts';
 export type * from './payouts.ts';
+export type * from './people.ts';
 export type * from './refunds.ts';
 export type * from './tokens.ts';
 export type { ClientOptions, RequestOptions } from './transport.ts';
@@ -55,19 +57,23 @@ export class Quittance {
   readonly balanceTransactions: BalanceTransactions;
   readonly deliveries: Deliveries;
   readonly events: Events;
+  readonly invitations: Invitations;
   readonly invoices: Invoices;
   readonly invoiceSettings: AccountInvoiceSettings;
+  readonly me: Me;
   readonly paymentLinks: PaymentLinks;
   readonly payoutBatches: PayoutBatches;
   readonly payoutPolicy: AccountPayoutPolicy;
   readonly payouts: Payouts;
+  readonly people: People;
   readonly refunds: Refunds;
+  readonly sessions: Sessions;
   readonly statements: Statements;
   readonly tokens: Tokens;
   readonly unresolved: Unresolved;
   readonly webhooks: Webhooks;
 
-  /** @throws TypeError when `url` or `token` is missing or malformed */
+  /** @throws TypeError when `url` or `token` is missing or malformed, or both `token` and `session` are given */
   constructor(options: ClientOptions) {
     const api = new Api(new Transport(options));
     this.addressBook = new AddressBook(api);
@@ -77,13 +83,17 @@ export class Quittance {
     this.balanceTransactions = new BalanceTransactions(api);
     this.deliveries = new Deliveries(api);
     this.events = new Events(api);
+    this.invitations = new Invitations(api);
     this.invoices = new Invoices(api);
     this.invoiceSettings = new AccountInvoiceSettings(api);
+    this.me = new Me(api);
     this.paymentLinks = new PaymentLinks(api);
     this.payoutBatches = new PayoutBatches(api);
     this.payoutPolicy = new AccountPayoutPolicy(api);
     this.payouts = new Payouts(api);
+    this.people = new People(api);
     this.refunds = new Refunds(api);
+    this.sessions = new Sessions(api);
     this.statements = new Statements(api);
     this.tokens = new Tokens(api);
     this.unresolved = new Unresolved(api);

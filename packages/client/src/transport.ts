@@ -8,7 +8,9 @@ export type ClientOptions = {
   /** Where Quittance answers: `https://pay.example.com`. */
   url: string;
   /** An API token of the account. It stays on your server: never send it to a browser. */
-  token: string | undefined;
+  token?: string | undefined;
+  /** In place of a token: the person who has signed in, in a page that Quittance itself serves. The browser sends the cookie. */
+  session?: true;
   /** Milliseconds until an attempt is given up. 30 000 when not given. */
   timeoutMs?: number | undefined;
   /** How often a request is sent again at most. 4 when not given. */
@@ -54,15 +56,9 @@ export class Transport {
 
   constructor(options: ClientOptions) {
     this.#base = baseOf(options.url);
-    if (typeof options.token !== 'string' || options.token === '')
-      throw new TypeError('token is missing: give { url, token } with an API token of the account');
-    // Without the token: an error is often logged.
-    if (!/^[\x21-\x7e]+$/.test(options.token))
-      throw new TypeError('token has a space, a line end or another character that no API token has');
-    this.#headers = {
-      Authorization: `Bearer ${options.token}`,
-      'User-Agent': [options.userAgent, `quittance-client/${VERSION}`].filter(Boolean).join(' '),
-    };
+    this.#headers = options.session === true ? {} : headersOf(options);
+    if (options.session === true && options.token !== undefined)
+      throw new TypeError('token and session are both given: a request is that of one of them');
     this.#fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
     this.#timeoutMs = options.timeoutMs ?? 30_000;
     this.#maxRetries = options.maxRetries ?? 4;
@@ -134,6 +130,18 @@ export class Transport {
       if (!attempt.goesOn()) attempt.end();
     }
   }
+}
+
+function headersOf({ token, userAgent }: ClientOptions) {
+  if (typeof token !== 'string' || token === '')
+    throw new TypeError('token is missing: give { url, token } with an API token of the account');
+  // Without the token: an error is often logged.
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new TypeError('token has a space, a line end or another character that no API token has');
+  return {
+    Authorization: `Bearer ${token}`,
+    'User-Agent': [userAgent, `quittance-client/${VERSION}`].filter(Boolean).join(' '),
+  };
 }
 
 /** The text of an Idempotency-Key, whose spaces at the ends would not arrive. An empty one would count as none. */
