@@ -188,7 +188,7 @@ module.exports = {
   options: {
     doNotFollow: { path: 'node_modules' },
     // The second runs in a shop of Medusa, which is not installed here.
-    exclude: { path: ['^tools/dependency-fixtures', '^test/medusa/shop/'] },
+    exclude: { path: ['^tools/dependency-fixtures', '^test/medusa/shop/', '^apps/dashboard/dist/'] },
     // `import type` counts too: a rule speaks of what a file knows, not of what it loads.
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
@@ -196,7 +196,7 @@ module.exports = {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'types', 'default'],
       mainFields: ['module', 'main', 'types'],
-      extensions: ['.ts', '.js', '.mjs', '.cjs', '.d.ts', '.json'],
+      extensions: ['.ts', '.tsx', '.js', '.mjs', '.cjs', '.d.ts', '.json'],
     },
   },
 };

@@ -29,6 +29,7 @@ const cruiser = 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs';
 const tools: Record<string, readonly string[]> = {
   eslint: node('node_modules/eslint/bin/eslint.js', '.', '--max-warnings=0'),
   types: node('node_modules/typescript/bin/tsc', '--noEmit', '-p', '.'),
+  'types of the dashboard': node('node_modules/typescript/bin/tsc', '--noEmit', '-p', 'apps/dashboard'),
   knip: node('node_modules/knip/bin/knip.js', '--no-progress', '--no-config-hints'),
   imports: node(cruiser, ...folders, '--config', '.dependency-cruiser.cjs', '--output-type', 'err-long'),
   'dependency rules': node('tools/check-dependency-rules.ts'),

@@ -1,10 +1,11 @@
-// Makes a checkout ready to run: packages, Node 24, nats-server and (for the tests) redis-server.
+// Makes a checkout ready to run: packages, Node 24, the dashboard, nats-server and (for the tests) redis-server.
 // Plain JavaScript without dependencies, because it runs before anything is installed, on whatever
 // Node (18 or newer) the machine has. With nothing to do it answers from two small files and a hash.
 
 import fs from 'node:fs';
 import path from 'node:path';
 import { CHECKOUT, cleanPath, ENGINES_DIR, SetupError, say } from './setup/commands.mjs';
+import { buildDashboard, dashboardIsReady } from './setup/dashboard.mjs';
 import { enginesAreReady, findEngines } from './setup/engines.mjs';
 import { takeLock } from './setup/lock.mjs';
 import { installPackages, packagesAreReady } from './setup/packages.mjs';
@@ -39,21 +40,24 @@ function refuseOldNode() {
 }
 
 function isReady() {
-  return packagesAreReady() && enginesAreReady();
+  return packagesAreReady() && enginesAreReady() && dashboardIsReady();
 }
 
 /** Packages and engines come from different places, so they are fetched side by side. */
 async function setUp() {
-  const results = await Promise.allSettled([
-    packagesAreReady() ? undefined : installPackages(),
-    enginesAreReady() ? undefined : setUpEngines(),
-  ]);
+  const results = await Promise.allSettled([setUpPackages(), enginesAreReady() ? undefined : setUpEngines()]);
   const failures = results.filter((result) => result.status === 'rejected').map((result) => result.reason);
   const unexpected = failures.find((failure) => !(failure instanceof SetupError));
   if (unexpected) throw unexpected;
   if (failures.length > 0) throw new SetupError(failures.map((failure) => failure.message).join('\n\n'));
   tellOfMissingNodes();
   say('ready');
+}
+
+/** The dashboard is built by packages, so these come first. */
+async function setUpPackages() {
+  if (!packagesAreReady()) await installPackages();
+  if (!dashboardIsReady()) await buildDashboard();
 }
 
 async function setUpEngines() {

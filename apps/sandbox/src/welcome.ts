@@ -1,6 +1,7 @@
 import { type Chain, chains } from '@quittance/shared/assets';
 import type { Stack } from '@quittance/stack/stack';
 import type { DemoAccount } from './demo-accounts.ts';
+import type { DemoPerson } from './demo-person.ts';
 
 /** How a person meets each chain's node here. */
 const described: Partial<Record<Chain, string>> = {
@@ -9,19 +10,24 @@ const described: Partial<Record<Chain, string>> = {
   solana: 'surfpool, final after 13 seconds; a new chain at each start',
 };
 
+type Shown = {
+  accounts: readonly DemoAccount[];
+  person: DemoPerson;
+  settingsFile: string;
+  /** What a person types to pay an invoice. */
+  payCommand: string;
+  tookMs: number;
+};
+
 /** What a newcomer sees when everything is up: where it is, the key to it, and the next thing to type. */
-export function welcome(
-  stack: Stack,
-  accounts: readonly DemoAccount[],
-  settingsFile: string,
-  payCommand: string,
-  tookMs: number,
-): string {
+export function welcome(stack: Stack, { accounts, person, settingsFile, payCommand, tookMs }: Shown): string {
   const [first] = accounts;
   const token = first?.token ?? '';
   return `
 Quittance is ready (${(tookMs / 1_000).toFixed(1)} s).
 
+  dashboard  ${stack.url}/dashboard
+  sign in    ${person.email}, password ${person.password}
   API        ${stack.url}/api
   docs       ${stack.url}/docs
   account    ${first?.name ?? ''}

@@ -21,7 +21,13 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 );
 
 /** What a browser makes of the options of a passkey. */
-const credential = { id: 'AA', rawId: 'AA', type: 'public-key', response: {}, clientExtensionResults: {} } as never;
+const credential = {
+  id: 'AA',
+  rawId: 'AA',
+  type: 'public-key',
+  response: {},
+  clientExtensionResults: {},
+} as never;
 
 /** How each operation of the reference is reached. Ids stand in the places of the path. */
 const calls: Record<string, (quittance: Quittance) => unknown> = {

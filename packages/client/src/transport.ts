@@ -184,8 +184,12 @@ function queryOf(query: object | undefined): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
 }
 
-function requestOf({ method, body, contentType, accept = 'application/json' }: Call, headers: object) {
-  const sent = body === undefined ? {} : { 'Content-Type': contentType ?? 'application/json' };
+function requestOf(
+  { method, body, contentType, accept = 'application/json' }: Call,
+  headers: Record<string, string>,
+) {
+  const sent: Record<string, string> =
+    body === undefined ? {} : { 'Content-Type': contentType ?? 'application/json' };
   return {
     method,
     headers: { ...headers, Accept: accept, ...sent },

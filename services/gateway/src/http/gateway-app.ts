@@ -22,9 +22,11 @@ import {
   proxyContextOf,
 } from '../proxy/proxy-response.ts';
 import { authorize, challengeOf, tell } from './authorize.ts';
-import { type DocsAnswer, openDocs, sendDocs } from './docs/docs-app.ts';
+import { DASHBOARD_PATH, openDashboard } from './dashboard.ts';
+import { openDocs } from './docs/docs-app.ts';
 import { DOCS_PATH } from './docs/library.ts';
 import { errorsPage } from './errors-page.ts';
+import { type FileAnswer, sendFile } from './file-answer.ts';
 import { answerOfPeople } from './people.ts';
 import { hasBody, readBody } from './request-body.ts';
 import { answerOfTokens } from './tokens.ts';
@@ -49,14 +51,22 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
   if (settings.PUBLIC_URL.startsWith('https:')) app.use(onlyByTls);
 
   const docs = openDocs(settings.PUBLIC_URL);
+  const dashboard = openDashboard();
+  const fileAt = (path: string): FoundFile | undefined => {
+    const document = docs.answerTo(path);
+    if (document !== undefined) return { file: document, pattern: DOCS_PATH };
+    const part = dashboard.answerTo(path);
+    return part === undefined ? undefined : { file: part, pattern: DASHBOARD_PATH };
+  };
   app.all(ERRORS_PATH, (req, res) => {
     if (onlyReads(res)) sendPage(res, errorsPage);
     else tell(res, answers.wrongVerb(req.method, ['GET', 'HEAD']));
   });
   app.use(async (req: Request, res: Response) => {
     const path = pathOf(req);
-    const page = docs.answerTo(path);
-    if (page !== undefined) return answerDocs(req, res, { page, path }, ports);
+    if (path === '/' && isForPeople(req)) return res.redirect(302, `.${DASHBOARD_PATH}/`);
+    const file = fileAt(path);
+    if (file !== undefined) return answerFile(req, res, { ...file, path }, ports);
     const found = findRoute(req.method, path);
     if (found.kind === 'unknown') return tell(res, answers.noRoute(path.replace(/^\/+/, '') || '/'));
     if (found.kind === 'wrong_verb') return tell(res, answers.wrongVerb(req.method, found.allowed));
@@ -139,20 +149,27 @@ function endInTime(res: Response, { settings, logger }: Ports): void {
   res.on('close', () => clearTimeout(timer));
 }
 
-/** Documents are public, and a client's requests for all of them are counted together. */
-const docsRoute = { auth: 'none', pattern: DOCS_PATH, countedTogether: true } as const;
+type FoundFile = { file: FileAnswer; pattern: string };
 
-async function answerDocs(
+/** A browser at the address of this installation. Programs learn that nothing is there. */
+const isForPeople = ({ method, headers }: Request): boolean =>
+  (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(headers.accept ?? '');
+
+/** Documents and the dashboard are public, and a client's requests for all of them are counted together. */
+async function answerFile(
   req: Request,
   res: Response,
-  { page, path }: { page: DocsAnswer; path: string },
+  { file, pattern, path }: FoundFile & { path: string },
   ports: Ports,
 ): Promise<void> {
   if (!onlyReads(res)) return tell(res, answers.wrongVerb(req.method, ['GET', 'HEAD']));
-  nameRoute(res, DOCS_PATH);
+  nameRoute(res, pattern);
+  // Browsers ask once for a file that never changes, and to count costs more than to answer.
+  if (file.cache === 'forever') return sendFile(req, res, file);
   const client = ports.trustedProxies.clientOf(req);
-  const authorized = await authorize(req, res, { route: docsRoute, path, client }, ports);
-  if (authorized !== undefined && !isOver(res)) sendDocs(req, res, page);
+  const route = { auth: 'none', pattern, countedTogether: true } as const;
+  const authorized = await authorize(req, res, { route, path, client }, ports);
+  if (authorized !== undefined && !isOver(res)) sendFile(req, res, file);
 }
 
 const noBytes = Buffer.alloc(0);

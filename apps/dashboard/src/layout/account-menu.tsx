@@ -1,0 +1,62 @@
+import { Avatar, Menu, Stack, Text, UnstyledButton, useMantineColorScheme } from '@mantine/core';
+import { IconDeviceDesktop, IconLogout, IconMoon, IconShieldLock, IconSun } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { quittance } from '../client.ts';
+import { ME } from '../queries.ts';
+import { useSession } from '../session/session.ts';
+
+/** Who has signed in, for which account; light or dark; signing out. */
+export function AccountMenu() {
+  const client = useQueryClient();
+  const { name, email, role, account_id: accountId, accounts } = useSession();
+  const { setColorScheme } = useMantineColorScheme();
+  const signOut = useMutation({
+    mutationFn: () => quittance.sessions.end('current'),
+    onSuccess: () => client.setQueryData(ME, null),
+  });
+  const account = accounts.find(({ id }) => id === accountId)?.name ?? accountId;
+  return (
+    <Menu position="bottom-end" width={260}>
+      <Menu.Target>
+        <UnstyledButton aria-label={`${name}, ${account}: account and sign-out`}>
+          <Avatar name={name} color="initials" size={34} />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Stack gap={0} p="xs">
+          <Text fw={600}>{name}</Text>
+          <Text size="sm" c="dimmed">
+            {email}
+          </Text>
+          <Text size="sm">
+            {account} · {role}
+          </Text>
+          {accounts.length > 1 && (
+            <Text size="xs" c="dimmed" mt={4}>
+              For another of your {accounts.length} accounts sign out, and choose it when you sign in.
+            </Text>
+          )}
+        </Stack>
+        <Menu.Divider />
+        <Menu.Item component={Link} to="/security" leftSection={<IconShieldLock size={16} />}>
+          Your sign-in
+        </Menu.Item>
+        <Menu.Label>Colours</Menu.Label>
+        <Menu.Item leftSection={<IconSun size={16} />} onClick={() => setColorScheme('light')}>
+          Light
+        </Menu.Item>
+        <Menu.Item leftSection={<IconMoon size={16} />} onClick={() => setColorScheme('dark')}>
+          Dark
+        </Menu.Item>
+        <Menu.Item leftSection={<IconDeviceDesktop size={16} />} onClick={() => setColorScheme('auto')}>
+          As the device
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => signOut.mutate()}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

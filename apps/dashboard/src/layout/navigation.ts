@@ -1,0 +1,81 @@
+import {
+  type Icon,
+  IconAddressBook,
+  IconArrowBackUp,
+  IconBuildingStore,
+  IconChecklist,
+  IconFileInvoice,
+  IconHelpHexagon,
+  IconHistory,
+  IconHome,
+  IconKey,
+  IconLink,
+  IconListDetails,
+  IconRepeat,
+  IconReportMoney,
+  IconSend,
+  IconShieldLock,
+  IconStack2,
+  IconUsers,
+  IconWallet,
+  IconWebhook,
+} from '@tabler/icons-react';
+import type { Scope } from '../session/session.ts';
+
+export type Place = {
+  to: string;
+  label: string;
+  icon: Icon;
+  /** What the role must allow. */
+  needs?: Scope;
+  /** Only for those who manage the people of the account. */
+  managers?: true;
+};
+
+/** What the menu, the search of pages and the rights of each page are made of. */
+export const places: readonly { group: string; places: readonly Place[] }[] = [
+  { group: '', places: [{ to: '/', label: 'Home', icon: IconHome }] },
+  {
+    group: 'Money in',
+    places: [
+      { to: '/invoices', label: 'Invoices', icon: IconFileInvoice, needs: 'invoices:read' },
+      { to: '/payment-links', label: 'Payment links', icon: IconLink, needs: 'invoices:read' },
+      { to: '/refunds', label: 'Refunds', icon: IconArrowBackUp, needs: 'refunds:read' },
+      { to: '/unresolved', label: 'Unresolved funds', icon: IconHelpHexagon, needs: 'unresolved:read' },
+    ],
+  },
+  {
+    group: 'Money out',
+    places: [
+      { to: '/payouts', label: 'Payouts', icon: IconSend, needs: 'payouts:read' },
+      { to: '/payout-batches', label: 'Batches', icon: IconStack2, needs: 'payouts:read' },
+      { to: '/automatic-payouts', label: 'Automatic payouts', icon: IconRepeat, needs: 'payouts:read' },
+      { to: '/address-book', label: 'Address book', icon: IconAddressBook, needs: 'policy:read' },
+      { to: '/payout-policy', label: 'Payout policy', icon: IconChecklist, needs: 'policy:read' },
+    ],
+  },
+  {
+    group: 'Books',
+    places: [
+      { to: '/balances', label: 'Balances', icon: IconWallet, needs: 'balances:read' },
+      { to: '/balance-transactions', label: 'Transactions', icon: IconListDetails, needs: 'balances:read' },
+      { to: '/statements', label: 'Statements', icon: IconReportMoney, needs: 'balances:read' },
+    ],
+  },
+  {
+    group: 'Developers',
+    places: [
+      { to: '/tokens', label: 'API tokens', icon: IconKey, needs: 'tokens:read' },
+      { to: '/webhooks', label: 'Webhooks', icon: IconWebhook, needs: 'webhooks:read' },
+      { to: '/events', label: 'Events', icon: IconHistory, needs: 'events:read' },
+    ],
+  },
+  {
+    group: 'Settings',
+    places: [
+      { to: '/shop', label: 'Shop', icon: IconBuildingStore, needs: 'settings:read' },
+      { to: '/people', label: 'People', icon: IconUsers, managers: true },
+      { to: '/security', label: 'Your sign-in', icon: IconShieldLock },
+    ],
+  },
+];

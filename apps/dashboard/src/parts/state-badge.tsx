@@ -1,0 +1,35 @@
+import { Badge } from '@mantine/core';
+
+type Tone = 'gray' | 'blue' | 'green' | 'yellow' | 'red';
+
+/** Of invoices, payouts, refunds, batches, unresolved funds, endpoints and deliveries. */
+const tones: Readonly<Record<string, Tone>> = {
+  pending: 'blue',
+  partially_paid: 'yellow',
+  confirmed: 'blue',
+  paid: 'green',
+  expired: 'gray',
+  cancelled: 'gray',
+  completed: 'green',
+  succeeded: 'green',
+  failed: 'red',
+  claimable: 'yellow',
+  voided: 'gray',
+  open: 'yellow',
+  accepted: 'green',
+  returned: 'gray',
+  returning: 'blue',
+  processing: 'blue',
+  active: 'green',
+  deactivated: 'gray',
+  enabled: 'green',
+  disabled: 'red',
+  waiting: 'yellow',
+};
+
+/** A state in words, with a colour for those who see it. */
+export const StateBadge = ({ state, label }: { state: string; label?: string }) => (
+  <Badge variant="light" color={tones[state] ?? 'gray'} radius="sm" tt="none">
+    {label ?? state.replaceAll('_', ' ')}
+  </Badge>
+);

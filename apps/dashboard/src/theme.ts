@@ -1,0 +1,26 @@
+import { createTheme, type MantineColorsTuple } from '@mantine/core';
+
+const blue: MantineColorsTuple = [
+  '#eef2ff',
+  '#dbe3fd',
+  '#b4c4f8',
+  '#8aa3f4',
+  '#6687f0',
+  '#4f75ee',
+  '#2f5bea',
+  '#2450d4',
+  '#1c46be',
+  '#0f3aa8',
+];
+
+export const theme = createTheme({
+  primaryColor: 'quittance',
+  primaryShade: { light: 6, dark: 4 },
+  autoContrast: true,
+  colors: { quittance: blue },
+  defaultRadius: 'md',
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
+  headings: { fontWeight: '650' },
+  cursorType: 'pointer',
+});

@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inviteAsOperator } from '@quittance/gateway/operations/operators-people';
+import { systemClock } from '@quittance/shared/clock';
+import { openDb } from '@quittance/shared/db';
+import { createLogger } from '@quittance/shared/logger';
+import type { Stack } from '@quittance/stack/stack';
+import { z } from 'zod';
+
+const schema = z.object({ email: z.string(), password: z.string() });
+export type DemoPerson = z.infer<typeof schema>;
+
+/** The owner of the first account, who signs in to the dashboard. The password is random, and is kept beside the data. */
+export async function demoPerson(stack: Stack, account: string, dir: string): Promise<DemoPerson> {
+  const path = join(dir, 'person.json');
+  if (existsSync(path)) return schema.parse(JSON.parse(readFileSync(path, 'utf8')));
+  const person = { email: 'demo@example.com', password: randomBytes(12).toString('base64url') };
+  const url = stack.settingsOf('gateway')['DATABASE_URL'] ?? '';
+  const db = openDb({ url, schema: 'gateway', pool: 1, logger: createLogger('sandbox', 'warn') });
+  try {
+    const order = { account, email: person.email, role: 'owner', actor: 'sandbox' } as const;
+    const invited = await inviteAsOperator({ db, clock: systemClock }, order);
+    if (!invited.ok) throw new Error(`${person.email} was not invited: ${invited.refusal}`);
+    const { token } = invited.value;
+    const accepted = await fetch(`${stack.url}/api/invitations/accept`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ token, name: 'Demo', password: person.password }),
+    });
+    if (accepted.status !== 201) throw new Error(`the invitation was not accepted: ${await accepted.text()}`);
+  } finally {
+    await db.close();
+  }
+  writeFileSync(path, JSON.stringify(person, null, 2), { mode: 0o600 });
+  return person;
+}
