@@ -10,7 +10,15 @@ import { restrictions } from './tools/eslint-restrictions.ts';
  * for a constant, and asks to delete the very check that matters.
  */
 export default defineConfig(
-  { ignores: ['**/*.js', '**/*.cjs', 'apps/dashboard/dist/**', 'tools/dependency-fixtures/**', 'packages/client/src/api-types.ts'] },
+  {
+    ignores: [
+      '**/*.js',
+      '**/*.cjs',
+      'apps/dashboard/dist/**',
+      'tools/dependency-fixtures/**',
+      'packages/client/src/api-types.ts',
+    ],
+  },
   ...restrictions,
   {
     files: ['**/*.{ts,tsx}'],

@@ -91,7 +91,7 @@ const mayReadEnv = [
 /** A later entry replaces the list of an earlier one: each has all that holds for its files. */
 export const restrictions: Linter.Config[] = [
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     languageOptions: { parser: tseslint.parser as Linter.Parser },
     rules: {
       'max-lines': ['error', { max: MAX_LINES }],

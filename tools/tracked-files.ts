@@ -20,7 +20,7 @@ export function trackedFiles(): string[] {
       cwd: root,
       withFileTypes: true,
       exclude: (entry) =>
-        ['node_modules', '.git', '.engines', '.sandbox', '.nightly', 'coverage'].includes(entry.name),
+        ['node_modules', '.git', '.engines', '.sandbox', '.nightly', 'coverage', 'dist'].includes(entry.name),
     })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));

@@ -39,6 +39,8 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'testing/stack/src/solana.ts': ['unit price'],
   'packages/chains/src/solana/transaction.ts': ['unit price'],
   // A field of an IP address in Node.
+  // The fonts of Mantine.
+  'apps/dashboard/src/theme.ts': ['family'],
   'services/gateway/src/proxy/agents.ts': ['family'],
   'services/gateway/src/proxy/agents.test.ts': ['family'],
   'services/webhooks/src/connections.ts': ['family'],
@@ -93,6 +95,7 @@ function partsOfCode(path: string, text: string): Parts {
   const visit = (node: ts.Node): void => {
     if (ts.isIdentifier(node) || ts.isPrivateIdentifier(node))
       parts.names.push({ position: node.getStart(file), text: node.text });
+    if (ts.isJsxText(node)) parts.texts.push({ position: node.getStart(file), text: node.text });
     if (ts.isCallExpression(node) && testFunctions.has(rootName(node.expression) ?? '')) {
       const [title] = node.arguments;
       if (title !== undefined && (ts.isStringLiteral(title) || ts.isNoSubstitutionTemplateLiteral(title)))
@@ -146,7 +149,7 @@ export function findFormerWords(path: string, text: string, words: readonly Form
 }
 
 /** A migration keeps its text once it was applied, and one that renames has to say what it renames. */
-const isReadable = (path: string) => /\.(?:ts|md|sql|mjs)$/.test(path) && !path.includes('/migrations/');
+const isReadable = (path: string) => /\.(?:tsx?|md|sql|mjs)$/.test(path) && !path.includes('/migrations/');
 
 /** Every former word in the files that are checked, or below the folders `asked` for, as lines to print. */
 function formerWordsIn(asked: readonly string[] = []): string[] {

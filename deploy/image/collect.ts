@@ -99,6 +99,17 @@ function takeMigrations(): void {
 const takeDocuments = (): void =>
   copy(join(root, 'docs'), join(out, 'docs'), (path) => /\.(?:png|webp)$/.test(path));
 
+/** The gateway serves what is built of it: its packages stay behind. */
+function takeDashboard(): void {
+  const dashboard = join(root, 'apps', 'dashboard');
+  const vite = join(dashboard, 'node_modules', 'vite', 'bin', 'vite.js');
+  const target = join(out, 'apps', 'dashboard', 'dist');
+  execFileSync(process.execPath, [vite, 'build', '--logLevel', 'warn', '--outDir', target, '--emptyOutDir'], {
+    cwd: dashboard,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+}
+
 /** The sandbox starts the services, and nats-server as testing/engines finds it in a checkout. */
 function takeQuittance(): void {
   const services = join(root, 'services');
@@ -119,7 +130,10 @@ mkdirSync(out, { recursive: true });
 take(folder);
 if (name === 'cli') takeMigrations();
 const isSandbox = name === 'sandbox';
-if (isSandbox || name === 'gateway') takeDocuments();
+if (isSandbox || name === 'gateway') {
+  takeDocuments();
+  takeDashboard();
+}
 if (isSandbox) takeQuittance();
 const main = isSandbox ? 'apps/sandbox/src/image-main.ts' : `${relative(root, folder)}/src/main.ts`;
 writeFileSync(join(out, 'package.json'), '{ "type": "module", "private": true }\n');

@@ -104,7 +104,8 @@ const calls: Record<string, (quittance: Quittance) => unknown> = {
   endSession: (q) => q.sessions.end('{id}'),
   endOtherSessions: (q) => q.sessions.endOthers(),
   getMe: (q) => q.me.retrieve(),
-  changePassword: (q) => q.me.changePassword({ current_password: 'correct horse', password: 'battery staple' }),
+  changePassword: (q) =>
+    q.me.changePassword({ current_password: 'correct horse', password: 'battery staple' }),
   beginTotp: (q) => q.me.beginTotp(),
   confirmTotp: (q) => q.me.confirmTotp('123456'),
   removeTotp: (q) => q.me.removeTotp(),

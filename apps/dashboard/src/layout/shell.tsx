@@ -1,12 +1,11 @@
 import { AppShell, Burger, Group, NavLink, ScrollArea, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { allows, managesPeople, useSession } from '../session/session.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
 import { useLiveUpdates } from './live-updates.ts';
-import { type Place, places } from './navigation.ts';
 import { PageSearch, PageSearchButton } from './page-search.tsx';
+import { usePlaces } from './use-places.ts';
 
 /** What is around every page: the menu, the search, who has signed in. */
 export function Shell() {
@@ -50,16 +49,6 @@ export function Shell() {
       <PageSearch />
     </AppShell>
   );
-}
-
-/** The places that the person may go to. */
-export function usePlaces(): { group: string; places: Place[] }[] {
-  const session = useSession();
-  const isOpen = ({ needs, managers }: Place) =>
-    (needs === undefined || allows(session, needs)) && (managers === undefined || managesPeople(session));
-  return places
-    .map(({ group, places: all }) => ({ group, places: all.filter(isOpen) }))
-    .filter(({ places: open }) => open.length > 0);
 }
 
 function Menu({ onChoice }: { onChoice(): void }) {

@@ -14,7 +14,7 @@ const kilobytes = new Intl.NumberFormat(undefined, {
 
 /**
  * Saves a file of the API: how much has come is shown, and it can be stopped. One that breaks off is not saved at all, because a
- * part of the books looks like all of them.
+ * part of a list looks like all of it.
  */
 export function DownloadButton({ name, label = 'CSV', load }: Props) {
   const [bytes, setBytes] = useState(0);

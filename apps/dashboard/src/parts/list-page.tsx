@@ -66,6 +66,7 @@ export function ListPage<T extends object>({
     key: `columns-${name}`,
     defaultValue: columns.filter(({ isHidden }) => isHidden === true).map(({ id }) => id),
   });
+  // eslint-disable-next-line no-restricted-syntax -- the number of a page
   const page = Number.parseInt(search['page'] ?? '1', 10) || 1;
   const given = Object.fromEntries(filters.map((filter) => [filter.name, search[filter.name]]));
   const isFiltered = Object.values(given).some((value) => value !== undefined);

@@ -46,8 +46,8 @@ export function StepUpProvider({ children }: { children: ReactNode }) {
       }),
     [],
   );
-  const end = (how: 'proven' | 'cancelled') => {
-    if (how === 'proven') waiting?.resolve();
+  const end = (how: 'shown' | 'cancelled') => {
+    if (how === 'shown') waiting?.resolve();
     else waiting?.reject(new StepUpCancelled('Nothing was done.'));
     setWaiting(undefined);
   };
@@ -55,13 +55,13 @@ export function StepUpProvider({ children }: { children: ReactNode }) {
     <StepUpContext.Provider value={ask}>
       {children}
       <Modal opened={waiting !== undefined} onClose={() => end('cancelled')} title="Is it you?">
-        {waiting !== undefined && <StepUpForm onProven={() => end('proven')} />}
+        {waiting !== undefined && <StepUpForm onShown={() => end('shown')} />}
       </Modal>
     </StepUpContext.Provider>
   );
 }
 
-function StepUpForm({ onProven }: { onProven(): void }) {
+function StepUpForm({ onShown }: { onShown(): void }) {
   const client = useQueryClient();
   const { second_factor: factor, passkeys } = useSession();
   const form = useForm({ initialValues: { password: '', code: '' } });
@@ -75,7 +75,7 @@ function StepUpForm({ onProven }: { onProven(): void }) {
         : quittance.sessions.stepUp(by),
     onSuccess: (session) => {
       client.setQueryData(ME, session);
-      onProven();
+      onShown();
     },
   });
   return (
