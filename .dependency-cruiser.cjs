@@ -177,6 +177,17 @@ module.exports = {
       to: { pathNot: `${root}packages/client/src/` },
     },
     {
+      name: 'dashboard-is-a-client',
+      comment:
+        'apps/dashboard runs in a browser and calls the API as programs do: of this checkout it imports packages/client alone.',
+      severity: 'error',
+      from: { path: `${root}apps/dashboard/src/`, pathNot: unitTest },
+      to: {
+        path: `${root}(?:apps|packages|services|testing|test|bench|tools)/`,
+        pathNot: [`${root}apps/dashboard/src/`, `${root}packages/client/src/`, '(?:^|/)node_modules/'],
+      },
+    },
+    {
       name: 'services-are-entered-by-operations',
       comment:
         'cli, sandbox and testing/ do what a service does by calling its operations; only services-main.ts starts services.',

@@ -14,7 +14,7 @@ type Rules = { forbidden: { name: string }[] };
 type Cruise = { summary: { violations: { from: string; rule: { name: string } }[] } };
 
 function seeded(): string[] {
-  return globSync(`${folder}/**/*.ts`, { cwd: root }).flatMap((file) => {
+  return globSync(`${folder}/**/*.{ts,tsx}`, { cwd: root }).flatMap((file) => {
     const [, names] = /^\/\/ breaks: (.+)/.exec(readFileSync(join(root, file), 'utf8')) ?? [];
     return (names ?? '')
       .split(', ')
