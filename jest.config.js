@@ -59,6 +59,11 @@ export default {
     },
     {
       ...shared,
+      displayName: 'browser',
+      testMatch: ['<rootDir>/test/browser/**/*.test.ts'],
+    },
+    {
+      ...shared,
       ...withEngines,
       displayName: 'chain-scenarios',
       testMatch: ['<rootDir>/test/{chain-scenarios,simulation,interleavings}/**/*.test.ts'],

@@ -16,14 +16,14 @@ import { type Counts, closingLine, type Run } from './closing-line.ts';
 import { recordTimings, slowestSuites } from './timings.ts';
 
 /**
- * npm test [unit | integration | e2e | chain-scenarios | faults …] [jest arguments]
+ * npm test [unit | integration | e2e | browser | chain-scenarios | faults …] [jest arguments]
  *
  * Runs the jest projects together and ends with one line, `N passed, N failed`, whatever happens:
  * a suite that could not run, a jest that crashed, hung or was interrupted is a failure too. No test at all is one as well.
  * Without a name it runs all but the faults, which are `npm run test:faults` and end with their table, and the containers,
  * which `npm run test:containers` starts an engine for.
  */
-const usual = ['unit', 'integration', 'e2e', 'chain-scenarios'] as const;
+const usual = ['unit', 'integration', 'e2e', 'browser', 'chain-scenarios'] as const;
 const projects = [...usual, 'faults', 'containers', 'medusa'] as const;
 type Project = (typeof projects)[number];
 
@@ -60,6 +60,11 @@ let interrupted = false;
 function workersFor(chosen: readonly Project[]): number {
   if (chosen.includes('containers')) return WORKERS_WITH_CONTAINERS;
   return chosen.includes('faults') ? WORKERS_WITH_FAULTS : WORKERS;
+}
+
+/** Where there is no browser, one is fetched while the first suites run: those that need it wait for it by themselves. */
+function fetchBrowser(): void {
+  spawn(process.execPath, [join(import.meta.dirname, 'setup/fetch-browser.mjs')], { stdio: 'inherit' });
 }
 
 /** Jest leads a group of its own, so that what it started goes with it. */
@@ -191,6 +196,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 
 try {
   const { chosen, jestArguments } = parse(process.argv.slice(2));
+  if (chosen.includes('browser')) fetchBrowser();
   await runJest(chosen, jestArguments);
   const { reports: faults, draws } = readFaults(faultsFile);
   process.stdout.write(faultsTable(faults) + drawnLine(draws));

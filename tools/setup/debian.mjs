@@ -6,6 +6,8 @@ const DEBIAN_KEYRINGS = [
   '/usr/share/keyrings/debian-archive-keyring.gpg',
   '/usr/share/keyrings/debian-archive-keyring.pgp',
 ];
+/** Most of it is decompression. */
+const UNPACKED_AT_ONCE = 4;
 const DEBIAN_MIRROR = 'http://deb.debian.org/debian/';
 
 /**
@@ -70,7 +72,11 @@ async function debianMirror(aptGet) {
 export async function unpackDebs(from, scratch) {
   const debs = fs.readdirSync(from).filter((name) => name.endsWith('.deb'));
   if (debs.length === 0) throw new Error('apt-get downloaded no package');
-  for (const deb of debs) await must('dpkg-deb', ['-x', path.join(from, deb), path.join(scratch, 'root')]);
+  const unpackNext = async () => {
+    for (let deb = debs.pop(); deb !== undefined; deb = debs.pop())
+      await must('dpkg-deb', ['-x', path.join(from, deb), path.join(scratch, 'root')]);
+  };
+  await Promise.all(Array.from({ length: UNPACKED_AT_ONCE }, unpackNext));
 }
 
 export function osRelease() {
@@ -81,20 +87,24 @@ export function osRelease() {
   );
 }
 
-/** Debian keeps libraries below usr/lib/<machine>; some packages still use lib/<machine>. */
+/** Debian keeps libraries below usr/lib/<machine>; some packages still use lib/<machine>, and one a folder of its own. */
 export function libraryPath(root) {
   const folders = ['usr/lib', 'lib'].flatMap((lib) => {
     const parent = path.join(root, lib);
     if (!fs.existsSync(parent)) return [];
     const inner = fs.readdirSync(parent).filter((name) => name.includes('-linux-'));
-    return inner.map((name) => path.join(parent, name));
+    return inner
+      .flatMap((name) => [path.join(parent, name), path.join(parent, name, 'pulseaudio')])
+      .filter((folder) => fs.existsSync(folder));
   });
   return folders.length > 0 ? folders.join(':') : undefined;
 }
 
+/** @returns what the command said */
 export async function must(command, args, scratch) {
   // apt and gpgv write to TMPDIR, and a shared /tmp may hold files of the same name that are another user's.
   const env = scratch ? { ...process.env, LC_ALL: 'C', TMPDIR: path.join(scratch, 'tmp') } : process.env;
   const answer = await run(command, args, { cwd: scratch, env });
   if (answer.code !== 0) throw new Error(answer.output.trim() || `${path.basename(command)} failed`);
+  return answer.output;
 }

@@ -6,8 +6,18 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { ENGINES_DIR, onPath, readJson, run } from './commands.mjs';
+import { ENGINES_DIR, onPath, readJson, writeJson } from './commands.mjs';
 import { aptFor, libraryPath, must, osRelease, unpackDebs } from './debian.mjs';
+import {
+  attempt,
+  fetched,
+  firstGood,
+  isRecentlyMissing,
+  isRecorded,
+  missing,
+  sweepScratch,
+  theOverride,
+} from './programs.mjs';
 
 // 2.10.20 is the oldest with every fix the message bus relies on; Debian 12's own 2.9 lacks sync_interval.
 const NATS_VERSION_MIN = [2, 10, 20];
@@ -25,29 +35,16 @@ const VENDOR_NATS_SHA256 = {
 };
 
 const DOWNLOAD_TIMEOUT_MS = 120_000;
-/**
- * A recorded engine counts while its file is there and it came from where it would be looked for now:
- * NATS_SERVER_PATH and REDIS_SERVER_PATH override everything, also what was found before they were set.
- */
+
 export function enginesAreReady() {
   const found = readJson(path.join(ENGINES_DIR, 'engines.json'));
   if (!natsIsReady(found)) return false;
-  return isRecorded(found.redisServer, process.env.REDIS_SERVER_PATH) || isRecentlyMissing(found.redisServer);
+  const override = process.env.REDIS_SERVER_PATH;
+  return isRecorded(found.redisServer, override) || isRecentlyMissing(found.redisServer, override);
 }
 
 export function natsIsReady(found = readJson(path.join(ENGINES_DIR, 'engines.json'))) {
   return isRecorded(found?.natsServer, process.env.NATS_SERVER_PATH);
-}
-
-function isRecorded(engine, override) {
-  if (!engine?.path) return false;
-  if (override ? engine.path !== path.resolve(override) : engine.source === 'override') return false;
-  return fs.existsSync(path.resolve(ENGINES_DIR, engine.path));
-}
-
-/** Redis is optional, so a failed search is remembered for an hour instead of costing every start seconds. */
-function isRecentlyMissing(engine) {
-  return !process.env.REDIS_SERVER_PATH && Date.now() - Date.parse(engine?.missingSince ?? '') < 3_600_000;
 }
 
 /**
@@ -66,13 +63,11 @@ export async function findEngines(setup) {
   ]);
   if (redis.problem) setup.say(redis.problem);
   if (nats.problem) return nats.problem;
-  const redisEntry = redis.problem
-    ? { missingSince: new Date().toISOString(), problem: redis.problem }
-    : redis.engine;
-  const record = { natsServer: nats.engine, redisServer: redisEntry };
-  const file = path.join(setup.enginesDir, 'engines.json');
-  fs.writeFileSync(`${file}.new`, `${JSON.stringify(record, null, 2)}\n`);
-  fs.renameSync(`${file}.new`, file);
+  const redisEntry = redis.problem ? missing(redis.problem) : redis.engine;
+  writeJson(path.join(setup.enginesDir, 'engines.json'), {
+    natsServer: nats.engine,
+    redisServer: redisEntry,
+  });
   return undefined;
 }
 
@@ -84,7 +79,8 @@ async function natsServer(setup) {
   const own = await firstGood(onPath(['nats-server'], setup.path), NATS_VERSION_MIN);
   if (own) return { engine: { ...own, source: 'path' } };
   const folder = path.join(setup.enginesDir, 'nats-server');
-  const before = await firstGood([path.join(folder, 'nats-server')], NATS_VERSION_MIN);
+  const filesIn = (parent) => [path.join(parent, 'nats-server')];
+  const before = await firstGood(filesIn(folder), NATS_VERSION_MIN);
   if (before) return fetched(setup, before, 'kept');
   setup.say('fetching nats-server …');
   const attempts = [];
@@ -92,7 +88,7 @@ async function natsServer(setup) {
     ['Debian', natsFromDebian],
     ['the vendor', natsFromVendor],
   ]) {
-    const outcome = await attempt(setup, folder, fetchInto, ['nats-server'], NATS_VERSION_MIN);
+    const outcome = await attempt(setup, folder, fetchInto, filesIn, NATS_VERSION_MIN);
     if (outcome.engine) return fetched(setup, outcome.engine, name);
     attempts.push(`  from ${name}: ${outcome.problem}`);
   }
@@ -167,15 +163,12 @@ async function redisServer(setup) {
   const own = await firstGood(onPath(['redis-server', 'valkey-server'], setup.path), REDIS_VERSION_MIN);
   if (own) return { engine: { ...own, source: 'path' } };
   const folder = path.join(setup.enginesDir, 'redis-server');
-  const names = ['usr/bin/redis-server', 'usr/bin/valkey-server'];
-  const before = await firstGood(
-    names.map((name) => path.join(folder, name)),
-    REDIS_VERSION_MIN,
-    libraryPath(folder),
-  );
+  const filesIn = (parent) =>
+    ['usr/bin/redis-server', 'usr/bin/valkey-server'].map((name) => path.join(parent, name));
+  const before = await firstGood(filesIn(folder), REDIS_VERSION_MIN, libraryPath(folder));
   if (before) return fetched(setup, before, 'kept');
   setup.say('fetching redis-server (for the tests) …');
-  const outcome = await attempt(setup, folder, redisFromDebian, names, REDIS_VERSION_MIN);
+  const outcome = await attempt(setup, folder, redisFromDebian, filesIn, REDIS_VERSION_MIN);
   if (outcome.engine) return fetched(setup, outcome.engine, 'Debian');
   return {
     problem:
@@ -198,83 +191,4 @@ async function redisFromDebian(setup, scratch) {
   await apt(['install', ...only, 'redis-server']);
   await unpackDebs(path.join(scratch, 'archives'), scratch);
   fs.renameSync(path.join(scratch, 'root'), path.join(scratch, 'out'));
-}
-
-// --- what both share ---------------------------------------------------------------------------
-
-/**
- * Fetches into a scratch folder inside .engines (so that the last step is a rename, and a shared /tmp
- * does not matter), tries the binary, and only then puts it in its place.
- */
-async function attempt(setup, folder, fetchInto, names, versionMin) {
-  const scratch = fs.mkdtempSync(path.join(setup.enginesDir, 'scratch-'));
-  const out = path.join(scratch, 'out');
-  fs.mkdirSync(out);
-  try {
-    await fetchInto(setup, scratch);
-    const good = await firstGood(
-      names.map((name) => path.join(out, name)),
-      versionMin,
-      libraryPath(out),
-    );
-    if (!good) throw new Error(`what was fetched does not run here or is older than ${versionMin.join('.')}`);
-    fs.rmSync(folder, { recursive: true, force: true });
-    fs.renameSync(out, folder);
-    return { engine: { ...good, path: path.join(folder, path.relative(out, good.path)) } };
-  } catch (error) {
-    // Retries and apt say the same thing several times over.
-    const lines = new Set(error.message.trim().split('\n'));
-    return { problem: [...lines].slice(-3).join(' / ') };
-  } finally {
-    fs.rmSync(scratch, { recursive: true, force: true });
-  }
-}
-
-/** The record names what lies in .engines relative to it, so that a checkout may be moved. */
-function fetched(setup, engine, source) {
-  const root = path.join(setup.enginesDir, path.relative(setup.enginesDir, engine.path).split(path.sep)[0]);
-  const libraries = libraryPath(root)
-    ?.split(':')
-    .map((folder) => path.relative(setup.enginesDir, folder));
-  const record = { ...engine, path: path.relative(setup.enginesDir, engine.path), source };
-  return { engine: libraries ? { ...record, libraries } : record };
-}
-
-async function theOverride(variable, file, versionMin) {
-  const resolved = path.resolve(file);
-  const version = await versionOf(resolved);
-  if (!version) return { problem: `${variable} is set to ${file}, but nothing there answers to --version.` };
-  if (isOlder(version, versionMin)) {
-    return {
-      problem: `${variable} is set to ${file}, which is ${version.join('.')}; ${versionMin.join('.')} or newer is needed.`,
-    };
-  }
-  return { engine: { path: resolved, version: version.join('.'), source: 'override' } };
-}
-
-async function firstGood(files, versionMin, libraries) {
-  for (const file of files) {
-    const version = fs.existsSync(file) ? await versionOf(file, libraries) : undefined;
-    if (version && !isOlder(version, versionMin)) return { path: file, version: version.join('.') };
-  }
-  return undefined;
-}
-
-async function versionOf(file, libraries) {
-  const env = libraries ? { ...process.env, LD_LIBRARY_PATH: libraries } : process.env;
-  const answer = await run(file, ['--version'], { env, timeout: 10_000 });
-  const match = answer.code === 0 ? /v=?(\d+)\.(\d+)\.(\d+)/.exec(answer.output) : null;
-  return match ? match.slice(1, 4).map(Number) : undefined;
-}
-
-function isOlder(version, than) {
-  const at = version.findIndex((part, index) => part !== than[index]);
-  return at >= 0 && version[at] < than[at];
-}
-
-/** Left over from a set-up that was killed; only the holder of the set-up's lock gets here. */
-function sweepScratch(enginesDir) {
-  for (const name of fs.readdirSync(enginesDir).filter((entry) => entry.startsWith('scratch-'))) {
-    fs.rmSync(path.join(enginesDir, name), { recursive: true, force: true });
-  }
 }

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect } from '@jest/globals';
+import type { AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+/**
+ * Nothing keeps people from using the page, as far as axe-core finds it, contrast of colours among it.
+ * @param except rules whose findings are known
+ */
+export async function expectNoAxeFindings(
+  page: Page,
+  { except = [] }: { except?: readonly string[] } = {},
+): Promise<void> {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate<AxeResults>('axe.run()');
+  const found = violations.filter(({ id }) => !except.includes(id));
+  const findings = found.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, any, all }) => `${id} ${target.join(' ')}: ${(any[0] ?? all[0])?.message ?? ''}`),
+  );
+  expect(findings).toEqual([]);
+}
+
+/** The page fits into its window: nobody has to move it to the side to read it. */
+export async function expectNoSidewaysScroll(page: Page): Promise<void> {
+  const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+  expect(width).toBeLessThanOrEqual(page.viewportSize()?.width ?? 0);
+}

@@ -1,0 +1,49 @@
+import type { Browser, Page } from 'playwright-core';
+import { contextOptions, type Look } from './windows.ts';
+
+/** A page in a browser profile of its own, with what the browser says of it. */
+export type Visit = {
+  page: Page;
+  /** The URLs of all that was requested, `data:` URLs left out. */
+  requests: readonly string[];
+  /**
+   * What goes wrong makes the test fail when it ends: an error on the console (a violation of the page's policy is one), a script
+   * that throws, a request that fails or leads to another origin. This says that one is expected, and must come.
+   */
+  expectProblem(pattern: RegExp): void;
+  /** The problems that were not expected, and the expected ones that did not come. */
+  unexpected(): string[];
+};
+
+/** @param origin of the pages; what they load from another is a problem */
+export async function visit(browser: Browser, origin: string, look: Look): Promise<Visit> {
+  const context = await browser.newContext(contextOptions(look));
+  const page = await context.newPage();
+  const requests: string[] = [];
+  const problems: string[] = [];
+  const expected: RegExp[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(`console: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => problems.push(`script: ${error.message}`));
+  page.on('requestfailed', (request) =>
+    problems.push(`request: ${request.url()} ${request.failure()?.errorText ?? ''}`),
+  );
+  page.on('request', (request) => {
+    const { protocol, origin: asked } = new URL(request.url());
+    if (protocol === 'data:') return;
+    requests.push(request.url());
+    if (asked !== origin) problems.push(`other origin: ${request.url()}`);
+  });
+  return {
+    page,
+    requests,
+    expectProblem: (pattern) => expected.push(pattern),
+    unexpected: () => [
+      ...problems.filter((problem) => !expected.some((pattern) => pattern.test(problem))),
+      ...expected
+        .filter((pattern) => !problems.some((problem) => pattern.test(problem)))
+        .map((pattern) => `did not come: ${pattern}`),
+    ],
+  };
+}
