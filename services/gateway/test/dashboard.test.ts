@@ -29,7 +29,9 @@ test('every path of the dashboard without a file is its document, which allows n
       expect(policy).toContain(part);
     expect(policy).not.toContain('unsafe');
     const loaded = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url = '']) => url);
-    expect(loaded.filter((url) => url !== 'data:,' && !url.startsWith('/dashboard/assets/'))).toEqual([]);
+    expect(loaded.filter((url) => url !== '/favicon.ico' && !url.startsWith('/dashboard/assets/'))).toEqual(
+      [],
+    );
     expect(text.match(/<script /g)).toHaveLength(1);
   }
 });
@@ -63,6 +65,12 @@ test('a path beside the built files is nothing', async () => {
   for (const name of wrong) expect((await ask(`/dashboard/assets/${name}`)).status).toBe(404);
   expect((await ask('/dashboardx')).status).toBe(404);
   expect((await ask('/dashboard', [], 'POST')).status).toBe(405);
+});
+
+test('there is an icon, which is a picture', async () => {
+  const { status, headers, text } = await ask('/favicon.ico');
+  expect([status, headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+  expect(text).toMatch(/^<svg /);
 });
 
 test('a browser at the address of the installation comes to the dashboard, a program learns that nothing is there', async () => {

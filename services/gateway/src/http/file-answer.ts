@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { brotliCompressSync, constants } from 'node:zlib';
 import type { Request, Response } from 'express';
 
@@ -12,6 +13,16 @@ export type FileAnswer = {
   /** How long who has it need not ask again: `forever` where its name changes with its content. Minutes when not given. */
   cache?: 'forever' | 'never';
 };
+
+/** Where browsers look for the icon of a page that names none. */
+export const ICON_PATH = '/favicon.ico';
+
+export const iconAnswer = (): FileAnswer =>
+  fileAnswer(
+    'image/svg+xml',
+    readFileSync(new URL('../../assets/icon.svg', import.meta.url)),
+    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  );
 
 export function fileAnswer(type: string, body: string | Buffer, policy: string): FileAnswer {
   const bytes = Buffer.from(body);

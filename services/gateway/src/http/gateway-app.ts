@@ -26,7 +26,7 @@ import { DASHBOARD_PATH, openDashboard } from './dashboard.ts';
 import { openDocs } from './docs/docs-app.ts';
 import { DOCS_PATH } from './docs/library.ts';
 import { errorsPage } from './errors-page.ts';
-import { type FileAnswer, sendFile } from './file-answer.ts';
+import { type FileAnswer, ICON_PATH, iconAnswer, sendFile } from './file-answer.ts';
 import { answerOfPeople } from './people.ts';
 import { hasBody, readBody } from './request-body.ts';
 import { answerOfTokens } from './tokens.ts';
@@ -52,7 +52,9 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
 
   const docs = openDocs(settings.PUBLIC_URL);
   const dashboard = openDashboard();
+  const icon = iconAnswer();
   const fileAt = (path: string): FoundFile | undefined => {
+    if (path === ICON_PATH) return { file: icon, pattern: ICON_PATH };
     const document = docs.answerTo(path);
     if (document !== undefined) return { file: document, pattern: DOCS_PATH };
     const part = dashboard.answerTo(path);
