@@ -21,14 +21,20 @@ export async function visit(browser: Browser, origin: string, look: Look): Promi
   const page = await context.newPage();
   const requests: string[] = [];
   const problems: string[] = [];
+  /** What may go wrong: a page may give up a request, and does so when it is left. */
+  const givenUp: string[] = [];
   const expected: RegExp[] = [];
   page.on('console', (message) => {
-    if (message.type() === 'error') problems.push(`console: ${message.text()}`);
+    const { url } = message.location();
+    // Browsers with a window ask for an icon by themselves, and tell of no such request.
+    if (message.type() === 'error' && new URL(url, origin).pathname !== '/favicon.ico')
+      problems.push(`console: ${message.text()} ${url}`);
   });
   page.on('pageerror', (error) => problems.push(`script: ${error.message}`));
-  page.on('requestfailed', (request) =>
-    problems.push(`request: ${request.url()} ${request.failure()?.errorText ?? ''}`),
-  );
+  page.on('requestfailed', (request) => {
+    const error = request.failure()?.errorText ?? '';
+    (error === 'net::ERR_ABORTED' ? givenUp : problems).push(`request: ${request.url()} ${error}`);
+  });
   page.on('request', (request) => {
     const { protocol, origin: asked } = new URL(request.url());
     if (protocol === 'data:') return;
@@ -42,7 +48,7 @@ export async function visit(browser: Browser, origin: string, look: Look): Promi
     unexpected: () => [
       ...problems.filter((problem) => !expected.some((pattern) => pattern.test(problem))),
       ...expected
-        .filter((pattern) => !problems.some((problem) => pattern.test(problem)))
+        .filter((pattern) => ![...problems, ...givenUp].some((problem) => pattern.test(problem)))
         .map((pattern) => `did not come: ${pattern}`),
     ],
   };
