@@ -1,3 +1,29 @@
+import type { PayoutQuote } from '@quittance/client';
+import { useState } from 'react';
 import { Page } from '../../parts/page.tsx';
+import { type PayoutValues, PayoutForm } from './payout-form.tsx';
+import { ReviewPayout } from './review-payout.tsx';
 
-export const RoutePage = () => <Page title="new-payout">.</Page>;
+/** A payout in two steps: what is paid to whom, then all that it costs, and the button. */
+export function RoutePage() {
+  const [values, setValues] = useState<PayoutValues>();
+  const [quote, setQuote] = useState<PayoutQuote>();
+  return (
+    <Page
+      title={quote === undefined ? 'New payout' : 'Check the payout'}
+      back={{ to: '/payouts', label: 'Payouts' }}
+    >
+      {quote === undefined || values === undefined ? (
+        <PayoutForm
+          values={values}
+          onQuote={(given, found) => {
+            setValues(given);
+            setQuote(found);
+          }}
+        />
+      ) : (
+        <ReviewPayout values={values} first={quote} onBack={() => setQuote(undefined)} />
+      )}
+    </Page>
+  );
+}
