@@ -17,6 +17,11 @@ test('days of the reader are whole days in the zone of the reader', () => {
 });
 
 test('what is no day is left to the API to refuse', () => {
-  const query = { created_from: '2026-13-45', created_to: 'soon', external_id: '2026-11-01', asset: undefined };
+  const query = {
+    created_from: '2026-13-45',
+    created_to: 'soon',
+    external_id: '2026-11-01',
+    asset: undefined,
+  };
   expect(withMoments(query)).toEqual(query);
 });

@@ -16,7 +16,7 @@ export function useSendOnce<Request, Answer>(
 ) {
   const last = useRef<Sent>(undefined);
   const [isUnknown, setUnknown] = useState(false);
-  const { mutate, isPending, error } = useMutation({
+  const { mutate, reset, isPending, error } = useMutation({
     mutationFn: async (input: Request) => {
       const request = JSON.stringify(input);
       const key = keyFor(last.current, request, () => crypto.randomUUID());
@@ -38,7 +38,16 @@ export function useSendOnce<Request, Answer>(
       return onSuccess(answer);
     },
   });
-  return { send: mutate, isPending, error, isUnknown };
+  return {
+    send: mutate,
+    isPending,
+    error,
+    isUnknown,
+    /** Takes the error away when another request is prepared; not while it is unknown what became of the last one. */
+    forget: () => {
+      if (!isUnknown) reset();
+    },
+  };
 }
 
 type Props = { error: unknown; isUnknown: boolean; what: string; list: { to: string; label: string } };
@@ -50,7 +59,8 @@ export function SendFailure({ error, isUnknown, what, list }: Props) {
   return (
     <Alert color="yellow" title={`It is not known whether ${what}`} role="alert">
       <Text size="sm">
-        The answer was lost. Press the button again: it sends the same request, which is never carried out twice.{' '}
+        The answer was lost. Press the button again: it sends the same request, which is never carried out
+        twice.{' '}
         <Anchor component={Link} to={list.to} inherit>
           {list.label}
         </Anchor>{' '}

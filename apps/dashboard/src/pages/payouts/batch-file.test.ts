@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { BYTES_MAX, errorsByLine, readBatchFile } from './batch-file.ts';
+import { BYTES_MAX, decodeFile, errorsByLine, readBatchFile } from './batch-file.ts';
 
 const assets = [
   { symbol: 'BTC', decimals: 8, network_fee: '0.0001' },
@@ -80,4 +80,11 @@ test('a file that is not clear is refused as a whole', () => {
 test('errors of the API are found by their line', () => {
   const errors = { 'lines.5.address': ['wrong', 'no'], 'lines.5.amount': ['small'], mode: ['missing'] };
   expect(errorsByLine(errors)).toEqual(new Map([[5, ['wrong', 'no', 'small']]]));
+});
+
+test('a file in another encoding is refused, and a byte order mark is left out', () => {
+  expect(decodeFile(Uint8Array.of(0xef, 0xbb, 0xbf, 0x61).buffer)).toEqual({ text: 'a' });
+  expect(decodeFile(Uint8Array.of(0x61, 0xe9).buffer)).toEqual({
+    problem: 'The file is not UTF-8: save it as CSV UTF-8.',
+  });
 });

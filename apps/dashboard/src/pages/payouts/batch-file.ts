@@ -5,7 +5,7 @@ import { readCsv } from './csv-records.ts';
 /* What can be said of a file before it is sent. The API checks it again, and the addresses to the last character. */
 
 export const LINES_MAX = 500;
-export const BYTES_MAX = 64_000;
+export const BYTES_MAX = 64 * 1024;
 
 const columns = ['asset', 'amount', 'address', 'external_id', 'metadata'] as const;
 const required = ['asset', 'amount', 'address'] as const;
@@ -15,12 +15,24 @@ const isColumn = (name: string): name is ColumnName => columns.some((one) => one
 export type KnownAsset = { symbol: string; decimals: number; network_fee: string };
 
 /** A payout of the file, with what is wrong with it. */
-export type BatchLine = Record<Exclude<ColumnName, 'metadata'>, string> & { line: number; problems: string[] };
+export type BatchLine = Record<Exclude<ColumnName, 'metadata'>, string> & {
+  line: number;
+  problems: string[];
+};
 
 /** What the payouts of one asset need together. */
 export type BatchTotal = { asset: string; count: number; amount: string; fee: string; total: string };
 
 export type BatchFile = { lines: BatchLine[]; totals: BatchTotal[] } | { problem: string };
+
+/** The text of a file, which the API takes in UTF-8 alone. */
+export function decodeFile(bytes: ArrayBuffer): { text: string } | { problem: string } {
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch {
+    return { problem: 'The file is not UTF-8: save it as CSV UTF-8.' };
+  }
+}
 
 /** Reads a file of payouts and checks each line by itself. */
 export function readBatchFile(text: string, assets: readonly KnownAsset[]): BatchFile {

@@ -1,7 +1,7 @@
 import type { PayoutQuote } from '@quittance/client';
 import { useState } from 'react';
 import { Page } from '../../parts/page.tsx';
-import { type PayoutValues, PayoutForm } from './payout-form.tsx';
+import { PayoutForm, type PayoutValues } from './payout-form.tsx';
 import { ReviewPayout } from './review-payout.tsx';
 
 /** A payout in two steps: what is paid to whom, then all that it costs, and the button. */

@@ -1,16 +1,16 @@
-import { Button, Group, Paper, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Paper, Stack, TextInput } from '@mantine/core';
 import { type GetInputPropsReturnType, useForm } from '@mantine/form';
 import type { PayoutQuote } from '@quittance/client';
 import { useMutation } from '@tanstack/react-query';
 import { quittance } from '../../client.ts';
-import { useAddressBook, useBalances, usePayoutPolicy } from '../../parts/account-data.ts';
-import { addressParts } from '../../parts/address-parts.ts';
+import { useBalances } from '../../parts/account-data.ts';
 import { Amount } from '../../parts/amount.tsx';
 import { AssetSelect } from '../../parts/asset-select.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { errorsOf } from '../../parts/form-errors.ts';
 import { useListSearch } from '../../parts/list-search.ts';
-import { chainOf, networkName } from '../../parts/networks.ts';
+import { networkName } from '../../parts/networks.ts';
+import { BookSelect } from './book-select.tsx';
 
 /** `amount` is a decimal text, or `max`. */
 export type PayoutValues = { asset: string; amount: string; address: string; external_id: string };
@@ -142,39 +142,6 @@ function AmountField({ asset, isMax, onMax, field }: AmountProps) {
           Max
         </Button>
       }
-    />
-  );
-}
-
-function BookSelect({ asset, onChoose }: { asset: string; onChoose(address: string): void }) {
-  const { data: book = [] } = useAddressBook();
-  const { data: policy } = usePayoutPolicy();
-  const isListed = policy?.allow_list === true;
-  const entries = book.filter(({ chain }) => chain === chainOf(asset));
-  if (asset === '' || (entries.length === 0 && !isListed)) return null;
-  if (entries.length === 0)
-    return (
-      <Text size="sm" c="red">
-        Payouts go to the address book alone, and it has no address on {networkName(asset)}.
-      </Text>
-    );
-  return (
-    <Select
-      label="From the address book"
-      description={isListed ? 'Payouts go to these addresses alone.' : undefined}
-      placeholder="Choose"
-      searchable
-      clearable
-      data={entries.map(({ id, label, address, usable_at: usableAt }) => {
-        const { start, end } = addressParts(address);
-        const isLater = isListed && Date.parse(usableAt) > Date.now();
-        return {
-          value: id,
-          label: `${label} · ${start}…${end}${isLater ? ' · not usable yet' : ''}`,
-          disabled: isLater,
-        };
-      })}
-      onChange={(id) => onChoose(entries.find((entry) => entry.id === id)?.address ?? '')}
     />
   );
 }

@@ -14,7 +14,7 @@ import { Time } from '../../parts/time.tsx';
 import { REFRESH_MS } from '../../queries.ts';
 import { useMay } from '../../session/session.ts';
 import { stateOf } from './approval.ts';
-import { ApprovalNote, type Decided, DecideButtons, DecideDialog } from './decide-payout.tsx';
+import { ApprovalNote, DecideButtons, DecideDialog, type Decided } from './decide-payout.tsx';
 import { PayoutFacts } from './payout-facts.tsx';
 
 const PENDING_MS = 4_000;
@@ -84,11 +84,11 @@ export function RoutePage() {
 }
 
 const returned = ({ tx_hash: hash, deposit_id: deposit }: Payout): string =>
-  hash !== null
-    ? 'The transaction was mined and reverted: the amount returns, and the network fee is paid.'
-    : deposit === null
+  deposit !== null
+    ? 'The funds are unresolved again.'
+    : hash === null
       ? 'Amount and fee have returned to the balance.'
-      : '';
+      : 'The amount has returned to the balance, and the network fee too unless the chain has taken it.';
 
 /** What the API tells of it, oldest first. */
 function History({ payout }: { payout: Payout }) {
@@ -103,13 +103,16 @@ function History({ payout }: { payout: Payout }) {
       </>,
       payout.created_at,
     ],
-    ...(approval?.given ?? []).map(({ token_id: token, person_id: person, decision, at }): [string, string] => [
-      `${decision === 'approved' ? 'Approved' : 'Rejected'} by ${actorName(person ?? token ?? '')}`,
-      at,
-    ]),
+    ...(approval?.given ?? []).map(
+      ({ token_id: token, person_id: person, decision, at }): [string, string] => [
+        `${decision === 'approved' ? 'Approved' : 'Rejected'} by ${actorName(person ?? token ?? '')}`,
+        at,
+      ],
+    ),
   ];
   if (approval?.status === 'waiting') steps.push(['Waits for approval', null]);
-  if (payout.cancel_requested_at !== null) steps.push(['Shall not be sent any more', payout.cancel_requested_at]);
+  if (payout.cancel_requested_at !== null)
+    steps.push(['Shall not be sent any more', payout.cancel_requested_at]);
   if (status === 'mined') steps.push(['Mined: the recipient has it', payout.completed_at]);
   if (status === 'failed') steps.push(['Failed', payout.failed_at]);
   if (status === 'pending' && hash !== null)
@@ -120,7 +123,6 @@ function History({ payout }: { payout: Payout }) {
     <Timeline active={steps.findLastIndex(([, at]) => at !== null)} bulletSize={16} lineWidth={2}>
       {steps.map(([title, at], place) => (
         <Timeline.Item
-          // biome-ignore lint/suspicious/noArrayIndexKey: steps are only added
           key={place}
           title={<Text size="sm">{title}</Text>}
         >

@@ -15,7 +15,7 @@ import { StateBadge } from '../../parts/state-badge.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session/session.ts';
 import { approvalProgress, stateOf } from './approval.ts';
-import { type Decided, DecideButtons, DecideDialog } from './decide-payout.tsx';
+import { DecideButtons, DecideDialog, type Decided } from './decide-payout.tsx';
 
 type ListQuery = Parameters<typeof quittance.payouts.list>[0];
 

@@ -3,7 +3,13 @@ import { policyNotes } from './policy-notes.ts';
 
 const now = Date.parse('2026-11-25T12:00:00Z');
 const wanted = { asset: 'ETH', amount: '1', address: '0xa' };
-const limit = { asset: 'ETH', per_payout: null, per_24h: null, approval_above: null, approvals: null } as const;
+const limit = {
+  asset: 'ETH',
+  per_payout: null,
+  per_24h: null,
+  approval_above: null,
+  approvals: null,
+} as const;
 const policy = (limits: object[], isListed = false) =>
   ({ allow_list: isListed, limits }) as unknown as Parameters<typeof policyNotes>[0];
 const kinds = (...given: Parameters<typeof policyNotes>) => policyNotes(...given).map(({ kind }) => kind);
@@ -19,6 +25,8 @@ test('an allow-list refuses an address that is missing, on another network, or n
   const entry = { address: '0xa', chain: 'ethereum', usable_at: '2026-11-25T11:00:00Z' } as const;
   const listed = policy([], true);
   expect(kinds(listed, [entry], wanted, 'ethereum', now)).toEqual([]);
+  const inCapitals = { ...wanted, address: '0xA' };
+  expect(kinds(listed, [entry], inCapitals, 'ethereum', now)).toEqual([]);
   expect(kinds(listed, [], wanted, 'ethereum', now)).toEqual(['refused']);
   expect(kinds(listed, [{ ...entry, chain: 'base' }], wanted, 'ethereum', now)).toEqual(['refused']);
   const later = { ...entry, usable_at: '2026-11-25T12:00:01Z' };

@@ -6,6 +6,10 @@ export type PolicyNote = { kind: 'refused' | 'waits' | 'limited'; text: string }
 
 type Wanted = { asset: string; amount: string; address: string };
 
+/** Ethereum's addresses are the same in capitals, which are only their check sum. */
+const isSame = (one: string, other: string): boolean =>
+  one === other || (one.startsWith('0x') && one.toLowerCase() === other.toLowerCase());
+
 /**
  * The service decides when the payout is requested: what others of 24 hours have taken is not known here.
  * @param book undefined when the reader does not know it
@@ -20,7 +24,7 @@ export function policyNotes(
   const notes: PolicyNote[] = [];
   const refuse = (text: string) => notes.push({ kind: 'refused', text });
   if (isListed && book !== undefined) {
-    const entry = book.find((one) => one.chain === chain && one.address === address);
+    const entry = book.find((one) => one.chain === chain && isSame(one.address, address));
     if (entry === undefined)
       refuse('Payouts go to the address book alone, and this address is not in it. This payout would fail.');
     else if (Date.parse(entry.usable_at) > now)

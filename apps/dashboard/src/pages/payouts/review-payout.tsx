@@ -170,8 +170,8 @@ function Notes({ quote, isShort, isMax, address }: NotesProps) {
       )}
       {compare(shown.promised_amount, '0') > 0 && (
         <Alert color="yellow" title="The balance is promised">
-          Open claim links of refunds promise <Amount value={shown.promised_amount} asset={symbol} />. A payout
-          does not leave it in the balance.
+          Open claim links of refunds promise <Amount value={shown.promised_amount} asset={symbol} />. A
+          payout does not leave it in the balance.
         </Alert>
       )}
       {notes.map(({ kind, text }) => (
