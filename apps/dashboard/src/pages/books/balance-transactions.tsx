@@ -6,7 +6,7 @@ import { Link } from '@tanstack/react-router';
 import { DataTable, type DataTableColumn } from 'mantine-datatable';
 import { quittance } from '../../client.ts';
 import { useAssets } from '../../parts/account-data.ts';
-import { Amount, assetName, fiat } from '../../parts/amount.tsx';
+import { assetName, fiat } from '../../parts/amount.tsx';
 import { withMoments } from '../../parts/day-range.ts';
 import { grouped } from '../../parts/decimal.ts';
 import { DownloadButton } from '../../parts/download-button.tsx';
@@ -46,6 +46,17 @@ function useFilters(): Filter[] {
 const minus = (text: string) => (text.startsWith('-') ? text.replace('-', '−') : text);
 const signed = (value: string) => (value.startsWith('-') ? minus(grouped(value)) : `+${grouped(value)}`);
 
+const Digits = ({ text, isStrong = false }: { text: string; isStrong?: boolean }) => (
+  <Text
+    inherit
+    component="span"
+    fw={isStrong ? 600 : undefined}
+    style={{ fontVariantNumeric: 'tabular-nums', whiteSpace: 'nowrap' }}
+  >
+    {text}
+  </Text>
+);
+
 function Source({ source }: Pick<BalanceTransaction, 'source'>) {
   const places = { invoice: '/invoices', payout: '/payouts', deposit: '/unresolved' } as const;
   const names = { invoice: 'Invoice', payout: 'Payout', deposit: 'Deposit' } as const;
@@ -59,34 +70,24 @@ function Source({ source }: Pick<BalanceTransaction, 'source'>) {
 const columns: DataTableColumn<BalanceTransaction>[] = [
   { accessor: 'created_at', title: 'Booked', render: ({ created_at: at }) => <Time at={at} /> },
   { accessor: 'type', title: 'Type', noWrap: true, render: ({ type }) => typeName(type) },
+  { accessor: 'asset', title: 'Asset', noWrap: true, render: ({ asset }) => assetName(asset.symbol) },
   {
     accessor: 'net',
     title: 'Change',
     textAlign: 'right',
-    render: ({ net, asset }) => (
-      <Text inherit component="span" style={{ fontVariantNumeric: 'tabular-nums', whiteSpace: 'nowrap' }}>
-        {signed(net)} {assetName(asset.symbol)}
-      </Text>
-    ),
+    render: ({ net }) => <Digits text={signed(net)} />,
   },
   {
     accessor: 'fee',
-    title: 'Of it network fee',
+    title: 'Of it fee',
     textAlign: 'right',
-    render: ({ fee }) => (fee === '0' ? '—' : minus(grouped(fee))),
+    render: ({ fee }) => (fee === '0' ? '—' : <Digits text={minus(grouped(fee))} />),
   },
   {
     accessor: 'balance_after',
     title: 'Balance after',
     textAlign: 'right',
-    render: ({ balance_after: after, asset }) => <Amount value={after} asset={asset.symbol} fw={600} />,
-  },
-  {
-    accessor: 'value',
-    title: 'Value',
-    textAlign: 'right',
-    noWrap: true,
-    render: ({ value, currency }) => (value === null ? 'not known' : fiat(value, currency)),
+    render: ({ balance_after: after }) => <Digits text={grouped(after)} isStrong />,
   },
   {
     accessor: 'source',
@@ -98,6 +99,13 @@ const columns: DataTableColumn<BalanceTransaction>[] = [
         {payout !== null && source.type !== 'payout' && <Source source={{ type: 'payout', id: payout }} />}
       </Group>
     ),
+  },
+  {
+    accessor: 'value',
+    title: 'Value',
+    textAlign: 'right',
+    noWrap: true,
+    render: ({ value, currency }) => (value === null ? 'not known' : fiat(value, currency)),
   },
 ];
 

@@ -1,4 +1,4 @@
-import { ActionIcon, Anchor, Button, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
+import { ActionIcon, Anchor, Box, Button, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import type { AddAddress, PayoutAddress } from '@quittance/client';
@@ -23,7 +23,15 @@ import { useStepUp } from '../../session/step-up.tsx';
 const columnsOf = (onDelete: ((address: PayoutAddress) => void) | undefined): Column<PayoutAddress>[] => [
   { id: 'label', title: 'Whose it is', render: ({ label }) => label },
   { id: 'chain', title: 'Network', render: ({ chain }) => chainNames[chain] ?? chain },
-  { id: 'address', title: 'Address', render: ({ address }) => <Address address={address} /> },
+  {
+    id: 'address',
+    title: 'Address',
+    render: ({ address }) => (
+      <Box miw={190}>
+        <Address address={address} />
+      </Box>
+    ),
+  },
   {
     id: 'usable_at',
     title: 'In force',

@@ -33,7 +33,7 @@ export function BatchLines({ lines, refused }: Props) {
     <Stack gap="xs">
       {wrong.length > 0 && wrong.length < all.length && (
         <Switch
-          label={`Only the ${wrong.length} lines with a remark`}
+          label={`Only lines with a remark (${wrong.length})`}
           checked={onlyWrong}
           onChange={({ currentTarget }) => setOnlyWrong(currentTarget.checked)}
         />

@@ -7,7 +7,7 @@ import { useState } from 'react';
 import { quittance } from '../../client.ts';
 import { useBalances } from '../../parts/account-data.ts';
 import { compare } from '../../parts/decimal.ts';
-import { Loaded, Page } from '../../parts/page.tsx';
+import { Empty, Loaded, Page } from '../../parts/page.tsx';
 import { SendFailure, useSendOnce } from '../../parts/send-once.tsx';
 import { type BatchFile, BYTES_MAX, decodeFile, errorsByLine, readBatchFile } from './batch-file.ts';
 import { BatchLines } from './batch-lines.tsx';
@@ -19,9 +19,15 @@ type Chosen = { file: File; read: { text: string } | { problem: string } };
 
 /** A batch from a file: what is wrong is said before anything is sent. */
 export function RoutePage() {
+  const mayPay = useMay('payouts:write');
+  const balances = useBalances();
   return (
     <Page title="New payout batch" back={{ to: '/payout-batches', label: 'Batches' }}>
-      <Loaded query={useBalances()}>{(balances) => <NewBatch balances={balances} />}</Loaded>
+      {mayPay ? (
+        <Loaded query={balances}>{(found) => <NewBatch balances={found} />}</Loaded>
+      ) : (
+        <Empty title="Your role does not request payouts" />
+      )}
     </Page>
   );
 }

@@ -1,6 +1,6 @@
 import type { PayoutQuote } from '@quittance/client';
 import { useState } from 'react';
-import { Page } from '../../parts/page.tsx';
+import { Empty, Page } from '../../parts/page.tsx';
 import { PayoutForm, type PayoutValues } from './payout-form.tsx';
 import { ReviewPayout } from './review-payout.tsx';
 
@@ -8,12 +8,15 @@ import { ReviewPayout } from './review-payout.tsx';
 export function RoutePage() {
   const [values, setValues] = useState<PayoutValues>();
   const [quote, setQuote] = useState<PayoutQuote>();
+  const mayPay = useMay('payouts:write');
   return (
     <Page
       title={quote === undefined ? 'New payout' : 'Check the payout'}
       back={{ to: '/payouts', label: 'Payouts' }}
     >
-      {quote === undefined || values === undefined ? (
+      {!mayPay ? (
+        <Empty title="Your role does not request payouts" />
+      ) : quote === undefined || values === undefined ? (
         <PayoutForm
           values={values}
           onQuote={(given, found) => {

@@ -122,10 +122,7 @@ function History({ payout }: { payout: Payout }) {
   return (
     <Timeline active={steps.findLastIndex(([, at]) => at !== null)} bulletSize={16} lineWidth={2}>
       {steps.map(([title, at], place) => (
-        <Timeline.Item
-          key={place}
-          title={<Text size="sm">{title}</Text>}
-        >
+        <Timeline.Item key={place} title={<Text size="sm">{title}</Text>}>
           {at !== null && (
             <Text size="xs" c="dimmed">
               <Time at={at} />

@@ -53,4 +53,6 @@ test('a payout above the threshold of approvals waits for as many as the policy 
   expect(notes).toEqual([
     { kind: 'waits', text: 'It is above 0 ETH, so it waits until 2 others have approved it.' },
   ]);
+  const refusing = policy([{ ...limit, per_payout: '0.5', approval_above: '0', approvals: 1 }]);
+  expect(kinds(refusing, [], wanted, 'ethereum', now)).toEqual(['refused']);
 });

@@ -40,9 +40,10 @@ export function policyNotes(
   else if (perDay !== null)
     notes.push({
       kind: 'limited',
-      text: `With the others of 24 hours it may be ${perDay} ${asset} at most, otherwise it fails.`,
+      text: `All payouts of 24 hours may be ${perDay} ${asset} together. Above that this one fails.`,
     });
-  if (above !== null && compare(amount, above) > 0)
+  const isRefused = notes.some(({ kind }) => kind === 'refused');
+  if (!isRefused && above !== null && compare(amount, above) > 0)
     notes.push({
       kind: 'waits',
       text: `It is above ${above} ${asset}, so it waits until ${othersOf(approvals ?? 1)} approved it.`,

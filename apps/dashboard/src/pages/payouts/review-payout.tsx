@@ -77,10 +77,12 @@ export function ReviewPayout({ values, first, onBack }: Props) {
         <PayoutFacts
           payout={{ ...shown, to_address: address }}
           more={[
-            ['Balance now', balance && <Amount key="now" value={balance} asset={symbol} />],
+            ['Balance now', !isUnknown && balance && <Amount key="now" value={balance} asset={symbol} />],
             [
               'Balance after',
-              after && <Amount key="after" value={after} asset={symbol} {...(isShort && { c: 'red' })} />,
+              !isUnknown && after && (
+                <Amount key="after" value={after} asset={symbol} {...(isShort && { c: 'red' })} />
+              ),
             ],
             ['Your reference', values.external_id],
           ]}
@@ -174,11 +176,17 @@ function Notes({ quote, isShort, isMax, address }: NotesProps) {
           payout does not leave it in the balance.
         </Alert>
       )}
-      {notes.map(({ kind, text }) => (
-        <Alert key={text} color={kind === 'refused' ? 'red' : 'yellow'} title="Payout policy">
-          {text}
-        </Alert>
-      ))}
+      {notes.map(({ kind, text }) =>
+        kind === 'limited' ? (
+          <Text key={text} size="sm">
+            {text}
+          </Text>
+        ) : (
+          <Alert key={text} color={kind === 'refused' ? 'red' : 'yellow'} title="Payout policy">
+            {text}
+          </Alert>
+        ),
+      )}
       <Text size="xs" c="dimmed">
         Quote of <Time at={new Date(quote.at).toISOString()} />. The network fee of a payout is that of the
         moment in which it is created.
