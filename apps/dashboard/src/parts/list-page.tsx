@@ -140,7 +140,8 @@ const TYPED_MS = 300;
 
 type FieldProps = { filter: Filter; value: string | undefined; onChange(changes: ListSearch): void };
 
-function FilterField({ filter, value, onChange }: FieldProps) {
+/** One filter of a list. */
+export function FilterField({ filter, value, onChange }: FieldProps) {
   const { name, label } = filter;
   switch (filter.kind) {
     case 'choice':

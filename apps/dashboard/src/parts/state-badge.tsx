@@ -11,6 +11,14 @@ const tones: Readonly<Record<string, Tone>> = {
   expired: 'gray',
   cancelled: 'gray',
   completed: 'green',
+  mined: 'green',
+  approved: 'green',
+  rejected: 'red',
+  created: 'green',
+  refused: 'red',
+  invalid: 'red',
+  unavailable: 'yellow',
+  undecided: 'blue',
   succeeded: 'green',
   failed: 'red',
   claimable: 'yellow',
@@ -29,7 +37,7 @@ const tones: Readonly<Record<string, Tone>> = {
 
 /** A state in words, with a colour for those who see it. */
 export const StateBadge = ({ state, label }: { state: string; label?: string }) => (
-  <Badge variant="light" color={tones[state] ?? 'gray'} radius="sm" tt="none">
+  <Badge variant="light" color={tones[state] ?? 'gray'} radius="sm" tt="none" miw="max-content">
     {label ?? state.replaceAll('_', ' ')}
   </Badge>
 );

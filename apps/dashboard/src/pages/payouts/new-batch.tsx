@@ -1,3 +1,185 @@
-import { Page } from '../../parts/page.tsx';
+import { Alert, Button, Code, FileInput, Group, Paper, Radio, Stack } from '@mantine/core';
+import { InvalidRequestError, type PayoutBatch } from '@quittance/client';
+import { IconFileSpreadsheet } from '@tabler/icons-react';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { quittance } from '../../client.ts';
+import { useBalances } from '../../parts/account-data.ts';
+import { compare } from '../../parts/decimal.ts';
+import { Empty, Loaded, Page } from '../../parts/page.tsx';
+import { SendFailure, useSendOnce } from '../../parts/send-once.tsx';
+import { type BatchFile, BYTES_MAX, decodeFile, errorsByLine, readBatchFile } from './batch-file.ts';
+import { BatchLines } from './batch-lines.tsx';
+import { BatchNeeds, needsOf } from './batch-needs.tsx';
+import { ConfirmBatch } from './confirm-batch.tsx';
 
-export const RoutePage = () => <Page title="new-batch">.</Page>;
+type Mode = PayoutBatch['mode'];
+type Chosen = { file: File; read: { text: string } | { problem: string } };
+
+/** A batch from a file: what is wrong is said before anything is sent. */
+export function RoutePage() {
+  const mayPay = useMay('payouts:write');
+  const balances = useBalances();
+  return (
+    <Page title="New payout batch" back={{ to: '/payout-batches', label: 'Batches' }}>
+      {mayPay ? (
+        <Loaded query={balances}>{(found) => <NewBatch balances={found} />}</Loaded>
+      ) : (
+        <Empty title="Your role does not request payouts" />
+      )}
+    </Page>
+  );
+}
+
+type Balances = NonNullable<ReturnType<typeof useBalances>['data']>;
+
+/** Sends the file as it was chosen. */
+function useSendBatch() {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  return useSendOnce(
+    ({ csv, mode }: { csv: string; mode: Mode }, idempotencyKey) =>
+      quittance.payoutBatches.createFromCsv(
+        csv,
+        { mode },
+        { idempotencyKey, maxRetries: 0, timeoutMs: 120_000 },
+      ),
+    async ({ id }) => {
+      for (const list of ['payouts', 'payout-batches', 'balances', 'balance-transactions'])
+        void client.invalidateQueries({ queryKey: [list] });
+      await navigate({ to: `/payout-batches/${id}`, replace: true });
+    },
+  );
+}
+
+function NewBatch({ balances }: { balances: Balances }) {
+  const [chosen, setChosen] = useState<Chosen>();
+  const [mode, setMode] = useState<Mode>('all_or_nothing');
+  const [isAsking, setAsking] = useState(false);
+  const sending = useSendBatch();
+  const { error, isPending, isUnknown } = sending;
+  const csv = chosen !== undefined && 'text' in chosen.read ? chosen.read.text : undefined;
+  const read: BatchFile | undefined =
+    chosen &&
+    ('problem' in chosen.read
+      ? chosen.read
+      : readBatchFile(
+          chosen.read.text,
+          balances.map(({ asset }) => asset),
+        ));
+  const choose = async (file: File | null) => {
+    sending.forget();
+    if (file === null) return setChosen(undefined);
+    const tooLarge = { problem: 'The file is larger than 64 kB: send several batches.' };
+    setChosen({ file, read: file.size > BYTES_MAX ? tooLarge : decodeFile(await file.arrayBuffer()) });
+  };
+  const found = read !== undefined && 'lines' in read ? read : undefined;
+  const needs = needsOf(found?.totals ?? [], balances);
+  const refused = error instanceof InvalidRequestError ? errorsByLine(error.errors) : undefined;
+  const wrong = found?.lines.filter(({ problems }) => problems.length > 0).length ?? 0;
+  const isShort = needs.some(({ after }) => compare(after, '0') < 0);
+  const isSendable = found !== undefined && wrong === 0 && !(isShort && mode === 'all_or_nothing');
+  return (
+    <Stack>
+      <Paper withBorder p="md">
+        <Stack>
+          <FileField file={chosen?.file ?? null} onChange={choose} isDisabled={isPending || isUnknown} />
+          <ModeField mode={mode} onChange={setMode} isDisabled={isPending || isUnknown} />
+        </Stack>
+      </Paper>
+      {read !== undefined && 'problem' in read && (
+        <Alert color="red" title="The file cannot be read" role="alert">
+          {read.problem}
+        </Alert>
+      )}
+      {found !== undefined && (
+        <>
+          {wrong > 0 && (
+            <Alert color="red" title={`${wrong} of ${found.lines.length} lines are wrong`} role="alert">
+              Nothing is sent. Correct the file, then choose it again.
+            </Alert>
+          )}
+          <BatchNeeds needs={needs} mode={mode} />
+          <BatchLines lines={found.lines} refused={refused} />
+        </>
+      )}
+      <SendFailure
+        error={error}
+        isUnknown={isUnknown}
+        what="the batch was created"
+        list={{ to: '/payout-batches', label: 'The list of batches' }}
+      />
+      {found !== undefined && (
+        <Group justify="flex-end">
+          <Button
+            disabled={!isSendable && !isUnknown}
+            loading={isPending}
+            onClick={() => (isUnknown && csv !== undefined ? sending.send({ csv, mode }) : setAsking(true))}
+          >
+            Send {found.lines.length} payouts
+          </Button>
+        </Group>
+      )}
+      <ConfirmBatch
+        isOpened={isAsking}
+        mode={mode}
+        needs={needs}
+        onClose={() => setAsking(false)}
+        onSend={() => {
+          setAsking(false);
+          if (csv !== undefined) sending.send({ csv, mode });
+        }}
+      />
+    </Stack>
+  );
+}
+
+type FileFieldProps = { file: File | null; onChange(file: File | null): unknown; isDisabled: boolean };
+
+const FileField = ({ file, onChange, isDisabled }: FileFieldProps) => (
+  <FileInput
+    label="CSV file"
+    description={
+      <>
+        UTF-8, with commas, 1 to 500 payouts. The first line names the columns: <Code>asset</Code>,{' '}
+        <Code>amount</Code>, <Code>address</Code>, and if wanted <Code>external_id</Code> and{' '}
+        <Code>metadata</Code>.
+      </>
+    }
+    placeholder="Choose a file"
+    accept=".csv,text/csv"
+    leftSection={<IconFileSpreadsheet size={18} />}
+    clearable
+    value={file}
+    onChange={(chosen) => void onChange(chosen)}
+    disabled={isDisabled}
+    maw={520}
+  />
+);
+
+type ModeFieldProps = { mode: Mode; onChange(mode: Mode): void; isDisabled: boolean };
+
+const ModeField = ({ mode, onChange, isDisabled }: ModeFieldProps) => (
+  <Radio.Group
+    label="When a line cannot be paid"
+    value={mode}
+    onChange={(value) => onChange(value as Mode)}
+    readOnly={isDisabled}
+  >
+    <Stack gap="xs" mt={6}>
+      <Radio
+        value="all_or_nothing"
+        label="Pay nothing"
+        description="All lines are paid, or none. One that is wrong, or that the balance does not cover, stops the whole batch."
+        disabled={isDisabled}
+      />
+      <Radio
+        value="each"
+        label="Pay the others"
+        description="Each line is paid or not by itself. Afterwards the page of the batch says which ones were not."
+        disabled={isDisabled}
+      />
+    </Stack>
+  </Radio.Group>
+);

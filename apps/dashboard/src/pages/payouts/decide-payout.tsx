@@ -1,0 +1,148 @@
+import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import type { Payout } from '@quittance/client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { MouseEvent } from 'react';
+import { quittance } from '../../client.ts';
+import { useActorName } from '../../parts/account-data.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useMay, useSession } from '../../session/session.ts';
+import { approvalProgress, approverState } from './approval.ts';
+import { PayoutFacts } from './payout-facts.tsx';
+
+export type Decision = 'approve' | 'reject' | 'cancel';
+export type Decided = { payout: Payout; decision: Decision };
+
+const texts = {
+  approve: {
+    title: 'Approve this payout?',
+    text: 'With the last approval it is sent, and cannot be taken back.',
+    button: 'Approve',
+    done: 'The payout is approved.',
+    color: undefined,
+  },
+  reject: {
+    title: 'Reject this payout?',
+    text: 'One rejection is enough: nothing is paid, and amount and fee return to the balance.',
+    button: 'Reject',
+    done: 'The payout is rejected.',
+    color: 'red',
+  },
+  cancel: {
+    title: 'Cancel this payout?',
+    text: 'It is cancelled if it is not signed yet: then amount and fee return to the balance. Otherwise it is sent all the same.',
+    button: 'Cancel the payout',
+    done: 'The payout is being cancelled.',
+    color: 'red',
+  },
+} as const;
+
+/** Asks once more, with all that the decision is about. */
+export function DecideDialog({ decided, onClose }: { decided: Decided | undefined; onClose(): void }) {
+  return (
+    <Modal
+      opened={decided !== undefined}
+      onClose={onClose}
+      title={decided && texts[decided.decision].title}
+      size="lg"
+    >
+      {decided !== undefined && <DecideForm {...decided} onClose={onClose} />}
+    </Modal>
+  );
+}
+
+function DecideForm({ payout, decision, onClose }: Decided & { onClose(): void }) {
+  const client = useQueryClient();
+  const actorName = useActorName();
+  const { text, button, done, color } = texts[decision];
+  const decide = useMutation({
+    mutationFn: () => quittance.payouts[decision](payout.id),
+    onSuccess: (now) => {
+      client.setQueryData(['payouts', 'one', String(payout.id)], now);
+      void client.invalidateQueries({ queryKey: ['payouts'] });
+      void client.invalidateQueries({ queryKey: ['balances'] });
+      notifications.show({ message: done });
+      onClose();
+    },
+    // Somebody else may have decided.
+    onError: () => void client.invalidateQueries({ queryKey: ['payouts'] }),
+  });
+  const { approval, created_at: createdAt, external_id: reference } = payout;
+  const maker = approval?.requested_by ?? null;
+  return (
+    <Stack>
+      <PayoutFacts
+        payout={payout}
+        more={[
+          ['Your reference', reference],
+          ['Requested', <Time key="at" at={createdAt} />],
+          ['Requested by', maker && actorName(maker)],
+          ['Approvals', approval && approvalProgress(payout)],
+        ]}
+      />
+      <Text size="sm">{text}</Text>
+      {decide.error !== null && <Failure error={decide.error} />}
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onClose} data-autofocus>
+          Back
+        </Button>
+        <Button color={color} loading={decide.isPending} onClick={() => decide.mutate()}>
+          {button}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+type Buttons = { payout: Payout; onDecide(decided: Decided): void; size?: string };
+
+/** For those who may decide. */
+export function DecideButtons({ payout, onDecide, size = 'sm' }: Buttons) {
+  const state = approverState(payout, useSession().id, useMay('payouts:approve'));
+  if (state !== 'may') return null;
+  const press = (decision: Decision) => (event: MouseEvent) => {
+    // A row of a list is a link itself.
+    event.stopPropagation();
+    onDecide({ payout, decision });
+  };
+  return (
+    <Group gap="xs" wrap="nowrap">
+      <Button size={size} onClick={press('approve')}>
+        Approve
+      </Button>
+      <Button size={size} variant="default" onClick={press('reject')}>
+        Reject
+      </Button>
+    </Group>
+  );
+}
+
+/** Why a payout waits, who may approve it, and why the reader cannot. */
+export function ApprovalNote({ payout }: { payout: Payout }) {
+  const actorName = useActorName();
+  const state = approverState(payout, useSession().id, useMay('payouts:approve'));
+  const { approval } = payout;
+  if (approval?.status !== 'waiting') return null;
+  const maker = approval.requested_by;
+  const own = {
+    may: 'You may approve it.',
+    own: 'You have requested it, so somebody else must approve it. You can cancel it.',
+    has_decided: 'You have approved it: it needs another one.',
+    role: 'Your role does not approve payouts.',
+    not_waiting: '',
+  }[state];
+  return (
+    <Alert color="yellow" title={`It waits for approval: ${approvalProgress(payout)} given`}>
+      <Text size="sm">
+        The payout policy asks for {approval.needed === 1 ? 'an approval' : `${approval.needed} approvals`}.
+        Owners and admins of the account may give {approval.needed === 1 ? 'it' : 'them'}, and API tokens with
+        the scope payouts:approve: all but who has requested it
+        {maker !== null && maker !== '' && `, which is ${actorName(maker)}`}. {own}
+      </Text>
+      <Text size="sm" mt={4}>
+        Without it nothing is paid, and it fails on <Time at={approval.expires_at} />.
+      </Text>
+    </Alert>
+  );
+}
