@@ -37,6 +37,7 @@ const calls: Record<string, (quittance: Quittance) => unknown> = {
   cancelInvoice: (q) => q.invoices.cancel('{id}'),
   getInvoiceSettings: (q) => q.invoiceSettings.retrieve(),
   updateInvoiceSettings: (q) => q.invoiceSettings.update({ currency: 'EUR' }),
+  listVolume: (q) => q.volume.list({ from: new Date(0), currency: 'EUR' }),
   listPaymentLinks: (q) => q.paymentLinks.list(),
   createPaymentLink: (q) => q.paymentLinks.create({ description: 'A donation' }),
   getPaymentLink: (q) => q.paymentLinks.retrieve('{id}'),
