@@ -2,7 +2,12 @@ import { Text, type TextProps } from '@mantine/core';
 import { grouped } from './decimal.ts';
 
 /** `USDC_ERC20` is USDC on Ethereum. */
-const networks: Readonly<Record<string, string>> = { ERC20: 'Ethereum', SOL: 'Solana' };
+const networks: Readonly<Record<string, string>> = {
+  ERC20: 'Ethereum',
+  SOL: 'Solana',
+  BASE: 'Base',
+  POLYGON: 'Polygon',
+};
 
 export function assetName(asset: string): string {
   const [symbol = asset, network] = asset.split('_');

@@ -1,0 +1,45 @@
+import { expect, test } from '@jest/globals';
+import {
+  ConflictError,
+  ConnectionError,
+  InvalidRequestError,
+  NotFoundError,
+  RateLimitError,
+  ServerError,
+  UnavailableError,
+} from '@quittance/client';
+import { isOutcomeUnknown, isRefused, keyFor } from './outcome.ts';
+
+test('what was carried out is not known without an answer, or after an internal error', () => {
+  const unknown = [
+    new ConnectionError('', { code: 'broken_off' }),
+    new ConnectionError('', { code: 'timed_out' }),
+    new ServerError('', { status: 500 }),
+    new ConflictError('', { code: 'request_in_progress' }),
+  ];
+  for (const error of unknown) {
+    expect(isOutcomeUnknown(error)).toBe(true);
+    expect(isRefused(error)).toBe(false);
+  }
+  const known = [
+    new ConnectionError('', { code: 'not_connected' }),
+    new UnavailableError(''),
+    new InvalidRequestError(''),
+    new ConflictError('', { code: 'conflict' }),
+  ];
+  for (const error of known) expect(isOutcomeUnknown(error)).toBe(false);
+});
+
+test('a request keeps its key until it is refused for good', () => {
+  for (const error of [new UnavailableError(''), new RateLimitError(''), new ConnectionError('')])
+    expect(isRefused(error)).toBe(false);
+  for (const error of [new InvalidRequestError(''), new NotFoundError(''), new ConflictError('')])
+    expect(isRefused(error)).toBe(true);
+});
+
+test('another request has another key', () => {
+  const newKey = () => 'new';
+  expect(keyFor(undefined, 'a', newKey)).toBe('new');
+  expect(keyFor({ request: 'a', key: 'old' }, 'a', newKey)).toBe('old');
+  expect(keyFor({ request: 'a', key: 'old' }, 'b', newKey)).toBe('new');
+});

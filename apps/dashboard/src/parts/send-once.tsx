@@ -1,0 +1,55 @@
+import { Alert, Anchor, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useRef } from 'react';
+import { Failure } from './failure.tsx';
+import { isOutcomeUnknown, isRefused, keyFor, type Sent } from './outcome.ts';
+
+/**
+ * Sends what must not happen twice. The same request keeps its Idempotency-Key until it is answered, so it may be sent again when
+ * the answer was lost: `isUnknown` says so. Then nothing else should be sent before.
+ */
+export function useSendOnce<Request, Answer>(
+  send: (request: Request, idempotencyKey: string) => Promise<Answer>,
+  onSuccess: (answer: Answer) => unknown,
+) {
+  const last = useRef<Sent>(undefined);
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async (input: Request) => {
+      const request = JSON.stringify(input);
+      const key = keyFor(last.current, request, () => crypto.randomUUID());
+      last.current = { request, key };
+      try {
+        return await send(input, key);
+      } catch (failure) {
+        if (isRefused(failure)) last.current = undefined;
+        throw failure;
+      }
+    },
+    onSuccess: (answer) => {
+      last.current = undefined;
+      return onSuccess(answer);
+    },
+  });
+  return { send: mutate, isPending, error, isUnknown: isOutcomeUnknown(error) };
+}
+
+type Props = { error: unknown; what: string; list: { to: string; label: string } };
+
+/** Why it was not done, or that nobody knows whether it was. */
+export function SendFailure({ error, what, list }: Props) {
+  if (error === null) return null;
+  if (!isOutcomeUnknown(error)) return <Failure error={error} />;
+  return (
+    <Alert color="yellow" title={`It is not known whether ${what}`} role="alert">
+      <Text size="sm">
+        The answer was lost. Press the button again: it sends the same request, which is never carried out
+        twice.{' '}
+        <Anchor component={Link} to={list.to} inherit>
+          {list.label}
+        </Anchor>{' '}
+        shows what there is.
+      </Text>
+    </Alert>
+  );
+}
