@@ -16,6 +16,7 @@ test('what was carried out is not known without an answer, or after an internal 
     new ConnectionError('', { code: 'timed_out' }),
     new ServerError('', { status: 500 }),
     new ConflictError('', { code: 'request_in_progress' }),
+    new UnavailableError('', { status: 503 }),
   ];
   for (const error of unknown) {
     expect(isOutcomeUnknown(error)).toBe(true);
@@ -23,7 +24,7 @@ test('what was carried out is not known without an answer, or after an internal 
   }
   const known = [
     new ConnectionError('', { code: 'not_connected' }),
-    new UnavailableError(''),
+    new UnavailableError('', { code: 'unavailable' }),
     new InvalidRequestError(''),
     new ConflictError('', { code: 'conflict' }),
   ];

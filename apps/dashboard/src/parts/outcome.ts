@@ -10,15 +10,16 @@ import {
 
 const NOT_CONNECTED = 'not_connected';
 
-/** Whether nobody knows if the request was carried out. */
+/** Whether nobody knows if the request was carried out. A 503 without its code is one of a proxy. */
 export const isOutcomeUnknown = (error: unknown): boolean =>
   (error instanceof ConnectionError && error.code !== NOT_CONNECTED) ||
   error instanceof ServerError ||
+  (error instanceof UnavailableError && error.code !== 'unavailable') ||
   (error instanceof ConflictError && error.code === 'request_in_progress');
 
 /**
- * Whether the request was refused for good. Until then the same request goes with the same Idempotency-Key: also an answer that
- * says that nothing was done may follow an attempt whose answer was lost.
+ * Whether the request was refused for good. Until then the same request goes with the same Idempotency-Key: an answer that says
+ * that nothing was done may follow an attempt whose answer was lost.
  */
 export const isRefused = (error: unknown): boolean =>
   error instanceof QuittanceError &&

@@ -1,20 +1,22 @@
 import { Alert, Anchor, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useRef } from 'react';
+import { useRef, useState } from 'react';
 import { Failure } from './failure.tsx';
 import { isOutcomeUnknown, isRefused, keyFor, type Sent } from './outcome.ts';
 
 /**
  * Sends what must not happen twice. The same request keeps its Idempotency-Key until it is answered, so it may be sent again when
- * the answer was lost: `isUnknown` says so. Then nothing else should be sent before.
+ * the answer was lost: `isUnknown` says so, until it is answered. Then nothing else should be sent before.
+ * @param send makes one attempt (`maxRetries: 0`), so that its error says what became of that one
  */
 export function useSendOnce<Request, Answer>(
   send: (request: Request, idempotencyKey: string) => Promise<Answer>,
   onSuccess: (answer: Answer) => unknown,
 ) {
   const last = useRef<Sent>(undefined);
-  const { mutate, isPending, error } = useMutation({
+  const [isUnknown, setUnknown] = useState(false);
+  const { mutate, reset, isPending, error } = useMutation({
     mutationFn: async (input: Request) => {
       const request = JSON.stringify(input);
       const key = keyFor(last.current, request, () => crypto.randomUUID());
@@ -22,24 +24,38 @@ export function useSendOnce<Request, Answer>(
       try {
         return await send(input, key);
       } catch (failure) {
-        if (isRefused(failure)) last.current = undefined;
+        if (isOutcomeUnknown(failure)) setUnknown(true);
+        if (isRefused(failure)) {
+          last.current = undefined;
+          setUnknown(false);
+        }
         throw failure;
       }
     },
     onSuccess: (answer) => {
       last.current = undefined;
+      setUnknown(false);
       return onSuccess(answer);
     },
   });
-  return { send: mutate, isPending, error, isUnknown: isOutcomeUnknown(error) };
+  return {
+    send: mutate,
+    isPending,
+    error,
+    isUnknown,
+    /** Takes the error away when another request is prepared; not while it is unknown what became of the last one. */
+    forget: () => {
+      if (!isUnknown) reset();
+    },
+  };
 }
 
-type Props = { error: unknown; what: string; list: { to: string; label: string } };
+type Props = { error: unknown; isUnknown: boolean; what: string; list: { to: string; label: string } };
 
 /** Why it was not done, or that nobody knows whether it was. */
-export function SendFailure({ error, what, list }: Props) {
+export function SendFailure({ error, isUnknown, what, list }: Props) {
   if (error === null) return null;
-  if (!isOutcomeUnknown(error)) return <Failure error={error} />;
+  if (!isUnknown) return <Failure error={error} />;
   return (
     <Alert color="yellow" title={`It is not known whether ${what}`} role="alert">
       <Text size="sm">

@@ -11,7 +11,7 @@ export function TransactionHash({ hash, explorerUrl }: Props) {
   return (
     <Group gap={2} wrap="nowrap">
       <Tooltip label={hash} multiline maw={320} style={{ overflowWrap: 'anywhere' }}>
-        <Code>{shortened(hash)}</Code>
+        <Code style={{ whiteSpace: 'nowrap' }}>{shortened(hash)}</Code>
       </Tooltip>
       <CopyButton value={hash}>
         {({ copied, copy }) => (

@@ -1,4 +1,4 @@
-import { Anchor, Stack, Table, Text } from '@mantine/core';
+import { Anchor, Group, Stack, Table, Text } from '@mantine/core';
 import type { Invoice, Refund, UnresolvedFunds } from '@quittance/client';
 import { Link } from '@tanstack/react-router';
 import { Amount } from '../../parts/amount.tsx';
@@ -18,43 +18,30 @@ export function Payments({ invoice }: { invoice: Invoice }) {
           No payment was seen.
         </Text>
       ) : (
-        <Table.ScrollContainer minWidth={560}>
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Seen</Table.Th>
-                <Table.Th ta="right">Amount</Table.Th>
-                <Table.Th>Status</Table.Th>
-                <Table.Th>Confirmations</Table.Th>
-                <Table.Th>Transaction</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {payments.map((payment) => (
-                <Table.Tr key={`${payment.tx_hash} ${payment.output_index} ${payment.first_seen_at}`}>
-                  <Table.Td>
-                    <Time at={payment.first_seen_at} />
-                  </Table.Td>
-                  <Table.Td ta="right">
-                    <Amount value={payment.amount} asset={payment.asset ?? asset?.symbol ?? ''} />
-                  </Table.Td>
-                  <Table.Td>
-                    <StateBadge
-                      state={payment.status}
-                      label={payment.status === 'confirmed' ? 'final' : payment.status}
-                    />
-                  </Table.Td>
-                  <Table.Td>
-                    {payment.confirmations} of {payment.required_confirmations}
-                  </Table.Td>
-                  <Table.Td>
-                    <TransactionHash hash={payment.tx_hash} explorerUrl={payment.explorer_url} />
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+        payments.map((payment) => (
+          <Stack key={`${payment.tx_hash} ${payment.output_index} ${payment.first_seen_at}`} gap={2}>
+            <Group gap="xs">
+              <Amount
+                value={payment.amount}
+                asset={payment.asset ?? asset?.symbol ?? ''}
+                size="sm"
+                fw={600}
+              />
+              <StateBadge {...badgeOf(payment)} />
+              <Text size="sm" c="dimmed">
+                {payment.status === 'pending'
+                  ? `${payment.confirmations} of ${payment.required_confirmations} confirmations`
+                  : `${payment.confirmations} confirmations`}
+              </Text>
+            </Group>
+            <Group gap="xs">
+              <TransactionHash hash={payment.tx_hash} explorerUrl={payment.explorer_url} />
+              <Text size="sm" c="dimmed">
+                seen <Time at={payment.first_seen_at} />
+              </Text>
+            </Group>
+          </Stack>
+        ))
       )}
       {total !== undefined && (
         <Text size="sm" c="dimmed">
@@ -64,6 +51,12 @@ export function Payments({ invoice }: { invoice: Invoice }) {
     </Section>
   );
 }
+
+/** What merchants call final is `confirmed` of a payment, while it is not yet of an invoice. */
+const badgeOf = ({ status }: Invoice['payments'][number]): { state: string; label?: string } => {
+  if (status === 'confirmed') return { state: 'completed', label: 'final' };
+  return status === 'reversed' ? { state: 'failed', label: 'taken back' } : { state: 'pending' };
+};
 
 export function Refunds({ refunds }: { refunds: readonly Refund[] }) {
   if (refunds.length === 0) return null;

@@ -61,7 +61,7 @@ function InvoicePage({ invoice, error, onRetry }: Props) {
           >
             Payment page
           </Button>
-          {mayRefund && isPayable(invoice) && left !== undefined && left.left !== '0' && (
+          {mayRefund && isPayable(invoice) && left !== undefined && (
             <RefundButton invoice={invoice} refundable={left} />
           )}
           <CancelInvoice invoice={invoice} />
@@ -72,9 +72,9 @@ function InvoicePage({ invoice, error, onRetry }: Props) {
       <Grid>
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Stack>
+            <UnresolvedOfInvoice funds={records.unresolved ?? []} />
             <InvoiceFacts invoice={invoice} />
             <Payments invoice={invoice} />
-            <UnresolvedOfInvoice funds={records.unresolved ?? []} />
             <Refunds refunds={records.refunds ?? []} />
           </Stack>
         </Grid.Col>

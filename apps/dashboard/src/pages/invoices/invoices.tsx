@@ -17,7 +17,6 @@ import { invoiceSearch } from './invoice-search.ts';
 const statuses = ['pending', 'partially_paid', 'confirmed', 'paid', 'expired'];
 
 const columns: readonly Column<InvoiceListItem>[] = [
-  { id: 'created_at', title: 'Created', render: ({ created_at }) => <Time at={created_at} /> },
   {
     id: 'external_id',
     title: 'Invoice',
@@ -48,6 +47,7 @@ const columns: readonly Column<InvoiceListItem>[] = [
         <Amount value={amount} asset={asset.symbol} />
       ),
   },
+  { id: 'created_at', title: 'Created', render: ({ created_at }) => <Time at={created_at} /> },
   { id: 'paid_at', title: 'Paid', render: ({ paid_at }) => <Time at={paid_at} /> },
   {
     id: 'expires_at',

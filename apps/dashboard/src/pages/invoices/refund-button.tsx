@@ -18,7 +18,10 @@ import { firstRefund, problemsOf, refundOf } from './refund-form.ts';
 
 type Props = { invoice: PayableInvoice; refundable: Refundable };
 
-/** Refunds an invoice: what and where to, then the exact amounts, then what became of it. */
+/**
+ * Refunds an invoice: what and where to, then the exact amounts, then what became of it. The dialog stays when nothing is left: it may
+ * show a claim link.
+ */
 export function RefundButton({ invoice, refundable }: Props) {
   const [isOpen, { open, close }] = useDisclosure();
   const [confirmed, setConfirmed] = useState<CreateRefund>();
@@ -28,9 +31,9 @@ export function RefundButton({ invoice, refundable }: Props) {
     initialValues: firstRefund(refundable),
     validate: (values) => problemsOf(values, invoice, refundable),
   });
-  const { send, isPending, error, isUnknown } = useSendOnce(
+  const { send, isPending, error, isUnknown, forget } = useSendOnce(
     (refund: CreateRefund, idempotencyKey) =>
-      quittance.refunds.create(invoice.id, refund, { idempotencyKey }),
+      quittance.refunds.create(invoice.id, refund, { idempotencyKey, maxRetries: 0 }),
     setCreated,
   );
   const submit = (refund: CreateRefund) =>
@@ -52,15 +55,18 @@ export function RefundButton({ invoice, refundable }: Props) {
       form.setValues(firstRefund(refundable));
       form.clearErrors();
     }
+    forget();
     setCreated(undefined);
     open();
   };
   const isSecret = typeof created?.claim_url === 'string';
   return (
     <>
-      <Button variant="default" leftSection={<IconArrowBackUp size={16} />} onClick={begin}>
-        Refund
-      </Button>
+      {refundable.left !== '0' && (
+        <Button variant="default" leftSection={<IconArrowBackUp size={16} />} onClick={begin}>
+          Refund
+        </Button>
+      )}
       <Modal
         opened={isOpen}
         onClose={close}
@@ -77,7 +83,12 @@ export function RefundButton({ invoice, refundable }: Props) {
               <form onSubmit={form.onSubmit((values) => setConfirmed(refundOf(values)))}>
                 <Stack>
                   <RefundFields form={form} invoice={invoice} refundable={refundable} />
-                  <SendFailure error={error} what="the refund was created" list={LIST} />
+                  <SendFailure
+                    error={error}
+                    isUnknown={isUnknown}
+                    what="the refund was created"
+                    list={LIST}
+                  />
                   <Group justify="flex-end">
                     <Button variant="default" onClick={close}>
                       Not now
@@ -89,7 +100,7 @@ export function RefundButton({ invoice, refundable }: Props) {
             ) : (
               <>
                 <RefundConfirmation invoice={invoice} refundable={refundable} refund={confirmed} />
-                <SendFailure error={error} what="the refund was created" list={LIST} />
+                <SendFailure error={error} isUnknown={isUnknown} what="the refund was created" list={LIST} />
                 <Group justify="flex-end">
                   <Button
                     variant="default"

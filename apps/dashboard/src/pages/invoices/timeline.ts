@@ -7,6 +7,7 @@ import type {
   UnresolvedFunds,
 } from '@quittance/client';
 import { grouped } from '../../parts/decimal.ts';
+import { reasonText } from '../unresolved/reason.ts';
 
 /** Which part of the system says that something happened. */
 export type TimelineSource = 'Invoice' | 'Chain' | 'Ledger' | 'Payouts' | 'Event';
@@ -59,13 +60,6 @@ const transactionWords: Readonly<Record<BalanceTransaction['type'], Words>> = {
   refund: { title: 'taken from the balance for a refund, with its network fee', tone: 'gray' },
   refund_failed: { title: 'returned to the balance, because a refund failed', tone: 'gray' },
   refund_voided: { title: 'returned to the balance', tone: 'gray' },
-};
-
-const reasons: Readonly<Record<string, string>> = {
-  late: 'It came after the end of the invoice.',
-  underpaid: 'It is less than was due.',
-  wrong_asset: 'It is in another asset than the invoice.',
-  too_small: 'It is below the smallest amount of its asset.',
 };
 
 type Shown = (amount: string, asset: string) => string;
@@ -154,7 +148,7 @@ function ofUnresolved(funds: UnresolvedFunds, shown: Shown): TimelineEntry[] {
     title: `${what} ${status === 'open' ? 'waits' : 'waited'} for your decision`,
     tone: 'yellow',
     to,
-    ...(reason === null ? {} : { detail: reasons[reason] ?? reason }),
+    ...(reason === null ? {} : { detail: reasonText(reason) }),
   };
   const decided: Readonly<Record<string, string>> = {
     returning: 'is being returned',

@@ -1,0 +1,12 @@
+import type { UnresolvedFunds } from '@quittance/client';
+
+const texts = {
+  late: 'It came after the end of the invoice.',
+  underpaid: 'It is less than was due.',
+  wrong_asset: 'It is in another asset than the invoice.',
+  too_small: 'It is below the smallest amount of its asset.',
+} as const satisfies Record<NonNullable<UnresolvedFunds['reason']>, string>;
+
+/** Why funds are in no balance. */
+export const reasonText = (reason: UnresolvedFunds['reason']): string =>
+  reason === null ? 'Its reason was not stored.' : texts[reason];
