@@ -39,7 +39,7 @@ export function usePayoutPolicy() {
   });
 }
 
-/** Who has done something, by an id of the API: a name where the reader may know it, otherwise the id. */
+/** Who has done something, by an id of the API: a name where the reader may know it, otherwise the end of the id. */
 export function useActorName(): (id: string) => string {
   const session = useSession();
   const { data: people = [] } = useQuery({
@@ -51,6 +51,7 @@ export function useActorName(): (id: string) => string {
   return (id) => {
     if (id === session.id) return 'you';
     const name = people.find((person) => person.id === id)?.name;
-    return name ?? (id.startsWith('per_') ? `a person (${id})` : `the API token ${id}`);
+    const end = `…${id.slice(-6)}`;
+    return name ?? (id.startsWith('per_') ? `a person (${end})` : `the API token ${end}`);
   };
 }

@@ -37,7 +37,7 @@ const tones: Readonly<Record<string, Tone>> = {
 
 /** A state in words, with a colour for those who see it. */
 export const StateBadge = ({ state, label }: { state: string; label?: string }) => (
-  <Badge variant="light" color={tones[state] ?? 'gray'} radius="sm" tt="none">
+  <Badge variant="light" color={tones[state] ?? 'gray'} radius="sm" tt="none" miw="max-content">
     {label ?? state.replaceAll('_', ' ')}
   </Badge>
 );

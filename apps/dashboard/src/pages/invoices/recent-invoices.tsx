@@ -7,7 +7,6 @@ import { quittance } from '../../client.ts';
 import { Fiat } from '../../parts/amount.tsx';
 import { Loaded } from '../../parts/page.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
-import { Time } from '../../parts/time.tsx';
 import { REFRESH_MS } from '../../queries.ts';
 
 const SHOWN = 5;
@@ -27,18 +26,15 @@ export function RecentInvoices({ query, children }: { query: InvoiceQuery; child
           children
         ) : (
           <Stack gap="xs">
-            {invoices.map(({ id, external_id, amount_fiat, currency = 'USD', status, created_at }) => (
+            {invoices.map(({ id, external_id, amount_fiat, currency = 'USD', status }) => (
               <Group key={id} gap="xs" justify="space-between">
                 <Group gap="xs">
                   <Fiat value={amount_fiat} currency={currency} size="sm" fw={600} />
                   <StateBadge state={status} />
-                  <Anchor component={Link} to={`/invoices/${id}`} size="sm">
-                    {external_id ?? `${id.slice(0, 12)}…`}
-                  </Anchor>
                 </Group>
-                <Group fz="sm" c="dimmed">
-                  <Time at={created_at} />
-                </Group>
+                <Anchor component={Link} to={`/invoices/${id}`} size="sm">
+                  {external_id ?? `${id.slice(0, 12)}…`}
+                </Anchor>
               </Group>
             ))}
           </Stack>

@@ -102,7 +102,7 @@ function Details({ link }: { link: PaymentLink }) {
                   ),
                 ],
                 ['Id', <Copyable key="id" text={link.id} label="Copy the id" />],
-                ['Open invoices', `${link.open_invoices} of ${link.max_open}`],
+                ['Open invoices', link.open_invoices],
                 ...Object.entries(link.metadata).map(
                   ([name, value]) => [`Metadata: ${name}`, value] as const,
                 ),
@@ -151,7 +151,7 @@ function OpenLimit({ link: { id, max_open: limit } }: { link: PaymentLink }) {
       <Stack gap="xs">
         <Group align="flex-end" gap="xs">
           <NumberInput
-            label="Open invoices at a time, at most"
+            label="Open invoices, at most"
             min={1}
             max={10_000}
             allowDecimal={false}

@@ -13,7 +13,7 @@ export const QrSheet = ({ link }: { link: PaymentLink }) =>
         {link.description}
       </Text>
       <Text fz="7mm">{priceOf(link)}</Text>
-      <QrCode text={link.url} label="" size="110mm" />
+      <QrCode text={link.url} label="" size={416} />
       <Text fz="4mm">Scan the code to pay, or open</Text>
       <Text fz="4mm">{link.url}</Text>
     </div>,

@@ -9,7 +9,7 @@ import { Page } from '../../parts/page.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Time } from '../../parts/time.tsx';
 import { TransactionHash } from '../../parts/transaction-hash.tsx';
-import { reasonText } from './reason.ts';
+import { reasonWords } from './reason.ts';
 
 const statuses = ['open', 'accepted', 'returning', 'returned', 'reversed'];
 
@@ -30,7 +30,7 @@ const columns: readonly Column<UnresolvedFunds>[] = [
     ),
   },
   { id: 'status', title: 'Status', render: ({ status }) => <StateBadge state={status} /> },
-  { id: 'reason', title: 'Why', render: ({ reason }) => reasonText(reason) },
+  { id: 'reason', title: 'Why', render: ({ reason }) => reasonWords(reason) },
   {
     id: 'invoice_id',
     title: 'Invoice',
