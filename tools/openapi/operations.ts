@@ -9,6 +9,7 @@ import { operations as tokens } from '../../services/gateway/src/reference/token
 import { examples as ofInvoices } from '../../services/invoices/src/reference/examples.ts';
 import { operations as invoices } from '../../services/invoices/src/reference/invoices.ts';
 import { operations as paymentLinks } from '../../services/invoices/src/reference/payment-links.ts';
+import { operations as volume } from '../../services/invoices/src/reference/volume.ts';
 import { operations as balances } from '../../services/ledger/src/reference/balances.ts';
 import { examples as ofLedger } from '../../services/ledger/src/reference/examples.ts';
 import { operations as unresolved } from '../../services/ledger/src/reference/unresolved.ts';
@@ -24,6 +25,7 @@ import { examples as ofWebhooks } from '../../services/webhooks/src/reference/ex
 /** Every operation of the API, in the order of the reference. */
 export const operations: readonly Operation[] = [
   ...invoices,
+  ...volume,
   ...paymentLinks,
   ...refunds,
   ...payouts,

@@ -328,7 +328,7 @@ export interface components {
              * @description The kind of error, for programs.
              * @enum {string}
              */
-            code: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "second_factor_needed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
+            code: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "second_factor_needed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "other_account" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
             /** @description What to do, for people. It may change. */
             hint: string;
             /** @description The `X-Request-Id` of this answer: the logs of the operator have it. */
@@ -1081,7 +1081,7 @@ export interface components {
              * @description The kind of error.
              * @enum {string}
              */
-            code?: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "second_factor_needed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
+            code?: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "second_factor_needed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "other_account" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
             /** @description What to do about it. */
             hint?: string;
         };
@@ -1276,7 +1276,7 @@ export interface components {
              * @description The kind of error, for programs.
              * @enum {string}
              */
-            code: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "second_factor_needed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
+            code: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "second_factor_needed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "other_account" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
             /** @description What to do, for people. It may change. */
             hint: string;
             /** @description The `X-Request-Id` of this answer: the logs of the operator have it. */
@@ -1866,6 +1866,30 @@ export interface components {
             /** @description The invoice at that moment, and the funds. */
             data: components["schemas"]["InvoiceWithUnresolvedPayment"];
         };
+        /** @description What was created on one day, and what of it is paid. */
+        VolumeDay: {
+            /** @description The day in UTC. */
+            date: string;
+            /** @description How many invoices were created. */
+            created: number;
+            /** @description How many of them are paid by now. */
+            paid: number;
+            /** @description The same for each currency in which invoices were created: none on a day without invoices. */
+            currencies: {
+                /** @description The currency of the prices. */
+                currency: components["schemas"]["Currency"];
+                /** @description How many invoices were created. */
+                created: number;
+                /** @description How many of them are paid by now. */
+                paid: number;
+                /** @description The sum of the prices of those that are paid. */
+                paid_amount: string;
+            }[];
+        };
+        VolumeDays: {
+            /** @description Every day, the first one first. */
+            data: components["schemas"]["VolumeDay"][];
+        };
         /** @description An endpoint that receives events. */
         Webhook: {
             /** @description The id of the endpoint. */
@@ -2199,6 +2223,33 @@ export interface operations {
                         message: string;
                         data: components["schemas"]["InvoiceSettings"];
                     };
+                };
+            };
+        };
+    };
+    listVolume: {
+        parameters: {
+            query?: {
+                /** @description The first day. Default: 30 days with the last one. */
+                from?: string;
+                /** @description The last day, which is included. Default: today. */
+                to?: string;
+                /** @description Only invoices with prices in this currency. */
+                currency?: "USD" | "EUR" | "GBP" | "CHF" | "JPY" | "CAD" | "AUD";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The days. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VolumeDays"];
                 };
             };
         };

@@ -17,8 +17,8 @@ export class Api {
   }
 
   /** A resource in `data`. */
-  getData<T>(path: string, options: Options): Promise<T> {
-    return this.transport.data<T>({ method: 'GET', path, options });
+  getData<T>(path: string, options: Options, query?: object): Promise<T> {
+    return this.transport.data<T>({ method: 'GET', path, query, options });
   }
 
   list<T>(path: string, query: object | undefined, options: Options): List<T, PageMeta> {

@@ -10,6 +10,7 @@ import { Refunds } from './refunds.ts';
 import { Tokens } from './tokens.ts';
 import { type ClientOptions, Transport } from './transport.ts';
 import { Unresolved } from './unresolved.ts';
+import { Volume } from './volume.ts';
 import { Deliveries, Webhooks } from './webhooks.ts';
 
 export type * from './balances.ts';
@@ -41,6 +42,7 @@ export type * from './tokens.ts';
 export type { ClientOptions, RequestOptions } from './transport.ts';
 export type * from './unresolved.ts';
 export { verifyWebhook } from './verify-webhook.ts';
+export type * from './volume.ts';
 export type * from './webhooks.ts';
 // biome-ignore-end lint/performance/noBarrelFile: the one entry of a package that is installed from npm
 
@@ -71,6 +73,7 @@ export class Quittance {
   readonly statements: Statements;
   readonly tokens: Tokens;
   readonly unresolved: Unresolved;
+  readonly volume: Volume;
   readonly webhooks: Webhooks;
 
   /** @throws TypeError when `url` or `token` is missing or malformed, or both `token` and `session` are given */
@@ -97,6 +100,7 @@ export class Quittance {
     this.statements = new Statements(api);
     this.tokens = new Tokens(api);
     this.unresolved = new Unresolved(api);
+    this.volume = new Volume(api);
     this.webhooks = new Webhooks(api);
   }
 }

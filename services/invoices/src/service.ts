@@ -12,6 +12,7 @@ import { routeInvoiceSettings } from './http/invoice-settings.ts';
 import { routeInvoices } from './http/invoices.ts';
 import { routePages, sendPageOrJson } from './http/pages.ts';
 import { routePaymentLinks } from './http/payment-links.ts';
+import { routeVolume } from './http/volume.ts';
 import { invoicesMetrics } from './metrics.ts';
 import { compareKeys, loadKeyStatus } from './operations/compare-keys.ts';
 import { describeInvoice } from './operations/describe-invoice.ts';
@@ -106,6 +107,7 @@ export const startInvoices = (
       routeInvoices(app, ports);
       routeInvoiceSettings(app, ports);
       routePaymentLinks(app, ports);
+      routeVolume(app, ports);
       routePages(app, ports);
       finishApp(app, parts.logger, sendPageOrJson);
       return app;

@@ -18,6 +18,7 @@ import { confirmationsOf, type Deposit, isFinal, isInBlock } from './domain/depo
 import { amountRemaining, type Invoice } from './domain/invoice.ts';
 import type { InvoiceSettings } from './domain/invoice-settings.ts';
 import type { MempoolPayment } from './domain/mempool-payment.ts';
+import type { Day } from './domain/volume.ts';
 import type { Ports, Settings } from './ports.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
 
@@ -149,6 +150,19 @@ export const settingsView = ({ currency, expiresIn, toleranceBps }: InvoiceSetti
   currency,
   expires_in: expiresIn,
   tolerance: formatCents(cents(BigInt(toleranceBps))),
+});
+
+/** A day of the volume. */
+export const dayView = ({ day, created, paid, currencies }: Day) => ({
+  date: day.toISOString().slice(0, 10),
+  created,
+  paid,
+  currencies: currencies.map((one) => ({
+    currency: one.currency,
+    created: one.created,
+    paid: one.paid,
+    paid_amount: formatFiat(one.paidAmount),
+  })),
 });
 
 /**

@@ -24,8 +24,8 @@ const receivers: readonly [RegExp, Service][] = [
     /^\/api\/(payouts|payout-batches|automatic-payouts|refunds|payout-policy|address-book)\b|\/(refunds|return)\b/,
     'payouts',
   ],
-  [/^\/api\/(invoices|invoice-settings|payment-links)\b/, 'invoices'],
-  [/^\/api\/(webhooks|deliveries|events)\b/, 'webhooks'],
+  [/^\/api\/(invoices|invoice-settings|payment-links|volume)\b/, 'invoices'],
+  [/^\/api\/(webhooks|deliveries|events|notifications)\b/, 'webhooks'],
 ];
 
 type Asserted = {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { add, compare, grouped, subtract, sum } from './decimal.ts';
+import { add, compare, divideDown, grouped, multiply, subtract, sum } from './decimal.ts';
 
 test('amounts are added and subtracted to the last digit', () => {
   expect(add('0.1', '0.2')).toBe('0.3');
@@ -8,6 +8,15 @@ test('amounts are added and subtracted to the last digit', () => {
   expect(subtract('0.5', '2')).toBe('-1.5');
   expect(sum(['0.1', '0.1', '0.1'])).toBe('0.3');
   expect(sum([])).toBe('0');
+});
+
+test('amounts are multiplied exactly, and quotients are rounded down to the last digit', () => {
+  expect(multiply('0.000000000000000001', '9007199254740993')).toBe('0.009007199254740993');
+  expect(multiply('25', '1.08')).toBe('27');
+  expect(divideDown('27', '2500', 18)).toBe('0.0108');
+  expect(divideDown('2', '3', 6)).toBe('0.666666');
+  expect(divideDown('1', '1000', 2)).toBe('0');
+  expect(() => divideDown('1', '0', 2)).toThrow(RangeError);
 });
 
 test('amounts are compared as numbers, whatever their length', () => {

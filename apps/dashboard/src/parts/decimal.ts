@@ -36,6 +36,21 @@ export function subtract(first: string, second: string): string {
   return textOf({ units: a - b, decimals });
 }
 
+/** @throws TypeError when a text is no decimal */
+export function multiply(first: string, second: string): string {
+  const [a, b] = [scaled(first), scaled(second)];
+  return textOf({ units: a.units * b.units, decimals: a.decimals + b.decimals });
+}
+
+/**
+ * The quotient of two amounts that are not negative, rounded down to so many decimals.
+ * @throws TypeError when a text is no decimal; RangeError when the divisor is zero
+ */
+export function divideDown(dividend: string, divisor: string, decimals: number): string {
+  const { a, b } = aligned(dividend, divisor);
+  return textOf({ units: (a * 10n ** BigInt(decimals)) / b, decimals });
+}
+
 /** Negative, zero or positive, as `Array.sort` wants it. @throws TypeError when a text is no decimal */
 export function compare(first: string, second: string): number {
   const { a, b } = aligned(first, second);

@@ -83,11 +83,7 @@ export const Facts = ({ facts }: { facts: readonly (readonly [string, ReactNode]
   <Box
     component="dl"
     m={0}
-    style={{
-      display: 'grid',
-      gridTemplateColumns: 'minmax(8rem, max-content) minmax(0, 1fr)',
-      gap: '0.4rem 1.5rem',
-    }}
+    style={{ display: 'grid', gridTemplateColumns: 'fit-content(34%) minmax(0, 1fr)', gap: '0.4rem 1rem' }}
   >
     {facts.map(([name, value]) =>
       value === null || value === undefined || value === '' ? null : (

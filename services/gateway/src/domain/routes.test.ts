@@ -8,6 +8,7 @@ test.each([
   ['GET', '/api/invoices/', 'invoices'],
   ['GET', '/api/invoices/inv_1', 'invoices'],
   ['POST', '/api/invoices/inv_1/cancel', 'invoices'],
+  ['GET', '/api/volume', 'invoices'],
   ['GET', '/api/invoice-settings', 'invoices'],
   ['PATCH', '/api/invoice-settings', 'invoices'],
   ['POST', '/api/invoices/inv_1/refunds', 'payouts'],

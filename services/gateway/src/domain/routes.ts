@@ -30,6 +30,7 @@ export const routes: readonly Route[] = [
   { methods: ['GET'], pattern: '/api/invoices/:id', upstream: 'invoices', auth: 'token' },
   { methods: ['POST'], pattern: '/api/invoices/:id/cancel', upstream: 'invoices', auth: 'token' },
   { methods: ['GET', 'PATCH'], pattern: '/api/invoice-settings', upstream: 'invoices', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/volume', upstream: 'invoices', auth: 'token' },
   { methods: ['POST'], pattern: '/api/invoices/:id/refunds', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/refunds', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/refunds/:id', upstream: 'payouts', auth: 'token' },

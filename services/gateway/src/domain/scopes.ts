@@ -1,6 +1,6 @@
 /** What an API token may be allowed to do. `x:write` includes `x:read`. */
 export const scopes = {
-  'invoices:read': 'Read invoices and payment links.',
+  'invoices:read': 'Read invoices, payment links and the volume of days.',
   'invoices:write': 'Create, change and cancel invoices and payment links.',
   'refunds:read': 'Read refunds.',
   'refunds:write': 'Refund invoices, and cancel refunds. Moves money.',
@@ -41,6 +41,7 @@ export const scopeOfOperation = {
   'POST /api/invoices': 'invoices:write',
   'GET /api/invoices/:id': 'invoices:read',
   'POST /api/invoices/:id/cancel': 'invoices:write',
+  'GET /api/volume': 'invoices:read',
   'GET /api/payment-links': 'invoices:read',
   'POST /api/payment-links': 'invoices:write',
   'GET /api/payment-links/:id': 'invoices:read',

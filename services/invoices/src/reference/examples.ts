@@ -13,6 +13,7 @@ import type { z } from 'zod';
 import type { invoice, listedInvoice } from './invoice-schemas.ts';
 import type { link } from './payment-links.ts';
 import type { settings } from './settings-schemas.ts';
+import type { day } from './volume.ts';
 
 const { invoice: id, link: linkId } = exampleIds;
 
@@ -74,6 +75,16 @@ const paid: z.input<typeof invoice> = {
 
 const exampleSettings: z.input<typeof settings> = { currency: 'EUR', expires_in: 30, tolerance: '0.5' };
 
+const exampleDay: z.input<typeof day> = {
+  date: '2026-01-31',
+  created: 12,
+  paid: 9,
+  currencies: [
+    { currency: 'USD', created: 10, paid: 8, paid_amount: '312.50' },
+    { currency: 'EUR', created: 2, paid: 1, paid_amount: '25.00' },
+  ],
+};
+
 const exampleLink: z.input<typeof link> = {
   id: linkId,
   url: `${URL}/link/${linkId}`,
@@ -121,6 +132,10 @@ export const examples: Readonly<Record<string, Example>> = {
   updateInvoiceSettings: {
     body: { currency: 'EUR', expires_in: 30, tolerance: 0.5 },
     answer: { message: 'Invoice settings updated successfully.', data: exampleSettings },
+  },
+  listVolume: {
+    query: { from: '2026-01-31', to: '2026-01-31' },
+    answer: { data: [exampleDay] },
   },
   listPaymentLinks: { query: { perPage: 10 }, answer: examplePage('/api/payment-links', exampleLink) },
   createPaymentLink: {

@@ -134,7 +134,7 @@ export type ListFilter = {
 };
 
 /** The lowest id that an invoice created at `time` (milliseconds) could have. */
-const lowestId = (time: number): InvoiceId =>
+export const lowestId = (time: number): InvoiceId =>
   newInvoiceId(new Date(Math.max(0, time)), (size) => new Uint8Array(size));
 
 /** Hexadecimal texts and those of Bitcoin are stored in small letters; Solana's differ by their case. */

@@ -1,0 +1,75 @@
+import { NumberInput, Radio, Stack, Text, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import type { PayableInvoice } from '@quittance/client';
+import { Amount, Fiat } from '../../parts/amount.tsx';
+import { networkName } from '../../parts/networks.ts';
+import { type Refundable, worthOf } from './refund-amount.ts';
+import type { RefundChoice } from './refund-form.ts';
+
+type Props = { form: UseFormReturnType<RefundChoice>; invoice: PayableInvoice; refundable: Refundable };
+
+/** How much, at which rate and where to. */
+export function RefundFields({ form, invoice, refundable }: Props) {
+  const { symbol } = invoice.asset;
+  const { currency } = invoice;
+  const worth = (amount: string) => (
+    <>
+      <Amount value={amount} asset={symbol} /> (<Fiat value={worthOf(amount, invoice)} currency={currency} />{' '}
+      at the rate of the invoice)
+    </>
+  );
+  return (
+    <Stack>
+      <Text size="sm">Left to refund: {worth(refundable.left)}</Text>
+      <Radio.Group label="How much" {...form.getInputProps('kind')}>
+        <Stack gap="xs" mt="xs">
+          <Radio value="all" label="All that is left" />
+          {refundable.surplus !== '0' && (
+            <Radio value="surplus" label={<>What was paid more than due: {worth(refundable.surplus)}</>} />
+          )}
+          <Radio value="other" label={`Another amount in ${currency}`} />
+        </Stack>
+      </Radio.Group>
+      {form.values.kind === 'other' && (
+        <TextInput
+          label={`Amount in ${currency}`}
+          placeholder="25.00"
+          inputMode="decimal"
+          autoFocus
+          {...form.getInputProps('amount')}
+        />
+      )}
+      <Radio.Group label="At which rate" {...form.getInputProps('rate')}>
+        <Stack gap="xs" mt="xs">
+          <Radio value="then" label={`The rate of the invoice: the same ${symbol} that was paid`} />
+          <Radio value="now" label={`The rate of now: as much as is worth the same in ${currency} today`} />
+        </Stack>
+      </Radio.Group>
+      <Radio.Group label="Where to" {...form.getInputProps('to')}>
+        <Stack gap="xs" mt="xs">
+          <Radio value="link" label="A claim link, on which your customer gives the address" />
+          <Radio value="address" label="An address that your customer has told you" />
+        </Stack>
+      </Radio.Group>
+      {form.values.to === 'address' ? (
+        <TextInput
+          label={`Address on ${networkName(symbol)}`}
+          description="Not the one that has paid: it may belong to an exchange, which cannot assign the money back."
+          autoComplete="off"
+          spellCheck={false}
+          {...form.getInputProps('address')}
+        />
+      ) : (
+        <NumberInput
+          label="Days until the link ends"
+          min={1}
+          max={90}
+          allowDecimal={false}
+          w={200}
+          {...form.getInputProps('expires_in_days')}
+        />
+      )}
+      <TextInput label="Your reference (optional)" maxLength={255} {...form.getInputProps('external_id')} />
+    </Stack>
+  );
+}

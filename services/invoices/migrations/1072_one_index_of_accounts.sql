@@ -1,0 +1,2 @@
+-- In a file of its own: no lock is held while it waits.
+drop index invoices_of_account;
