@@ -25,11 +25,17 @@ const tones: Readonly<Record<string, Tone>> = {
   enabled: 'green',
   disabled: 'red',
   waiting: 'yellow',
+  failing: 'red',
+  paused: 'yellow',
+  delivered: 'green',
+  sending: 'blue',
+  exhausted: 'red',
+  revoked: 'gray',
 };
 
 /** A state in words, with a colour for those who see it. */
 export const StateBadge = ({ state, label }: { state: string; label?: string }) => (
-  <Badge variant="light" color={tones[state] ?? 'gray'} radius="sm" tt="none">
+  <Badge variant="light" color={tones[state] ?? 'gray'} radius="sm" tt="none" miw="max-content">
     {label ?? state.replaceAll('_', ' ')}
   </Badge>
 );

@@ -43,6 +43,7 @@ export function Deliveries({ webhookId, isEnabled }: Props) {
       <Group gap="xs" align="flex-end">
         <Select
           label="Status"
+          placeholder="All"
           data={[...statuses]}
           value={status ?? null}
           onChange={(chosen) => change({ status: chosen ?? undefined })}
@@ -51,6 +52,7 @@ export function Deliveries({ webhookId, isEnabled }: Props) {
         />
         <Select
           label="Event"
+          placeholder="All"
           data={eventTypes}
           value={event ?? null}
           onChange={(chosen) => change({ event: chosen ?? undefined })}

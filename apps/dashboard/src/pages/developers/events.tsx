@@ -1,4 +1,4 @@
-import { Button, Drawer, Group, Paper, Select, Stack, Table, Text } from '@mantine/core';
+import { Anchor, Button, Drawer, Group, Paper, Select, Stack, Table, Text } from '@mantine/core';
 import type { EventType, QuittanceEvent } from '@quittance/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -38,6 +38,7 @@ export function RoutePage() {
       </Text>
       <Select
         label="Event"
+        placeholder="All"
         data={eventTypes}
         value={kind ?? null}
         onChange={(chosen) => change({ event: chosen ?? undefined })}
@@ -134,7 +135,13 @@ function Subject({ event }: { event: QuittanceEvent }) {
   const subject = subjectOf(event);
   if (subject === undefined) return '—';
   const short = <span title={subject.id}>{`${subject.id.slice(0, 12)}…`}</span>;
-  return subject.to === undefined ? short : <Link to={subject.to}>{short}</Link>;
+  return subject.to === undefined ? (
+    short
+  ) : (
+    <Anchor component={Link} to={subject.to} size="sm">
+      {short}
+    </Anchor>
+  );
 }
 
 function EventDetails({ event }: { event: QuittanceEvent }) {

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { Badge, Button, Code, Group, Stack, Text, Tooltip } from '@mantine/core';
 import type { Token } from '@quittance/client';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -38,7 +38,7 @@ export function RoutePage() {
       <ListPage<Token>
         name="tokens"
         load={(query, signal) => quittance.tokens.list(query, { signal })}
-        columns={mayWrite ? [...columns, actionsColumn(setShown)] : columns}
+        columns={columnsOf(mayWrite ? setShown : undefined)}
         empty={{ title: 'There are no API tokens', text: 'Your shop needs one to create invoices.' }}
       />
       <NewToken
@@ -63,20 +63,6 @@ export function RoutePage() {
 
 const columns: readonly Column<Token>[] = [
   {
-    id: 'name',
-    title: 'Name',
-    render: ({ name, hint }) => (
-      <Stack gap={0} style={{ overflowWrap: 'anywhere', minWidth: 140 }}>
-        <Text size="sm" fw={600}>
-          {name}
-        </Text>
-        <Text size="xs" c="dimmed" ff="monospace">
-          qt_…{hint}
-        </Text>
-      </Stack>
-    ),
-  },
-  {
     id: 'state',
     title: 'State',
     render: ({ state, replaced_by: replacement }) => (
@@ -92,12 +78,7 @@ const columns: readonly Column<Token>[] = [
       </Group>
     ),
   },
-  { id: 'scopes', title: 'May', render: ({ scopes }) => <Scopes scopes={scopes} /> },
-  {
-    id: 'allowed_ips',
-    title: 'From',
-    render: ({ allowed_ips: addresses }) => (addresses === null ? 'everywhere' : addresses.join(', ')),
-  },
+  { id: 'scopes', title: 'May', render: (token) => <Scopes token={token} /> },
   {
     id: 'last_used_at',
     title: 'Last used',
@@ -120,7 +101,7 @@ const columns: readonly Column<Token>[] = [
     title: 'Expires',
     render: ({ expires_at: at }) => (at === null ? 'never' : <Time at={at} />),
   },
-  { id: 'created_at', title: 'Created', render: ({ created_at: at }) => <Time at={at} /> },
+  { id: 'created_at', title: 'Created', isHidden: true, render: ({ created_at: at }) => <Time at={at} /> },
   {
     id: 'revoked_at',
     title: 'Revoked',
@@ -129,36 +110,71 @@ const columns: readonly Column<Token>[] = [
   },
 ];
 
-const actionsColumn = (onShown: (shown: Shown) => void): Column<Token> => ({
-  id: 'actions',
-  title: 'Change',
-  align: 'right',
-  render: (token) =>
-    token.state === 'active' && (
-      <Group gap={4} justify="flex-end" wrap="nowrap">
+/** @param onShown undefined for those who may not change tokens */
+function columnsOf(onShown: ((shown: Shown) => void) | undefined): Column<Token>[] {
+  const actions = (token: Token) =>
+    token.state === 'active' &&
+    onShown !== undefined && (
+      <>
         {token.replaced_by === null && <RotateToken token={token} onRotated={onShown} />}
         <RevokeToken token={token} />
+      </>
+    );
+  const name: Column<Token> = {
+    id: 'name',
+    title: 'Name',
+    render: (token) => (
+      <Stack gap={0} style={{ overflowWrap: 'anywhere', minWidth: 140 }}>
+        <Text size="sm" fw={600}>
+          {token.name}
+        </Text>
+        <Text size="xs" c="dimmed" ff="monospace">
+          qt_…{token.hint}
+        </Text>
+        <Group gap={4} mt={4} hiddenFrom="sm">
+          {actions(token)}
+        </Group>
+      </Stack>
+    ),
+  };
+  const change: Column<Token> = {
+    id: 'actions',
+    title: 'Change',
+    align: 'right',
+    render: (token) => (
+      <Group gap={4} justify="flex-end" wrap="nowrap" visibleFrom="sm">
+        {actions(token)}
       </Group>
     ),
-});
+  };
+  return [name, ...columns, ...(onShown === undefined ? [] : [change])];
+}
 
-function Scopes({ scopes }: Pick<Token, 'scopes'>) {
-  if (scopes === null) return <Text size="sm">everything</Text>;
+function Scopes({ token: { scopes, allowed_ips: addresses } }: { token: Token }) {
   return (
-    <Group gap={4} style={{ minWidth: 160 }}>
-      {scopes.map((scope) => (
-        <Tooltip
-          key={scope}
-          label={scopeMeanings[scope]}
-          multiline
-          maw={280}
-          events={{ hover: true, focus: true, touch: true }}
-        >
-          <Badge variant="default" radius="sm" tt="none" fw={400} tabIndex={0}>
-            {scope}
-          </Badge>
-        </Tooltip>
-      ))}
-    </Group>
+    <Stack gap={2} style={{ minWidth: 160 }}>
+      <Group gap={4}>
+        {scopes === null ? (
+          <Text size="sm">everything</Text>
+        ) : (
+          scopes.map((scope) => (
+            <Tooltip
+              key={scope}
+              label={scopeMeanings[scope]}
+              multiline
+              maw={280}
+              events={{ hover: true, focus: true, touch: true }}
+            >
+              <Code tabIndex={0}>{scope}</Code>
+            </Tooltip>
+          ))
+        )}
+      </Group>
+      {addresses !== null && (
+        <Text size="xs" c="dimmed">
+          from {addresses.join(', ')}
+        </Text>
+      )}
+    </Stack>
   );
 }

@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Group, Modal, Paper, Stack, Title } from '@mantine/core';
+import { Alert, Button, Code, Group, Modal, Paper, Stack, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import type { Webhook } from '@quittance/client';
@@ -102,9 +102,9 @@ const Reason = ({ state, at }: { state: string; at: string | null }) => (
 const EventTypes = ({ types }: { types: Webhook['events'] }) => (
   <Group gap={4}>
     {types.map((type) => (
-      <Badge key={type} variant="default" radius="sm" tt="none" fw={400} title={eventMeanings[type]}>
+      <Code key={type} title={eventMeanings[type]}>
         {type}
-      </Badge>
+      </Code>
     ))}
   </Group>
 );
