@@ -148,6 +148,7 @@ function operationOf(operation: Operation, components: Components, responses: Re
           ...errorsOfAll.filter(
             (code) => auth === undefined || auth === 'session' || code !== 'unauthenticated',
           ),
+          ...(auth === undefined || auth === 'session' ? ['other_account' as const] : []),
           ...errorsOfToken(needed),
           ...operation.errors,
         ],
@@ -238,7 +239,7 @@ function openApiDocument(): object {
       version,
       license: { name: license, identifier: license },
       description:
-        'Crypto payments. Each request has the header `Authorization: Bearer TOKEN`. Amounts in requests are numbers or numeric texts, and are never rounded; amounts in answers are decimal texts. Times are UTC.\n\nThe [guides](/docs/guides) have one task each. JavaScript and TypeScript have a client, `@quittance/client`.',
+        'Crypto payments. Each request has the header `Authorization: Bearer TOKEN`. A request with the header `Quittance-Account: ACCOUNT` is carried out for that account alone. Amounts in requests are numbers or numeric texts, and are never rounded; amounts in answers are decimal texts. Times are UTC.\n\nThe [guides](/docs/guides) have one task each. JavaScript and TypeScript have a client, `@quittance/client`.',
     },
     servers: [{ url: '/', description: 'This installation' }],
     security: [{ token: [] }],

@@ -80,6 +80,7 @@ const given = {
   foreign_origin: answers.foreignOrigin,
   not_found: answers.noModel('Invoice'),
   route_not_found: answers.noRoute('api/invoice'),
+  other_account: answers.otherAccount,
   method_not_allowed: answers.wrongVerb('DELETE', ['GET', 'HEAD', 'POST']),
   request_timeout: answers.timeout,
   request_in_progress: answers.stillRunning,

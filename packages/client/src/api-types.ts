@@ -328,7 +328,7 @@ export interface components {
              * @description The kind of error, for programs.
              * @enum {string}
              */
-            code: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "second_factor_needed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
+            code: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "second_factor_needed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "other_account" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
             /** @description What to do, for people. It may change. */
             hint: string;
             /** @description The `X-Request-Id` of this answer: the logs of the operator have it. */
@@ -1081,7 +1081,7 @@ export interface components {
              * @description The kind of error.
              * @enum {string}
              */
-            code?: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "second_factor_needed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
+            code?: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "second_factor_needed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "other_account" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
             /** @description What to do about it. */
             hint?: string;
         };
@@ -1276,7 +1276,7 @@ export interface components {
              * @description The kind of error, for programs.
              * @enum {string}
              */
-            code: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "second_factor_needed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
+            code: "bad_request" | "insufficient_balance" | "not_cancelable" | "nothing_to_refund" | "refund_too_large" | "unauthenticated" | "forbidden" | "missing_scope" | "address_not_allowed" | "beyond_own_token" | "sign_in_failed" | "second_factor_needed" | "step_up_needed" | "missing_role" | "foreign_origin" | "not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "other_account" | "request_in_progress" | "already_resolved" | "conflict" | "body_too_large" | "body_compressed" | "expectation_failed" | "invalid_request" | "rate_limited" | "replay_limit" | "too_many_streams" | "headers_too_large" | "internal_error" | "unavailable";
             /** @description What to do, for people. It may change. */
             hint: string;
             /** @description The `X-Request-Id` of this answer: the logs of the operator have it. */

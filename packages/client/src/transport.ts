@@ -11,6 +11,11 @@ export type ClientOptions = {
   token?: string | undefined;
   /** In place of a token: the person who has signed in, in a page that Quittance itself serves. The browser sends the cookie. */
   session?: true;
+  /**
+   * The account that the requests are meant for, such as the one that a page shows. Where token or session is of another account,
+   * nothing is done, and the error is a `ConflictError` with the code `other_account`.
+   */
+  account?: string | undefined;
   /** Milliseconds until an attempt is given up. 30 000 when not given. */
   timeoutMs?: number | undefined;
   /** How often a request is sent again at most. 4 when not given. */
@@ -56,7 +61,7 @@ export class Transport {
 
   constructor(options: ClientOptions) {
     this.#base = baseOf(options.url);
-    this.#headers = options.session === true ? {} : headersOf(options);
+    this.#headers = { ...(options.session === true ? {} : headersOf(options)), ...accountOf(options) };
     if (options.session === true && options.token !== undefined)
       throw new TypeError('token and session are both given: a request is that of one of them');
     this.#fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
@@ -142,6 +147,15 @@ function headersOf({ token, userAgent }: ClientOptions) {
     Authorization: `Bearer ${token}`,
     'User-Agent': [userAgent, `quittance-client/${VERSION}`].filter(Boolean).join(' '),
   };
+}
+
+function accountOf({ account }: ClientOptions): Record<string, string> {
+  if (account === undefined) return {};
+  if (typeof account !== 'string' || !/^acc_\w+$/.test(account))
+    throw new TypeError(
+      'account must be the id of an account, such as acc_01j…: leave it out for that of the token',
+    );
+  return { 'Quittance-Account': account };
 }
 
 /** The text of an Idempotency-Key, whose spaces at the ends would not arrive. An empty one would count as none. */

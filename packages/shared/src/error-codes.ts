@@ -108,6 +108,13 @@ export const errorCodes = {
     meaning: 'The request took too long to arrive. Nothing was done.',
     remedy: 'Send the request again, in one piece.',
   },
+  other_account: {
+    status: 409,
+    meaning:
+      'The header Quittance-Account names another account than that of the session or the API token. Nothing was done.',
+    remedy:
+      'Load the page again: somebody has signed in for another account in this browser. A program uses a token of the account that it names.',
+  },
   request_in_progress: {
     status: 409,
     meaning: 'The first request with this Idempotency-Key is still running.',

@@ -74,6 +74,10 @@ export const answers = {
   foreignOrigin: said('foreign_origin', 'The request does not come from a page of this installation.', {
     headers: { 'X-Error-Code': 'foreign_origin' },
   }),
+  otherAccount: said(
+    'other_account',
+    'The request is for another account than that of the session or token.',
+  ),
   timeout: said('request_timeout', 'Request Timeout', { headers: { Connection: 'close' } }),
   tooLarge: said('body_too_large', 'The body must not be greater than 64 kilobytes.'),
   compressed: said('body_compressed', 'The body must not be compressed.'),

@@ -12,6 +12,7 @@ test('what is meant for the next neighbour, for the gateway, or is its to say st
     authorization: 'Bearer secret',
     'x-quittance-identity': 'forged',
     'x-request-id': 'mine',
+    'quittance-account': 'acc_1',
     'x-forwarded-for': '10.0.0.1',
     'x-forwarded-host': 'evil.example',
     'x-forwarded-anything': '1',

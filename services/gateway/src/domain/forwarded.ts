@@ -19,6 +19,7 @@ const own = [
   'content-length',
   'expect',
   'forwarded',
+  'quittance-account',
   'x-quittance-identity',
   'x-real-ip',
   'x-request-id',

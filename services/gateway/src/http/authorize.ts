@@ -76,6 +76,10 @@ export async function authorize(
     case 'caller': {
       const { caller, rateLimit } = authentication;
       setHeaders(res, rateLimit, ports);
+      if (isOfOtherAccount(req, caller)) {
+        tell(res, answers.otherAccount);
+        return undefined;
+      }
       const refused = refusedOperation(caller, req.method, route) ?? missingStepUp(caller, req, route, ports);
       if (refused !== undefined) {
         noteRefused(caller, { client, operation: `${req.method} ${route.pattern}` }, ports);
@@ -108,6 +112,10 @@ const originOf = ({ method, headers }: Request) => ({
   origin: headers.origin,
   site: headers['sec-fetch-site']?.toString(),
 });
+
+/** A page names the account that it shows: a sign-in in another window may have changed whose cookie the browser sends. */
+const isOfOtherAccount = ({ headers }: Request, { account }: Caller): boolean =>
+  headers['quittance-account'] !== undefined && headers['quittance-account'] !== account;
 
 type By = { cookie: string | undefined; route: Admission; client: string | undefined };
 
