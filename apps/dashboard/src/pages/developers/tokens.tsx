@@ -70,7 +70,7 @@ const columns: readonly Column<Token>[] = [
         <StateBadge state={state} />
         {replacement !== null && state === 'active' && (
           <Tooltip label="Another token takes its place: it stays valid until its programs have changed.">
-            <Badge variant="outline" color="yellow" radius="sm" tt="none" tabIndex={0}>
+            <Badge variant="outline" color="yellow" radius="sm" tt="none" miw="max-content" tabIndex={0}>
               rotated
             </Badge>
           </Tooltip>

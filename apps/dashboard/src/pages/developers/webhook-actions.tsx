@@ -15,7 +15,10 @@ import { Replay } from './replay.tsx';
 /** What is done with an endpoint: test, replay, rotate its secret, disable and enable. */
 export function WebhookActions({ endpoint }: { endpoint: Webhook }) {
   const client = useQueryClient();
-  const changed = () => client.invalidateQueries({ queryKey: ['webhooks'] });
+  const changed = async () => {
+    await client.invalidateQueries({ queryKey: ['webhooks'] });
+    await client.invalidateQueries({ queryKey: ['deliveries', endpoint.id] });
+  };
   const test = useMutation({
     mutationFn: () => quittance.webhooks.test(endpoint.id),
     onSuccess: () => {

@@ -49,8 +49,8 @@ function Endpoint({ endpoint }: { endpoint: Webhook }) {
           {endpoint.missed_since !== null && (
             <>
               {' '}
-              Once it works again, replay from <Time at={endpoint.missed_since} />: what was missed since then
-              is sent again.
+              Once it works{endpoint.enabled ? ' again' : ' and is enabled'}, replay from{' '}
+              <Time at={endpoint.missed_since} />: what was missed since then is sent again.
             </>
           )}
         </Alert>
@@ -64,10 +64,7 @@ function Endpoint({ endpoint }: { endpoint: Webhook }) {
               ['Description', endpoint.description],
               ['Id', <Copyable key="id" text={endpoint.id} label="Copy the id" />],
               ['Created', <Time key="created" at={endpoint.created_at} />],
-              [
-                'Failing since',
-                endpoint.failing_since !== null && <Time key="failing" at={endpoint.failing_since} />,
-              ],
+              ['Failing since', endpoint.failing_since && <Time key="failing" at={endpoint.failing_since} />],
               ['Events', <EventTypes key="events" types={endpoint.events} />],
             ]}
           />
