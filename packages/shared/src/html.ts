@@ -1,6 +1,3 @@
-import { createHash } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
-
 /** Text that is already HTML. All other text is escaped. */
 export class Html {
   readonly text: string;
@@ -48,8 +45,11 @@ export type HtmlPage = {
   hasForm?: true;
 };
 
-// Follows the light or dark mode of the reader. The QR code stays dark on white, which scanners expect.
-const style = `
+/**
+ * The style sheet of every page that has none of its own. It follows the light or dark mode of the reader. The QR code stays
+ * dark on white, which scanners expect.
+ */
+export const pageStyle = `
 :root{color-scheme:light dark;--ground:#f4f5f7;--card:#fff;--ink:#16181d;--soft:#5b6270;--line:#e2e5ea;
 --accent:#2f5bea;--good:#0a7d48;--warn:#9a5b00;--radius:14px}
 @media (prefers-color-scheme:dark){:root{--ground:#101216;--card:#1a1d23;--ink:#eef0f4;--soft:#a3abb9;
@@ -85,33 +85,10 @@ ul{list-style:none;margin:.8rem 0 0;padding:0}
 li{display:flex;justify-content:space-between;gap:1rem;padding:.45rem 0;border-top:1px solid var(--line)}
 `;
 
-/** A page loads nothing, runs no script, cannot be framed, and sends no referrer. */
-const policyOf = (css: string, formAction: "'none'" | "'self'" = "'none'"): string =>
-  [
-    "default-src 'none'",
-    `style-src 'sha256-${createHash('sha256').update(css).digest('base64')}'`,
-    "img-src 'none'",
-    "base-uri 'none'",
-    `form-action ${formAction}`,
-    "frame-ancestors 'none'",
-  ].join('; ');
-
-const policyOfForms = policyOf(style, "'self'");
-
-const pageHeaders = {
-  'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': policyOf(style),
-  'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'DENY',
-  'X-Robots-Tag': 'noindex',
-  'Cache-Control': 'no-store',
-} as const;
-
 export function page(status: number, title: string, body: Html, refreshSeconds?: number): HtmlPage {
   const refresh =
     refreshSeconds === undefined ? undefined : html`<meta http-equiv="refresh" content="${refreshSeconds}">`;
-  return { status, html: whole(title, body, style, refresh) };
+  return { status, html: whole(title, body, pageStyle, refresh) };
 }
 
 /** A page with a form. */
@@ -145,12 +122,3 @@ ${body}
 </body>
 </html>
 `.text;
-
-export function sendPage(res: ServerResponse, { status, html, style: own, hasForm }: HtmlPage): void {
-  for (const [name, value] of Object.entries(pageHeaders)) res.setHeader(name, value);
-  if (own !== undefined) res.setHeader('Content-Security-Policy', policyOf(own));
-  else if (hasForm === true) res.setHeader('Content-Security-Policy', policyOfForms);
-  res.setHeader('Content-Length', Buffer.byteLength(html));
-  res.statusCode = status;
-  res.end(res.req.method === 'HEAD' ? undefined : html);
-}

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type HtmlPage, html, page, sendPage } from '@quittance/shared/html';
+import { type HtmlPage, html, page } from '@quittance/shared/html';
+import { sendPage } from '@quittance/shared/send-page';
 
 const REFRESH_SECONDS = 5;
 

@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { isDatabaseDown, UnknownOutcome } from '@quittance/shared/db-errors';
 import { form } from '@quittance/shared/form';
-import { type HtmlPage, html, page, sendPage } from '@quittance/shared/html';
+import { type HtmlPage, html, page } from '@quittance/shared/html';
 import { readQuery, Unavailable } from '@quittance/shared/http';
 import { type Answer, send } from '@quittance/shared/http-answers';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { type Logger, reason } from '@quittance/shared/logger';
+import { sendPage } from '@quittance/shared/send-page';
 import { type FieldErrors, messagesOf, rules } from '@quittance/shared/validation';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import { type ChoiceProblem, choicePage, pathBelow, unknownChoicePage } from '../choice-page.ts';

@@ -1,9 +1,10 @@
 import { isDatabaseDown } from '@quittance/shared/db-errors';
-import { type HtmlPage, sendPage } from '@quittance/shared/html';
+import type { HtmlPage } from '@quittance/shared/html';
 import { readBody, Unavailable } from '@quittance/shared/http';
 import { reason } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { assertNever } from '@quittance/shared/result';
+import { sendPage } from '@quittance/shared/send-page';
 import type { Express, Request, Response } from 'express';
 import {
   type ClaimReply,
