@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { type HtmlPage, pageStyle } from './html.ts';
+import type { HtmlPage } from './html.ts';
+import { pageStyle } from './page-style.ts';
 
 /** A page loads nothing, runs no script, cannot be framed, and sends no referrer. */
 const policyOf = (css: string, formAction: "'none'" | "'self'" = "'none'"): string =>
@@ -26,10 +27,17 @@ const pageHeaders = {
 } as const;
 
 /** Answers with a page. */
-export function sendPage(res: ServerResponse, { status, html, style: own, hasForm }: HtmlPage): void {
+export function sendPage(
+  res: ServerResponse,
+  { status, html, style: own, hasForm, language }: HtmlPage,
+): void {
   for (const [name, value] of Object.entries(pageHeaders)) res.setHeader(name, value);
   if (own !== undefined) res.setHeader('Content-Security-Policy', policyOf(own));
   else if (hasForm === true) res.setHeader('Content-Security-Policy', policyOfForms);
+  if (language !== undefined) {
+    res.setHeader('Content-Language', language);
+    res.appendHeader('Vary', 'Accept-Language');
+  }
   res.setHeader('Content-Length', Buffer.byteLength(html));
   res.statusCode = status;
   res.end(res.req.method === 'HEAD' ? undefined : html);
