@@ -8,6 +8,7 @@ export type Mark = { tone: '' | 'good' | 'warn'; icon: Icon; name: string };
 const icons = {
   wallet: 'M3 7h15a3 3 0 0 1 3 3v7a3 3 0 0 1-3 3H6a3 3 0 0 1-3-3zm0 0 12-3v3M16.5 13.5h.01',
   clock: 'M12 3a9 9 0 1 0 .01 0M12 7v5l3 2',
+  hourglass: 'M6 3h12M6 21h12M7.5 3v3l4.5 6-4.5 6v3M16.5 3v3L12 12l4.5 6v3',
   eye: 'M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12M12 9a3 3 0 1 0 .01 0',
   blocks: 'M12 3a9 9 0 1 1-9 9',
   done: 'M4.5 12.5 10 18 20 6.5',
@@ -27,14 +28,14 @@ const iconOf = (icon: Icon): Html =>
 export const heading = (mark: Mark | undefined, title: string, text?: string): Html =>
   html`${
     mark &&
-    html`<p class="state ${mark.tone}${mark.icon === 'blocks' ? ' turn' : ''}" role="status">${iconOf(mark.icon)}<span>${mark.name}</span></p>
+    html`<p class="${['state', mark.tone, mark.icon === 'blocks' ? 'turn' : ''].filter(Boolean).join(' ')}" role="status">${iconOf(mark.icon)}<span>${mark.name}</span></p>
 `
   }<h1>${title}</h1>
 ${text === undefined ? undefined : html`<p class="soft">${text}</p>`}`;
 
 /** A text that stands out from the others. */
 export const note = (tone: '' | 'warn', text: string, title?: string): Html =>
-  html`<p class="note ${tone}">${title === undefined ? undefined : html`<strong>${title}</strong> `}${text}</p>
+  html`<p class="${tone === '' ? 'note' : `note ${tone}`}">${title === undefined ? undefined : html`<strong>${title}</strong> `}${text}</p>
 `;
 
 /** A label and its value; nothing without a value. */

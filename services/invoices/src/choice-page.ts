@@ -129,7 +129,7 @@ function overPage({ cancelledAt, timeoutUrl }: UnchosenInvoice, to: PageFor): Ht
   const { choice, state, text, askAgain } = to.texts;
   const [mark, why] =
     cancelledAt === null
-      ? [{ tone: 'warn', icon: 'clock', name: state.expired } as const, `${choice.over} ${askAgain}`]
+      ? [{ tone: 'warn', icon: 'hourglass', name: state.expired } as const, `${choice.over} ${askAgain}`]
       : [{ tone: 'warn', icon: 'stopped', name: state.cancelled } as const, text.cancelled];
   const body = html`${heading(mark, choice.overHeadline, why)}
 ${backTo(to.texts, timeoutUrl)}`;

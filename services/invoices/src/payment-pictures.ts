@@ -14,7 +14,7 @@ const marks = {
   paid: { tone: 'good', icon: 'done' },
   overpaid: { tone: 'good', icon: 'more' },
   reversed: { tone: 'warn', icon: 'back' },
-  expired: { tone: 'warn', icon: 'clock' },
+  expired: { tone: 'warn', icon: 'hourglass' },
   cancelled: { tone: 'warn', icon: 'stopped' },
   late: { tone: 'warn', icon: 'warning' },
   underpaid: { tone: 'warn', icon: 'part' },
