@@ -9,6 +9,10 @@ export type Language = (typeof languages)[number];
 /** The direction in which a language is written. */
 export const directionOf = (language: Language): 'ltr' | 'rtl' => (language === 'ar' ? 'rtl' : 'ltr');
 
+/** A text that is written from the left, such as an amount with its currency, as it stands in a text of the language. */
+export const fromLeft = (language: Language, text: string): string =>
+  directionOf(language) === 'rtl' ? `\u2066${text}\u2069` : text;
+
 /** A longer header is read up to here. */
 const HEADER_CHARACTERS_MAX = 1_000;
 

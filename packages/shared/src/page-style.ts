@@ -35,13 +35,14 @@ overflow:hidden;appearance:none;-webkit-appearance:none}
 progress::-webkit-progress-bar{background:var(--line)}
 progress::-webkit-progress-value{background:var(--accent)}
 progress::-moz-progress-bar{background:var(--accent)}
-.order,.facts{display:grid;grid-template-columns:auto 1fr;gap:.35rem 1rem;margin:1.1rem 0 0;padding-top:1rem;
+.order,.facts{display:grid;grid-template-columns:fit-content(50%) 1fr;gap:.35rem 1rem;margin:1.1rem 0 0;padding-top:1rem;
 border-top:1px solid var(--line)}
 .order{margin:0 0 1.2rem;padding:0 0 1rem;border-top:0;border-bottom:1px solid var(--line)}
 .order:empty{display:none}
 dt{color:var(--soft);font-size:.9375rem}
 dd{margin:0;min-width:0;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
-.order dd,.facts dd{font-size:.9375rem;text-align:end}
+.order dd,.facts dd{font-size:.9375rem;text-align:right}
+[dir=rtl] .order dd,[dir=rtl] .facts dd{text-align:left}
 .pay{margin-top:1.1rem}
 .pay dl{margin:0}
 .pay dt{margin-top:.75rem}
@@ -65,7 +66,8 @@ input{display:block;width:100%;margin:.3rem 0 .9rem;padding:.7rem .8rem;border:1
 background:var(--card);color:var(--ink);font:inherit}
 ul{list-style:none;margin:.5rem 0 0;padding:0}
 li{padding:.5rem 0;border-top:1px solid var(--line);font-variant-numeric:tabular-nums}
-li span{display:inline-block;margin-inline-end:.6rem}
+li span{display:inline-block}
+li span+span{margin-inline-start:.6rem}
 li code{display:block;font-size:.8125rem;overflow-wrap:anywhere;color:var(--soft)}
 .back{margin-top:1.1rem;text-align:center}
 @media (max-width:24rem){body{padding:.5rem}main{padding:1.1rem}}

@@ -82,18 +82,18 @@ ${problem === undefined ? undefined : html`<p class="warn" role="alert">${proble
 function payableIn(
   { asset, assets: some }: PaymentLink,
   ports: Parameters<typeof isOffered>[0],
-  { link, on }: PageTexts,
+  { link, on, comma }: PageTexts,
 ): Html | undefined {
   const offered = (asset === null ? (some ?? assetSymbols) : [asset]).filter((one) => isOffered(ports, one));
   if (offered.length === 0) return undefined;
   const names = offered.map((one) => on(symbolOf(one), networkOf(assets[one].chain)));
-  return fact(link.payableIn, names.join(', '));
+  return fact(link.payableIn, names.join(comma));
 }
 
 function amountField(
   { currency, amountMin, amountMax }: PaymentLink,
   typed: string,
-  { texts: { link }, language }: PageFor,
+  { texts: { link, comma }, language }: PageFor,
 ): Html {
   const limits = [
     ...(amountMin === null ? [] : [link.limits.atLeast(formatCents(amountMin))]),
@@ -102,7 +102,7 @@ function amountField(
   const label = [link.amountIn(currencyName(language, currency)), link.limits.both(limits)].filter(
     (part) => part !== '',
   );
-  return html`<label>${label.join(link.limits.comma)}
+  return html`<label>${label.join(comma)}
 <input name="amount" inputmode="decimal" autocomplete="off" maxlength="40" required value="${typed}"></label>`;
 }
 

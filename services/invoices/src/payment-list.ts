@@ -25,7 +25,7 @@ export function paymentList(
   if (deposits.length + mempoolPayments.length === 0) return undefined;
   const more = total - deposits.length - mempoolPayments.length;
   const item = ({ asset, amount, txHash }: Pick<Deposit, 'asset' | 'amount' | 'txHash'>, state: string) =>
-    html`<li><span>${amountText(asset, amount)}</span><span class="soft">${state}</span>${transaction(txHash, texts, chain)}</li>
+    html`<li><span dir="ltr">${amountText(asset, amount)}</span><span class="soft">${state}</span>${transaction(txHash, texts, chain)}</li>
 `;
   const items = [
     ...deposits.map((deposit) => item(deposit, depositText(invoice, deposit, height, texts))),

@@ -2,7 +2,7 @@ import { blockTimeMs } from '@quittance/chains/block-time';
 import { assets } from '@quittance/shared/assets';
 import { type Html, type HtmlPage, html, type PageOptions } from '@quittance/shared/html';
 import { formatUnits, type Units } from '@quittance/shared/money';
-import { durationText, priceText } from '@quittance/shared/page-language';
+import { durationText, fromLeft, priceText } from '@quittance/shared/page-language';
 import { copied, fact, linkTo, note, timeText } from '@quittance/shared/page-parts';
 import type { PageTexts } from '@quittance/shared/page-texts/en';
 import { amountRemaining, type Invoice } from './domain/invoice.ts';
@@ -75,7 +75,7 @@ export function paymentPage(
   const { texts } = to;
   const state = pageStateOf(invoice, seen, refundedAmount, now);
   const chain = ports.chains.get(invoice.chain);
-  const show = (amount: Units): string => amountText(invoice.asset, amount);
+  const show = (amount: Units): string => fromLeft(to.language, amountText(invoice.asset, amount));
   const surplus = surplusOf(invoice, refundedAmount);
   const rest = amountRemaining(invoice);
   const amounts = {
@@ -117,12 +117,12 @@ function aboutPayment(
   { chain, asset, currency, amountFiat, description }: Invoice,
   due: string,
   isToPay: boolean,
-  { texts: { label }, language }: PageFor,
+  { texts: { label, comma }, language }: PageFor,
 ): Html {
   const { name } = assets[asset];
   // The own coin of a network has its name, which stands above already.
   const isNamed = isToPay && name === networkOf(chain);
-  return html`${about(description, label)}${fact(label.price, `${priceText(language, currency, amountFiat)}, ${due}`)}${
+  return html`${about(description, label)}${fact(label.price, `${priceText(language, currency, amountFiat)}${comma}${due}`)}${
     isNamed ? undefined : fact(label.currency, name)
   }`;
 }
@@ -137,7 +137,7 @@ const receipt = (
   { shop, texts: { label }, language }: PageFor,
 ): Html =>
   html`<dl class="facts">
-${fact(label.shop, shop.name === null ? undefined : html`<span dir="auto">${shop.name}</span>`)}${fact(label.paid, amountText(asset, paidAmount))}${fact(label.network, networkOf(chain))}${fact(label.paidAt, paidAt && timeText(language, paidAt))}${fact(label.invoice, html`<code dir="ltr">${id}</code>`)}</dl>`;
+${fact(label.shop, shop.name === null ? undefined : html`<span dir="auto">${shop.name}</span>`)}${fact(label.paid, fromLeft(language, amountText(asset, paidAmount)))}${fact(label.network, networkOf(chain))}${fact(label.paidAt, paidAt && timeText(language, paidAt))}${fact(label.invoice, html`<code dir="ltr">${id}</code>`)}</dl>`;
 
 /** How far the payment is, and how long the rest takes on a usual day. */
 function progress(

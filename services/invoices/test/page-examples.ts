@@ -43,7 +43,7 @@ const watchedChain = {
 
 const quotes = new Map([
   ['ETH', aQuote({}, NOW)],
-  [ASSET, aQuote({ asset: ASSET, usd_rate: '1' }, NOW)],
+  [ASSET, aQuote({ asset: ASSET, usd_rate: '1', dust: '10000' }, NOW)],
 ]);
 const ports = {
   chains: new Map([['ethereum', watchedChain]]),

@@ -2,7 +2,7 @@ import { showAddress } from '@quittance/chains/registry';
 import { assets } from '@quittance/shared/assets';
 import { type Html, type HtmlPage, html, page } from '@quittance/shared/html';
 import { formatUnits, type Units } from '@quittance/shared/money';
-import { type Language, languageOf } from '@quittance/shared/page-language';
+import { fromLeft, type Language, languageOf } from '@quittance/shared/page-language';
 import { copied, fact, heading, type Mark, timeText } from '@quittance/shared/page-parts';
 import type { PageTexts } from '@quittance/shared/page-texts/en';
 import { textsOf } from '@quittance/shared/page-texts/texts';
@@ -71,11 +71,11 @@ const marks = {
   voided: { tone: 'warn', icon: 'stopped' },
 } as const satisfies Record<State, Omit<Mark, 'name'>>;
 
-function headingOf(shown: ShownClaim, state: State, { texts: { claim } }: Reader): Html {
+function headingOf(shown: ShownClaim, state: State, { texts: { claim }, language }: Reader): Html {
   const { refund, payout } = shown;
   const isAgain = state === 'claimable' && payout?.status === 'failed';
   const mark = { ...marks[state], ...(isAgain ? { tone: 'warn' as const } : {}), name: claim.state[state] };
-  return heading(mark, amountText(refund, refund.amount), textOf(shown, state, claim));
+  return heading(mark, amountText(refund, refund.amount, language), textOf(shown, state, claim));
 }
 
 function textOf({ refund, payout, now }: ShownClaim, state: State, claim: PageTexts['claim']): string {
@@ -103,8 +103,8 @@ function textOf({ refund, payout, now }: ShownClaim, state: State, claim: PageTe
 /** Customers know a token by its currency; the network is shown beside it. */
 const symbolOf = ({ asset }: StoredRefund): string => asset.split('_')[0] ?? asset;
 
-const amountText = (refund: StoredRefund, amount: Units): string =>
-  `${formatUnits(amount, assets[refund.asset].decimals)} ${symbolOf(refund)}`;
+const amountText = (refund: StoredRefund, amount: Units, language: Language): string =>
+  fromLeft(language, `${formatUnits(amount, assets[refund.asset].decimals)} ${symbolOf(refund)}`);
 
 export const networkOf = ({ asset }: StoredRefund): string => {
   const { chain } = assets[asset];
@@ -124,8 +124,8 @@ function amounts(
   // The own coin of a network has its name.
   const isNative = assets[asset].name === networkOf(refund);
   return html`${isNative ? undefined : fact(label.currency, assets[asset].name)}${fact(label.network, networkOf(refund))}${
-    takesFee ? fact(claim.networkFee, amountText(refund, networkFee)) : undefined
-  }${fact(claim.sent, sent && amountText(refund, sent))}${
+    takesFee ? fact(claim.networkFee, amountText(refund, networkFee, language)) : undefined
+  }${fact(claim.sent, sent && amountText(refund, sent, language))}${
     isOpen ? fact(claim.validUntil, expiresAt && timeText(language, expiresAt)) : undefined
   }`;
 }

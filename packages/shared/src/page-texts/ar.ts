@@ -1,8 +1,7 @@
-import { durationText, plural } from '../page-language.ts';
+import { durationText, fromLeft, plural } from '../page-language.ts';
 import type { PageTexts } from './en.ts';
 
-/** Each part that is written from the left keeps its own direction: an isolate for an amount or a network. */
-const ltr = (text: string) => `\u2066${text}\u2069`;
+const ltr = (text: string) => fromLeft('ar', text);
 const minutes = (count: number) => durationText('ar', count, 'minute');
 const seconds = (count: number) => durationText('ar', count, 'second');
 const ofConfirmations = (count: number) =>
@@ -19,6 +18,7 @@ export const ar: PageTexts = {
   copied: 'تم النسخ',
   backToShop: 'العودة إلى المتجر',
   logo: 'شعار المتجر',
+  comma: '، ',
   askAgain: 'يرجى طلب عملية دفع جديدة من المتجر.',
 
   label: {
@@ -156,7 +156,6 @@ export const ar: PageTexts = {
       atLeast: (amount) => `${ltr(amount)} على الأقل`,
       atMost: (amount) => `${ltr(amount)} على الأكثر`,
       both: (limits) => limits.join(' و'),
-      comma: '، ',
     },
     broken: {
       atLeast: (amount) => `يجب ألا يقل المبلغ عن ${ltr(amount)}.`,

@@ -9,6 +9,7 @@ export const de: PageTexts = {
   copied: 'Kopiert',
   backToShop: 'Zurück zum Shop',
   logo: 'Logo des Shops',
+  comma: ', ',
   askAgain: 'Bitte lassen Sie sich vom Shop eine neue Zahlung geben.',
 
   label: {
@@ -152,7 +153,6 @@ export const de: PageTexts = {
       atLeast: (amount) => `mindestens ${amount}`,
       atMost: (amount) => `höchstens ${amount}`,
       both: (limits) => limits.join(' und '),
-      comma: ', ',
     },
     broken: {
       atLeast: (amount) => `Der Betrag muss mindestens ${amount} sein.`,

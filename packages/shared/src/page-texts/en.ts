@@ -12,6 +12,7 @@ export const en = {
   copied: 'Copied',
   backToShop: 'Back to the shop',
   logo: 'Logo of the shop',
+  comma: ', ',
   askAgain: 'Please ask the shop for a new payment.',
 
   label: {
@@ -155,7 +156,6 @@ export const en = {
       atLeast: (amount: string) => `at least ${amount}`,
       atMost: (amount: string) => `at most ${amount}`,
       both: (limits: string[]) => limits.join(' and '),
-      comma: ', ',
     },
     broken: {
       atLeast: (amount: string) => `The amount must be at least ${amount}.`,

@@ -9,6 +9,7 @@ export const es: PageTexts = {
   copied: 'Copiado',
   backToShop: 'Volver a la tienda',
   logo: 'Logotipo de la tienda',
+  comma: ', ',
   askAgain: 'Pida a la tienda un nuevo pago, por favor.',
 
   label: {
@@ -148,7 +149,6 @@ export const es: PageTexts = {
       atLeast: (amount) => `como mínimo ${amount}`,
       atMost: (amount) => `como máximo ${amount}`,
       both: (limits) => limits.join(' y '),
-      comma: ', ',
     },
     broken: {
       atLeast: (amount) => `El importe debe ser como mínimo ${amount}.`,

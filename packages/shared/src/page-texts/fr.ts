@@ -9,6 +9,7 @@ export const fr: PageTexts = {
   copied: 'Copié',
   backToShop: 'Retour à la boutique',
   logo: 'Logo de la boutique',
+  comma: ', ',
   askAgain: 'Veuillez demander un nouveau paiement à la boutique.',
 
   label: {
@@ -151,7 +152,6 @@ export const fr: PageTexts = {
       atLeast: (amount) => `au moins ${amount}`,
       atMost: (amount) => `au plus ${amount}`,
       both: (limits) => limits.join(' et '),
-      comma: ', ',
     },
     broken: {
       atLeast: (amount) => `Le montant doit être d’au moins ${amount}.`,

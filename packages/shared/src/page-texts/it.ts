@@ -9,6 +9,7 @@ export const it: PageTexts = {
   copied: 'Copiato',
   backToShop: 'Torna al negozio',
   logo: 'Logo del negozio',
+  comma: ', ',
   askAgain: 'Chieda al negozio un nuovo pagamento.',
 
   label: {
@@ -147,7 +148,6 @@ export const it: PageTexts = {
       atLeast: (amount) => `almeno ${amount}`,
       atMost: (amount) => `al massimo ${amount}`,
       both: (limits) => limits.join(' e '),
-      comma: ', ',
     },
     broken: {
       atLeast: (amount) => `L’importo deve essere almeno ${amount}.`,

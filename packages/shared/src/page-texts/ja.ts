@@ -9,6 +9,7 @@ export const ja: PageTexts = {
   copied: 'コピーしました',
   backToShop: 'ショップに戻る',
   logo: 'ショップのロゴ',
+  comma: '、',
   askAgain: '新しいお支払いについてはショップにお問い合わせください。',
 
   label: {
@@ -149,7 +150,6 @@ export const ja: PageTexts = {
       atLeast: (amount) => `${amount} 以上`,
       atMost: (amount) => `${amount} 以下`,
       both: (limits) => limits.join('、'),
-      comma: '、',
     },
     broken: {
       atLeast: (amount) => `金額は ${amount} 以上にしてください。`,

@@ -9,6 +9,7 @@ export const pt: PageTexts = {
   copied: 'Copiado',
   backToShop: 'Voltar à loja',
   logo: 'Logotipo da loja',
+  comma: ', ',
   askAgain: 'Peça à loja um novo pagamento, por favor.',
 
   label: {
@@ -148,7 +149,6 @@ export const pt: PageTexts = {
       atLeast: (amount) => `no mínimo ${amount}`,
       atMost: (amount) => `no máximo ${amount}`,
       both: (limits) => limits.join(' e '),
-      comma: ', ',
     },
     broken: {
       atLeast: (amount) => `O valor deve ser no mínimo ${amount}.`,

@@ -14,6 +14,7 @@ export const ru: PageTexts = {
   copied: 'Скопировано',
   backToShop: 'Вернуться в магазин',
   logo: 'Логотип магазина',
+  comma: ', ',
   askAgain: 'Пожалуйста, попросите у магазина новый платёж.',
 
   label: {
@@ -153,7 +154,6 @@ export const ru: PageTexts = {
       atLeast: (amount) => `не меньше ${amount}`,
       atMost: (amount) => `не больше ${amount}`,
       both: (limits) => limits.join(' и '),
-      comma: ', ',
     },
     broken: {
       atLeast: (amount) => `Сумма должна быть не меньше ${amount}.`,

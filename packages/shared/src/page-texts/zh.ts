@@ -9,6 +9,7 @@ export const zh: PageTexts = {
   copied: '已复制',
   backToShop: '返回商店',
   logo: '商店标志',
+  comma: '，',
   askAgain: '请向商店索取新的付款。',
 
   label: {
@@ -143,7 +144,6 @@ export const zh: PageTexts = {
       atLeast: (amount) => `最低 ${amount}`,
       atMost: (amount) => `最高 ${amount}`,
       both: (limits) => limits.join('，'),
-      comma: '，',
     },
     broken: {
       atLeast: (amount) => `金额不得低于 ${amount}。`,
