@@ -116,6 +116,7 @@ async function fixture(serverUrl: string, nodeUrl: string, addresses: number): P
     saveInvoice: notAsked,
     findInvoice: notAsked,
     settingsOf: notAsked,
+    shopOf: notAsked,
     settings: {
       replica: 'bench',
       gatewayKeys: config.GATEWAY_PUBLIC_KEY,

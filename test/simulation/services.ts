@@ -2,6 +2,7 @@ import type { ChainSender } from '@quittance/chains/chain';
 import type { SenderOf } from '@quittance/chains/registry';
 import { derivedAddressPool, refillAddressPool, storedAddressPool } from '@quittance/invoices/address-pool';
 import { defaultSettings } from '@quittance/invoices/domain/invoice-settings';
+import { namelessShop } from '@quittance/invoices/domain/shop';
 import { handlers as invoicesHandlers } from '@quittance/invoices/handlers';
 import { describeInvoice } from '@quittance/invoices/operations/describe-invoice';
 import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
@@ -184,6 +185,7 @@ function startInvoices(common: Common): Replica {
     saveInvoice: (made) => saveNewInvoices(db, [made]),
     findInvoice: async (id) => (await findInvoices(db, [id]))[0],
     settingsOf: async () => defaultSettings,
+    shopOf: async () => namelessShop,
     settings: {
       replica: name,
       gatewayKeys: new Map(),

@@ -10,14 +10,17 @@ import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 
 export const ME = ['me'] as const;
 
-/** A session that was ended elsewhere, or has expired: whatever is asked next finds out, and the sign-in page comes. */
+/**
+ * A session that was ended elsewhere, has expired, or is of another account since somebody signed in in another window: whatever is
+ * asked next finds out, and the page follows.
+ */
 function onError(error: Error): void {
-  if (
+  const isOther = error instanceof QuittanceError && error.code === 'other_account';
+  const hasEnded =
     error instanceof AuthenticationError &&
     error.code !== 'sign_in_failed' &&
-    error.code !== 'second_factor_needed'
-  )
-    void queries.invalidateQueries({ queryKey: ME });
+    error.code !== 'second_factor_needed';
+  if (isOther || hasEnded) void queries.invalidateQueries({ queryKey: ME });
 }
 
 /** Whether the same request may succeed in a moment. */

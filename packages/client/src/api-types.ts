@@ -537,7 +537,7 @@ export interface components {
             links: components["schemas"]["PageLinks"];
             meta: components["schemas"]["PageMeta"];
         };
-        /** @description What new invoices have where a request says nothing. */
+        /** @description What new invoices have where a request says nothing, and what the pages of customers show. */
         InvoiceSettings: {
             /** @description The currency of new invoices. */
             currency: components["schemas"]["Currency"];
@@ -545,6 +545,19 @@ export interface components {
             expires_in: number | null;
             /** @description Per cent: an invoice is paid when at most so much is missing. */
             tolerance: string;
+            /** @description The name that the pages of customers show. */
+            shop_name: string | null;
+            /** @description The picture that they show: a data URI of a PNG, JPEG or WebP. */
+            shop_logo: string | null;
+            /**
+             * @description The language of these pages; null: as each customer's browser asks.
+             * @enum {string|null}
+             */
+            language: "en" | "de" | "es" | "fr" | "it" | "pt" | "ru" | "zh" | "ja" | "ar" | null;
+            /** @description The hosts that new invoices and payment links may send customers to; empty: any. */
+            redirect_hosts: string[];
+            /** @description The origins that may show these pages in a frame; empty: none. */
+            frame_ancestors: string[];
         };
         /** @description An invoice, and funds that are in no balance. */
         InvoiceWithUnresolvedPayment: {
@@ -2208,6 +2221,25 @@ export interface operations {
                     expires_in?: number | null;
                     /** @description Per cent, with at most two decimals: an invoice is paid when at most so much is missing. */
                     tolerance?: number | string;
+                    /** @description The name that the pages of customers show; null: none. */
+                    shop_name?: string | null;
+                    /** @description The picture that they show: a data URI of a PNG, JPEG or WebP, at most 8,192 characters; null: none. */
+                    shop_logo?: string | null;
+                    /**
+                     * @description The language of these pages; null: as each customer's browser asks.
+                     * @enum {string|null}
+                     */
+                    language?: "en" | "de" | "es" | "fr" | "it" | "pt" | "ru" | "zh" | "ja" | "ar" | null;
+                    /**
+                     * @description The hosts that the `succeed_url` and `timeout_url` of new invoices and payment links may have; empty: any.
+                     * @default []
+                     */
+                    redirect_hosts?: string[] | null;
+                    /**
+                     * @description The origins of https that may show these pages in a frame; empty: none.
+                     * @default []
+                     */
+                    frame_ancestors?: string[] | null;
                 };
             };
         };

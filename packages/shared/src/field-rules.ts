@@ -42,11 +42,13 @@ export const maxCharacters =
 
 /** Each element is a text; the caller judges what it says. */
 export const isTextList =
-  (itemsMax: number, example: string): Rule<unknown, string[]> =>
+  (itemsMax: number, example: string, itemsMin: number): Rule<unknown, string[]> =>
   (value, attribute, say) => {
     const hint = `Give an array, such as ["${example}"].`;
     if (!Array.isArray(value)) return stop(say, `The ${attribute} must be an array.`, hint);
-    if (value.length === 0) return stop(say, `The ${attribute} must have at least 1 items.`, hint);
+    if (value.length < itemsMin) {
+      return stop(say, `The ${attribute} must have at least ${itemsMin} items.`, hint);
+    }
     if (value.length > itemsMax) {
       return stop(
         say,

@@ -18,7 +18,12 @@ import { plainDecimal } from './money.ts';
 import { didYouMean } from './nearest.ts';
 
 /** What is wrong with a field, in the contract's words, and what to do about it. */
-export type FieldProblem = { message: string; hint?: string | undefined };
+export type FieldProblem = {
+  message: string;
+  hint?: string | undefined;
+  /** The limit that a number breaks, for pages in other languages. */
+  limit?: { rule: 'atLeast' | 'atMost' | 'decimals'; value: string };
+};
 
 /** Field name to its problems, in rule order. */
 export type FieldErrors = Record<string, FieldProblem[]>;
@@ -240,9 +245,12 @@ export const rules = {
     const items = { type: 'string', enum: allowed };
     return rulesOf({ type: 'array', items, minItems: 1, maxItems: allowed.length }, isListOf(allowed));
   },
-  textList: (itemsMax: number, example: string): Rules<string[]> => {
+  textList: (itemsMax: number, example: string, itemsMin = 1): Rules<string[]> => {
     const items = { type: 'string', minLength: 1 };
-    return rulesOf({ type: 'array', items, minItems: 1, maxItems: itemsMax }, isTextList(itemsMax, example));
+    return rulesOf(
+      { type: 'array', items, minItems: itemsMin, maxItems: itemsMax },
+      isTextList(itemsMax, example, itemsMin),
+    );
   },
   metadata: (): Rules<Metadata> => rulesOf(metadataSchema, isMetadata),
   boolean: (): Rules<boolean> => rulesOf({ type: 'boolean' }, isBoolean),
@@ -253,14 +261,17 @@ export const messages = {
   atLeast: (field: string, min: string, hint = `Give ${min} or more.`): FieldProblem => ({
     message: `The ${attributeOf(field)} must be at least ${min}.`,
     hint,
+    limit: { rule: 'atLeast', value: min },
   }),
   atMost: (field: string, max: string, hint = `Give ${max} or less.`): FieldProblem => ({
     message: `The ${attributeOf(field)} must not be greater than ${max}.`,
     hint,
+    limit: { rule: 'atMost', value: max },
   }),
   decimals: (field: string, places: number): FieldProblem => ({
     message: `The ${attributeOf(field)} must not have more than ${places} decimal places.`,
     hint: `Amounts are never rounded here: round it to ${places} decimal places.`,
+    limit: { rule: 'decimals', value: String(places) },
   }),
   invalid: (field: string, hint?: string): FieldProblem => ({
     message: `The selected ${attributeOf(field)} is invalid.`,

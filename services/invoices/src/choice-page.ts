@@ -1,14 +1,18 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { freshFiatRate } from '@quittance/shared/fiat-rate';
-import { formPage, type Html, type HtmlPage, html, page } from '@quittance/shared/html';
-import { formatUnits, type Rate } from '@quittance/shared/money';
+import { type Html, type HtmlPage, html } from '@quittance/shared/html';
+import type { Rate } from '@quittance/shared/money';
+import { priceText } from '@quittance/shared/page-language';
+import { heading } from '@quittance/shared/page-parts';
+import type { PageTexts } from '@quittance/shared/page-texts/en';
 import { choiceEndsAt, choiceTimeOf, type UnchosenInvoice } from './domain/unchosen-invoice.ts';
 import { amountDueOf } from './operations/lock-asset.ts';
 import { isOffered } from './operations/offered-assets.ts';
 import { isPayable, unpayableProblem } from './operations/payable-price.ts';
 import { about, timeLeft } from './payment-page.ts';
 import type { Ports } from './ports.ts';
-import { networkOf, priceOf, symbolOf } from './shown-names.ts';
+import { backTo, backToFront, type PageFor, pageFor, shopPage } from './shop-page.ts';
+import { amountText, networkOf, symbolOf } from './shown-names.ts';
 
 /** How often the page reloads, for the choice in another window and for the rates. */
 const REFRESH_SECONDS = 30;
@@ -18,13 +22,10 @@ const REFRESH_SECONDS_MIN = 5;
 export type ChoiceProblem = 'unavailable' | 'not_offered' | 'too_small';
 
 const problems = {
-  unavailable: {
-    status: 503,
-    text: 'This currency cannot be used at the moment. Please choose another one, or try again in a minute.',
-  },
-  too_small: { status: 422, text: 'This price is too small to be paid in this currency.' },
-  not_offered: { status: 422, text: 'Please choose one of these currencies.' },
-} as const satisfies Record<ChoiceProblem, { status: number; text: string }>;
+  unavailable: { status: 503, text: 'unavailable' },
+  too_small: { status: 422, text: 'tooSmall' },
+  not_offered: { status: 422, text: 'notOffered' },
+} as const satisfies Record<ChoiceProblem, { status: number; text: keyof PageTexts['choice'] }>;
 
 /** The path of a page below PUBLIC_URL, which may have a path itself. */
 export const pathBelow = ({ publicUrl }: { publicUrl: string }, path: string): string =>
@@ -38,48 +39,51 @@ export const pathBelow = ({ publicUrl }: { publicUrl: string }, path: string): s
 export function choicePage(
   invoice: UnchosenInvoice,
   ports: Pick<Ports, 'quotes' | 'fiatRates' | 'chains' | 'settings'>,
+  to: PageFor,
   now: Date,
   problem?: ChoiceProblem,
 ): HtmlPage {
   const time = choiceTimeOf(invoice, now);
-  if (time === 'expired') return overPage(invoice);
-  if (time === 'too_late') return tooLatePage(invoice);
+  if (time === 'expired') return overPage(invoice, to);
+  if (time === 'too_late') return tooLatePage(invoice, to);
+  const { language, texts } = to;
+  const { choice, label } = texts;
   const { expiresAt } = invoice;
   const lastChoice = choiceEndsAt(invoice);
   const fiat = freshFiatRate(ports, invoice.currency);
   const { status, text } = problem === undefined ? { status: 200, text: undefined } : problems[problem];
-  const body = html`<p class="state" role="status">Waiting for your choice</p>
-<h1>${priceOf(invoice)}</h1>
-<p class="soft">Choose what you pay with. The exact amount is set when you choose.</p>
-${text === undefined || fiat === undefined ? undefined : html`<p class="warn" role="alert">${text}</p>`}
-${fiat === undefined ? noRate : choices(invoice, ports, fiat.rate)}
-<dl>
-${about(invoice)}
-${expiresAt === null ? undefined : timeLeft(expiresAt, now)}
-${lastChoice === null ? undefined : timeLeft(lastChoice, now, 'Time left to choose')}
-</dl>`;
+  const mark = { tone: '', icon: 'wallet', name: choice.state } as const;
+  const body = html`<dl class="order">
+${about(invoice.description, label)}</dl>
+${heading(mark, priceText(language, invoice.currency, invoice.amountFiat), choice.text)}
+${text === undefined || fiat === undefined ? undefined : alert(choice[text])}
+${fiat === undefined ? alert(choice.noRate) : choices(invoice, ports, fiat.rate, texts)}
+<dl class="facts">
+${expiresAt === null ? undefined : timeLeft(expiresAt, now, label.timeLeft, language)}${
+  lastChoice === null ? undefined : timeLeft(lastChoice, now, choice.timeLeft, language)
+}</dl>
+${backToFront(texts, invoice)}`;
   const untilEnd =
     lastChoice === null ? REFRESH_SECONDS : Math.ceil((lastChoice.getTime() - now.getTime()) / 1_000);
-  const refresh = Math.min(REFRESH_SECONDS, Math.max(REFRESH_SECONDS_MIN, untilEnd));
-  return formPage(status, 'Choose how to pay', body, problem === undefined ? refresh : undefined);
+  const seconds = Math.min(REFRESH_SECONDS, Math.max(REFRESH_SECONDS_MIN, untilEnd));
+  const refresh = problem === undefined ? { seconds } : undefined;
+  return shopPage(to, choice.title, body, { status, refresh, hasForm: true });
 }
 
-/** Without the rate of its currency nothing can be chosen. */
-const noRate = html`<p class="warn" role="alert">There is no exchange rate for this price at the moment. Please try again in a minute.</p>`;
+const alert = (text: string): Html => html`<p class="warn" role="alert">${text}</p>`;
 
 function choices(
   invoice: UnchosenInvoice,
   ports: Pick<Ports, 'quotes' | 'chains' | 'settings'>,
   fiatRate: Rate,
+  texts: PageTexts,
 ): Html {
-  const buttons = invoice.assets.flatMap((asset) => choice(asset, invoice, fiatRate, ports) ?? []);
+  const buttons = invoice.assets.flatMap((asset) => choice(asset, invoice, fiatRate, ports, texts) ?? []);
   const at = { currency: invoice.currency, rate: fiatRate };
   if (unpayableProblem(ports, 'amount', invoice.amountFiat, invoice.assets, at) !== undefined) {
-    return html`<p class="warn">This price is too small to be paid in any of the currencies that the shop offers for it. Please ask the shop for another payment.</p>`;
+    return html`<p class="warn">${texts.choice.allTooSmall}</p>`;
   }
-  if (buttons.length === 0) {
-    return html`<p class="warn">No currency can be used at the moment. Please try again in a minute.</p>`;
-  }
+  if (buttons.length === 0) return html`<p class="warn">${texts.choice.none}</p>`;
   return html`<form method="post" action="${pathBelow(ports.settings, `/pay/${invoice.id}/choose`)}">
 ${buttons}</form>`;
 }
@@ -90,13 +94,13 @@ function choice(
   { amountFiat }: UnchosenInvoice,
   fiatRate: Rate,
   ports: Pick<Ports, 'quotes' | 'chains'>,
+  texts: PageTexts,
 ): Html | undefined {
   const quote = isOffered(ports, asset) ? ports.quotes.fresh(asset) : undefined;
   if (quote === undefined || !isPayable(asset, amountFiat, quote, fiatRate)) return undefined;
-  const { symbol, chain, decimals } = assets[asset];
-  const amount = formatUnits(amountDueOf(asset, amountFiat, quote, fiatRate).amountDue, decimals);
-  const shown = symbolOf(symbol);
-  return html`<button class="button" name="asset" value="${asset}">${shown} on ${networkOf(chain)}<small>about ${amount} ${shown}</small></button>
+  const amount = amountText(asset, amountDueOf(asset, amountFiat, quote, fiatRate).amountDue);
+  const name = texts.on(symbolOf(asset), networkOf(assets[asset].chain));
+  return html`<button class="button" name="asset" value="${asset}">${name}<small>${texts.choice.about(amount)}</small></button>
 `;
 }
 
@@ -104,41 +108,30 @@ function choice(
  * After a choice whose commit was not answered.
  * @param path of the payment page, which shows whether it was made
  */
-export const unknownChoicePage = (path: string): HtmlPage =>
-  page(
-    500,
-    'Please look again',
-    html`<h1>Please look again</h1>
-<p class="soft">It is not known whether your choice was stored. The payment page shows it. If nothing is chosen there, please choose again.</p>
-<a class="button" href="${path}">Show the payment</a>`,
-  );
+export function unknownChoicePage(path: string, acceptLanguage: string | undefined): HtmlPage {
+  const to = pageFor(acceptLanguage);
+  const { choice } = to.texts;
+  const body = html`${heading(undefined, choice.unknownTitle, choice.unknown)}
+<a class="button" href="${path}">${choice.show}</a>`;
+  return shopPage(to, choice.unknownTitle, body, { status: 500 });
+}
 
 /** Shortly before the end: an address that was given out now would end before it is paid. */
-const tooLatePage = ({ timeoutUrl }: UnchosenInvoice): HtmlPage =>
-  page(
-    200,
-    'Too late to choose',
-    html`<p class="state warn" role="status">Too late to choose</p>
-<h1>Nothing can be chosen here any more</h1>
-<p class="soft">This payment ends in less than a minute, which is too short to pay it. Please ask the shop for a new payment.</p>
-${backToShop(timeoutUrl)}`,
-    REFRESH_SECONDS,
-  );
+function tooLatePage({ timeoutUrl }: UnchosenInvoice, to: PageFor): HtmlPage {
+  const { choice, askAgain } = to.texts;
+  const mark = { tone: 'warn', icon: 'clock', name: choice.tooLateTitle } as const;
+  const body = html`${heading(mark, choice.tooLateHeadline, `${choice.tooLate} ${askAgain}`)}
+${backTo(to.texts, timeoutUrl)}`;
+  return shopPage(to, choice.tooLateTitle, body, { refresh: { seconds: REFRESH_SECONDS } });
+}
 
-const backToShop = (url: string | null): Html | undefined =>
-  url === null ? undefined : html`<a class="button" href="${url}" rel="noreferrer">Back to the shop</a>`;
-
-function overPage({ cancelledAt, timeoutUrl }: UnchosenInvoice): HtmlPage {
-  const [title, text] =
+function overPage({ cancelledAt, timeoutUrl }: UnchosenInvoice, to: PageFor): HtmlPage {
+  const { choice, state, text, askAgain } = to.texts;
+  const [mark, why] =
     cancelledAt === null
-      ? (['Expired', 'The time to pay is over. Please ask the shop for a new payment.'] as const)
-      : (['Cancelled', 'The shop has cancelled this payment.'] as const);
-  return page(
-    200,
-    title,
-    html`<p class="state warn" role="status">${title}</p>
-<h1>Nothing can be paid here any more</h1>
-<p class="soft">${text}</p>
-${backToShop(timeoutUrl)}`,
-  );
+      ? [{ tone: 'warn', icon: 'hourglass', name: state.expired } as const, `${choice.over} ${askAgain}`]
+      : [{ tone: 'warn', icon: 'stopped', name: state.cancelled } as const, text.cancelled];
+  const body = html`${heading(mark, choice.overHeadline, why)}
+${backTo(to.texts, timeoutUrl)}`;
+  return shopPage(to, mark.name, body);
 }

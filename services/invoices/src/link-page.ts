@@ -1,39 +1,41 @@
 import { assetSymbols, assets } from '@quittance/shared/assets';
-import { formPage, type Html, type HtmlPage, html, page, timeText } from '@quittance/shared/html';
+import { type Html, type HtmlPage, html } from '@quittance/shared/html';
 import { formatCents } from '@quittance/shared/money';
+import { currencyName, priceText } from '@quittance/shared/page-language';
+import { fact, heading, timeText } from '@quittance/shared/page-parts';
+import type { PageTexts } from '@quittance/shared/page-texts/en';
+import { type FieldErrors, messagesOf } from '@quittance/shared/validation';
 import { pathBelow } from './choice-page.ts';
 import { linkStatusOf, type PaymentLink } from './domain/payment-link.ts';
 import { isOffered } from './operations/offered-assets.ts';
+import { about } from './payment-page.ts';
 import type { Ports } from './ports.ts';
-import { nameOfCurrency, networkOf, priceOf, symbolOf } from './shown-names.ts';
+import { type PageFor, shopPage } from './shop-page.ts';
+import { networkOf, symbolOf } from './shown-names.ts';
 
 /** Why a payment of a link could not begin: what the payer typed, or what is missing or too many for now. */
-export type LinkProblem = { status: 422 | 500 | 503; text: string };
+export type LinkProblem = { status: 422 | 500 | 503; text: (to: PageFor) => string };
 
-export const nothingOffered: LinkProblem = {
-  status: 503,
-  text: 'Payments cannot begin at the moment. Please try again in a minute.',
-};
+export const nothingOffered: LinkProblem = { status: 503, text: ({ texts }) => texts.link.nothingOffered };
+export const tooManyOpen: LinkProblem = { status: 503, text: ({ texts }) => texts.link.tooManyOpen };
+export const unknownPayment: LinkProblem = { status: 500, text: ({ texts }) => texts.link.unknown };
+export const otherAmount: LinkProblem = { status: 422, text: ({ texts }) => texts.link.otherAmount };
+export const ambiguousAmount: LinkProblem = { status: 422, text: ({ texts }) => texts.link.ambiguous };
 
-export const tooManyOpen: LinkProblem = {
-  status: 503,
-  text: 'Too many payments of this link are open at the moment. No payment was begun. Please try again in a few minutes.',
-};
-
-export const unknownPayment: LinkProblem = {
-  status: 500,
-  text: 'It is not known whether the payment was begun. Please press Pay again: no second payment is begun.',
-};
-
-export const otherAmount: LinkProblem = {
+/** An amount that no payment can have. @param isTyped the payer typed it; else it is the link's, and the shop must change it */
+export const badAmount = (errors: FieldErrors, isTyped: boolean): LinkProblem => ({
   status: 422,
-  text: 'A payment of another amount was begun here before. Please press Pay again to begin one of this amount.',
-};
+  text: (to) => (isTyped ? problemText(errors, to) : to.texts.link.unpayable(problemText(errors, to))),
+});
 
-export const ambiguousAmount: LinkProblem = {
-  status: 422,
-  text: 'Please type the amount without a separator of thousands, such as 1000 or 1000.50.',
-};
+/** What is wrong with an amount. Other problems have their words in the English of the API alone. */
+function problemText(errors: FieldErrors, { texts: { link }, language }: PageFor): string {
+  if (language === 'en') return Object.values(messagesOf(errors)).flat().join(' ');
+  const known = Object.values(errors)
+    .flat()
+    .flatMap(({ limit }) => (limit === undefined ? [] : [link.broken[limit.rule](limit.value)]));
+  return known.length === 0 ? link.broken.other : known.join(' ');
+}
 
 /** What the page shows beside the link. */
 type LinkForm = {
@@ -51,58 +53,63 @@ type LinkForm = {
 export function linkPage(
   link: PaymentLink,
   ports: Pick<Ports, 'quotes' | 'chains' | 'settings'>,
+  to: PageFor,
   now: Date,
   { attempt, problem, typed = '' }: LinkForm,
 ): HtmlPage {
-  if (linkStatusOf(link, now) !== 'active') return endedPage(link, now);
-  const { amountFiat, currency } = link;
-  const title = amountFiat === null ? 'Choose the amount' : priceOf({ currency, amountFiat });
-  const body = html`<h1>${title}</h1>
-<dl>
-<dt>Description</dt><dd dir="auto">${link.description}</dd>
-${payableIn(link, ports)}
-${link.validUntil === null ? undefined : html`<dt>This link is valid until</dt><dd>${timeText(link.validUntil)}</dd>`}
-</dl>
+  if (linkStatusOf(link, now) !== 'active') return endedPage(link, to, now);
+  const { texts, language } = to;
+  const { amountFiat, currency, validUntil } = link;
+  const title = amountFiat === null ? texts.link.chooseAmount : priceText(language, currency, amountFiat);
+  const body = html`<dl class="order">
+${about(link.description, texts.label)}</dl>
+${heading(undefined, title)}
+<dl class="facts">
+${payableIn(link, ports, texts)}${fact(
+  texts.link.validUntil,
+  validUntil && timeText(language, validUntil),
+)}</dl>
 <form method="post" action="${pathBelow(ports.settings, `/link/${link.id}`)}">
 <input type="hidden" name="attempt" value="${attempt}">
-${amountFiat === null ? amountField(link, typed) : undefined}
-${problem === undefined ? undefined : html`<p class="warn" role="alert">${problem.text}</p>`}
-<button class="button">Pay</button>
+${amountFiat === null ? amountField(link, typed, to) : undefined}
+${problem === undefined ? undefined : html`<p class="warn" role="alert">${problem.text(to)}</p>`}
+<button class="button">${texts.link.pay}</button>
 </form>`;
-  return formPage(problem?.status ?? 200, 'Payment', body);
+  return shopPage(to, texts.link.title, body, { status: problem?.status ?? 200, hasForm: true });
 }
 
 /** The assets that a payment can be made in now. */
 function payableIn(
   { asset, assets: some }: PaymentLink,
   ports: Parameters<typeof isOffered>[0],
+  { link, on, comma }: PageTexts,
 ): Html | undefined {
   const offered = (asset === null ? (some ?? assetSymbols) : [asset]).filter((one) => isOffered(ports, one));
   if (offered.length === 0) return undefined;
-  const names = offered.map((one) => `${symbolOf(one)} on ${networkOf(assets[one].chain)}`);
-  return html`<dt>Payable in</dt><dd>${names.join(', ')}</dd>`;
+  const names = offered.map((one) => on(symbolOf(one), networkOf(assets[one].chain)));
+  return fact(link.payableIn, names.join(comma));
 }
 
-function amountField({ currency, amountMin, amountMax }: PaymentLink, typed: string): Html {
+function amountField(
+  { currency, amountMin, amountMax }: PaymentLink,
+  typed: string,
+  { texts: { link, comma }, language }: PageFor,
+): Html {
   const limits = [
-    ...(amountMin === null ? [] : [`at least ${formatCents(amountMin)}`]),
-    ...(amountMax === null ? [] : [`at most ${formatCents(amountMax)}`]),
+    ...(amountMin === null ? [] : [link.limits.atLeast(formatCents(amountMin))]),
+    ...(amountMax === null ? [] : [link.limits.atMost(formatCents(amountMax))]),
   ];
-  const hint = limits.length === 0 ? '' : `, ${limits.join(' and ')}`;
-  return html`<label>Amount in ${nameOfCurrency(currency)}${hint}
+  const label = [link.amountIn(currencyName(language, currency)), link.limits.both(limits)].filter(
+    (part) => part !== '',
+  );
+  return html`<label>${label.join(comma)}
 <input name="amount" inputmode="decimal" autocomplete="off" maxlength="40" required value="${typed}"></label>`;
 }
 
-function endedPage(link: PaymentLink, now: Date): HtmlPage {
-  const text =
-    linkStatusOf(link, now) === 'expired'
-      ? 'Its time is over.'
-      : 'The shop does not take payments here any more.';
-  return page(
-    410,
-    'This link has ended',
-    html`<p class="state warn" role="status">Ended</p>
-<h1>This link has ended</h1>
-<p class="soft">${text} Please ask the shop for a new one. Payments that were begun before are not affected.</p>`,
-  );
+function endedPage(link: PaymentLink, to: PageFor, now: Date): HtmlPage {
+  const { link: texts } = to.texts;
+  const why = linkStatusOf(link, now) === 'expired' ? texts.timeIsOver : texts.deactivated;
+  const mark = { tone: 'warn', icon: 'stopped', name: texts.endedState } as const;
+  const body = heading(mark, texts.ended, `${why} ${texts.askForNew}`);
+  return shopPage(to, texts.ended, body, { status: 410 });
 }

@@ -1,13 +1,26 @@
+import { blockTimeMs } from '@quittance/chains/block-time';
 import { assets } from '@quittance/shared/assets';
-import { type Html, type HtmlPage, html, page } from '@quittance/shared/html';
+import { type Html, type HtmlPage, html, type PageOptions } from '@quittance/shared/html';
 import { formatUnits, type Units } from '@quittance/shared/money';
-import { assertNever } from '@quittance/shared/result';
-import { encode } from 'uqr';
-import { confirmationsOf, type Deposit, isFinal } from './domain/deposit.ts';
+import { durationText, fromLeft, priceText } from '@quittance/shared/page-language';
+import { copied, fact, linkTo, note, timeText } from '@quittance/shared/page-parts';
+import type { PageTexts } from '@quittance/shared/page-texts/en';
 import { amountRemaining, type Invoice } from './domain/invoice.ts';
-import type { InvoicePayments, MempoolPayment } from './domain/mempool-payment.ts';
+import type { InvoicePayments } from './domain/mempool-payment.ts';
+import {
+  amountSeen,
+  confirmationProgress,
+  isReadLate,
+  type PageState,
+  pageStateOf,
+  surplusOf,
+} from './domain/page-state.ts';
+import { paymentList } from './payment-list.ts';
+import { pictureOf } from './payment-pictures.ts';
 import type { Ports } from './ports.ts';
-import { networkOf, priceOf, symbolOf } from './shown-names.ts';
+import { qrCode } from './qr-code.ts';
+import { backTo, backToFront, type PageFor, pageFor, shopPage } from './shop-page.ts';
+import { amountText, networkOf, symbolOf } from './shown-names.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
 import { addressView } from './views.ts';
 
@@ -21,97 +34,165 @@ const REFRESHES = [
 const REFRESH_SECONDS_MAX = 300;
 /** While the database is away. */
 const REFRESH_UNAVAILABLE_SECONDS = 15;
+/** How long a customer reads that the payment has ended, before the page of the shop comes. */
+const REDIRECT_SECONDS = 10;
+/** Who opens the page later wants to see it. */
+const REDIRECTS_WITHIN_MS = 5 * 60_000;
 
-export const unknownPage: HtmlPage = page(
-  404,
-  'No such payment',
-  html`<h1>There is no such payment</h1>
-<p class="soft">The address of this page may have been cut off. Please go back to the shop and try again.</p>`,
-);
+const noticePage = (
+  key: 'unknown' | 'unavailable' | 'failed',
+  acceptLanguage: string | undefined,
+  options: { status: number; refresh?: { seconds: number } },
+): HtmlPage => {
+  const to = pageFor(acceptLanguage);
+  const { title, text } = to.texts.notice[key];
+  return shopPage(to, title, html`<h1>${title}</h1>\n<p class="soft">${text}</p>`, options);
+};
 
-export const unavailablePage: HtmlPage = page(
-  503,
-  'One moment, please',
-  html`<h1>One moment, please</h1>
-<p class="soft">This payment cannot be shown right now. The page asks again by itself; money that was sent is safe.</p>`,
-  REFRESH_UNAVAILABLE_SECONDS,
-);
+export const unknownPage = (acceptLanguage: string | undefined, status = 404): HtmlPage =>
+  noticePage('unknown', acceptLanguage, { status });
 
-/** The state of a payment as the customer sees it. */
-type PageState =
-  | 'waiting'
-  | 'short'
-  | 'over'
-  | 'seen'
-  | 'confirming'
-  | 'paid'
-  | 'reversed'
-  | 'expired'
-  | 'cancelled'
-  | 'late'
-  | 'underpaid';
+export const failedPage = (acceptLanguage: string | undefined, status = 500): HtmlPage =>
+  noticePage('failed', acceptLanguage, { status });
 
-function pageStateOf(invoice: Invoice, { deposits, mempoolPayments }: InvoicePayments, now: Date): PageState {
-  const isOver = invoice.expiresAt !== null && invoice.expiresAt < now;
-  switch (invoice.status) {
-    case 'pending':
-      return isOver ? 'over' : 'waiting';
-    case 'partially_paid':
-      if (invoice.closedAt !== null) return 'underpaid';
-      return isOver ? 'over' : 'short';
-    case 'confirmed':
-      return mempoolPayments.some((one) => isWaiting(one) && counts(invoice, one)) ? 'seen' : 'confirming';
-    case 'paid':
-      return invoice.reversedAmount > 0n ? 'reversed' : 'paid';
-    case 'expired':
-      if (mempoolPayments.some(isWaiting) || deposits.some(isThere)) return 'late';
-      return invoice.cancelledAt === null ? 'expired' : 'cancelled';
-    default:
-      return assertNever(invoice.status);
-  }
-}
+export const unavailablePage = (acceptLanguage: string | undefined): HtmlPage =>
+  noticePage('unavailable', acceptLanguage, {
+    status: 503,
+    refresh: { seconds: REFRESH_UNAVAILABLE_SECONDS },
+  });
 
-const isWaiting = ({ droppedAt }: MempoolPayment): boolean => droppedAt === null;
-const isThere = ({ state }: Deposit): boolean => state !== 'dropped' && state !== 'reversed';
-const counts = ({ asset, dust }: Invoice, payment: Pick<Deposit, 'asset' | 'amount'>): boolean =>
-  payment.asset === asset && payment.amount >= dust;
-
-/** The payment page of an invoice. It shows nothing that concerns only the merchant. */
+/**
+ * The payment page of an invoice. It shows nothing that concerns only the merchant.
+ * @param stays the customer has asked not to be taken back to the shop
+ */
 export function paymentPage(
-  { invoice, height, paymentsTotal, refundedAmount, ...seen }: FullInvoice,
+  { invoice, height, syncedAt, paymentsTotal, refundedAmount, ...seen }: FullInvoice,
   ports: Pick<Ports, 'chains'>,
+  to: PageFor,
   now: Date,
+  stays = false,
 ): HtmlPage {
-  const { decimals, symbol, name } = assets[invoice.asset];
-  const show = (amount: Units): string => `${formatUnits(amount, decimals)} ${symbolOf(symbol)}`;
-  const pageState = pageStateOf(invoice, seen, now);
-  const come = (invoice.pendingAmount + invoice.paidAmount) as Units;
+  const { texts } = to;
+  const state = pageStateOf(invoice, seen, refundedAmount, now);
+  const chain = ports.chains.get(invoice.chain);
+  const show = (amount: Units): string => fromLeft(to.language, amountText(invoice.asset, amount));
+  const surplus = surplusOf(invoice, refundedAmount);
   const rest = amountRemaining(invoice);
-  const surplus = (come - invoice.amountDue) as Units;
   const amounts = {
     due: show(invoice.amountDue),
     rest: show(rest),
-    come: show(come),
+    come: show(amountSeen(invoice)),
     reversed: show(invoice.reversedAmount),
-    surplus: surplus >= invoice.dust && refundedAmount === 0n ? show(surplus) : undefined,
+    surplus: surplus && show(surplus),
+    network: networkOf(invoice.chain),
   };
-  const isToPay = pageState === 'waiting' || pageState === 'short';
-  const body = html`${heading(pageState, amounts)}
-${isToPay ? toPay(invoice, rest, ports, now) : undefined}
-<dl>
-${about(invoice)}
-<dt>Price</dt><dd>${priceOf(invoice)}, ${show(invoice.amountDue)}</dd>
-${isToPay && name === networkOf(invoice.chain) ? undefined : html`<dt>Currency</dt><dd>${name}</dd>`}
-</dl>
-${arrived(invoice, seen, paymentsTotal, height)}
-${backLink(pageState, invoice)}`;
-  const isDone = pageState === 'paid' || backToShopAfter.includes(pageState);
-  return page(200, titles[pageState], body, isDone ? undefined : refreshSeconds(invoice, seen, now));
+  const isToPay = state === 'waiting' || state === 'short';
+  const isLate = chain !== undefined && !isDone(state) && isReadLate(syncedAt, now, chain.outageMs);
+  const redirect = stays ? undefined : redirectOf(state, invoice, now);
+  const body = html`<dl class="order">
+${aboutPayment(invoice, amounts.due, isToPay, to)}</dl>
+${pictureOf(state, amounts, texts)}
+${isLate ? delayNote(isToPay, invoice, texts) : undefined}
+${state === 'confirming' ? progress(invoice, seen, height, texts) : undefined}
+${isToPay ? toPay(invoice, rest, ports, to, now) : undefined}
+${isReceipt(state) ? receipt(invoice, to) : undefined}
+${paymentList({ invoice, height, ...seen }, paymentsTotal, texts, chain)}
+${isReceipt(state) ? html`<p class="soft screen">${texts.text.receipt}</p>` : undefined}
+${backLink(state, invoice, texts)}
+${redirect && redirectNote(texts)}`;
+  const refresh: PageOptions['refresh'] = isDone(state)
+    ? redirect
+    : { seconds: refreshSeconds(invoice, seen, now) };
+  return shopPage(to, texts.state[state], body, { refresh });
+}
+
+const isReceipt = (state: PageState): boolean => state === 'paid' || state === 'overpaid';
+/** States in which the customer has to ask the shop. */
+const backToShopAfter: readonly PageState[] = ['reversed', 'expired', 'cancelled', 'late', 'underpaid'];
+/** States that nothing but the shop changes. */
+const isDone = (state: PageState): boolean => isReceipt(state) || backToShopAfter.includes(state);
+
+/** What is paid, and for how much. */
+function aboutPayment(
+  { chain, asset, currency, amountFiat, description }: Invoice,
+  due: string,
+  isToPay: boolean,
+  { texts: { label, comma }, language }: PageFor,
+): Html {
+  const { name } = assets[asset];
+  // The own coin of a network has its name, which stands above already.
+  const isNamed = isToPay && name === networkOf(chain);
+  return html`${about(description, label)}${fact(label.price, `${priceText(language, currency, amountFiat)}${comma}${due}`)}${
+    isNamed ? undefined : fact(label.currency, name)
+  }`;
 }
 
 /** What the shop says the payment is for. */
-export const about = ({ description }: Pick<Invoice, 'description'>): Html | undefined =>
-  description === null ? undefined : html`<dt>Description</dt><dd dir="auto">${description}</dd>`;
+export const about = (description: string | null, label: PageTexts['label']): Html | undefined =>
+  description === null ? undefined : html`<dt>${label.description}</dt><dd dir="auto">${description}</dd>\n`;
+
+/** What a receipt has beside. */
+const receipt = (
+  { asset, paidAmount, paidAt, chain, id }: Invoice,
+  { shop, texts: { label }, language }: PageFor,
+): Html =>
+  html`<dl class="facts">
+${fact(label.shop, shop.name === null ? undefined : html`<span dir="auto">${shop.name}</span>`)}${fact(label.paid, fromLeft(language, amountText(asset, paidAmount)))}${fact(label.network, networkOf(chain))}${fact(label.paidAt, paidAt && timeText(language, paidAt))}${fact(label.invoice, html`<code dir="ltr">${id}</code>`)}</dl>`;
+
+/** How far the payment is, and how long the rest takes on a usual day. */
+function progress(
+  invoice: Invoice,
+  { deposits }: InvoicePayments,
+  height: number,
+  { progress, payment }: PageTexts,
+): Html | undefined {
+  const found = confirmationProgress(invoice, deposits, height);
+  if (found === undefined) return undefined;
+  const { confirmations, needed } = found;
+  const leftMs = (needed - confirmations) * blockTimeMs[invoice.chain];
+  const soon = leftMs < 60_000 ? progress.lessThanAMinute : progress.about(Math.ceil(leftMs / 60_000));
+  return html`<progress value="${confirmations}" max="${needed}" aria-label="${progress.label}">${payment.confirmations(confirmations, needed)}</progress>
+<p class="soft">${payment.confirmations(confirmations, needed)}. ${soon}.</p>`;
+}
+
+const delayNote = (isToPay: boolean, { chain, expiresAt }: Invoice, { trouble }: PageTexts): Html =>
+  note(
+    'warn',
+    isToPay && expiresAt !== null ? `${trouble.text} ${trouble.extended}` : trouble.text,
+    trouble.title(networkOf(chain)),
+  );
+
+function toPay(
+  invoice: Invoice,
+  rest: Units,
+  ports: Pick<Ports, 'chains'>,
+  { texts, language }: PageFor,
+  now: Date,
+): Html {
+  const { address, uri } = addressView(invoice, rest, ports);
+  const { label, pay } = texts;
+  const [symbol, network] = [symbolOf(invoice.asset), networkOf(invoice.chain)];
+  const code = qrCode(uri, pay.qr);
+  return html`<div class="pay">
+<figure class="wide">${code.wide}</figure>
+<a class="button" href="${uri}">${pay.openWallet}</a>
+<dl>
+${copied(label.amountIn(symbol), formatUnits(rest, assets[invoice.asset].decimals))}${copied(label.address, address)}</dl>
+<details class="narrow"><summary>${pay.showQr}</summary>${code.narrow}</details>
+</div>
+${note('', pay.onlyOn(symbol, network))}<dl class="facts">
+${fact(label.network, network)}${invoice.expiresAt === null ? undefined : timeLeft(invoice.expiresAt, now, label.timeLeft, language)}</dl>`;
+}
+
+/** How much time is left; a script may count it down. */
+export function timeLeft(expiresAt: Date, now: Date, label: string, language: PageFor['language']): Html {
+  const seconds = Math.max(0, Math.ceil((expiresAt.getTime() - now.getTime()) / 1_000));
+  const left =
+    seconds > 90
+      ? durationText(language, Math.ceil(seconds / 60), 'minute')
+      : durationText(language, seconds, 'second');
+  return html`<dt>${label}</dt><dd><time class="left" datetime="${expiresAt.toISOString()}">${left}</time></dd>\n`;
+}
 
 /** How soon the page reloads: quickly after a change, then less and less often. The page also reloads at the expiry. */
 function refreshSeconds(
@@ -129,159 +210,27 @@ function refreshSeconds(
   return Math.min(seconds, Math.max(REFRESHES[0].seconds, Math.ceil(untilEnd / 1_000)));
 }
 
-/** States in which the customer has to ask the shop. */
-const backToShopAfter: readonly PageState[] = ['reversed', 'expired', 'cancelled', 'late', 'underpaid'];
-
-const titles = {
-  waiting: 'Waiting for your payment',
-  short: 'Part of the payment is missing',
-  over: 'The time to pay is over',
-  seen: 'Payment seen',
-  confirming: 'Payment received',
-  paid: 'Paid',
-  reversed: 'Payment undone',
-  expired: 'Expired',
-  cancelled: 'Cancelled',
-  late: 'Too late',
-  underpaid: 'Part of the payment was missing',
-} as const satisfies Record<PageState, string>;
-
-type Amounts = { due: string; rest: string; come: string; reversed: string; surplus: string | undefined };
-
-function heading(pageState: PageState, { due, rest, come, reversed, surplus }: Amounts): Html {
-  const more =
-    surplus === undefined
-      ? ''
-      : ` That is ${surplus} more than was due, which the shop can refund: please ask it.`;
-  const top = (tone: string, title: string, text: string) =>
-    html`<p class="state ${tone}" role="status">${titles[pageState]}</p>
-<h1>${title}</h1>
-<p class="soft">${text}</p>`;
-  switch (pageState) {
-    case 'waiting':
-      return top('', `Send ${due}`, 'Exactly this amount, to the address below, on the network named below.');
-    case 'short':
-      return top('warn', `Send ${rest} more`, `${come} have arrived, ${due} are due.`);
-    case 'over':
-      return top('warn', 'Please do not pay any more', 'We are checking the latest blocks for your payment.');
-    case 'seen':
-      return top(
-        '',
-        come,
-        'It has been seen and waits for its first block on the network. You need not pay again, and may close this page.',
-      );
-    case 'confirming':
-      return top(
-        '',
-        come,
-        `It has arrived and is being confirmed by the network. You may close this page.${more}`,
-      );
-    case 'paid':
-      return top('good', 'Thank you', `${come} have arrived and are confirmed.${more}`);
-    case 'reversed':
-      return top(
-        'warn',
-        `${reversed} were undone by the network`,
-        'Your payment was confirmed, and the network took it back afterwards. Please ask the shop.',
-      );
-    case 'expired':
-      return top(
-        'warn',
-        'Please do not pay any more',
-        'No payment arrived in time; ask the shop for a new one. If you have paid already, your money is not lost: it will show here, and the shop can accept it or send it back.',
-      );
-    case 'cancelled':
-      return top(
-        'warn',
-        'Please do not pay any more',
-        'The shop has cancelled this payment. If you have paid already, your money is not lost: it will show here, and the shop can accept it or send it back.',
-      );
-    case 'late':
-      return top(
-        'warn',
-        'Your payment came too late',
-        'It arrived after the time to pay was over. Your money is not lost: please ask the shop, which can accept it or send it back. Do not pay again.',
-      );
-    case 'underpaid':
-      return top('warn', `${come} arrived`, `${due} were due. Please ask the shop, your money is not lost.`);
-    default:
-      return assertNever(pageState);
-  }
+function backLink(state: PageState, invoice: Invoice, texts: PageTexts): Html | undefined {
+  if (isReceipt(state)) return backTo(texts, invoice.succeedUrl);
+  return backToShopAfter.includes(state) ? backTo(texts, invoice.timeoutUrl) : backToFront(texts, invoice);
 }
 
-function toPay(invoice: Invoice, rest: Units, ports: Pick<Ports, 'chains'>, now: Date): Html {
-  const { address, uri } = addressView(invoice, rest, ports);
-  return html`${code(uri)}
-<a class="button" href="${uri}">Open in a wallet</a>
-<dl>
-<dt>Amount</dt><dd class="copy">${formatUnits(rest, assets[invoice.asset].decimals)}</dd>
-<dt>Address</dt><dd class="copy">${address}</dd>
-<dt>Network</dt><dd>${networkOf(invoice.chain)}</dd>
-${invoice.expiresAt === null ? undefined : timeLeft(invoice.expiresAt, now)}
-</dl>`;
+/**
+ * Where the customer is taken after the payment: only from a page that asks nothing of the customer, and only soon after it
+ * ended.
+ */
+function redirectOf(
+  state: PageState,
+  { succeedUrl, timeoutUrl, paidAt, closedAt }: Invoice,
+  now: Date,
+): { seconds: number; url: string } | undefined {
+  const [url, endedAt] =
+    state === 'paid' ? [succeedUrl, paidAt] : state === 'expired' ? [timeoutUrl, closedAt] : [null, null];
+  if (url === null || endedAt === null) return undefined;
+  return now.getTime() - endedAt.getTime() < REDIRECTS_WITHIN_MS
+    ? { seconds: REDIRECT_SECONDS, url }
+    : undefined;
 }
 
-export function timeLeft(expiresAt: Date, now: Date, label = 'Time left'): Html {
-  const seconds = Math.max(0, Math.ceil((expiresAt.getTime() - now.getTime()) / 1_000));
-  const [number, unit] = seconds > 90 ? [Math.ceil(seconds / 60), 'minute'] : [seconds, 'second'];
-  const left = `${number} ${unit}${number === 1 ? '' : 's'}`;
-  return html`<dt>${label}</dt><dd><time datetime="${expiresAt.toISOString()}">${left}</time></dd>`;
-}
-
-/** A QR code as one SVG path: sharp at every size, and nothing to load. */
-function code(text: string): Html {
-  const { data, size } = encode(text, { ecc: 'M', border: 3 });
-  const modules = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : [])));
-  return html`<svg class="code" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" width="240" height="240" shape-rendering="crispEdges" role="img" aria-label="The payment as a QR code for a wallet">
-<path fill="#fff" d="M0 0h${size}v${size}H0z"/><path fill="#000" d="${modules.join('')}"/></svg>`;
-}
-
-/** The payments that have arrived, and how many more there are. */
-function arrived(
-  invoice: Invoice,
-  { deposits, mempoolPayments }: InvoicePayments,
-  total: number,
-  height: number,
-): Html | undefined {
-  const more = total - deposits.length - mempoolPayments.length;
-  if (deposits.length + mempoolPayments.length === 0) return undefined;
-  const item = ({ asset, amount }: Pick<Deposit, 'asset' | 'amount'>, state: string) => {
-    const { decimals, symbol } = assets[asset];
-    return html`<li><span>${formatUnits(amount, decimals)} ${symbolOf(symbol)}</span><span class="soft">${state}</span></li>
-`;
-  };
-  const items = [
-    ...deposits.map((deposit) => item(deposit, stateOf(invoice, deposit, height))),
-    ...mempoolPayments.map((one) => item(one, stateOfMempoolPayment(invoice, one))),
-  ];
-  return html`<h2 class="soft">Arrived</h2>
-<ul>
-${items}</ul>
-${more > 0 ? html`<p class="soft">and ${more} more</p>` : undefined}`;
-}
-
-function stateOf(invoice: Invoice, deposit: Deposit, height: number): string {
-  if (!isThere(deposit)) return 'undone by the network';
-  const why = uncounted(invoice, deposit);
-  if (why !== undefined) return why;
-  if (isFinal(deposit, height)) return 'confirmed';
-  if (deposit.isHeld) return 'being checked';
-  return `${confirmationsOf(deposit, height)} of ${deposit.minConfirmations} confirmations`;
-}
-
-function stateOfMempoolPayment(invoice: Invoice, mempoolPayment: MempoolPayment): string {
-  if (!isWaiting(mempoolPayment)) return 'replaced or dropped before its first block';
-  return uncounted(invoice, mempoolPayment) ?? 'seen, waiting for its first block';
-}
-
-function uncounted(invoice: Invoice, payment: Pick<Deposit, 'asset' | 'amount'>): string | undefined {
-  if (payment.asset !== invoice.asset) return 'another currency, not counted';
-  return payment.amount < invoice.dust ? 'too little to count' : undefined;
-}
-
-function backLink(pageState: PageState, { succeedUrl, timeoutUrl }: Invoice): Html | undefined {
-  const url = pageState === 'paid' ? succeedUrl : backToShopAfter.includes(pageState) ? timeoutUrl : null;
-  return url === null
-    ? undefined
-    : html`<a class="button" href="${url}" rel="noreferrer">Back to the shop</a>`;
-}
+const redirectNote = ({ redirect }: PageTexts): Html =>
+  html`<p class="back" data-seconds="${REDIRECT_SECONDS}">${redirect.soon(REDIRECT_SECONDS)} ${linkTo('?stay', redirect.stay, 'explorer')}</p>`;

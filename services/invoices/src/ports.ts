@@ -12,6 +12,7 @@ import type { FiatRateBoard, QuoteBoard } from '@quittance/shared/quotes';
 import type { AddressFilter } from './address-filter.ts';
 import type { OutageLimits } from './domain/expiry-extension.ts';
 import type { StoredSettings } from './domain/invoice-settings.ts';
+import type { Shop } from './domain/shop.ts';
 import type { PoolAddress } from './store/addresses.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
 import type { NewInvoice } from './store/invoices.ts';
@@ -109,6 +110,8 @@ export type Ports = {
   findInvoice(id: InvoiceId): Promise<FullInvoice | undefined>;
   /** Reads the settings of an account as they are now; requests at the same moment share a statement. */
   settingsOf(account: AccountId): Promise<StoredSettings>;
+  /** Reads what an account shows on the pages of its customers; requests at the same moment share a statement. */
+  shopOf(account: AccountId): Promise<Shop>;
   settings: Settings;
   /** Wakes the relay: call it after a commit that wrote to the outbox. */
   wakeRelay: () => void;

@@ -19,7 +19,7 @@ import { describeInvoice } from './operations/describe-invoice.ts';
 import type { Ports } from './ports.ts';
 import { openContradictions } from './store/contradictions.ts';
 import { findInvoices } from './store/invoice-reads.ts';
-import { findSettings } from './store/invoice-settings.ts';
+import { findSettings, findShops } from './store/invoice-settings.ts';
 import { type NewInvoice, saveNewInvoices } from './store/invoices.ts';
 import { watchChains } from './watch-chains.ts';
 import { startWorkers } from './workers.ts';
@@ -146,7 +146,7 @@ const contradictedPayments = async (db: Db): Promise<string[]> =>
   );
 
 /** Requests at the same moment share one statement. */
-function batched(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice' | 'settingsOf'> {
+function batched(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice' | 'settingsOf' | 'shopOf'> {
   return {
     saveInvoice: requestBatcher({
       run: async (made: readonly NewInvoice[]) => {
@@ -162,6 +162,10 @@ function batched(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice' | 'settingsO
     // Each request is read after it arrived: a change that was answered holds for every later invoice, on any replica.
     settingsOf: requestBatcher({
       run: (accounts: readonly AccountId[]) => findSettings(db, accounts),
+      ...BATCHES,
+    }),
+    shopOf: requestBatcher({
+      run: (accounts: readonly AccountId[]) => findShops(db, accounts),
       ...BATCHES,
     }),
   };

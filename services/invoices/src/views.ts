@@ -18,6 +18,7 @@ import { confirmationsOf, type Deposit, isFinal, isInBlock } from './domain/depo
 import { amountRemaining, type Invoice } from './domain/invoice.ts';
 import type { InvoiceSettings } from './domain/invoice-settings.ts';
 import type { MempoolPayment } from './domain/mempool-payment.ts';
+import type { Shop } from './domain/shop.ts';
 import type { Day } from './domain/volume.ts';
 import type { Ports, Settings } from './ports.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
@@ -78,7 +79,15 @@ function sharedView(invoice: Invoice, { quotes }: Pick<ViewPorts, 'quotes'>) {
 
 /** An invoice in full, with its newest and its largest payments (see store/invoice-reads.ts). */
 export function invoiceView(
-  { invoice, height, deposits, mempoolPayments, paymentsTotal, refunds, refundedAmount }: FullInvoice,
+  {
+    invoice,
+    height,
+    deposits,
+    mempoolPayments,
+    paymentsTotal,
+    refunds,
+    refundedAmount,
+  }: Omit<FullInvoice, 'syncedAt'>,
   shown: ViewPorts,
 ) {
   const { decimals } = assets[invoice.asset];
@@ -146,10 +155,15 @@ function rateView({ currency, fiatRate, asset, usdRate, quote }: Invoice) {
 }
 
 /** An account's settings; per cent of the tolerance. */
-export const settingsView = ({ currency, expiresIn, toleranceBps }: InvoiceSettings) => ({
-  currency,
-  expires_in: expiresIn,
-  tolerance: formatCents(cents(BigInt(toleranceBps))),
+export const settingsView = ({ settings, shop }: { settings: InvoiceSettings; shop: Shop }) => ({
+  currency: settings.currency,
+  expires_in: settings.expiresIn,
+  tolerance: formatCents(cents(BigInt(settings.toleranceBps))),
+  shop_name: shop.name,
+  shop_logo: shop.logo,
+  language: shop.language,
+  redirect_hosts: [...settings.redirectHosts],
+  frame_ancestors: [...shop.frameAncestors],
 });
 
 /** A day of the volume. */

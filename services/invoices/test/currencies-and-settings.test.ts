@@ -99,8 +99,12 @@ describe('the invoice settings of an account', () => {
     const shop = fixture.merchant();
     const settings = async () => (await shop.get(SETTINGS)).body;
     expect(await shop.get(SETTINGS)).toMatchObject({ status: 200 });
-    expect(await settings()).toStrictEqual({ currency: 'USD', expires_in: 60, tolerance: '0' });
-    const change = async (body: object, whole: object) => {
+    const unset = {
+      ...{ shop_name: null, shop_logo: null, language: null, redirect_hosts: [], frame_ancestors: [] },
+    };
+    expect(await settings()).toStrictEqual({ currency: 'USD', expires_in: 60, tolerance: '0', ...unset });
+    const change = async (body: object, changed: object) => {
+      const whole = { ...changed, ...unset };
       const { status, body: answered } = await shop.patch(SETTINGS, body);
       expect({ status, answered }).toStrictEqual({
         status: 200,

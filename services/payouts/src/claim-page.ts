@@ -1,7 +1,11 @@
 import { showAddress } from '@quittance/chains/registry';
 import { assets } from '@quittance/shared/assets';
-import { formPage, type Html, type HtmlPage, html, page, timeText } from '@quittance/shared/html';
+import { type Html, type HtmlPage, html, page } from '@quittance/shared/html';
 import { formatUnits, type Units } from '@quittance/shared/money';
+import { fromLeft, type Language, languageOf } from '@quittance/shared/page-language';
+import { copied, fact, heading, type Mark, timeText } from '@quittance/shared/page-parts';
+import type { PageTexts } from '@quittance/shared/page-texts/en';
+import { textsOf } from '@quittance/shared/page-texts/texts';
 import { assertNever } from '@quittance/shared/result';
 import { ADDRESS_CHARACTERS_MAX } from './payout-order.ts';
 import { shownState } from './refund-views.ts';
@@ -11,26 +15,24 @@ import type { StoredRefund } from './store/refund-rows.ts';
 /** How often a page reloads while the payout is pending. */
 const REFRESH_SECONDS = 15;
 
-const messagePage = (status: number, title: string, text: string): HtmlPage =>
-  page(status, title, html`<h1>${title}</h1>\n<p class="soft">${text}</p>`);
+/** In which language the reader gets a page. */
+export type Reader = { language: Language; texts: PageTexts };
 
-export const unknownClaimPage = messagePage(
-  404,
-  'There is no such refund',
-  'The address of this page may have been cut off. Please open the link that you were sent once more.',
-);
+export function readerOf(acceptLanguage: string | undefined): Reader {
+  const language = languageOf(acceptLanguage);
+  return { language, texts: textsOf(language) };
+}
 
-export const failedClaimPage = messagePage(
-  500,
-  'Something went wrong',
-  'Please open this page again in a moment: it shows whether your refund is being paid. A refund is never paid twice.',
-);
+const noticePage =
+  (key: 'unknownClaim' | 'failedClaim' | 'unavailableClaim', status: number) =>
+  (reader: Reader): HtmlPage => {
+    const { title, text } = reader.texts.notice[key];
+    return page(title, heading(undefined, title, text), { ...reader, status });
+  };
 
-export const unavailableClaimPage = messagePage(
-  503,
-  'Please try again',
-  'Your refund cannot be paid right now. Nothing was paid: open this page again in a moment.',
-);
+export const unknownClaimPage = noticePage('unknownClaim', 404);
+export const failedClaimPage = noticePage('failedClaim', 500);
+export const unavailableClaimPage = noticePage('unavailableClaim', 503);
 
 /** What is shown: a refund, and the payout that pays it or has failed to. */
 export type ShownClaim = {
@@ -45,118 +47,110 @@ export type ShownClaim = {
 export type ClaimReply = { typed: string; problem: string };
 
 /** The page of a claim link. It shows nothing that concerns only the merchant. */
-export function claimPage(shown: ShownClaim, status = 200, reply?: ClaimReply): HtmlPage {
+export function claimPage(shown: ShownClaim, reader: Reader, status = 200, reply?: ClaimReply): HtmlPage {
   const state = shownState(shown.refund, shown.now);
   const isOpen = state === 'claimable';
-  const body = html`${heading(shown, state)}
-<dl>
-${amounts(shown)}
-${paid(shown)}
-</dl>
-${isOpen ? claimForm(shown, reply) : undefined}`;
-  const seconds = state === 'pending' ? REFRESH_SECONDS : undefined;
-  return (isOpen ? formPage : page)(status, titles[state], body, seconds);
+  const body = html`${headingOf(shown, state, reader)}
+<dl class="facts">
+${amounts(shown, state, reader)}${paid(shown, state, reader)}</dl>
+${isOpen ? claimForm(shown, reader, reply) : undefined}`;
+  const refresh = state === 'pending' ? { seconds: REFRESH_SECONDS } : undefined;
+  return page(reader.texts.claim.state[state], body, { ...reader, status, refresh, hasForm: isOpen });
 }
 
 type State = ReturnType<typeof shownState>;
 
-const titles = {
-  claimable: 'Your refund',
-  pending: 'Your refund is being paid',
-  completed: 'Your refund is paid',
-  failed: 'The refund has failed',
-  expired: 'The link is not valid any more',
-  cancelled: 'The link was cancelled',
-  voided: 'The link is not valid',
-} as const satisfies Record<State, string>;
+/** How a state looks before it is read. */
+const marks = {
+  claimable: { tone: '', icon: 'back' },
+  pending: { tone: '', icon: 'blocks' },
+  completed: { tone: 'good', icon: 'done' },
+  failed: { tone: 'warn', icon: 'warning' },
+  expired: { tone: 'warn', icon: 'clock' },
+  cancelled: { tone: 'warn', icon: 'stopped' },
+  voided: { tone: 'warn', icon: 'stopped' },
+} as const satisfies Record<State, Omit<Mark, 'name'>>;
 
-function heading({ refund, payout, now }: ShownClaim, state: State): Html {
-  const top = (tone: string, title: string, text: string) =>
-    html`<p class="state ${tone}" role="status">${titles[state]}</p>
-<h1>${title}</h1>
-<p class="soft">${text}</p>`;
-  const amount = amountText(refund, refund.amount);
-  const askShop = 'Please ask the shop for a new one.';
+function headingOf(shown: ShownClaim, state: State, { texts: { claim }, language }: Reader): Html {
+  const { refund, payout } = shown;
+  const isAgain = state === 'claimable' && payout?.status === 'failed';
+  const mark = { ...marks[state], ...(isAgain ? { tone: 'warn' as const } : {}), name: claim.state[state] };
+  return heading(mark, amountText(refund, refund.amount, language), textOf(shown, state, claim));
+}
+
+function textOf({ refund, payout, now }: ShownClaim, state: State, claim: PageTexts['claim']): string {
   switch (state) {
     case 'claimable':
-      return payout?.status === 'failed'
-        ? top(
-            'warn',
-            amount,
-            'The payment to the address that you gave has failed. Please give another address.',
-          )
-        : top('', amount, 'You get this back. Please say to which address it shall be sent.');
+      return payout?.status === 'failed' ? claim.again : claim.claimable;
     case 'pending':
-      return top(
-        '',
-        amount,
-        'It is on its way. You may close this page, and open it again to see its state.',
-      );
+      return claim.pending;
     case 'completed':
-      return top('good', amount, 'It was sent to the address that you gave and is confirmed by the network.');
+      return claim.completed;
     case 'failed':
     case 'voided':
-      return top('warn', amount, `It could not be paid. ${askShop}`);
+      return `${claim.failed} ${claim.askForNew}`;
     case 'expired': {
       const isLate = refund.expiresAt !== null && refund.expiresAt <= now;
-      const why = isLate ? 'The time to claim it is over.' : 'It cannot be claimed any more.';
-      return top('warn', amount, `${why} ${askShop}`);
+      return `${isLate ? claim.expired : claim.ended} ${claim.askForNew}`;
     }
     case 'cancelled':
-      return top('warn', amount, `The shop has cancelled this link. ${askShop}`);
+      return `${claim.cancelled} ${claim.askForNew}`;
     default:
       return assertNever(state);
   }
 }
 
 /** Customers know a token by its currency; the network is shown beside it. */
-const amountText = ({ asset }: StoredRefund, amount: Units): string =>
-  `${formatUnits(amount, assets[asset].decimals)} ${asset.split('_')[0] ?? asset}`;
+const symbolOf = ({ asset }: StoredRefund): string => asset.split('_')[0] ?? asset;
 
-const networkOf = ({ asset }: StoredRefund): string => {
+const amountText = (refund: StoredRefund, amount: Units, language: Language): string =>
+  fromLeft(language, `${formatUnits(amount, assets[refund.asset].decimals)} ${symbolOf(refund)}`);
+
+export const networkOf = ({ asset }: StoredRefund): string => {
   const { chain } = assets[asset];
   return chain.charAt(0).toUpperCase() + chain.slice(1);
 };
 
-function amounts({ refund, payout, networkFee, now }: ShownClaim): Html {
-  const state = shownState(refund, now);
+function amounts(
+  { refund, payout, networkFee }: ShownClaim,
+  state: State,
+  { texts: { claim, label }, language }: Reader,
+): Html {
   const isOpen = state === 'claimable';
   const isPaid = state === 'pending' || state === 'completed';
   const { asset, depositId, expiresAt } = refund;
-  const less =
-    depositId !== null && isOpen && networkFee !== null
-      ? html`<dt>Network fee, which is taken from it</dt><dd>${amountText(refund, networkFee)}</dd>\n`
-      : undefined;
-  const sent =
-    depositId !== null && isPaid && payout !== undefined
-      ? html`<dt>Sent after the network fee</dt><dd>${amountText(refund, payout.amount)}</dd>\n`
-      : undefined;
-  const until =
-    isOpen && expiresAt !== null ? html`<dt>Valid until</dt><dd>${timeText(expiresAt)}</dd>` : undefined;
+  const takesFee = depositId !== null && isOpen && networkFee !== null;
+  const sent = depositId !== null && isPaid && payout !== undefined ? payout.amount : undefined;
   // The own coin of a network has its name.
   const isNative = assets[asset].name === networkOf(refund);
-  return html`${isNative ? undefined : html`<dt>Currency</dt><dd>${assets[asset].name}</dd>\n`}<dt>Network</dt><dd>${networkOf(refund)}</dd>
-${less}${sent}${until}`;
+  return html`${isNative ? undefined : fact(label.currency, assets[asset].name)}${fact(label.network, networkOf(refund))}${
+    takesFee ? fact(claim.networkFee, amountText(refund, networkFee, language)) : undefined
+  }${fact(claim.sent, sent && amountText(refund, sent, language))}${
+    isOpen ? fact(claim.validUntil, expiresAt && timeText(language, expiresAt)) : undefined
+  }`;
 }
 
 /** To whom it is paid, and the transaction when there is one. */
-function paid({ refund, payout, now }: ShownClaim): Html | undefined {
-  const state = shownState(refund, now);
+function paid({ refund, payout }: ShownClaim, state: State, { texts: { label } }: Reader): Html | undefined {
   if (payout === undefined || (state !== 'pending' && state !== 'completed')) return undefined;
   const { txHash, address } = payout;
-  return html`<dt>Address</dt><dd class="copy">${showAddress(assets[refund.asset].chain, address)}</dd>
-${txHash === null ? undefined : html`<dt>Transaction</dt><dd class="copy">${txHash}</dd>`}`;
+  return html`${copied(label.address, showAddress(assets[refund.asset].chain, address))}${
+    txHash === null ? undefined : copied(label.transaction, txHash)
+  }`;
 }
 
-function claimForm({ refund }: ShownClaim, reply: ClaimReply | undefined): Html {
-  const network = networkOf(refund);
-  const currency = refund.asset.split('_')[0] ?? refund.asset;
+function claimForm(
+  { refund }: ShownClaim,
+  { texts: { claim } }: Reader,
+  reply: ClaimReply | undefined,
+): Html {
+  const [symbol, network] = [symbolOf(refund), networkOf(refund)];
   const problem =
     reply === undefined ? undefined : html`<p class="warn" role="alert" id="problem">${reply.problem}</p>\n`;
   return html`<form method="post">
-${problem}<label for="address">Your ${currency} address on the network ${network}</label>
-<input id="address" name="address" value="${reply?.typed ?? ''}" maxlength="${ADDRESS_CHARACTERS_MAX}" required autocomplete="off" autocapitalize="off" spellcheck="false"${reply === undefined ? undefined : html` aria-describedby="problem"`}>
-<p class="soft">Check that it is an address of yours for ${currency} on ${network}. What is sent to a wrong address or on another network is lost.</p>
-<button class="button" type="submit">Get the refund</button>
+${problem}<label for="address">${claim.yourAddress(symbol, network)}</label>
+<input id="address" name="address" dir="ltr" value="${reply?.typed ?? ''}" maxlength="${ADDRESS_CHARACTERS_MAX}" required autocomplete="off" autocapitalize="off" spellcheck="false"${reply === undefined ? undefined : html` aria-describedby="problem"`}>
+<p class="soft">${claim.check(symbol, network)}</p>
+<button class="button" type="submit">${claim.button}</button>
 </form>`;
 }

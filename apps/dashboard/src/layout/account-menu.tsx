@@ -1,13 +1,32 @@
 import { Avatar, Menu, Stack, Text, UnstyledButton, useMantineColorScheme } from '@mantine/core';
-import { IconDeviceDesktop, IconLogout, IconMoon, IconShieldLock, IconSun } from '@tabler/icons-react';
+import {
+  IconArrowsExchange,
+  IconDeviceDesktop,
+  IconLogout,
+  IconMoon,
+  IconShieldLock,
+  IconSun,
+} from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { quittance } from '../client.ts';
 import { ME } from '../queries.ts';
 import { useSession } from '../session/session.ts';
+import { ChangeAccount, type OtherAccount } from './change-account.tsx';
 
-/** Who has signed in, for which account; light or dark; signing out. */
+/** Who has signed in, for which account; other accounts of the person; light or dark; signing out. */
 export function AccountMenu() {
+  const [wanted, setWanted] = useState<OtherAccount>();
+  return (
+    <>
+      <AccountDropdown onChange={setWanted} />
+      <ChangeAccount wanted={wanted} onClose={() => setWanted(undefined)} />
+    </>
+  );
+}
+
+function AccountDropdown({ onChange }: { onChange(account: OtherAccount): void }) {
   const client = useQueryClient();
   const { name, email, role, account_id: accountId, accounts } = useSession();
   const { setColorScheme } = useMantineColorScheme();
@@ -15,6 +34,7 @@ export function AccountMenu() {
     mutationFn: () => quittance.sessions.end('current'),
     onSuccess: () => client.setQueryData(ME, null),
   });
+  const others = accounts.filter(({ id }) => id !== accountId);
   const account = accounts.find(({ id }) => id === accountId)?.name ?? accountId;
   return (
     <Menu position="bottom-end" width={260}>
@@ -32,12 +52,17 @@ export function AccountMenu() {
           <Text size="sm">
             {account} · {role}
           </Text>
-          {accounts.length > 1 && (
-            <Text size="xs" c="dimmed" mt={4}>
-              For another of your {accounts.length} accounts sign out, and choose it when you sign in.
-            </Text>
-          )}
         </Stack>
+        {others.length > 0 && <Menu.Label>Change to</Menu.Label>}
+        {others.map((other) => (
+          <Menu.Item
+            key={other.id}
+            leftSection={<IconArrowsExchange size={16} />}
+            onClick={() => onChange({ id: other.id, name: other.name })}
+          >
+            {other.name} <Text span c="dimmed" size="sm">{`· ${other.role}`}</Text>
+          </Menu.Item>
+        ))}
         <Menu.Divider />
         <Menu.Item component={Link} to="/security" leftSection={<IconShieldLock size={16} />}>
           Your sign-in

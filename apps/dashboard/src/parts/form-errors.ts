@@ -5,3 +5,14 @@ export function errorsOf(error: unknown): Record<string, string> {
   if (!(error instanceof InvalidRequestError)) return {};
   return Object.fromEntries(Object.entries(error.errors).map(([field, texts]) => [field, texts.join(' ')]));
 }
+
+/** The same for fields that hold lists: what is said of an item, such as `allowed_ips.0`, is said of its list. */
+export function errorsOfLists(error: unknown): Record<string, string> {
+  const lists: Record<string, string> = {};
+  for (const [field, text] of Object.entries(errorsOf(error))) {
+    const [list = field, item] = field.split('.');
+    const place = item !== undefined && /^\d+$/.test(item) ? ` (entry ${Number.parseInt(item, 10) + 1})` : '';
+    lists[list] = [lists[list], text + place].filter(Boolean).join(' ');
+  }
+  return lists;
+}

@@ -33,6 +33,12 @@ const tones: Readonly<Record<string, Tone>> = {
   enabled: 'green',
   disabled: 'red',
   waiting: 'yellow',
+  failing: 'red',
+  paused: 'yellow',
+  delivered: 'green',
+  sending: 'blue',
+  exhausted: 'red',
+  revoked: 'gray',
 };
 
 /** A state in words, with a colour for those who see it. */

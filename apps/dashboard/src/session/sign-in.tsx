@@ -4,38 +4,30 @@ import { AuthenticationError, type SignIn as Proof, QuittanceError } from '@quit
 import { IconFingerprint } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { quittance } from '../client.ts';
+import { anybody } from '../client.ts';
 import { Failure } from '../parts/failure.tsx';
 import { ME } from '../queries.ts';
 import { hasPasskeys, passkeyAssertion } from './passkey-browser.ts';
 import { SessionPage } from './session-page.tsx';
 
-type Props = { hasEnded: boolean; onSignedIn(): void };
-
 /** By password and code, or by a passkey. */
-export function SignIn({ hasEnded, onSignedIn }: Props) {
+export function SignIn({ hasEnded }: { hasEnded: boolean }) {
   const client = useQueryClient();
   const [asksCode, setAsksCode] = useState(false);
   const form = useForm({ initialValues: { email: '', password: '', code: '' } });
   const signIn = useMutation({
-    mutationFn: (proof: Proof) => quittance.sessions.signIn(proof),
+    mutationFn: (proof: Proof) => anybody.sessions.signIn(proof),
     onError: (error) => {
       if (error instanceof QuittanceError && error.code === 'second_factor_needed') setAsksCode(true);
     },
-    onSuccess: (session) => {
-      client.setQueryData(ME, session);
-      onSignedIn();
-    },
+    onSuccess: (session) => client.setQueryData(ME, session),
   });
   const passkey = useMutation({
     mutationFn: async () =>
-      quittance.sessions.signInWithPasskey({
-        credential: await passkeyAssertion(await quittance.sessions.passkeyOptions()),
+      anybody.sessions.signInWithPasskey({
+        credential: await passkeyAssertion(await anybody.sessions.passkeyOptions()),
       }),
-    onSuccess: (session) => {
-      client.setQueryData(ME, session);
-      onSignedIn();
-    },
+    onSuccess: (session) => client.setQueryData(ME, session),
   });
   const error = passkey.error ?? signIn.error;
   // Until a code was given, its absence is the next step and no failure.

@@ -1,14 +1,9 @@
-import { Button, Divider, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
-import { useForm } from '@mantine/form';
+import { Modal, Stack, Text } from '@mantine/core';
 import { QuittanceError } from '@quittance/client';
-import { IconFingerprint } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
 import { quittance } from '../client.ts';
-import { Failure } from '../parts/failure.tsx';
-import { ME } from '../queries.ts';
-import { hasPasskeys, passkeyAssertion } from './passkey-browser.ts';
-import { useSession } from './session.ts';
+import { passkeyAssertion } from './passkey-browser.ts';
+import { ProofForm } from './proof-form.tsx';
 import { StepUpCancelled } from './step-up-cancelled.ts';
 
 type Waiting = { resolve(): void; reject(error: Error): void };
@@ -61,66 +56,15 @@ export function StepUpProvider({ children }: { children: ReactNode }) {
   );
 }
 
-function StepUpForm({ onShown }: { onShown(): void }) {
-  const client = useQueryClient();
-  const { second_factor: factor, passkeys } = useSession();
-  const form = useForm({ initialValues: { password: '', code: '' } });
-  const prove = useMutation({
-    mutationFn: (by: 'passkey' | { password: string; code?: string }) =>
-      by === 'passkey'
-        ? quittance.sessions
-            .stepUpOptions()
-            .then(passkeyAssertion)
-            .then((credential) => quittance.sessions.stepUpWithPasskey(credential))
-        : quittance.sessions.stepUp(by),
-    onSuccess: (session) => {
-      client.setQueryData(ME, session);
-      onShown();
-    },
-  });
-  return (
-    <Stack>
-      <Text size="sm">This needs that you show again who you are. It then holds for ten minutes.</Text>
-      <form
-        onSubmit={form.onSubmit(({ password, code }) =>
-          prove.mutate(factor.totp ? { password, code: code.trim() } : { password }),
-        )}
-      >
-        <Stack>
-          <PasswordInput
-            label="Password"
-            autoComplete="current-password"
-            data-autofocus
-            required
-            {...form.getInputProps('password')}
-          />
-          {factor.totp && (
-            <TextInput
-              label="Code of your app"
-              autoComplete="one-time-code"
-              required
-              {...form.getInputProps('code')}
-            />
-          )}
-          {prove.error !== null && <Failure error={prove.error} />}
-          <Button type="submit" loading={prove.isPending}>
-            Go on
-          </Button>
-        </Stack>
-      </form>
-      {passkeys > 0 && hasPasskeys() && (
-        <>
-          <Divider label="or" />
-          <Button
-            variant="default"
-            leftSection={<IconFingerprint size={18} />}
-            onClick={() => prove.mutate('passkey')}
-            disabled={prove.isPending}
-          >
-            With a passkey
-          </Button>
-        </>
-      )}
-    </Stack>
-  );
-}
+const StepUpForm = ({ onShown }: { onShown(): void }) => (
+  <Stack>
+    <Text size="sm">This needs that you show again who you are. It then holds for ten minutes.</Text>
+    <ProofForm
+      byPassword={(proof) => quittance.sessions.stepUp(proof)}
+      byPasskey={async () =>
+        quittance.sessions.stepUpWithPasskey(await passkeyAssertion(await quittance.sessions.stepUpOptions()))
+      }
+      onProof={onShown}
+    />
+  </Stack>
+);

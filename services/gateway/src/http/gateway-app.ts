@@ -1,10 +1,10 @@
 import { ERRORS_PATH } from '@quittance/shared/error-codes';
 import { failpoint } from '@quittance/shared/failpoint';
-import { sendPage } from '@quittance/shared/html';
 import { createApp, finishApp, nameRoute } from '@quittance/shared/http';
 import { answers } from '@quittance/shared/http-answers';
 import { BODY_BYTES_MAX, IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import { invariant } from '@quittance/shared/result';
+import { sendPage } from '@quittance/shared/send-page';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { isAudited } from '../domain/audited.ts';

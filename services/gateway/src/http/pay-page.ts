@@ -1,26 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type HtmlPage, html, page, sendPage } from '@quittance/shared/html';
+import { type HtmlPage, page } from '@quittance/shared/html';
+import { languageOf } from '@quittance/shared/page-language';
+import { heading } from '@quittance/shared/page-parts';
+import { textsOf } from '@quittance/shared/page-texts/texts';
+import { sendPage } from '@quittance/shared/send-page';
 
 const REFRESH_SECONDS = 5;
 
-/** The page that a customer sees instead of an error in JSON. */
+/** The page that a customer sees instead of an error in JSON, in the customer's language. */
 export const sendPayPage = (res: ServerResponse, status: number): void =>
-  sendPage(
-    res,
-    status === 429 && isPayment(res.req) ? tooManyPayments(waitOf(res)) : pageOf(status, waitOf(res)),
-  );
+  sendPage(res, pageOf(res.req, status, waitOf(res)));
 
 /** The form of a payment link. */
 const isPayment = ({ method, url = '' }: IncomingMessage): boolean =>
   method === 'POST' && url.startsWith('/link/');
-
-const tooManyPayments = (seconds: number): HtmlPage =>
-  pageWith(
-    429,
-    'Too many payments were begun here',
-    `No payment was begun. The form comes back in ${seconds} seconds: please try again then.`,
-    seconds,
-  );
 
 /** As long as the client was told to wait. */
 function waitOf(res: ServerResponse): number {
@@ -29,22 +22,17 @@ function waitOf(res: ServerResponse): number {
   return Math.max(REFRESH_SECONDS, told || 0);
 }
 
-function pageOf(status: number, seconds: number): HtmlPage {
+function pageOf(req: IncomingMessage, status: number, seconds: number): HtmlPage {
+  const language = languageOf(req.headers['accept-language']);
+  const texts = textsOf(language);
+  const { notice } = texts;
+  const show = (title: string, text: string, refresh?: { seconds: number }) =>
+    page(title, heading(undefined, title, text), { texts, language, status, refresh });
   if (status === 429) {
-    const text = `It comes back by itself in ${seconds} seconds: please leave it open. Money that was sent is safe.`;
-    return pageWith(status, 'This page was asked for too often', text, seconds);
+    const { title, text } = isPayment(req) ? notice.tooManyPayments : notice.tooOften;
+    return show(title, text(seconds), { seconds });
   }
-  if (status >= 500) {
-    const text = 'It asks again by itself. Money that was sent is safe.';
-    return pageWith(status, 'This page is back in a moment', text, seconds);
-  }
-  if (status === 413) {
-    const text = 'Too much was sent. Please go back and try again.';
-    return pageWith(status, 'This form cannot be read', text);
-  }
-  const text = 'The address of this page may have been cut off. Please go back to the shop and try again.';
-  return pageWith(status, 'There is no such payment', text);
+  if (status >= 500) return show(notice.away.title, notice.away.text, { seconds });
+  const { title, text } = status === 413 ? notice.tooLarge : notice.unknown;
+  return show(title, text);
 }
-
-const pageWith = (status: number, title: string, text: string, refreshSeconds?: number): HtmlPage =>
-  page(status, title, html`<h1>${title}</h1>\n<p class="soft">${text}</p>`, refreshSeconds);

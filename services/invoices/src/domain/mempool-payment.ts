@@ -26,13 +26,17 @@ export const SHOWN_MAX = 100;
 export const LARGEST_SHOWN = 50;
 
 /** The payments that are shown, in the given order: the oldest first. */
-export function shownOf({ deposits, mempoolPayments }: InvoicePayments, asset: AssetSymbol): InvoicePayments {
+export function shownOf(
+  { deposits, mempoolPayments }: InvoicePayments,
+  asset: AssetSymbol,
+  { max, largest: largestMax } = { max: SHOWN_MAX, largest: LARGEST_SHOWN },
+): InvoicePayments {
   const all = [...deposits, ...mempoolPayments];
   const largest = all
     .filter((one) => one.asset === asset)
     .sort((a, b) => (a.amount < b.amount ? 1 : a.amount > b.amount ? -1 : 0));
   const newest = all.reverse().sort((a, b) => b.firstSeenAt.getTime() - a.firstSeenAt.getTime());
-  const shown = new Set([...new Set([...largest.slice(0, LARGEST_SHOWN), ...newest])].slice(0, SHOWN_MAX));
+  const shown = new Set([...new Set([...largest.slice(0, largestMax), ...newest])].slice(0, max));
   return {
     deposits: deposits.filter((one) => shown.has(one)),
     mempoolPayments: mempoolPayments.filter((one) => shown.has(one)),

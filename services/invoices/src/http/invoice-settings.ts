@@ -1,6 +1,6 @@
 import { currencyCodes } from '@quittance/shared/currencies';
 import { fieldsOf } from '@quittance/shared/exact-json';
-import { form } from '@quittance/shared/form';
+import { type FormValues, form } from '@quittance/shared/form';
 import { contextOf, readBody, takesNoParameters } from '@quittance/shared/http';
 import { answers, send } from '@quittance/shared/http-answers';
 import { merchantOnly } from '@quittance/shared/merchant-only';
@@ -14,14 +14,16 @@ import { changeInvoiceSettings } from '../operations/change-invoice-settings.ts'
 import type { Ports } from '../ports.ts';
 import type { SettingsChanges } from '../store/invoice-settings.ts';
 import { settingsView } from '../views.ts';
+import { shopFields } from './shop-fields.ts';
 
 /** The defaults of an account's new invoices. */
 export function routeInvoiceSettings(app: Express, ports: Ports): void {
   const merchant = merchantOnly('invoices', ports.settings.gatewayKeys, ports.clock);
 
   app.get('/api/invoice-settings', merchant, takesNoParameters, async (_req, res) => {
-    const stored = await ports.settingsOf(contextOf(res).identity.account);
-    const body = settingsView(settingsInForce(stored, ports.settings.toleranceBps));
+    const { account } = contextOf(res).identity;
+    const [stored, shop] = await Promise.all([ports.settingsOf(account), ports.shopOf(account)]);
+    const body = settingsView({ settings: settingsInForce(stored, ports.settings.toleranceBps), shop });
     send(res, { status: 200, body });
   });
 
@@ -63,6 +65,7 @@ export const fields = {
   currency: rules.oneOf(currencyCodes).required,
   expires_in: rules.integer(EXPIRES_IN_MIN, EXPIRES_IN_MAX).optional,
   tolerance,
+  ...shopFields,
 };
 
 /** Fields that are not named stay. `expires_in` may be null: never. */
@@ -71,12 +74,10 @@ function readChanges(body: unknown): Result<SettingsChanges, FieldErrors> {
   const named = Object.entries(fields).filter(([name]) => Object.hasOwn(given, name));
   const read = form(Object.fromEntries<Field<unknown>>(named), { alsoKnown: Object.keys(fields) })(body);
   if (!read.ok) return read;
-  const { currency, expires_in: expiresIn, tolerance: toleranceBps } = read.value as ChangesForm;
-  return ok({ currency, expiresIn, toleranceBps });
+  const { currency, expires_in: expiresIn, tolerance: toleranceBps, ...others } = read.value as ChangesForm;
+  const { redirect_hosts: redirectHosts, shop_name: name, shop_logo: logo, language } = others;
+  const shop = { name, logo, language, frameAncestors: others.frame_ancestors };
+  return ok({ currency, expiresIn, toleranceBps, redirectHosts, shop });
 }
 
-type ChangesForm = {
-  currency?: SettingsChanges['currency'];
-  expires_in?: number | null;
-  tolerance?: number;
-};
+type ChangesForm = Partial<FormValues<typeof fields>>;

@@ -1,11 +1,12 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isDatabaseDown, UnknownOutcome } from '@quittance/shared/db-errors';
 import { form } from '@quittance/shared/form';
-import { type HtmlPage, html, page, sendPage } from '@quittance/shared/html';
+import type { HtmlPage } from '@quittance/shared/html';
 import { readQuery, Unavailable } from '@quittance/shared/http';
 import { type Answer, send } from '@quittance/shared/http-answers';
-import type { InvoiceId } from '@quittance/shared/ids';
+import type { AccountId, InvoiceId } from '@quittance/shared/ids';
 import { type Logger, reason } from '@quittance/shared/logger';
+import { sendPage } from '@quittance/shared/send-page';
 import { type FieldErrors, messagesOf, rules } from '@quittance/shared/validation';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import { type ChoiceProblem, choicePage, pathBelow, unknownChoicePage } from '../choice-page.ts';
@@ -19,6 +20,7 @@ import {
 } from '../domain/payment-link.ts';
 import {
   ambiguousAmount,
+  badAmount,
   type LinkProblem,
   linkPage,
   nothingOffered,
@@ -29,8 +31,10 @@ import {
 import { chooseAsset } from '../operations/choose-asset.ts';
 import { findInvoice } from '../operations/find-invoice.ts';
 import { type PayRefusal, payLink } from '../operations/pay-link.ts';
-import { paymentPage, unavailablePage, unknownPage } from '../payment-page.ts';
+import { failedPage, paymentPage, unavailablePage, unknownPage } from '../payment-page.ts';
 import type { Ports } from '../ports.ts';
+import { type PageFor, pageFor } from '../shop-page.ts';
+import type { FoundInvoice } from '../store/invoice-reads.ts';
 import { findLink } from '../store/payment-links.ts';
 
 /** A page, or the path of another one, which is asked for by GET. */
@@ -41,7 +45,7 @@ export function routePages(app: Express, ports: Ports): void {
   const handle =
     (show: (req: Request, res: Response) => Promise<Shown>): RequestHandler =>
     async (req, res) => {
-      const shown = await orUnavailable(ports.logger, () => show(req, res));
+      const shown = await orUnavailable(ports.logger, req, () => show(req, res));
       if (!('seeOther' in shown)) return sendPage(res, shown);
       res.setHeader('Location', shown.seeOther);
       res.statusCode = 303;
@@ -49,12 +53,12 @@ export function routePages(app: Express, ports: Ports): void {
     };
   app.get(
     '/pay/:id',
-    handle((req) => pay(ports, idIn(req))),
+    handle((req) => pay(ports, req)),
   );
   // The page after a choice that failed has this address: who loads it again, gets the payment page.
   app.get(
     '/pay/:id/choose',
-    handle((req) => choosing(ports, idIn(req))),
+    handle((req) => choosing(ports, req)),
   );
   const inFlight: ChoicesInFlight = new Map();
   app.post(
@@ -64,7 +68,7 @@ export function routePages(app: Express, ports: Ports): void {
   );
   app.get(
     '/link/:id',
-    handle((req) => showLink(ports, idIn(req))),
+    handle((req) => showLink(ports, req)),
   );
   app.post(
     '/link/:id',
@@ -93,43 +97,46 @@ export function sendPageOrJson(res: ServerResponse, answer: Answer): void {
     return;
   }
   for (const [name, value] of Object.entries(answer.headers ?? {})) res.setHeader(name, value);
-  sendPage(
-    res,
-    answer.status >= 500
-      ? { ...failedPage, status: answer.status }
-      : { ...unknownPage, status: answer.status },
-  );
+  const show = answer.status >= 500 ? failedPage : unknownPage;
+  sendPage(res, show(wantedLanguage(res.req), answer.status));
 }
 
-const failedPage = page(
-  500,
-  'Something went wrong',
-  html`<h1>Something went wrong</h1>
-<p class="soft">Please load this page again in a moment. Money that was sent is safe.</p>`,
-);
+const wantedLanguage = ({ headers }: IncomingMessage): string | undefined => headers['accept-language'];
 
-async function orUnavailable(logger: Logger, show: () => Promise<Shown>): Promise<Shown> {
+/** Whose page it is, in the language of the shop or of the reader. */
+const pageOf = async (ports: Ports, req: Request, { account }: { account: AccountId }): Promise<PageFor> =>
+  pageFor(wantedLanguage(req), await ports.shopOf(account));
+
+async function orUnavailable(logger: Logger, req: Request, show: () => Promise<Shown>): Promise<Shown> {
   try {
     return await show();
   } catch (error) {
     if (error instanceof UnknownOutcome || !isDatabaseDown(error)) throw error;
     logger.warn({ reason: reason(error) }, 'a page cannot be shown: the database is unavailable');
-    return unavailablePage;
+    return unavailablePage(wantedLanguage(req));
   }
 }
 
-async function pay(ports: Ports, id: string): Promise<HtmlPage> {
-  const found = isInvoiceId(id) ? await findInvoice(ports, id) : undefined;
-  if (found === undefined) return unknownPage;
+async function pay(ports: Ports, req: Request): Promise<HtmlPage> {
+  const found = await invoiceIn(ports, req);
+  if (found === undefined) return unknownPage(wantedLanguage(req));
+  const to = await pageOf(ports, req, 'invoice' in found ? found.invoice : found);
   const now = ports.clock.now();
-  return 'invoice' in found ? paymentPage(found, ports, now) : choicePage(found, ports, now);
+  return 'invoice' in found
+    ? paymentPage(found, ports, to, now, req.query['stay'] !== undefined)
+    : choicePage(found, ports, to, now);
+}
+
+async function invoiceIn(ports: Ports, req: Request): Promise<FoundInvoice | undefined> {
+  const id = idIn(req);
+  return isInvoiceId(id) ? await findInvoice(ports, id) : undefined;
 }
 
 const paymentPath = ({ settings }: Ports, id: string): string => pathBelow(settings, `/pay/${id}`);
 
-async function choosing(ports: Ports, id: string): Promise<Shown> {
-  const found = isInvoiceId(id) ? await findInvoice(ports, id) : undefined;
-  return found === undefined ? unknownPage : { seeOther: paymentPath(ports, id) };
+async function choosing(ports: Ports, req: Request): Promise<Shown> {
+  const found = await invoiceIn(ports, req);
+  return found === undefined ? unknownPage(wantedLanguage(req)) : { seeOther: paymentPath(ports, idIn(req)) };
 }
 
 /** Choices that have begun and not ended, by invoice. */
@@ -140,12 +147,13 @@ const choiceForm = form({ asset: rules.text(FIELD_CHARACTERS_MAX).required });
 /** Whatever was chosen, here or elsewhere before, the payment page shows it. */
 async function choose(ports: Ports, inFlight: ChoicesInFlight, req: Request, res: Response): Promise<Shown> {
   const id = idIn(req);
-  const found = isInvoiceId(id) ? await findInvoice(ports, id) : undefined;
-  if (found === undefined || !isInvoiceId(id)) return unknownPage;
+  const found = await invoiceIn(ports, req);
+  if (found === undefined || !isInvoiceId(id)) return unknownPage(wantedLanguage(req));
   const seeOther = paymentPath(ports, id);
   if ('invoice' in found) return { seeOther };
   const given = choiceForm(fieldsOf(req));
-  const again = (problem: ChoiceProblem) => choicePage(found, ports, ports.clock.now(), problem);
+  const to = await pageOf(ports, req, found);
+  const again = (problem: ChoiceProblem) => choicePage(found, ports, to, ports.clock.now(), problem);
   if (!given.ok) return again('not_offered');
   // Each choice takes an address, and one of them is used: whoever sends a thousand at once takes no more.
   const other = inFlight.get(id);
@@ -160,14 +168,14 @@ async function choose(ports: Ports, inFlight: ChoicesInFlight, req: Request, res
     if (!chosen.ok) {
       if (chosen.refusal === 'expired') return { seeOther };
       if (chosen.refusal !== 'too_late') return again(chosen.refusal);
-      return { ...choicePage(found, ports, ports.clock.now()), status: 409 };
+      return { ...choicePage(found, ports, to, ports.clock.now()), status: 409 };
     }
     if (chosen.value) ports.wakeRelay();
     return { seeOther };
   } catch (error) {
     if (error instanceof UnknownOutcome) {
       ports.logger.error({ invoice: id, reason: reason(error.cause) }, error.message);
-      return unknownChoicePage(seeOther);
+      return unknownChoicePage(seeOther, wantedLanguage(req));
     }
     if (!(error instanceof Unavailable)) throw error;
     ports.logger.warn({ invoice: id, reason: reason(error) }, 'an asset cannot be chosen now');
@@ -179,11 +187,16 @@ async function choose(ports: Ports, inFlight: ChoicesInFlight, req: Request, res
 
 const requestIdOf = (res: Response): string => String(res.getHeader('X-Request-Id'));
 
-async function showLink(ports: Ports, id: string): Promise<HtmlPage> {
-  const link = isPaymentLinkId(id) ? await findLink(ports.db, id) : undefined;
-  return link === undefined
-    ? unknownPage
-    : linkPage(link, ports, ports.clock.now(), { attempt: newAttempt(ports.random) });
+async function showLink(ports: Ports, req: Request): Promise<HtmlPage> {
+  const link = await linkIn(ports, req);
+  if (link === undefined) return unknownPage(wantedLanguage(req));
+  const to = await pageOf(ports, req, link);
+  return linkPage(link, ports, to, ports.clock.now(), { attempt: newAttempt(ports.random) });
+}
+
+async function linkIn(ports: Ports, req: Request): Promise<CountedLink | undefined> {
+  const id = idIn(req);
+  return isPaymentLinkId(id) ? await findLink(ports.db, id) : undefined;
 }
 
 const linkForm = form({
@@ -193,8 +206,9 @@ const linkForm = form({
 
 async function openLink(ports: Ports, req: Request, res: Response): Promise<Shown> {
   const id = idIn(req);
-  const link = isPaymentLinkId(id) ? await findLink(ports.db, id) : undefined;
-  if (link === undefined) return unknownPage;
+  const link = await linkIn(ports, req);
+  if (link === undefined) return unknownPage(wantedLanguage(req));
+  const to = await pageOf(ports, req, link);
   const given = linkForm(fieldsOf(req));
   const { amount: typed, attempt: sent } = given.ok ? given.value : { amount: '', attempt: '' };
   const attempt = isAttempt(sent) ? sent : undefined;
@@ -202,16 +216,16 @@ async function openLink(ports: Ports, req: Request, res: Response): Promise<Show
     // Another amount is another payment. Without a name of its own, a form that is sent again may be a second payment.
     const next = problem === otherAmount ? undefined : attempt;
     const shown = { attempt: next ?? newAttempt(ports.random), problem, typed };
-    return linkPage(link, ports, ports.clock.now(), shown);
+    return linkPage(link, ports, to, ports.clock.now(), shown);
   };
-  if (!given.ok) return again({ status: 422, text: textOf(given.refusal) });
+  if (!given.ok) return again(badAmount(given.refusal, true));
   const amount = typedAmount(typed);
   if (amount === 'ambiguous' && link.amountFiat === null) return again(ambiguousAmount);
   try {
     const begun = await payLink(ports, link, { typed: amount, attempt, requestId: requestIdOf(res) });
     if (!begun.ok)
       return begun.refusal === 'ended'
-        ? await showLink(ports, id)
+        ? await showLink(ports, req)
         : again(problemOf(ports.logger, res, link, begun.refusal));
     ports.wakeRelay();
     return { seeOther: paymentPath(ports, begun.value) };
@@ -242,13 +256,10 @@ function problemOf(
     return tooManyOpen;
   }
   if (errors['amount'] !== undefined) {
-    const text = textOf({ amount: errors['amount'] });
-    if (amountFiat === null) return { status: 422, text };
-    logger.warn({ link: id, reason: text }, 'the amount of a payment link cannot be paid');
-    return {
-      status: 422,
-      text: `The amount of this link cannot be paid. ${text} Please ask the shop for another link.`,
-    };
+    const broken = { amount: errors['amount'] };
+    if (amountFiat !== null)
+      logger.warn({ link: id, reason: textOf(broken) }, 'the amount of a payment link cannot be paid');
+    return badAmount(broken, amountFiat === null);
   }
   logger.warn({ link: id, reason: textOf(errors) }, 'a payment of a link cannot begin now');
   return nothingOffered;

@@ -1,5 +1,6 @@
 import type { AccountId } from '@quittance/shared/ids';
 import { type InvoiceSettings, settingsInForce } from '../domain/invoice-settings.ts';
+import type { Shop } from '../domain/shop.ts';
 import type { Ports } from '../ports.ts';
 import { type SettingsChanges, saveSettings } from '../store/invoice-settings.ts';
 
@@ -8,6 +9,7 @@ export async function changeInvoiceSettings(
   { db, settings }: Pick<Ports, 'db' | 'settings'>,
   account: AccountId,
   changes: SettingsChanges,
-): Promise<InvoiceSettings> {
-  return settingsInForce(await saveSettings(db, account, changes), settings.toleranceBps);
+): Promise<{ settings: InvoiceSettings; shop: Shop }> {
+  const saved = await saveSettings(db, account, changes);
+  return { ...saved, settings: settingsInForce(saved.settings, settings.toleranceBps) };
 }

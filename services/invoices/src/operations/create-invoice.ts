@@ -11,7 +11,7 @@ import { type AccountId, newEventId, newInvoiceId, type PaymentLinkId } from '@q
 import { type Cents, cents, type Rate } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import { type FieldErrors, rules } from '@quittance/shared/validation';
+import { type FieldErrors, messages, rules } from '@quittance/shared/validation';
 import { type Invoice, unpaid } from '../domain/invoice.ts';
 import {
   EXPIRES_IN_MAX,
@@ -19,6 +19,7 @@ import {
   type InvoiceSettings,
   settingsInForce,
 } from '../domain/invoice-settings.ts';
+import { isAllowedRedirect } from '../domain/shop.ts';
 import { type Ports, watched } from '../ports.ts';
 import { nothingPaid } from '../store/invoice-reads.ts';
 import { type NewInvoice, saveAnsweredInvoice, saveNewInvoices } from '../store/invoices.ts';
@@ -149,12 +150,26 @@ function read(
         })
       : undefined;
   if (unpayable) Object.assign(unknown, unpayable);
+  if (rest.ok) Object.assign(unknown, redirectProblems(rest.value, settings.redirectHosts));
   if (offer.ok && amount.ok && currency.ok && rest.ok && Object.keys(unknown).length === 0) {
     const terms = { ...rest.value, currency: currency.value, amount: amount.value, fiat };
     return ok({ ...offer.value, ...terms });
   }
   const problems = [offer, amount, currency, rest].flatMap((part) => (part.ok ? [] : [part.refusal]));
   return refuse(Object.assign({}, ...problems, unknown) as FieldErrors);
+}
+
+/** The URLs that lead customers to a host that the account has not named. */
+export function redirectProblems(
+  urls: Pick<WantedTerms, 'succeed_url' | 'timeout_url'>,
+  hosts: readonly string[],
+): FieldErrors {
+  const hint = `The settings of the account name the hosts that customers may be sent to: ${hosts.join(', ')}.`;
+  const bad = (['succeed_url', 'timeout_url'] as const).filter((name) => {
+    const url = urls[name];
+    return url !== null && !isAllowedRedirect(url, hosts);
+  });
+  return Object.fromEntries(bad.map((name) => [name, [messages.invalid(name, hint)]]));
 }
 
 /** The amount in its currency; of an unknown currency only that it is a number. */

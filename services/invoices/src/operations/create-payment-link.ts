@@ -9,13 +9,13 @@ import { type AccountId, newPaymentLinkId } from '@quittance/shared/ids';
 import type { Cents, Rate } from '@quittance/shared/money';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, rules } from '@quittance/shared/validation';
-import { EXPIRES_IN_MAX, EXPIRES_IN_MIN } from '../domain/invoice-settings.ts';
+import { EXPIRES_IN_MAX, EXPIRES_IN_MIN, type StoredSettings } from '../domain/invoice-settings.ts';
 import { MAX_OPEN_DEFAULT, MAX_OPEN_MAX, type PaymentLink } from '../domain/payment-link.ts';
 import { linkView } from '../link-view.ts';
 import type { Ports } from '../ports.ts';
 import { insertLink } from '../store/payment-links.ts';
 import { answerOnce, answerTo, type Created } from './answered-request.ts';
-import { DESCRIPTION_CHARACTERS_MAX, URL_CHARACTERS_MAX } from './create-invoice.ts';
+import { DESCRIPTION_CHARACTERS_MAX, redirectProblems, URL_CHARACTERS_MAX } from './create-invoice.ts';
 import { ALL, isGiven, isOffered, readOffer } from './offered-assets.ts';
 import { unpayableProblem } from './payable-price.ts';
 import { readCurrency, readPriceField } from './read-price.ts';
@@ -55,7 +55,7 @@ export async function createPaymentLink(
   const [earlier, stored] = await Promise.all([key && answerTo(ports, key), ports.settingsOf(account)]);
   if (earlier !== undefined) return earlier;
   const now = ports.clock.now();
-  const wanted = read(ports, body, stored.currency, now);
+  const wanted = read(ports, body, stored, now);
   if (!wanted.ok) return wanted;
   const link = { id: newPaymentLinkId(now, ports.random), account, ...wanted.value };
   const data = linkView({ ...link, openInvoices: 0 }, ports.settings, now);
@@ -69,18 +69,18 @@ export async function createPaymentLink(
   });
 }
 
-/** @param usual the currency of a request that gives none */
+/** @param settings of the account: the currency of a request that gives none, and where customers may be sent */
 function read(
   ports: Pick<Ports, 'quotes' | 'fiatRates' | 'chains'>,
   body: RequestBody,
-  usual: Currency,
+  settings: Pick<StoredSettings, 'currency' | 'redirectHosts'>,
   now: Date,
 ): Result<Omit<PaymentLink, 'id' | 'account'>, FieldErrors> {
   const isOpen = !isGiven(body, 'asset') && !isGiven(body, 'assets');
   const offer: Result<LinkOffer, FieldErrors> = isOpen
     ? ok({ asset: null, assets: null })
     : readOffer(ports, body);
-  const currency = readCurrency(body, usual);
+  const currency = readCurrency(body, settings.currency);
   const given = linkForm(body);
   const fiat = currency.ok ? freshFiatRate(ports, currency.value) : undefined;
   const prices =
@@ -95,6 +95,7 @@ function read(
     ...[offer, currency, given, prices].map((part) => (part.ok ? {} : part.refusal)),
     unpayable,
     value && beside(value, now),
+    value && redirectProblems(value, settings.redirectHosts),
   );
   if (!offer.ok || !currency.ok || value === undefined || Object.keys(errors).length > 0)
     return refuse(errors);

@@ -8,6 +8,7 @@ import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, messages } from '@quittance/shared/validation';
 import { z } from 'zod';
 import { brokenLimit, type CountedLink, decidePayment, type LinkRefusal } from '../domain/payment-link.ts';
+import { isAllowedRedirect } from '../domain/shop.ts';
 import { lockLink } from '../store/payment-links.ts';
 import { answerTo, type Created } from './answered-request.ts';
 import { type CreatePorts, createInvoice } from './create-invoice.ts';
@@ -42,6 +43,9 @@ export async function payLink(
   // What is switched off is left out. When nothing else is left, the invoice is refused as it would be.
   const offered = link.assets?.filter((symbol) => isOffered(ports, symbol));
   const assets = offered === undefined || offered.length === 0 ? link.assets : offered;
+  const { redirectHosts } = await ports.settingsOf(link.account);
+  const allowed = (url: string | null) =>
+    url === null || isAllowedRedirect(url, redirectHosts) ? url : null;
   const body: ExactJson = {
     amount,
     currency: link.currency,
@@ -49,8 +53,9 @@ export async function payLink(
     description: link.description,
     metadata: { ...link.metadata },
     expires_in: link.expiresIn === null ? null : String(link.expiresIn),
-    succeed_url: link.succeedUrl,
-    timeout_url: link.timeoutUrl,
+    // The account may have named other hosts since: its customers pay, and are sent nowhere.
+    succeed_url: allowed(link.succeedUrl),
+    timeout_url: allowed(link.timeoutUrl),
   };
   const { account, id: paymentLinkId } = link;
   const admit = async (trx: Trx) => {

@@ -73,7 +73,16 @@ const paid: z.input<typeof invoice> = {
   ],
 };
 
-const exampleSettings: z.input<typeof settings> = { currency: 'EUR', expires_in: 30, tolerance: '0.5' };
+const exampleSettings: z.input<typeof settings> = {
+  currency: 'EUR',
+  expires_in: 30,
+  tolerance: '0.5',
+  shop_name: 'Tea House',
+  shop_logo: null,
+  language: null,
+  redirect_hosts: ['shop.example'],
+  frame_ancestors: [],
+};
 
 const exampleDay: z.input<typeof day> = {
   date: '2026-01-31',

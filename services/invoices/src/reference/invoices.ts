@@ -139,12 +139,24 @@ export const operations: readonly Operation[] = [
           currency: settingsFields.currency('currency').optional(),
           expires_in: settingsFields.expires_in('expires in'),
           tolerance: settingsFields.tolerance('tolerance').optional(),
+          shop_name: settingsFields.shop_name('shop name'),
+          shop_logo: settingsFields.shop_logo('shop logo'),
+          language: settingsFields.language('language'),
+          redirect_hosts: settingsFields.redirect_hosts('redirect hosts'),
+          frame_ancestors: settingsFields.frame_ancestors('frame ancestors'),
         },
         {
           currency: 'The currency of new invoices.',
           expires_in: 'Minutes to pay; null: new invoices never expire.',
           tolerance:
             'Per cent, with at most two decimals: an invoice is paid when at most so much is missing.',
+          shop_name: 'The name that the pages of customers show; null: none.',
+          shop_logo:
+            'The picture that they show: a data URI of a PNG, JPEG or WebP, at most 8,192 characters; null: none.',
+          language: "The language of these pages; null: as each customer's browser asks.",
+          redirect_hosts:
+            'The hosts that the `succeed_url` and `timeout_url` of new invoices and payment links may have; empty: any.',
+          frame_ancestors: 'The origins of https that may show these pages in a frame; empty: none.',
         },
       ),
       required: true,

@@ -26,6 +26,8 @@ export type FullInvoice = {
   /** What they take of the paid amount. */
   refundedAmount: Units;
   height: number;
+  /** When its chain was last read up to its head; null: never. */
+  syncedAt: Date | null;
 };
 
 /** An invoice, or one whose payer has not chosen the asset yet. */
@@ -76,13 +78,14 @@ const shownMempoolPayments = `
 
 type FullRow = InvoiceRow & {
   height: number;
+  syncedAt: Date | null;
   deposits: object[] | null;
   mempoolPayments: object[] | null;
   paymentsTotal: number;
   refunds: object[] | null;
   refundedAmount: Units;
 };
-const fullColumns = `${invoiceColumns}, coalesce(c.height, 0) as height,
+const fullColumns = `${invoiceColumns}, coalesce(c.height, 0) as height, c.synced_at,
      (${shownDeposits}) as deposits,
      (${shownMempoolPayments}) as mempool_payments,
      (${countOf(`(${allShown}) as shown`)}) as payments_total,
@@ -104,13 +107,13 @@ export async function findInvoices(
   const rows = ids.length === 1 ? await db.rows(selectFull, [only]) : await db.rows(selectSeveral, [ids]);
   const found = new Map(
     rows.map(({ deposits, mempoolPayments, refunds, ...others }): [InvoiceId, FullInvoice] => {
-      const { paymentsTotal, refundedAmount, height, ...row } = others;
+      const { paymentsTotal, refundedAmount, height, syncedAt, ...row } = others;
       const seen = {
         deposits: (deposits ?? []).map(readDeposit),
         mempoolPayments: (mempoolPayments ?? []).map(readMempoolPayment),
       };
       const shown = { ...shownOf(seen, row.asset), paymentsTotal, refunds: (refunds ?? []).map(refundOf) };
-      return [row.id, { invoice: toInvoice(row), ...shown, refundedAmount, height }];
+      return [row.id, { invoice: toInvoice(row), ...shown, refundedAmount, height, syncedAt }];
     }),
   );
   return ids.map((id) => found.get(id));

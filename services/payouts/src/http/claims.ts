@@ -1,14 +1,18 @@
 import { isDatabaseDown } from '@quittance/shared/db-errors';
-import { type HtmlPage, sendPage } from '@quittance/shared/html';
+import type { HtmlPage } from '@quittance/shared/html';
 import { readBody, Unavailable } from '@quittance/shared/http';
 import { reason } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { assertNever } from '@quittance/shared/result';
+import { sendPage } from '@quittance/shared/send-page';
 import type { Express, Request, Response } from 'express';
 import {
   type ClaimReply,
   claimPage,
   failedClaimPage,
+  networkOf,
+  type Reader,
+  readerOf,
   type ShownClaim,
   unavailableClaimPage,
   unknownClaimPage,
@@ -23,10 +27,12 @@ import { findRefundByClaim } from '../store/refunds.ts';
 
 /** The page of a claim link, for whoever has the link. */
 export function routeClaims(app: Express, ports: Ports): void {
-  app.get('/claim/:token', (req, res) => answer(ports, req, res, (refund) => show(ports, refund)));
+  app.get('/claim/:token', (req, res) =>
+    answer(ports, req, res, (refund, reader) => show(ports, refund, reader)),
+  );
   app.post('/claim/:token', ...readBody, (req, res) =>
-    answer(ports, req, res, (refund) =>
-      claim(ports, refund, typedAddress(res), String(res.locals['requestId'])),
+    answer(ports, req, res, (refund, reader) =>
+      claim(ports, refund, reader, { typed: typedAddress(res), requestId: String(res.locals['requestId']) }),
     ),
   );
 }
@@ -39,10 +45,11 @@ async function answer(
   ports: Ports,
   req: Request,
   res: Response,
-  run: (refund: StoredRefund) => Promise<Outcome>,
+  run: (refund: StoredRefund, reader: Reader) => Promise<Outcome>,
 ): Promise<void> {
   const token = String(req.params['token']);
-  const outcome = await outcomeOf(ports, token, run);
+  const reader = readerOf(req.headers['accept-language']);
+  const outcome = await outcomeOf(ports, token, reader, run);
   if (outcome !== 'see_page') return sendPage(res, outcome);
   // Relative, so that the customer stays on the host where the link was opened. A path may end with a slash.
   res.setHeader('Location', req.path.endsWith('/') ? `../${token}` : token);
@@ -53,22 +60,23 @@ async function answer(
 async function outcomeOf(
   ports: Ports,
   token: string,
-  run: (refund: StoredRefund) => Promise<Outcome>,
+  reader: Reader,
+  run: (refund: StoredRefund, reader: Reader) => Promise<Outcome>,
 ): Promise<Outcome> {
   try {
     // Any other text is no token: the database need not be asked.
     const refund = /^[\w-]{27}$/.test(token)
       ? await findRefundByClaim(ports.db, claimHashOf(token))
       : undefined;
-    return refund === undefined ? unknownClaimPage : await run(refund);
+    return refund === undefined ? unknownClaimPage(reader) : await run(refund, reader);
   } catch (error) {
     const line = { reason: reason(error) };
     if (error instanceof Unavailable || isDatabaseDown(error)) {
       ports.logger.warn(line, 'a claim link cannot be served: something needed is away');
-      return unavailableClaimPage;
+      return unavailableClaimPage(reader);
     }
     ports.logger.error({ ...line, err: error }, 'a request of a claim link failed');
-    return failedClaimPage;
+    return failedClaimPage(reader);
   }
 }
 
@@ -90,49 +98,49 @@ const shownClaim = async ({ db, clock, quotes }: Ports, refund: StoredRefund): P
 const show = async (
   ports: Ports,
   refund: StoredRefund,
+  reader: Reader,
   status?: number,
   reply?: ClaimReply,
-): Promise<HtmlPage> => claimPage(await shownClaim(ports, refund), status, reply);
+): Promise<HtmlPage> => claimPage(await shownClaim(ports, refund), reader, status, reply);
 
-async function claim(ports: Ports, refund: StoredRefund, typed: string, requestId: string): Promise<Outcome> {
-  if (shownState(refund, ports.clock.now()) !== 'claimable') return 'see_page';
-  const paid = await payClaim(ports, refund, { address: typed }, requestId);
-  return paid.ok ? 'see_page' : refusedPage(ports, refund, typed, paid.refusal);
-}
-
-const ASK_SHOP = 'Nothing was paid. Please ask the shop.';
-
-async function refusedPage(
+async function claim(
   ports: Ports,
   refund: StoredRefund,
-  typed: string,
-  refusal: ClaimRefusal,
+  reader: Reader,
+  { typed, requestId }: { typed: string; requestId: string },
 ): Promise<Outcome> {
-  const again = (status: number, problem: string) => show(ports, refund, status, { typed, problem });
+  if (shownState(refund, ports.clock.now()) !== 'claimable') return 'see_page';
+  const paid = await payClaim(ports, refund, { address: typed }, requestId);
+  if (paid.ok) return 'see_page';
+  const problem = problemOf(paid.refusal, refund, reader);
+  return problem === undefined
+    ? 'see_page'
+    : await show(ports, refund, reader, problem.status, { typed, problem: problem.text });
+}
+
+/** Why nothing was paid; undefined: the page itself shows it. */
+function problemOf(
+  refusal: ClaimRefusal,
+  refund: StoredRefund,
+  { texts: { claim }, language }: Reader,
+): { status: number; text: string } | undefined {
   if (typeof refusal === 'object') {
+    // What is wrong with an address has its exact words in the English of the API alone.
+    if (language !== 'en') return { status: 422, text: claim.noAddress(networkOf(refund)) };
     const [problem] = Object.values(refusal).flat();
     const { message = '', hint } = problem ?? {};
-    return again(422, hint === undefined ? message : `${message} ${hint}`);
+    return { status: 422, text: hint === undefined ? message : `${message} ${hint}` };
   }
   switch (refusal) {
     case 'not_claimable':
-      return 'see_page';
+      return undefined;
     case 'balance':
-      return again(
-        409,
-        `The shop cannot pay it at the moment: the shop has to act. ${ASK_SHOP} This link stays valid.`,
-      );
     case 'reversed':
-      return again(
-        409,
-        'The payment is not final on the network any more. Nothing was paid. This link stays valid: please try again later, or ask the shop.',
-      );
     case 'resolved':
-      return again(409, `The shop has decided otherwise about this money: the shop has to act. ${ASK_SHOP}`);
     case 'fee':
-      return again(409, `It is too little to be sent on this network at the moment. ${ASK_SHOP}`);
+      return { status: 409, text: claim[refusal] };
     case 'unavailable':
-      return again(503, 'It cannot be paid right now. Nothing was paid: please try again in a moment.');
+      return { status: 503, text: claim.unavailable };
     default:
       return assertNever(refusal);
   }

@@ -1,0 +1,15 @@
+type Told = { event: string; data: unknown };
+export type Subject = { id: string; to: string | undefined };
+
+/** Which invoice, payout or refund an event tells of, and its page where it has one. */
+export function subjectOf({ event, data }: Told): Subject | undefined {
+  if (typeof data !== 'object' || data === null || !('id' in data) || typeof data.id !== 'string')
+    return undefined;
+  const { id } = data;
+  const folder = event.startsWith('invoice.')
+    ? 'invoices'
+    : event.startsWith('payout.')
+      ? 'payouts'
+      : undefined;
+  return { id, to: folder === undefined ? undefined : `/${folder}/${encodeURIComponent(id)}` };
+}

@@ -1,0 +1,74 @@
+import type { Scope } from '../../session/session.ts';
+
+/** What each scope allows, as the gateway describes it. The types of the API know when one is missing. */
+export const scopeMeanings: Readonly<Record<Scope, string>> = {
+  'invoices:read': 'Read invoices and payment links.',
+  'invoices:write': 'Create, change and cancel invoices and payment links.',
+  'refunds:read': 'Read refunds.',
+  'refunds:write': 'Refund invoices, and cancel refunds. Moves money.',
+  'payouts:read': 'Read payouts, batches, automatic payouts and quotes.',
+  'payouts:write': 'Create and cancel payouts and batches, and set automatic payouts. Moves money.',
+  'payouts:approve': 'Approve and reject payouts that others have requested.',
+  'policy:read': 'Read the payout policy and the address book.',
+  'policy:write':
+    'Change the payout policy and the address book. What allows more waits for the delay of the policy.',
+  'balances:read': 'Read balances, balance transactions and statements.',
+  'unresolved:read': 'Read unresolved funds.',
+  'unresolved:write': 'Accept unresolved funds, or return them to an address. Moves money.',
+  'webhooks:read': 'Read endpoints and deliveries.',
+  'webhooks:write':
+    'Create, change, test and delete endpoints, and send deliveries again. An endpoint receives the contents of events.',
+  'events:read': 'Read and follow the event log, which has invoices, refunds and payouts.',
+  'settings:read': 'Read the settings of new invoices.',
+  'settings:write': 'Change them, such as the tolerance for payments that are too small.',
+  'tokens:read': 'Read the API tokens of the account.',
+  'tokens:write': 'Create, rotate and revoke API tokens.',
+};
+
+/** In the order of the menu. */
+export const scopeGroups: readonly { name: string; scopes: readonly Scope[] }[] = [
+  { name: 'Invoices and payment links', scopes: ['invoices:read', 'invoices:write'] },
+  { name: 'Refunds', scopes: ['refunds:read', 'refunds:write'] },
+  { name: 'Unresolved funds', scopes: ['unresolved:read', 'unresolved:write'] },
+  { name: 'Payouts', scopes: ['payouts:read', 'payouts:write', 'payouts:approve'] },
+  { name: 'Payout policy', scopes: ['policy:read', 'policy:write'] },
+  { name: 'Books', scopes: ['balances:read'] },
+  { name: 'Webhooks and events', scopes: ['webhooks:read', 'webhooks:write', 'events:read'] },
+  { name: 'Settings', scopes: ['settings:read', 'settings:write'] },
+  { name: 'API tokens', scopes: ['tokens:read', 'tokens:write'] },
+];
+
+/** What programs usually need. */
+export const presets: readonly { id: string; label: string; text: string; scopes: readonly Scope[] }[] = [
+  {
+    id: 'shop',
+    label: 'Shop',
+    text: 'Creates invoices and learns what happens to them. Moves no money.',
+    scopes: ['invoices:write', 'events:read'],
+  },
+  {
+    id: 'bookkeeper',
+    label: 'Bookkeeper',
+    text: 'Reads everything that has to do with money.',
+    scopes: ['invoices:read', 'refunds:read', 'payouts:read', 'balances:read', 'unresolved:read'],
+  },
+  {
+    id: 'payouts',
+    label: 'Payouts',
+    text: 'Pays out of the balance.',
+    scopes: ['payouts:write', 'policy:read', 'balances:read'],
+  },
+];
+
+const writeOf = (scope: Scope): string => scope.replace(/:read$/, ':write');
+
+/** Whether a scope is chosen itself, or comes with another: `x:write` includes `x:read`. */
+export const includes = (chosen: readonly string[], scope: Scope): boolean =>
+  chosen.includes(scope) || chosen.includes(writeOf(scope));
+
+/** Without those that others include. */
+export const withoutIncluded = (chosen: readonly Scope[]): Scope[] =>
+  chosen.filter((scope) => writeOf(scope) === scope || !chosen.includes(writeOf(scope) as Scope));
+
+/** The entries of an allow-list as people write them: one a line, or with commas or spaces between. */
+export const addressesIn = (text: string): string[] => text.split(/[\s,;]+/).filter((part) => part !== '');
