@@ -25,3 +25,15 @@ test('an error that is about no field has no field', () => {
   expect(errorsOf(new ConnectionError('no answer'))).toEqual({});
   expect(errorsOfLists(new TypeError('broken'))).toEqual({});
 });
+
+test('the hint of the API is shown at the only field that is wrong', () => {
+  const errorOf = (errors: Record<string, string[]>) =>
+    new InvalidRequestError('invalid', { hint: 'The checksum is wrong.', errors });
+  expect(errorsOf(errorOf({ address: ['It is invalid.'] }))).toEqual({
+    address: 'It is invalid. The checksum is wrong.',
+  });
+  expect(errorsOf(errorOf({ address: ['It is invalid.'], amount: ['Small.'] }))).toEqual({
+    address: 'It is invalid.',
+    amount: 'Small.',
+  });
+});

@@ -1,9 +1,14 @@
 import { InvalidRequestError } from '@quittance/client';
 
-/** What the API says of each field of a form, under the field's name there; nothing of an error of another kind. */
+/**
+ * What the API says of each field of a form, under the field's name there; nothing of an error of another kind. Its hint is about
+ * the field when only one is wrong.
+ */
 export function errorsOf(error: unknown): Record<string, string> {
   if (!(error instanceof InvalidRequestError)) return {};
-  return Object.fromEntries(Object.entries(error.errors).map(([field, texts]) => [field, texts.join(' ')]));
+  const found = Object.entries(error.errors);
+  const hint = found.length === 1 && error.hint !== undefined ? [error.hint] : [];
+  return Object.fromEntries(found.map(([field, texts]) => [field, [...texts, ...hint].join(' ')]));
 }
 
 /** The same for fields that hold lists: what is said of an item, such as `allowed_ips.0`, is said of its list. */

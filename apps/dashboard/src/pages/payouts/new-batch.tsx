@@ -9,6 +9,7 @@ import { useBalances } from '../../parts/account-data.ts';
 import { compare } from '../../parts/decimal.ts';
 import { Empty, Loaded, Page } from '../../parts/page.tsx';
 import { SendFailure, useSendOnce } from '../../parts/send-once.tsx';
+import { useMay } from '../../session/session.ts';
 import { type BatchFile, BYTES_MAX, decodeFile, errorsByLine, readBatchFile } from './batch-file.ts';
 import { BatchLines } from './batch-lines.tsx';
 import { BatchNeeds, needsOf } from './batch-needs.tsx';

@@ -1,6 +1,7 @@
 import type { PayoutQuote } from '@quittance/client';
 import { useState } from 'react';
 import { Empty, Page } from '../../parts/page.tsx';
+import { useMay } from '../../session/session.ts';
 import { PayoutForm, type PayoutValues } from './payout-form.tsx';
 import { ReviewPayout } from './review-payout.tsx';
 

@@ -31,6 +31,23 @@ const columnsOf = (onDecide: (decided: Decided) => void): readonly Column<Payout
   },
   { id: 'status', title: 'Status', render: (payout) => <StateBadge {...stateOf(payout)} /> },
   {
+    id: 'approval',
+    title: 'Approval',
+    render: (payout) =>
+      payout.approval === null ? (
+        '—'
+      ) : payout.approval.status === 'waiting' ? (
+        <>
+          <Text size="sm" mb={4}>
+            {approvalProgress(payout)}
+          </Text>
+          <DecideButtons payout={payout} onDecide={onDecide} size="compact-sm" />
+        </>
+      ) : (
+        payout.approval.status
+      ),
+  },
+  {
     id: 'amount',
     title: 'Amount',
     align: 'right',
@@ -60,23 +77,6 @@ const columnsOf = (onDecide: (decided: Decided) => void): readonly Column<Payout
   { id: 'to_address', title: 'To', render: ({ to_address: to }) => <ShortAddress address={to} /> },
   { id: 'external_id', title: 'Your reference', render: ({ external_id: id }) => id ?? '—' },
   { id: 'kind', title: 'Kind', render: kindOf },
-  {
-    id: 'approval',
-    title: 'Approval',
-    render: (payout) =>
-      payout.approval === null ? (
-        '—'
-      ) : payout.approval.status === 'waiting' ? (
-        <>
-          <Text size="sm" mb={4}>
-            {approvalProgress(payout)}
-          </Text>
-          <DecideButtons payout={payout} onDecide={onDecide} size="compact-sm" />
-        </>
-      ) : (
-        payout.approval.status
-      ),
-  },
   {
     id: 'failed_reason',
     title: 'Why it failed',
