@@ -10,6 +10,7 @@ import type { InvoicesConfig } from './config.ts';
 import { handlers } from './handlers.ts';
 import { routeInvoiceSettings } from './http/invoice-settings.ts';
 import { routeInvoices } from './http/invoices.ts';
+import { routeOperator } from './http/operator.ts';
 import { routePages, sendPageOrJson } from './http/pages.ts';
 import { routePaymentLinks } from './http/payment-links.ts';
 import { invoicesMetrics } from './metrics.ts';
@@ -106,6 +107,7 @@ export const startInvoices = (
       routeInvoices(app, ports);
       routeInvoiceSettings(app, ports);
       routePaymentLinks(app, ports);
+      routeOperator(app, ports);
       routePages(app, ports);
       finishApp(app, parts.logger, sendPageOrJson);
       return app;
