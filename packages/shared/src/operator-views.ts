@@ -1,4 +1,4 @@
-/**
+/*
  * What services answer to `GET /api/operator/…`, for the pages of the dashboard for operators. These routes belong to the dashboard
  * of the same release and are not in the reference of the API. Amounts are decimal texts in whole units, times ISO 8601.
  */
