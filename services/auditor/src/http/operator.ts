@@ -22,7 +22,7 @@ import type { HaltInForce, ShownHalt } from '../store/halts.ts';
 import { sumsOfFunds } from '../store/operator-funds.ts';
 import { passedChecks } from '../store/passed-checks.ts';
 
-type OperatorPorts = Pick<Ports, 'db' | 'clock' | 'wakeRelay' | 'memory' | 'settings'>;
+type OperatorPorts = Pick<Ports, 'db' | 'clock' | 'wakeRelay' | 'memory' | 'settings' | 'chains'>;
 
 const REASON_CHARACTERS_MAX = 300;
 const DISCREPANCIES_MAX = 200;
@@ -97,7 +97,7 @@ async function reconciliation(ports: OperatorPorts): Promise<OperatedReconciliat
     },
     discrepancies: discrepancies.slice(0, DISCREPANCIES_MAX).map(discrepancyView),
     pauses: pausesOf(open, inForce),
-    assets: assetSymbols.map((asset) => ({
+    assets: usedAssets(ports).map((asset) => ({
       asset,
       chain: assets[asset].chain,
       passed_at: passed.get(asset)?.toISOString() ?? null,
@@ -106,6 +106,14 @@ async function reconciliation(ports: OperatorPorts): Promise<OperatedReconciliat
       operator_funds: amountOf(asset, funds.get(asset)),
     })),
   };
+}
+
+/** Of the chains that are compared; of all where none is. */
+function usedAssets({ chains }: OperatorPorts): readonly AssetSymbol[] {
+  const compared = new Set<string>(chains.map(({ settings }) => settings.chain));
+  return compared.size === 0
+    ? assetSymbols
+    : assetSymbols.filter((asset) => compared.has(assets[asset].chain));
 }
 
 const amountOf = (asset: AssetSymbol, amount: bigint | undefined): string | null =>

@@ -45,15 +45,17 @@ export async function resumeByConsole(
   { db, clock, wakeRelay }: PausePorts,
   asset: AssetSymbol,
 ): Promise<Result<{ halt: string }, ConsoleResumeRefusal>> {
-  const resumed = await db.transaction(async (trx) => {
-    const halt = await lockHalt(trx, asset);
-    if (halt === undefined) return refuse('not_halted');
-    if (!isByConsole(halt)) return refuse('not_by_console');
-    if (!(await isFoundRight(trx, asset, FOUND_RIGHT_WITHIN_SECONDS))) return refuse('not_found_right');
-    await closeHalt(trx, asset, { at: clock.now(), forced: false });
-    await appendToOutbox(trx, [{ kind: 'asset.resumed', payload: { asset, halt: halt.seq } }]);
-    return ok({ halt: halt.seq });
-  });
+  const resumed = await db.transaction(
+    async (trx): Promise<Result<{ halt: string }, ConsoleResumeRefusal>> => {
+      const halt = await lockHalt(trx, asset);
+      if (halt === undefined) return refuse('not_halted');
+      if (!isByConsole(halt)) return refuse('not_by_console');
+      if (!(await isFoundRight(trx, asset, FOUND_RIGHT_WITHIN_SECONDS))) return refuse('not_found_right');
+      await closeHalt(trx, asset, { at: clock.now(), forced: false });
+      await appendToOutbox(trx, [{ kind: 'asset.resumed', payload: { asset, halt: halt.seq } }]);
+      return ok({ halt: halt.seq });
+    },
+  );
   if (resumed.ok) wakeRelay();
   return resumed;
 }

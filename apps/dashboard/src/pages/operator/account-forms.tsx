@@ -4,11 +4,10 @@ import type { OperatedAccount, Role } from '@quittance/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { quittance } from '../../client.ts';
 import { Copyable } from '../../parts/copyable.tsx';
-import { Failure } from '../../parts/failure.tsx';
 import { errorsOf } from '../../parts/form-errors.ts';
 import { Time } from '../../parts/time.tsx';
 import { useStepUp } from '../../session/step-up.tsx';
-import { UnknownOutcome } from './operator-parts.tsx';
+import { FormFailure, UnknownOutcome } from './operator-parts.tsx';
 
 const REQUESTS_DEFAULT = 60;
 
@@ -43,7 +42,7 @@ export function LimitForm({ account, onDone }: { account: OperatedAccount; onDon
           disabled={!form.values.own}
           {...form.getInputProps('requests_per_minute')}
         />
-        {limit.error !== null && <Failure error={limit.error} />}
+        <FormFailure error={limit.error} />
         <Button type="submit" loading={limit.isPending}>
           Save
         </Button>
@@ -88,7 +87,7 @@ export function InviteForm({ account }: { account: OperatedAccount }) {
           {...form.getInputProps('email')}
         />
         <Select label="Role" data={roles} allowDeselect={false} {...form.getInputProps('role')} />
-        {invite.error !== null && <Failure error={invite.error} />}
+        <FormFailure error={invite.error} />
         <UnknownOutcome
           error={invite.error}
           text="It is not known whether the invitation was created. Another one takes its place."

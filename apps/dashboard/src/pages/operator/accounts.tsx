@@ -5,14 +5,13 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { quittance } from '../../client.ts';
 import { Copyable } from '../../parts/copyable.tsx';
-import { Failure } from '../../parts/failure.tsx';
 import { errorsOf } from '../../parts/form-errors.ts';
 import { type Column, type Filter, ListPage } from '../../parts/list-page.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useStepUp } from '../../session/step-up.tsx';
 import { InviteForm, LimitForm } from './account-forms.tsx';
-import { ByCommand, UnknownOutcome } from './operator-parts.tsx';
+import { ByCommand, FormFailure, UnknownOutcome } from './operator-parts.tsx';
 
 type Act = { what: 'limit' | 'invite'; account: OperatedAccount };
 
@@ -105,7 +104,7 @@ function AccountForm({ onDone }: { onDone(): void }) {
           data-autofocus
           {...form.getInputProps('name')}
         />
-        {create.error !== null && <Failure error={create.error} />}
+        <FormFailure error={create.error} />
         <UnknownOutcome
           error={create.error}
           text="It is not known whether the account was created. Sending the same name again creates no second one."

@@ -1,4 +1,4 @@
-import { Stack } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import type { OperatedAuditEntry } from '@quittance/client';
 import { quittance } from '../../client.ts';
 import { Loaded, Page } from '../../parts/page.tsx';
@@ -34,11 +34,17 @@ export function RoutePage() {
   );
 }
 
+const Long = ({ text }: { text: string }) => (
+  <Text size="sm" style={{ overflowWrap: 'anywhere' }} miw={160}>
+    {text}
+  </Text>
+);
+
 const columns: readonly TableColumn<OperatedAuditEntry>[] = [
   { title: 'Time', render: ({ at }) => <Time at={at} /> },
-  { title: 'Who', render: ({ actor }) => actor },
+  { title: 'Who', render: ({ actor }) => <Long text={actor} /> },
   { title: 'From', render: ({ source }) => source ?? '—' },
   { title: 'Action', render: ({ action }) => action },
-  { title: 'On', render: ({ subject, account_id }) => subject ?? account_id ?? '—' },
+  { title: 'On', render: ({ subject, account_id }) => <Long text={subject ?? account_id ?? '—'} /> },
   { title: 'Detail', render: ({ detail }) => detail ?? '' },
 ];

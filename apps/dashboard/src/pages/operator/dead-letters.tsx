@@ -2,12 +2,11 @@ import { Button, Stack, Text } from '@mantine/core';
 import type { OperatedDeadLetter } from '@quittance/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { quittance } from '../../client.ts';
-import { Copyable } from '../../parts/copyable.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { Loaded, Page } from '../../parts/page.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useStepUp } from '../../session/step-up.tsx';
-import { ByCommand, Part, Rows, type TableColumn, useOperated } from './operator-parts.tsx';
+import { ByCommand, Part, Rows, Shortened, type TableColumn, useOperated } from './operator-parts.tsx';
 
 /** Events that a service failed to process. They have had no effect yet. */
 export function RoutePage() {
@@ -73,12 +72,12 @@ const columns: readonly TableColumn<OperatedDeadLetter>[] = [
   {
     title: 'Why',
     render: ({ failure }) => (
-      <Text size="sm" style={{ overflowWrap: 'anywhere' }} miw={220}>
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }} miw={220} lineClamp={4}>
         {failure}
       </Text>
     ),
   },
   { title: 'Since', render: ({ failed_at }) => <Time at={failed_at} /> },
-  { title: 'Id', render: ({ event }) => <Copyable text={event} label="Copy the id" /> },
+  { title: 'Id', render: ({ event }) => <Shortened text={event} label="Copy the id" /> },
   { title: '', render: (letter) => <Retry letter={letter} /> },
 ];

@@ -6,7 +6,7 @@ import { Copyable } from '../../parts/copyable.tsx';
 import { Facts, Loaded, Page } from '../../parts/page.tsx';
 import { Time } from '../../parts/time.tsx';
 import { ageOf } from './durations.ts';
-import { ByCommand, Mark, Part, Rows, type TableColumn, useOperated } from './operator-parts.tsx';
+import { ByCommand, Mark, Part, Rows, Shortened, type TableColumn, useOperated } from './operator-parts.tsx';
 
 /** Hot wallets with their float, the payouts that wait, and sweeps. */
 export function RoutePage() {
@@ -131,7 +131,7 @@ const stalledColumns: readonly TableColumn<StalledPayout>[] = [
   { title: 'State', render: ({ status }) => stateName(status) },
   { title: 'The signer refuses it', render: ({ refused_because }) => refused_because ?? '—' },
   { title: 'Requested', render: ({ created_at }) => <Time at={created_at} /> },
-  { title: 'Account', render: ({ account_id }) => account_id },
+  { title: 'Account', render: ({ account_id }) => <Shortened text={account_id} label="Copy the id" /> },
 ];
 
 const sweepColumns: readonly TableColumn<OperatedSweep>[] = [
@@ -139,5 +139,5 @@ const sweepColumns: readonly TableColumn<OperatedSweep>[] = [
   { title: 'Amount', align: 'right', render: ({ amount, asset }) => <Amount value={amount} asset={asset} /> },
   { title: 'State', render: ({ state }) => state },
   { title: 'At', render: ({ created_at }) => <Time at={created_at} /> },
-  { title: 'Transaction', render: ({ tx_hash }) => <Copyable text={tx_hash} label="Copy the hash" /> },
+  { title: 'Transaction', render: ({ tx_hash }) => <Shortened text={tx_hash} label="Copy the hash" /> },
 ];

@@ -1,17 +1,39 @@
-import { Alert, Badge, Group, Paper, Stack, Table, Text, Title } from '@mantine/core';
+import {
+  ActionIcon,
+  Alert,
+  Badge,
+  Code,
+  CopyButton,
+  Group,
+  Paper,
+  Stack,
+  Table,
+  Text,
+  Title,
+  Tooltip,
+} from '@mantine/core';
 import { ConnectionError, ServerError } from '@quittance/client';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Copyable } from '../../parts/copyable.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { errorsOf } from '../../parts/form-errors.ts';
 import { Empty } from '../../parts/page.tsx';
 import { REFRESH_MS } from '../../queries.ts';
 
-/** What operators look at, read again from time to time. */
-export const useOperated = <T,>(name: string, load: (options: { signal: AbortSignal }) => Promise<T>) =>
+const SOON_MS = 2_000;
+
+/** What operators look at, read again from time to time. @param isOnItsWay what is shown is about to change: it is read again soon */
+export const useOperated = <T,>(
+  name: string,
+  load: (options: { signal: AbortSignal }) => Promise<T>,
+  isOnItsWay: (data: T) => boolean = () => false,
+) =>
   useQuery({
     queryKey: ['operator', name],
     queryFn: ({ signal }) => load({ signal }),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: ({ state: { data } }) => (data !== undefined && isOnItsWay(data) ? SOON_MS : REFRESH_MS),
   });
 
 export type TableColumn<T> = { title: string; render(row: T): ReactNode; align?: 'right' };
@@ -91,7 +113,7 @@ export const Part = ({
 
 /** Right or wrong in a word, with a colour for those who see it. */
 export const Mark = ({ good, label }: { good: boolean; label: string }) => (
-  <Badge variant="light" color={good ? 'green' : 'red'} radius="sm" tt="none">
+  <Badge variant="light" color={good ? 'green' : 'red'} radius="sm" tt="none" miw="max-content">
     {label}
   </Badge>
 );
@@ -114,6 +136,30 @@ export const ByCommand = ({ commands }: { commands: readonly (readonly [string, 
     </Paper>
   </Part>
 );
+
+const SHORT = 14;
+
+/** A long id or hash by its begin, to take elsewhere. */
+export const Shortened = ({ text, label }: { text: string; label: string }) => (
+  <CopyButton value={text}>
+    {({ copied, copy }) => (
+      <Group gap={4} wrap="nowrap">
+        <Code style={{ whiteSpace: 'nowrap' }}>
+          {text.length > SHORT ? `${text.slice(0, SHORT)}…` : text}
+        </Code>
+        <Tooltip label={copied ? 'Copied' : text} events={{ hover: true, focus: true, touch: true }}>
+          <ActionIcon variant="subtle" color={copied ? 'green' : 'gray'} onClick={copy} aria-label={label}>
+            {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+          </ActionIcon>
+        </Tooltip>
+      </Group>
+    )}
+  </CopyButton>
+);
+
+/** What is wrong with a form beside its fields, which say it themselves. */
+export const FormFailure = ({ error }: { error: Error | null }) =>
+  error === null || Object.keys(errorsOf(error)).length > 0 ? null : <Failure error={error} />;
 
 /** After a request whose answer did not come: what is not known. */
 export const UnknownOutcome = ({ error, text }: { error: unknown; text: string }) =>

@@ -10,7 +10,7 @@ import { Failure } from '../../parts/failure.tsx';
 import { errorsOf } from '../../parts/form-errors.ts';
 import { Time } from '../../parts/time.tsx';
 import { useStepUp } from '../../session/step-up.tsx';
-import { Mark, Part } from './operator-parts.tsx';
+import { FormFailure, Mark, Part } from './operator-parts.tsx';
 
 /** Which payouts are paused, and why; pauses and resumes them. */
 export function Pauses({ pauses, assets }: { pauses: readonly OperatedPause[]; assets: readonly string[] }) {
@@ -51,7 +51,7 @@ function Pause({ pause: { asset, reasons, paused_at, in_force, by_console } }: {
         <Group justify="space-between">
           <Group gap="xs">
             <Text fw={600}>{assetName(asset)}</Text>
-            <Mark good={false} label={in_force ? 'paused' : 'payouts has not confirmed it'} />
+            <Mark good={false} label={in_force ? 'paused' : 'pausing, payouts has not confirmed it'} />
             <Text size="sm" c="dimmed">
               since <Time at={paused_at} />
             </Text>
@@ -110,7 +110,7 @@ function PauseForm({ assets, onDone }: { assets: readonly string[]; onDone(): vo
         <Text size="sm" c="dimmed">
           Where you doubt the gateway itself, pause with the command line: nobody ends such a pause from here.
         </Text>
-        {pause.error !== null && <Failure error={pause.error} />}
+        <FormFailure error={pause.error} />
         <Button type="submit" color="red" loading={pause.isPending}>
           Pause
         </Button>

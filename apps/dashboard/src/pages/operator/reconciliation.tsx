@@ -10,7 +10,11 @@ import { Pauses } from './pauses.tsx';
 
 /** What the auditor has found, and which payouts are paused. */
 export function RoutePage() {
-  const query = useOperated('reconciliation', (options) => quittance.operator.reconciliation(options));
+  const query = useOperated(
+    'reconciliation',
+    (options) => quittance.operator.reconciliation(options),
+    ({ pauses }) => pauses.some(({ in_force }) => !in_force),
+  );
   if (query.error instanceof NotFoundError)
     return (
       <Page title="Reconciliation">
