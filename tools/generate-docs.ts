@@ -36,6 +36,9 @@ export const generatedFiles = ['configure', 'command-line', 'api', 'webhooks'].m
 export const wholeFiles: Readonly<Record<string, () => string | Promise<string>>> = {
   'services/gateway/openapi.json': documentText,
   'packages/client/src/api-types.ts': () => clientTypes(documentText()),
+  // The client has no dependency, and these types have one source.
+  'packages/client/src/operator-views.ts': () =>
+    `// Written by tools/generate-docs.ts from packages/shared/src/operator-views.ts.\n${readFileSync(join(root, 'packages/shared/src/operator-views.ts'), 'utf8')}`,
   'docs/security/signer-packages.md': () => signerPackagesText(root),
 };
 

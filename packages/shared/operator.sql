@@ -32,7 +32,7 @@ begin
 end $$;
 
 grant select on
-  gateway.accounts, gateway.audit_log,
+  gateway.accounts, gateway.audit_log, gateway.operators,
   invoices.invoices, invoices.unchosen_invoices, invoices.deposits, invoices.mempool_payments, invoices.cursors, invoices.blocks, invoices.leases,
   invoices.rescans,
   payouts.payouts, payouts.payments, payouts.wallets, payouts.wallet_histories, payouts.utxos, payouts.leases,
@@ -197,5 +197,52 @@ begin
   return stopped;
 end $$;
 
+-- Makes a person an operator of the dashboard, or takes that away. Returns whether it was one before; null when there is no such person.
+create or replace function operator.set_operator(of_email text, is_operator boolean, of_actor text) returns boolean
+language plpgsql security definer set search_path = pg_temp as $$
+declare
+  person text;
+  was_operator boolean;
+begin
+  select p.id, exists (select from gateway.operators o where o.person_id = p.id) into person, was_operator
+  from gateway.people p where p.email = of_email for update;
+  if person is null then return null; end if;
+  if is_operator and not was_operator then
+    insert into gateway.operators (person_id) values (person);
+  elsif not is_operator then
+    delete from gateway.operators where person_id = person;
+  end if;
+  if is_operator <> was_operator then
+    perform operator.write_audit_log(of_actor, case when is_operator then 'operator.granted' else 'operator.revoked' end, person);
+  end if;
+  return was_operator;
+end $$;
+
+-- What the console of operators, which the gateway serves, shows of dead letters: not what is in them.
+create or replace function operator.listed_dead_letters(of_most int)
+returns table (service text, event_id text, kind text, failure text, failed_at timestamptz, senders text[])
+language sql stable security definer set search_path = pg_temp as $$
+  select d.service, d.event_id, d.kind, left(d.failure, 500), d.failed_at, operator.senders_of(d.service, d.event_id)
+  from (
+    select 'invoices' as service, event_id, kind, failure, failed_at from invoices.dead_letters
+    union all select 'payouts', event_id, kind, failure, failed_at from payouts.dead_letters
+    union all select 'ledger', event_id, kind, failure, failed_at from ledger.dead_letters
+    union all select 'webhooks', event_id, kind, failure, failed_at from webhooks.dead_letters
+    union all select 'auditor', event_id, kind, failure, failed_at from auditor.dead_letters) d
+  order by d.failed_at, d.event_id limit of_most;
+$$;
+
+-- The same as retry_dead_letter without its last argument: only an operator with a role of the database can say that an event
+-- has had no effect.
+create or replace function operator.retry_from_console(of_receiver text, of_event text, of_actor text, of_source text) returns text[]
+language plpgsql security definer set search_path = pg_temp as $$
+begin
+  perform set_config('quittance.source', coalesce(of_source, ''), true);
+  return operator.retry_dead_letter(of_receiver, of_event, of_actor, false);
+end $$;
+
 revoke execute on all functions in schema operator from public;
 grant execute on all functions in schema operator to quittance_operator;
+-- Nothing else of this schema is the gateway's.
+grant usage on schema operator to quittance_gateway;
+grant execute on function operator.listed_dead_letters(int), operator.retry_from_console(text, text, text, text) to quittance_gateway;

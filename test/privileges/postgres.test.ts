@@ -29,6 +29,7 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     audit_log: 'i',
     invitations: 'iu',
     memberships: 'iud',
+    operators: '',
     passkey_challenges: 'id',
     passkeys: 'iud',
     people: 'iud',
@@ -226,6 +227,28 @@ describe.each(owners)('the role of %s', (service) => {
 test('a role that may update some columns of a table may not update the others', async () => {
   const pruned = 'update accounts set pruned_through = last_sequence';
   expect(await refusal('webhooks', pruned)).toBe(DENIED);
+});
+
+test('the gateway makes nobody an operator, and calls of the operator’s functions those of the console alone', async () => {
+  for (const sql of [
+    "insert into operators (person_id) values ('per_1')",
+    'delete from operators',
+    "select operator.set_operator('a@shop.example', true, 'gateway')",
+    "select operator.retry_dead_letter('ledger', 'evt_1', 'gateway', true)",
+    "select operator.write_audit_log('somebody', 'something', 'else')",
+    'select * from operator.kinds',
+  ])
+    expect([sql, await refusal('gateway', sql)]).toEqual([sql, DENIED]);
+  const called = await admin.rows(
+    `select proname as name from pg_proc
+     where pronamespace = 'operator'::regnamespace and has_function_privilege('quittance_gateway', oid, 'execute') order by 1`,
+  );
+  expect(called).toEqual([{ name: 'listed_dead_letters' }, { name: 'retry_from_console' }]);
+  for (const service of services.filter((one) => one !== 'gateway'))
+    expect([service, await refusal(service, 'select * from operator.listed_dead_letters(1)')]).toEqual([
+      service,
+      DENIED,
+    ]);
 });
 
 test.each([

@@ -21,7 +21,14 @@ import { initEnv } from './init-command.ts';
 import { addMerchantCommands } from './merchant-command-line.ts';
 import { natsPermissions, provisionNats } from './nats-commands.ts';
 import { addOperatorCommands } from './operator-command-line.ts';
-import { peopleInvite, peopleList, peopleRemove, peopleReset, roleNames } from './people-commands.ts';
+import {
+  peopleInvite,
+  peopleList,
+  peopleOperator,
+  peopleRemove,
+  peopleReset,
+  roleNames,
+} from './people-commands.ts';
 import type { Surroundings } from './surroundings.ts';
 import {
   duration,
@@ -182,6 +189,19 @@ function addPeople(program: Command, { around, prints }: Line): void {
   )
     .requiredOption(...email)
     .action(prints((options: { email: string }) => peopleReset(around, options)));
+  leaf(people, 'operator', 'make somebody an operator of this installation in the dashboard, or no longer')
+    .argument('<email>', 'the e-mail address of the person')
+    .option('--grant', 'the person sees and does what operators may')
+    .option('--revoke', 'the person no longer does')
+    .addHelpText(
+      'after',
+      '\nNeeds OPERATOR_DATABASE_URL: the gateway makes nobody an operator. Operators see all accounts, chains, wallets and the\nreconciliation, and may pause payouts. API tokens are never an operator’s.\n',
+    )
+    .action(
+      prints((email: string, options: { grant?: boolean; revoke?: boolean }) =>
+        peopleOperator(around, email, options),
+      ),
+    );
 }
 
 function addInstallation(program: Command, { around, prints, writes }: Line): void {

@@ -6,6 +6,7 @@ import {
   resetAsOperator,
 } from '@quittance/gateway/operations/operators-people';
 import { noSuchAccount, withGateway } from './gateway-commands.ts';
+import { actor, withOperator } from './operator-database.ts';
 import type { SaidOutcome } from './outcome.ts';
 import { say } from './output.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
@@ -116,3 +117,26 @@ export const peopleReset = (around: Surroundings, { email }: { email: string }):
 ${shown(reset.value)}`,
     };
   });
+
+/** Makes somebody who signs in an operator of the dashboard, or takes that away. */
+export async function peopleOperator(
+  around: Surroundings,
+  email: string,
+  { grant = false, revoke = false }: { grant?: boolean; revoke?: boolean },
+): Promise<SaidOutcome> {
+  if (grant === revoke) throw new CommandError('Say --grant or --revoke.');
+  const address = email.normalize('NFKC').trim().toLowerCase();
+  return await withOperator(around, 'operator', async (db) => {
+    const { before } = await db.one<{ before: boolean | null }>(
+      'select operator.set_operator($1, $2, $3) as before',
+      [address, grant, actor(around)],
+    );
+    if (before === null) throw new CommandError(noSuchPerson(email));
+    return {
+      json: { email: address, operator: grant, changed: before !== grant },
+      text: grant
+        ? say`${address} ${before ? 'is' : 'is now'} an operator: the dashboard has the pages of operators. Have a passkey or a second factor set up there.\n`
+        : say`${address} is ${before ? 'no longer' : 'not'} an operator. That counts from the next request on.\n`,
+    };
+  });
+}

@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { commandSuite } from './quittance-in.ts';
+import { commandSuite, operatorSuite } from './quittance-in.ts';
 
 const { quittance } = await commandSuite();
+const { database, quittance: withRole } = await operatorSuite();
 
 test('the operator invites the first owner with a token that is shown once, and refuses what is no address', async () => {
   const name = `shop ${Math.random().toString(36).slice(2)}`;
@@ -20,4 +21,28 @@ test('the operator invites the first owner with a token that is shown once, and 
     ['people', 'remove', '--account', name, '--email', 'anna@shop.example'],
   ])
     expect((await quittance(command)).err).toContain('There is no person "anna@shop.example"');
+});
+
+test('the operator’s role makes a person an operator, and takes it away, each with an entry in the audit log', async () => {
+  const admin = database.openAsAdmin('gateway');
+  await admin.rows(`insert into people (id, email, name) values ('per_1', 'anna@shop.example', 'Anna')`);
+  const operators = async () => (await admin.rows('select person_id from operators')).length;
+  const command = (...args: string[]) => withRole(['people', 'operator', ...args]);
+  expect((await command('ben@shop.example', '--grant')).err).toContain(
+    'There is no person "ben@shop.example"',
+  );
+  expect((await command('anna@shop.example')).err).toContain('Say --grant or --revoke.');
+  expect((await command('anna@shop.example', '--grant', '--revoke')).code).not.toBe(0);
+  expect(await operators()).toBe(0);
+  const granted = await command(' Anna@Shop.example', '--grant', '--json');
+  expect(granted.json()).toEqual({ email: 'anna@shop.example', operator: true, changed: true });
+  expect((await command('anna@shop.example', '--grant')).out).toMatch(/^anna@shop\.example is an operator/);
+  expect(await operators()).toBe(1);
+  expect((await command('anna@shop.example', '--revoke')).out).toContain('is no longer an operator');
+  expect((await command('anna@shop.example', '--revoke')).out).toContain('is not an operator');
+  expect(await operators()).toBe(0);
+  expect(await admin.rows('select action, subject from audit_log order by seq')).toEqual([
+    { action: 'operator.granted', subject: 'per_1' },
+    { action: 'operator.revoked', subject: 'per_1' },
+  ]);
 });

@@ -41,6 +41,12 @@ const pages = {
   '/shop': () => import('./pages/settings/shop.tsx'),
   '/people': () => import('./pages/settings/people.tsx'),
   '/security': () => import('./pages/settings/security.tsx'),
+  '/operator/chains': () => import('./pages/operator/chains.tsx'),
+  '/operator/money': () => import('./pages/operator/money.tsx'),
+  '/operator/reconciliation': () => import('./pages/operator/reconciliation.tsx'),
+  '/operator/dead-letters': () => import('./pages/operator/dead-letters.tsx'),
+  '/operator/accounts': () => import('./pages/operator/accounts.tsx'),
+  '/operator/audit-log': () => import('./pages/operator/audit-log.tsx'),
 } as const;
 
 const routes = Object.entries(pages).map(([path, load]) =>

@@ -11,7 +11,7 @@ import { z } from 'zod';
 const schema = z.object({ email: z.string(), password: z.string() });
 export type DemoPerson = z.infer<typeof schema>;
 
-/** The owner of the first account, who signs in to the dashboard. The password is random, and is kept beside the data. */
+/** The owner of the first account and an operator, who signs in to the dashboard. The password is random, and is kept beside the data. */
 export async function demoPerson(stack: Stack, account: string, dir: string): Promise<DemoPerson> {
   const path = join(dir, 'person.json');
   if (existsSync(path)) return schema.parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -32,6 +32,16 @@ export async function demoPerson(stack: Stack, account: string, dir: string): Pr
   } finally {
     await db.close();
   }
+  await makeOperator(stack.adminUrl, person.email);
   writeFileSync(path, JSON.stringify(person, null, 2), { mode: 0o600 });
   return person;
+}
+
+async function makeOperator(url: string, email: string): Promise<void> {
+  const db = openDb({ url, schema: 'operator', pool: 1, logger: createLogger('sandbox', 'warn') });
+  try {
+    await db.rows('select operator.set_operator($1, true, $2)', [email, 'sandbox']);
+  } finally {
+    await db.close();
+  }
 }

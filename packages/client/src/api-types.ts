@@ -1651,6 +1651,8 @@ export interface components {
             };
             /** @description How many passkeys the person has: each signs in without the password. */
             passkeys: number;
+            /** @description Whether the person operates this installation, for the pages of the dashboard for operators. */
+            operator: boolean;
             /**
              * Format: date-time
              * @description Until when operations are allowed that need the password again.

@@ -2,6 +2,7 @@ import { Api } from './api.ts';
 import { Assets, Balances, BalanceTransactions, Statements } from './balances.ts';
 import { Events } from './events.ts';
 import { AccountInvoiceSettings, Invoices } from './invoices.ts';
+import { Operator } from './operator.ts';
 import { PaymentLinks } from './payment-links.ts';
 import { AccountPayoutPolicy, AddressBook } from './payout-policy.ts';
 import { AutomaticPayouts, PayoutBatches, Payouts } from './payouts.ts';
@@ -32,6 +33,8 @@ export {
 export type * from './events.ts';
 export type * from './invoices.ts';
 export { isPayable } from './invoices.ts';
+export type * from './operator.ts';
+export type * from './operator-views.ts';
 export type * from './pages.ts';
 export type * from './payment-links.ts';
 export type * from './payout-policy.ts';
@@ -63,6 +66,8 @@ export class Quittance {
   readonly invoices: Invoices;
   readonly invoiceSettings: AccountInvoiceSettings;
   readonly me: Me;
+  /** For operators of the installation, who have signed in. */
+  readonly operator: Operator;
   readonly paymentLinks: PaymentLinks;
   readonly payoutBatches: PayoutBatches;
   readonly payoutPolicy: AccountPayoutPolicy;
@@ -90,6 +95,7 @@ export class Quittance {
     this.invoices = new Invoices(api);
     this.invoiceSettings = new AccountInvoiceSettings(api);
     this.me = new Me(api);
+    this.operator = new Operator(api);
     this.paymentLinks = new PaymentLinks(api);
     this.payoutBatches = new PayoutBatches(api);
     this.payoutPolicy = new AccountPayoutPolicy(api);

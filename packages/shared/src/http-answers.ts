@@ -71,6 +71,10 @@ export const answers = {
     said('missing_role', `The role ${role} does not allow this.`, {
       headers: { 'X-Error-Code': 'missing_role' },
     }),
+  operatorsOnly: said('missing_role', 'Only operators of this installation may do this.', {
+    headers: { 'X-Error-Code': 'missing_role' },
+    hint: 'An operator is made by `quittance people operator EMAIL --grant`.',
+  }),
   foreignOrigin: said('foreign_origin', 'The request does not come from a page of this installation.', {
     headers: { 'X-Error-Code': 'foreign_origin' },
   }),

@@ -28,13 +28,14 @@ const FORM = /^(v1\.([\w-]{11})\.([\w-]+))\.([\w-]{86})$/;
 
 /**
  * Whose request it is, by which API token or which person, and what may be done; without `scopes` everything. A former gateway
- * names neither.
+ * names neither. `operator`: the request is one of an operator, and of no account.
  */
 export type Identity = {
   account: AccountId;
   token?: TokenId | undefined;
   person?: PersonId | undefined;
   scopes?: readonly string[] | undefined;
+  operator?: true | undefined;
 };
 
 /** A request as a service receives it. `path` has the query. */
@@ -50,6 +51,7 @@ const claimsForm = z.object({
   token: z.string().optional(),
   person: z.string().optional(),
   scopes: z.array(z.string()).optional(),
+  operator: z.literal(true).optional(),
   method: z.string(),
   /** SHA-256 of path and query in base64url: these may be as long as all headers together. */
   path: z.string(),
@@ -68,7 +70,7 @@ const digestOf = (data: string | Uint8Array): string => hash('sha256', data, 'ba
  */
 export function signIdentity(
   { id, key }: GatewaySigningKey,
-  { account, token, person, scopes }: Identity,
+  { account, token, person, scopes, operator }: Identity,
   { receiver, method, path, body }: AssertedRequest & { body: Uint8Array },
   now: Date,
 ): string {
@@ -79,6 +81,7 @@ export function signIdentity(
     ...(token !== undefined && { token }),
     ...(person !== undefined && { person }),
     ...(scopes !== undefined && { scopes: [...scopes] }),
+    ...(operator !== undefined && { operator }),
     method,
     path: digestOf(path),
     body: digestOf(body),
@@ -100,7 +103,7 @@ export function verifyIdentity(
 ): Assertion | 'stale' | undefined {
   const claims = claimsIn(keys, header);
   if (claims === undefined || !isOf(claims, request)) return undefined;
-  const { id, account, token, person, scopes, body, at } = claims;
+  const { id, account, token, person, scopes, operator, body, at } = claims;
   const age = now.getTime() - at;
   if (age > MAX_AGE_MS || age < -AHEAD_MAX_MS) return 'stale';
   return {
@@ -110,6 +113,7 @@ export function verifyIdentity(
       ...(token !== undefined && { token: token as TokenId }),
       ...(person !== undefined && { person: person as PersonId }),
       ...(scopes !== undefined && { scopes }),
+      ...(operator !== undefined && { operator }),
     },
     bodyHash: body,
   };

@@ -4,17 +4,30 @@ import type { Service } from './events.ts';
 import type { GatewayPublicKeys } from './gateway-keys.ts';
 import { bytesOf, context, readBytes, Unavailable } from './http.ts';
 import { answers, send } from './http-answers.ts';
-import { IDENTITY_HEADER, isBodyOf, verifyIdentity } from './identity.ts';
+import { IDENTITY_HEADER, type Identity, isBodyOf, verifyIdentity } from './identity.ts';
 
 /**
  * Lets a merchant's request through: one of which the gateway has asserted to this service whose it is. The body is read here,
  * because the assertion is of its bytes too.
  */
-export function merchantOnly(receiver: Service, keys: GatewayPublicKeys, clock: Clock): RequestHandler {
+export const merchantOnly = (receiver: Service, keys: GatewayPublicKeys, clock: Clock): RequestHandler =>
+  assertedOnly(receiver, keys, clock, (identity) => identity.operator === undefined);
+
+/** Lets the request of an operator through, of which the gateway has asserted to this service that it is one. */
+export const operatorOnly = (receiver: Service, keys: GatewayPublicKeys, clock: Clock): RequestHandler =>
+  assertedOnly(receiver, keys, clock, (identity) => identity.operator === true);
+
+function assertedOnly(
+  receiver: Service,
+  keys: GatewayPublicKeys,
+  clock: Clock,
+  isLetIn: (identity: Identity) => boolean,
+): RequestHandler {
   return (req, res, next) => {
     const request = { receiver, method: req.method, path: req.originalUrl };
     const assertion = verifyIdentity(keys, req.headers[IDENTITY_HEADER], request, clock.now());
     if (assertion === undefined) return send(res, answers.unauthenticated);
+    if (assertion !== 'stale' && !isLetIn(assertion.identity)) return send(res, answers.unauthenticated);
     // Held up on its way, or the clocks disagree. Its client is known, and nothing was done.
     if (assertion === 'stale') return next(new Unavailable('the gateway signed this request too long ago'));
     readBytes(req, res, (error?: unknown) => {

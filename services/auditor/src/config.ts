@@ -3,14 +3,15 @@ import { chainSettings } from '@quittance/chains/settings-schema';
 import { milliseconds, serviceSettings, wholeNumber } from '@quittance/shared/config';
 import { z } from 'zod';
 
-/** The auditor serves no merchant's request, so it needs neither the gateway's key nor its URL. */
-const { GATEWAY_PUBLIC_KEY: _key, PUBLIC_URL: _url, ...settings } = serviceSettings;
+/** The auditor serves no merchant's request, so it needs no URL of the gateway, and its key for the console of operators alone. */
+const { GATEWAY_PUBLIC_KEY: key, PUBLIC_URL: _url, ...settings } = serviceSettings;
 
 /** `chains` are those whose nodes are asked. Each is switched on by its `<CHAIN>_RPC_URL`; without any, only the database is checked. */
 export const configSchema = withChains(
   z.object({
     ...settings,
     ...chainSettings,
+    GATEWAY_PUBLIC_KEY: key.optional().meta(key.meta() ?? {}),
     CHECK_EVERY_MS: milliseconds
       .default(60_000)
       .describe('How often the records of all services are compared with each other.'),

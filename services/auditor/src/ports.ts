@@ -3,6 +3,7 @@ import type { ReconciledChain } from '@quittance/reconciliation/chain-records';
 import type { Chain } from '@quittance/shared/assets';
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
+import type { GatewayPublicKeys } from '@quittance/shared/gateway-keys';
 import type { Logger } from '@quittance/shared/logger';
 import type { Measured } from './domain/operator-funds.ts';
 
@@ -47,6 +48,8 @@ export type Ports = {
   chains: readonly ReconciledChain[];
   memory: ReadonlyMap<Chain, ChainMemory>;
   settings: Settings;
+  /** By these it checks what the gateway asserts about a request of an operator; undefined: there is no console. */
+  gatewayKeys: GatewayPublicKeys | undefined;
   /** Wakes the relay: call it after a commit that wrote to the outbox. */
   wakeRelay: () => void;
 };

@@ -53,6 +53,7 @@ export const startAuditor = (
           since: settings.chain === 'solana' && began !== undefined ? new Date(began) : undefined,
         })),
         memory,
+        gatewayKeys: config.GATEWAY_PUBLIC_KEY,
         settings: {
           replica,
           checkEveryMs: config.CHECK_EVERY_MS,

@@ -94,6 +94,7 @@ class AuditFixture {
         chainDays: 2,
         gracePeriodSeconds: 60,
       },
+      gatewayKeys: undefined,
       wakeRelay: () => {},
       ...given,
     };

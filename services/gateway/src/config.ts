@@ -60,6 +60,11 @@ export const configSchema = z.object({
   PAYOUTS_URL: httpUrl.describe('The URL of the payouts service.'),
   LEDGER_URL: httpUrl.describe('The URL of the ledger service.'),
   WEBHOOKS_URL: httpUrl.describe('The URL of the webhooks service.'),
+  AUDITOR_URL: httpUrl
+    .optional()
+    .describe(
+      'The URL of the auditor, for the [console of operators](console.md). Without it the console shows no reconciliation and pauses no payouts.',
+    ),
   RATE_LIMIT_PER_MINUTE: perMinute
     .default(30)
     .describe(

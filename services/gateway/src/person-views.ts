@@ -36,6 +36,7 @@ export const personView = (session: PersonSession, { accounts, factors }: OfPers
   })),
   second_factor: { totp: factors.totpSecret !== null, recovery_codes: factors.recoveryCodes },
   passkeys: factors.passkeys,
+  operator: session.isOperator,
   stepped_up_until: after(session.steppedUpAt, STEP_UP_MS),
   expires_at: expiryOf(session, life),
 });

@@ -56,6 +56,7 @@ export const startGateway = (
       invariant(signingKey !== undefined, 'the configuration was checked');
       const { TOTP_SECRETS_KEY: totpKey } = config;
       const { INVOICES_URL: invoices, PAYOUTS_URL: payouts, LEDGER_URL: ledger } = config;
+      const { WEBHOOKS_URL: webhooks, AUDITOR_URL: auditor } = config;
       const ports: Ports = {
         settings: config,
         logger,
@@ -73,7 +74,7 @@ export const startGateway = (
         ownOrigin: new URL(config.PUBLIC_URL).origin,
         invoicesSeen: recentlySeen(SEEN_MAX),
         refusals: throttledLog(logger),
-        proxy: createProxy({ invoices, payouts, ledger, webhooks: config.WEBHOOKS_URL }, tell, logger),
+        proxy: createProxy({ invoices, payouts, ledger, webhooks, auditor }, tell, logger),
         trustedProxies: trustedProxies(config.TRUSTED_PROXIES, logger),
         metrics,
         ...given,

@@ -87,6 +87,7 @@ function testConfig(databaseUrl: string, upstream: string, settings: Record<stri
     PAYOUTS_URL: upstream,
     LEDGER_URL: upstream,
     WEBHOOKS_URL: upstream,
+    AUDITOR_URL: upstream,
     LOG_LEVEL: 'silent',
     RATE_LIMIT_PER_MINUTE: '100000',
     FAILED_AUTH_PER_MINUTE: '100000',

@@ -10,6 +10,7 @@ import type { InvoicesConfig } from './config.ts';
 import { handlers } from './handlers.ts';
 import { routeInvoiceSettings } from './http/invoice-settings.ts';
 import { routeInvoices } from './http/invoices.ts';
+import { routeOperator } from './http/operator.ts';
 import { routePages, sendPageOrJson } from './http/pages.ts';
 import { routePaymentLinks } from './http/payment-links.ts';
 import { routeVolume } from './http/volume.ts';
@@ -108,6 +109,7 @@ export const startInvoices = (
       routeInvoiceSettings(app, ports);
       routePaymentLinks(app, ports);
       routeVolume(app, ports);
+      routeOperator(app, ports);
       routePages(app, ports);
       finishApp(app, parts.logger, sendPageOrJson);
       return app;

@@ -62,6 +62,7 @@ export function serviceSettings(around: Surroundings): Record<Service, Settings>
       PAYOUTS_URL: at('payouts'),
       LEDGER_URL: at('ledger'),
       WEBHOOKS_URL: at('webhooks'),
+      AUDITOR_URL: at('auditor'),
     },
     invoices: { ...behindGateway('invoices'), ...chains.node, ...chains.addresses },
     payouts: {
@@ -83,6 +84,6 @@ export function serviceSettings(around: Surroundings): Record<Service, Settings>
       ALLOW_INSECURE_ENDPOINTS: 'true',
     },
     signer: { ...engines('signer'), ...chains.node, WALLET_SEED: secrets.walletSeed },
-    auditor: { ...common('auditor'), ...chains.node, SOLANA_BEGAN: around.began.toISOString() },
+    auditor: { ...behindGateway('auditor'), ...chains.node, SOLANA_BEGAN: around.began.toISOString() },
   };
 }

@@ -7,7 +7,7 @@ import {
   signIdentity,
   verifyProof,
 } from '@quittance/shared/identity';
-import type { AccountId, AssertionId } from '@quittance/shared/ids';
+import type { AccountId, AssertionId, PersonId } from '@quittance/shared/ids';
 import { invariant } from '@quittance/shared/result';
 import { type Dispatcher, request } from 'undici';
 
@@ -36,6 +36,8 @@ type Asserted = {
   receiver?: Service;
   token?: Identity['token'];
   scopes?: Identity['scopes'];
+  person?: Identity['person'];
+  operator?: Identity['operator'];
   now?: Date | undefined;
   privateKey?: string;
 };
@@ -50,6 +52,8 @@ export function identityOf(
     receiver,
     token,
     scopes,
+    person,
+    operator,
     now = new Date(),
     privateKey = gatewayKeys.privateKey,
   }: Asserted,
@@ -58,7 +62,9 @@ export function identityOf(
   invariant(key !== undefined, 'the keys of the tests are keys');
   const to = receiver ?? receivers.find(([form]) => form.test(path))?.[1] ?? 'ledger';
   const asserted = { receiver: to, method, path, body: Buffer.from(body) };
-  return { [IDENTITY_HEADER]: signIdentity(key, { account, token, scopes }, asserted, now) };
+  return {
+    [IDENTITY_HEADER]: signIdentity(key, { account, token, scopes, person, operator }, asserted, now),
+  };
 }
 
 /** A request that the gateway has passed on, as a service keeps it with what it asks for. */
@@ -69,6 +75,21 @@ export function requestProofOf(account: AccountId, asserted: Asserted): RequestP
   const signed = verifyProof(gatewayPublicKeys, 'payouts', proof);
   invariant(signed !== undefined, 'the gateway of the tests has asserted it to payouts');
   return { ...proof, id: signed.id };
+}
+
+/** A request of an operator, as the gateway passes it on. */
+export function asOperator(
+  port: number,
+  receiver: Service,
+  method: string,
+  path: string,
+  { body, now }: { body?: object | undefined; now?: Date } = {},
+): Promise<ApiAnswer> {
+  const sent = body === undefined ? '' : JSON.stringify(body);
+  const person = 'per_1' as PersonId;
+  const asserted = { method, path, body: sent, receiver, person, operator: true, now } as const;
+  const headers = identityOf('acc_1' as AccountId, asserted);
+  return api(port, method, path, { headers, ...(body && { body: sent }) });
 }
 
 export type ApiAnswer = {

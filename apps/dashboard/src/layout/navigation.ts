@@ -3,7 +3,11 @@ import {
   IconAddressBook,
   IconArrowBackUp,
   IconBuildingStore,
+  IconBuildings,
   IconChecklist,
+  IconClipboardList,
+  IconCoins,
+  IconCube,
   IconFileInvoice,
   IconHelpHexagon,
   IconHistory,
@@ -11,8 +15,10 @@ import {
   IconKey,
   IconLink,
   IconListDetails,
+  IconMailOff,
   IconRepeat,
   IconReportMoney,
+  IconScale,
   IconSend,
   IconShieldLock,
   IconStack2,
@@ -30,6 +36,8 @@ export type Place = {
   needs?: Scope;
   /** Only for those who manage the people of the account. */
   managers?: true;
+  /** Only for operators of the installation. */
+  operators?: true;
 };
 
 /** What the menu, the search of pages and the rights of each page are made of. */
@@ -76,6 +84,17 @@ export const places: readonly { group: string; places: readonly Place[] }[] = [
       { to: '/shop', label: 'Shop', icon: IconBuildingStore, needs: 'settings:read' },
       { to: '/people', label: 'People', icon: IconUsers, managers: true },
       { to: '/security', label: 'Your sign-in', icon: IconShieldLock },
+    ],
+  },
+  {
+    group: 'Operator',
+    places: [
+      { to: '/operator/chains', label: 'Chains', icon: IconCube, operators: true },
+      { to: '/operator/money', label: 'Wallets and queues', icon: IconCoins, operators: true },
+      { to: '/operator/reconciliation', label: 'Reconciliation', icon: IconScale, operators: true },
+      { to: '/operator/dead-letters', label: 'Dead letters', icon: IconMailOff, operators: true },
+      { to: '/operator/accounts', label: 'Accounts', icon: IconBuildings, operators: true },
+      { to: '/operator/audit-log', label: 'Audit log', icon: IconClipboardList, operators: true },
     ],
   },
 ];

@@ -6,10 +6,13 @@ import { listHalts } from '../operations/halts.ts';
 import type { Ports } from '../ports.ts';
 import { lastCheck, type ShownCheck } from '../store/checks.ts';
 import { knownDiscrepancies, type StoredDiscrepancy } from '../store/discrepancies.ts';
+import { routeOperator } from './operator.ts';
 
-/** For operators, inside the network: the gateway forwards no request to it. */
-export function createHttp({ db }: Pick<Ports, 'db'>, parts: ServiceHttpParts): Express {
+/** For operators: `/internal/books` inside the network, and their console behind the gateway where its public key is given. */
+export function createHttp(ports: Ports, parts: ServiceHttpParts): Express {
+  const { db, gatewayKeys } = ports;
   const app = createApp(parts);
+  if (gatewayKeys !== undefined) routeOperator(app, ports, gatewayKeys);
 
   app.get('/internal/books', async (_req, res) => {
     const { open, inForce } = await listHalts(db);

@@ -20,13 +20,13 @@ export const haltedEvent = (asset: AssetSymbol, halt: string, discrepancies: Sho
 /** What an operator's order is given. `note` writes the audit log, in the transaction that begins or ends the halt. */
 export type HaltPorts = { db: Db; clock: Clock; note: (trx: Trx, halt: string) => Promise<void> };
 
-/** Halts the payouts of an asset for an operator, until an operator resumes them. */
+/** Halts the payouts of an asset for an operator, until an operator resumes them. @param invariant says by which way it was asked for */
 export async function haltPayouts(
   { db, clock, note }: HaltPorts,
-  { asset, reason }: { asset: AssetSymbol; reason: string },
+  { asset, reason, invariant = 'operator' }: { asset: AssetSymbol; reason: string; invariant?: string },
 ): Promise<Result<{ halt: string }, 'halted_already'>> {
   return await db.transaction(async (trx) => {
-    const discrepancies = [{ invariant: 'operator', what: reason }];
+    const discrepancies = [{ invariant, what: reason }];
     const halt = await openHalt(trx, asset, discrepancies, clock.now());
     if (halt === undefined) return refuse('halted_already');
     await appendToOutbox(trx, [haltedEvent(asset, halt, discrepancies)]);

@@ -48,6 +48,27 @@ const selectHalts = query<ShownHalt>(
 
 export const openHalts = (db: Queryable): Promise<ShownHalt[]> => db.rows(selectHalts);
 
+const lockOpen = query<ShownHalt>(
+  'halts_lock_open',
+  `select seq::text as seq, asset, discrepancies, halted_at, resumed_at, forced
+   from halts where asset = $1 and resumed_at is null for update`,
+);
+
+/** The open halt of an asset, which nobody else ends before the transaction does. */
+export const lockHalt = (trx: Trx, asset: AssetSymbol): Promise<ShownHalt | undefined> =>
+  trx.maybe(lockOpen, [asset]);
+
+const selectRight = query<{ isRight: boolean }>(
+  'halts_found_right',
+  `select exists (select from passed_checks where asset = $1 and began_at > now() - $2::int * interval '1 second')
+     and not exists (
+       select from discrepancies where pauses_payouts and accepted_at is null and (asset is null or asset = $1)) as is_right`,
+);
+
+/** Whether a check of the last seconds has found the asset right, and none has found anything else since. */
+export const isFoundRight = async (trx: Trx, asset: AssetSymbol, withinSeconds: number): Promise<boolean> =>
+  (await trx.one(selectRight, [asset, withinSeconds])).isRight;
+
 export type HaltInForce = { asset: AssetSymbol; asked: boolean; inForce: boolean };
 
 const selectInForce = query<HaltInForce>(

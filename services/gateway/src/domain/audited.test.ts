@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { isAudited } from './audited.ts';
+import { needsStepUp } from './person-operations.ts';
+import { routes } from './routes.ts';
 import { scopeOfOperation } from './scopes.ts';
 
 /** They change nothing but what is sent once more. */
@@ -21,7 +23,22 @@ test('every operation that changes settings, endpoints, policies or approvals is
     'DELETE /api/automatic-payouts/:asset',
   ];
   const [all, none] = [operations, [...SENDS_AGAIN, 'GET /api/webhooks', 'POST /api/invoices']].map((names) =>
-    names.filter((name) => isAudited(...(name.split(' ') as [string, string]))),
+    names.filter((name) => {
+      const [method = '', pattern = ''] = name.split(' ');
+      return isAudited(method, { auth: 'token', pattern });
+    }),
   );
   expect([all, none]).toEqual([operations, []]);
+});
+
+test('everything that operators change in the console is audited and needs a step-up, and nothing that they read', () => {
+  const ofOperators = routes.filter(({ auth }) => auth === 'operator');
+  expect(ofOperators.length).toBeGreaterThan(5);
+  for (const { methods, ...route } of ofOperators)
+    for (const method of [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])]) {
+      const reads = method === 'GET' || method === 'HEAD';
+      expect([route.pattern, method, isAudited(method, route), needsStepUp(method, route)]).toEqual([
+        ...[route.pattern, method, !reads, !reads],
+      ]);
+    }
 });

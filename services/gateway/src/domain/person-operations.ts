@@ -1,4 +1,6 @@
+import { changes } from './audited.ts';
 import { managesPeople, type Role } from './roles.ts';
+import type { Route } from './routes.ts';
 
 /** What only people who have signed in can do: API tokens cannot. The operations of accounts are in `scopes.ts`. */
 type PersonOperation = {
@@ -52,8 +54,9 @@ export const stepUpOperations: readonly string[] = [
   ...Object.entries(personOperations).flatMap(([operation, needs]) => ('stepUp' in needs ? [operation] : [])),
 ];
 
-export const needsStepUp = (method: string, pattern: string): boolean =>
-  stepUpOperations.includes(`${method} ${pattern}`);
+/** Of operators everything that does more than read. */
+export const needsStepUp = (method: string, { auth, pattern }: Pick<Route, 'auth' | 'pattern'>): boolean =>
+  auth === 'operator' ? changes(method) : stepUpOperations.includes(`${method} ${pattern}`);
 
 /** Whether the role allows an operation of people. One that is missing in the table is allowed to nobody. */
 export function roleAllows(role: Role, method: string, pattern: string): boolean {

@@ -1,4 +1,4 @@
-export type Upstream = 'invoices' | 'payouts' | 'ledger' | 'webhooks';
+export type Upstream = 'invoices' | 'payouts' | 'ledger' | 'webhooks' | 'auditor';
 
 export type Route = {
   /** HEAD is answered wherever GET is, and need not be named. */
@@ -8,9 +8,10 @@ export type Route = {
   /** Who answers it: a service, or the gateway itself. */
   upstream: Upstream | 'gateway';
   /**
-   * What it takes to be let through: an API token or a session, a session alone, what signs in with the body, or nothing at all.
+   * What it takes to be let through: an API token or a session, a session alone, the session of an operator, what signs in with the
+   * body, or nothing at all.
    */
-  auth: 'token' | 'session' | 'credentials' | 'none';
+  auth: 'token' | 'session' | 'operator' | 'credentials' | 'none';
   /** Without a token: any path of it exists, so a client's requests for all of them are counted together. */
   countedTogether?: true;
   /** Its answer goes on until somebody ends it. */
@@ -23,6 +24,24 @@ export type Route = {
 
 /** The fields of the forms of our pages are short. */
 const FORM_BYTES_MAX = 4_096;
+
+/** For the console of operators. */
+const operatorRoutes = (
+  [
+    [['GET'], 'chains', 'invoices'],
+    [['GET'], 'payouts', 'payouts'],
+    [['GET'], 'reconciliation', 'auditor'],
+    [['PUT', 'DELETE'], 'pauses/:asset', 'auditor'],
+    [['GET'], 'dead-letters', 'gateway'],
+    [['POST'], 'dead-letters/retry', 'gateway'],
+    [['GET', 'POST'], 'accounts', 'gateway'],
+    [['PATCH'], 'accounts/:id', 'gateway'],
+    [['POST'], 'accounts/:id/invitations', 'gateway'],
+    [['GET'], 'audit-log', 'gateway'],
+  ] as const
+).map(([methods, path, upstream]): Route => {
+  return { methods, pattern: `/api/operator/${path}`, upstream, auth: 'operator' };
+});
 
 /** Everything that can be reached from outside, and who answers it. */
 export const routes: readonly Route[] = [
@@ -111,6 +130,7 @@ export const routes: readonly Route[] = [
   { methods: ['PATCH', 'DELETE'], pattern: '/api/people/:id', upstream: 'gateway', auth: 'session' },
   { methods: ['GET', 'POST'], pattern: '/api/invitations', upstream: 'gateway', auth: 'session' },
   { methods: ['DELETE'], pattern: '/api/invitations/:id', upstream: 'gateway', auth: 'session' },
+  ...operatorRoutes,
   { methods: ['GET'], pattern: '/pay/:id', upstream: 'invoices', auth: 'none' },
   {
     methods: ['GET', 'POST'],

@@ -122,12 +122,12 @@ type By = { cookie: string | undefined; route: Admission; client: string | undef
 function authenticateBy(req: Request, { cookie, route, client }: By, ports: Ports): Promise<Authentication> {
   if (cookie !== undefined) return authenticateSession(ports, { token: cookie, client });
   // What only people can do no token opens: it is not even looked up.
-  const rawHeaders = route.auth === 'session' ? [] : req.rawHeaders;
+  const rawHeaders = route.auth === 'session' || route.auth === 'operator' ? [] : req.rawHeaders;
   return authenticate(ports, { rawHeaders, client });
 }
 
 function missingStepUp(caller: Caller, req: Request, route: Admission, { clock }: Ports): Answer | undefined {
-  if (caller.tokenId !== undefined || !needsStepUp(req.method, route.pattern)) return undefined;
+  if (caller.tokenId !== undefined || !needsStepUp(req.method, route)) return undefined;
   return isSteppedUp(caller.session.steppedUpAt, clock.now()) ? undefined : answers.stepUpNeeded;
 }
 

@@ -1,7 +1,7 @@
 import { ERRORS_PATH } from '@quittance/shared/error-codes';
 import { failpoint } from '@quittance/shared/failpoint';
 import { createApp, finishApp, nameRoute } from '@quittance/shared/http';
-import { answers } from '@quittance/shared/http-answers';
+import { type Answer, answers } from '@quittance/shared/http-answers';
 import { BODY_BYTES_MAX, IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import { invariant } from '@quittance/shared/result';
 import { sendPage } from '@quittance/shared/send-page';
@@ -9,7 +9,7 @@ import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { isAudited } from '../domain/audited.ts';
 import { forwardedHeaders } from '../domain/forwarded.ts';
-import { findRoute } from '../domain/routes.ts';
+import { findRoute, type Route } from '../domain/routes.ts';
 import { noteRequestedChange } from '../operations/audit-log.ts';
 import { type Caller, identityOf, idOfCaller } from '../operations/caller.ts';
 import { isStillValid } from '../operations/still-valid.ts';
@@ -27,6 +27,7 @@ import { openDocs } from './docs/docs-app.ts';
 import { DOCS_PATH } from './docs/library.ts';
 import { errorsPage } from './errors-page.ts';
 import { type FileAnswer, ICON_PATH, iconAnswer, sendFile } from './file-answer.ts';
+import { answerOfOperators } from './operators.ts';
 import { answerOfPeople } from './people.ts';
 import { hasBody, readBody } from './request-body.ts';
 import { answerOfTokens } from './tokens.ts';
@@ -93,18 +94,18 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
     const { upstream, endless = false, pattern } = found.route;
     if (upstream === 'gateway') {
       const asked = { client, pattern, path, body };
-      const answer = pattern.startsWith('/api/tokens')
-        ? await answerOfTokens(req, { ...asked, caller: callerIn(caller) }, ports)
-        : await answerOfPeople(req, { ...asked, caller }, ports);
+      const answer = await answerOfGateway(req, found.route, { ...asked, caller }, ports);
       return isOver(res) ? undefined : tell(res, answer);
     }
 
-    if (caller !== undefined && isAudited(req.method, pattern)) {
+    if (!proxy.reaches(upstream)) return tell(res, answers.noRoute(path.replace(/^\/+/, '')));
+    if (caller !== undefined && isAudited(req.method, found.route)) {
       const requestId = String(res.getHeader('X-Request-Id'));
       await noteRequestedChange(ports, { caller, client }, { method: req.method, path, requestId });
       if (isOver(res)) return;
     }
-    req.headers = headersFor(req, res, { caller, client, body, upstream }, ports);
+    const asOperator = found.route.auth === 'operator';
+    req.headers = headersFor(req, res, { caller, client, body, upstream, asOperator }, ports);
     failpoint('gateway.admitted');
     await proxy.pass(req, res, { upstream, endless, body, of: caller && idOfCaller(caller) });
   });
@@ -118,6 +119,20 @@ const onlyByTls: RequestHandler = (_req, res, next) => {
   res.setHeader('Strict-Transport-Security', 'max-age=31536000');
   next();
 };
+
+type AskedOfGateway = Parameters<typeof answerOfPeople>[1];
+
+function answerOfGateway(
+  req: Request,
+  { pattern, auth }: Route,
+  asked: AskedOfGateway,
+  ports: Ports,
+): Promise<Answer> {
+  if (auth === 'operator') return answerOfOperators(req, { ...asked, caller: callerIn(asked.caller) }, ports);
+  return pattern.startsWith('/api/tokens')
+    ? answerOfTokens(req, { ...asked, caller: callerIn(asked.caller) }, ports)
+    : answerOfPeople(req, asked, ports);
+}
 
 function callerIn(caller: Caller | undefined): Caller {
   invariant(caller !== undefined, 'tokens are of an account');
@@ -184,7 +199,12 @@ function headersFor(
     client,
     body,
     upstream,
-  }: Pick<ProxiedRequest, 'body' | 'upstream'> & { caller: Caller | undefined; client: string | undefined },
+    asOperator,
+  }: Pick<ProxiedRequest, 'body' | 'upstream'> & {
+    caller: Caller | undefined;
+    client: string | undefined;
+    asOperator: boolean;
+  },
   { signingKey, clock }: Ports,
 ): Request['headers'] {
   const headers = forwardedHeaders(req.headers);
@@ -194,7 +214,7 @@ function headersFor(
     const { method, url } = req;
     const request = { receiver: upstream, method, path: url, body: body ?? noBytes };
     // Once for each request, because only what reads is sent a second time: see `mayTryAgain`.
-    headers[IDENTITY_HEADER] = signIdentity(signingKey, identityOf(caller), request, clock.now());
+    headers[IDENTITY_HEADER] = signIdentity(signingKey, identityOf(caller, asOperator), request, clock.now());
   }
   // Always by length: two servers that disagree where a body ends can be made to see different requests.
   if (body !== undefined) headers['content-length'] = String(body.length);

@@ -16,6 +16,10 @@ export function refusedOperation(
     const { role } = caller.session;
     return roleAllows(role, method, pattern) ? undefined : answers.missingRole(role);
   }
+  if (auth === 'operator') {
+    invariant(caller.tokenId === undefined, 'what only operators can do no token opens');
+    return caller.session.isOperator ? undefined : answers.operatorsOnly;
+  }
   const needed = scopeNeeded(method, pattern);
   invariant(needed !== undefined, `${method} ${pattern} has a scope`);
   if (needed === ANY_TOKEN || holds(caller.scopes, needed)) return undefined;

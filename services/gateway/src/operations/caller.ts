@@ -1,5 +1,6 @@
 import type { Identity } from '@quittance/shared/identity';
 import type { SessionId, TokenId } from '@quittance/shared/ids';
+import { invariant } from '@quittance/shared/result';
 import { scopesOfRole } from '../domain/roles.ts';
 import type { Scope } from '../domain/scopes.ts';
 import type { PersonSession } from '../store/sessions.ts';
@@ -29,9 +30,13 @@ export const callerOfSession = (session: PersonSession, hash: Buffer): PersonCal
 /** What ends with it: the token, or the session. */
 export const idOfCaller = (caller: Caller): TokenId | SessionId => caller.tokenId ?? caller.session.id;
 
-/** What services are told of a caller. */
-export const identityOf = (caller: Caller): Identity => {
+/** What services are told of a caller. @param asOperator of a request of an operator */
+export const identityOf = (caller: Caller, asOperator = false): Identity => {
   const { account, scopes } = caller;
+  if (asOperator) {
+    invariant(caller.tokenId === undefined && caller.session.isOperator, 'only an operator asks as one');
+    return { account, person: caller.session.person, operator: true };
+  }
   const who = caller.tokenId === undefined ? { person: caller.session.person } : { token: caller.tokenId };
   return { account, ...who, scopes: scopes ?? undefined };
 };

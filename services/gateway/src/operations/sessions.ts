@@ -2,6 +2,7 @@ import type { Trx } from '@quittance/shared/db';
 import { newSessionId, type PasskeyId, type SessionId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
+import { isOperator } from '../store/operators.ts';
 import { lockPerson, type Membership, membershipsOf, noteAct, type Person } from '../store/people.ts';
 import {
   deleteOldSessions,
@@ -71,7 +72,8 @@ export async function beginSession(
   if (chosen === undefined) return refuse({ kind: 'no_such_account' });
   if (former !== undefined) await endSessions(trx, former.person, { only: former.id });
   await deleteOldSessions(trx, person.id);
-  const session = sessionFor(person, chosen, { signedInAt: now, now }, visit);
+  const shown = { ...person, isOperator: await isOperator(trx, person.id) };
+  const session = sessionFor(shown, chosen, { signedInAt: now, now }, visit);
   return ok(await storeSession(trx, session, { action: 'session.began', by }));
 }
 
@@ -91,7 +93,7 @@ async function storeSession(
 type Times = { signedInAt: Date; now: Date };
 
 function sessionFor(
-  { id: person, email, name }: Shown,
+  { id: person, email, name, isOperator: operates }: Shown & Pick<PersonSession, 'isOperator'>,
   { accountId: account, accountName, role }: Membership,
   { signedInAt, now }: Times,
   { client, userAgent }: Visit,
@@ -99,7 +101,8 @@ function sessionFor(
   const cut = userAgent === undefined ? null : [...userAgent].slice(0, USER_AGENT_CHARACTERS_MAX).join('');
   const times = { signedInAt, steppedUpAt: now, lastUsedAt: now };
   const visit = { address: client ?? null, userAgent: cut };
-  return { id: newSessionId(now), person, account, ...times, ...visit, email, name, accountName, role };
+  const shown = { email, name, accountName, role, isOperator: operates };
+  return { id: newSessionId(now), person, account, ...times, ...visit, ...shown };
 }
 
 /** Has a person show again who it is. Another session takes the place of the present one, and lasts no longer. */

@@ -25,6 +25,8 @@ import {
 export type ServiceProxy = {
   /** Passes a request on, and its answer back. Ends when the client has an answer. */
   pass(req: Request, res: Response, request: ProxiedRequest): Promise<void>;
+  /** Whether the settings name the service: the auditor's URL may be missing. */
+  reaches(upstream: Upstream): boolean;
   /** Those that are passed on at this moment. Their clients open them again elsewhere when they end. */
   streams: Pick<OpenStreams, 'end' | 'owners' | 'endOf'>;
   close(): void;
@@ -50,7 +52,7 @@ const STREAM_SOCKETS_MAX = 2_048;
  * sees its reason.
  */
 export function createProxy(
-  urls: Readonly<Record<Upstream, string>>,
+  urls: Readonly<Record<Exclude<Upstream, 'auditor'>, string>> & { auditor: string | undefined },
   tell: Tell,
   logger: Logger,
 ): ServiceProxy {
@@ -69,6 +71,7 @@ export function createProxy(
     payouts: destinationOf(urls.payouts),
     ledger: destinationOf(urls.ledger),
     webhooks: destinationOf(urls.webhooks),
+    auditor: urls.auditor === undefined ? undefined : destinationOf(urls.auditor),
   } satisfies Record<Upstream, unknown>;
   const ofStreams = destinationOf(urls.webhooks, STREAM_SOCKETS_MAX);
 
@@ -76,7 +79,9 @@ export function createProxy(
     router(_req, res, options) {
       const context = res === undefined ? undefined : proxyContextOf(res);
       invariant(context !== undefined, 'a request that is passed on has a proxy context');
-      const { target, agent } = context.endless ? ofStreams : services[context.upstream];
+      const destination = context.endless ? ofStreams : services[context.upstream];
+      invariant(destination !== undefined, `the settings name the ${context.upstream}`);
+      const { target, agent } = destination;
       options.agent = agent;
       if (context.body !== undefined) options.buffer = Readable.from(context.body);
       return target;
@@ -125,9 +130,10 @@ export function createProxy(
       // Without `next`: what failed comes to `on.error` as well.
       return proxy(req, res);
     },
+    reaches: (upstream) => services[upstream] !== undefined,
     streams,
     close() {
-      for (const { agent } of [...Object.values(services), ofStreams]) agent.destroy();
+      for (const one of [...Object.values(services), ofStreams]) one?.agent.destroy();
     },
   };
 }

@@ -19,6 +19,7 @@ export const anna: z.input<typeof person> = {
   accounts: [{ id: account, name: 'My shop', role: 'owner' }],
   second_factor: { totp: true, recovery_codes: 10 },
   passkeys: 1,
+  operator: false,
   stepped_up_until: LATER,
   expires_at: LATER,
 };

@@ -38,6 +38,9 @@ export const person = viewed<ReturnType<typeof personView>>()(
         })
         .describe('What is asked for beside the password.'),
       passkeys: count('How many passkeys the person has: each signs in without the password.'),
+      operator: flag(
+        'Whether the person operates this installation, for the pages of the dashboard for operators.',
+      ),
       stepped_up_until: time('Until when operations are allowed that need the password again.'),
       expires_at: time('When the session ends, if nothing is done with it.'),
     })

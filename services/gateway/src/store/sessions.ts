@@ -22,6 +22,8 @@ export type PersonSession = Session & {
   name: string;
   accountName: string;
   role: Role;
+  /** Of the installation. */
+  isOperator: boolean;
 };
 
 const columns = `
@@ -34,7 +36,8 @@ const isValid = (idle: string, hours: string): string =>
 
 const selectSession = query<PersonSession>(
   'session_select',
-  `select ${columns}, p.email, p.name, a.name as account_name, m.role
+  `select ${columns}, p.email, p.name, a.name as account_name, m.role,
+     exists (select from operators o where o.person_id = s.person_id) as is_operator
    from sessions s join people p on p.id = s.person_id join accounts a on a.id = s.account_id
      join memberships m on m.person_id = s.person_id and m.account_id = s.account_id
    where s.token_hash = $1 and ${isValid('$2', '$3')}`,

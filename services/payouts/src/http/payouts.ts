@@ -35,6 +35,7 @@ import { approveOrReject } from './approve-payout.ts';
 import { addAutomaticRoutes } from './automatic-payouts.ts';
 import { cancelPayout } from './cancel-payout.ts';
 import { routeClaims } from './claims.ts';
+import { routeOperator } from './operator.ts';
 import { findOwnPayout } from './own-payout.ts';
 import { payOnce, payoutCallOf } from './pay-once.ts';
 import { addBatchRoutes } from './payout-batches.ts';
@@ -72,6 +73,7 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
   routeReturns(app, ports);
   routeRefunds(app, ports);
   routeClaims(app, ports);
+  routeOperator(app, ports);
   finishApp(app, parts.logger);
   return app;
 }
