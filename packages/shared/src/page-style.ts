@@ -1,7 +1,7 @@
 /**
  * The style sheet of the pages for customers. It follows the light or dark mode of the reader and the direction of the language.
- * The QR code stays dark on white, which scanners expect: on a wide screen it is beside the address, on a narrow one folded
- * below it. On paper the page is a receipt.
+ * The QR code stays dark on white, which scanners expect: on a wide screen it is beside the address, on a narrow one
+ * closed below it. On paper the page is a receipt.
  */
 export const pageStyle = `
 :root{color-scheme:light dark;--ground:#f2f4f7;--card:#fff;--fill:#f6f7f9;--ink:#14171d;--soft:#545c69;--line:#dfe3e9;

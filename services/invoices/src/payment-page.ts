@@ -155,11 +155,11 @@ function progress(
 <p class="soft">${payment.confirmations(confirmations, needed)}. ${soon}.</p>`;
 }
 
-const delayNote = (isToPay: boolean, { chain, expiresAt }: Invoice, { trouble }: PageTexts): Html =>
+const delayNote = (isToPay: boolean, { chain, expiresAt }: Invoice, { delay }: PageTexts): Html =>
   note(
     'warn',
-    isToPay && expiresAt !== null ? `${trouble.text} ${trouble.extended}` : trouble.text,
-    trouble.title(networkOf(chain)),
+    isToPay && expiresAt !== null ? `${delay.text} ${delay.extended}` : delay.text,
+    delay.title(networkOf(chain)),
   );
 
 function toPay(

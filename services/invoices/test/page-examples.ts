@@ -1,6 +1,6 @@
 import { paymentUri } from '@quittance/chains/registry';
 import type { ChainSettings } from '@quittance/chains/settings';
-import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import type { AssetSymbol } from '@quittance/shared/assets';
 import type { HtmlPage } from '@quittance/shared/html';
 import type { AccountId, InvoiceId, PaymentLinkId } from '@quittance/shared/ids';
 import { cents, type Rate, units } from '@quittance/shared/money';
@@ -20,7 +20,7 @@ import { settings } from './replica.ts';
 
 /** Every page of invoices in every state, without a database. */
 
-export const NOW = new Date('2026-03-01T12:00:00.000Z');
+const NOW = new Date('2026-03-01T12:00:00.000Z');
 const minutes = (count: number) => new Date(NOW.getTime() + count * 60_000);
 
 /** Text that is not ours; it must come out as text. */
@@ -28,7 +28,7 @@ export const HOSTILE = `</p></main><script>alert("1")</script><img src=x onerror
 
 const ASSET: AssetSymbol = 'USDC_ERC20';
 const DUE = units(25_000_000n);
-export const TX_HASH = `0x${'5e'.repeat(32)}`;
+const TX_HASH = `0x${'5e'.repeat(32)}`;
 const ID = 'inv_018e0f2a4b5c6d7e8f9a0b1c2d3e4f5a6b7c' as InvoiceId;
 
 const ethereum: ChainSettings = { ...settings.ethereum, rpcUrls: [], chainId: 1 };
@@ -52,7 +52,7 @@ const ports = {
   settings: { publicUrl: 'https://pay.example' },
 } as unknown as Pick<Ports, 'chains' | 'quotes' | 'fiatRates' | 'settings'>;
 
-export const anInvoice = (given: Partial<Invoice> = {}): Invoice => ({
+const anInvoice = (given: Partial<Invoice> = {}): Invoice => ({
   id: ID,
   account: 'acc_1' as AccountId,
   externalId: null,
@@ -88,7 +88,7 @@ export const anInvoice = (given: Partial<Invoice> = {}): Invoice => ({
   ...given,
 });
 
-export const aDeposit = (given: Partial<Deposit> = {}): Deposit => ({
+const aDeposit = (given: Partial<Deposit> = {}): Deposit => ({
   id: 'dep_1' as Deposit['id'],
   outpoint: `${TX_HASH}:1`,
   invoiceId: ID,
@@ -193,6 +193,3 @@ export const examples: Record<string, (to: PageFor) => HtmlPage> = {
     linkPage(aLink, ports, to, NOW, { attempt, problem: tooManyOpen, typed: HOSTILE }),
   'link that has ended': (to) => linkPage({ ...aLink, deactivatedAt: NOW }, ports, to, NOW, { attempt }),
 };
-
-/** The names of assets that the pages show; they are the same in every language. */
-export const assetNames = Object.values(assets).map(({ name }) => name);

@@ -96,7 +96,7 @@ export const ar: PageTexts = {
     about: (count) => `يتم التأكيد خلال ${minutes(count)} تقريبًا`,
   },
 
-  trouble: {
+  delay: {
     title: (network) => `تظهر الدفعات على شبكة ${ltr(network)} متأخرة حاليًا`,
     text: 'لا تضيع أي دفعة، ولا حاجة إلى الدفع مرتين.',
     extended: 'يُمدَّد وقت الدفع بقدر مدة هذا التأخير.',

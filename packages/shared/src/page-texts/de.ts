@@ -91,7 +91,7 @@ export const de: PageTexts = {
     about: (count) => `Bestätigt in etwa ${minutes(count)}`,
   },
 
-  trouble: {
+  delay: {
     title: (network) => `Zahlungen auf ${network} werden im Moment verspätet gesehen`,
     text: 'Keine Zahlung geht verloren, und Sie brauchen nicht zweimal zu zahlen.',
     extended: 'Die Zeit zum Bezahlen verlängert sich um die Dauer der Störung.',

@@ -95,7 +95,7 @@ export const en = {
   },
 
   /** While the node of a network is away or behind. */
-  trouble: {
+  delay: {
     title: (network: string) => `Payments on ${network} are seen late at the moment`,
     text: 'No payment is lost, and you need not pay twice.',
     extended: 'The time to pay is extended by as long as this lasts.',

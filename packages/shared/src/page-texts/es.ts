@@ -87,7 +87,7 @@ export const es: PageTexts = {
     about: (count) => `Confirmado en unos ${minutes(count)}`,
   },
 
-  trouble: {
+  delay: {
     title: (network) => `En este momento, los pagos en ${network} se ven con retraso`,
     text: 'Ningún pago se pierde y no tiene que pagar dos veces.',
     extended: 'El tiempo para pagar se amplía mientras dure este retraso.',

@@ -90,7 +90,7 @@ export const fr: PageTexts = {
     about: (count) => `Confirmé dans environ ${minutes(count)}`,
   },
 
-  trouble: {
+  delay: {
     title: (network) => `Les paiements sur ${network} sont vus avec retard en ce moment`,
     text: 'Aucun paiement n’est perdu, et vous n’avez pas besoin de payer deux fois.',
     extended: 'Le délai de paiement est prolongé de la durée de ce retard.',

@@ -88,7 +88,7 @@ export const it: PageTexts = {
     about: (count) => `Confermato tra circa ${minutes(count)}`,
   },
 
-  trouble: {
+  delay: {
     title: (network) => `Al momento i pagamenti su ${network} vengono visti in ritardo`,
     text: 'Nessun pagamento va perso e non deve pagare due volte.',
     extended: 'Il tempo per pagare viene prolungato per la durata del ritardo.',

@@ -90,7 +90,7 @@ export const ja: PageTexts = {
     about: (count) => `約 ${minutes(count)}で確認されます`,
   },
 
-  trouble: {
+  delay: {
     title: (network) => `現在、${network} でのお支払いの検出が遅れています`,
     text: 'お支払いが失われることはなく、二重に支払う必要もありません。',
     extended: 'この遅れの分だけ、支払い期限が延長されます。',

@@ -88,7 +88,7 @@ export const pt: PageTexts = {
     about: (count) => `Confirmado em cerca de ${minutes(count)}`,
   },
 
-  trouble: {
+  delay: {
     title: (network) => `No momento, os pagamentos em ${network} são vistos com atraso`,
     text: 'Nenhum pagamento se perde, e não é preciso pagar duas vezes.',
     extended: 'O tempo para pagar é prolongado enquanto isso durar.',

@@ -93,7 +93,7 @@ export const ru: PageTexts = {
     about: (count) => `До подтверждения примерно ${minutes(count)}`,
   },
 
-  trouble: {
+  delay: {
     title: (network) => `Платежи в сети ${network} сейчас видны с задержкой`,
     text: 'Ни один платёж не теряется, и платить дважды не нужно.',
     extended: 'Время оплаты продлевается на всё время задержки.',

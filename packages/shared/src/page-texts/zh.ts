@@ -86,7 +86,7 @@ export const zh: PageTexts = {
     about: (count) => `大约 ${minutes(count)}后确认`,
   },
 
-  trouble: {
+  delay: {
     title: (network) => `目前 ${network} 网络上的付款显示有延迟`,
     text: '付款不会丢失，您也无需重复付款。',
     extended: '付款时间会按延迟的时长相应延长。',
