@@ -29,7 +29,7 @@
       button.textContent = data.copied;
       say(data.copied);
     };
-    place.append(button);
+    place.append(' ', button);
   };
 
   const tick = () => {
