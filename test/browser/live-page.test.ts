@@ -46,11 +46,15 @@ await inBrowser('the scripts of the payment page', (open) => {
   }
   const shows = (page: Page, text: string | RegExp) =>
     page.getByText(text).first().waitFor({ state: 'visible' });
+  /** The page closes its stream as soon as nothing changes any more. */
+  const closesStream = ({ expectProblem }: Visit) => expectProblem(/\/events\?.*ERR_ABORTED/);
   const isFirst = (page: Page) => page.evaluate<boolean>('window.isFirst === true');
 
   test('show each step of a payment without a reload, say it, and leave the focus where it was', async () => {
     const one = await invoice();
-    const { page, requests } = await see(one.url);
+    const visit = await see(one.url);
+    const { page, requests } = visit;
+    closesStream(visit);
     await page.getByRole('link', { name: 'Open in a wallet' }).focus();
     await pay(one, '0.004');
     await quittance.ethereum.mine();
@@ -69,7 +73,9 @@ await inBrowser('the scripts of the payment page', (open) => {
 
   test('count the time down, and show the end of a payment', async () => {
     const { id, url } = await invoice({ expires_in: 30 });
-    const { page } = await see(url);
+    const visit = await see(url);
+    const { page } = visit;
+    closesStream(visit);
     const left = page.locator('time.left');
     const first = await left.textContent();
     expect(first).toMatch(/^(?:30:00|29:5\d)$/);
@@ -120,8 +126,9 @@ await inBrowser('the scripts of the payment page', (open) => {
     url: string,
     name: string,
     answer: (asked: Asked) => Promise<unknown>,
-  ): Promise<Page> {
-    const { page } = await open(url);
+  ): Promise<Visit> {
+    const visit = await open(url);
+    const { page } = visit;
     await page.exposeFunction('askWallet', async (asked: Asked) => {
       try {
         return { result: await answer(asked) };
@@ -144,7 +151,7 @@ await inBrowser('the scripts of the payment page', (open) => {
       announce();
     })();`);
     await page.goto(url);
-    return page;
+    return visit;
   }
 
   test('have a wallet of the browser send exactly the amount, on the right network, and ask it once', async () => {
@@ -152,7 +159,7 @@ await inBrowser('the scripts of the payment page', (open) => {
     const asked: Asked[] = [];
     const from = '0x00000000000000000000000000000000000000aa';
     let chain = '0x1';
-    const page = await withWallet(one.url, '<img src=x onerror=alert(1)>', async (request) => {
+    const visit = await withWallet(one.url, '<img src=x onerror=alert(1)>', async (request) => {
       asked.push(request);
       switch (request.method) {
         case 'eth_requestAccounts':
@@ -167,6 +174,8 @@ await inBrowser('the scripts of the payment page', (open) => {
           return `0x${'1'.repeat(64)}`;
       }
     });
+    const { page } = visit;
+    closesStream(visit);
     await page.getByRole('button', { name: 'Pay with <img src=x onerror=alert(1)>' }).click();
     await eventually(() => expect(asked.at(-1)?.method).toBe('eth_sendTransaction'));
     await mineAll();
@@ -185,7 +194,7 @@ await inBrowser('the scripts of the payment page', (open) => {
   test('say in plain words what a wallet refuses, and let it be asked again', async () => {
     const { url } = await invoice();
     let code = 0;
-    const page = await withWallet(url, 'Purse', async () => {
+    const { page } = await withWallet(url, 'Purse', async () => {
       throw { code };
     });
     const button = page.getByRole('button', { name: 'Pay with Purse' });
@@ -219,7 +228,9 @@ await inBrowser('the scripts of the payment page', (open) => {
   test('show the page in a dialog of a shop that may frame it, and tell the shop when it is paid', async () => {
     await allowFrames([SHOP]);
     const one = await invoice();
-    const { page } = await shopPage(one.url);
+    const visit = await shopPage(one.url);
+    const { page } = visit;
+    closesStream(visit);
     await page.getByRole('link', { name: 'Pay' }).click();
     const frame = page.frameLocator('dialog iframe');
     await frame

@@ -46,7 +46,7 @@ const ENDS_EARLIER_AT_MOST = 0.2;
 /** Of one statement. */
 const READ_AT_ONCE = 2_000;
 /** Reading takes at most this part of the time: with very many pages each hears of a change a little later. */
-const READING_PART_MAX = 0.2;
+const READING_PART_MAX = 0.25;
 /** Each page is loaded again: a block that changes all of them does not bring all requests in one moment. */
 const CHANGES_AT_ONCE = 500;
 const CHANGES_PAUSE_MS = 200;

@@ -36,12 +36,11 @@ const ofUnchosen = `
     div((extract(epoch from $2::timestamptz) + abs(hashtext(u.id) % ${CHOICE_SECONDS}))::bigint, ${CHOICE_SECONDS}))
   from unchosen_invoices u where u.id = watched.id`;
 
-const select = query<{ id: InvoiceId; version: string }>(
+// Without a condition on the version, which would be computed once more for it.
+const select = query<{ id: InvoiceId; version: string | null }>(
   'page_versions',
-  `select id, left(md5(version), 16) as version
-   from (select id, coalesce((${ofInvoice}), (${ofUnchosen})) as version
-         from unnest($1::text[]) as watched(id)) as read
-   where version is not null`,
+  `select id, left(md5(coalesce((${ofInvoice}), (${ofUnchosen}))), 16) as version
+   from unnest($1::text[]) as watched(id)`,
 );
 
 /**
@@ -56,5 +55,5 @@ export async function pageVersions(
 ): Promise<Map<InvoiceId, string>> {
   const lateAfter = [...chains.values()].map(({ outageMs }) => lateAfterMs(outageMs));
   const rows = await db.rows(select, [ids, now, [...chains.keys()], lateAfter]);
-  return new Map(rows.map(({ id, version }) => [id, version]));
+  return new Map(rows.flatMap(({ id, version }) => (version === null ? [] : [[id, version]])));
 }
