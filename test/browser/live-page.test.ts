@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { inBrowser } from '@quittance/browser/in-browser';
 import type { Visit } from '@quittance/browser/visit';
@@ -10,8 +12,6 @@ import type { Page } from 'playwright-core';
 /** What the scripts add to the payment page, in a browser, on a stack with Ethereum. */
 
 const CONFIRMATIONS = 2;
-const SHOP = 'https://shop.example';
-
 type Made = { id: string; url: string; address: { address: string } };
 type Asked = { method: string; params?: unknown[] };
 
@@ -26,7 +26,10 @@ await inBrowser('the scripts of the payment page', (open) => {
     });
     shop = await quittance.merchant();
   }, STACK_STARTED_WITHIN_MS);
-  afterAll(() => quittance?.stop());
+  afterAll(async () => {
+    shopServer.close();
+    await quittance?.stop();
+  });
 
   async function made(path: string, order: object): Promise<Made> {
     const answer = await shop.post(path, order);
@@ -121,7 +124,7 @@ await inBrowser('the scripts of the payment page', (open) => {
     expect(await isFirst(page)).toBe(true);
   });
 
-  /** A page with a wallet of the browser, which announces itself (EIP-6963). */
+  /** A page with a wallet of the browser, which names itself (EIP-6963). */
   async function withWallet(
     url: string,
     name: string,
@@ -210,23 +213,33 @@ await inBrowser('the scripts of the payment page', (open) => {
     }
   });
 
-  /** A page of a shop that has the dialog, on an origin of its own. */
+  /** A shop on an origin of its own: each of its pages has the dialog. */
+  let pageOfShop = '';
+  let shopOrigin = '';
+  const shopServer = createServer((_req, res) => {
+    res.setHeader('Content-Type', 'text/html');
+    res.end(pageOfShop);
+  });
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => shopServer.listen(0, '127.0.0.1', resolve));
+    shopOrigin = `http://127.0.0.1:${(shopServer.address() as AddressInfo).port}`;
+  });
+
   async function shopPage(url: string): Promise<Visit> {
-    const visit = await open(SHOP);
-    const body = `<!doctype html><title>Shop</title><link rel="icon" href="data:,">
+    const visit = await open(shopOrigin);
+    pageOfShop = `<!doctype html><title>Shop</title><link rel="icon" href="data:,">
       <a href="${url}" data-quittance>Pay</a>
       <script src="${quittance.url}/pay/assets/modal.js"></script>
       <script>window.states = []; addEventListener('quittance', ({ detail }) => states.push(detail.state));</script>`;
-    await visit.page.route(`${SHOP}/**`, (route) => route.fulfill({ contentType: 'text/html', body }));
     visit.expectProblem(/^other origin/);
-    await visit.page.goto(`${SHOP}/basket`);
+    await visit.page.goto(`${shopOrigin}/basket`);
     return visit;
   }
-  const allowFrames = async (origins: string[]) =>
-    expect((await shop.patch('/api/invoice-settings', { frame_ancestors: origins })).status).toBe(200);
 
   test('show the page in a dialog of a shop that may frame it, and tell the shop when it is paid', async () => {
-    await allowFrames([SHOP]);
+    // The API takes origins of HTTPS alone.
+    expect((await shop.patch('/api/invoice-settings', { currency: 'USD' })).status).toBe(200);
+    await quittance.db.rows('update invoices.invoice_settings set frame_ancestors = $1', [[shopOrigin]]);
     const one = await invoice();
     const visit = await shopPage(one.url);
     const { page } = visit;
@@ -244,11 +257,11 @@ await inBrowser('the scripts of the payment page', (open) => {
     await frame.locator('h1').click();
     await page.keyboard.press('Escape');
     await page.locator('dialog').waitFor({ state: 'detached' });
-    expect(page.url()).toBe(`${SHOP}/basket`);
+    expect(page.url()).toBe(`${shopOrigin}/basket`);
+    await quittance.db.rows(`update invoices.invoice_settings set frame_ancestors = '{}'`);
   });
 
   test('lead to the page where the shop may not frame it', async () => {
-    await allowFrames([]);
     const one = await invoice();
     const { page, expectProblem } = await shopPage(one.url);
     expectProblem(/frame/i);

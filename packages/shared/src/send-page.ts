@@ -50,9 +50,9 @@ export function sendPage(res: ServerResponse, page: HtmlPage): void {
 }
 
 /**
- * Answers with a text, compressed as the client takes it. What is compressed must not be readable by its length (BREACH): our
- * pages are asked for by an address that is their only secret, without a cookie. Who can make a browser ask for one, and
- * choose a text in it, has read all of it already. What comes by a session is private, and is sent as it is.
+ * Answers with a text, compressed as the client takes it. The length of what is compressed tells of it, to whoever chooses a text
+ * in it and makes a browser ask often (CVE-2013-3587). The only secret of our pages, claim pages too, is their address, without a
+ * cookie or a token: who can make a browser ask for one can read it. What comes by a session is private, and is sent as it is.
  */
 export function sendCompressed(
   res: ServerResponse,

@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { sleep } from '@quittance/shared/clock';
+import { type Clock, sleep } from '@quittance/shared/clock';
+import type { Db } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
+import type { Logger } from '@quittance/shared/logger';
 import { startWorker } from '@quittance/shared/worker';
-import type { Ports } from './ports.ts';
-import { pageVersions } from './store/page-versions.ts';
+import { pageVersions, type ReadChains } from './store/page-versions.ts';
 
 /** Limits of the streams of a replica; how many there may be is a setting. */
 export const pageStreamLimits = {
@@ -71,7 +72,7 @@ const BEAT_FRAME = ':\n\n';
  * has changed an invoice.
  */
 export function createPageStreams(
-  { db, clock, chains, logger }: Pick<Ports, 'db' | 'clock' | 'chains' | 'logger'>,
+  { db, clock, chains, logger }: { db: Db; clock: Clock; chains: ReadChains; logger: Logger },
   max: number,
   limits: typeof pageStreamLimits = pageStreamLimits,
 ): PageStreams {

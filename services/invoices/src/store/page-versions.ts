@@ -3,7 +3,6 @@ import { type Queryable, query } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { SHOWN_MAX } from '../domain/mempool-payment.ts';
 import { lateAfterMs } from '../domain/page-state.ts';
-import type { WatchedChain } from '../ports.ts';
 
 /** Before the choice the page shows rates: it is another one after this time. */
 const CHOICE_SECONDS = 30;
@@ -43,15 +42,17 @@ const select = query<{ id: InvoiceId; version: string | null }>(
    from unnest($1::text[]) as watched(id)`,
 );
 
+/** The chains that are read, each with the time after which it counts as read late. */
+export type ReadChains = ReadonlyMap<Chain, { outageMs: number }>;
+
 /**
  * Of each of these invoices that there is: a text that changes with what its page shows.
- * @param chains that are read, each with the time after which its page says that it is read late
  */
 export async function pageVersions(
   db: Queryable,
   ids: readonly InvoiceId[],
   now: Date,
-  chains: ReadonlyMap<Chain, Pick<WatchedChain, 'outageMs'>>,
+  chains: ReadChains,
 ): Promise<Map<InvoiceId, string>> {
   const lateAfter = [...chains.values()].map(({ outageMs }) => lateAfterMs(outageMs));
   const rows = await db.rows(select, [ids, now, [...chains.keys()], lateAfter]);
