@@ -7,7 +7,7 @@ import { policyHash } from '@quittance/shared/send-page';
  * A script of a browser as it is sent: without the lines that are comments, without indentation and empty lines. No text in it
  * goes over several lines, so none is changed. Everything else is sent as it is written.
  */
-export function scriptOf(source: string): string {
+function scriptOf(source: string): string {
   const lines = source.split('\n').map((line) => line.trim());
   return lines.filter((line) => line !== '' && !line.startsWith('//')).join('\n');
 }
