@@ -23,7 +23,7 @@ const suites = `${root}(?:apps|packages|services|testing)/[^/]+/test/`;
 /** What starts, tests or measures the product and is not part of it. */
 const notTheProduct = `${root}(?:apps|testing|test|bench|tools(?!/dependency-fixtures/))/`;
 /** Files of packages/shared without clock, randomness or IO. */
-const pureShared = `${root}packages/shared/src/(?:assets|commands|currencies|events|fee-ceilings|ids|metadata|money|result)\\.ts$`;
+const pureShared = `${root}packages/shared/src/(?:assets|commands|currencies|events|fee-ceilings|ids|metadata|money|page-language|result)\\.ts$`;
 /** Many decisions need the type of a quote; the rest of the file watches for new ones. */
 const quotes = `${root}packages/shared/src/quotes\\.ts$`;
 

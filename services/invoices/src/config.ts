@@ -1,6 +1,6 @@
 import { withChains } from '@quittance/chains/settings';
 import { chainSettings } from '@quittance/chains/settings-schema';
-import { milliseconds, serviceSettings } from '@quittance/shared/config';
+import { milliseconds, serviceSettings, wholeNumber } from '@quittance/shared/config';
 import { z } from 'zod';
 
 export const configSchema = withChains(
@@ -18,6 +18,11 @@ export const configSchema = withChains(
       .max(100_000)
       .default(512)
       .describe('How many unused addresses are kept ready for new invoices, on each chain.'),
+    PAGE_STREAMS_MAX: wholeNumber(0, 1_000_000)
+      .default(50_000)
+      .describe(
+        'How many open payment pages each replica tells of changes at once. Further pages reload by themselves instead. Each takes a connection, so the process needs as many file descriptors.',
+      ),
     TOLERANCE_BPS: z.coerce
       .number()
       .int()

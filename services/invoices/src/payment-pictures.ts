@@ -5,7 +5,7 @@ import type { PageTexts } from '@quittance/shared/page-texts/en';
 import type { PageState } from './domain/page-state.ts';
 
 /** How a state looks before it is read. */
-const marks = {
+const looks = {
   waiting: { tone: '', icon: 'wallet' },
   short: { tone: 'warn', icon: 'part' },
   over: { tone: 'warn', icon: 'clock' },
@@ -37,7 +37,7 @@ export type ShownAmounts = {
 export function pictureOf(state: PageState, amounts: ShownAmounts, texts: PageTexts): Html {
   const { title, text, more } = words(state, amounts, texts);
   const notes = [...(more ?? []), ...surplusNote(amounts, texts)];
-  return html`${heading({ ...marks[state], name: texts.state[state] }, title, text)}
+  return html`${heading({ ...looks[state], name: texts.state[state] }, title, text)}
 ${notes}`;
 }
 

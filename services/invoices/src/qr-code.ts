@@ -3,7 +3,7 @@ import { encode } from 'uqr';
 
 /**
  * A QR code: sharp at every size, and nothing to load. It is in the page once, and shown in two places: as it is on a wide
- * screen, and folded on a narrow one.
+ * screen, and closed on a narrow one.
  */
 export function qrCode(text: string, label: string): { wide: Html; narrow: Html } {
   const { data, size: side } = encode(text, { ecc: 'M', border: 3 });

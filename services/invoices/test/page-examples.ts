@@ -1,6 +1,7 @@
-import { paymentUri } from '@quittance/chains/registry';
+import type { WantedPayment } from '@quittance/chains/chain';
+import { paymentUri, walletTransfer } from '@quittance/chains/registry';
 import type { ChainSettings } from '@quittance/chains/settings';
-import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import type { AssetSymbol } from '@quittance/shared/assets';
 import type { HtmlPage } from '@quittance/shared/html';
 import type { AccountId, InvoiceId, PaymentLinkId } from '@quittance/shared/ids';
 import { cents, type Rate, units } from '@quittance/shared/money';
@@ -20,7 +21,7 @@ import { settings } from './replica.ts';
 
 /** Every page of invoices in every state, without a database. */
 
-export const NOW = new Date('2026-03-01T12:00:00.000Z');
+const NOW = new Date('2026-03-01T12:00:00.000Z');
 const minutes = (count: number) => new Date(NOW.getTime() + count * 60_000);
 
 /** Text that is not ours; it must come out as text. */
@@ -28,7 +29,7 @@ export const HOSTILE = `</p></main><script>alert("1")</script><img src=x onerror
 
 const ASSET: AssetSymbol = 'USDC_ERC20';
 const DUE = units(25_000_000n);
-export const TX_HASH = `0x${'5e'.repeat(32)}`;
+const TX_HASH = `0x${'5e'.repeat(32)}`;
 const ID = 'inv_018e0f2a4b5c6d7e8f9a0b1c2d3e4f5a6b7c' as InvoiceId;
 
 const ethereum: ChainSettings = { ...settings.ethereum, rpcUrls: [], chainId: 1 };
@@ -36,8 +37,8 @@ const watchedChain = {
   chain: 'ethereum',
   assets: new Set<AssetSymbol>(['ETH', ASSET]),
   outageMs: 10_000,
-  uri: (asset: AssetSymbol, address: string, amount: typeof DUE) =>
-    paymentUri(ethereum, asset, address, amount),
+  uri: (payment: WantedPayment) => paymentUri(ethereum, payment),
+  walletTransfer: (payment: WantedPayment) => walletTransfer(ethereum, payment),
   explorerUrl: (hash: string) => `https://etherscan.io/tx/${hash}`,
 } as unknown as WatchedChain;
 
@@ -52,7 +53,7 @@ const ports = {
   settings: { publicUrl: 'https://pay.example' },
 } as unknown as Pick<Ports, 'chains' | 'quotes' | 'fiatRates' | 'settings'>;
 
-export const anInvoice = (given: Partial<Invoice> = {}): Invoice => ({
+const anInvoice = (given: Partial<Invoice> = {}): Invoice => ({
   id: ID,
   account: 'acc_1' as AccountId,
   externalId: null,
@@ -88,7 +89,7 @@ export const anInvoice = (given: Partial<Invoice> = {}): Invoice => ({
   ...given,
 });
 
-export const aDeposit = (given: Partial<Deposit> = {}): Deposit => ({
+const aDeposit = (given: Partial<Deposit> = {}): Deposit => ({
   id: 'dep_1' as Deposit['id'],
   outpoint: `${TX_HASH}:1`,
   invoiceId: ID,
@@ -185,7 +186,7 @@ export const examples: Record<string, (to: PageFor) => HtmlPage> = {
   'confirming while the chain is read late': (to) =>
     paymentPage({ ...invoicesByState.confirming, syncedAt: minutes(-2) }, ports, to, NOW),
   'choice of the asset': (to) => choicePage(unchosen, ports, to, NOW),
-  'choice that was refused': (to) => choicePage(unchosen, ports, to, NOW, 'unavailable'),
+  'choice that was refused': (to) => choicePage(unchosen, ports, to, NOW, { problem: 'unavailable' }),
   'choice that is too late': (to) => choicePage({ ...unchosen, expiresAt: minutes(0.5) }, ports, to, NOW),
   'choice that has ended': (to) => choicePage({ ...unchosen, ...over }, ports, to, NOW),
   link: (to) => linkPage(aLink, ports, to, NOW, { attempt }),
@@ -193,6 +194,3 @@ export const examples: Record<string, (to: PageFor) => HtmlPage> = {
     linkPage(aLink, ports, to, NOW, { attempt, problem: tooManyOpen, typed: HOSTILE }),
   'link that has ended': (to) => linkPage({ ...aLink, deactivatedAt: NOW }, ports, to, NOW, { attempt }),
 };
-
-/** The names of assets that the pages show; they are the same in every language. */
-export const assetNames = Object.values(assets).map(({ name }) => name);

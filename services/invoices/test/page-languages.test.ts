@@ -65,7 +65,7 @@ describe.each(languages)('in %s, every page', (language) => {
         ]);
       for (const img of elementsOf(html, 'img'))
         expect([name, img]).toEqual([name, expect.stringMatching(/alt="[^"]+"/)]);
-      for (const bar of elementsOf(html, 'progress')) expect(bar).toMatch(/aria-label="[^"]+"/);
+      for (const meter of elementsOf(html, 'progress')) expect(meter).toMatch(/aria-label="[^"]+"/);
       for (const [, words = ''] of html.matchAll(
         /<(?:a|button|summary|h1|h2|dt|dd|title|strong)\b[^>]*>([\s\S]*?)<\/(?:a|button|summary|h1|h2|dt|dd|title|strong)>/g,
       ))

@@ -61,7 +61,7 @@ ${isOpen ? claimForm(shown, reader, reply) : undefined}`;
 type State = ReturnType<typeof shownState>;
 
 /** How a state looks before it is read. */
-const marks = {
+const looks = {
   claimable: { tone: '', icon: 'back' },
   pending: { tone: '', icon: 'blocks' },
   completed: { tone: 'good', icon: 'done' },
@@ -74,7 +74,7 @@ const marks = {
 function headingOf(shown: ShownClaim, state: State, { texts: { claim }, language }: Reader): Html {
   const { refund, payout } = shown;
   const isAgain = state === 'claimable' && payout?.status === 'failed';
-  const mark = { ...marks[state], ...(isAgain ? { tone: 'warn' as const } : {}), name: claim.state[state] };
+  const mark = { ...looks[state], ...(isAgain ? { tone: 'warn' as const } : {}), name: claim.state[state] };
   return heading(mark, amountText(refund, refund.amount, language), textOf(shown, state, claim));
 }
 

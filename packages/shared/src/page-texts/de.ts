@@ -91,10 +91,20 @@ export const de: PageTexts = {
     about: (count) => `Bestätigt in etwa ${minutes(count)}`,
   },
 
-  trouble: {
+  delay: {
     title: (network) => `Zahlungen auf ${network} werden im Moment verspätet gesehen`,
     text: 'Keine Zahlung geht verloren, und Sie brauchen nicht zweimal zu zahlen.',
     extended: 'Die Zeit zum Bezahlen verlängert sich um die Dauer der Störung.',
+  },
+
+  wallet: {
+    pay: (wallet) => `Mit ${wallet} bezahlen`,
+    asked: 'Bitte bestätigen Sie die Zahlung in Ihrer Wallet.',
+    sent: 'Ihre Wallet hat die Zahlung gesendet. Sie erscheint gleich hier.',
+    rejected: 'Sie haben in der Wallet nicht zugestimmt. Es wurde nichts bezahlt.',
+    network: (network) =>
+      `Bitte wählen Sie in Ihrer Wallet das Netzwerk ${network} und versuchen Sie es noch einmal.`,
+    failed: 'Ihre Wallet meldet ein Problem. Falls sie die Zahlung gesendet hat, erscheint sie hier.',
   },
 
   redirect: {

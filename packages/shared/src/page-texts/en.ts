@@ -95,10 +95,20 @@ export const en = {
   },
 
   /** While the node of a network is away or behind. */
-  trouble: {
+  delay: {
     title: (network: string) => `Payments on ${network} are seen late at the moment`,
     text: 'No payment is lost, and you need not pay twice.',
     extended: 'The time to pay is extended by as long as this lasts.',
+  },
+
+  /** Of a wallet in the browser. */
+  wallet: {
+    pay: (wallet: string) => `Pay with ${wallet}`,
+    asked: 'Please confirm the payment in your wallet.',
+    sent: 'Your wallet has sent the payment. It will show here in a moment.',
+    rejected: 'You have declined in the wallet. Nothing was paid.',
+    network: (network: string) => `Please choose the network ${network} in your wallet, and try again.`,
+    failed: 'Your wallet reports a problem. If it has sent the payment, it will show here.',
   },
 
   redirect: {

@@ -90,10 +90,19 @@ export const ja: PageTexts = {
     about: (count) => `約 ${minutes(count)}で確認されます`,
   },
 
-  trouble: {
+  delay: {
     title: (network) => `現在、${network} でのお支払いの検出が遅れています`,
     text: 'お支払いが失われることはなく、二重に支払う必要もありません。',
     extended: 'この遅れの分だけ、支払い期限が延長されます。',
+  },
+
+  wallet: {
+    pay: (wallet) => `${wallet} で支払う`,
+    asked: 'ウォレットで支払いを承認してください。',
+    sent: 'ウォレットが支払いを送信しました。まもなくここに表示されます。',
+    rejected: 'ウォレットで承認されませんでした。支払いは行われていません。',
+    network: (network) => `ウォレットでネットワーク ${network} を選び、もう一度お試しください。`,
+    failed: 'ウォレットで問題が発生しました。支払いが送信されていれば、ここに表示されます。',
   },
 
   redirect: {

@@ -88,10 +88,19 @@ export const pt: PageTexts = {
     about: (count) => `Confirmado em cerca de ${minutes(count)}`,
   },
 
-  trouble: {
+  delay: {
     title: (network) => `No momento, os pagamentos em ${network} são vistos com atraso`,
     text: 'Nenhum pagamento se perde, e não é preciso pagar duas vezes.',
     extended: 'O tempo para pagar é prolongado enquanto isso durar.',
+  },
+
+  wallet: {
+    pay: (wallet) => `Pagar com ${wallet}`,
+    asked: 'Confirme o pagamento na sua carteira.',
+    sent: 'Sua carteira enviou o pagamento. Ele aparecerá aqui em instantes.',
+    rejected: 'Você não deu o consentimento na carteira. Nada foi pago.',
+    network: (network) => `Escolha a rede ${network} na sua carteira e tente de novo.`,
+    failed: 'Sua carteira informa um problema. Se ela enviou o pagamento, ele aparecerá aqui.',
   },
 
   redirect: {

@@ -107,7 +107,11 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
     const asOperator = found.route.auth === 'operator';
     req.headers = headersFor(req, res, { caller, client, body, upstream, asOperator }, ports);
     failpoint('gateway.admitted');
-    await proxy.pass(req, res, { upstream, endless, body, of: caller && idOfCaller(caller) });
+    const begun = () => {
+      authorized.begun?.();
+      if (caller === undefined) endWithStream(req, res, ports);
+    };
+    await proxy.pass(req, res, { upstream, endless, body, of: caller && idOfCaller(caller), begun });
   });
 
   finishApp(app, parts.logger, tell);
@@ -187,6 +191,15 @@ async function answerFile(
   const route = { auth: 'none', pattern, countedTogether: true } as const;
   const authorized = await authorize(req, res, { route, path, client }, ports);
   if (authorized !== undefined && !isOver(res)) sendFile(req, res, file);
+}
+
+/**
+ * Any number of customers may look at their payments behind one address: the connection of a page's stream, of which the service
+ * allows each invoice a few, does not count as one of its client. It carries nothing else afterwards.
+ */
+function endWithStream(req: Request, res: Response, { connections }: Ports): void {
+  connections.release(req.socket);
+  res.setHeader('Connection', 'close');
 }
 
 const noBytes = Buffer.alloc(0);

@@ -42,8 +42,10 @@ const agentOptions = {
   timeout: 60_000,
 } as const;
 
-/** Streams keep their connections for minutes: with an agent of their own they take none from other requests. */
+/** Streams keep their connections for minutes: with agents of their own they take none from other requests. */
 const STREAM_SOCKETS_MAX = 2_048;
+/** Of payment pages; the service has a limit of its own, PAGE_STREAMS_MAX. */
+const PAGE_STREAM_SOCKETS_MAX = 50_000;
 
 /**
  * Passes requests on to the services: `router` chooses the service and its connections, `on` deals with what becomes of a
@@ -73,13 +75,17 @@ export function createProxy(
     webhooks: destinationOf(urls.webhooks),
     auditor: urls.auditor === undefined ? undefined : destinationOf(urls.auditor),
   } satisfies Record<Upstream, unknown>;
-  const ofStreams = destinationOf(urls.webhooks, STREAM_SOCKETS_MAX);
+  const ofStreams = {
+    ...services,
+    webhooks: destinationOf(urls.webhooks, STREAM_SOCKETS_MAX),
+    invoices: destinationOf(urls.invoices, PAGE_STREAM_SOCKETS_MAX),
+  };
 
   const proxy = createProxyMiddleware<Request, Response>({
     router(_req, res, options) {
       const context = res === undefined ? undefined : proxyContextOf(res);
       invariant(context !== undefined, 'a request that is passed on has a proxy context');
-      const destination = context.endless ? ofStreams : services[context.upstream];
+      const destination = (context.endless ? ofStreams : services)[context.upstream];
       invariant(destination !== undefined, `the settings name the ${context.upstream}`);
       const { target, agent } = destination;
       options.agent = agent;
@@ -133,7 +139,7 @@ export function createProxy(
     reaches: (upstream) => services[upstream] !== undefined,
     streams,
     close() {
-      for (const one of [...Object.values(services), ofStreams]) one?.agent.destroy();
+      for (const one of [services, ofStreams].flatMap((some) => Object.values(some))) one?.agent.destroy();
     },
   };
 }
