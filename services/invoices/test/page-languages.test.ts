@@ -37,8 +37,6 @@ describe.each(languages)('in %s, every page', (language) => {
     for (const { name, html, language: chosen } of shownIn(language)) {
       expect([name, chosen]).toEqual([name, language]);
       expect(html).toContain(`<html lang="${language}" dir="${directionOf(language)}">`);
-      expect(html).toMatch(/<main [^>]*data-copy="[^"]+"/);
-      expect(html).toMatch(/<main [^>]*data-copied="[^"]+"/);
     }
   });
 
@@ -96,6 +94,10 @@ describe.each(languages)('in %s, every page', (language) => {
 
   it('keeps the exact digits of what a wallet needs', () => {
     const { html } = examples['short']?.(pageFor(language)) ?? { html: '' };
+    const { copy, copied } = textsOf(language);
+    expect(/<main [^>]*>/.exec(html)?.[0]).toMatch(
+      new RegExp(`data-copy="${copy}".*data-copied="${copied}"`),
+    );
     expect(html).toContain('<dd class="copy">15</dd>');
     expect(html).toContain('<dd class="copy">0x52908400098527886E0F7030069857D2E4169EE7</dd>');
     expect(html).toContain('uint256=15000000"');
