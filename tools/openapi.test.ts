@@ -10,7 +10,10 @@ import { examples, operations } from './openapi/operations.ts';
 
 /** The reference of the API as it is checked in. tools/generated-docs.test.ts shows that it is what the code says. */
 
-const settings = { currency: 'EUR', expires_in: 30, tolerance: '0.5' };
+const settings = {
+  ...{ currency: 'EUR', expires_in: 30, tolerance: '0.5', shop_name: 'Tea House', shop_logo: null },
+  ...{ language: 'de', redirect_hosts: ['shop.example'], frame_ancestors: [] },
+};
 
 type Schema = { [name: string]: unknown; properties?: Record<string, Schema> };
 const document = JSON.parse(
@@ -188,7 +191,7 @@ test('the examples of webhooks are valid', () => {
 
 test.each([
   ['a field that is not documented', { body: { ...settings, theme: 'dark' } }],
-  ['a field that is missing', { body: { currency: 'EUR', expires_in: 30 } }],
+  ['a field that is missing', { body: { ...settings, shop_logo: undefined } }],
   ['a value of another form', { body: { ...settings, tolerance: 0.5 } }],
   ['a status that is not documented', { status: 204 }],
   ['another media type', { contentType: 'text/html' }],

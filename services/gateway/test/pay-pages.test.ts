@@ -38,6 +38,26 @@ test('while the service is away a customer sees a page that asks again', async (
   expect([head.status, head.text]).toEqual([503, '']);
 });
 
+test.each([
+  ['de-CH, en;q=0.5', 'de', 'ltr', 'Diese Zahlung gibt es nicht'],
+  ['ar', 'ar', 'rtl', 'لا توجد دفعة كهذه'],
+  ['xx', 'en', 'ltr', 'There is no such payment'],
+])('a customer who reads %s sees it in %s', async (asked, language, direction, title) => {
+  gateway ??= await start({});
+  const answer = await sendRaw(gateway.port, bytesOf('GET', '/pay', [`Accept-Language: ${asked}`]));
+  expectStrictPage(answer);
+  expect(answer.text).toContain(`<html lang="${language}" dir="${direction}">`);
+  expect(answer.text).toContain(`<h1>${title}</h1>`);
+  expect(answer.headers.get('content-language')).toBe(language);
+  expect(answer.headers.get('vary')).toContain('Accept-Language');
+});
+
+test('the service learns which languages a customer reads', async () => {
+  gateway ??= await start({});
+  await sendRaw(gateway.port, bytesOf('GET', '/pay/inv_1', ['Accept-Language: fr;q=0.8']));
+  expect(upstream.asked.at(-1)?.headers['accept-language']).toBe('fr;q=0.8');
+});
+
 test('a customer who asked too often sees it too, and it asks again when it may', async () => {
   expect((await ask('/pay/inv_1', { PAGES_PER_MINUTE: '1' })).status).toBe(200);
   const answer = await ask('/pay/inv_1');

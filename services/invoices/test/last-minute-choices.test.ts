@@ -20,7 +20,7 @@ describe('an invoice whose payer chooses the asset', () => {
   it('can be chosen until a minute before its end, and says how long', async () => {
     const { shop, id } = await unchosen({ expires_in: 30 });
     const shown = await page(`/pay/${id}`);
-    expect(shown.body).toContain('<dt>Time left</dt><dd><time datetime="');
+    expect(shown.body).toContain('<dt>Time left</dt><dd><time class="left" datetime="');
     expect(shown.body).toMatch(/<dt>Time left to choose<\/dt><dd><time [^>]*>29 minutes<\/time>/);
     fixture.pass(29 * MINUTE - 1);
     expect((await choose(id)).status).toBe(303);

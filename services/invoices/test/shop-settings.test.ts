@@ -45,7 +45,8 @@ describe('the shop of an account', () => {
     const shop = fixture.merchant();
     const { id } = await shop.invoice();
     const german = await page(id, 'xx, fr;q=0.3, de-CH;q=0.7');
-    expect(german.headers).toMatchObject({ 'content-language': 'de', vary: 'Accept-Language' });
+    expect(german.headers).toMatchObject({ 'content-language': 'de' });
+    expect(String(german.headers['vary'])).toContain('Accept-Language');
     expect(german.body).toContain('<html lang="de" dir="ltr">');
     expect(german.body).toContain('Senden Sie 0.01 ETH auf Ethereum');
     await shop.patch(SETTINGS, { language: 'ar' });

@@ -79,12 +79,14 @@ export function refundsSuite() {
       return { refundId: id as RefundId, invoice, token: String(claim_url).split('/').at(-1) ?? '' };
     },
     /** Opens the page of a link, or sends an address to it, on one replica after the other. */
-    async page(token: string, typed?: string) {
+    async page(token: string, typed?: string, headers: Record<string, string> = {}) {
       const services = at.fixture.replicas();
       const { port } = services[turn++ % services.length] as { port: number };
       const form =
         typed === undefined ? {} : { method: 'POST', body: new URLSearchParams({ address: typed }) };
-      const answer = await fetch(`http://127.0.0.1:${port}/claim/${token}`, { redirect: 'manual', ...form });
+      const answer = await fetch(`http://127.0.0.1:${port}/claim/${token}`, {
+        ...{ redirect: 'manual', headers, ...form },
+      });
       return { status: answer.status, headers: answer.headers, text: await answer.text() };
     },
     payoutsOf: (refundId: string) =>

@@ -7,7 +7,10 @@ import { startReceiver } from './receiver.ts';
 
 /** What merchants and receivers of the suites do with answers and webhooks that the reference does not have. */
 
-const settings = { currency: 'EUR', expires_in: 30, tolerance: '0.5' };
+const settings = {
+  ...{ currency: 'EUR', expires_in: 30, tolerance: '0.5', shop_name: 'Tea House', shop_logo: null },
+  ...{ language: 'de', redirect_hosts: ['shop.example'], frame_ancestors: [] },
+};
 let answered: object = settings;
 const server = createServer((_, response) => {
   response.setHeader('Content-Type', 'application/json');
