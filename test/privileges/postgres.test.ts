@@ -27,6 +27,7 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     ...everywhere,
     accounts: 'iu',
     audit_log: 'i',
+    failed_requests: 'id',
     invitations: 'iu',
     memberships: 'iud',
     operators: '',

@@ -1,4 +1,5 @@
 import type { Example, Operation } from '@quittance/shared/reference';
+import { operations as activity } from '../../services/gateway/src/reference/activity.ts';
 import { examples as ofGateway } from '../../services/gateway/src/reference/examples.ts';
 import { examples as ofPasskeys } from '../../services/gateway/src/reference/passkey-examples.ts';
 import { operations as passkeys } from '../../services/gateway/src/reference/passkeys.ts';
@@ -36,6 +37,7 @@ export const operations: readonly Operation[] = [
   ...endpoints,
   ...events,
   ...tokens,
+  ...activity,
   ...signIn,
   ...passkeys,
   ...people,

@@ -32,6 +32,45 @@ export interface components {
          * @enum {string}
          */
         AssetSymbol: "BTC" | "ETH" | "SOL" | "USDC_ERC20" | "USDC_SOL" | "ETH_BASE" | "USDC_BASE" | "POL" | "USDC_POLYGON";
+        /** @description An entry of the audit log. It is never changed or deleted. */
+        AuditEntry: {
+            /** @description The hash of the entry in the audit log of the operator. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            created_at: string;
+            /** @description Who has done it. */
+            actor: {
+                /**
+                 * @description What it is.
+                 * @enum {string}
+                 */
+                type: "token" | "person" | "operator";
+                /** @description The id of the token or the person; null of the operator. */
+                id: string | null;
+                /** @description The name of the token or the person, where it is still known. */
+                name: string | null;
+            };
+            /** @description What was done, such as `token.created`. */
+            action: string;
+            /** @description To what, where that is no token: an id, a name, or method and path of a request. */
+            subject: string | null;
+            /** @description The API token that it is about, or null. */
+            token_id: string | null;
+            /** @description More about it, such as the scopes of a token or the id of a request. */
+            detail: string | null;
+            /** @description The address of the client, or null. */
+            address: string | null;
+        };
+        /** @description A page of a list. */
+        AuditEntryPage: {
+            /** @description The items, newest first. */
+            data: components["schemas"]["AuditEntry"][];
+            links: components["schemas"]["PageLinks"];
+            meta: components["schemas"]["PageMeta"];
+        };
         /** @description A rule that pays out all of the balance of an asset. */
         AutomaticPayout: {
             /**
@@ -359,6 +398,39 @@ export interface components {
                 /** @description The newest event. */
                 last_sequence: number;
             };
+        };
+        /** @description A request that was answered with an error. */
+        FailedRequest: {
+            /** @description The `X-Request-Id` of its answer. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it came.
+             */
+            created_at: string;
+            /** @description Its method. */
+            method: string;
+            /** @description Its path without the query, at most 300 characters. */
+            path: string;
+            /** @description The status of its answer. */
+            status: number;
+            /** @description The code of the error, or null where the answer named none. */
+            code: string | null;
+            /** @description The API token that it was sent with, or null. */
+            token_id: string | null;
+            /** @description The person who had signed in, or null. */
+            person_id: string | null;
+            /** @description The name of the person, or null. */
+            person_name: string | null;
+            /** @description The address of the client, or null. */
+            address: string | null;
+        };
+        /** @description A page of a list. */
+        FailedRequestPage: {
+            /** @description The items, newest first. */
+            data: components["schemas"]["FailedRequest"][];
+            links: components["schemas"]["PageLinks"];
+            meta: components["schemas"]["PageMeta"];
         };
         /** @description An error that has a message alone. */
         Forbidden: {
@@ -1578,7 +1650,7 @@ export interface components {
          * @description What a token may do. To write includes to read.
          * @enum {string}
          */
-        Scope: "invoices:read" | "invoices:write" | "refunds:read" | "refunds:write" | "payouts:read" | "payouts:write" | "payouts:approve" | "policy:read" | "policy:write" | "balances:read" | "unresolved:read" | "unresolved:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "tokens:read" | "tokens:write";
+        Scope: "invoices:read" | "invoices:write" | "refunds:read" | "refunds:write" | "payouts:read" | "payouts:write" | "payouts:approve" | "policy:read" | "policy:write" | "balances:read" | "unresolved:read" | "unresolved:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "tokens:read" | "tokens:write" | "requests:read" | "audit:read";
         /** @description A session of the person, in any account. */
         Session: {
             /** @description The id of the session. It is not what the cookie has. */
@@ -1629,7 +1701,7 @@ export interface components {
              */
             role: "owner" | "admin" | "developer" | "accountant" | "viewer";
             /** @description What the role allows, as scopes of API tokens; null: everything. */
-            scopes: ("invoices:read" | "invoices:write" | "refunds:read" | "refunds:write" | "payouts:read" | "payouts:write" | "payouts:approve" | "policy:read" | "policy:write" | "balances:read" | "unresolved:read" | "unresolved:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "tokens:read" | "tokens:write")[] | null;
+            scopes: ("invoices:read" | "invoices:write" | "refunds:read" | "refunds:write" | "payouts:read" | "payouts:write" | "payouts:approve" | "policy:read" | "policy:write" | "balances:read" | "unresolved:read" | "unresolved:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "tokens:read" | "tokens:write" | "requests:read" | "audit:read")[] | null;
             /** @description All accounts of the person. Sign in again to act for another one. */
             accounts: {
                 /** @description The id of the account. */
@@ -4095,7 +4167,7 @@ export interface operations {
                     /** @description What it is for, in one line. */
                     name: string;
                     /** @description What it may do. Default: what your own token may. */
-                    scopes?: ("invoices:read" | "invoices:write" | "refunds:read" | "refunds:write" | "payouts:read" | "payouts:write" | "payouts:approve" | "policy:read" | "policy:write" | "balances:read" | "unresolved:read" | "unresolved:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "tokens:read" | "tokens:write")[] | null;
+                    scopes?: ("invoices:read" | "invoices:write" | "refunds:read" | "refunds:write" | "payouts:read" | "payouts:write" | "payouts:approve" | "policy:read" | "policy:write" | "balances:read" | "unresolved:read" | "unresolved:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "tokens:read" | "tokens:write" | "requests:read" | "audit:read")[] | null;
                     /** @description Addresses and networks (CIDR), IPv4 and IPv6, from which it may be used. Default: those of your own token. */
                     allowed_ips?: string[] | null;
                     /** @description When it expires. Default: when your own token does. */
@@ -4206,6 +4278,59 @@ export interface operations {
                         message: string;
                         data: components["schemas"]["RotatedToken"];
                     };
+                };
+            };
+        };
+    };
+    listRequests: {
+        parameters: {
+            query?: {
+                /** @description The number of the page. */
+                page?: number;
+                /** @description How many items a page has. */
+                perPage?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of requests. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FailedRequestPage"];
+                };
+            };
+        };
+    };
+    listAuditLog: {
+        parameters: {
+            query?: {
+                /** @description The number of the page. */
+                page?: number;
+                /** @description How many items a page has. */
+                perPage?: number;
+                /** @description `csv` answers a file of all entries. */
+                format?: "json" | "csv";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of entries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditEntryPage"];
+                    "text/csv": string;
                 };
             };
         };

@@ -78,6 +78,8 @@ const calls: Record<string, (quittance: Quittance) => unknown> = {
   createToken: (q) => q.tokens.create({ name: 'till', scopes: ['invoices:write'] }),
   rotateToken: (q) => q.tokens.rotate('{id}', { overlap_hours: 1 }),
   revokeToken: (q) => q.tokens.revoke('{id}'),
+  listRequests: (q) => q.requests.list(),
+  listAuditLog: (q) => q.auditLog.list(),
   listWebhooks: (q) => q.webhooks.list(),
   createWebhook: (q) => q.webhooks.create({ url: 'https://shop.example/hook' }),
   getWebhook: (q) => q.webhooks.retrieve('{id}'),
@@ -129,6 +131,7 @@ const files: Record<string, (quittance: Quittance) => Promise<ReadableStream<Uin
   listInvoices: (q) => q.invoices.csv(),
   listPayouts: (q) => q.payouts.csv(),
   listUnresolved: (q) => q.unresolved.csv(),
+  listAuditLog: (q) => q.auditLog.csv(),
   listBalanceTransactions: (q) => q.balanceTransactions.csv(),
   getStatement: (q) => q.statements.text('csv', { month: '2026-11', asset: 'BTC' }),
 };

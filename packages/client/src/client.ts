@@ -1,3 +1,4 @@
+import { AuditLog, Requests } from './activity.ts';
 import { Api } from './api.ts';
 import { Assets, Balances, BalanceTransactions, Statements } from './balances.ts';
 import { Events } from './events.ts';
@@ -14,6 +15,7 @@ import { Unresolved } from './unresolved.ts';
 import { Volume } from './volume.ts';
 import { Deliveries, Webhooks } from './webhooks.ts';
 
+export type * from './activity.ts';
 export type * from './balances.ts';
 // biome-ignore-start lint/performance/noBarrelFile: the one entry of a package that is installed from npm
 export {
@@ -57,6 +59,7 @@ export type * from './webhooks.ts';
 export class Quittance {
   readonly addressBook: AddressBook;
   readonly assets: Assets;
+  readonly auditLog: AuditLog;
   readonly automaticPayouts: AutomaticPayouts;
   readonly balances: Balances;
   readonly balanceTransactions: BalanceTransactions;
@@ -74,6 +77,7 @@ export class Quittance {
   readonly payouts: Payouts;
   readonly people: People;
   readonly refunds: Refunds;
+  readonly requests: Requests;
   readonly sessions: Sessions;
   readonly statements: Statements;
   readonly tokens: Tokens;
@@ -86,6 +90,7 @@ export class Quittance {
     const api = new Api(new Transport(options));
     this.addressBook = new AddressBook(api);
     this.assets = new Assets(api);
+    this.auditLog = new AuditLog(api);
     this.automaticPayouts = new AutomaticPayouts(api);
     this.balances = new Balances(api);
     this.balanceTransactions = new BalanceTransactions(api);
@@ -102,6 +107,7 @@ export class Quittance {
     this.payouts = new Payouts(api);
     this.people = new People(api);
     this.refunds = new Refunds(api);
+    this.requests = new Requests(api);
     this.sessions = new Sessions(api);
     this.statements = new Statements(api);
     this.tokens = new Tokens(api);

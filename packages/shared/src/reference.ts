@@ -21,6 +21,7 @@ export const tags = {
   Webhooks: 'Endpoints that receive events, and their deliveries.',
   Events: 'The event log of the account, without a gap.',
   'API tokens': 'What requests are sent with: scopes, expiry, addresses.',
+  Activity: 'Which requests failed, and who has changed what.',
   People: 'Sign in, sessions, and who may do what in the account.',
 } as const satisfies Record<string, string>;
 

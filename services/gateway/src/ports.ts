@@ -4,7 +4,8 @@ import type { Encryption } from '@quittance/shared/encryption';
 import type { GatewaySigningKey } from '@quittance/shared/gateway-keys';
 import type { Logger, ThrottledLog } from '@quittance/shared/logger';
 import type { GatewayConfig } from './config.ts';
-import type { Connections, TrustedProxies } from './http/clients.ts';
+import type { FailedRequests } from './failed-requests.ts';
+import type { Connections, TrustedProxies, TrustedProxies } from './http/clients.ts';
 import type { Limits } from './limits.ts';
 import type { RecentlySeen, TokenUses } from './memory.ts';
 import type { GatewayMetrics } from './metrics.ts';
@@ -39,6 +40,8 @@ export type Ports = {
   invoicesSeen: RecentlySeen<true>;
   /** Of requests that were refused for their token, its address or its scopes, and of failed sign-ins. */
   refusals: ThrottledLog;
+  /** Those of accounts, until they are written. */
+  failedRequests: FailedRequests;
   proxy: ServiceProxy;
   trustedProxies: TrustedProxies;
   connections: Connections;

@@ -4,12 +4,14 @@ import { throttledLog } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import type { GatewayConfig } from './config.ts';
+import { createFailedRequests } from './failed-requests.ts';
 import { tell } from './http/authorize.ts';
 import { countConnections, trustedProxies } from './http/clients.ts';
 import { createGatewayApp, createMetricsApp } from './http/gateway-app.ts';
 import { openLimits } from './limits.ts';
 import { createTokenUses, recentlySeen } from './memory.ts';
 import { gatewayMetrics } from './metrics.ts';
+import { writeFailedRequests } from './operations/failed-requests.ts';
 import { writeTokenUses } from './operations/token-upkeep.ts';
 import { passwordHashes } from './password-hashes.ts';
 import type { Ports } from './ports.ts';
@@ -75,6 +77,7 @@ export const startGateway = (
         ownOrigin: new URL(config.PUBLIC_URL).origin,
         invoicesSeen: recentlySeen(SEEN_MAX),
         refusals: throttledLog(logger),
+        failedRequests: createFailedRequests(),
         proxy: createProxy({ invoices, payouts, ledger, webhooks, auditor }, tell, logger),
         trustedProxies: proxies,
         connections: countConnections({
@@ -107,5 +110,7 @@ export const startGateway = (
     listenOptions: ({ connections }) => ({ readMs: config.READ_TIMEOUT_MS, takes: connections.takes }),
     workers: workers ? startWorkers : undefined,
     endStreams: ({ proxy }) => proxy.streams.end(),
-    leave: async (ports) => void (await writeTokenUses(ports)),
+    leave: async (ports) => {
+      await Promise.all([writeTokenUses(ports), writeFailedRequests(ports)]);
+    },
   });

@@ -1,4 +1,5 @@
 import { startWorker, type Worker } from '@quittance/shared/worker';
+import { deleteOldFailedRequests, writeFailedRequests } from './operations/failed-requests.ts';
 import { deleteExpiredChallenges } from './operations/passkeys.ts';
 import { endStreamsOfEnded, meetTokens, writeTokenUses } from './operations/token-upkeep.ts';
 import type { Ports } from './ports.ts';
@@ -6,6 +7,9 @@ import type { Ports } from './ports.ts';
 const USES_EVERY_MS = 5_000;
 const MEET_EVERY_MS = 60_000;
 const CHALLENGES_EVERY_MS = 60_000;
+/** A crash loses what was noted since. */
+const REQUESTS_EVERY_MS = 1_000;
+const OLD_REQUESTS_EVERY_MS = 3_600_000;
 /** The streams of a revoked or expired token, or of an ended session, end within this time, and that of one statement: a second in all. */
 const STREAMS_EVERY_MS = 500;
 
@@ -19,6 +23,18 @@ export function startWorkers(ports: Ports): Worker[] {
       everyMs: CHALLENGES_EVERY_MS,
       logger,
       step: () => deleteExpiredChallenges(ports),
+    }),
+    startWorker({
+      name: 'failed requests',
+      everyMs: REQUESTS_EVERY_MS,
+      logger,
+      step: () => writeFailedRequests(ports),
+    }),
+    startWorker({
+      name: 'old failed requests',
+      everyMs: OLD_REQUESTS_EVERY_MS,
+      logger,
+      step: () => deleteOldFailedRequests(ports),
     }),
   ];
 }

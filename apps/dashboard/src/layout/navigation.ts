@@ -1,6 +1,7 @@
 import {
   type Icon,
   IconAddressBook,
+  IconAlertTriangle,
   IconArrowBackUp,
   IconBuildingStore,
   IconBuildings,
@@ -76,6 +77,7 @@ export const places: readonly { group: string; places: readonly Place[] }[] = [
       { to: '/tokens', label: 'API tokens', icon: IconKey, needs: 'tokens:read' },
       { to: '/webhooks', label: 'Webhooks', icon: IconWebhook, needs: 'webhooks:read' },
       { to: '/events', label: 'Events', icon: IconHistory, needs: 'events:read' },
+      { to: '/requests', label: 'Failed requests', icon: IconAlertTriangle, needs: 'requests:read' },
     ],
   },
   {
@@ -83,6 +85,7 @@ export const places: readonly { group: string; places: readonly Place[] }[] = [
     places: [
       { to: '/shop', label: 'Shop', icon: IconBuildingStore, needs: 'settings:read' },
       { to: '/people', label: 'People', icon: IconUsers, managers: true },
+      { to: '/audit-log', label: 'Audit log', icon: IconClipboardList, needs: 'audit:read' },
       { to: '/security', label: 'Your sign-in', icon: IconShieldLock },
     ],
   },

@@ -18,7 +18,10 @@ export const scopesOfRole = {
   owner: null,
   admin: null,
   // Nothing that moves money, so that the tokens of a developer do not either.
-  developer: ['invoices:write', 'webhooks:write', 'events:read', 'settings:write', 'tokens:write'],
+  developer: [
+    ...(['invoices:write', 'webhooks:write', 'events:read', 'settings:write', 'tokens:write'] as const),
+    'requests:read',
+  ],
   accountant: [...reads, 'policy:read', 'events:read'],
   viewer: reads,
 } as const satisfies Record<Role, readonly Scope[] | null>;

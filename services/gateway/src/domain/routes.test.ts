@@ -9,6 +9,8 @@ test.each([
   ['GET', '/api/invoices/inv_1', 'invoices'],
   ['POST', '/api/invoices/inv_1/cancel', 'invoices'],
   ['GET', '/api/volume', 'invoices'],
+  ['GET', '/api/requests', 'gateway'],
+  ['GET', '/api/audit-log', 'gateway'],
   ['GET', '/api/invoice-settings', 'invoices'],
   ['PATCH', '/api/invoice-settings', 'invoices'],
   ['POST', '/api/invoices/inv_1/refunds', 'payouts'],

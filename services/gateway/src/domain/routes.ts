@@ -101,6 +101,8 @@ export const routes: readonly Route[] = [
   { methods: ['GET', 'POST'], pattern: '/api/tokens', upstream: 'gateway', auth: 'token' },
   { methods: ['GET', 'DELETE'], pattern: '/api/tokens/:id', upstream: 'gateway', auth: 'token' },
   { methods: ['POST'], pattern: '/api/tokens/:id/rotate', upstream: 'gateway', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/requests', upstream: 'gateway', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/audit-log', upstream: 'gateway', auth: 'token' },
   { methods: ['POST'], pattern: '/api/session', upstream: 'gateway', auth: 'credentials' },
   {
     methods: ['POST'],

@@ -21,6 +21,8 @@ export const scopes = {
   'settings:write': 'Change them, such as the tolerance for payments that are too small.',
   'tokens:read': 'Read the API tokens of the account.',
   'tokens:write': 'Create, rotate and revoke API tokens.',
+  'requests:read': 'Read which requests of the account have failed.',
+  'audit:read': 'Read the audit log of the account: who has changed what, and from which address.',
 } as const satisfies Record<`${string}:${'read' | 'write' | 'approve'}`, string>;
 
 export type Scope = keyof typeof scopes;
@@ -107,6 +109,9 @@ export const scopeOfOperation = {
   'GET /api/tokens/:id': 'tokens:read',
   'DELETE /api/tokens/:id': 'tokens:write',
   'POST /api/tokens/:id/rotate': 'tokens:write',
+
+  'GET /api/requests': 'requests:read',
+  'GET /api/audit-log': 'audit:read',
 } as const satisfies Record<string, Scope | typeof ANY_TOKEN>;
 
 /** Undefined of an operation that is not in the table. */

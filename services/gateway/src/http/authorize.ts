@@ -18,6 +18,7 @@ import { type Authentication, authenticate, type TokenProblem } from '../operati
 import { authenticateSession } from '../operations/authenticate-session.ts';
 import { type Caller, idOfCaller } from '../operations/caller.ts';
 import type { Ports } from '../ports.ts';
+import { noteWhenFailed } from './activity.ts';
 import { sendPayPage } from './pay-page.ts';
 import { refusedOperation } from './permission.ts';
 
@@ -80,6 +81,9 @@ export async function authorize(
     case 'caller': {
       const { caller, rateLimit } = authentication;
       setHeaders(res, rateLimit, ports);
+      // What somebody does as an operator is no business of the account.
+      if (route.auth !== 'operator')
+        noteWhenFailed(ports, res, { caller, client, method: req.method, path: asked.path });
       if (isOfOtherAccount(req, caller)) {
         tell(res, answers.otherAccount);
         return undefined;

@@ -1,3 +1,4 @@
+import { type CsvExports, csvExports } from '@quittance/shared/csv-export';
 import { ERRORS_PATH } from '@quittance/shared/error-codes';
 import { failpoint } from '@quittance/shared/failpoint';
 import { createApp, finishApp, nameRoute } from '@quittance/shared/http';
@@ -21,6 +22,7 @@ import {
   type ProxiedRequest,
   proxyContextOf,
 } from '../proxy/proxy-response.ts';
+import { answerAuditLog, answerRequests } from './activity.ts';
 import { authorize, challengeOf, tell } from './authorize.ts';
 import { DASHBOARD_PATH, openDashboard } from './dashboard.ts';
 import { openDocs } from './docs/docs-app.ts';
@@ -54,6 +56,7 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
   const docs = openDocs(settings.PUBLIC_URL);
   const dashboard = openDashboard();
   const icon = iconAnswer();
+  const exports = csvExports(ports);
   const fileAt = (path: string): FoundFile | undefined => {
     if (path === ICON_PATH) return { file: icon, pattern: ICON_PATH };
     const document = docs.answerTo(path);
@@ -93,9 +96,9 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
     }
     const { upstream, endless = false, pattern } = found.route;
     if (upstream === 'gateway') {
-      const asked = { client, pattern, path, body };
-      const answer = await answerOfGateway(req, found.route, { ...asked, caller }, ports);
-      return isOver(res) ? undefined : tell(res, answer);
+      const asked = { client, pattern, path, body, caller };
+      const answer = await answerOfGateway(req, res, { route: found.route, asked, exports }, ports);
+      return answer === undefined || isOver(res) ? undefined : tell(res, answer);
     }
 
     if (!proxy.reaches(upstream)) return tell(res, answers.noRoute(path.replace(/^\/+/, '')));
@@ -124,22 +127,30 @@ const onlyByTls: RequestHandler = (_req, res, next) => {
   next();
 };
 
-type AskedOfGateway = Parameters<typeof answerOfPeople>[1];
+type AskedOfGateway = {
+  route: Route;
+  asked: Parameters<typeof answerOfPeople>[1];
+  exports: CsvExports;
+};
 
-function answerOfGateway(
+/** The answer to what no service knows; undefined when it was sent as a file. */
+async function answerOfGateway(
   req: Request,
-  { pattern, auth }: Route,
-  asked: AskedOfGateway,
+  res: Response,
+  { route: { pattern, auth }, asked, exports }: AskedOfGateway,
   ports: Ports,
-): Promise<Answer> {
+): Promise<Answer | undefined> {
   if (auth === 'operator') return answerOfOperators(req, { ...asked, caller: callerIn(asked.caller) }, ports);
-  return pattern.startsWith('/api/tokens')
-    ? answerOfTokens(req, { ...asked, caller: callerIn(asked.caller) }, ports)
-    : answerOfPeople(req, asked, ports);
+  if (pattern.startsWith('/api/tokens'))
+    return answerOfTokens(req, { ...asked, caller: callerIn(asked.caller) }, ports);
+  if (pattern === '/api/requests') return answerRequests(req, callerIn(asked.caller).account, ports);
+  if (pattern === '/api/audit-log')
+    return answerAuditLog(req, res, { account: callerIn(asked.caller).account, exports }, ports);
+  return answerOfPeople(req, asked, ports);
 }
 
 function callerIn(caller: Caller | undefined): Caller {
-  invariant(caller !== undefined, 'tokens are of an account');
+  invariant(caller !== undefined, 'what is asked for is of an account');
   return caller;
 }
 
@@ -160,7 +171,8 @@ function pathOf(req: Request): string {
 function endInTime(res: Response, { settings, logger }: Ports): void {
   const timer = setTimeout(() => {
     const context = proxyContextOf(res);
-    if (isOver(res) || context?.streaming === true) return;
+    // Of a file that has begun nothing else can be told.
+    if (isOver(res) || res.headersSent) return;
     const answer = res.locals['isReading'] === true ? answers.timeout : answerWithoutResponse(res);
     const line = { request_id: res.getHeader('X-Request-Id'), upstream: context?.upstream };
     logger.warn({ ...line, status: answer.status }, 'a request took too long');

@@ -1,6 +1,7 @@
 import type { Example } from '@quittance/shared/reference';
 import { AT, exampleIds, examplePage, LATER } from '@quittance/shared/reference-examples';
 import type { z } from 'zod';
+import type { auditEntry, failedRequest } from './activity.ts';
 import type { newToken, rotatedToken, token } from './tokens.ts';
 
 const { token: id } = exampleIds;
@@ -30,8 +31,34 @@ const created: z.input<typeof newToken> = {
 };
 const rotated: z.input<typeof rotatedToken> = { ...created, former_token_expires_at: LATER };
 
+const failed: z.input<typeof failedRequest> = {
+  id: 'req_01kawxp2m9h9bkzv3xqnm40y2r6d8tfs57cg',
+  created_at: AT,
+  method: 'POST',
+  path: '/api/invoices',
+  status: 422,
+  code: 'invalid_request',
+  token_id: id,
+  person_id: null,
+  person_name: null,
+  address: '203.0.113.7',
+};
+
+const entry: z.input<typeof auditEntry> = {
+  id: 'a3'.repeat(32),
+  created_at: AT,
+  actor: { type: 'token', id, name: 'till 2' },
+  action: 'settings.change_requested',
+  subject: 'PUT /api/payout-policy',
+  token_id: id,
+  detail: failed.id,
+  address: '203.0.113.7',
+};
+
 export const examples: Readonly<Record<string, Example>> = {
   listTokens: { answer: examplePage('/api/tokens', till) },
+  listRequests: { query: { perPage: 10 }, answer: examplePage('/api/requests', failed) },
+  listAuditLog: { query: { perPage: 10 }, answer: examplePage('/api/audit-log', entry) },
   createToken: {
     body: {
       name: till.name,

@@ -1,5 +1,6 @@
-import { type Queryable, query, statement } from '@quittance/shared/db';
+import { type Queryable, query, type Selection, statement } from '@quittance/shared/db';
 import type { AccountId, TokenId } from '@quittance/shared/ids';
+import { countOf, type Place, pageOfFound } from '@quittance/shared/pages';
 import type { AuditEntry } from '../audit-chain.ts';
 
 /** Who does something, and from where: the address of a client, or the computer of the command line. */
@@ -59,3 +60,43 @@ export async function insertRequestedChange(
 ): Promise<void> {
   await db.rows(insertRequest, [...valuesOf(author), account, tokenId, what, requestId]);
 }
+
+/** An entry as its account sees it, with the names of who acted, where they are still known. */
+export type AccountEntry = Pick<AuditEntry, 'actor' | 'source' | 'action' | 'subject' | 'detail' | 'hash'> & {
+  at: Date;
+  tokenId: TokenId | null;
+  actorName: string | null;
+  /** A person who operates the installation and is not of the account. */
+  isOperator: boolean;
+};
+
+// What somebody of the account does as an operator is no business of the account.
+const ofAccount = `gateway.audit_log l where l.account_id = $1 and l.position is not null
+  and (l.subject is null or l.subject not like '% /api/operator/%')`;
+const accountColumns = `l.at, l.actor, l.source, l.action, l.token_id, l.subject, l.detail, encode(l.hash, 'hex') as hash,
+  coalesce((select name from gateway.people p where l.actor = 'person ' || p.id),
+    (select name from gateway.tokens t where l.actor = 'token ' || t.id)) as actor_name,
+  exists (select from gateway.operators o where l.actor = 'person ' || o.person_id) and not exists (
+    select from gateway.memberships m where m.account_id = l.account_id and l.actor = 'person ' || m.person_id) as is_operator`;
+
+const countOfAccount = query<{ total: number }>('audit_log_of_account_total', countOf(ofAccount));
+const pageOfAccount = query<AccountEntry>(
+  'audit_log_of_account_page',
+  `select ${accountColumns} from ${ofAccount} order by l.position desc limit $2 offset $3`,
+);
+
+/** A page of the entries of an account, newest first, and how many there are. */
+export async function accountEntriesPage(
+  db: Queryable,
+  account: AccountId,
+  place: Place,
+): Promise<{ items: AccountEntry[]; total: number }> {
+  const { total } = await db.one(countOfAccount, [account]);
+  return pageOfFound(total, place, await db.rows(pageOfAccount, [account, place.limit + 1, place.offset]));
+}
+
+/** All of them. */
+export const accountEntries = (account: AccountId): Selection<AccountEntry> => ({
+  rows: query('', `select ${accountColumns} from ${ofAccount} order by l.position desc`),
+  values: [account],
+});

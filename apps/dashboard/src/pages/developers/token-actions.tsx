@@ -32,11 +32,11 @@ export function RevokeToken({ token }: { token: Token }) {
 type RotateProps = { token: Token; onRotated(shown: { token: string; text: string }): void };
 
 const overlaps = [
-  { value: '0', label: 'Not at all: it ends now' },
-  { value: '1', label: 'For an hour' },
-  { value: '24', label: 'For a day' },
-  { value: '72', label: 'For three days' },
-  { value: '168', label: 'For a week' },
+  { value: 0, label: 'Not at all: it ends now' },
+  { value: 1, label: 'For an hour' },
+  { value: 24, label: 'For a day' },
+  { value: 72, label: 'For three days' },
+  { value: 168, label: 'For a week' },
 ] as const;
 
 /** A new token in the place of this one, which stays valid until its programs have changed. */
@@ -63,17 +63,11 @@ export function RotateToken({ token, onRotated }: RotateProps) {
 function RotateForm({ token, onRotated }: RotateProps) {
   const client = useQueryClient();
   const stepUp = useStepUp();
-  const [overlap, setOverlap] = useState<string>('24');
+  const [overlap, setOverlap] = useState(24);
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   const rotate = useMutation({
     mutationFn: () =>
-      stepUp(() =>
-        quittance.tokens.rotate(
-          token.id,
-          { overlap_hours: Number.parseInt(overlap, 10) },
-          { idempotencyKey },
-        ),
-      ),
+      stepUp(() => quittance.tokens.rotate(token.id, { overlap_hours: overlap }, { idempotencyKey })),
     onSuccess: ({ token: secret, former_token_expires_at: end }) =>
       onRotated({
         token: secret,
@@ -97,7 +91,7 @@ function RotateForm({ token, onRotated }: RotateProps) {
           label="How long the present one stays valid"
           data={[...overlaps]}
           value={overlap}
-          onChange={(value) => setOverlap(value ?? '24')}
+          onChange={(value) => setOverlap(value ?? 24)}
           allowDeselect={false}
         />
         <UnknownOutcome error={rotate.error}>

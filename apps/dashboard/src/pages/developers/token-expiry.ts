@@ -14,6 +14,7 @@ export function expiryOf(lifetime: string, day: string | null, now: Date): Date 
   if (lifetime === 'never') return undefined;
   if (lifetime === 'day') return day === null ? undefined : new Date(`${day}T23:59:59`);
   const end = new Date(now);
+  // eslint-disable-next-line no-restricted-syntax -- days
   end.setDate(end.getDate() + Number.parseInt(lifetime, 10));
   return end;
 }

@@ -23,6 +23,8 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
   'settings:write': 'Change them, such as the tolerance for payments that are too small.',
   'tokens:read': 'Read the API tokens of the account.',
   'tokens:write': 'Create, rotate and revoke API tokens.',
+  'requests:read': 'Read which requests of the account have failed.',
+  'audit:read': 'Read the audit log of the account: who has changed what, and from which address.',
 };
 
 /** In the order of the menu. */
@@ -36,6 +38,7 @@ export const scopeGroups: readonly { name: string; scopes: readonly Scope[] }[] 
   { name: 'Webhooks and events', scopes: ['webhooks:read', 'webhooks:write', 'events:read'] },
   { name: 'Settings', scopes: ['settings:read', 'settings:write'] },
   { name: 'API tokens', scopes: ['tokens:read', 'tokens:write'] },
+  { name: 'What has happened', scopes: ['requests:read', 'audit:read'] },
 ];
 
 /** What programs usually need. */

@@ -124,7 +124,7 @@ function columnsOf(onShown: ((shown: Shown) => void) | undefined): Column<Token>
     id: 'name',
     title: 'Name',
     render: (token) => (
-      <Stack gap={0} style={{ overflowWrap: 'anywhere', minWidth: 140 }}>
+      <Stack gap={0} style={{ overflowWrap: 'anywhere', minWidth: 165 }}>
         <Text size="sm" fw={600}>
           {token.name}
         </Text>

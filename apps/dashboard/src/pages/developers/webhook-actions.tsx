@@ -65,9 +65,9 @@ export function WebhookActions({ endpoint }: { endpoint: Webhook }) {
 }
 
 const overlaps = [
-  { value: '0', label: 'Not at all: all former ones end now' },
-  { value: '1', label: 'For an hour' },
-  { value: '24', label: 'For a day' },
+  { value: 0, label: 'Not at all: all former ones end now' },
+  { value: 1, label: 'For an hour' },
+  { value: 24, label: 'For a day' },
 ] as const;
 
 function RotateSecret({ endpoint }: { endpoint: Webhook }) {
@@ -108,10 +108,9 @@ type RotateProps = { id: string; onRotated(rotated: { secret: string; formerUnti
 
 function RotateForm({ id, onRotated }: RotateProps) {
   const stepUp = useStepUp();
-  const [overlap, setOverlap] = useState<string>('24');
+  const [overlap, setOverlap] = useState(24);
   const rotate = useMutation({
-    mutationFn: () =>
-      stepUp(() => quittance.webhooks.rotate(id, { overlap_hours: Number.parseInt(overlap, 10) })),
+    mutationFn: () => stepUp(() => quittance.webhooks.rotate(id, { overlap_hours: overlap })),
     onSuccess: ({ secret, former_secrets_end_at: formerUntil }) => onRotated({ secret, formerUntil }),
   });
   return (
@@ -127,7 +126,7 @@ function RotateForm({ id, onRotated }: RotateProps) {
           label="How long the present one stays valid"
           data={[...overlaps]}
           value={overlap}
-          onChange={(value) => setOverlap(value ?? '24')}
+          onChange={(value) => setOverlap(value ?? 24)}
           allowDeselect={false}
         />
         <UnknownOutcome error={rotate.error}>

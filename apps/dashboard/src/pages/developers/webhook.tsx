@@ -3,11 +3,12 @@ import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import type { Webhook } from '@quittance/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { quittance } from '../../client.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
 import { Facts, Loaded, Page } from '../../parts/page.tsx';
+import { usePageId } from '../../parts/page-id.ts';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Time } from '../../parts/time.tsx';
 import { REFRESH_MS } from '../../queries.ts';
@@ -20,7 +21,7 @@ import { endpointState } from './webhook-state.ts';
 
 /** An endpoint, what can be done with it, and what it was sent. */
 export function RoutePage() {
-  const { id } = useParams({ strict: false }) as { id: string };
+  const id = usePageId();
   const query = useQuery({
     queryKey: ['webhooks', id],
     queryFn: ({ signal }) => quittance.webhooks.retrieve(id, { signal }),

@@ -20,7 +20,7 @@ export function OwnSessions() {
     <Loaded query={query}>
       {(sessions) => (
         <Stack>
-          <Table.ScrollContainer minWidth={560}>
+          <Table.ScrollContainer minWidth={640}>
             <Table verticalSpacing="xs">
               <Table.Thead>
                 <Table.Tr>
@@ -40,7 +40,7 @@ export function OwnSessions() {
                           {programIn(session.user_agent)}
                         </Text>
                         {session.current && (
-                          <Badge variant="light" radius="sm" tt="none">
+                          <Badge variant="light" radius="sm" tt="none" miw="max-content">
                             this one
                           </Badge>
                         )}

@@ -1,3 +1,4 @@
+import './recovery-codes.css';
 import { Alert, Button, Code, CopyButton, Group, Modal, SimpleGrid, Stack, Text } from '@mantine/core';
 import { IconCheck, IconCopy, IconPrinter } from '@tabler/icons-react';
 
@@ -7,17 +8,18 @@ export const RecoveryCodes = ({ codes, onClose }: { codes: string[] | undefined;
     opened={codes !== undefined}
     onClose={onClose}
     title="Your recovery codes"
+    size="lg"
     closeOnClickOutside={false}
     closeOnEscape={false}
     withCloseButton={false}
   >
     {codes !== undefined && (
-      <Stack>
+      <Stack className="recovery-codes">
         <Alert color="yellow">They are shown this once. Former ones are not valid any more.</Alert>
         <Text size="sm">
           Each signs in once in place of a code of the app, when the device is lost. Keep them apart from it.
         </Text>
-        <SimpleGrid cols={2} spacing="xs">
+        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs">
           {codes.map((code) => (
             <Code key={code} ta="center" fz="sm">
               {code}

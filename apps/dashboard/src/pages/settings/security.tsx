@@ -1,6 +1,6 @@
-import { Paper, Stack, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Stack } from '@mantine/core';
 import { Facts, Page } from '../../parts/page.tsx';
+import { Section } from '../../parts/section.tsx';
 import { useSession } from '../../session/session.ts';
 import { AppCodes } from './app-codes.tsx';
 import { OwnSessions } from './own-sessions.tsx';
@@ -37,14 +37,3 @@ export function RoutePage() {
     </Page>
   );
 }
-
-const Section = ({ title, children }: { title: string; children: ReactNode }) => (
-  <Paper withBorder p="md" component="section">
-    <Stack>
-      <Title order={2} size="h4">
-        {title}
-      </Title>
-      {children}
-    </Stack>
-  </Paper>
-);
