@@ -4,7 +4,7 @@ import { countOf, type Place, pageOfFound } from '@quittance/shared/pages';
 import type { FailedRequest } from '../failed-requests.ts';
 
 /** So many are kept of an account. */
-export const KEPT_PER_ACCOUNT = 1_000;
+const KEPT_PER_ACCOUNT = 1_000;
 const KEPT_DAYS = 30;
 
 const rows = bulk({

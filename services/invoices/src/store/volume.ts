@@ -5,7 +5,7 @@ import { type Counted, daysLater } from '../domain/volume.ts';
 import { lowestId } from './invoice-reads.ts';
 
 /** What was counted of one day, which is named by its place in the list of days. */
-export type CountedOfDay = Counted & { place: number };
+type CountedOfDay = Counted & { place: number };
 
 /**
  * Ids begin with their time, so that the invoices of a day are one range of an index that has the prices too. Before the choice of
