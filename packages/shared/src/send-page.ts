@@ -36,7 +36,7 @@ export function sendPage(
   else if (hasForm === true) res.setHeader('Content-Security-Policy', policyOfForms);
   if (language !== undefined) {
     res.setHeader('Content-Language', language);
-    res.appendHeader('Vary', 'Accept-Language');
+    res.setHeader('Vary', 'Accept-Language');
   }
   res.setHeader('Content-Length', Buffer.byteLength(html));
   res.statusCode = status;
