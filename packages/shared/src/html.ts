@@ -34,6 +34,22 @@ export function html(template: TemplateStringsArray, ...parts: readonly Part[]):
   return new Html(template.reduce((text, piece, i) => text + (rendered[i - 1] ?? '') + piece));
 }
 
+/** A script that a page has in it. What it loads, the policy of the page must allow. */
+export type PageScript = {
+  /** As it is sent, and its hash as a policy names it: `sha256-…`. */
+  text: string;
+  hash: string;
+  /** What it may load as further scripts, as sources of a policy. */
+  loads: readonly string[];
+};
+
+/** What makes a page change by itself. Without scripts it reloads. */
+export type Live = {
+  script: PageScript;
+  /** Attributes `data-…` of <main> for the script, by their names; undefined leaves one out. */
+  data: Readonly<Record<string, string | number | undefined>>;
+};
+
 export type HtmlPage = {
   status: number;
   html: string;
@@ -47,6 +63,10 @@ export type HtmlPage = {
   frameAncestors?: readonly string[];
   /** The language that was chosen by the header Accept-Language. */
   language?: Language;
+  /** Without it no script runs. */
+  script?: PageScript;
+  /** It is of whoever has signed in, and is not compressed. */
+  isPrivate?: true;
 };
 
 /** What a page for customers has beside its body. */
@@ -55,16 +75,17 @@ export type PageOptions = {
   texts: PageTexts;
   language: Language;
   status?: number;
-  /** After how many seconds it is loaded again, or another page instead of it. */
+  /** After how many seconds it is loaded again, or another page instead of it; with `live` only where no script runs. */
   refresh?: { seconds: number; url?: string } | undefined;
   hasForm?: boolean;
   hasLogo?: boolean;
   frameAncestors?: readonly string[];
+  live?: Live | undefined;
 };
 
 /** A page for customers, in their language. */
 export function page(title: string, body: Html, options: PageOptions): HtmlPage {
-  const { status = 200, language, hasForm, hasLogo, frameAncestors = [] } = options;
+  const { status = 200, language, hasForm, hasLogo, frameAncestors = [], live } = options;
   return {
     status,
     language,
@@ -72,6 +93,7 @@ export function page(title: string, body: Html, options: PageOptions): HtmlPage 
     ...(hasForm === true ? { hasForm } : {}),
     ...(hasLogo === true ? { hasLogo } : {}),
     ...(frameAncestors.length > 0 ? { frameAncestors } : {}),
+    ...(live === undefined ? {} : { script: live.script }),
   };
 }
 
@@ -83,17 +105,34 @@ export const styledPage = (title: string, body: Html, css: string): HtmlPage => 
 });
 
 /** The URL stands without quotes up to the end: none of its characters can end it. */
-const refreshOf = ({ refresh }: Pick<PageOptions, 'refresh'>): Html | undefined =>
-  refresh === undefined
-    ? undefined
-    : html`<meta http-equiv="refresh" content="${refresh.seconds}${refresh.url === undefined ? undefined : `;url=${refresh.url}`}">
-`;
+function refreshOf({ refresh, live }: Pick<PageOptions, 'refresh' | 'live'>): Html | undefined {
+  if (refresh === undefined) return undefined;
+  const { seconds, url } = refresh;
+  const meta = html`<meta http-equiv="refresh" content="${seconds}${url === undefined ? undefined : `;url=${url}`}">`;
+  return live === undefined ? html`${meta}\n` : html`<noscript>${meta}</noscript>\n`;
+}
 
-/** Everything that changes with the state is in `main`; its data attributes are the texts that a script needs. */
+/** Everything that changes with the state is in `main`; its data attributes are what the script needs. */
+function mainOf({ data, script }: Live, texts: PageTexts, body: Html): Html {
+  const given = Object.entries({ ...data, copy: texts.copy, copied: texts.copied });
+  const attributes = given.flatMap(([name, value]) =>
+    value === undefined ? [] : [html` data-${name}="${value}"`],
+  );
+  return html`<main${attributes}>
+${body}
+</main>
+<p id="voice" class="unseen" role="status"></p>
+<script>${new Html(script.text)}</script>`;
+}
+
 function whole(title: string, body: Html, css: string, options?: PageOptions): string {
-  const { language = 'en', texts } = options ?? {};
+  const { language = 'en', texts, live } = options ?? {};
   const main =
-    texts === undefined ? html`<main>` : html`<main data-copy="${texts.copy}" data-copied="${texts.copied}">`;
+    live === undefined || texts === undefined
+      ? html`<main>
+${body}
+</main>`
+      : mainOf(live, texts, body);
   return html`<!doctype html>
 <html lang="${language}" dir="${directionOf(language)}">
 <head>
@@ -105,8 +144,6 @@ ${options && refreshOf(options)}<title>${title}</title>
 </head>
 <body>
 ${main}
-${body}
-</main>
 </body>
 </html>
 `.text;

@@ -46,9 +46,12 @@ export const fact = (label: string, value: Html | string | null | undefined): Ht
 export const copied = (label: string, text: string): Html =>
   html`<dt>${label}</dt><dd class="copy">${text}</dd>\n`;
 
-/** A link to another page, which does not learn where it was followed. */
+/**
+ * A link to another page, which does not learn where it was followed. A page of somebody else is never shown in the frame in
+ * which a shop shows ours.
+ */
 export const linkTo = (url: string, text: string, look: 'button' | 'button quiet' | 'explorer'): Html =>
-  html`<a class="${look}" href="${url}" rel="noreferrer">${text}</a>`;
+  html`<a class="${look}" href="${url}" rel="noreferrer"${/^https?:/.test(url) ? html` target="_top"` : undefined}>${text}</a>`;
 
 /** A time to the minute. */
 export const timeText = (language: Language, at: Date): Html =>

@@ -50,6 +50,10 @@ dd{margin:0;min-width:0;overflow-wrap:anywhere;font-variant-numeric:tabular-nums
 .copy{padding:.55rem .7rem;border:1px solid var(--line);border-radius:.6rem;background:var(--fill);
 font:.9375rem/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;direction:ltr;text-align:start;
 user-select:all;-webkit-user-select:all}
+.copy button{margin-inline-start:.7rem;padding:.1rem .6rem;border:1px solid var(--line);border-radius:.5rem;
+background:var(--card);color:var(--accent);font:600 .8125rem/1.5 system-ui,sans-serif;cursor:pointer;
+user-select:none;-webkit-user-select:none}
+.unseen{position:absolute;width:1px;height:1px;margin:0;overflow:hidden;clip-path:inset(50%)}
 .code{display:block;width:100%;max-width:15rem;height:auto;margin:0 auto;border-radius:.7rem}
 figure{margin:0}
 .wide{display:none}
@@ -58,6 +62,7 @@ summary{margin-top:1rem;padding:.6rem 0;color:var(--accent);font-weight:600;curs
 background:var(--accent);color:var(--on);text-align:center;text-decoration:none;font-weight:600}
 .button.quiet{background:transparent;color:var(--accent);border-color:var(--line)}
 button.button{width:100%;font:inherit;font-weight:600;cursor:pointer}
+button:disabled{opacity:.55;cursor:default}
 .button small{display:block;font-weight:400}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px;border-radius:.5rem}
 form{margin-top:1.1rem}
@@ -79,7 +84,7 @@ main:has(.pay){max-width:50rem;padding:2rem}
 .wide{display:block;grid-row:1/span 3}
 .narrow{display:none}
 .pay .button{grid-column:2;margin-top:0}
-.pay dl{grid-column:2}
+.pay dl,.wallets{grid-column:2}
 }
 @media print{
 :root{--ground:#fff;--card:#fff;--fill:#fff;--ink:#000;--soft:#333;--line:#bbb;--accent:#000;--good:#000;--warn:#000}

@@ -42,5 +42,5 @@ ${balance('Closing balance', statement.closing_balance)}
 </tfoot>
 </table>
 ${total.without_value === 0 ? '' : html`<p>${total.without_value} of these have no value in ${currency}: no rate was known then.</p>`}`;
-  return styledPage(`Statement ${month} ${asset.symbol}`, body, style);
+  return { ...styledPage(`Statement ${month} ${asset.symbol}`, body, style), isPrivate: true };
 }

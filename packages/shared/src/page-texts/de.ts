@@ -97,6 +97,16 @@ export const de: PageTexts = {
     extended: 'Die Zeit zum Bezahlen verlängert sich um die Dauer der Störung.',
   },
 
+  wallet: {
+    pay: (wallet) => `Mit ${wallet} bezahlen`,
+    asked: 'Bitte bestätigen Sie die Zahlung in Ihrer Wallet.',
+    sent: 'Ihre Wallet hat die Zahlung gesendet. Sie erscheint gleich hier.',
+    rejected: 'Sie haben in der Wallet nicht zugestimmt. Es wurde nichts bezahlt.',
+    network: (network) =>
+      `Bitte wählen Sie in Ihrer Wallet das Netzwerk ${network} und versuchen Sie es noch einmal.`,
+    failed: 'Ihre Wallet meldet ein Problem. Falls sie die Zahlung gesendet hat, erscheint sie hier.',
+  },
+
   redirect: {
     soon: (count) => `Sie werden in ${seconds(count)} zum Shop zurückgeleitet.`,
     stay: 'Auf dieser Seite bleiben',

@@ -101,6 +101,16 @@ export const en = {
     extended: 'The time to pay is extended by as long as this lasts.',
   },
 
+  /** Of a wallet in the browser. */
+  wallet: {
+    pay: (wallet: string) => `Pay with ${wallet}`,
+    asked: 'Please confirm the payment in your wallet.',
+    sent: 'Your wallet has sent the payment. It will show here in a moment.',
+    rejected: 'You have declined in the wallet. Nothing was paid.',
+    network: (network: string) => `Please choose the network ${network} in your wallet, and try again.`,
+    failed: 'Your wallet reports a problem. If it has sent the payment, it will show here.',
+  },
+
   redirect: {
     soon: (count: number) => `You are taken back to the shop in ${seconds(count)}.`,
     stay: 'Stay on this page',

@@ -93,6 +93,15 @@ export const es: PageTexts = {
     extended: 'El tiempo para pagar se amplía mientras dure este retraso.',
   },
 
+  wallet: {
+    pay: (wallet) => `Pagar con ${wallet}`,
+    asked: 'Confirme el pago en su monedero.',
+    sent: 'Su monedero ha enviado el pago. Aparecerá aquí en un momento.',
+    rejected: 'No ha dado su consentimiento en el monedero. No se ha pagado nada.',
+    network: (network) => `Elija la red ${network} en su monedero e inténtelo de nuevo.`,
+    failed: 'Su monedero informa de un problema. Si ha enviado el pago, aparecerá aquí.',
+  },
+
   redirect: {
     soon: (count) => `Volverá a la tienda en ${seconds(count)}.`,
     stay: 'Quedarse en esta página',

@@ -96,6 +96,15 @@ export const fr: PageTexts = {
     extended: 'Le délai de paiement est prolongé de la durée de ce retard.',
   },
 
+  wallet: {
+    pay: (wallet) => `Payer avec ${wallet}`,
+    asked: 'Veuillez confirmer le paiement dans votre portefeuille.',
+    sent: 'Votre portefeuille a envoyé le paiement. Il s’affichera ici dans un instant.',
+    rejected: 'Vous n’avez pas donné votre accord dans le portefeuille. Rien n’a été payé.',
+    network: (network) => `Veuillez choisir le réseau ${network} dans votre portefeuille et réessayer.`,
+    failed: 'Votre portefeuille signale un problème. S’il a envoyé le paiement, il s’affichera ici.',
+  },
+
   redirect: {
     soon: (count) => `Vous retournez à la boutique dans ${seconds(count)}.`,
     stay: 'Rester sur cette page',

@@ -94,6 +94,15 @@ export const it: PageTexts = {
     extended: 'Il tempo per pagare viene prolungato per la durata del ritardo.',
   },
 
+  wallet: {
+    pay: (wallet) => `Paga con ${wallet}`,
+    asked: 'Conferma il pagamento nel tuo portafoglio.',
+    sent: 'Il tuo portafoglio ha inviato il pagamento. Comparirà qui tra un momento.',
+    rejected: 'Non hai dato il consenso nel portafoglio. Non è stato pagato nulla.',
+    network: (network) => `Scegli la rete ${network} nel tuo portafoglio e riprova.`,
+    failed: 'Il tuo portafoglio segnala un problema. Se ha inviato il pagamento, comparirà qui.',
+  },
+
   redirect: {
     soon: (count) => `Tornerà al negozio tra ${seconds(count)}.`,
     stay: 'Resta su questa pagina',

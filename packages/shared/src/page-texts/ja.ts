@@ -96,6 +96,15 @@ export const ja: PageTexts = {
     extended: 'この遅れの分だけ、支払い期限が延長されます。',
   },
 
+  wallet: {
+    pay: (wallet) => `${wallet} で支払う`,
+    asked: 'ウォレットで支払いを承認してください。',
+    sent: 'ウォレットが支払いを送信しました。まもなくここに表示されます。',
+    rejected: 'ウォレットで承認されませんでした。支払いは行われていません。',
+    network: (network) => `ウォレットでネットワーク ${network} を選び、もう一度お試しください。`,
+    failed: 'ウォレットで問題が発生しました。支払いが送信されていれば、ここに表示されます。',
+  },
+
   redirect: {
     soon: (count) => `${seconds(count)}後にショップに戻ります。`,
     stay: 'このページに留まる',

@@ -94,6 +94,15 @@ export const pt: PageTexts = {
     extended: 'O tempo para pagar é prolongado enquanto isso durar.',
   },
 
+  wallet: {
+    pay: (wallet) => `Pagar com ${wallet}`,
+    asked: 'Confirme o pagamento na sua carteira.',
+    sent: 'Sua carteira enviou o pagamento. Ele aparecerá aqui em instantes.',
+    rejected: 'Você não deu o consentimento na carteira. Nada foi pago.',
+    network: (network) => `Escolha a rede ${network} na sua carteira e tente de novo.`,
+    failed: 'Sua carteira informa um problema. Se ela enviou o pagamento, ele aparecerá aqui.',
+  },
+
   redirect: {
     soon: (count) => `Você voltará à loja em ${seconds(count)}.`,
     stay: 'Ficar nesta página',

@@ -92,6 +92,15 @@ export const zh: PageTexts = {
     extended: '付款时间会按延迟的时长相应延长。',
   },
 
+  wallet: {
+    pay: (wallet) => `使用 ${wallet} 支付`,
+    asked: '请在钱包中确认付款。',
+    sent: '钱包已发送付款，稍后会显示在这里。',
+    rejected: '您未在钱包中同意。没有付款。',
+    network: (network) => `请在钱包中选择网络 ${network}，然后重试。`,
+    failed: '钱包报告了问题。如果付款已发送，会显示在这里。',
+  },
+
   redirect: {
     soon: (count) => `${seconds(count)}后将返回商店。`,
     stay: '留在此页面',

@@ -1,0 +1,83 @@
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, expect, test } from '@jest/globals';
+import { type HtmlPage, html, page } from './html.ts';
+import { textsOf } from './page-texts/texts.ts';
+import { encodingOf, sendPage } from './send-page.ts';
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+type Got = { headers: Record<string, string | string[] | undefined>; bytes: Buffer };
+
+/** A page as a browser gets it. */
+async function sent(given: HtmlPage, headers: Record<string, string> = {}): Promise<Got> {
+  const server = createServer((_req, res) => sendPage(res, given));
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', port, headers, agent: false });
+    asked.on('error', reject).on('response', (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('end', () => resolve({ headers: answer.headers, bytes: Buffer.concat(chunks) }));
+    });
+    asked.end();
+  });
+}
+
+const plain = page('A page', html`<h1>Hello</h1>`, { texts: textsOf('en'), language: 'en' });
+
+test('nobody may frame a page unless it names origins, which the policy alone says', async () => {
+  const { headers } = await sent(plain);
+  expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
+  expect(headers['x-frame-options']).toBe('DENY');
+  const origins = ['https://shop.example', 'https://www.shop.example'];
+  const framed = await sent({ ...plain, frameAncestors: origins });
+  expect(framed.headers['content-security-policy']).toContain(`frame-ancestors ${origins.join(' ')}`);
+  expect(framed.headers).not.toHaveProperty('x-frame-options');
+  const none = await sent({ ...plain, frameAncestors: [] });
+  expect(none.headers['x-frame-options']).toBe('DENY');
+});
+
+test('no script runs on a page without one, and nothing is loaded', async () => {
+  const policy = String((await sent(plain)).headers['content-security-policy']);
+  expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; img-src 'none'/);
+  expect(policy).not.toMatch(/script-src|connect-src/);
+});
+
+test('the logo of a shop is the only picture that a page may show', async () => {
+  const { headers } = await sent({ ...plain, hasLogo: true });
+  expect(headers['content-security-policy']).toContain('; img-src data:;');
+});
+
+test('a page of whoever has signed in is not compressed', async () => {
+  const taking = { 'Accept-Encoding': 'gzip, br' };
+  const given = await sent({ ...plain, isPrivate: true }, taking);
+  expect(given.headers).not.toHaveProperty('content-encoding');
+  expect(given.bytes.toString()).toBe(plain.html);
+  const other = await sent(plain, { 'Accept-Encoding': 'gzip' });
+  expect(gunzipSync(other.bytes).toString()).toBe(plain.html);
+  expect([given, other].map(({ headers }) => headers['vary'])).toEqual([
+    'Accept-Language',
+    'Accept-Language, Accept-Encoding',
+  ]);
+});
+
+test.each([
+  ['', undefined],
+  ['identity', undefined],
+  ['deflate, zstd', undefined],
+  ['gzip', 'gzip'],
+  ['gzip, deflate, br, zstd', 'br'],
+  ['br;q=0, gzip;q=0.5', 'gzip'],
+  ['BR ; q=0.2', 'br'],
+  ['gzip;q=0.000, br; q=0', undefined],
+  ['x-gzip, brotli', undefined],
+])('to who takes "%s" a page is sent as %s', (accepted, encoding) => {
+  expect(encodingOf(accepted)).toBe(encoding);
+});
