@@ -115,6 +115,8 @@ async function fixture(serverUrl: string, nodeUrl: string, addresses: number): P
     chains,
     saveInvoice: notAsked,
     findInvoice: notAsked,
+    pageVersion: notAsked,
+    pageStreams: { open: () => 'too_many', count: () => 0, close: notAsked },
     settingsOf: notAsked,
     shopOf: notAsked,
     settings: {

@@ -19,6 +19,22 @@ export type Payment = {
   confirmationsMin?: number;
 };
 
+/** A payment that is asked for. */
+export type WantedPayment = {
+  asset: AssetSymbol;
+  /** Canonical. */
+  address: string;
+  amount: Units;
+  /** Names what is paid. On Solana a wallet writes a key that is derived from it into the transaction. */
+  reference: string;
+  /** Texts that a wallet may show: who is paid, and what for. */
+  label?: string | undefined;
+  message?: string | undefined;
+};
+
+/** A transaction that a wallet in the browser is asked to send. */
+export type WalletTransfer = { chainId: number; to: string; value: bigint; data: string };
+
 /** `n`: see Payment.outpoint. */
 export const paymentOf = (
   txHash: string,

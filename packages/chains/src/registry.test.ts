@@ -110,7 +110,7 @@ describe('the registry', () => {
 
   test('asks for payments of its own assets as the wallets of each chain want it', () => {
     const uri = (network: Network, asset: AssetSymbol) =>
-      paymentUri(networks[network], asset, usdc, units(5n));
+      paymentUri(networks[network], { asset, address: usdc, amount: units(5n), reference: 'inv_1' });
     expect(uri('mainnet', 'BTC')).toMatch(/^bitcoin:/);
     expect(uri('base', 'ETH_BASE')).toBe(`ethereum:${checksummed}@8453?value=5`);
     expect(uri('solana local', 'USDC_SOL')).toContain(`spl-token=${mint}`);

@@ -1,15 +1,22 @@
-import type { AssetSymbol, Chain, ChainKind } from '@quittance/shared/assets';
+import type { Chain, ChainKind } from '@quittance/shared/assets';
 import { chainKinds } from '@quittance/shared/assets';
-import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import { createBitcoinReader } from './bitcoin/reader.ts';
 import { type BitcoinSender, createBitcoinSender } from './bitcoin/sender.ts';
 import { type BitcoinSigner, createBitcoinSigner } from './bitcoin/signer.ts';
 import * as bitcoin from './bitcoin/wallet.ts';
-import type { ChainReader, DepositAddresses, EvmSender, HotWallet } from './chain.ts';
+import type {
+  ChainReader,
+  DepositAddresses,
+  EvmSender,
+  HotWallet,
+  WalletTransfer,
+  WantedPayment,
+} from './chain.ts';
 import { createEvmReader } from './evm/reader.ts';
 import { createEvmSender } from './evm/sender.ts';
 import { createEvmSigner, type EvmSigner } from './evm/signer.ts';
+import { transferCall } from './evm/transfer.ts';
 import * as evm from './evm/wallet.ts';
 import type { HotKeyOf } from './hot-key.ts';
 import { connectRpc, type Rpc } from './json-rpc.ts';
@@ -40,7 +47,9 @@ type Driver<K extends ChainKind> = {
   rules: QuorumRules<SenderOf<K>>;
   checkAddress(settings: SettingsOf<K>, text: string): string | undefined;
   showAddress(canonical: string): string;
-  paymentUri(settings: SettingsOf<K>, asset: AssetSymbol, address: string, amount: Units): string;
+  paymentUri(settings: SettingsOf<K>, payment: WantedPayment): string;
+  /** Undefined where wallets of browsers are not asked in this way. */
+  walletTransfer: ((settings: SettingsOf<K>, payment: WantedPayment) => WalletTransfer) | undefined;
   /** Undefined where public keys derive from nothing but private ones. */
   depositAddresses: ((settings: SettingsOf<K>, xpub: string) => DepositAddresses) | undefined;
 };
@@ -57,10 +66,11 @@ export const drivers: Drivers = {
     rules: bitcoinRules,
     checkAddress: ({ network }, text) => bitcoin.checkAddress(network, text),
     showAddress: (canonical) => canonical,
-    paymentUri(_settings, asset, address, amount) {
+    paymentUri(_settings, { asset, address, amount }) {
       invariant(asset === 'BTC', `${asset} is not an asset of bitcoin`);
       return bitcoin.paymentUri(address, amount);
     },
+    walletTransfer: undefined,
     depositAddresses: ({ network }, xpub) => bitcoin.depositAddresses(network, xpub),
   },
   evm: {
@@ -72,7 +82,11 @@ export const drivers: Drivers = {
     rules: evmRules,
     checkAddress: (_settings, text) => evm.checkAddress(text),
     showAddress: evm.showAddress,
-    paymentUri: evm.paymentUri,
+    paymentUri: (network, { asset, address, amount }) => evm.paymentUri(network, asset, address, amount),
+    walletTransfer: (network, { asset, address, amount }) => ({
+      chainId: network.chainId,
+      ...transferCall(network, asset, address, amount),
+    }),
     depositAddresses: (_settings, xpub) => evm.depositAddresses(xpub),
   },
   solana: {
@@ -83,8 +97,8 @@ export const drivers: Drivers = {
     rules: solanaRules,
     checkAddress: (settings, text) => solana.checkAddress(solanaNetwork(settings), text),
     showAddress: (canonical) => canonical,
-    paymentUri: (settings, asset, address, amount) =>
-      solana.paymentUri(solanaNetwork(settings), asset, address, amount),
+    paymentUri: (settings, payment) => solana.paymentUri(solanaNetwork(settings), payment),
+    walletTransfer: undefined,
     depositAddresses: undefined,
   },
 };
@@ -142,13 +156,13 @@ export const checkAddress = (settings: ChainSettings, text: string): string | un
 export const showAddress = (chain: Chain, canonical: string): string =>
   drivers[chainKinds[chain]].showAddress(canonical);
 
-/** What a wallet opens to pay `amount` to the canonical `address`, both filled in. */
-export const paymentUri = (
-  settings: ChainSettings,
-  asset: AssetSymbol,
-  address: string,
-  amount: Units,
-): string => driverOf(settings).paymentUri(settings, asset, address, amount);
+/** What a wallet opens to pay an invoice, all of it filled in. */
+export const paymentUri = (settings: ChainSettings, payment: WantedPayment): string =>
+  driverOf(settings).paymentUri(settings, payment);
+
+/** What a wallet in the browser is asked to send; undefined on chains where that is not done. */
+export const walletTransfer = (settings: ChainSettings, payment: WantedPayment): WalletTransfer | undefined =>
+  driverOf(settings).walletTransfer?.(settings, payment);
 
 /**
  * The deposit addresses below an extended public key. Undefined where there is no such thing: there the service with

@@ -93,7 +93,13 @@ describe('two EVM networks', () => {
     expect(base.sender.hotAddress).toBe(ethereum.sender.hotAddress);
     const address = depositAddresses(base.settings, base.settings.xpub ?? '')?.at(7);
     expect(address).toBe(ethereum.signer.addresses.depositAddress(7));
-    expect(paymentUri(base.settings, 'ETH_BASE', address ?? '', units(5n))).toContain(`@${BASE_ID}?`);
+    const payment = {
+      asset: 'ETH_BASE',
+      address: address ?? '',
+      amount: units(5n),
+      reference: 'inv_1',
+    } as const;
+    expect(paymentUri(base.settings, payment)).toContain(`@${BASE_ID}?`);
   });
 
   test('keep money apart that goes to one address on both', async () => {

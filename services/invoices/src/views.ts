@@ -1,3 +1,4 @@
+import type { WantedPayment } from '@quittance/chains/chain';
 import { showAddress } from '@quittance/chains/registry';
 import { assets, reducedAsset } from '@quittance/shared/assets';
 import type { PayloadOf } from '@quittance/shared/events';
@@ -165,21 +166,29 @@ export const settingsView = ({ settings, shop }: { settings: InvoiceSettings; sh
   frame_ancestors: [...shop.frameAncestors],
 });
 
+/** What an invoice asks a wallet for: `amount` of its asset. */
+export const wantedPayment = (
+  { id, asset, address, description }: Invoice,
+  amount: Units,
+  label?: string,
+): WantedPayment => ({ asset, address, amount, reference: id, label, message: description ?? undefined });
+
 /**
  * The address and the wallet URI for `amount`. The URI is the bare address when nothing is to be paid, or when the asset is
  * no longer configured.
+ * @param label whom a wallet may show as the recipient
  */
 export function addressView(
-  { chain, asset, address }: Invoice,
+  invoice: Invoice,
   amount: Units,
   { chains }: Pick<ViewPorts, 'chains'>,
+  label?: string,
 ) {
+  const { chain, asset, address } = invoice;
   const shown = showAddress(chain, address);
   const watched = chains.get(chain);
-  return {
-    address: shown,
-    uri: amount > 0n && watched?.assets.has(asset) === true ? watched.uri(asset, address, amount) : shown,
-  };
+  const isPayable = amount > 0n && watched?.assets.has(asset) === true;
+  return { address: shown, uri: isPayable ? watched.uri(wantedPayment(invoice, amount, label)) : shown };
 }
 
 /** Only of an invoice that a payment link created. */

@@ -1,6 +1,12 @@
 import { explorerUrl } from '@quittance/chains/explorer';
 import { networkCheck } from '@quittance/chains/network-check';
-import { checkAddress, connectReader, depositAddresses, paymentUri } from '@quittance/chains/registry';
+import {
+  checkAddress,
+  connectReader,
+  depositAddresses,
+  paymentUri,
+  walletTransfer,
+} from '@quittance/chains/registry';
 import { type ChainSettings, configuredAssets } from '@quittance/chains/settings';
 import type { Chain, ChainKind } from '@quittance/shared/assets';
 import type { Db } from '@quittance/shared/db';
@@ -62,7 +68,8 @@ function watchChain(settings: ChainSettings, options: WatchingOptions): WatchedC
     ...outageLimits(kind, quietMs, options.scanEveryMs),
     // The node of a development chain has no peers that could send a dropped payment again.
     droppedAfterMs: quietMs === undefined ? DROPPED_AFTER_MS : 0,
-    uri: (asset, address, amount) => paymentUri(settings, asset, address, amount),
+    uri: (payment) => paymentUri(settings, payment),
+    walletTransfer: (payment) => walletTransfer(settings, payment),
     explorerUrl: (txHash) => explorerUrl(settings, txHash),
   };
 }

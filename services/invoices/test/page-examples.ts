@@ -1,4 +1,5 @@
-import { paymentUri } from '@quittance/chains/registry';
+import type { WantedPayment } from '@quittance/chains/chain';
+import { paymentUri, walletTransfer } from '@quittance/chains/registry';
 import type { ChainSettings } from '@quittance/chains/settings';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { HtmlPage } from '@quittance/shared/html';
@@ -36,8 +37,8 @@ const watchedChain = {
   chain: 'ethereum',
   assets: new Set<AssetSymbol>(['ETH', ASSET]),
   outageMs: 10_000,
-  uri: (asset: AssetSymbol, address: string, amount: typeof DUE) =>
-    paymentUri(ethereum, asset, address, amount),
+  uri: (payment: WantedPayment) => paymentUri(ethereum, payment),
+  walletTransfer: (payment: WantedPayment) => walletTransfer(ethereum, payment),
   explorerUrl: (hash: string) => `https://etherscan.io/tx/${hash}`,
 } as unknown as WatchedChain;
 
@@ -185,7 +186,7 @@ export const examples: Record<string, (to: PageFor) => HtmlPage> = {
   'confirming while the chain is read late': (to) =>
     paymentPage({ ...invoicesByState.confirming, syncedAt: minutes(-2) }, ports, to, NOW),
   'choice of the asset': (to) => choicePage(unchosen, ports, to, NOW),
-  'choice that was refused': (to) => choicePage(unchosen, ports, to, NOW, 'unavailable'),
+  'choice that was refused': (to) => choicePage(unchosen, ports, to, NOW, { problem: 'unavailable' }),
   'choice that is too late': (to) => choicePage({ ...unchosen, expiresAt: minutes(0.5) }, ports, to, NOW),
   'choice that has ended': (to) => choicePage({ ...unchosen, ...over }, ports, to, NOW),
   link: (to) => linkPage(aLink, ports, to, NOW, { attempt }),

@@ -1,6 +1,6 @@
 import { explorerUrl } from '@quittance/chains/explorer';
 import { networkCheck } from '@quittance/chains/network-check';
-import { checkAddress, depositAddresses, paymentUri } from '@quittance/chains/registry';
+import { checkAddress, depositAddresses, paymentUri, walletTransfer } from '@quittance/chains/registry';
 import { type ChainSettings, configuredAssets } from '@quittance/chains/settings';
 import type { Chain } from '@quittance/shared/assets';
 import { openDb } from '@quittance/shared/db';
@@ -166,7 +166,8 @@ export function watchScripted(
     gapMs,
     lateMs,
     droppedAfterMs,
-    uri: (asset, address, amount) => paymentUri(given, asset, address, amount),
+    uri: (payment) => paymentUri(given, payment),
+    walletTransfer: (payment) => walletTransfer(given, payment),
     explorerUrl: (txHash) => explorerUrl(given, txHash),
   };
 }

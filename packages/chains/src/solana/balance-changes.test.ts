@@ -80,6 +80,12 @@ describe('lamports', () => {
     });
   });
 
+  test('count in the same way when the transaction names a reference, an account that gains nothing', () => {
+    const accounts = [payer, ours, other, account];
+    const one = aTransaction({ accounts, before: [90, 0, 0, 0], after: [50, 30, 0, 0] });
+    expect(paid(one)).toEqual([{ asset: 'SOL', address: ours, amount: 30n, outputIndex: 1 }]);
+  });
+
   test('of several recipients are several payments', () => {
     const one = aTransaction({ accounts: [payer, ours, other], before: [90, 0, 0], after: [10, 30, 45] });
     expect(paid(one)).toEqual([

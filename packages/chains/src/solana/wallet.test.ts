@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
-import { type Address, isOffCurveAddress } from '@solana/kit';
+import { type Address, isAddress, isOffCurveAddress } from '@solana/kit';
 import type { SolanaNetwork } from './network.ts';
 import { associatedAccount } from './transaction.ts';
-import { checkAddress, openWallet, paymentUri } from './wallet.ts';
+import { checkAddress, openWallet, paymentUri, referenceKey } from './wallet.ts';
 
 const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v';
 const network: SolanaNetwork = { name: 'mainnet', usdcMint: USDC };
@@ -46,16 +46,38 @@ describe('an address', () => {
 });
 
 describe('what a wallet opens', () => {
+  const reference = referenceKey('inv_1');
+  const payment = { address: wallet, reference: 'inv_1' };
+
   test.each([
-    ['SOL', 1_500_000_000n, `solana:${wallet}?amount=1.5`],
-    ['SOL', 1n, `solana:${wallet}?amount=0.000000001`],
-    ['USDC_SOL', 12_000_000n, `solana:${wallet}?amount=12&spl-token=${USDC}`],
+    ['SOL', 1_500_000_000n, `solana:${wallet}?amount=1.5&reference=${reference}`],
+    ['SOL', 1n, `solana:${wallet}?amount=0.000000001&reference=${reference}`],
+    ['USDC_SOL', 12_000_000n, `solana:${wallet}?amount=12&spl-token=${USDC}&reference=${reference}`],
   ] as const)('%s %p', (asset, amount, uri) => {
-    expect(paymentUri(network, asset, wallet, units(amount))).toBe(uri);
+    expect(paymentUri(network, { ...payment, asset, amount: units(amount) })).toBe(uri);
+  });
+
+  test('has a reference that is a key of its own for each invoice', () => {
+    expect(isAddress(reference)).toBe(true);
+    expect(referenceKey('inv_1')).toBe(reference);
+    expect(referenceKey('inv_2')).not.toBe(reference);
+  });
+
+  test('has the texts percent-encoded, and cut between two characters where they are long', () => {
+    const uri = paymentUri(network, {
+      ...{ ...payment, asset: 'SOL', amount: units(1n) },
+      ...{ label: 'Tee & Co', message: '茶'.repeat(50) },
+    });
+    const fields = new URL(uri).searchParams;
+    expect(uri).toContain('&label=Tee%20%26%20Co&message=%E8%8C%B6');
+    expect(fields.get('label')).toBe('Tee & Co');
+    expect(fields.get('message')).toBe('茶'.repeat(10));
+    expect([...fields.keys()]).toEqual(['amount', 'reference', 'label', 'message']);
   });
 
   test('is nothing for an asset that is not there', () => {
-    expect(() => paymentUri({ name: 'mainnet' }, 'USDC_SOL', wallet, units(1n))).toThrow('not an asset');
+    const wanted = { ...payment, asset: 'USDC_SOL', amount: units(1n) } as const;
+    expect(() => paymentUri({ name: 'mainnet' }, wanted)).toThrow('not an asset');
   });
 });
 

@@ -1,8 +1,9 @@
-import { type AssetSymbol, assets } from '@quittance/shared/assets';
-import { formatUnits, type Units } from '@quittance/shared/money';
+import { hash } from 'node:crypto';
+import { assets } from '@quittance/shared/assets';
+import { formatUnits } from '@quittance/shared/money';
 import { getAddressDecoder, isAddress } from '@solana/kit';
 import { HDKey } from 'micro-key-producer/slip10.js';
-import type { WalletAddresses } from '../chain.ts';
+import type { WalletAddresses, WantedPayment } from '../chain.ts';
 import type { Ed25519Key } from '../hot-key.ts';
 import { seedOf } from '../keys.ts';
 import { mintOf, type SolanaNetwork, tokensOf } from './network.ts';
@@ -29,16 +30,40 @@ export function checkAddress(network: SolanaNetwork, text: string): string | und
   return text;
 }
 
-/** What a wallet opens to pay `amount` to `address`, both filled in (Solana Pay). */
-export function paymentUri(
-  network: SolanaNetwork,
-  asset: AssetSymbol,
-  address: string,
-  amount: Units,
-): string {
+/** A longer text makes a QR code that is hard to read. In bytes as the URI has them. */
+const TEXT_BYTES_MAX = 90;
+
+/** What a wallet opens to pay, all of it filled in (Solana Pay). */
+export function paymentUri(network: SolanaNetwork, payment: WantedPayment): string {
+  const { asset, address, amount, reference, label, message } = payment;
   const mint = mintOf(network, asset);
-  const uri = `solana:${address}?amount=${formatUnits(amount, assets[asset].decimals)}`;
-  return mint === undefined ? uri : `${uri}&spl-token=${mint}`;
+  const fields = [
+    ['amount', formatUnits(amount, assets[asset].decimals)],
+    ['spl-token', mint],
+    ['reference', referenceKey(reference)],
+    ['label', shortText(label)],
+    ['message', shortText(message)],
+  ];
+  const given = fields.filter(([, value]) => value !== undefined);
+  return `solana:${address}?${given.map(([name, value]) => `${name}=${value}`).join('&')}`;
+}
+
+/**
+ * The key by which wallets and explorers find the transaction of a payment: it is in there as an account that is neither read
+ * nor written. Nobody has a private key for it, and payments are not recognised by it.
+ */
+export const referenceKey = (name: string): string =>
+  getAddressDecoder().decode(hash('sha256', `quittance.reference.${name}`, 'buffer'));
+
+/** The beginning of a text, percent-encoded. */
+function shortText(text = ''): string | undefined {
+  let encoded = '';
+  for (const character of text.toWellFormed()) {
+    const next = encodeURIComponent(character);
+    if (encoded.length + next.length > TEXT_BYTES_MAX) break;
+    encoded += next;
+  }
+  return encoded === '' ? undefined : encoded;
 }
 
 /** A key pair that does not show its secret. */
