@@ -4,7 +4,7 @@ import type { Encryption } from '@quittance/shared/encryption';
 import type { GatewaySigningKey } from '@quittance/shared/gateway-keys';
 import type { Logger, ThrottledLog } from '@quittance/shared/logger';
 import type { GatewayConfig } from './config.ts';
-import type { TrustedProxies } from './http/clients.ts';
+import type { Connections, TrustedProxies } from './http/clients.ts';
 import type { Limits } from './limits.ts';
 import type { RecentlySeen, TokenUses } from './memory.ts';
 import type { GatewayMetrics } from './metrics.ts';
@@ -41,5 +41,6 @@ export type Ports = {
   refusals: ThrottledLog;
   proxy: ServiceProxy;
   trustedProxies: TrustedProxies;
+  connections: Connections;
   metrics: GatewayMetrics;
 };

@@ -55,6 +55,7 @@ export const startGateway = (
       const signingKey = readSigningKey(config.GATEWAY_PRIVATE_KEY.reveal());
       invariant(signingKey !== undefined, 'the configuration was checked');
       const { TOTP_SECRETS_KEY: totpKey } = config;
+      const proxies = trustedProxies(config.TRUSTED_PROXIES, logger);
       const { INVOICES_URL: invoices, PAYOUTS_URL: payouts, LEDGER_URL: ledger } = config;
       const ports: Ports = {
         settings: config,
@@ -74,7 +75,19 @@ export const startGateway = (
         invoicesSeen: recentlySeen(SEEN_MAX),
         refusals: throttledLog(logger),
         proxy: createProxy({ invoices, payouts, ledger, webhooks: config.WEBHOOKS_URL }, tell, logger),
-        trustedProxies: trustedProxies(config.TRUSTED_PROXIES, logger),
+        trustedProxies: proxies,
+        connections: countConnections({
+          max: config.CONNECTIONS_PER_CLIENT,
+          isTrusted: proxies.isTrusted,
+          refused(client, isFirst) {
+            metrics.refused('connection');
+            if (isFirst)
+              logger.warn(
+                { address: client },
+                'a client has CONNECTIONS_PER_CLIENT connections open, and gets no more: if it is a proxy of yours, name it in TRUSTED_PROXIES',
+              );
+          },
+        }),
         metrics,
         ...given,
       };
@@ -90,21 +103,7 @@ export const startGateway = (
       config.METRICS_PORT === undefined
         ? undefined
         : { app: createMetricsApp(ports, parts), port: config.METRICS_PORT },
-    listenOptions: ({ trustedProxies, metrics, logger }) => ({
-      readMs: config.READ_TIMEOUT_MS,
-      takes: countConnections({
-        max: config.CONNECTIONS_PER_CLIENT,
-        isTrusted: trustedProxies.isTrusted,
-        refused(client, isFirst) {
-          metrics.refused('connection');
-          if (isFirst)
-            logger.warn(
-              { address: client },
-              'a client has CONNECTIONS_PER_CLIENT connections open, and gets no more: if it is a proxy of yours, name it in TRUSTED_PROXIES',
-            );
-        },
-      }),
-    }),
+    listenOptions: ({ connections }) => ({ readMs: config.READ_TIMEOUT_MS, takes: connections.takes }),
     workers: workers ? startWorkers : undefined,
     endStreams: ({ proxy }) => proxy.streams.end(),
     leave: async (ports) => void (await writeTokenUses(ports)),

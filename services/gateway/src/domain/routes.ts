@@ -13,6 +13,8 @@ export type Route = {
   auth: 'token' | 'session' | 'credentials' | 'none';
   /** Without a token: any path of it exists, so a client's requests for all of them are counted together. */
   countedTogether?: true;
+  /** The same file for everybody, from memory: requests for it are not counted, and pages that need it do not limit each other. */
+  isFile?: true;
   /** Its answer goes on until somebody ends it. */
   endless?: true;
   /** Bodies are larger elsewhere: see `BODY_BYTES_MAX`. */
@@ -110,7 +112,9 @@ export const routes: readonly Route[] = [
   { methods: ['PATCH', 'DELETE'], pattern: '/api/people/:id', upstream: 'gateway', auth: 'session' },
   { methods: ['GET', 'POST'], pattern: '/api/invitations', upstream: 'gateway', auth: 'session' },
   { methods: ['DELETE'], pattern: '/api/invitations/:id', upstream: 'gateway', auth: 'session' },
+  { methods: ['GET'], pattern: '/pay/assets/:name', upstream: 'invoices', auth: 'none', isFile: true },
   { methods: ['GET'], pattern: '/pay/:id', upstream: 'invoices', auth: 'none' },
+  { methods: ['GET'], pattern: '/pay/:id/events', upstream: 'invoices', auth: 'none', endless: true },
   {
     methods: ['GET', 'POST'],
     pattern: '/pay/:id/choose',

@@ -25,10 +25,14 @@ import { refusedOperation } from './permission.ts';
  * A request that is let through. Without a caller it is for a page of a customer or public keys, which whoever has the link may
  * see, or it is a sign-in.
  */
-export type Authorized = { caller: Caller | undefined };
+export type Authorized = {
+  caller: Caller | undefined;
+  /** Call it when an answer without an end has begun. */
+  begun?: () => void;
+};
 
 /** What decides who is let through. */
-type Admission = Pick<Route, 'auth' | 'pattern' | 'countedTogether' | 'opensPayments'>;
+type Admission = Pick<Route, 'auth' | 'pattern' | 'countedTogether' | 'isFile' | 'opensPayments'>;
 
 type Asked = { route: Admission; path: string; client: string | undefined };
 
@@ -157,6 +161,7 @@ async function authorizePage(
   { route, path, client }: Asked,
   ports: Ports,
 ): Promise<Authorized | undefined> {
+  if (route.isFile === true) return { caller: undefined };
   const clientKey = clientKeyOf(client);
   const request = { invoice: route.countedTogether ? route.pattern : invoiceIn(path), clientKey };
   const rateLimit = await admitToPage(ports, request);
@@ -169,10 +174,15 @@ async function authorizePage(
     }
     noteInvoice(res, ports);
   }
-  res.once('close', () => {
-    void notePage(ports, request, res.headersSent ? res.statusCode : undefined).finally(rateLimit.done);
-  });
-  return { caller: undefined };
+  let isNoted = false;
+  const note = (status: number | undefined) => {
+    if (isNoted) return;
+    isNoted = true;
+    void notePage(ports, request, status).finally(rateLimit.done);
+  };
+  res.once('close', () => note(res.headersSent ? res.statusCode : undefined));
+  // Whether there is such an invoice is known then, not only when the stream of its page has ended.
+  return { caller: undefined, begun: () => note(res.statusCode) };
 }
 
 /** Notes the invoice whose payment page the answer names. */

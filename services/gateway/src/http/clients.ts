@@ -51,27 +51,45 @@ export type ConnectionRules = {
   refused(client: string, isFirst: boolean): void;
 };
 
-/** Counts the open connections of each client. @returns whether one more is taken */
-export function countConnections({ max, isTrusted, refused }: ConnectionRules): (socket: Socket) => boolean {
+export type Connections = {
+  /** Whether one more is taken. */
+  takes(socket: Socket): boolean;
+  /** From now on it does not count: it carries the stream of a page, which has limits of its own. */
+  release(socket: Socket): void;
+};
+
+/** Counts the open connections of each client. */
+export function countConnections({ max, isTrusted, refused }: ConnectionRules): Connections {
   const open = new Map<string, number>();
   const refusedClients = new Set<string>();
-  return (socket) => {
-    if (isTrusted(socket.remoteAddress)) return true;
-    const client = clientKeyOf(socket.remoteAddress);
-    const count = open.get(client) ?? 0;
-    if (count >= max) {
-      refused(client, !refusedClients.has(client));
-      refusedClients.add(client);
-      return false;
-    }
-    open.set(client, count + 1);
-    socket.once('close', () => {
-      const left = (open.get(client) ?? 1) - 1;
-      if (left === 0) {
-        open.delete(client);
-        refusedClients.delete(client);
-      } else open.set(client, left);
-    });
-    return true;
+  const counted = new WeakMap<Socket, string>();
+
+  function release(socket: Socket): void {
+    const client = counted.get(socket);
+    if (client === undefined) return;
+    counted.delete(socket);
+    const left = (open.get(client) ?? 1) - 1;
+    if (left === 0) {
+      open.delete(client);
+      refusedClients.delete(client);
+    } else open.set(client, left);
+  }
+
+  return {
+    takes(socket) {
+      if (isTrusted(socket.remoteAddress)) return true;
+      const client = clientKeyOf(socket.remoteAddress);
+      const count = open.get(client) ?? 0;
+      if (count >= max) {
+        refused(client, !refusedClients.has(client));
+        refusedClients.add(client);
+        return false;
+      }
+      open.set(client, count + 1);
+      counted.set(socket, client);
+      socket.once('close', () => release(socket));
+      return true;
+    },
+    release,
   };
 }

@@ -94,7 +94,11 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
     }
     req.headers = headersFor(req, res, { caller, client, body, upstream }, ports);
     failpoint('gateway.admitted');
-    await proxy.pass(req, res, { upstream, endless, body, of: caller && idOfCaller(caller) });
+    const begun = () => {
+      authorized.begun?.();
+      if (caller === undefined) endWithStream(req, res, ports);
+    };
+    await proxy.pass(req, res, { upstream, endless, body, of: caller && idOfCaller(caller), begun });
   });
 
   finishApp(app, parts.logger, tell);
@@ -153,6 +157,15 @@ async function answerDocs(
   const client = ports.trustedProxies.clientOf(req);
   const authorized = await authorize(req, res, { route: docsRoute, path, client }, ports);
   if (authorized !== undefined && !isOver(res)) sendDocs(req, res, page);
+}
+
+/**
+ * Any number of customers may look at their payments behind one address: the connection of a page's stream, of which the service
+ * allows each invoice a few, does not count as one of its client. It carries nothing else afterwards.
+ */
+function endWithStream(req: Request, res: Response, { connections }: Ports): void {
+  connections.release(req.socket);
+  res.setHeader('Connection', 'close');
 }
 
 const noBytes = Buffer.alloc(0);

@@ -44,10 +44,10 @@ export function noteCreated({ invoicesSeen }: Pick<Ports, 'invoicesSeen'>, locat
 }
 
 /**
- * The id in the path of a page, decoded: each way to write it would have a count of its own. A choice counts as its page.
+ * The id in the path of a page, decoded: each way to write it would have a count of its own. Its choice and its events count as the page.
  */
 export const invoiceIn = (path: string): string =>
-  decodeURIComponent(/([^/]*)(?:\/choose)?\/?$/.exec(path)?.[1] ?? '');
+  decodeURIComponent(/([^/]*)(?:\/(?:choose|events))?\/?$/.exec(path)?.[1] ?? '');
 
 /**
  * Learns from the answer whether there is such an invoice.

@@ -15,6 +15,8 @@ export type ProxiedRequest = {
   endless: boolean;
   /** All of the client's body, when it has one. */
   body: Buffer | undefined;
+  /** Called when a stream without an end begins. */
+  begun: () => void;
 };
 
 /** One request on its way to a service. */
@@ -114,6 +116,7 @@ export function openStreams() {
     pass(incoming: IncomingMessage, res: Response, context: ProxyContext): void {
       context.streaming = true;
       sendHead(incoming, res);
+      context.begun();
       // Nothing may happen for long, and the client wants to know that it is heard.
       res.flushHeaders();
       incoming.pipe(res);

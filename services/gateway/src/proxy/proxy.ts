@@ -40,8 +40,10 @@ const agentOptions = {
   timeout: 60_000,
 } as const;
 
-/** Streams keep their connections for minutes: with an agent of their own they take none from other requests. */
+/** Streams keep their connections for minutes: with agents of their own they take none from other requests. */
 const STREAM_SOCKETS_MAX = 2_048;
+/** Of payment pages; the service has a limit of its own, PAGE_STREAMS_MAX. */
+const PAGE_STREAM_SOCKETS_MAX = 50_000;
 
 /**
  * Passes requests on to the services: `router` chooses the service and its connections, `on` deals with what becomes of a
@@ -70,13 +72,17 @@ export function createProxy(
     ledger: destinationOf(urls.ledger),
     webhooks: destinationOf(urls.webhooks),
   } satisfies Record<Upstream, unknown>;
-  const ofStreams = destinationOf(urls.webhooks, STREAM_SOCKETS_MAX);
+  const ofStreams = {
+    ...services,
+    webhooks: destinationOf(urls.webhooks, STREAM_SOCKETS_MAX),
+    invoices: destinationOf(urls.invoices, PAGE_STREAM_SOCKETS_MAX),
+  };
 
   const proxy = createProxyMiddleware<Request, Response>({
     router(_req, res, options) {
       const context = res === undefined ? undefined : proxyContextOf(res);
       invariant(context !== undefined, 'a request that is passed on has a proxy context');
-      const { target, agent } = context.endless ? ofStreams : services[context.upstream];
+      const { target, agent } = (context.endless ? ofStreams : services)[context.upstream];
       options.agent = agent;
       if (context.body !== undefined) options.buffer = Readable.from(context.body);
       return target;
@@ -127,7 +133,7 @@ export function createProxy(
     },
     streams,
     close() {
-      for (const { agent } of [...Object.values(services), ofStreams]) agent.destroy();
+      for (const { agent } of [services, ofStreams].flatMap((some) => Object.values(some))) agent.destroy();
     },
   };
 }
