@@ -6,13 +6,14 @@ import { priceText } from '@quittance/shared/page-language';
 import { heading } from '@quittance/shared/page-parts';
 import type { PageTexts } from '@quittance/shared/page-texts/en';
 import { choiceEndsAt, choiceTimeOf, type UnchosenInvoice } from './domain/unchosen-invoice.ts';
+import { liveOf } from './live-page.ts';
 import { amountDueOf } from './operations/lock-asset.ts';
 import { isOffered } from './operations/offered-assets.ts';
 import { isPayable, unpayableProblem } from './operations/payable-price.ts';
 import { about, timeLeft } from './payment-page.ts';
 import type { Ports } from './ports.ts';
 import { backTo, backToFront, type PageFor, pageFor, shopPage } from './shop-page.ts';
-import { amountText, networkOf, symbolOf } from './shown-names.ts';
+import { amountText, networkOf, pathBelow, symbolOf } from './shown-names.ts';
 
 /** How often the page reloads, for the choice in another window and for the rates. */
 const REFRESH_SECONDS = 30;
@@ -27,21 +28,18 @@ const problems = {
   not_offered: { status: 422, text: 'notOffered' },
 } as const satisfies Record<ChoiceProblem, { status: number; text: keyof PageTexts['choice'] }>;
 
-/** The path of a page below PUBLIC_URL, which may have a path itself. */
-export const pathBelow = ({ publicUrl }: { publicUrl: string }, path: string): string =>
-  `${new URL(publicUrl).pathname.replace(/\/$/, '')}${path}`;
-
 /**
  * The payment page of an invoice before the choice: a button for each asset. It shows nothing that concerns only the merchant.
  * The form needs no token against cross-site requests: there is no session, and who knows the address may choose.
- * @param problem why the choice before was not taken. That answer does not reload: it would be asked for by GET
+ * @param given why the choice before was not taken: that answer does not reload, it would be asked for by GET. And the version of
+ *   the page, by which it is followed
  */
 export function choicePage(
   invoice: UnchosenInvoice,
   ports: Pick<Ports, 'quotes' | 'fiatRates' | 'chains' | 'settings'>,
   to: PageFor,
   now: Date,
-  problem?: ChoiceProblem,
+  { problem, version }: { problem?: ChoiceProblem; version?: string | undefined } = {},
 ): HtmlPage {
   const time = choiceTimeOf(invoice, now);
   if (time === 'expired') return overPage(invoice, to);
@@ -67,7 +65,9 @@ ${backToFront(texts, invoice)}`;
     lastChoice === null ? REFRESH_SECONDS : Math.ceil((lastChoice.getTime() - now.getTime()) / 1_000);
   const seconds = Math.min(REFRESH_SECONDS, Math.max(REFRESH_SECONDS_MIN, untilEnd));
   const refresh = problem === undefined ? { seconds } : undefined;
-  return shopPage(to, choice.title, body, { status, refresh, hasForm: true });
+  const follows = version === undefined ? undefined : { id: invoice.id, version };
+  const live = liveOf(ports, to, { state: 'choosing', now, follows, refresh: { seconds } });
+  return shopPage(to, choice.title, body, { status, refresh, hasForm: true, live });
 }
 
 const alert = (text: string): Html => html`<p class="warn" role="alert">${text}</p>`;

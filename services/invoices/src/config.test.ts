@@ -35,6 +35,7 @@ describe('the configuration', () => {
       ADDRESSES_AHEAD: 512,
       PUBLIC_URL: 'https://pay.example',
       TOLERANCE_BPS: 0,
+      PAGE_STREAMS_MAX: 50_000,
       chains: [{ chain: 'ethereum', chainId: 1 }],
     });
   });

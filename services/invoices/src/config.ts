@@ -1,6 +1,6 @@
 import { withChains } from '@quittance/chains/settings';
 import { chainSettings } from '@quittance/chains/settings-schema';
-import { milliseconds, serviceSettings } from '@quittance/shared/config';
+import { milliseconds, serviceSettings, wholeNumber } from '@quittance/shared/config';
 import { z } from 'zod';
 
 export const configSchema = withChains(
@@ -18,6 +18,11 @@ export const configSchema = withChains(
       .max(100_000)
       .default(512)
       .describe('How many unused addresses are kept ready for new invoices, on each chain.'),
+    PAGE_STREAMS_MAX: wholeNumber(0, 1_000_000)
+      .default(50_000)
+      .describe(
+        'How many open payment pages each replica tells of changes at once. Further pages reload by themselves instead. Each takes a connection and about 30 kB here, and two connections and about 50 kB in the gateway, so the limits of file descriptors must allow for them. A gateway has one port for each at its end: above 28,000 it needs a wider `net.ipv4.ip_local_port_range` or a second replica of invoices.',
+      ),
     TOLERANCE_BPS: z.coerce
       .number()
       .int()

@@ -5,13 +5,13 @@ import { currencyName, priceText } from '@quittance/shared/page-language';
 import { fact, heading, timeText } from '@quittance/shared/page-parts';
 import type { PageTexts } from '@quittance/shared/page-texts/en';
 import { type FieldErrors, messagesOf } from '@quittance/shared/validation';
-import { pathBelow } from './choice-page.ts';
 import { linkStatusOf, type PaymentLink } from './domain/payment-link.ts';
+import { liveOf } from './live-page.ts';
 import { isOffered } from './operations/offered-assets.ts';
 import { about } from './payment-page.ts';
 import type { Ports } from './ports.ts';
 import { type PageFor, shopPage } from './shop-page.ts';
-import { networkOf, symbolOf } from './shown-names.ts';
+import { networkOf, pathBelow, symbolOf } from './shown-names.ts';
 
 /** Why a payment of a link could not begin: what the payer typed, or what is missing or too many for now. */
 export type LinkProblem = { status: 422 | 500 | 503; text: (to: PageFor) => string };
@@ -75,7 +75,9 @@ ${amountFiat === null ? amountField(link, typed, to) : undefined}
 ${problem === undefined ? undefined : html`<p class="warn" role="alert">${problem.text(to)}</p>`}
 <button class="button">${texts.link.pay}</button>
 </form>`;
-  return shopPage(to, texts.link.title, body, { status: problem?.status ?? 200, hasForm: true });
+  // In the dialog of a shop the script tells that it is there, and closes it.
+  const live = liveOf(ports, to, { state: 'link', now });
+  return shopPage(to, texts.link.title, body, { status: problem?.status ?? 200, hasForm: true, live });
 }
 
 /** The assets that a payment can be made in now. */

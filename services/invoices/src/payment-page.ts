@@ -15,6 +15,7 @@ import {
   pageStateOf,
   surplusOf,
 } from './domain/page-state.ts';
+import { liveOf } from './live-page.ts';
 import { paymentList } from './payment-list.ts';
 import { pictureOf } from './payment-pictures.ts';
 import type { Ports } from './ports.ts';
@@ -63,14 +64,15 @@ export const unavailablePage = (acceptLanguage: string | undefined): HtmlPage =>
 
 /**
  * The payment page of an invoice. It shows nothing that concerns only the merchant.
- * @param stays the customer has asked not to be taken back to the shop
+ * @param given whether the customer has asked not to be taken back to the shop, and the version of the page, by which it is
+ *   followed
  */
 export function paymentPage(
   { invoice, height, syncedAt, paymentsTotal, refundedAmount, ...seen }: FullInvoice,
-  ports: Pick<Ports, 'chains'>,
+  ports: Pick<Ports, 'chains' | 'settings'>,
   to: PageFor,
   now: Date,
-  stays = false,
+  { stays = false, version }: { stays?: boolean; version?: string | undefined } = {},
 ): HtmlPage {
   const { texts } = to;
   const state = pageStateOf(invoice, seen, refundedAmount, now);
@@ -103,7 +105,12 @@ ${redirect && redirectNote(texts)}`;
   const refresh: PageOptions['refresh'] = isDone(state)
     ? redirect
     : { seconds: refreshSeconds(invoice, seen, now) };
-  return shopPage(to, texts.state[state], body, { refresh });
+  const live = liveOf(ports, to, {
+    ...{ state, now, refresh },
+    follows: isDone(state) || version === undefined ? undefined : { id: invoice.id, version },
+    toPay: isToPay ? { invoice, rest } : undefined,
+  });
+  return shopPage(to, texts.state[state], body, { refresh, live });
 }
 
 const isReceipt = (state: PageState): boolean => state === 'paid' || state === 'overpaid';
@@ -166,10 +173,10 @@ function toPay(
   invoice: Invoice,
   rest: Units,
   ports: Pick<Ports, 'chains'>,
-  { texts, language }: PageFor,
+  { texts, language, shop }: PageFor,
   now: Date,
 ): Html {
-  const { address, uri } = addressView(invoice, rest, ports);
+  const { address, uri } = addressView(invoice, rest, ports, shop.name ?? undefined);
   const { label, pay } = texts;
   const [symbol, network] = [symbolOf(invoice.asset), networkOf(invoice.chain)];
   const code = qrCode(uri, pay.qr);

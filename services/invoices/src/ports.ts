@@ -1,4 +1,4 @@
-import type { ChainReader } from '@quittance/chains/chain';
+import type { ChainReader, WalletTransfer, WantedPayment } from '@quittance/chains/chain';
 import type { NetworkCheck } from '@quittance/chains/network-check';
 import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import type { Bus } from '@quittance/shared/bus';
@@ -7,12 +7,12 @@ import type { Db } from '@quittance/shared/db';
 import type { GatewayPublicKeys } from '@quittance/shared/gateway-keys';
 import type { AccountId, InvoiceId, Random } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
-import type { Units } from '@quittance/shared/money';
 import type { FiatRateBoard, QuoteBoard } from '@quittance/shared/quotes';
 import type { AddressFilter } from './address-filter.ts';
 import type { OutageLimits } from './domain/expiry-extension.ts';
 import type { StoredSettings } from './domain/invoice-settings.ts';
 import type { Shop } from './domain/shop.ts';
+import type { PageStreams } from './page-streams.ts';
 import type { PoolAddress } from './store/addresses.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
 import type { NewInvoice } from './store/invoices.ts';
@@ -75,7 +75,9 @@ export type WatchedChain = OutageLimits & {
   /** A mempool payment is dropped when every read has missed it for this long. */
   droppedAfterMs: number;
   /** The URI that a wallet opens to pay. */
-  uri(asset: AssetSymbol, address: string, amount: Units): string;
+  uri(payment: WantedPayment): string;
+  /** What a wallet in the browser is asked to send; undefined on chains where that is not done. */
+  walletTransfer?(payment: WantedPayment): WalletTransfer | undefined;
   /** The page of a transaction in a block explorer; null: there is none. */
   explorerUrl?(txHash: string): string | null;
 };
@@ -108,6 +110,10 @@ export type Ports = {
   saveInvoice(made: NewInvoice): Promise<void>;
   /** Reads an invoice in full; requests at the same moment share a statement. */
   findInvoice(id: InvoiceId): Promise<FullInvoice | undefined>;
+  /** Reads what tells whether the page of an invoice shows something else; requests at the same moment share a statement. */
+  pageVersion(id: InvoiceId): Promise<string | undefined>;
+  /** The open payment pages that are told of changes. */
+  pageStreams: PageStreams;
   /** Reads the settings of an account as they are now; requests at the same moment share a statement. */
   settingsOf(account: AccountId): Promise<StoredSettings>;
   /** Reads what an account shows on the pages of its customers; requests at the same moment share a statement. */

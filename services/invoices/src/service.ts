@@ -10,16 +10,19 @@ import type { InvoicesConfig } from './config.ts';
 import { handlers } from './handlers.ts';
 import { routeInvoiceSettings } from './http/invoice-settings.ts';
 import { routeInvoices } from './http/invoices.ts';
+import { routePageEvents } from './http/page-events.ts';
 import { routePages, sendPageOrJson } from './http/pages.ts';
 import { routePaymentLinks } from './http/payment-links.ts';
 import { invoicesMetrics } from './metrics.ts';
 import { compareKeys, loadKeyStatus } from './operations/compare-keys.ts';
 import { describeInvoice } from './operations/describe-invoice.ts';
+import { createPageStreams } from './page-streams.ts';
 import type { Ports } from './ports.ts';
 import { openContradictions } from './store/contradictions.ts';
 import { findInvoices } from './store/invoice-reads.ts';
 import { findSettings, findShops } from './store/invoice-settings.ts';
 import { type NewInvoice, saveNewInvoices } from './store/invoices.ts';
+import { pageVersions } from './store/page-versions.ts';
 import { watchChains } from './watch-chains.ts';
 import { startWorkers } from './workers.ts';
 
@@ -64,7 +67,8 @@ export const startInvoices = (
         quotes,
         fiatRates,
         chains,
-        ...batched(db),
+        ...batched({ db, clock, chains }),
+        pageStreams: createPageStreams({ db, clock, chains, logger }, config.PAGE_STREAMS_MAX),
         settings: {
           replica,
           gatewayKeys: config.GATEWAY_PUBLIC_KEY,
@@ -106,6 +110,7 @@ export const startInvoices = (
       routeInvoices(app, ports);
       routeInvoiceSettings(app, ports);
       routePaymentLinks(app, ports);
+      routePageEvents(app, ports);
       routePages(app, ports);
       finishApp(app, parts.logger, sendPageOrJson);
       return app;
@@ -132,6 +137,7 @@ export const startInvoices = (
     },
     responders: { 'invoice.describe': describeInvoice },
     handlers,
+    endStreams: ({ pageStreams }) => pageStreams.close(),
     workers: workers ? startWorkers : undefined,
   });
 
@@ -144,7 +150,14 @@ const contradictedPayments = async (db: Db): Promise<string[]> =>
   );
 
 /** Requests at the same moment share one statement. */
-function batched(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice' | 'settingsOf' | 'shopOf'> {
+function batched({
+  db,
+  clock,
+  chains,
+}: Pick<Ports, 'db' | 'clock' | 'chains'>): Pick<
+  Ports,
+  'saveInvoice' | 'findInvoice' | 'pageVersion' | 'settingsOf' | 'shopOf'
+> {
   return {
     saveInvoice: requestBatcher({
       run: async (made: readonly NewInvoice[]) => {
@@ -155,6 +168,13 @@ function batched(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice' | 'settingsO
     }),
     findInvoice: requestBatcher({
       run: (ids: readonly InvoiceId[]) => findInvoices(db, ids),
+      ...BATCHES,
+    }),
+    pageVersion: requestBatcher({
+      run: async (ids: readonly InvoiceId[]) => {
+        const versions = await pageVersions(db, ids, clock.now(), chains);
+        return ids.map((id) => versions.get(id));
+      },
       ...BATCHES,
     }),
     // Each request is read after it arrived: a change that was answered holds for every later invoice, on any replica.

@@ -10,3 +10,7 @@ export const symbolOf = (symbol: string): string => symbol.split('_')[0] ?? symb
 /** An amount with every digit, as a wallet takes it, and its currency. */
 export const amountText = (asset: AssetSymbol, amount: Units): string =>
   `${formatUnits(amount, assets[asset].decimals)} ${symbolOf(asset)}`;
+
+/** The path of a page below PUBLIC_URL, which may have a path itself. */
+export const pathBelow = ({ publicUrl }: { publicUrl: string }, path: string): string =>
+  `${new URL(publicUrl).pathname.replace(/\/$/, '')}${path}`;

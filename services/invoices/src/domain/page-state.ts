@@ -85,4 +85,6 @@ const DELAY_SHOWN_AFTER_MS = 30_000;
 
 /** Whether a chain is read late, so that payments are seen later than usual. */
 export const isReadLate = (syncedAt: Date | null, now: Date, outageMs: number): boolean =>
-  syncedAt === null || now.getTime() - syncedAt.getTime() > Math.max(outageMs, DELAY_SHOWN_AFTER_MS);
+  syncedAt === null || now.getTime() - syncedAt.getTime() > lateAfterMs(outageMs);
+
+export const lateAfterMs = (outageMs: number): number => Math.max(outageMs, DELAY_SHOWN_AFTER_MS);

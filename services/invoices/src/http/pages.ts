@@ -9,7 +9,7 @@ import { type Logger, reason } from '@quittance/shared/logger';
 import { sendPage } from '@quittance/shared/send-page';
 import { type FieldErrors, messagesOf, rules } from '@quittance/shared/validation';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
-import { type ChoiceProblem, choicePage, pathBelow, unknownChoicePage } from '../choice-page.ts';
+import { type ChoiceProblem, choicePage, unknownChoicePage } from '../choice-page.ts';
 import { isInvoiceId } from '../domain/invoice.ts';
 import {
   type CountedLink,
@@ -34,6 +34,7 @@ import { type PayRefusal, payLink } from '../operations/pay-link.ts';
 import { failedPage, paymentPage, unavailablePage, unknownPage } from '../payment-page.ts';
 import type { Ports } from '../ports.ts';
 import { type PageFor, pageFor } from '../shop-page.ts';
+import { pathBelow } from '../shown-names.ts';
 import type { FoundInvoice } from '../store/invoice-reads.ts';
 import { findLink } from '../store/payment-links.ts';
 
@@ -118,13 +119,16 @@ async function orUnavailable(logger: Logger, req: Request, show: () => Promise<S
 }
 
 async function pay(ports: Ports, req: Request): Promise<HtmlPage> {
-  const found = await invoiceIn(ports, req);
+  const id = idIn(req);
+  // Read first: what changes afterwards is told by the events of the page.
+  const version = isInvoiceId(id) ? await ports.pageVersion(id) : undefined;
+  const found = version === undefined ? undefined : await invoiceIn(ports, req);
   if (found === undefined) return unknownPage(wantedLanguage(req));
   const to = await pageOf(ports, req, 'invoice' in found ? found.invoice : found);
   const now = ports.clock.now();
   return 'invoice' in found
-    ? paymentPage(found, ports, to, now, req.query['stay'] !== undefined)
-    : choicePage(found, ports, to, now);
+    ? paymentPage(found, ports, to, now, { stays: req.query['stay'] !== undefined, version })
+    : choicePage(found, ports, to, now, { version });
 }
 
 async function invoiceIn(ports: Ports, req: Request): Promise<FoundInvoice | undefined> {
@@ -153,7 +157,7 @@ async function choose(ports: Ports, inFlight: ChoicesInFlight, req: Request, res
   if ('invoice' in found) return { seeOther };
   const given = choiceForm(fieldsOf(req));
   const to = await pageOf(ports, req, found);
-  const again = (problem: ChoiceProblem) => choicePage(found, ports, to, ports.clock.now(), problem);
+  const again = (problem: ChoiceProblem) => choicePage(found, ports, to, ports.clock.now(), { problem });
   if (!given.ok) return again('not_offered');
   // Each choice takes an address, and one of them is used: whoever sends a thousand at once takes no more.
   const other = inFlight.get(id);

@@ -1,0 +1,46 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { PageScript } from '@quittance/shared/html';
+import { policyHash } from '@quittance/shared/send-page';
+
+/**
+ * A script of a browser as it is sent: without the lines that are comments, without indentation and empty lines. No text in it
+ * goes over several lines, so none is changed. Everything else is sent as it is written.
+ */
+function scriptOf(source: string): string {
+  const lines = source.split('\n').map((line) => line.trim());
+  return lines.filter((line) => line !== '' && !line.startsWith('//')).join('\n');
+}
+
+const read = (name: string): string =>
+  scriptOf(readFileSync(new URL(`./browser/${name}.js`, import.meta.url), 'utf8'));
+
+/** A file that pages load. */
+export type PageAsset = { text: string; etag: string; isForever: boolean };
+
+const wallet = read('wallet');
+const digest = (text: string): string => hash('sha256', text).slice(0, 32);
+
+/** The name changes with the content, so that browsers keep it for ever. */
+const walletName = `wallet-${digest(wallet)}.js`;
+
+/** The files by their names below `/pay/assets`. Shops name the dialog in their pages: its name stays. */
+export const pageAssets: ReadonlyMap<string, PageAsset> = new Map([
+  [walletName, { text: wallet, etag: `"${digest(wallet)}"`, isForever: true }],
+  ['modal.js', { text: read('modal'), etag: `"${digest(read('modal'))}"`, isForever: false }],
+]);
+
+/** The script of wallets in the browser: its path below PUBLIC_URL, and its hash for the policy and the page. */
+export const walletScript = { path: `/pay/assets/${walletName}`, hash: policyHash(wallet) };
+
+const text = read('payment-page');
+
+/**
+ * The script of the payment page.
+ * @param publicUrl where the script of wallets is loaded from, when the page has a use for it
+ */
+export const pageScript = (publicUrl?: string): PageScript => ({
+  text,
+  hash: policyHash(text),
+  loads: publicUrl === undefined ? [] : [`${publicUrl}${walletScript.path}`, `'${walletScript.hash}'`],
+});
