@@ -9,6 +9,7 @@ export const guideNames = [
   'webhooks',
   'states',
   'under-over-late',
+  'payment-button',
   'refunds',
   'payouts',
   'closing-the-books',
