@@ -43,6 +43,7 @@ dt{color:var(--soft);font-size:.9375rem}
 dd{margin:0;min-width:0;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
 .order dd,.facts dd{font-size:.9375rem;text-align:right}
 [dir=rtl] .order dd,[dir=rtl] .facts dd{text-align:left}
+.facts dd.copy{grid-column:1/-1;text-align:left}
 .pay{margin-top:1.1rem}
 .pay dl{margin:0}
 .pay dt{margin-top:.75rem}

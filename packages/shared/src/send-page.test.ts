@@ -62,6 +62,10 @@ test('a page of whoever has signed in is not compressed', async () => {
   expect(given.bytes.toString()).toBe(plain.html);
   const other = await sent(plain, { 'Accept-Encoding': 'gzip' });
   expect(gunzipSync(other.bytes).toString()).toBe(plain.html);
+  expect([given, other].map(({ headers }) => headers['vary'])).toEqual([
+    'Accept-Language',
+    'Accept-Language, Accept-Encoding',
+  ]);
 });
 
 test.each([

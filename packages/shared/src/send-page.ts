@@ -44,7 +44,7 @@ export function sendPage(res: ServerResponse, page: HtmlPage): void {
   if ((page.frameAncestors ?? []).length === 0) res.setHeader('X-Frame-Options', 'DENY');
   if (page.language !== undefined) {
     res.setHeader('Content-Language', page.language);
-    res.appendHeader('Vary', 'Accept-Language');
+    res.setHeader('Vary', 'Accept-Language');
   }
   sendCompressed(res, page.status, page.html, { isPrivate: page.isPrivate });
 }
@@ -62,7 +62,10 @@ export function sendCompressed(
 ): void {
   const bytes = Buffer.from(text);
   const encoding = isPrivate ? undefined : encodingOf(String(res.req.headers['accept-encoding'] ?? ''));
-  if (!isPrivate) res.appendHeader('Vary', 'Accept-Encoding');
+  if (!isPrivate) {
+    const others = res.getHeader('Vary');
+    res.setHeader('Vary', others === undefined ? 'Accept-Encoding' : `${String(others)}, Accept-Encoding`);
+  }
   if (encoding !== undefined) res.setHeader('Content-Encoding', encoding);
   const body = encoding === undefined ? bytes : compressions[encoding](bytes);
   res.setHeader('Content-Length', body.length);

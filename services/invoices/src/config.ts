@@ -21,7 +21,7 @@ export const configSchema = withChains(
     PAGE_STREAMS_MAX: wholeNumber(0, 1_000_000)
       .default(50_000)
       .describe(
-        'How many open payment pages each replica tells of changes at once. Further pages reload by themselves instead. Each takes a connection, so the process needs as many file descriptors.',
+        'How many open payment pages each replica tells of changes at once. Further pages reload by themselves instead. Each takes a connection and about 30 kB here, and two connections and about 50 kB in the gateway, so the limits of file descriptors must allow for them. A gateway has one port for each at its end: above 28,000 it needs a wider `net.ipv4.ip_local_port_range` or a second replica of invoices.',
       ),
     TOLERANCE_BPS: z.coerce
       .number()

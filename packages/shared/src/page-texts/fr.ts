@@ -71,14 +71,14 @@ export const fr: PageTexts = {
     confirming: 'Il est arrivé et le réseau le confirme. Vous pouvez fermer cette page.',
     paid: (amount) => `${amount} sont arrivés et sont confirmés.`,
     surplus: (amount) =>
-      `C’est ${amount} de plus que le montant dû. La boutique peut vous rembourser cet excédent : veuillez le lui demander.`,
+      `C’est ${amount} de plus que le montant dû. La boutique peut vous rembourser cet excédent\u00a0: veuillez le lui demander.`,
     reversed:
       'Votre paiement était confirmé, puis le réseau l’a annulé. Veuillez vous adresser à la boutique.',
-    expired: 'Aucun paiement n’est arrivé à temps ; demandez-en un nouveau à la boutique.',
+    expired: 'Aucun paiement n’est arrivé à temps\u00a0; demandez-en un nouveau à la boutique.',
     cancelled: 'La boutique a annulé ce paiement.',
     notLost:
-      'Si vous avez déjà payé, votre argent n’est pas perdu : il apparaîtra ici, et la boutique pourra l’accepter ou le renvoyer.',
-    late: 'Il est arrivé après la fin du délai de paiement. Votre argent n’est pas perdu : veuillez vous adresser à la boutique, qui peut l’accepter ou le renvoyer. Ne payez pas à nouveau.',
+      'Si vous avez déjà payé, votre argent n’est pas perdu\u00a0: il apparaîtra ici, et la boutique pourra l’accepter ou le renvoyer.',
+    late: 'Il est arrivé après la fin du délai de paiement. Votre argent n’est pas perdu\u00a0: veuillez vous adresser à la boutique, qui peut l’accepter ou le renvoyer. Ne payez pas à nouveau.',
     underpaid: (due) =>
       `${due} étaient dus. Veuillez vous adresser à la boutique, votre argent n’est pas perdu.`,
     receipt: 'Cette page est votre reçu. Vous pouvez l’imprimer.',
@@ -174,9 +174,9 @@ export const fr: PageTexts = {
     tooManyOpen:
       'Trop de paiements de ce lien sont ouverts en ce moment. Aucun paiement n’a été commencé. Veuillez réessayer dans quelques minutes.',
     unknown:
-      'On ne sait pas si le paiement a été commencé. Veuillez appuyer encore une fois sur « Payer » : aucun second paiement n’est commencé.',
+      'On ne sait pas si le paiement a été commencé. Veuillez appuyer encore une fois sur «\u00a0Payer\u00a0»\u00a0: aucun second paiement n’est commencé.',
     otherAmount:
-      'Un paiement d’un autre montant a été commencé ici auparavant. Veuillez appuyer encore une fois sur « Payer » pour en commencer un de ce montant.',
+      'Un paiement d’un autre montant a été commencé ici auparavant. Veuillez appuyer encore une fois sur «\u00a0Payer\u00a0» pour en commencer un de ce montant.',
     ambiguous: 'Veuillez saisir le montant sans séparateur de milliers, par exemple 1000 ou 1000,50.',
     endedState: 'Terminé',
     ended: 'Ce lien est terminé',
@@ -214,14 +214,14 @@ export const fr: PageTexts = {
     button: 'Recevoir le remboursement',
     noAddress: (network) => `Ce n’est pas une adresse du réseau ${network}. Rien n’a été payé.`,
     balance:
-      'La boutique ne peut pas le payer en ce moment : la boutique doit agir. Rien n’a été payé. Veuillez vous adresser à la boutique. Ce lien reste valable.',
+      'La boutique ne peut pas le payer en ce moment\u00a0: la boutique doit agir. Rien n’a été payé. Veuillez vous adresser à la boutique. Ce lien reste valable.',
     reversed:
-      'Le paiement n’est plus définitif sur le réseau. Rien n’a été payé. Ce lien reste valable : veuillez réessayer plus tard ou vous adresser à la boutique.',
+      'Le paiement n’est plus définitif sur le réseau. Rien n’a été payé. Ce lien reste valable\u00a0: veuillez réessayer plus tard ou vous adresser à la boutique.',
     resolved:
-      'La boutique a décidé autrement de cet argent : la boutique doit agir. Rien n’a été payé. Veuillez vous adresser à la boutique.',
+      'La boutique a décidé autrement de cet argent\u00a0: la boutique doit agir. Rien n’a été payé. Veuillez vous adresser à la boutique.',
     fee: 'C’est trop peu pour être envoyé sur ce réseau en ce moment. Rien n’a été payé. Veuillez vous adresser à la boutique.',
     unavailable:
-      'Il ne peut pas être payé pour l’instant. Rien n’a été payé : veuillez réessayer dans un moment.',
+      'Il ne peut pas être payé pour l’instant. Rien n’a été payé\u00a0: veuillez réessayer dans un moment.',
   },
 
   notice: {
@@ -231,7 +231,7 @@ export const fr: PageTexts = {
     },
     unavailable: {
       title: 'Un instant, s’il vous plaît',
-      text: 'Ce paiement ne peut pas être affiché pour l’instant. La page réessaie d’elle-même ; l’argent envoyé est en sécurité.',
+      text: 'Ce paiement ne peut pas être affiché pour l’instant. La page réessaie d’elle-même\u00a0; l’argent envoyé est en sécurité.',
     },
     failed: {
       title: 'Une erreur s’est produite',
@@ -244,12 +244,12 @@ export const fr: PageTexts = {
     tooOften: {
       title: 'Cette page a été demandée trop souvent',
       text: (count) =>
-        `Elle revient d’elle-même dans ${seconds(count)} : veuillez la laisser ouverte. L’argent envoyé est en sécurité.`,
+        `Elle revient d’elle-même dans ${seconds(count)}\u00a0: veuillez la laisser ouverte. L’argent envoyé est en sécurité.`,
     },
     tooManyPayments: {
       title: 'Trop de paiements ont été commencés ici',
       text: (count) =>
-        `Aucun paiement n’a été commencé. Le formulaire revient dans ${seconds(count)} : veuillez alors réessayer.`,
+        `Aucun paiement n’a été commencé. Le formulaire revient dans ${seconds(count)}\u00a0: veuillez alors réessayer.`,
     },
     tooLarge: {
       title: 'Ce formulaire ne peut pas être lu',
@@ -261,11 +261,11 @@ export const fr: PageTexts = {
     },
     failedClaim: {
       title: 'Une erreur s’est produite',
-      text: 'Veuillez rouvrir cette page dans un moment : elle montre si votre remboursement est en cours. Un remboursement n’est jamais payé deux fois.',
+      text: 'Veuillez rouvrir cette page dans un moment\u00a0: elle montre si votre remboursement est en cours. Un remboursement n’est jamais payé deux fois.',
     },
     unavailableClaim: {
       title: 'Veuillez réessayer',
-      text: 'Votre remboursement ne peut pas être payé pour l’instant. Rien n’a été payé : rouvrez cette page dans un moment.',
+      text: 'Votre remboursement ne peut pas être payé pour l’instant. Rien n’a été payé\u00a0: rouvrez cette page dans un moment.',
     },
   },
 };
