@@ -33,7 +33,6 @@ export function RefundFields({ form, invoice, refundable }: Props) {
       {form.values.kind === 'other' && (
         <TextInput
           label={`Amount in ${currency}`}
-          placeholder="25.00"
           inputMode="decimal"
           autoFocus
           {...form.getInputProps('amount')}

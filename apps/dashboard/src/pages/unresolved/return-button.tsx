@@ -70,6 +70,7 @@ export function ReturnButton({ funds }: { funds: UnresolvedFunds }) {
         size="lg"
         closeOnClickOutside={typeof link !== 'string'}
         closeOnEscape={typeof link !== 'string'}
+        withCloseButton={typeof link !== 'string'}
       >
         {returned !== undefined ? (
           <Returned link={link} onClose={close} />
