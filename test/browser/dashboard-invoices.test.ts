@@ -209,26 +209,37 @@ await inBrowser('the dashboard of money in', (open) => {
     expect(await page.getByLabel('Search').inputValue()).toBe(first.address.address);
   });
 
-  test('somebody who only looks has no buttons that move money, and every page fits a small window', async () => {
-    const viewer = await dashboardPerson(quittance, shop, 'Vera', 'viewer');
-    const [invoice, funds] = [await paid(), await unresolved('3')];
-    const visit = await see('/', viewer, { window: 'small', scheme: 'dark' });
-    const pages: readonly [path: string, text: string | RegExp][] = [
-      ['/', 'Volume and conversion'],
-      ['/invoices', 'Columns'],
-      [`/invoices/${invoice.id}`, 'credited to the balance'],
-      ['/payment-links', 'Columns'],
-      ['/refunds', 'Columns'],
-      ['/unresolved', 'Columns'],
-      [`/unresolved/${funds}`, 'Received'],
-    ];
-    for (const [path, text] of pages) {
-      await visit.page.goto(`${quittance.url}/dashboard${path}`);
-      await visit.page.getByText(text).first().waitFor();
-      await expectNoSidewaysScroll(visit.page);
-      await expectNoAxeFindings(visit.page);
-      const moving = /^(?:Refund|Accept|Return|Cancel.*|New .*|Deactivate)$/;
-      expect(await visit.page.getByRole('button', { name: moving }).count()).toBe(0);
-    }
-  });
+  test.each([
+    ['a small dark', { window: 'small', scheme: 'dark' }],
+    ['a wide light', { window: 'desktop', scheme: 'light' }],
+  ] as const)(
+    'somebody who only looks has no buttons that move money, and can read every page in %s window',
+    async (_, look) => {
+      const viewer = await dashboardPerson(
+        quittance,
+        shop,
+        look.window === 'small' ? 'Vera' : 'Viktor',
+        'viewer',
+      );
+      const [invoice, funds] = [await paid(), await unresolved('3')];
+      const visit = await see('/', viewer, look);
+      const pages: readonly [path: string, text: string | RegExp][] = [
+        ['/', 'Volume and conversion'],
+        ['/invoices', 'Columns'],
+        [`/invoices/${invoice.id}`, 'credited to the balance'],
+        ['/payment-links', 'Columns'],
+        ['/refunds', 'Columns'],
+        ['/unresolved', 'Columns'],
+        [`/unresolved/${funds}`, 'Received'],
+      ];
+      for (const [path, text] of pages) {
+        await visit.page.goto(`${quittance.url}/dashboard${path}`);
+        await visit.page.getByText(text).first().waitFor();
+        await expectNoSidewaysScroll(visit.page);
+        await expectNoAxeFindings(visit.page);
+        const moving = /^(?:Refund|Accept|Return|Cancel.*|New .*|Deactivate)$/;
+        expect(await visit.page.getByRole('button', { name: moving }).count()).toBe(0);
+      }
+    },
+  );
 });
