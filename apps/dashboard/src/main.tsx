@@ -10,7 +10,7 @@ import { createRoot } from 'react-dom/client';
 import { queries } from './queries.ts';
 import { router } from './router.tsx';
 import { SessionGate } from './session/session-gate.tsx';
-import { theme } from './theme.ts';
+import { readableColors, theme } from './theme.ts';
 
 // The policy of the page lets in style elements with the nonce of its script element alone.
 const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? '';
@@ -20,7 +20,12 @@ const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has an element with the id root');
 createRoot(root).render(
   <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+      cssVariablesResolver={readableColors}
+    >
       <Notifications position="bottom-right" />
       <QueryClientProvider client={queries}>
         <SessionGate>

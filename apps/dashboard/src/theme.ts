@@ -1,4 +1,4 @@
-import { createTheme, type MantineColorsTuple } from '@mantine/core';
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core';
 
 const blue: MantineColorsTuple = [
   '#eef2ff',
@@ -23,4 +23,16 @@ export const theme = createTheme({
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
   headings: { fontWeight: '650' },
   cursorType: 'pointer',
+});
+
+/** Texts that Mantine makes too pale to be read by everybody (WCAG asks for a contrast of 4.5). */
+export const readableColors: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    '--mantine-color-dimmed': '#5c636a',
+    '--mantine-color-placeholder': '#6b727a',
+    '--mantine-color-green-light-color': '#1b6b2b',
+    '--mantine-color-yellow-light-color': '#7a4f00',
+  },
+  dark: { '--mantine-color-dimmed': '#a3a3a3' },
 });

@@ -1,4 +1,12 @@
-import { Avatar, Menu, Stack, Text, UnstyledButton, useMantineColorScheme } from '@mantine/core';
+import {
+  Avatar,
+  Menu,
+  Stack,
+  Text,
+  UnstyledButton,
+  useMantineColorScheme,
+  VisuallyHidden,
+} from '@mantine/core';
 import {
   IconArrowsExchange,
   IconDeviceDesktop,
@@ -39,8 +47,11 @@ function AccountDropdown({ onChange }: { onChange(account: OtherAccount): void }
   return (
     <Menu position="bottom-end" width={260}>
       <Menu.Target>
-        <UnstyledButton aria-label={`${name}, ${account}: account and sign-out`}>
-          <Avatar name={name} color="initials" size={34} />
+        <UnstyledButton>
+          <Avatar name={name} color="quittance" variant="filled" size={34} aria-hidden />
+          <VisuallyHidden>
+            {name}, {account}: account and sign-out
+          </VisuallyHidden>
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>

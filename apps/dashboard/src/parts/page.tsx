@@ -61,7 +61,7 @@ export function Loaded<T>({
   if (error !== null) return <Failure error={error} onRetry={refetch} />;
   return (
     <Center p="xl">
-      <Loader aria-label="Loading" />
+      <Loader role="status" aria-label="Loading" />
     </Center>
   );
 }

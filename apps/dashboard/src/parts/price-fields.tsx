@@ -24,7 +24,6 @@ export const AmountFields = ({ form, label, isOptional, name = 'amount', usual }
   <Group gap="xs" align="flex-start" wrap="nowrap" grow preventGrowOverflow={false}>
     <TextInput
       label={label}
-      placeholder="25.00"
       inputMode="decimal"
       autoComplete="off"
       withAsterisk={isOptional !== true}

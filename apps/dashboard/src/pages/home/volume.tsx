@@ -16,7 +16,7 @@ const REFRESH_VOLUME_MS = 60_000;
 export function Volume() {
   const [range, setRange] = useState('30');
   const query = useQuery({
-    queryKey: ['invoices', 'volume', range],
+    queryKey: ['volume', range],
     queryFn: ({ signal }) =>
       quittance.volume.list({ from: firstDay(Number.parseInt(range, 10), new Date()) }, { signal }),
     refetchInterval: REFRESH_VOLUME_MS,
@@ -80,7 +80,7 @@ function Days({ days }: { days: readonly VolumeDay[] }) {
       <Suspense
         fallback={
           <Center h={200}>
-            <Loader aria-label="Loading" />
+            <Loader role="status" aria-label="Loading" />
           </Center>
         }
       >

@@ -14,7 +14,7 @@ export function CancelInvoice({ invoice }: { invoice: Invoice }) {
   if (!mayCancel || !isCancelable(invoice)) return null;
   return (
     <ConfirmButton
-      label="Cancel"
+      label="Cancel invoice"
       title="Cancel the invoice"
       act={() => quittance.invoices.cancel(invoice.id)}
       onDone={() => client.invalidateQueries({ queryKey: ['invoices'] })}

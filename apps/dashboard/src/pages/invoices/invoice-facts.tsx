@@ -26,7 +26,9 @@ export function InvoiceFacts({ invoice }: { invoice: Invoice }) {
           ['Taken back by the chain', unlessZero(invoice.reversed_amount)],
           [
             'Remains to be paid',
-            invoice.amount_remaining === '0' ? undefined : amount(invoice.amount_remaining),
+            isOver(invoice) || invoice.amount_remaining === '0'
+              ? undefined
+              : amount(invoice.amount_remaining),
           ],
           ['Refunded', unlessZero(invoice.refunded_amount)],
           ['Description', invoice.description],
@@ -67,6 +69,12 @@ export function InvoiceFacts({ invoice }: { invoice: Invoice }) {
     </Section>
   );
 }
+
+/** Nothing more is paid to it. */
+const isOver = ({ status, cancelled_at, expires_at }: Invoice): boolean =>
+  status === 'expired' ||
+  cancelled_at !== null ||
+  (status === 'partially_paid' && expires_at !== null && Date.parse(expires_at) < Date.now());
 
 function rateText({ rate, asset, currency }: Invoice): string {
   const { currency: fiat, asset: priced } = rate as NonNullable<Invoice['rate']>;

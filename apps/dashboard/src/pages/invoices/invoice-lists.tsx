@@ -1,4 +1,4 @@
-import { Anchor, Group, Stack, Table, Text } from '@mantine/core';
+import { Anchor, Group, Stack, Text } from '@mantine/core';
 import type { Invoice, Refund, UnresolvedFunds } from '@quittance/client';
 import { Link } from '@tanstack/react-router';
 import { Amount } from '../../parts/amount.tsx';
@@ -62,37 +62,23 @@ export function Refunds({ refunds }: { refunds: readonly Refund[] }) {
   if (refunds.length === 0) return null;
   return (
     <Section title="Refunds">
-      <Table.ScrollContainer minWidth={480}>
-        <Table>
-          <Table.Tbody>
-            {refunds.map((refund) => (
-              <Table.Tr key={refund.id}>
-                <Table.Td>
-                  <Time at={refund.created_at} />
-                </Table.Td>
-                <Table.Td ta="right">
-                  <Amount value={refund.amount} asset={refund.asset.symbol} />
-                </Table.Td>
-                <Table.Td>
-                  <StateBadge state={refund.status} />
-                </Table.Td>
-                <Table.Td>
-                  {refund.payout_id === null ? (
-                    'by a claim link'
-                  ) : (
-                    <Anchor component={Link} to={`/payouts/${refund.payout_id}`} size="sm">
-                      Payout
-                    </Anchor>
-                  )}
-                </Table.Td>
-                <Table.Td ta="right">
-                  <CancelRefund refund={refund} />
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      {refunds.map((refund) => (
+        <Group key={refund.id} gap="xs">
+          <Amount value={refund.amount} asset={refund.asset.symbol} size="sm" fw={600} />
+          <StateBadge state={refund.status} />
+          {refund.payout_id === null ? (
+            <Text size="sm">by a claim link</Text>
+          ) : (
+            <Anchor component={Link} to={`/payouts/${refund.payout_id}`} size="sm">
+              Payout
+            </Anchor>
+          )}
+          <Text size="sm" c="dimmed">
+            <Time at={refund.created_at} />
+          </Text>
+          <CancelRefund refund={refund} />
+        </Group>
+      ))}
     </Section>
   );
 }

@@ -7,6 +7,7 @@ import { sum } from '../../parts/decimal.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { Loaded, Page } from '../../parts/page.tsx';
 import { usePageId } from '../../parts/page-id.ts';
+import { PayInSandbox } from '../../parts/pay-in-sandbox.tsx';
 import { Section } from '../../parts/section.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { useMay } from '../../session/session.ts';
@@ -74,6 +75,7 @@ function InvoicePage({ invoice, error, onRetry }: Props) {
           <Stack>
             <UnresolvedOfInvoice funds={records.unresolved ?? []} />
             <InvoiceFacts invoice={invoice} />
+            <PayInSandbox invoice={invoice} />
             <Payments invoice={invoice} />
             <Refunds refunds={records.refunds ?? []} />
           </Stack>

@@ -74,6 +74,7 @@ export function RefundButton({ invoice, refundable }: Props) {
         size="lg"
         closeOnClickOutside={!isSecret}
         closeOnEscape={!isSecret}
+        withCloseButton={!isSecret}
       >
         {created !== undefined ? (
           <Created refund={created} onClose={close} />

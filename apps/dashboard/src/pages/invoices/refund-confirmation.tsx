@@ -3,7 +3,7 @@ import type { CreateRefund, PayableInvoice } from '@quittance/client';
 import type { ReactNode } from 'react';
 import { useAssets, useBalances } from '../../parts/account-data.ts';
 import { Address } from '../../parts/address.tsx';
-import { Amount, Fiat } from '../../parts/amount.tsx';
+import { Amount, assetName, Fiat } from '../../parts/amount.tsx';
 import { add, compare } from '../../parts/decimal.ts';
 import { networkName } from '../../parts/networks.ts';
 import { Facts } from '../../parts/page.tsx';
@@ -36,7 +36,7 @@ export function RefundConfirmation({ invoice, refundable, refund }: Props) {
           [
             'Your customer gets',
             isNow
-              ? `as much ${symbol} as is worth the same in ${invoice.currency} at the rates of now`
+              ? `as much ${assetName(symbol)} as is worth the same in ${invoice.currency} at the rates of now`
               : amount(taken),
           ],
           [

@@ -1,7 +1,7 @@
 import { NumberInput, Radio, Stack, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { PayableInvoice } from '@quittance/client';
-import { Amount, Fiat } from '../../parts/amount.tsx';
+import { Amount, assetName, Fiat } from '../../parts/amount.tsx';
 import { networkName } from '../../parts/networks.ts';
 import { type Refundable, worthOf } from './refund-amount.ts';
 import type { RefundChoice } from './refund-form.ts';
@@ -33,7 +33,6 @@ export function RefundFields({ form, invoice, refundable }: Props) {
       {form.values.kind === 'other' && (
         <TextInput
           label={`Amount in ${currency}`}
-          placeholder="25.00"
           inputMode="decimal"
           autoFocus
           {...form.getInputProps('amount')}
@@ -41,7 +40,10 @@ export function RefundFields({ form, invoice, refundable }: Props) {
       )}
       <Radio.Group label="At which rate" {...form.getInputProps('rate')}>
         <Stack gap="xs" mt="xs">
-          <Radio value="then" label={`The rate of the invoice: the same ${symbol} that was paid`} />
+          <Radio
+            value="then"
+            label={`The rate of the invoice: the same ${assetName(symbol)} that was paid`}
+          />
           <Radio value="now" label={`The rate of now: as much as is worth the same in ${currency} today`} />
         </Stack>
       </Radio.Group>

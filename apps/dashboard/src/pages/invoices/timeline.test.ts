@@ -91,6 +91,19 @@ test('what every service knows of an invoice is in one order, newest first', () 
   ]);
 });
 
+test('a payment that the clock of its chain has seen before the invoice was created stands after it', () => {
+  const early = {
+    amount: '1',
+    first_seen_at: '2026-01-02T02:59:00.000Z',
+    confirmed_at: null,
+    tx_hash: '0x1',
+  };
+  expect(titles({ invoice: anInvoice({ status: 'pending', paid_at: null, payments: [early] }) })).toEqual([
+    'A payment of 1 eth was seen',
+    'Created',
+  ]);
+});
+
 test('an invoice that has expired or was cancelled says which', () => {
   const unpaid = { status: 'expired', paid_at: null, payments: [] };
   expect(titles({ invoice: anInvoice(unpaid) })).toEqual(['Expired', 'Created']);

@@ -79,8 +79,10 @@ export function timelineOf(records: InvoiceRecords, nameOf: (asset: string) => s
     ...refunds.map((one) => ofRefund(one, shown)),
     ...payouts.flatMap((one) => ofPayout(one, shown)),
   ];
-  // What happened at one moment stays in the order of the services above.
-  return entries.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at)).reverse();
+  // The clock of a chain may be behind ours: nothing comes before the invoice. What happened at one moment stays in this order.
+  const begin = Date.parse(invoice.created_at);
+  const moment = ({ at }: TimelineEntry) => Math.max(begin, Date.parse(at));
+  return entries.toSorted((a, b) => moment(a) - moment(b)).reverse();
 }
 
 function ofInvoice(invoice: Invoice, events: readonly QuittanceEvent[]): TimelineEntry[] {

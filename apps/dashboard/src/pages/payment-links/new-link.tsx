@@ -63,7 +63,7 @@ export function NewLink() {
             <SegmentedControl
               aria-label="Who says how much"
               data={[
-                { value: 'fixed', label: 'A price' },
+                { value: 'fixed', label: 'One price' },
                 { value: 'open', label: 'The payer types the amount' },
               ]}
               {...form.getInputProps('price')}

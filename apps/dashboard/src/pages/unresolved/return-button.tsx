@@ -8,7 +8,7 @@ import { useState } from 'react';
 import { quittance } from '../../client.ts';
 import { useAssets } from '../../parts/account-data.ts';
 import { Address } from '../../parts/address.tsx';
-import { Amount } from '../../parts/amount.tsx';
+import { Amount, assetName } from '../../parts/amount.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
 import { errorsOf } from '../../parts/form-errors.ts';
 import { networkName } from '../../parts/networks.ts';
@@ -70,6 +70,7 @@ export function ReturnButton({ funds }: { funds: UnresolvedFunds }) {
         size="lg"
         closeOnClickOutside={typeof link !== 'string'}
         closeOnEscape={typeof link !== 'string'}
+        withCloseButton={typeof link !== 'string'}
       >
         {returned !== undefined ? (
           <Returned link={link} onClose={close} />
@@ -140,7 +141,7 @@ function Fields({ form, funds }: { form: UseFormReturnType<ReturnChoice>; funds:
       </Radio.Group>
       {form.values.kind === 'other' && (
         <TextInput
-          label={`Amount in ${symbol}`}
+          label={`Amount in ${assetName(symbol)}`}
           description="The rest stays open: return or accept it later."
           inputMode="decimal"
           {...form.getInputProps('amount')}
