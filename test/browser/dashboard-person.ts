@@ -1,66 +1,46 @@
-import { inviteAsOperator } from '@quittance/gateway/operations/operators-people';
-import { systemClock } from '@quittance/shared/clock';
-import { openDb } from '@quittance/shared/db';
-import { createLogger } from '@quittance/shared/logger';
+import type { Visit } from '@quittance/browser/visit';
+import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
-import type { Page } from 'playwright-core';
+import { quittanceCommand } from '../e2e/shop/on-stack.ts';
 
-export type DashboardPerson = { email: string; password: string; name: string };
+/** Somebody who signs in to the dashboard. */
+export type DashboardPerson = { email: string; password: string };
 
 const PASSWORD = 'three words and a comma';
-let people = 0;
 
-/** Somebody who owns these accounts, and signs in for the first of them. */
-export async function ownerOf(quittance: Quittance, ...accounts: string[]): Promise<DashboardPerson> {
-  const person = { email: `owner${++people}@shop.example`, password: PASSWORD, name: 'Anna' };
-  const url = quittance.stack.settingsOf('gateway')['DATABASE_URL'] ?? '';
-  const db = openDb({ url, schema: 'gateway', pool: 1, logger: createLogger('test', 'warn') });
-  let cookie = '';
-  try {
-    for (const account of accounts) {
-      const order = { account, email: person.email, role: 'owner', actor: 'test' } as const;
-      const invited = await inviteAsOperator({ db, clock: systemClock }, order);
-      if (!invited.ok) throw new Error(`the person was not invited: ${invited.refusal}`);
-      const { token } = invited.value;
-      const own = cookie === '' ? { name: person.name, password: person.password } : {};
-      await send(quittance, '/api/invitations/accept', { token, ...own }, cookie);
-      cookie ||= await signInByApi(quittance, person);
-    }
-  } finally {
-    await db.close();
-  }
-  return person;
-}
-
-/** A session as another window begins it; answers its cookie. */
-export async function signInByApi(
+/** A person of an account, who has accepted the invitation of the operator. */
+export async function dashboardPerson(
   quittance: Quittance,
+  { id: account }: Pick<Merchant, 'id'>,
+  name: string,
+  role: 'owner' | 'admin' | 'developer' | 'accountant' | 'viewer' = 'owner',
+): Promise<DashboardPerson> {
+  const email = `${name.toLowerCase()}.${account.slice(-8).toLowerCase()}@shop.example`;
+  const { out } = await quittanceCommand(quittance, { DATABASE_URL_ADMIN: quittance.stack.adminUrl }, [
+    ...['people', 'invite', '--account', account, '--email', email, '--role', role, '--json'],
+  ]);
+  const { token } = JSON.parse(out) as { token: string };
+  const answer = await fetch(`${quittance.url}/api/invitations/accept`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: new URL(quittance.url).origin },
+    body: JSON.stringify({ token, name, password: PASSWORD }),
+  });
+  if (!answer.ok) throw new Error(`${name} was not let in: ${await answer.text()}`);
+  return { email, password: PASSWORD };
+}
+
+/** Signs in as a person does, and goes to a page of the dashboard. */
+export async function signIn(
+  { page, expectProblem }: Visit,
+  { url }: Quittance,
   { email, password }: DashboardPerson,
-  account?: string,
-): Promise<string> {
-  const answer = await send(quittance, '/api/session', { email, password, account_id: account ?? null });
-  return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
-}
-
-async function send({ url }: Quittance, path: string, body: object, cookie = ''): Promise<Response> {
-  const headers = {
-    'Content-Type': 'application/json',
-    Origin: new URL(url).origin,
-    ...(cookie === '' ? {} : { Cookie: cookie }),
-  };
-  const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-  return answer;
-}
-
-/** Opens a page of the dashboard, and signs in on the way. */
-export async function signInAt(page: Page, url: string, person: DashboardPerson): Promise<void> {
-  await page.goto(url);
-  await page.getByLabel('E-mail address').fill(person.email);
-  await page.getByRole('textbox', { name: 'Password' }).fill(person.password);
+  path = '/',
+): Promise<void> {
+  // Nobody has signed in: the page asks who, and is told so.
+  expectProblem(/401/);
+  await page.goto(`${url}/dashboard${path}`);
+  await page.getByLabel('E-mail address').fill(email);
+  await page.locator('input[type=password]').fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('button', { name: /account and sign-out/ }).waitFor();
 }
-
-/** Until somebody has signed in, the page asks who it is, and the browser reports the answer. */
-export const NOBODY_SIGNED_IN = /status of 401 .*\/api\/me$/;
