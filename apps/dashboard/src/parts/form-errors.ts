@@ -16,6 +16,7 @@ export function errorsOfLists(error: unknown): Record<string, string> {
   const lists: Record<string, string> = {};
   for (const [field, text] of Object.entries(errorsOf(error))) {
     const [list = field, item] = field.split('.');
+    // eslint-disable-next-line no-restricted-syntax -- the place in a list
     const place = item !== undefined && /^\d+$/.test(item) ? ` (entry ${Number.parseInt(item, 10) + 1})` : '';
     lists[list] = [lists[list], text + place].filter(Boolean).join(' ');
   }
