@@ -152,6 +152,7 @@ export function errorsByLine(errors: Readonly<Record<string, readonly string[]>>
   for (const [name, texts] of Object.entries(errors)) {
     const line = /^lines\.(\d+)\./.exec(name)?.[1];
     if (line === undefined) continue;
+    // eslint-disable-next-line no-restricted-syntax -- the line of a file
     const place = Number.parseInt(line, 10);
     found.set(place, [...(found.get(place) ?? []), ...texts]);
   }
