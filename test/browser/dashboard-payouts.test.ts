@@ -185,11 +185,11 @@ await inBrowser('the dashboard', (open) => {
 
   test('the books of a month agree with what was paid, also as a file', async () => {
     const { page } = await see('/statements?asset=ETH');
-    await page.getByText('Closing balance').waitFor();
+    const closing = page.getByRole('row').filter({ hasText: 'Closing balance' });
+    await closing.waitFor();
     const [balance] = (await shop.get('/api/balances')).body.data.filter(
       ({ asset }: { asset: { symbol: string } }) => asset.symbol === 'ETH',
     );
-    const closing = page.getByRole('row').filter({ hasText: 'Closing balance' });
     expect(await closing.textContent()).toContain(balance.balance);
     const downloading = page.waitForEvent('download');
     await button(page, 'CSV').click();

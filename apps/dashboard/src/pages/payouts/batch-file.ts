@@ -4,7 +4,7 @@ import { readCsv } from './csv-records.ts';
 
 /* What can be said of a file before it is sent. The API checks it again, and the addresses to the last character. */
 
-export const LINES_MAX = 500;
+const LINES_MAX = 500;
 export const BYTES_MAX = 64 * 1024;
 
 const columns = ['asset', 'amount', 'address', 'external_id', 'metadata'] as const;
