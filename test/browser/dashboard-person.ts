@@ -45,7 +45,10 @@ async function invite({ stack }: Quittance, account: string, email: string, role
   const url = stack.settingsOf('gateway')['DATABASE_URL'] ?? '';
   const db = openDb({ url, schema: 'gateway', pool: 1, logger: createLogger('test', 'warn') });
   try {
-    const invited = await inviteAsOperator({ db, clock: systemClock }, { account, email, role, actor: 'test' });
+    const invited = await inviteAsOperator(
+      { db, clock: systemClock },
+      { account, email, role, actor: 'test' },
+    );
     if (!invited.ok) throw new Error(`the person was not invited: ${invited.refusal}`);
     return invited.value.token;
   } finally {
