@@ -7,6 +7,7 @@ import { DataTable, type DataTableColumn } from 'mantine-datatable';
 import { quittance } from '../../client.ts';
 import { useAssets } from '../../parts/account-data.ts';
 import { assetName, fiat } from '../../parts/amount.tsx';
+import { currencies } from '../../parts/currencies.ts';
 import { withMoments } from '../../parts/day-range.ts';
 import { grouped } from '../../parts/decimal.ts';
 import { DownloadButton } from '../../parts/download-button.tsx';
@@ -16,7 +17,7 @@ import { useListSearch } from '../../parts/list-search.ts';
 import { Empty, Page } from '../../parts/page.tsx';
 import { Time } from '../../parts/time.tsx';
 import { REFRESH_MS } from '../../queries.ts';
-import { currencies, transactionTypes, typeName } from './transaction-types.ts';
+import { transactionTypes, typeName } from './transaction-types.ts';
 
 type Query = NonNullable<Parameters<typeof quittance.balanceTransactions.list>[0]>;
 const PER_PAGE = 25;

@@ -9,13 +9,14 @@ import { quittance } from '../../client.ts';
 import { useAssets } from '../../parts/account-data.ts';
 import { assetName, fiat } from '../../parts/amount.tsx';
 import { AssetSelect } from '../../parts/asset-select.tsx';
+import { currencies } from '../../parts/currencies.ts';
 import { grouped } from '../../parts/decimal.ts';
 import { DownloadButton } from '../../parts/download-button.tsx';
 import { useListSearch } from '../../parts/list-search.ts';
 import { Loaded, Page } from '../../parts/page.tsx';
 import { Time } from '../../parts/time.tsx';
 import { daysOf, monthOf } from './months.ts';
-import { currencies, typeName } from './transaction-types.ts';
+import { typeName } from './transaction-types.ts';
 
 type Query = Parameters<typeof quittance.statements.retrieve>[0];
 

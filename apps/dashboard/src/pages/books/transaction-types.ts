@@ -13,6 +13,3 @@ export const transactionTypes: Readonly<Record<string, string>> = {
 };
 
 export const typeName = (type: string): string => transactionTypes[type] ?? type.replaceAll('_', ' ');
-
-/** What values of the books can be in. */
-export const currencies = ['USD', 'EUR', 'GBP', 'CHF', 'JPY', 'CAD', 'AUD'];

@@ -16,8 +16,6 @@ export function approverState({ approval }: Waiting, person: string, mayApprove:
   return approval.given.some(({ person_id: id }) => id === person) ? 'has_decided' : 'may';
 }
 
-export const isWaiting = ({ approval }: Waiting): boolean => approval?.status === 'waiting';
-
 /** `1 of 2`: how many have approved it. */
 export function approvalProgress({ approval }: Waiting): string {
   if (approval === null) return '';

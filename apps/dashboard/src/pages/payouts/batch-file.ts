@@ -4,7 +4,7 @@ import { readCsv } from './csv-records.ts';
 
 /* What can be said of a file before it is sent. The API checks it again, and the addresses to the last character. */
 
-export const LINES_MAX = 500;
+const LINES_MAX = 500;
 export const BYTES_MAX = 64 * 1024;
 
 const columns = ['asset', 'amount', 'address', 'external_id', 'metadata'] as const;
@@ -152,6 +152,7 @@ export function errorsByLine(errors: Readonly<Record<string, readonly string[]>>
   for (const [name, texts] of Object.entries(errors)) {
     const line = /^lines\.(\d+)\./.exec(name)?.[1];
     if (line === undefined) continue;
+    // eslint-disable-next-line no-restricted-syntax -- the line of a file
     const place = Number.parseInt(line, 10);
     found.set(place, [...(found.get(place) ?? []), ...texts]);
   }
