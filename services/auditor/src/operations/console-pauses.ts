@@ -6,7 +6,7 @@ import { closeHalt, isFoundRight, lockHalt, type ShownHalt } from '../store/halt
 import { haltPayouts } from './halts.ts';
 
 /** The reason of a pause that was set in the console of operators, in the place of an invariant. */
-export const BY_CONSOLE = 'operator console';
+const BY_CONSOLE = 'operator console';
 
 /** The check that has found an asset right began within this time when its payouts are resumed. */
 const FOUND_RIGHT_WITHIN_SECONDS = 5 * 60;
