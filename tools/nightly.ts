@@ -65,6 +65,7 @@ export function partsOf(files: readonly string[], commit: string): Part[] {
     { name: 'tests unit', file: TESTS, args: ['unit'] },
     { name: 'tests integration', file: TESTS, args: ['integration'] },
     { name: 'tests e2e', file: TESTS, args: ['e2e'] },
+    { name: 'tests browser', file: TESTS, args: ['browser'] },
     ...suitesOf('chain-scenarios', /^test\/(chain-scenarios|simulation|interleavings)\/.*\.test\.ts$/),
     ...suitesOf('faults', /^test\/faults\/.*\.test\.ts$/),
     { name: 'medusa', file: TESTS, args: ['medusa'] },

@@ -177,8 +177,8 @@ const expectNoAxe = (page: Page) => eventually(() => expectNoAxeFindings(page, {
 
 /** What another device reads from the screen; in a narrow window the code may have to be shown first. */
 async function readCode(page: Page): Promise<string> {
-  const fold = page.locator('summary', { hasText: /QR/ });
-  if (await fold.isVisible()) await fold.click();
+  const summary = page.locator('summary', { hasText: /QR/ });
+  if (await summary.isVisible()) await summary.click();
   return await readQrCode(page.getByRole('img', { name: /QR/ }).filter({ visible: true }));
 }
 

@@ -19,7 +19,7 @@ import {
 
 /** An older one may lack commands that Playwright sends. */
 const CHROMIUM_VERSION_MIN = [130, 0, 0];
-const NAMES_ON_PATH = ['chromium', 'chromium-headless-shell', 'google-chrome', 'google-chrome-stable'];
+const NAMES_ON_PATH = ['chromium-headless-shell', 'chromium', 'google-chrome', 'google-chrome-stable'];
 const APPLICATIONS = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
