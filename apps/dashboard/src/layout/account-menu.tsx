@@ -48,7 +48,7 @@ function AccountDropdown({ onChange }: { onChange(account: OtherAccount): void }
     <Menu position="bottom-end" width={260}>
       <Menu.Target>
         <UnstyledButton>
-          <Avatar name={name} color="quittance" variant="filled" size={34} aria-hidden />
+          <Avatar name={name} color="quittance.8" variant="filled" size={34} aria-hidden />
           <VisuallyHidden>
             {name}, {account}: account and sign-out
           </VisuallyHidden>

@@ -6,6 +6,7 @@ import { quittance } from '../../client.ts';
 import { Fiat, fiat } from '../../parts/amount.tsx';
 import { Loaded } from '../../parts/page.tsx';
 import { Section } from '../../parts/section.tsx';
+import { wholeNumber } from '../../parts/whole-number.ts';
 import { conversion, currenciesOf, dayOf, firstDay, totalsOf } from './volume-totals.ts';
 
 const VolumeChart = lazy(async () => ({ default: (await import('./volume-chart.tsx')).VolumeChart }));
@@ -18,7 +19,7 @@ export function Volume() {
   const query = useQuery({
     queryKey: ['volume', range],
     queryFn: ({ signal }) =>
-      quittance.volume.list({ from: firstDay(Number.parseInt(range, 10), new Date()) }, { signal }),
+      quittance.volume.list({ from: firstDay(wholeNumber(range), new Date()) }, { signal }),
     refetchInterval: REFRESH_VOLUME_MS,
   });
   return (

@@ -1,4 +1,5 @@
 import type { AssetSymbol, CreateInvoice } from '@quittance/client';
+import { wholeNumber } from '../../parts/whole-number.ts';
 
 /** What somebody chooses of a new invoice. The names of fields that the API has too are its own. */
 export type InvoiceChoice = {
@@ -39,6 +40,6 @@ export function invoiceOf(choice: InvoiceChoice): CreateInvoice {
     ...(currency === '' ? {} : { currency: currency as NonNullable<CreateInvoice['currency']> }),
     ...(description === '' ? {} : { description }),
     ...(reference === '' ? {} : { external_id: reference }),
-    ...(expires_in === '' ? {} : { expires_in: Number.parseInt(String(expires_in), 10) }),
+    ...(expires_in === '' ? {} : { expires_in: wholeNumber(expires_in) }),
   };
 }

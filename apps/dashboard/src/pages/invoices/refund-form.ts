@@ -1,5 +1,6 @@
 import type { CreateRefund, PayableInvoice } from '@quittance/client';
 import { compare } from '../../parts/decimal.ts';
+import { wholeNumber } from '../../parts/whole-number.ts';
 import { isFiatAmount, type Refundable, shareOf } from './refund-amount.ts';
 
 /** What somebody chooses about a refund. The names of fields that the API has too are its own. */
@@ -47,9 +48,7 @@ export function refundOf(choice: RefundChoice): CreateRefund {
   return {
     amount: kind === 'other' ? amount.trim() : kind,
     ...(rate === 'then' ? {} : { rate }),
-    ...(to === 'address'
-      ? { address: address.trim() }
-      : { expires_in_days: Number.parseInt(String(expires_in_days), 10) }),
+    ...(to === 'address' ? { address: address.trim() } : { expires_in_days: wholeNumber(expires_in_days) }),
     ...(external_id.trim() === '' ? {} : { external_id: external_id.trim() }),
   };
 }

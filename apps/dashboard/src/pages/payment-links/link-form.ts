@@ -1,5 +1,6 @@
 import type { AssetSymbol, CreatePaymentLink } from '@quittance/client';
 import { compare } from '../../parts/decimal.ts';
+import { wholeNumber } from '../../parts/whole-number.ts';
 
 /** What somebody chooses of a new payment link. The names of fields that the API has too are its own. */
 export type LinkChoice = {
@@ -51,8 +52,6 @@ export function linkProblems(choice: LinkChoice): Problems {
   };
 }
 
-const wholeOf = (given: number | string): number => Number.parseInt(String(given), 10);
-
 /** The request of a choice. What is left empty is not sent. */
 export function linkOf(choice: LinkChoice): CreatePaymentLink {
   const { description, price, currency, chooses, asset, assets, valid_days, max_open } = choice;
@@ -65,7 +64,7 @@ export function linkOf(choice: LinkChoice): CreatePaymentLink {
     ...(currency === '' ? {} : { currency: currency as NonNullable<CreatePaymentLink['currency']> }),
     ...(chooses === 'merchant' ? { asset: asset as AssetSymbol } : {}),
     ...(chooses === 'payer' && assets.length > 0 ? { assets: assets as AssetSymbol[] } : {}),
-    ...(valid_days === '' ? {} : { valid_days: wholeOf(valid_days) }),
-    ...(max_open === '' ? {} : { max_open: wholeOf(max_open) }),
+    ...(valid_days === '' ? {} : { valid_days: wholeNumber(valid_days) }),
+    ...(max_open === '' ? {} : { max_open: wholeNumber(max_open) }),
   };
 }

@@ -16,6 +16,7 @@ import { Section } from '../../parts/section.tsx';
 import { ShareLink } from '../../parts/share-link.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Time } from '../../parts/time.tsx';
+import { wholeNumber } from '../../parts/whole-number.ts';
 import { REFRESH_MS } from '../../queries.ts';
 import { useMay } from '../../session/session.ts';
 import { RecentInvoices } from '../invoices/recent-invoices.tsx';
@@ -147,7 +148,7 @@ function OpenLimit({ link: { id, max_open: limit } }: { link: PaymentLink }) {
     onSettled: () => client.invalidateQueries({ queryKey: ['payment-links'] }),
   });
   return (
-    <form onSubmit={form.onSubmit(({ max_open }) => change.mutate(Number.parseInt(String(max_open), 10)))}>
+    <form onSubmit={form.onSubmit(({ max_open }) => change.mutate(wholeNumber(max_open)))}>
       <Stack gap="xs">
         <Group align="flex-end" gap="xs">
           <NumberInput

@@ -76,7 +76,7 @@ const columns: readonly Column<Refund>[] = [
   { id: 'external_id', title: 'Your reference', render: ({ external_id }) => external_id ?? '—' },
   { id: 'created_at', title: 'Created', render: ({ created_at }) => <Time at={created_at} /> },
   { id: 'id', title: 'Id', isHidden: true, render: ({ id }) => id },
-  { id: 'cancel', title: '', render: (refund) => <CancelRefund refund={refund} /> },
+  { id: 'cancel', title: 'Actions', render: (refund) => <CancelRefund refund={refund} /> },
 ];
 
 export function RoutePage() {

@@ -1,5 +1,6 @@
 import type { ReturnUnresolved } from '@quittance/client';
 import { compare, subtract } from '../../parts/decimal.ts';
+import { wholeNumber } from '../../parts/whole-number.ts';
 
 /** What somebody chooses about a return. The names of fields that the API has too are its own. */
 export type ReturnChoice = {
@@ -42,7 +43,7 @@ export function returnOf(choice: ReturnChoice): ReturnUnresolved {
     ...(kind === 'other' ? { amount: amount.trim() } : {}),
     ...(to === 'address'
       ? { address: address.trim() }
-      : { claim: true, expires_in_days: Number.parseInt(String(expires_in_days), 10) }),
+      : { claim: true, expires_in_days: wholeNumber(expires_in_days) }),
     ...(external_id.trim() === '' ? {} : { external_id: external_id.trim() }),
   };
 }
