@@ -111,6 +111,8 @@ export function ListPage<T extends object>({
           )}
           idAccessor={idOf ?? 'id'}
           fetching={data === undefined && isFetching}
+          // Who has no mouse moves a table that is wider than the window with the arrow keys.
+          scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}
           minHeight={data === undefined || data.data.length === 0 ? 220 : undefined}
           emptyState={
             isFiltered ? (
