@@ -1,4 +1,13 @@
-import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core';
+import {
+  type CSSVariablesResolver,
+  createTheme,
+  Drawer,
+  type MantineColorsTuple,
+  Modal,
+} from '@mantine/core';
+
+/** The button without a text that closes a dialog. */
+const closable = { closeButtonProps: { 'aria-label': 'Close' } };
 
 const blue: MantineColorsTuple = [
   '#eef2ff',
@@ -23,6 +32,10 @@ export const theme = createTheme({
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
   headings: { fontWeight: '650' },
   cursorType: 'pointer',
+  components: {
+    Modal: Modal.extend({ defaultProps: closable }),
+    Drawer: Drawer.extend({ defaultProps: closable }),
+  },
 });
 
 /** Texts that Mantine makes too pale to be read by everybody (WCAG asks for a contrast of 4.5). */
