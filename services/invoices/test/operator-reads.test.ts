@@ -32,6 +32,7 @@ it('sees how far each chain is, when it is late, and what is read again', async 
       ...{ synced_at: fixture.clock.now().toISOString(), lag_seconds: 0, is_late: false },
     },
   ]);
+  fixture.watchedChain.outageMs = MINUTE;
   fixture.pass(60 * MINUTE);
   expect((await read()).chains).toMatchObject([{ lag_seconds: 3_600, is_late: true }]);
   await fixture.rows(

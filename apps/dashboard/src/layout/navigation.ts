@@ -97,7 +97,7 @@ export const places: readonly { group: string; places: readonly Place[] }[] = [
       { to: '/operator/reconciliation', label: 'Reconciliation', icon: IconScale, operators: true },
       { to: '/operator/dead-letters', label: 'Dead letters', icon: IconMailOff, operators: true },
       { to: '/operator/accounts', label: 'Accounts', icon: IconBuildings, operators: true },
-      { to: '/operator/audit-log', label: 'Audit log', icon: IconClipboardList, operators: true },
+      { to: '/operator/audit-log', label: 'Audit log of all', icon: IconClipboardList, operators: true },
     ],
   },
 ];

@@ -6,8 +6,9 @@ import { quittance } from '../../client.ts';
 import { Copyable } from '../../parts/copyable.tsx';
 import { errorsOf } from '../../parts/form-errors.ts';
 import { Time } from '../../parts/time.tsx';
+import { UnknownOutcome } from '../../parts/unknown-outcome.tsx';
 import { useStepUp } from '../../session/step-up.tsx';
-import { FormFailure, UnknownOutcome } from './operator-parts.tsx';
+import { FormFailure } from './operator-parts.tsx';
 
 const REQUESTS_DEFAULT = 60;
 
@@ -88,10 +89,9 @@ export function InviteForm({ account }: { account: OperatedAccount }) {
         />
         <Select label="Role" data={roles} allowDeselect={false} {...form.getInputProps('role')} />
         <FormFailure error={invite.error} />
-        <UnknownOutcome
-          error={invite.error}
-          text="It is not known whether the invitation was created. Another one takes its place."
-        />
+        <UnknownOutcome error={invite.error}>
+          It is not known whether the invitation was created. Another one takes its place.
+        </UnknownOutcome>
         <Button type="submit" loading={invite.isPending}>
           Invite
         </Button>

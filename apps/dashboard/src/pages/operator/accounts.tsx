@@ -9,9 +9,10 @@ import { errorsOf } from '../../parts/form-errors.ts';
 import { type Column, type Filter, ListPage } from '../../parts/list-page.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Time } from '../../parts/time.tsx';
+import { UnknownOutcome } from '../../parts/unknown-outcome.tsx';
 import { useStepUp } from '../../session/step-up.tsx';
 import { InviteForm, LimitForm } from './account-forms.tsx';
-import { ByCommand, FormFailure, UnknownOutcome } from './operator-parts.tsx';
+import { ByCommand, FormFailure } from './operator-parts.tsx';
 
 type Act = { what: 'limit' | 'invite'; account: OperatedAccount };
 
@@ -105,10 +106,9 @@ function AccountForm({ onDone }: { onDone(): void }) {
           {...form.getInputProps('name')}
         />
         <FormFailure error={create.error} />
-        <UnknownOutcome
-          error={create.error}
-          text="It is not known whether the account was created. Sending the same name again creates no second one."
-        />
+        <UnknownOutcome error={create.error}>
+          It is not known whether the account was created. Sending the same name again creates no second one.
+        </UnknownOutcome>
         <Button type="submit" loading={create.isPending}>
           Create
         </Button>

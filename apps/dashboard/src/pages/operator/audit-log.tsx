@@ -9,7 +9,7 @@ import { ByCommand, Part, Rows, type TableColumn, useOperated } from './operator
 export function RoutePage() {
   const query = useOperated('audit-log', (options) => quittance.operator.auditLog(options));
   return (
-    <Page title="Audit log">
+    <Page title="Audit log of all accounts">
       <Loaded query={query}>
         {(entries) => (
           <Stack gap="xl">

@@ -52,7 +52,7 @@ function Retry({ letter }: { letter: OperatedDeadLetter }) {
   });
   if (!letter.can_be_sent_again)
     return (
-      <Text size="sm" c="dimmed" miw={140}>
+      <Text size="sm" c="dimmed" miw={110}>
         no service has sent it
       </Text>
     );
@@ -68,7 +68,15 @@ function Retry({ letter }: { letter: OperatedDeadLetter }) {
 
 const columns: readonly TableColumn<OperatedDeadLetter>[] = [
   { title: 'Service', render: ({ service }) => service },
-  { title: 'Event', render: ({ kind }) => kind },
+  {
+    title: 'Event',
+    render: ({ kind }) => (
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }} miw={120}>
+        {kind}
+      </Text>
+    ),
+  },
+  { title: 'Send again', render: (letter) => <Retry letter={letter} /> },
   {
     title: 'Why',
     render: ({ failure }) => (
@@ -79,5 +87,4 @@ const columns: readonly TableColumn<OperatedDeadLetter>[] = [
   },
   { title: 'Since', render: ({ failed_at }) => <Time at={failed_at} /> },
   { title: 'Id', render: ({ event }) => <Shortened text={event} label="Copy the id" /> },
-  { title: '', render: (letter) => <Retry letter={letter} /> },
 ];

@@ -1,6 +1,5 @@
 import {
   ActionIcon,
-  Alert,
   Badge,
   Code,
   CopyButton,
@@ -12,7 +11,6 @@ import {
   Title,
   Tooltip,
 } from '@mantine/core';
-import { ConnectionError, ServerError } from '@quittance/client';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -20,6 +18,7 @@ import { Copyable } from '../../parts/copyable.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { errorsOf } from '../../parts/form-errors.ts';
 import { Empty } from '../../parts/page.tsx';
+import { shortened } from '../../parts/shortened.ts';
 import { REFRESH_MS } from '../../queries.ts';
 
 const SOON_MS = 2_000;
@@ -137,16 +136,12 @@ export const ByCommand = ({ commands }: { commands: readonly (readonly [string, 
   </Part>
 );
 
-const SHORT = 14;
-
-/** A long id or hash by its begin, to take elsewhere. */
+/** A long id or hash by its ends, to take elsewhere. */
 export const Shortened = ({ text, label }: { text: string; label: string }) => (
   <CopyButton value={text}>
     {({ copied, copy }) => (
       <Group gap={4} wrap="nowrap">
-        <Code style={{ whiteSpace: 'nowrap' }}>
-          {text.length > SHORT ? `${text.slice(0, SHORT)}…` : text}
-        </Code>
+        <Code style={{ whiteSpace: 'nowrap' }}>{shortened(text)}</Code>
         <Tooltip label={copied ? 'Copied' : text} events={{ hover: true, focus: true, touch: true }}>
           <ActionIcon variant="subtle" color={copied ? 'green' : 'gray'} onClick={copy} aria-label={label}>
             {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
@@ -160,9 +155,3 @@ export const Shortened = ({ text, label }: { text: string; label: string }) => (
 /** What is wrong with a form beside its fields, which say it themselves. */
 export const FormFailure = ({ error }: { error: Error | null }) =>
   error === null || Object.keys(errorsOf(error)).length > 0 ? null : <Failure error={error} />;
-
-/** After a request whose answer did not come: what is not known. */
-export const UnknownOutcome = ({ error, text }: { error: unknown; text: string }) =>
-  error instanceof ConnectionError || error instanceof ServerError ? (
-    <Alert color="yellow">{text}</Alert>
-  ) : null;
