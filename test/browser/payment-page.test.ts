@@ -3,6 +3,7 @@ import { expectNoAxeFindings, expectNoSidewaysScroll } from '@quittance/browser/
 import { inBrowser } from '@quittance/browser/in-browser';
 import { readQrCode } from '@quittance/browser/qr-code';
 import type { Look } from '@quittance/browser/windows';
+import { languages } from '@quittance/shared/page-language';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
@@ -57,7 +58,7 @@ await inBrowser('the payment page', (open) => {
       const page = await see(url, look);
       await shows(page, text);
       await expectNoSidewaysScroll(page);
-      await expectNoAxe(page);
+      await expectNoAxeFindings(page);
     }
   }
 
@@ -87,7 +88,29 @@ await inBrowser('the payment page', (open) => {
     const page = await see(url, { window: 'small', scheme: 'dark' });
     const code = await readCode(page);
     expect(paidBy('BTC', code).address).toBe(address.address);
-    await expectNoAxe(page);
+    await expectNoAxeFindings(page);
+  });
+
+  test('can be read from right to left, and a wallet reads its code', async () => {
+    const { url, address, amount } = await invoice('ETH', { description: 'شاي' });
+    const page = await see(url, { window: 'small', locale: 'ar' });
+    expect(await page.evaluate('getComputedStyle(document.body).direction')).toBe('rtl');
+    expect(paidBy('ETH', await readCode(page))).toEqual({ address: address.address, amount });
+    // An amount is read from the left, whatever stands around it.
+    const [number, symbol] = [await placeInHeadline(page, amount), await placeInHeadline(page, 'ETH')];
+    expect(number.top).toBe(symbol.top);
+    expect(number.left).toBeLessThan(symbol.left);
+    await expectNoSidewaysScroll(page);
+    await expectNoAxeFindings(page);
+  });
+
+  test('fits into a small window in every language', async () => {
+    const { url } = await invoice('USDC_ERC20');
+    for (const language of languages) {
+      const page = await see(url, { window: 'small', locale: language });
+      expect(await page.evaluate('document.documentElement.lang')).toBe(language);
+      await expectNoSidewaysScroll(page);
+    }
   });
 
   test('without scripts it shows all, and by itself that the payment has come', async () => {
@@ -172,15 +195,23 @@ await inBrowser('the payment page', (open) => {
 
 const DESCRIPTION_CHARACTERS_MAX = 255;
 
-/** The page reloads by itself, which axe-core holds against it, and which may come while it looks. */
-const expectNoAxe = (page: Page) => eventually(() => expectNoAxeFindings(page, { except: ['meta-refresh'] }));
-
 /** What another device reads from the screen; in a narrow window the code may have to be shown first. */
 async function readCode(page: Page): Promise<string> {
   const summary = page.locator('summary', { hasText: /QR/ });
   if (await summary.isVisible()) await summary.click();
   return await readQrCode(page.getByRole('img', { name: /QR/ }).filter({ visible: true }));
 }
+
+/** Where the text stands in the headline. */
+const placeInHeadline = (page: Page, text: string): Promise<{ left: number; top: number }> =>
+  page.evaluate(`(() => {
+    const { firstChild } = document.querySelector('h1');
+    const at = firstChild.textContent.indexOf('${text}');
+    const range = document.createRange();
+    range.setStart(firstChild, at);
+    range.setEnd(firstChild, at + ${text.length});
+    return range.getBoundingClientRect().toJSON();
+  })()`);
 
 /** What can be seen: a part that is hidden is no part of it. */
 // biome-ignore lint/performance/useDomNodeTextContent: the text of the elements is more than what is shown
