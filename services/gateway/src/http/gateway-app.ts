@@ -214,15 +214,6 @@ function endWithStream(req: Request, res: Response, { connections }: Ports): voi
   res.setHeader('Connection', 'close');
 }
 
-/**
- * Any number of customers may look at their payments behind one address: the connection of a page's stream, of which the service
- * allows each invoice a few, does not count as one of its client. It carries nothing else afterwards.
- */
-function endWithStream(req: Request, res: Response, { connections }: Ports): void {
-  connections.release(req.socket);
-  res.setHeader('Connection', 'close');
-}
-
 const noBytes = Buffer.alloc(0);
 
 function headersFor(
