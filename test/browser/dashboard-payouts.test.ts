@@ -172,6 +172,7 @@ await inBrowser('the dashboard', (open) => {
     expectProblem(/422/);
     await button(page, 'Send 2 payouts').click();
     await page.getByRole('dialog').getByRole('button', { name: 'Send 2 payouts' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
     await page.getByText('The selected address is invalid').waitFor();
     expect(await payoutsWith('b-1')).toEqual([]);
 

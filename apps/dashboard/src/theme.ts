@@ -24,7 +24,8 @@ const blue: MantineColorsTuple = [
 
 export const theme = createTheme({
   primaryColor: 'quittance',
-  primaryShade: { light: 6, dark: 4 },
+  // White is read badly on the paler ones.
+  primaryShade: { light: 6, dark: 6 },
   autoContrast: true,
   colors: { quittance: blue },
   defaultRadius: 'md',

@@ -61,7 +61,7 @@ export function SendFailure({ error, isUnknown, what, list }: Props) {
       <Text size="sm">
         The answer was lost. Press the button again: it sends the same request, which is never carried out
         twice.{' '}
-        <Anchor component={Link} to={list.to} inherit>
+        <Anchor component={Link} to={list.to} inherit underline="always">
           {list.label}
         </Anchor>{' '}
         shows what there is.

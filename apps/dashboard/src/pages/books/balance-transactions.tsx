@@ -167,6 +167,7 @@ export function RoutePage() {
             )
           }
           noRecordsText=""
+          scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}
         />
       </Paper>
       <Cursors

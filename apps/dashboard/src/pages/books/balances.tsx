@@ -48,7 +48,7 @@ function Balances({ balances }: Props) {
                 <Table.Th ta="right">In US dollars</Table.Th>
                 <Table.Th ta="right">Held for pending payouts</Table.Th>
                 <Table.Th ta="right">Network fee of a payout</Table.Th>
-                <Table.Th />
+                <Table.Th>Actions</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody style={{ fontVariantNumeric: 'tabular-nums' }}>

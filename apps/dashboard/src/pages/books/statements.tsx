@@ -172,7 +172,7 @@ function StatementTable({ statement }: { statement: Statement }) {
       <Text size="xs" c="dimmed">
         Values are those of the rates when each movement was booked. A payout counts in the month in which it
         was requested.{' '}
-        <Anchor component={Link} to="/balances" inherit>
+        <Anchor component={Link} to="/balances" inherit underline="always">
           Balances of now
         </Anchor>
       </Text>

@@ -50,7 +50,7 @@ const columnsOf = (onDelete: ((address: PayoutAddress) => void) | undefined): Co
     : [
         {
           id: 'actions',
-          title: '',
+          title: 'Actions',
           align: 'right' as const,
           render: (entry: PayoutAddress) => (
             <ActionIcon
@@ -91,7 +91,7 @@ export function RoutePage() {
             : 'The payout policy lets payouts go anywhere: these addresses are for choosing from.'}{' '}
           {policy.delay_hours > 0 &&
             `A new address is in force ${hours(policy.delay_hours)} after it was added, so that somebody with a stolen session cannot pay to it at once.`}{' '}
-          <Anchor component={Link} to="/payout-policy" inherit>
+          <Anchor component={Link} to="/payout-policy" inherit underline="always">
             Payout policy
           </Anchor>
         </Text>
