@@ -48,5 +48,5 @@ export const readableColors: CSSVariablesResolver = () => ({
     '--mantine-color-green-light-color': '#1b6b2b',
     '--mantine-color-yellow-light-color': '#7a4f00',
   },
-  dark: { '--mantine-color-dimmed': '#a3a3a3' },
+  dark: { '--mantine-color-dimmed': '#a3a3a3', '--mantine-color-placeholder': '#a3a3a3' },
 });

@@ -12,7 +12,7 @@ export function PagedRows<T>({ rows, head, row }: Props<T>) {
   const at = Math.min(page, pages);
   return (
     <Paper withBorder>
-      <Table.ScrollContainer minWidth={300}>
+      <Table.ScrollContainer minWidth={300} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
         <Table verticalSpacing="xs">
           <Table.Thead>{head}</Table.Thead>
           <Table.Tbody>{rows.slice((at - 1) * PER_PAGE, at * PER_PAGE).map(row)}</Table.Tbody>

@@ -39,7 +39,7 @@ function Balances({ balances }: Props) {
         </Text>
       </Paper>
       <Paper withBorder>
-        <Table.ScrollContainer minWidth={640}>
+        <Table.ScrollContainer minWidth={640} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
           <Table verticalSpacing="sm">
             <Table.Thead>
               <Table.Tr>

@@ -140,7 +140,7 @@ function StatementTable({ statement }: { statement: Statement }) {
   return (
     <>
       <Paper withBorder>
-        <Table.ScrollContainer minWidth={640}>
+        <Table.ScrollContainer minWidth={640} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
           <Table>
             <Table.Thead>
               <Table.Tr>

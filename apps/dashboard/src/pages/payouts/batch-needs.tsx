@@ -20,7 +20,7 @@ export function BatchNeeds({ needs, mode }: { needs: readonly BatchNeed[]; mode:
   return (
     <Stack gap="xs">
       <Paper withBorder>
-        <Table.ScrollContainer minWidth={560}>
+        <Table.ScrollContainer minWidth={560} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
           <Table>
             <Table.Thead>
               <Table.Tr>

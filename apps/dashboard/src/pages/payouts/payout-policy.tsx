@@ -85,7 +85,7 @@ function Rules({ title, text, policy }: { title: ReactNode; text?: string; polic
         ]}
       />
       {policy.limits.length > 0 && (
-        <Table.ScrollContainer minWidth={520} mt="sm">
+        <Table.ScrollContainer minWidth={520} mt="sm" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
           <Table>
             <Table.Thead>
               <Table.Tr>
