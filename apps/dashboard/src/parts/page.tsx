@@ -70,7 +70,9 @@ export function Loaded<T>({
 export const Empty = ({ title, children }: { title: string; children?: ReactNode }) => (
   <Center p="xl">
     <Stack gap="xs" align="center" maw={420}>
-      <Text fw={600}>{title}</Text>
+      <Text fw={600} c="var(--mantine-color-text)">
+        {title}
+      </Text>
       <Text size="sm" c="dimmed" ta="center" component="div">
         {children}
       </Text>
