@@ -122,7 +122,6 @@ export function ListPage<T extends object>({
             )
           }
           noRecordsText=""
-          scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}
           highlightOnHover={to !== undefined}
           {...(to === undefined ? {} : { onRowClick: ({ record }) => void navigate({ to: to(record) }) })}
           totalRecords={data?.meta.total ?? 0}
