@@ -39,7 +39,9 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'testing/stack/src/solana.ts': ['unit price'],
   'packages/chains/src/solana/transaction.ts': ['unit price'],
   // A field of an IP address in Node.
-  // The fonts of Mantine.
+  // Fonts and charts of Mantine.
+  'apps/dashboard/src/pages/home/volume-chart.tsx': ['bar', 'bars'],
+  'apps/dashboard/src/parts/address.tsx': ['family'],
   'apps/dashboard/src/theme.ts': ['family'],
   'services/gateway/src/proxy/agents.ts': ['family'],
   'services/gateway/src/proxy/agents.test.ts': ['family'],

@@ -10,7 +10,7 @@ import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import type { Page, Response } from 'playwright-core';
 import { type DashboardPerson, dashboardPerson, signIn } from './dashboard-person.ts';
 
-/** Money out and the books, as people of an account see them in a browser. */
+/** Money out and the records of the ledger, as people of an account see them in a browser. */
 
 const CONFIRMATIONS = 2;
 const RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7';
@@ -184,7 +184,7 @@ await inBrowser('the dashboard', (open) => {
     await untilMined('b-2');
   });
 
-  test('the books of a month agree with what was paid, also as a file', async () => {
+  test('the statement of a month agrees with what was paid, also as a file', async () => {
     const { page } = await see('/statements?asset=ETH');
     const closing = page.getByRole('row').filter({ hasText: 'Closing balance' });
     await closing.waitFor();
@@ -215,7 +215,7 @@ await inBrowser('the dashboard', (open) => {
   test.each([
     ['a narrow light', { window: 'small', scheme: 'light' }],
     ['a wide dark', { window: 'desktop', scheme: 'dark' }],
-  ] as const)('every page of money out and of the books can be read in %s window', async (_, look) => {
+  ] as const)('every page of money out and of the ledger can be read in %s window', async (_, look) => {
     const { page } = await see('/payouts', owner, look);
     for (const [path, text] of pages) {
       await page.goto(`${quittance.url}/dashboard${path}`);

@@ -200,7 +200,7 @@ await inBrowser('the scripts of the payment page', (open) => {
     const { url } = await invoice();
     let code = 0;
     const { page } = await withWallet(url, 'Purse', async () => {
-      throw { code };
+      throw Object.assign(new Error('refused'), { code });
     });
     const button = page.getByRole('button', { name: 'Pay with Purse' });
     for (const [error, text] of [

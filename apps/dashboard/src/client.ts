@@ -4,15 +4,15 @@ import { Quittance } from '@quittance/client';
 const options = { url: window.location.origin, session: true, maxRetries: 1 } as const;
 
 /** The API, for whoever's session the browser has: to ask who that is, and to sign in. */
-export const anybody: Quittance = new Quittance(options);
+export const unboundClient: Quittance = new Quittance(options);
 
 /**
  * The API, for the account that the page shows. Another window may sign in for another account: the API then refuses what this
  * one sends, instead of doing it for an account that it does not show.
  */
-export let quittance: Quittance = anybody;
+export let quittance: Quittance = unboundClient;
 
 /** Names the account for which everything is asked from now on. */
 export function actFor(account: string | undefined): void {
-  quittance = account === undefined ? anybody : new Quittance({ ...options, account });
+  quittance = account === undefined ? unboundClient : new Quittance({ ...options, account });
 }

@@ -1,6 +1,6 @@
 import { Modal, Stack, Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { anybody } from '../client.ts';
+import { unboundClient } from '../client.ts';
 import { passkeyAssertion } from '../session/passkey-browser.ts';
 import { ProofForm } from '../session/proof-form.tsx';
 import { useSession } from '../session/session.ts';
@@ -27,10 +27,10 @@ function SignInFor({ account, onClose }: { account: OtherAccount; onClose(): voi
         and not sent is lost.
       </Text>
       <ProofForm
-        byPassword={(proof) => anybody.sessions.signIn({ email, ...proof, ...chosen })}
+        byPassword={(proof) => unboundClient.sessions.signIn({ email, ...proof, ...chosen })}
         byPasskey={async () =>
-          anybody.sessions.signInWithPasskey({
-            credential: await passkeyAssertion(await anybody.sessions.passkeyOptions()),
+          unboundClient.sessions.signInWithPasskey({
+            credential: await passkeyAssertion(await unboundClient.sessions.passkeyOptions()),
             ...chosen,
           })
         }

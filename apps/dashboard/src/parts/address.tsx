@@ -15,6 +15,9 @@ export function Address({ address }: { address: string }) {
   );
 }
 
+/** How a field looks that an address is typed into. */
+export const addressInput = { input: { fontFamily: 'var(--mantine-font-family-monospace)' } };
+
 /** The same in a table. The whole one comes when it is pointed at. */
 export function ShortAddress({ address }: { address: string }) {
   const { start, middle, end } = addressParts(address);

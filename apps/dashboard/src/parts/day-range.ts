@@ -2,7 +2,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
  * The query of a list whose filters name days: the API takes moments. The end of a range is the last moment of its day.
- * @param zone `local`: days of the reader; `UTC`: days of the books
+ * @param zone `local`: days of the reader; `UTC`: days as records count them
  */
 export function withMoments(
   query: Readonly<Record<string, unknown>>,

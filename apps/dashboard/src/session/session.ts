@@ -1,7 +1,7 @@
 import { AuthenticationError, type SignedIn } from '@quittance/client';
 import { useQuery } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
-import { anybody } from '../client.ts';
+import { unboundClient } from '../client.ts';
 import { ME } from '../queries.ts';
 
 export type Scope = NonNullable<SignedIn['scopes']>[number];
@@ -12,7 +12,7 @@ export function useSignedIn() {
     queryKey: ME,
     queryFn: async ({ signal }) => {
       try {
-        return await anybody.me.retrieve({ signal });
+        return await unboundClient.me.retrieve({ signal });
       } catch (error) {
         if (error instanceof AuthenticationError) return null;
         throw error;

@@ -4,7 +4,7 @@ import { AuthenticationError, type SignIn as Proof, QuittanceError } from '@quit
 import { IconFingerprint } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { anybody } from '../client.ts';
+import { unboundClient } from '../client.ts';
 import { Failure } from '../parts/failure.tsx';
 import { ME } from '../queries.ts';
 import { hasPasskeys, passkeyAssertion } from './passkey-browser.ts';
@@ -16,7 +16,7 @@ export function SignIn({ hasEnded }: { hasEnded: boolean }) {
   const [asksCode, setAsksCode] = useState(false);
   const form = useForm({ initialValues: { email: '', password: '', code: '' } });
   const signIn = useMutation({
-    mutationFn: (proof: Proof) => anybody.sessions.signIn(proof),
+    mutationFn: (proof: Proof) => unboundClient.sessions.signIn(proof),
     onError: (error) => {
       if (error instanceof QuittanceError && error.code === 'second_factor_needed') setAsksCode(true);
     },
@@ -24,8 +24,8 @@ export function SignIn({ hasEnded }: { hasEnded: boolean }) {
   });
   const passkey = useMutation({
     mutationFn: async () =>
-      anybody.sessions.signInWithPasskey({
-        credential: await passkeyAssertion(await anybody.sessions.passkeyOptions()),
+      unboundClient.sessions.signInWithPasskey({
+        credential: await passkeyAssertion(await unboundClient.sessions.passkeyOptions()),
       }),
     onSuccess: (session) => client.setQueryData(ME, session),
   });

@@ -1,4 +1,4 @@
-/** `2026-11`, in UTC, as the books count. */
+/** `2026-11`, in UTC, as the ledger counts. */
 export const monthOf = (date: Date): string => date.toISOString().slice(0, 7);
 
 /** The first and the last day of a month. */

@@ -8,7 +8,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { quittance } from '../../client.ts';
 import { useAssets, usePayoutPolicy } from '../../parts/account-data.ts';
-import { Address } from '../../parts/address.tsx';
+import { Address, addressInput } from '../../parts/address.tsx';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { errorsOf } from '../../parts/form-errors.ts';
@@ -172,7 +172,7 @@ function AddForm({ delayHours, onDone }: { delayHours: number; onDone(): void })
           autoComplete="off"
           spellCheck={false}
           maxLength={255}
-          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+          styles={addressInput}
           {...form.getInputProps('address')}
         />
         <TextInput label="Whose it is" required maxLength={255} {...form.getInputProps('label')} />

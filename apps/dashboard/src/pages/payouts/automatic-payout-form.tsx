@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form';
 import type { AutomaticPayout, PutAutomaticPayout } from '@quittance/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { quittance } from '../../client.ts';
+import { addressInput } from '../../parts/address.tsx';
 import { assetName } from '../../parts/amount.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { errorsOf } from '../../parts/form-errors.ts';
@@ -56,7 +57,7 @@ export function AutomaticPayoutForm({ symbol, rule, onDone }: Props) {
           autoComplete="off"
           spellCheck={false}
           maxLength={255}
-          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+          styles={addressInput}
           {...form.getInputProps('address')}
         />
         <Radio.Group label="When" {...form.getInputProps('schedule')}>

@@ -25,7 +25,7 @@ export type BatchTotal = { asset: string; count: number; amount: string; fee: st
 
 export type BatchFile = { lines: BatchLine[]; totals: BatchTotal[] } | { problem: string };
 
-/** The text of a file, which the API takes in UTF-8 alone. */
+/** The text of a file, which must be UTF-8 for the API. */
 export function decodeFile(bytes: ArrayBuffer): { text: string } | { problem: string } {
   try {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };

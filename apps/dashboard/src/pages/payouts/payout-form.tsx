@@ -4,6 +4,7 @@ import type { PayoutQuote } from '@quittance/client';
 import { useMutation } from '@tanstack/react-query';
 import { quittance } from '../../client.ts';
 import { useBalances } from '../../parts/account-data.ts';
+import { addressInput } from '../../parts/address.tsx';
 import { Amount } from '../../parts/amount.tsx';
 import { AssetSelect } from '../../parts/asset-select.tsx';
 import { Failure } from '../../parts/failure.tsx';
@@ -82,7 +83,7 @@ export function PayoutForm({ values, onQuote }: Props) {
             autoComplete="off"
             spellCheck={false}
             maxLength={255}
-            styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+            styles={addressInput}
             {...form.getInputProps('address')}
           />
           <TextInput

@@ -2,7 +2,7 @@
 
 export const LOGO_TYPES = ['image/png', 'image/jpeg', 'image/webp'] as const;
 /** As a data URI: about 6 kB of picture. */
-export const LOGO_CHARACTERS_MAX = 8_192;
+const LOGO_CHARACTERS_MAX = 8_192;
 /** Nothing larger is read at all. */
 const FILE_BYTES_MAX = 10_000_000;
 

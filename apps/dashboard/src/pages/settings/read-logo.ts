@@ -4,7 +4,7 @@ import { attempts, fileProblem, fits, within } from './logo.ts';
 export class NoLogo extends Error {}
 
 /**
- * The data URI of a picture that somebody has chosen, made smaller until the API takes it. Drawing it anew also leaves out what a
+ * The data URI of a picture that somebody has chosen, made smaller until the API takes it. Drawing it once more also leaves out what a
  * camera has written into the file.
  * @throws NoLogo
  */
