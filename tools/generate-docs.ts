@@ -292,10 +292,7 @@ export function regenerate(text: string): string {
 }
 
 if (import.meta.main) {
-  for (const file of generatedFiles) {
-    const path = join(import.meta.dirname, '..', file);
-    writeFileSync(path, regenerate(readFileSync(path, 'utf8')));
-  }
-  for (const [file, make] of Object.entries(wholeFiles))
-    writeFileSync(join(import.meta.dirname, '..', file), await make());
+  const at = (file: string) => join(import.meta.dirname, '..', file);
+  for (const file of generatedFiles) writeFileSync(at(file), regenerate(readFileSync(at(file), 'utf8')));
+  for (const [file, make] of Object.entries(wholeFiles)) writeFileSync(at(file), await make());
 }
