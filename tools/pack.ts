@@ -92,6 +92,7 @@ const packages: readonly Package[] = [
       'testing/stack/contracts/*.json',
       'docs/**/*.{md,svg}',
       'services/gateway/{openapi.json,assets/*}',
+      'services/invoices/src/browser/*.js',
       'examples/shop/*.ts',
     ],
     readme: 'docs/testkit.md',

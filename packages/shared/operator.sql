@@ -54,7 +54,7 @@ to quittance_operator;
 
 -- For pausing and resuming payouts of an asset, which also accepts discrepancies and sends an event to payouts: see the
 -- auditor's halts.ts and resume-payouts.ts.
-grant insert (asset, discrepancies, halted_at), update (resumed_at, forced, notified_at) on auditor.halts to quittance_operator;
+grant insert (asset, discrepancies, halted_at), update (discrepancies, resumed_at, forced, notified_at) on auditor.halts to quittance_operator;
 grant insert, update, delete on auditor.discrepancies to quittance_operator;
 grant insert (asset, amount, cause, noted_at) on auditor.operator_funds to quittance_operator;
 grant insert (id, kind, payload, request_id, created_at) on auditor.outbox to quittance_operator;

@@ -136,7 +136,8 @@ await inBrowser('the scripts of the payment page', (open) => {
       try {
         return { result: await answer(asked) };
       } catch (error) {
-        return { error };
+        // Of an error that is thrown across this border only the message arrives.
+        return { error: { code: (error as { code?: number }).code } };
       }
     });
     await page.addInitScript(`(() => {

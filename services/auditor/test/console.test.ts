@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLogger } from '@quittance/shared/logger';
+import { refuse } from '@quittance/shared/result';
 import { api, asOperator, gatewayPublicKeys, identityOf } from '@quittance/testkit/api';
 import { createHttp } from '../src/http/books.ts';
 import { haltPayouts } from '../src/operations/halts.ts';
+import { openHalt } from '../src/store/halts.ts';
 import { auditSuite } from './audit-fixture.ts';
 
 /** What the console of operators sees of the reconciliation, and which pauses it can end. */
@@ -112,6 +114,20 @@ describe('the console', () => {
     }
     await discrepancy(`'SOL'`);
     expect((await resume('ETH')).status).toBe(200);
+  });
+
+  it('does not end what the auditor or the command line has asked for while it had paused', async () => {
+    await foundRight('1 minute');
+    const ports = { db: fixture.admin, clock: fixture.ports.clock, note: async () => undefined };
+    for (const asset of ['ETH', 'SOL']) await pause(asset);
+    expect(await haltPayouts(ports, { asset: 'ETH', reason: 'a theft' })).toMatchObject({ ok: true });
+    const found = [{ invariant: 'I2', what: 'x' }];
+    expect(await fixture.db.transaction((trx) => openHalt(trx, 'SOL', found, new Date()))).toBeDefined();
+    for (const asset of ['ETH', 'SOL']) expect([asset, (await resume(asset)).status]).toEqual([asset, 409]);
+    expect((await read()).pauses).toMatchObject([{ by_console: false }, { by_console: false }]);
+    // What is paused by more than the console is paused already.
+    expect(await haltPayouts(ports, { asset: 'ETH', reason: 'again' })).toEqual(refuse('halted_already'));
+    expect((await pause('SOL')).status).toBe(409);
   });
 
   it('ends no pause of the auditor, and none of the command line', async () => {

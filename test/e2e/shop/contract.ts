@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Engine } from '@quittance/engines/process';
 import type { Quittance } from '@quittance/testkit/quittance';
@@ -215,16 +216,22 @@ export const contractCases = (stack: OnStack): void =>
       );
     });
 
-    test('the payment page needs no token, runs no script and loads nothing from elsewhere', async () => {
+    test('the payment page needs no token, runs its own script alone and loads nothing from elsewhere', async () => {
       const shop = await quittance.merchant();
       const made = await post('/api/invoices', '{"asset":"ETH","amount":10}', as(shop), json);
       const page = await fetch((made.body as { data: { url: string } }).data.url);
       expect(page.status).toBe(200);
       expect(page.headers.get('content-type')).toMatch(/^text\/html/);
-      expect(page.headers.get('content-security-policy')).toMatch(/default-src 'none'/);
       const html = await page.text();
+      const [script = '', ...others] = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
+        ([, text = '']) => text,
+      );
+      expect(others).toEqual([]);
+      const policy = page.headers.get('content-security-policy');
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain(`script-src 'sha256-${hash('sha256', script, 'base64')}'`);
       expect(html).toContain('<svg');
-      expect(html).not.toMatch(/<script|src="http|href="http/);
+      expect(html).not.toMatch(/<script |src="http|href="http/);
       expect((await fetch(`http://127.0.0.1:${port}/pay/inv_nothing`)).status).toBe(404);
     });
   });

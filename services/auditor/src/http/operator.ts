@@ -13,7 +13,8 @@ import type {
 } from '@quittance/shared/operator-views';
 import { rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
-import { isByConsole, pauseByConsole, resumeByConsole } from '../operations/console-pauses.ts';
+import { isByConsole } from '../domain/console-pause.ts';
+import { pauseByConsole, resumeByConsole } from '../operations/console-pauses.ts';
 import { listHalts } from '../operations/halts.ts';
 import type { Ports } from '../ports.ts';
 import { lastCheck, type ShownCheck } from '../store/checks.ts';

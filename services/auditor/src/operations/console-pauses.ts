@@ -1,21 +1,15 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import { ok, type Result, refuse } from '@quittance/shared/result';
+import { BY_CONSOLE, isByConsole } from '../domain/console-pause.ts';
 import type { Ports } from '../ports.ts';
-import { closeHalt, isFoundRight, lockHalt, type ShownHalt } from '../store/halts.ts';
+import { closeHalt, isFoundRight, lockHalt } from '../store/halts.ts';
 import { haltPayouts } from './halts.ts';
-
-/** The reason of a pause that was set in the console of operators, in the place of an invariant. */
-const BY_CONSOLE = 'operator console';
 
 /** The check that has found an asset right began within this time when its payouts are resumed. */
 const FOUND_RIGHT_WITHIN_SECONDS = 5 * 60;
 
 type PausePorts = Pick<Ports, 'db' | 'clock' | 'wakeRelay'>;
-
-/** Whether the console has set a pause, and nothing else has a part in it. */
-export const isByConsole = ({ discrepancies }: Pick<ShownHalt, 'discrepancies'>): boolean =>
-  discrepancies.length > 0 && discrepancies.every(({ invariant }) => invariant === BY_CONSOLE);
 
 /** Pauses the payouts of an asset. The gateway has written the audit log. */
 export async function pauseByConsole(

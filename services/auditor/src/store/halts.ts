@@ -1,5 +1,6 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { BY_CONSOLE } from '../domain/console-pause.ts';
 
 export type ShownHalt = {
   seq: string;
@@ -12,18 +13,26 @@ export type ShownHalt = {
 
 const insertHalt = statement(
   'halts_insert',
-  `insert into halts (asset, discrepancies, halted_at) values ($1, $2, $3)
-   on conflict (asset) where resumed_at is null do nothing returning seq::text as seq`,
+  `insert into halts as h (asset, discrepancies, halted_at) values ($1, $2, $3)
+   on conflict (asset) where resumed_at is null do update set discrepancies = h.discrepancies || excluded.discrepancies
+     where not jsonb_path_exists(h.discrepancies, '$[*] ? (@.invariant != $console)', jsonb_build_object('console', $4::text))
+       and jsonb_path_exists(excluded.discrepancies, '$[*] ? (@.invariant != $console)', jsonb_build_object('console', $4::text))
+   returning seq::text as seq`,
 );
 
-/** The number of the new halt; undefined when the asset is halted already. */
+/**
+ * The number of the halt; undefined when the asset is halted already. A pause of the console takes the reasons of the auditor and of
+ * the command line: otherwise the console could end what they have asked for.
+ */
 export async function openHalt(
   trx: Trx,
   asset: AssetSymbol,
   discrepancies: ShownHalt['discrepancies'],
   at: Date,
 ): Promise<string | undefined> {
-  return (await trx.maybe<{ seq: string }>(insertHalt, [asset, JSON.stringify(discrepancies), at]))?.seq;
+  return (
+    await trx.maybe<{ seq: string }>(insertHalt, [asset, JSON.stringify(discrepancies), at, BY_CONSOLE])
+  )?.seq;
 }
 
 const endHalt = statement(
