@@ -198,14 +198,17 @@ begin
 end $$;
 
 -- Makes a person an operator of the dashboard, or takes that away. Returns whether it was one before; null when there is no such person.
-create or replace function operator.set_operator(of_email text, is_operator boolean, of_actor text) returns boolean
+-- Nobody has proven to own an e-mail address: who becomes an operator is named with an account that the person is in.
+create or replace function operator.set_operator(of_email text, of_account text, is_operator boolean, of_actor text) returns boolean
 language plpgsql security definer set search_path = pg_temp as $$
 declare
   person text;
   was_operator boolean;
 begin
   select p.id, exists (select from gateway.operators o where o.person_id = p.id) into person, was_operator
-  from gateway.people p where p.email = of_email for update;
+  from gateway.people p where p.email = of_email and (not is_operator or exists (
+    select from gateway.memberships m join gateway.accounts a on a.id = m.account_id
+    where m.person_id = p.id and of_account in (a.id, a.name))) for update;
   if person is null then return null; end if;
   if is_operator and not was_operator then
     insert into gateway.operators (person_id) values (person);

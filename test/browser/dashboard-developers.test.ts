@@ -30,12 +30,12 @@ await inBrowser('the dashboard for developers', (open) => {
   }
 
   /** Makes somebody of one account a person of another. */
-  async function join(person: DashboardPerson, account: string): Promise<void> {
+  async function join({ email, password }: DashboardPerson, account: string): Promise<void> {
     const { out } = await quittanceCommand(quittance, { DATABASE_URL_ADMIN: quittance.stack.adminUrl }, [
-      ...['people', 'invite', '--account', account, '--email', person.email, '--role', 'owner', '--json'],
+      ...['people', 'invite', '--account', account, '--email', email, '--role', 'owner', '--json'],
     ]);
     const { token } = JSON.parse(out) as { token: string };
-    const cookie = (await send('/api/session', person)).headers.get('set-cookie')?.split(';')[0];
+    const cookie = (await send('/api/session', { email, password })).headers.get('set-cookie')?.split(';')[0];
     await send('/api/invitations/accept', { token }, cookie);
   }
 

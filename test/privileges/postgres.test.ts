@@ -234,7 +234,7 @@ test('the gateway makes nobody an operator, and calls of the operator’s functi
   for (const sql of [
     "insert into operators (person_id) values ('per_1')",
     'delete from operators',
-    "select operator.set_operator('a@shop.example', true, 'gateway')",
+    "select operator.set_operator('a@shop.example', 'shop', true, 'gateway')",
     "select operator.retry_dead_letter('ledger', 'evt_1', 'gateway', true)",
     "select operator.write_audit_log('somebody', 'something', 'else')",
     'select * from operator.kinds',

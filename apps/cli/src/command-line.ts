@@ -192,13 +192,14 @@ function addPeople(program: Command, { around, prints }: Line): void {
   leaf(people, 'operator', 'make somebody an operator of this installation in the dashboard, or no longer')
     .argument('<email>', 'the e-mail address of the person')
     .option('--grant', 'the person sees and does what operators may')
+    .option('--account <account>', 'with --grant: an account that the person is in, by its name or id')
     .option('--revoke', 'the person no longer does')
     .addHelpText(
       'after',
       '\nNeeds OPERATOR_DATABASE_URL: the gateway makes nobody an operator. Operators see all accounts, chains, wallets and the\nreconciliation, and may pause payouts. API tokens are never an operator’s.\n',
     )
     .action(
-      prints((email: string, options: { grant?: boolean; revoke?: boolean }) =>
+      prints((email: string, options: { grant?: boolean; revoke?: boolean; account?: string }) =>
         peopleOperator(around, email, options),
       ),
     );

@@ -122,16 +122,25 @@ ${shown(reset.value)}`,
 export async function peopleOperator(
   around: Surroundings,
   email: string,
-  { grant = false, revoke = false }: { grant?: boolean; revoke?: boolean },
+  { grant = false, revoke = false, account }: { grant?: boolean; revoke?: boolean; account?: string },
 ): Promise<SaidOutcome> {
   if (grant === revoke) throw new CommandError('Say --grant or --revoke.');
+  if (grant && account === undefined)
+    throw new CommandError(
+      'Say --account: one that the person is in. Somebody else may have been invited with this address into another one.',
+    );
   const address = email.normalize('NFKC').trim().toLowerCase();
   return await withOperator(around, 'operator', async (db) => {
     const { before } = await db.one<{ before: boolean | null }>(
-      'select operator.set_operator($1, $2, $3) as before',
-      [address, grant, actor(around)],
+      'select operator.set_operator($1, $2, $3, $4) as before',
+      [address, account ?? null, grant, actor(around)],
     );
-    if (before === null) throw new CommandError(noSuchPerson(email));
+    if (before === null)
+      throw new CommandError(
+        grant
+          ? `There is nobody with the address ${JSON.stringify(email)} in the account ${JSON.stringify(account)}.`
+          : noSuchPerson(email),
+      );
     return {
       json: { email: address, operator: grant, changed: before !== grant },
       text: grant

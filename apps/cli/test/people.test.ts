@@ -26,17 +26,27 @@ test('the operator invites the first owner with a token that is shown once, and 
 test('the operator’s role makes a person an operator, and takes it away, each with an entry in the audit log', async () => {
   const admin = database.openAsAdmin('gateway');
   await admin.rows(`insert into people (id, email, name) values ('per_1', 'anna@shop.example', 'Anna')`);
+  await admin.rows(`insert into accounts (id, name) values ('acc_ops', 'ops'), ('acc_other', 'other')`);
+  await admin.rows(
+    `insert into memberships (person_id, account_id, role) values ('per_1', 'acc_ops', 'viewer')`,
+  );
+  const grant = ['--grant', '--account', 'ops'];
   const operators = async () => (await admin.rows('select person_id from operators')).length;
   const command = (...args: string[]) => withRole(['people', 'operator', ...args]);
-  expect((await command('ben@shop.example', '--grant')).err).toContain(
-    'There is no person "ben@shop.example"',
+  expect((await command('ben@shop.example', ...grant)).err).toContain(
+    'There is nobody with the address "ben@shop.example" in the account "ops"',
   );
+  // Somebody may have been invited into another account with the address of somebody else.
+  expect((await command('anna@shop.example', '--grant', '--account', 'other')).err).toContain(
+    'nobody with the address',
+  );
+  expect((await command('anna@shop.example', '--grant')).err).toContain('Say --account');
   expect((await command('anna@shop.example')).err).toContain('Say --grant or --revoke.');
   expect((await command('anna@shop.example', '--grant', '--revoke')).code).not.toBe(0);
   expect(await operators()).toBe(0);
-  const granted = await command(' Anna@Shop.example', '--grant', '--json');
+  const granted = await command(' Anna@Shop.example', ...grant, '--json');
   expect(granted.json()).toEqual({ email: 'anna@shop.example', operator: true, changed: true });
-  expect((await command('anna@shop.example', '--grant')).out).toMatch(/^anna@shop\.example is an operator/);
+  expect((await command('anna@shop.example', ...grant)).out).toMatch(/^anna@shop\.example is an operator/);
   expect(await operators()).toBe(1);
   expect((await command('anna@shop.example', '--revoke')).out).toContain('is no longer an operator');
   expect((await command('anna@shop.example', '--revoke')).out).toContain('is not an operator');

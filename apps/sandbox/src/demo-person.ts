@@ -14,33 +14,38 @@ export type DemoPerson = z.infer<typeof schema>;
 /** The owner of the first account and an operator, who signs in to the dashboard. The password is random, and is kept beside the data. */
 export async function demoPerson(stack: Stack, account: string, dir: string): Promise<DemoPerson> {
   const path = join(dir, 'person.json');
-  if (existsSync(path)) return schema.parse(JSON.parse(readFileSync(path, 'utf8')));
-  const person = { email: 'demo@example.com', password: randomBytes(12).toString('base64url') };
+  const known = existsSync(path) ? schema.parse(JSON.parse(readFileSync(path, 'utf8'))) : undefined;
+  const person = known ?? { email: 'demo@example.com', password: randomBytes(12).toString('base64url') };
+  // First, so that a start that is broken off leaves no person whose password nobody knows.
+  if (known === undefined) writeFileSync(path, JSON.stringify(person, null, 2), { mode: 0o600 });
   const url = stack.settingsOf('gateway')['DATABASE_URL'] ?? '';
   const db = openDb({ url, schema: 'gateway', pool: 1, logger: createLogger('sandbox', 'warn') });
   try {
     const order = { account, email: person.email, role: 'owner', actor: 'sandbox' } as const;
     const invited = await inviteAsOperator({ db, clock: systemClock }, order);
-    if (!invited.ok) throw new Error(`${person.email} was not invited: ${invited.refusal}`);
-    const { token } = invited.value;
-    const accepted = await fetch(`${stack.url}/api/invitations/accept`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ token, name: 'Demo', password: person.password }),
-    });
-    if (accepted.status !== 201) throw new Error(`the invitation was not accepted: ${await accepted.text()}`);
+    if (invited.ok) await accept(stack, invited.value.token, person);
+    else if (invited.refusal !== 'member_already')
+      throw new Error(`${person.email} was not invited: ${invited.refusal}`);
   } finally {
     await db.close();
   }
-  await makeOperator(stack.adminUrl, person.email);
-  writeFileSync(path, JSON.stringify(person, null, 2), { mode: 0o600 });
+  await makeOperator(stack.adminUrl, person.email, account);
   return person;
 }
 
-async function makeOperator(url: string, email: string): Promise<void> {
+async function accept({ url }: Stack, token: string, { password }: DemoPerson): Promise<void> {
+  const answer = await fetch(`${url}/api/invitations/accept`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ token, name: 'Demo', password }),
+  });
+  if (answer.status !== 201) throw new Error(`the invitation was not accepted: ${await answer.text()}`);
+}
+
+async function makeOperator(url: string, email: string, account: string): Promise<void> {
   const db = openDb({ url, schema: 'operator', pool: 1, logger: createLogger('sandbox', 'warn') });
   try {
-    await db.rows('select operator.set_operator($1, true, $2)', [email, 'sandbox']);
+    await db.rows('select operator.set_operator($1, $2, true, $3)', [email, account, 'sandbox']);
   } finally {
     await db.close();
   }

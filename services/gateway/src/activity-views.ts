@@ -19,13 +19,13 @@ export const failedRequestView = (request: ListedRequest) => ({
 type ActorType = 'token' | 'person' | 'operator';
 
 /** Who acted: an id of the account, or the operator, of whom an account learns neither the name nor the computer. */
-function actorOf({ actor, actorName, isOperator }: AccountEntry): {
+function actorOf({ actor, actorName }: AccountEntry): {
   type: ActorType;
   id: string | null;
   name: string | null;
 } {
   const [, type, id] = /^(token|person) ((?:tok|per)_\w+)$/.exec(actor) ?? [];
-  return type === undefined || id === undefined || isOperator
+  return type === undefined || id === undefined
     ? { type: 'operator', id: null, name: null }
     : { type: type as ActorType, id, name: actorName };
 }

@@ -69,6 +69,8 @@ describe('GET /api/audit-log', () => {
     const own = bodyOf(await by(operator.cookie, 'GET', '/api/audit-log'));
     expect(JSON.stringify(own.data)).not.toContain('/api/operator');
     expect(own.meta.total).toBe(own.data.length);
+    // Also when that person is no operator any more.
+    await asAdmin.rows('delete from gateway.operators where person_id = $1', [operator.id]);
     const { data } = bodyOf(await by(shop.cookie, 'GET', '/api/audit-log'));
     expect(data[0]).toMatchObject({
       action: 'account.limit_changed',

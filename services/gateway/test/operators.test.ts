@@ -131,7 +131,22 @@ describe('an operator', () => {
       by(operator.cookie, 'PATCH', `/api/operator/accounts/${of}`, { requests_per_minute: requests });
     expect(dataOf(await limit(id, 77))).toEqual({ id, requests_per_minute: 77 });
     expect([(await limit(id, 0)).status, (await limit('acc_none', 1)).status]).toEqual([422, 404]);
+    const withoutField = await by(operator.cookie, 'PATCH', `/api/operator/accounts/${id}`, {});
+    expect(withoutField.status).toBe(422);
+    const invite = (email: string) =>
+      by(operator.cookie, 'POST', `/api/operator/accounts/${id}/invitations`, { email, role: 'owner' });
+    const invited = await invite('Owner@shop.example');
+    expect([invited.status, dataOf(invited)]).toEqual([
+      201,
+      expect.objectContaining({ email: 'owner@shop.example', token: expect.stringMatching(/^qi_/) }),
+    ]);
     await newToken(url, { account: id });
+    // An account that is used has money: the console makes nobody its owner.
+    const late = await invite('somebody@shop.example');
+    expect([late.status, (late.body as { message: string }).message]).toEqual([
+      409,
+      expect.stringContaining(`quittance people invite --account ${id}`),
+    ]);
     const listed = await by(
       operator.cookie,
       'GET',
@@ -142,17 +157,10 @@ describe('an operator', () => {
       meta: { total: 1 },
     });
     expect(dataOf(await limit(id, null))).toEqual({ id, requests_per_minute: null });
-    const invited = await by(operator.cookie, 'POST', `/api/operator/accounts/${id}/invitations`, {
-      ...{ email: 'Owner@shop.example', role: 'owner' },
-    });
-    expect([invited.status, dataOf(invited)]).toEqual([
-      201,
-      expect.objectContaining({ email: 'owner@shop.example', token: expect.stringMatching(/^qi_/) }),
-    ]);
     expect((await acts(id)).map(({ actor, action }) => [actor, action])).toEqual(
       expect.arrayContaining([
-        [`person ${operator.id}`, 'account.created'],
-        [`person ${operator.id}`, 'account.limit_changed'],
+        [`operator ${operator.id}`, 'account.created'],
+        [`operator ${operator.id}`, 'account.limit_changed'],
       ]),
     );
   });
@@ -185,7 +193,7 @@ describe('an operator', () => {
     const log = dataOf(await by(operator.cookie, 'GET', '/api/operator/audit-log'));
     expect(log[0]).toMatchObject({
       ...{
-        actor: `person ${operator.id}`,
+        actor: `operator ${operator.id}`,
         source: '127.0.0.1',
         action: 'requeue',
         subject: 'ledger evt_lost',

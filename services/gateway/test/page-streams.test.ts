@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
 import { readStream, type StreamReading } from '@quittance/testkit/stream-reader';
@@ -21,6 +22,7 @@ beforeEach(() => {
       res.statusCode = 404;
       return void res.end('{}');
     }
+    if (path.includes('slow')) return;
     if (!path.includes('/events')) return void res.end('{}');
     streams.push(res);
     res.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
@@ -112,6 +114,19 @@ test('connections that carry no stream count as before, also those of a page', a
   await expect(readStream({ port: gateway.port, path: '/pay/inv_1/events' })).rejects.toThrow();
   agent.destroy();
   await eventually(async () => expect((await follow('/pay/inv_1/events')).answer.statusCode).toBe(200));
+});
+
+test('a connection on which no stream can be read counts as before: of HEAD, and behind an answer that is not read', async () => {
+  for (const first of ['HEAD /pay/inv_1/events', 'GET /pay/inv_slow']) {
+    gateway = await start({ CONNECTIONS_PER_CLIENT: '1' });
+    const begun = streams.length;
+    const socket = connect({ port: gateway.port, host: '127.0.0.1' });
+    const asked = [first, 'GET /pay/inv_1/events'].map((line) => `${line} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    socket.write(asked.join(''));
+    await eventually(() => expect(streams.length).toBeGreaterThan(begun));
+    await expect(readStream({ port: gateway.port, path: '/pay/inv_1/events' })).rejects.toThrow();
+    socket.destroy();
+  }
 });
 
 test('the files of pages are not counted', async () => {

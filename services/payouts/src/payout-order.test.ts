@@ -222,7 +222,13 @@ describe('a recipient', () => {
 it('an amount is at least one unit also without a dust limit', () => {
   expect(amountWithin('0', 18, units(0n))).toEqual({
     ok: false,
-    refusal: [{ message: 'The amount must be at least 0.000000000000000001.', hint: expect.any(String) }],
+    refusal: [
+      {
+        message: 'The amount must be at least 0.000000000000000001.',
+        hint: expect.any(String),
+        limit: { rule: 'atLeast', value: '0.000000000000000001' },
+      },
+    ],
   });
   expect(amountWithin('0.000000000000000001', 18, units(0n))).toEqual({ ok: true, value: 1n });
 });

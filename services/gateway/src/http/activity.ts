@@ -6,13 +6,11 @@ import { paged, pageForm, pageOf, pageView, perPageField, placeOf } from '@quitt
 import { rules } from '@quittance/shared/validation';
 import type { Request, Response } from 'express';
 import { auditEntryView, auditLogTable, failedRequestView } from '../activity-views.ts';
+import { storedPath } from '../domain/stored-path.ts';
 import type { Asker } from '../operations/audit-log.ts';
 import type { Ports } from '../ports.ts';
 import { accountEntries, accountEntriesPage } from '../store/audit-log.ts';
 import { failedRequestsPage } from '../store/failed-requests.ts';
-
-/** So much of a path is stored. */
-const PATH_LENGTH_MAX = 300;
 
 /** Every error names its code in a link to its documentation, whichever service has answered. */
 const codeOf = (res: Response): string | null =>
@@ -33,7 +31,7 @@ export function noteWhenFailed(
       account: caller.account,
       at,
       method,
-      path: path.slice(0, PATH_LENGTH_MAX),
+      path: storedPath(path),
       status: res.statusCode,
       code: codeOf(res),
       actor: caller.tokenId ?? caller.session.person,

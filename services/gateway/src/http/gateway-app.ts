@@ -210,6 +210,8 @@ async function answerFile(
  * allows each invoice a few, does not count as one of its client. It carries nothing else afterwards.
  */
 function endWithStream(req: Request, res: Response, { connections }: Ports): void {
+  // An answer to HEAD is no stream, and one that waits for those before it keeps its connection in use.
+  if (req.method === 'HEAD' || res.socket !== req.socket) return;
   connections.release(req.socket);
   res.setHeader('Connection', 'close');
 }

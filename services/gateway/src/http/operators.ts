@@ -1,4 +1,4 @@
-import { readRequestBody } from '@quittance/shared/exact-json';
+import { fieldsOf, readRequestBody } from '@quittance/shared/exact-json';
 import { form } from '@quittance/shared/form';
 import { unknownParameters } from '@quittance/shared/http';
 import { type Answer, answers } from '@quittance/shared/http-answers';
@@ -11,9 +11,9 @@ import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/share
 import { rules } from '@quittance/shared/validation';
 import type { Request } from 'express';
 import { createAccount, limitAccount } from '../operations/accounts.ts';
-import { type Asker, type AuditEntry, authorOf, latestAuditEntries } from '../operations/audit-log.ts';
+import { type Asker, type AuditEntry, latestAuditEntries, operatorOf } from '../operations/audit-log.ts';
 import type { Caller } from '../operations/caller.ts';
-import { inviteAsOperator } from '../operations/operators-people.ts';
+import { inviteFirstOwner } from '../operations/operators-people.ts';
 import { newInvitationView } from '../person-views.ts';
 import type { Ports } from '../ports.ts';
 import {
@@ -98,7 +98,7 @@ const nameProblem = (message: string) => answers.invalid({ name: [{ message }] }
 async function addAccount(asked: AskedByOperator, ports: Ports): Promise<Answer> {
   const read = readAccount(asked.input);
   if (!read.ok) return answers.invalid(read.refusal);
-  const made = await createAccount(ports, { name: read.value.name, ...authorOf(asked) });
+  const made = await createAccount(ports, { name: read.value.name, ...operatorOf(asked) });
   if (made.ok) {
     const data = accountView({ ...made.value, people: 0, tokens: 0 });
     return { status: 201, body: { message: 'Account created successfully.', data } };
@@ -111,22 +111,33 @@ async function addAccount(asked: AskedByOperator, ports: Ports): Promise<Answer>
 }
 
 const readLimit = form({ requests_per_minute: rules.integer(1, REQUESTS_PER_MINUTE_MAX).optional });
+/** Null takes the limit away: a request that has forgotten the field must not. */
+const limitMissing = answers.invalid({
+  requests_per_minute: [
+    { message: 'The requests per minute field is required.', hint: 'Give null for no limit.' },
+  ],
+});
 
 async function changeAccount(asked: AskedByOperator, ports: Ports): Promise<Answer> {
   const read = readLimit(asked.input);
   if (!read.ok) return answers.invalid(read.refusal);
+  if (!Object.hasOwn(fieldsOf(asked.input) ?? {}, 'requests_per_minute')) return limitMissing;
   const { requests_per_minute: requestsPerMinute } = read.value;
-  const limited = await limitAccount(ports, { account: asked.id, requestsPerMinute, ...authorOf(asked) });
+  const limited = await limitAccount(ports, { account: asked.id, requestsPerMinute, ...operatorOf(asked) });
   if (!limited.ok) return answers.noModel('Account');
   const { id, requestsPerMinute: now } = limited.value;
   const data = { id, requests_per_minute: now };
   return { status: 200, body: { message: 'Account changed successfully.', data } };
 }
 
+/**
+ * The first owner of an account that nobody has used. Whoever has the session of an operator could otherwise become the owner of any
+ * account, and pay out its balance.
+ */
 async function inviteOwner(asked: AskedByOperator, ports: Ports): Promise<Answer> {
   const read = readInvitation(asked.input);
   if (!read.ok) return answers.invalid(read.refusal);
-  const invited = await inviteAsOperator(ports, { account: asked.id, ...read.value, ...authorOf(asked) });
+  const invited = await inviteFirstOwner(ports, { account: asked.id, ...read.value, ...operatorOf(asked) });
   if (invited.ok) {
     const data = newInvitationView(invited.value);
     return { status: 201, body: { message: 'Invitation created successfully.', data } };
@@ -138,6 +149,10 @@ async function inviteOwner(asked: AskedByOperator, ports: Ports): Promise<Answer
       return answers.invalid({ email: [{ message: 'The email must be a valid email address.' }] });
     case 'member_already':
       return answers.conflict('The account has this person already.');
+    case 'account_in_use':
+      return answers.conflict(
+        `The account is in use: its owners invite others. Where there are none, run quittance people invite --account ${asked.id}.`,
+      );
   }
 }
 
@@ -149,7 +164,7 @@ const readRetry = form({
 async function retry(asked: AskedByOperator, { db }: Ports): Promise<Answer> {
   const read = readRetry(asked.input);
   if (!read.ok) return answers.invalid(read.refusal);
-  const senders = await retryDeadLetter(db, read.value, authorOf(asked));
+  const senders = await retryDeadLetter(db, read.value, operatorOf(asked));
   if (senders === undefined) return answers.noModel('Dead letter');
   if (senders.length === 0)
     return answers.conflict('No service of this release has sent this event: find out who wrote it.');

@@ -2,6 +2,7 @@ import type { Queryable } from '@quittance/shared/db';
 import { Unavailable } from '@quittance/shared/http';
 import { reason } from '@quittance/shared/logger';
 import { type AuditEntry, type ChainHead, continueChain, emptyChain } from '../audit-chain.ts';
+import { storedPath } from '../domain/stored-path.ts';
 import type { Ports } from '../ports.ts';
 import {
   type Author,
@@ -71,8 +72,11 @@ export const authorOf = ({ caller, client }: Asker): Author => ({
   source: client,
 });
 
-/** So long is no path of an operation, whatever a client sends. */
-const PATH_LENGTH_MAX = 300;
+/** The same for somebody who acts as an operator: accounts see that it was the operator, also when that person no longer is one. */
+export const operatorOf = (asker: Asker): Author => ({
+  actor: authorOf(asker).actor.replace('person', 'operator'),
+  source: asker.client,
+});
 
 /**
  * Writes down a change before a service is asked for it: one that is carried out and written nowhere would be worse than one
@@ -84,7 +88,7 @@ export async function noteRequestedChange(
   { method, path, requestId }: { method: string; path: string; requestId: string },
 ): Promise<void> {
   const { account, tokenId = null } = asker.caller;
-  const what = `${method} ${path.slice(0, PATH_LENGTH_MAX)}`;
+  const what = `${method} ${storedPath(path)}`;
   await insertRequestedChange(db, authorOf(asker), { account, tokenId, what, requestId }).catch(
     (error: unknown) => {
       throw new Unavailable(`the audit log cannot be written: ${reason(error)}`);

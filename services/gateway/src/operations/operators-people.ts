@@ -1,3 +1,4 @@
+import type { Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { canonicalEmail } from '../domain/password.ts';
@@ -15,7 +16,7 @@ import {
 } from '../store/people.ts';
 import { removeTotp, replaceRecoveryCodes } from '../store/second-factors.ts';
 import { endSessions } from '../store/sessions.ts';
-import { accountBy, lockAccount } from '../store/tokens.ts';
+import { accountBy, lockAccount, tokensOf } from '../store/tokens.ts';
 import { invite, inviteMember, type NewInvitation } from './invitations.ts';
 
 /** What an operator does with people: the first owner of an account, and people who have lost their password. */
@@ -25,20 +26,44 @@ export const allRoles: readonly Role[] = roles;
 
 type OfPerson = Author & { account: string; email: string };
 
-export async function inviteAsOperator(
+type InviteRefusal = 'no_such_account' | 'email_invalid' | 'member_already';
+type InviteOrder = OfPerson & { role: Role };
+
+export const inviteAsOperator = (
+  ports: OperatorPorts,
+  order: InviteOrder,
+): Promise<Result<NewInvitation, InviteRefusal>> => inviteInto<never>(ports, order, async () => undefined);
+
+/** The same into an account that has neither people nor has had an API token, and so nothing that could be taken. */
+export const inviteFirstOwner = (
+  ports: OperatorPorts,
+  order: InviteOrder,
+): Promise<Result<NewInvitation, InviteRefusal | 'account_in_use'>> =>
+  inviteInto(ports, order, async (trx, account) =>
+    (await isInUse(trx, account)) ? 'account_in_use' : undefined,
+  );
+
+async function inviteInto<R>(
   { db, clock }: OperatorPorts,
-  { account: of, email: given, role, ...author }: OfPerson & { role: Role },
-): Promise<Result<NewInvitation, 'no_such_account' | 'email_invalid' | 'member_already'>> {
+  { account: of, email: given, role, ...author }: InviteOrder,
+  refusalOf: (trx: Trx, account: AccountId) => Promise<R | undefined>,
+): Promise<Result<NewInvitation, InviteRefusal | R>> {
   const email = canonicalEmail(given);
   if (email === undefined) return refuse('email_invalid');
   const account = await accountBy(db, of);
   if (account === undefined) return refuse('no_such_account');
-  return db.transaction(async (trx) => {
+  return db.transaction(async (trx): Promise<Result<NewInvitation, InviteRefusal | R>> => {
     await lockAccount(trx, account.id);
+    const refusal = await refusalOf(trx, account.id);
+    if (refusal !== undefined) return refuse(refusal);
     const { id: accountId, name: accountName } = account;
-    const of = { accountId, accountName, role };
-    return inviteMember(trx, { email, of, author, now: clock.now() });
+    const into = { accountId, accountName, role };
+    return inviteMember(trx, { email, of: into, author, now: clock.now() });
   });
+}
+
+async function isInUse(trx: Trx, account: AccountId): Promise<boolean> {
+  return (await membersOf(trx, account)).length > 0 || (await tokensOf(trx, account)).length > 0;
 }
 
 /** The people of an account, or of all accounts. */

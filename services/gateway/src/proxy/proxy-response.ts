@@ -97,6 +97,9 @@ function sendHead({ statusCode, headers, rawHeaders }: IncomingMessage, res: Res
 export const isEventStream = ({ statusCode, headers }: IncomingMessage): boolean =>
   statusCode === 200 && headers['content-type'] === 'text/event-stream';
 
+/** Who does not read the end of a stream by then keeps no connection for it. */
+const DRAINED_WITHIN_MS = 30_000;
+
 export type OpenStreams = ReturnType<typeof openStreams>;
 
 /**
@@ -120,6 +123,7 @@ export function openStreams() {
       // Nothing may happen for long, and the client wants to know that it is heard.
       res.flushHeaders();
       incoming.pipe(res);
+      incoming.once('close', () => setTimeout(() => res.destroy(), DRAINED_WITHIN_MS).unref());
       open.set(res, { incoming, of: context.of });
       res.on('close', () => open.delete(res));
       if (ending) end(res, incoming);

@@ -66,8 +66,6 @@ export type AccountEntry = Pick<AuditEntry, 'actor' | 'source' | 'action' | 'sub
   at: Date;
   tokenId: TokenId | null;
   actorName: string | null;
-  /** A person who operates the installation and is not of the account. */
-  isOperator: boolean;
 };
 
 // What somebody of the account does as an operator is no business of the account.
@@ -75,9 +73,7 @@ const ofAccount = `gateway.audit_log l where l.account_id = $1 and l.position is
   and (l.subject is null or l.subject not like '% /api/operator/%')`;
 const accountColumns = `l.at, l.actor, l.source, l.action, l.token_id, l.subject, l.detail, encode(l.hash, 'hex') as hash,
   coalesce((select name from gateway.people p where l.actor = 'person ' || p.id),
-    (select name from gateway.tokens t where l.actor = 'token ' || t.id)) as actor_name,
-  exists (select from gateway.operators o where l.actor = 'person ' || o.person_id) and not exists (
-    select from gateway.memberships m where m.account_id = l.account_id and l.actor = 'person ' || m.person_id) as is_operator`;
+    (select name from gateway.tokens t where l.actor = 'token ' || t.id)) as actor_name`;
 
 const countOfAccount = query<{ total: number }>('audit_log_of_account_total', countOf(ofAccount));
 const pageOfAccount = query<AccountEntry>(

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { compressed, type FileAnswer, fileAnswer } from '../file-answer.ts';
 import { docsStyle, documentPage, guidesPage, indexPage, llmsText } from './layout.ts';
 import { type Library, readLibrary } from './library.ts';
-import { type PageAsset, referenceAssets, referencePolicy } from './reference-page.ts';
+import { type ReferenceAsset, referenceAssets, referencePolicy } from './reference-page.ts';
 
 /** Where the reference of the API is served. */
 const OPENAPI_PATH = '/api/openapi.json';
@@ -51,7 +51,7 @@ function answerOf(
     : page(documentPage(library, found));
 }
 
-function assetAnswer(asset: PageAsset | undefined): FileAnswer | undefined {
+function assetAnswer(asset: ReferenceAsset | undefined): FileAnswer | undefined {
   if (asset === undefined) return undefined;
   const { type, body, brotli } = asset;
   const whole = { ...fileAnswer(type, body, nothingPolicy), cache: 'forever' } as const;

@@ -8,7 +8,7 @@ import { DOCS_PATH } from './library.ts';
  * elsewhere: no fonts, no telemetry, no proxy; its client, which would send requests, and its assistant are off.
  */
 
-export type PageAsset = { type: string; body: Buffer; brotli?: Buffer };
+export type ReferenceAsset = { type: string; body: Buffer; brotli?: Buffer };
 
 const start = `Scalar.createApiReference('#reference', {
   url: '/api/openapi.json',
@@ -53,14 +53,14 @@ body{margin:0}
 --scalar-color-green:#4fd094;--scalar-color-red:#ff8a80;--scalar-color-yellow:#f0b35a;--scalar-color-blue:#8ba6ff;--scalar-color-orange:#ffab70;--scalar-color-purple:#c8a6ff}
 `;
 
-const asset = (type: string, body: Buffer, brotli?: Buffer): PageAsset => ({
+const asset = (type: string, body: Buffer, brotli?: Buffer): ReferenceAsset => ({
   type,
   body,
   ...(brotli === undefined ? {} : { brotli }),
 });
 
 /** Named by what they contain, so that a browser may keep them. */
-export function referenceAssets(): { assets: Map<string, PageAsset>; page: string } {
+export function referenceAssets(): { assets: Map<string, ReferenceAsset>; page: string } {
   const compressed = readFileSync(new URL('../../../assets/scalar.js.br', import.meta.url));
   const script = brotliDecompressSync(compressed);
   const named = (name: string, body: Buffer, extension: string) =>
