@@ -38,7 +38,7 @@ export function FirstSteps() {
   });
   const webhooks = useQuery({
     queryKey: ['webhooks', 'all'],
-    queryFn: async ({ signal }) => (await quittance.webhooks.list({}, { signal })).data,
+    queryFn: ({ signal }) => Array.fromAsync(quittance.webhooks.list({}, { signal })),
     enabled: isShown,
   });
   if (!isShown || tokens.data === undefined || invoices.data === undefined || paid.data === undefined)

@@ -31,15 +31,15 @@ export function NeedsAttention() {
       },
       {
         queryKey: ['webhooks', 'all'],
-        queryFn: async ({ signal }: { signal: AbortSignal }) =>
-          (await quittance.webhooks.list({}, { signal })).data,
+        queryFn: ({ signal }: { signal: AbortSignal }) =>
+          Array.fromAsync(quittance.webhooks.list({}, { signal })),
         enabled: useMay('webhooks:read'),
         refetchInterval: READ_MS,
       },
       {
         queryKey: ['refunds', 'claimable'],
-        queryFn: async ({ signal }: { signal: AbortSignal }) =>
-          (await quittance.refunds.list({ status: 'claimable' }, { signal })).data,
+        queryFn: ({ signal }: { signal: AbortSignal }) =>
+          Array.fromAsync(quittance.refunds.list({ status: 'claimable' }, { signal })),
         enabled: useMay('refunds:read'),
         refetchInterval: READ_MS,
       },

@@ -27,23 +27,22 @@ export function useInvoiceRecords(invoice: Invoice) {
   const { id } = invoice;
   const refunds = useQuery({
     queryKey: ['refunds', { invoice_id: id }],
-    queryFn: async ({ signal }) => (await quittance.refunds.list({ invoice_id: id }, { signal })).data,
+    queryFn: ({ signal }) => Array.fromAsync(quittance.refunds.list({ invoice_id: id }, { signal })),
     enabled: useMay('refunds:read'),
   });
   const payouts = useQuery({
     queryKey: ['payouts', { invoice_id: id }],
-    queryFn: async ({ signal }) => (await quittance.payouts.list({ invoice_id: id }, { signal })).data,
+    queryFn: ({ signal }) => Array.fromAsync(quittance.payouts.list({ invoice_id: id }, { signal })),
     enabled: useMay('payouts:read'),
   });
   const unresolved = useQuery({
     queryKey: ['unresolved', { invoice_id: id }],
-    queryFn: async ({ signal }) => (await quittance.unresolved.list({ invoice_id: id }, { signal })).data,
+    queryFn: ({ signal }) => Array.fromAsync(quittance.unresolved.list({ invoice_id: id }, { signal })),
     enabled: useMay('unresolved:read'),
   });
   const transactions = useQuery({
     queryKey: ['balance-transactions', { source: id }],
-    queryFn: async ({ signal }) =>
-      (await quittance.balanceTransactions.list({ source: id }, { signal })).data,
+    queryFn: ({ signal }) => Array.fromAsync(quittance.balanceTransactions.list({ source: id }, { signal })),
     enabled: useMay('balances:read'),
   });
   const events = useQuery({

@@ -42,7 +42,7 @@ function InvoicePage({ invoice, error, onRetry }: Props) {
     ({ status, asset }) => status === 'accepted' && asset.symbol === invoice.asset?.symbol,
   );
   const left = isPayable(invoice)
-    ? refundable(invoice, sum(accepted.map(({ amount }) => amount)))
+    ? refundable(invoice, sum(accepted.map(({ amount }) => amount)), records.refunds)
     : undefined;
   return (
     <Page

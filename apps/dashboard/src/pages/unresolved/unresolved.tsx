@@ -127,12 +127,12 @@ function Details({ funds }: { funds: UnresolvedFunds }) {
 function Returns({ funds: { id } }: { funds: UnresolvedFunds }) {
   const payouts = useQuery({
     queryKey: ['payouts', { deposit_id: id }],
-    queryFn: async ({ signal }) => (await quittance.payouts.list({ deposit_id: id }, { signal })).data,
+    queryFn: ({ signal }) => Array.fromAsync(quittance.payouts.list({ deposit_id: id }, { signal })),
     enabled: useMay('payouts:read'),
   });
   const links = useQuery({
     queryKey: ['refunds', { deposit_id: id }],
-    queryFn: async ({ signal }) => (await quittance.refunds.list({ deposit_id: id }, { signal })).data,
+    queryFn: ({ signal }) => Array.fromAsync(quittance.refunds.list({ deposit_id: id }, { signal })),
     enabled: useMay('refunds:read'),
   });
   const rows = [
