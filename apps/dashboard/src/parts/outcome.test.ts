@@ -8,7 +8,7 @@ import {
   ServerError,
   UnavailableError,
 } from '@quittance/client';
-import { isOutcomeUnknown, isRefused, keyFor } from './outcome.ts';
+import { isOutcomeUnknown, isRefused, toSend } from './outcome.ts';
 
 test('what was carried out is not known without an answer, or after an internal error', () => {
   const unknown = [
@@ -40,7 +40,13 @@ test('a request keeps its key until it is refused for good', () => {
 
 test('another request has another key', () => {
   const newKey = () => 'new';
-  expect(keyFor(undefined, 'a', newKey)).toBe('new');
-  expect(keyFor({ request: 'a', key: 'old' }, 'a', newKey)).toBe('old');
-  expect(keyFor({ request: 'a', key: 'old' }, 'b', newKey)).toBe('new');
+  const last = { request: { amount: '1' }, key: 'old' };
+  expect(toSend(undefined, false, { amount: '1' }, newKey)).toEqual({ request: { amount: '1' }, key: 'new' });
+  expect(toSend(last, false, { amount: '1' }, newKey)).toEqual(last);
+  expect(toSend(last, false, { amount: '2' }, newKey)).toEqual({ request: { amount: '2' }, key: 'new' });
+});
+
+test('while it is not known what became of a request, no other one is sent', () => {
+  const last = { request: { amount: '1' }, key: 'old' };
+  expect(toSend(last, true, { amount: '2' }, () => 'new')).toEqual(last);
 });

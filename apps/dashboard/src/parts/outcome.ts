@@ -30,8 +30,18 @@ export const isRefused = (error: unknown): boolean =>
   !(error instanceof AuthenticationError);
 
 /** A request that may have been carried out, with the key that it was sent with. */
-export type Sent = { request: string; key: string };
+export type Sent<Request> = { request: Request; key: string };
 
-/** The key of a request: that of the last one when it is the same. */
-export const keyFor = (last: Sent | undefined, request: string, newKey: () => string): string =>
-  last?.request === request ? last.key : newKey();
+/**
+ * What is sent now. While it is not known what became of the last request, that very request again, whatever a form has by now;
+ * otherwise what is given, with the key of the last one when it is the same.
+ */
+export const toSend = <Request>(
+  last: Sent<Request> | undefined,
+  isUnknown: boolean,
+  request: Request,
+  newKey: () => string,
+): Sent<Request> =>
+  last !== undefined && (isUnknown || JSON.stringify(last.request) === JSON.stringify(request))
+    ? last
+    : { request, key: newKey() };

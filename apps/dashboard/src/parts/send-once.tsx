@@ -3,26 +3,24 @@ import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { Failure } from './failure.tsx';
-import { isOutcomeUnknown, isRefused, keyFor, type Sent } from './outcome.ts';
+import { isOutcomeUnknown, isRefused, type Sent, toSend } from './outcome.ts';
 
 /**
  * Sends what must not happen twice. The same request keeps its Idempotency-Key until it is answered, so it may be sent again when
- * the answer was lost: `isUnknown` says so, until it is answered. Then nothing else should be sent before.
+ * the answer was lost: `isUnknown` says so, until it is answered. Nothing else is sent before: a form is not changed until then.
  * @param send makes one attempt (`maxRetries: 0`), so that its error says what became of that one
  */
 export function useSendOnce<Request, Answer>(
   send: (request: Request, idempotencyKey: string) => Promise<Answer>,
   onSuccess: (answer: Answer) => unknown,
 ) {
-  const last = useRef<Sent>(undefined);
+  const last = useRef<Sent<Request>>(undefined);
   const [isUnknown, setUnknown] = useState(false);
   const { mutate, reset, isPending, error } = useMutation({
     mutationFn: async (input: Request) => {
-      const request = JSON.stringify(input);
-      const key = keyFor(last.current, request, () => crypto.randomUUID());
-      last.current = { request, key };
+      last.current = toSend(last.current, isUnknown, input, () => crypto.randomUUID());
       try {
-        return await send(input, key);
+        return await send(last.current.request, last.current.key);
       } catch (failure) {
         if (isOutcomeUnknown(failure)) setUnknown(true);
         if (isRefused(failure)) {

@@ -1,4 +1,4 @@
-import { Button, Group, NumberInput, Paper, Stack, Textarea, TextInput } from '@mantine/core';
+import { Button, Fieldset, Group, NumberInput, Paper, Stack, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { CreateInvoice, Invoice } from '@quittance/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
@@ -62,35 +62,39 @@ function InvoiceForm({ onCreated }: { onCreated(invoice: Invoice): void }) {
     <Paper withBorder p="lg" maw={560}>
       <form onSubmit={form.onSubmit(submit)}>
         <Stack>
-          <AmountFields form={form} label="Price" usual={settings?.currency} />
-          <AssetFields form={form} />
-          <Textarea
-            label="Description"
-            description="Your customer sees it on the payment page."
-            maxLength={500}
-            autosize
-            minRows={2}
-            {...form.getInputProps('description')}
-          />
-          <TextInput
-            label="Your reference"
-            description="Such as the number of the order. Your customer does not see it."
-            maxLength={255}
-            {...form.getInputProps('external_id')}
-          />
-          <NumberInput
-            label="Minutes to pay"
-            description={
-              usualMinutes === null
-                ? 'Left empty it never expires, as your settings say.'
-                : 'The rate is locked for this time.'
-            }
-            placeholder={usualMinutes === null ? 'never expires' : String(usualMinutes ?? 60)}
-            min={1}
-            max={120}
-            allowDecimal={false}
-            {...form.getInputProps('expires_in')}
-          />
+          <Fieldset variant="unstyled" disabled={isPending || isUnknown}>
+            <Stack>
+              <AmountFields form={form} label="Price" usual={settings?.currency} />
+              <AssetFields form={form} />
+              <Textarea
+                label="Description"
+                description="Your customer sees it on the payment page."
+                maxLength={500}
+                autosize
+                minRows={2}
+                {...form.getInputProps('description')}
+              />
+              <TextInput
+                label="Your reference"
+                description="Such as the number of the order. Your customer does not see it."
+                maxLength={255}
+                {...form.getInputProps('external_id')}
+              />
+              <NumberInput
+                label="Minutes to pay"
+                description={
+                  usualMinutes === null
+                    ? 'Left empty it never expires, as your settings say.'
+                    : 'The rate is locked for this time.'
+                }
+                placeholder={usualMinutes === null ? 'never expires' : String(usualMinutes ?? 60)}
+                min={1}
+                max={120}
+                allowDecimal={false}
+                {...form.getInputProps('expires_in')}
+              />
+            </Stack>
+          </Fieldset>
           <SendFailure
             error={error}
             isUnknown={isUnknown}

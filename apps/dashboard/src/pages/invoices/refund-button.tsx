@@ -9,6 +9,7 @@ import { quittance } from '../../client.ts';
 import { Amount } from '../../parts/amount.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
 import { errorsOf } from '../../parts/form-errors.ts';
+import { lockedModal } from '../../parts/locked-modal.ts';
 import { SendFailure, useSendOnce } from '../../parts/send-once.tsx';
 import { Time } from '../../parts/time.tsx';
 import type { Refundable } from './refund-amount.ts';
@@ -34,7 +35,10 @@ export function RefundButton({ invoice, refundable }: Props) {
   const { send, isPending, error, isUnknown, forget } = useSendOnce(
     (refund: CreateRefund, idempotencyKey) =>
       quittance.refunds.create(invoice.id, refund, { idempotencyKey, maxRetries: 0 }),
-    setCreated,
+    (refund) => {
+      setCreated(refund);
+      open();
+    },
   );
   const submit = (refund: CreateRefund) =>
     send(refund, {
@@ -62,7 +66,7 @@ export function RefundButton({ invoice, refundable }: Props) {
   const isSecret = typeof created?.claim_url === 'string';
   return (
     <>
-      {refundable.left !== '0' && (
+      {(refundable.left !== '0' || isUnknown || isPending) && (
         <Button variant="default" leftSection={<IconArrowBackUp size={16} />} onClick={begin}>
           Refund
         </Button>
@@ -72,9 +76,7 @@ export function RefundButton({ invoice, refundable }: Props) {
         onClose={close}
         title={created === undefined ? 'Refund' : 'The refund was created'}
         size="lg"
-        closeOnClickOutside={!isSecret}
-        closeOnEscape={!isSecret}
-        withCloseButton={!isSecret}
+        {...lockedModal(isPending || isSecret)}
       >
         {created !== undefined ? (
           <Created refund={created} onClose={close} />

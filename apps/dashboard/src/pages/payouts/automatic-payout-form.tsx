@@ -50,7 +50,11 @@ export function AutomaticPayoutForm({ symbol, rule, onDone }: Props) {
       )}
     >
       <Stack>
-        <BookSelect asset={symbol} onChoose={(address) => form.setFieldValue('address', address)} />
+        <BookSelect
+          asset={symbol}
+          address={form.values.address}
+          onChoose={(address) => form.setFieldValue('address', address)}
+        />
         <TextInput
           label="Address"
           required

@@ -3,8 +3,10 @@ import { useAddressBook, usePayoutPolicy } from '../../parts/account-data.ts';
 import { addressParts } from '../../parts/address-parts.ts';
 import { chainOf, networkName } from '../../parts/networks.ts';
 
-/** An address of the address book, on the network of an asset. */
-export function BookSelect({ asset, onChoose }: { asset: string; onChoose(address: string): void }) {
+type Props = { asset: string; address: string; onChoose(address: string): void };
+
+/** An address of the address book, on the network of an asset. What it shows as chosen is the address that the form has. */
+export function BookSelect({ asset, address: chosen, onChoose }: Props) {
   const { data: book = [] } = useAddressBook();
   const { data: policy } = usePayoutPolicy();
   const isListed = policy?.allow_list === true;
@@ -32,6 +34,7 @@ export function BookSelect({ asset, onChoose }: { asset: string; onChoose(addres
           disabled: isLater,
         };
       })}
+      value={entries.find(({ address }) => address === chosen.trim())?.id ?? null}
       onChange={(id) => onChoose(entries.find((entry) => entry.id === id)?.address ?? '')}
     />
   );

@@ -2,10 +2,11 @@ import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { Payout } from '@quittance/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { MouseEvent } from 'react';
+import { type MouseEvent, useState } from 'react';
 import { quittance } from '../../client.ts';
 import { useActorName } from '../../parts/account-data.ts';
 import { Failure } from '../../parts/failure.tsx';
+import { lockedModal } from '../../parts/locked-modal.ts';
 import { Time } from '../../parts/time.tsx';
 import { useMay, useSession } from '../../session/session.ts';
 import { approvalProgress, approverState } from './approval.ts';
@@ -40,24 +41,30 @@ const texts = {
 
 /** Asks once more, with all that the decision is about. */
 export function DecideDialog({ decided, onClose }: { decided: Decided | undefined; onClose(): void }) {
+  const [isPending, setPending] = useState(false);
   return (
     <Modal
       opened={decided !== undefined}
       onClose={onClose}
+      {...lockedModal(isPending)}
       title={decided && texts[decided.decision].title}
       size="lg"
     >
-      {decided !== undefined && <DecideForm {...decided} onClose={onClose} />}
+      {decided !== undefined && <DecideForm {...decided} onPending={setPending} onClose={onClose} />}
     </Modal>
   );
 }
 
-function DecideForm({ payout, decision, onClose }: Decided & { onClose(): void }) {
+type FormProps = Decided & { onPending(isPending: boolean): void; onClose(): void };
+
+function DecideForm({ payout, decision, onPending, onClose }: FormProps) {
   const client = useQueryClient();
   const actorName = useActorName();
   const { text, button, done, color } = texts[decision];
   const decide = useMutation({
     mutationFn: () => quittance.payouts[decision](payout.id),
+    onMutate: () => onPending(true),
+    onSettled: () => onPending(false),
     onSuccess: (now) => {
       client.setQueryData(['payouts', 'one', String(payout.id)], now);
       void client.invalidateQueries({ queryKey: ['payouts'] });
@@ -84,7 +91,7 @@ function DecideForm({ payout, decision, onClose }: Decided & { onClose(): void }
       <Text size="sm">{text}</Text>
       {decide.error !== null && <Failure error={decide.error} />}
       <Group justify="flex-end">
-        <Button variant="default" onClick={onClose} data-autofocus>
+        <Button variant="default" onClick={onClose} disabled={decide.isPending} data-autofocus>
           Back
         </Button>
         <Button color={color} loading={decide.isPending} onClick={() => decide.mutate()}>

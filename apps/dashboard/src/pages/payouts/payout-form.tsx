@@ -75,7 +75,11 @@ export function PayoutForm({ values, onQuote }: Props) {
             onMax={(takesAll) => form.setFieldValue('amount', takesAll ? 'max' : '')}
             field={form.getInputProps('amount')}
           />
-          <BookSelect asset={asset} onChoose={(address) => form.setFieldValue('address', address)} />
+          <BookSelect
+            asset={asset}
+            address={form.values.address}
+            onChoose={(address) => form.setFieldValue('address', address)}
+          />
           <TextInput
             label="Address"
             description="A payout cannot be undone."

@@ -88,7 +88,13 @@ export function ReviewPayout({ values, first, onBack }: Props) {
           ]}
         />
         {!isUnknown && (
-          <Notes quote={quote} isShort={isShort} isMax={values.amount === 'max'} address={address} />
+          <Notes
+            quote={quote}
+            isShort={isShort}
+            isMax={values.amount === 'max'}
+            isPending={isPending}
+            address={address}
+          />
         )}
         <SendFailure
           error={error}
@@ -124,11 +130,12 @@ type NotesProps = {
   quote: ReturnType<typeof useQuote>;
   isShort: boolean;
   isMax: boolean;
+  isPending: boolean;
   address: string;
 };
 
 /** What somebody should know before the button is pressed. */
-function Notes({ quote, isShort, isMax, address }: NotesProps) {
+function Notes({ quote, isShort, isMax, isPending, address }: NotesProps) {
   const { data: policy } = usePayoutPolicy();
   const { data: book } = useAddressBook();
   const { shown, latest, isOld, isChanged, isFetching, error } = quote;
@@ -145,7 +152,7 @@ function Notes({ quote, isShort, isMax, address }: NotesProps) {
         );
   return (
     <>
-      {isChanged && (
+      {isChanged && !isPending && (
         <Alert color="yellow" title="The quote has changed" role="alert">
           <Stack gap="xs" align="flex-start">
             <Text size="sm">
@@ -160,7 +167,7 @@ function Notes({ quote, isShort, isMax, address }: NotesProps) {
         </Alert>
       )}
       {error !== null && <Failure error={error} onRetry={quote.refetch} />}
-      {isOld && error === null && (
+      {isOld && error === null && !isPending && (
         <Alert color="yellow" title="The quote is older than a minute" role="alert">
           {isFetching ? 'A new one is being asked for.' : 'A new one is asked for in a moment.'}
         </Alert>

@@ -11,6 +11,7 @@ import { Address } from '../../parts/address.tsx';
 import { Amount, assetName } from '../../parts/amount.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
 import { errorsOf } from '../../parts/form-errors.ts';
+import { lockedModal } from '../../parts/locked-modal.ts';
 import { networkName } from '../../parts/networks.ts';
 import { Facts } from '../../parts/page.tsx';
 import { SendFailure, useSendOnce } from '../../parts/send-once.tsx';
@@ -34,7 +35,10 @@ export function ReturnButton({ funds }: { funds: UnresolvedFunds }) {
   const { send, isPending, error, isUnknown, forget } = useSendOnce(
     (how: ReturnUnresolved, idempotencyKey) =>
       quittance.unresolved.return(funds.id, how, { idempotencyKey, maxRetries: 0 }),
-    setReturned,
+    (done) => {
+      setReturned(done);
+      open();
+    },
   );
   const readAgain = () => {
     for (const list of ['unresolved', 'payouts', 'refunds', 'invoices'])
@@ -58,7 +62,7 @@ export function ReturnButton({ funds }: { funds: UnresolvedFunds }) {
   const link = returned !== undefined && 'claim_url' in returned ? returned.claim_url : undefined;
   return (
     <>
-      {funds.status === 'open' && (
+      {(funds.status === 'open' || isUnknown || isPending) && (
         <Button variant="default" leftSection={<IconArrowBackUp size={16} />} onClick={begin}>
           Return
         </Button>
@@ -68,9 +72,7 @@ export function ReturnButton({ funds }: { funds: UnresolvedFunds }) {
         onClose={close}
         title={returned === undefined ? 'Return to your customer' : 'The return was created'}
         size="lg"
-        closeOnClickOutside={typeof link !== 'string'}
-        closeOnEscape={typeof link !== 'string'}
-        withCloseButton={typeof link !== 'string'}
+        {...lockedModal(isPending || typeof link === 'string')}
       >
         {returned !== undefined ? (
           <Returned link={link} onClose={close} />
