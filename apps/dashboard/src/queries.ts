@@ -53,5 +53,5 @@ export function textOf(error: unknown): string {
   if (error instanceof ConnectionError)
     return 'The server cannot be reached. Check the connection, then try again.';
   if (error instanceof QuittanceError) return error.message;
-  throw error;
+  return `Something has gone wrong in this page (${String(error)}). Load it again, and tell the operator if that does not help.`;
 }

@@ -7,6 +7,7 @@ import {
   useMantineColorScheme,
   VisuallyHidden,
 } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import {
   IconArrowsExchange,
   IconDeviceDesktop,
@@ -19,7 +20,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { quittance } from '../client.ts';
-import { ME } from '../queries.ts';
+import { ME, textOf } from '../queries.ts';
 import { useSession } from '../session/session.ts';
 import { ChangeAccount, type OtherAccount } from './change-account.tsx';
 
@@ -41,6 +42,8 @@ function AccountDropdown({ onChange }: { onChange(account: OtherAccount): void }
   const signOut = useMutation({
     mutationFn: () => quittance.sessions.end('current'),
     onSuccess: () => client.setQueryData(ME, null),
+    onError: (error) =>
+      notifications.show({ color: 'red', title: 'You are still signed in', message: textOf(error) }),
   });
   const others = accounts.filter(({ id }) => id !== accountId);
   const account = accounts.find(({ id }) => id === accountId)?.name ?? accountId;

@@ -28,7 +28,8 @@ export function BrokenPage({ error }: { error: unknown }) {
         </Text>
       ) : (
         <Text>
-          {error.name}: {error.message}. Nothing was sent. Please tell the operator.
+          {error.name}: {error.message}. If you have just sent something, look whether it was done before you
+          send it again. Please tell the operator.
         </Text>
       )}
     </Page>

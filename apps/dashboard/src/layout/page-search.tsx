@@ -18,7 +18,7 @@ export const PageSearchButton = () => (
   </Button>
 );
 
-/** Goes to a page by its name, or to an invoice or a payout by its id: with Ctrl K, or a slash. */
+/** Goes to a page by its name, or to an invoice by its id: with Ctrl K, or a slash. */
 export function PageSearch() {
   const navigate = useNavigate();
   const places = usePlaces().flatMap(({ group, places: open }) => open.map((place) => ({ group, ...place })));

@@ -1,4 +1,5 @@
-import { Button } from '@mantine/core';
+import { Alert, Button } from '@mantine/core';
+import { QuittanceError } from '@quittance/client';
 import { IconDownload, IconX } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
@@ -48,7 +49,15 @@ export function DownloadButton({ name, label = 'CSV', load }: Props) {
           {label}
         </Button>
       )}
-      {download.error !== null && !isStopped && <Failure error={download.error} />}
+      {download.error !== null &&
+        !isStopped &&
+        (download.error instanceof QuittanceError ? (
+          <Failure error={download.error} />
+        ) : (
+          <Alert color="red" role="alert">
+            The file has broken off on its way, and nothing was saved. Try again.
+          </Alert>
+        ))}
     </>
   );
 }

@@ -1,12 +1,10 @@
 import { Modal, Stack, Text } from '@mantine/core';
 import { QuittanceError } from '@quittance/client';
-import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
+import { createContext, type ReactNode, useCallback, useContext, useLayoutEffect, useState } from 'react';
 import { quittance } from '../client.ts';
 import { passkeyAssertion } from './passkey-browser.ts';
 import { ProofForm } from './proof-form.tsx';
-import { StepUpCancelled } from './step-up-cancelled.ts';
-
-type Waiting = { resolve(): void; reject(error: Error): void };
+import { StepUpWait } from './step-up-wait.ts';
 
 const StepUpContext = createContext<(() => Promise<void>) | undefined>(undefined);
 
@@ -33,24 +31,29 @@ export function useStepUp(): <T>(act: () => Promise<T>) => Promise<T> {
 }
 
 export function StepUpProvider({ children }: { children: ReactNode }) {
-  const [waiting, setWaiting] = useState<Waiting>();
-  const ask = useCallback(
-    () =>
-      new Promise<void>((resolve, reject) => {
-        setWaiting({ resolve, reject });
-      }),
-    [],
-  );
-  const end = (how: 'shown' | 'cancelled') => {
-    if (how === 'shown') waiting?.resolve();
-    else waiting?.reject(new StepUpCancelled('Nothing was done.'));
-    setWaiting(undefined);
-  };
+  const [isWaiting, setIsWaiting] = useState(false);
+  const [wait] = useState(() => new StepUpWait(setIsWaiting));
+  const ask = useCallback(() => wait.ask(), [wait]);
+  // Esc is for this dialog alone, not for one below it. Dialogs listen to the window too, but from a later effect.
+  useLayoutEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || event.isComposing || !wait.isWaiting) return;
+      event.stopImmediatePropagation();
+      wait.end('cancelled');
+    };
+    window.addEventListener('keydown', onKey, { capture: true });
+    return () => window.removeEventListener('keydown', onKey, { capture: true });
+  }, [wait]);
   return (
     <StepUpContext.Provider value={ask}>
       {children}
-      <Modal opened={waiting !== undefined} onClose={() => end('cancelled')} title="Is it you?">
-        {waiting !== undefined && <StepUpForm onShown={() => end('shown')} />}
+      <Modal
+        opened={isWaiting}
+        onClose={() => wait.end('cancelled')}
+        closeOnEscape={false}
+        title="Is it you?"
+      >
+        {isWaiting && <StepUpForm onShown={() => wait.end('shown')} />}
       </Modal>
     </StepUpContext.Provider>
   );
