@@ -1,8 +1,8 @@
-import { NumberInput, Radio, Stack, Text, TextInput } from '@mantine/core';
+import { Radio, Stack, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { PayableInvoice } from '@quittance/client';
 import { Amount, assetName, Fiat } from '../../parts/amount.tsx';
-import { networkName } from '../../parts/networks.ts';
+import { WhereToFields } from '../../parts/where-to-fields.tsx';
 import { type Refundable, worthOf } from './refund-amount.ts';
 import type { RefundChoice } from './refund-form.ts';
 
@@ -47,30 +47,7 @@ export function RefundFields({ form, invoice, refundable }: Props) {
           <Radio value="now" label={`The rate of now: as much as is worth the same in ${currency} today`} />
         </Stack>
       </Radio.Group>
-      <Radio.Group label="Where to" {...form.getInputProps('to')}>
-        <Stack gap="xs" mt="xs">
-          <Radio value="link" label="A claim link, on which your customer gives the address" />
-          <Radio value="address" label="An address that your customer has told you" />
-        </Stack>
-      </Radio.Group>
-      {form.values.to === 'address' ? (
-        <TextInput
-          label={`Address on ${networkName(symbol)}`}
-          description="Not the one that has paid: it may belong to an exchange, which cannot assign the money back."
-          autoComplete="off"
-          spellCheck={false}
-          {...form.getInputProps('address')}
-        />
-      ) : (
-        <NumberInput
-          label="Days until the link ends"
-          min={1}
-          max={90}
-          allowDecimal={false}
-          w={200}
-          {...form.getInputProps('expires_in_days')}
-        />
-      )}
+      <WhereToFields form={form} asset={symbol} />
       <TextInput label="Your reference (optional)" maxLength={255} {...form.getInputProps('external_id')} />
     </Stack>
   );

@@ -1,16 +1,14 @@
 import type { CreateRefund, PayableInvoice } from '@quittance/client';
 import { compare } from '../../parts/decimal.ts';
+import { type WhereTo, whereToProblems } from '../../parts/where-to.ts';
 import { wholeNumber } from '../../parts/whole-number.ts';
 import { isFiatAmount, type Refundable, shareOf } from './refund-amount.ts';
 
 /** What somebody chooses about a refund. The names of fields that the API has too are its own. */
-export type RefundChoice = {
+export type RefundChoice = WhereTo & {
   kind: 'all' | 'surplus' | 'other';
   amount: string;
   rate: 'then' | 'now';
-  to: 'link' | 'address';
-  address: string;
-  expires_in_days: number | string;
   external_id: string;
 };
 
@@ -27,18 +25,18 @@ export const firstRefund = ({ surplus }: Refundable): RefundChoice => ({
 
 /** What is wrong with a choice, by field. The API checks all of it too. */
 export function problemsOf(
-  { kind, amount, to, address, rate }: RefundChoice,
+  choice: RefundChoice,
   invoice: PayableInvoice,
   { left }: Refundable,
 ): Partial<Record<keyof RefundChoice, string>> {
-  const problems: Partial<Record<keyof RefundChoice, string>> = {};
+  const { kind, amount, rate } = choice;
+  const problems: Partial<Record<keyof RefundChoice, string>> = whereToProblems(choice);
   if (kind === 'other') {
     if (!isFiatAmount(amount.trim()))
       problems.amount = 'Give an amount with at most two decimals, such as 25.00.';
     else if (rate === 'then' && compare(shareOf(amount.trim(), invoice), left) > 0)
       problems.amount = 'This is more than is left.';
   }
-  if (to === 'address' && address.trim() === '') problems.address = 'Give the address of your customer.';
   return problems;
 }
 

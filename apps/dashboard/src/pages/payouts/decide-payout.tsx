@@ -18,26 +18,31 @@ export type Decided = { payout: Payout; decision: Decision };
 const texts = {
   approve: {
     title: 'Approve this payout?',
-    text: 'With the last approval it is sent, and cannot be taken back.',
+    text: () => 'With the last approval it is sent, and cannot be taken back.',
     button: 'Approve',
     done: 'The payout is approved.',
     color: undefined,
   },
   reject: {
     title: 'Reject this payout?',
-    text: 'One rejection is enough: nothing is paid, and amount and fee return to the balance.',
+    text: (back: string) => `One rejection is enough: nothing is paid, and ${back}.`,
     button: 'Reject',
     done: 'The payout is rejected.',
     color: 'red',
   },
   cancel: {
     title: 'Cancel this payout?',
-    text: 'It is cancelled if it is not signed yet: then amount and fee return to the balance. Otherwise it is sent all the same.',
+    text: (back: string) =>
+      `It is cancelled if it is not signed yet: then ${back}. Otherwise it is sent all the same.`,
     button: 'Cancel the payout',
     done: 'The payout is being cancelled.',
     color: 'red',
   },
 } as const;
+
+/** What becomes of the money of a payout that is not sent. */
+const whatReturns = ({ deposit_id: deposit }: Payout): string =>
+  deposit === null ? 'amount and fee return to the balance' : 'the funds are unresolved again';
 
 /** Asks once more, with all that the decision is about. */
 export function DecideDialog({ decided, onClose }: { decided: Decided | undefined; onClose(): void }) {
@@ -88,7 +93,7 @@ function DecideForm({ payout, decision, onPending, onClose }: FormProps) {
           ['Approvals', approval && approvalProgress(payout)],
         ]}
       />
-      <Text size="sm">{text}</Text>
+      <Text size="sm">{text(whatReturns(payout))}</Text>
       {decide.error !== null && <Failure error={decide.error} />}
       <Group justify="flex-end">
         <Button variant="default" onClick={onClose} disabled={decide.isPending} data-autofocus>

@@ -1,7 +1,7 @@
 import { Alert, Anchor, Button, Code, Group, Paper, Stack, Text, Timeline, Title } from '@mantine/core';
 import type { Payout } from '@quittance/client';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { quittance } from '../../client.ts';
 import { useActorName } from '../../parts/account-data.ts';
@@ -9,6 +9,7 @@ import { assetName } from '../../parts/amount.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
 import { grouped } from '../../parts/decimal.ts';
 import { Facts, Loaded, Page } from '../../parts/page.tsx';
+import { usePageId } from '../../parts/page-id.ts';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Time } from '../../parts/time.tsx';
 import { REFRESH_MS } from '../../queries.ts';
@@ -21,7 +22,7 @@ const PENDING_MS = 4_000;
 
 /** One payout: what it pays, what it waits for, and what has become of it. */
 export function RoutePage() {
-  const { id = '' } = useParams({ strict: false }) as { id?: string };
+  const id = usePageId();
   const query = useQuery({
     queryKey: ['payouts', 'one', id],
     queryFn: ({ signal }) => quittance.payouts.retrieve(id, { signal }),
@@ -98,8 +99,8 @@ function History({ payout }: { payout: Payout }) {
   const steps: [title: ReactNode, at: string | null][] = [
     [
       <>
-        Requested{maker !== null && ` by ${actorName(maker)}`}: amount and network fee are held from the
-        balance
+        Requested{maker !== null && ` by ${actorName(maker)}`}: amount and network fee are held from{' '}
+        {payout.deposit_id === null ? 'the balance' : 'the unresolved funds'}
       </>,
       payout.created_at,
     ],

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, NumberInput, Radio, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Modal, Radio, Stack, Text, TextInput } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import type { ReturnedUnresolved, ReturnUnresolved, UnresolvedFunds } from '@quittance/client';
@@ -15,6 +15,7 @@ import { lockedModal } from '../../parts/locked-modal.ts';
 import { networkName } from '../../parts/networks.ts';
 import { Facts } from '../../parts/page.tsx';
 import { SendFailure, useSendOnce } from '../../parts/send-once.tsx';
+import { WhereToFields } from '../../parts/where-to-fields.tsx';
 import { firstReturn, type ReturnChoice, receivedOf, returnOf, returnProblems } from './return-form.ts';
 
 const LIST = { to: '/payouts', label: 'The list of payouts' };
@@ -149,30 +150,7 @@ function Fields({ form, funds }: { form: UseFormReturnType<ReturnChoice>; funds:
           {...form.getInputProps('amount')}
         />
       )}
-      <Radio.Group label="Where to" {...form.getInputProps('to')}>
-        <Stack gap="xs" mt="xs">
-          <Radio value="link" label="A claim link, on which your customer gives the address" />
-          <Radio value="address" label="An address that your customer has told you" />
-        </Stack>
-      </Radio.Group>
-      {form.values.to === 'address' ? (
-        <TextInput
-          label={`Address on ${networkName(symbol)}`}
-          description="Not the one that has paid: it may belong to an exchange, which cannot assign the money back."
-          autoComplete="off"
-          spellCheck={false}
-          {...form.getInputProps('address')}
-        />
-      ) : (
-        <NumberInput
-          label="Days until the link ends"
-          min={1}
-          max={90}
-          allowDecimal={false}
-          w={200}
-          {...form.getInputProps('expires_in_days')}
-        />
-      )}
+      <WhereToFields form={form} asset={symbol} />
       <TextInput label="Your reference (optional)" maxLength={255} {...form.getInputProps('external_id')} />
     </>
   );

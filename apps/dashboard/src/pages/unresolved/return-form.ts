@@ -1,14 +1,12 @@
 import type { ReturnUnresolved } from '@quittance/client';
 import { compare, subtract } from '../../parts/decimal.ts';
+import { type WhereTo, whereToProblems } from '../../parts/where-to.ts';
 import { wholeNumber } from '../../parts/whole-number.ts';
 
 /** What somebody chooses about a return. The names of fields that the API has too are its own. */
-export type ReturnChoice = {
+export type ReturnChoice = WhereTo & {
   kind: 'all' | 'other';
   amount: string;
-  to: 'address' | 'link';
-  address: string;
-  expires_in_days: number | string;
   external_id: string;
 };
 
@@ -24,7 +22,8 @@ export const firstReturn: ReturnChoice = {
 type Problems = Partial<Record<keyof ReturnChoice, string>>;
 
 /** What is wrong with a choice, by field. `left` is what the funds have, in their asset. */
-export function returnProblems({ kind, amount, to, address }: ReturnChoice, left: string): Problems {
+export function returnProblems(choice: ReturnChoice, left: string): Problems {
+  const { kind, amount } = choice;
   const typed = amount.trim();
   const isAmount = /^\d+(?:\.\d+)?$/.test(typed) && compare(typed, '0') > 0;
   return {
@@ -32,7 +31,7 @@ export function returnProblems({ kind, amount, to, address }: ReturnChoice, left
     ...(kind === 'other' && isAmount && compare(typed, left) > 0
       ? { amount: 'This is more than is left.' }
       : {}),
-    ...(to === 'address' && address.trim() === '' ? { address: 'Give the address of your customer.' } : {}),
+    ...whereToProblems(choice),
   };
 }
 
