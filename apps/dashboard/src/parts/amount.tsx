@@ -1,17 +1,11 @@
 import { Text, type TextProps } from '@mantine/core';
 import { grouped } from './decimal.ts';
+import { chainNames, chainOf } from './networks.ts';
 
 /** `USDC_ERC20` is USDC on Ethereum. */
-const networks: Readonly<Record<string, string>> = {
-  ERC20: 'Ethereum',
-  SOL: 'Solana',
-  BASE: 'Base',
-  POLYGON: 'Polygon',
-};
-
 export function assetName(asset: string): string {
   const [symbol = asset, network] = asset.split('_');
-  return network === undefined ? symbol : `${symbol} (${networks[network] ?? network})`;
+  return network === undefined ? symbol : `${symbol} (${chainNames[chainOf(asset)] ?? network})`;
 }
 
 /** An amount of an asset, with all of its digits. */

@@ -115,7 +115,15 @@ export function ListPage<T extends object>({
           scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}
           minHeight={data === undefined || data.data.length === 0 ? 220 : undefined}
           emptyState={
-            isFiltered ? (
+            data === undefined ? (
+              <Empty title={error === null ? 'Loading' : 'The list could not be read'} />
+            ) : page > 1 ? (
+              <Empty title="The list has no such page">
+                <Button variant="default" onClick={() => change({ page: undefined })}>
+                  To its first page
+                </Button>
+              </Empty>
+            ) : isFiltered ? (
               <Empty title="Nothing matches these filters" />
             ) : (
               <Empty title={empty.title}>{empty.text}</Empty>

@@ -1,5 +1,6 @@
 import { Group, Pagination, Paper, Table, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
+import { ScrollTable } from './scroll-table.tsx';
 
 const PER_PAGE = 50;
 
@@ -12,12 +13,10 @@ export function PagedRows<T>({ rows, head, row }: Props<T>) {
   const at = Math.min(page, pages);
   return (
     <Paper withBorder>
-      <Table.ScrollContainer minWidth={300} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-        <Table verticalSpacing="xs">
-          <Table.Thead>{head}</Table.Thead>
-          <Table.Tbody>{rows.slice((at - 1) * PER_PAGE, at * PER_PAGE).map(row)}</Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <ScrollTable minWidth={300} verticalSpacing="xs">
+        <Table.Thead>{head}</Table.Thead>
+        <Table.Tbody>{rows.slice((at - 1) * PER_PAGE, at * PER_PAGE).map(row)}</Table.Tbody>
+      </ScrollTable>
       {pages > 1 && (
         <Group p="xs" justify="space-between">
           <Text size="sm" c="dimmed">

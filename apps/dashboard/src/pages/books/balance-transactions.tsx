@@ -160,7 +160,15 @@ export function RoutePage() {
           fetching={data === undefined && error === null}
           minHeight={data === undefined || data.data.length === 0 ? 220 : undefined}
           emptyState={
-            isFiltered || 'starting_after' in cursor || 'ending_before' in cursor ? (
+            data === undefined ? (
+              <Empty title={error === null ? 'Loading' : 'The transactions could not be read'} />
+            ) : after !== undefined || before !== undefined ? (
+              <Empty title={`Nothing ${after === undefined ? 'newer' : 'older'} matches`}>
+                <Button variant="default" onClick={() => change(noCursor)}>
+                  To the newest
+                </Button>
+              </Empty>
+            ) : isFiltered ? (
               <Empty title="Nothing matches" />
             ) : (
               <Empty title="No transactions yet">The first payment of an invoice is the first one.</Empty>

@@ -14,6 +14,7 @@ import { grouped } from '../../parts/decimal.ts';
 import { DownloadButton } from '../../parts/download-button.tsx';
 import { useListSearch } from '../../parts/list-search.ts';
 import { Loaded, Page } from '../../parts/page.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { daysOf, monthOf } from './months.ts';
 import { typeName } from './transaction-types.ts';
@@ -140,34 +141,32 @@ function StatementTable({ statement }: { statement: Statement }) {
   return (
     <>
       <Paper withBorder>
-        <Table.ScrollContainer minWidth={640} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>In {assetName(asset.symbol)}</Table.Th>
-                <Table.Th ta="right">Count</Table.Th>
-                <Table.Th ta="right">Amount</Table.Th>
-                <Table.Th ta="right">Network fee</Table.Th>
-                <Table.Th ta="right">Net</Table.Th>
-                <Table.Th ta="right">Value</Table.Th>
+        <ScrollTable minWidth={640}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>In {assetName(asset.symbol)}</Table.Th>
+              <Table.Th ta="right">Count</Table.Th>
+              <Table.Th ta="right">Amount</Table.Th>
+              <Table.Th ta="right">Network fee</Table.Th>
+              <Table.Th ta="right">Net</Table.Th>
+              <Table.Th ta="right">Value</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody style={{ fontVariantNumeric: 'tabular-nums' }}>
+            {balanceRow('Opening balance', opening)}
+            {entries.map((entry) => (
+              <Table.Tr key={entry.type}>
+                <Table.Td>{typeName(entry.type)}</Table.Td>
+                {cells(entry)}
               </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody style={{ fontVariantNumeric: 'tabular-nums' }}>
-              {balanceRow('Opening balance', opening)}
-              {entries.map((entry) => (
-                <Table.Tr key={entry.type}>
-                  <Table.Td>{typeName(entry.type)}</Table.Td>
-                  {cells(entry)}
-                </Table.Tr>
-              ))}
-              <Table.Tr>
-                <Table.Td>All movements</Table.Td>
-                {cells(total)}
-              </Table.Tr>
-              {balanceRow('Closing balance', closing)}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+            ))}
+            <Table.Tr>
+              <Table.Td>All movements</Table.Td>
+              {cells(total)}
+            </Table.Tr>
+            {balanceRow('Closing balance', closing)}
+          </Table.Tbody>
+        </ScrollTable>
       </Paper>
       <Text size="xs" c="dimmed">
         Values are those of the rates when each movement was booked. A payout counts in the month in which it

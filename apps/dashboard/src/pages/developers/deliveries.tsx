@@ -9,6 +9,7 @@ import { Failure } from '../../parts/failure.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { useListSearch } from '../../parts/list-search.ts';
 import { Empty, Facts, Loaded } from '../../parts/page.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session/session.ts';
@@ -35,7 +36,8 @@ export function Deliveries({ webhookId, isEnabled }: Props) {
       }),
     initialPageParam: undefined as number | undefined,
     getNextPageParam: ({ meta }) => (meta.has_more ? (meta.next_before ?? undefined) : undefined),
-    refetchInterval: REFRESH_MS,
+    // All pages that are loaded would be read again.
+    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) > 1 ? false : REFRESH_MS),
   });
   const deliveries = query.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
@@ -63,24 +65,22 @@ export function Deliveries({ webhookId, isEnabled }: Props) {
       </Group>
       {query.error !== null && <Failure error={query.error} onRetry={query.refetch} />}
       <Paper withBorder>
-        <Table.ScrollContainer minWidth={560}>
-          <Table highlightOnHover verticalSpacing="xs">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Event</Table.Th>
-                <Table.Th>Status</Table.Th>
-                <Table.Th>Last attempt</Table.Th>
-                <Table.Th>Happened</Table.Th>
-                <Table.Th />
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {deliveries.map((delivery) => (
-                <DeliveryRow key={delivery.id} delivery={delivery} onOpen={() => setOpenId(delivery.id)} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+        <ScrollTable minWidth={560} highlightOnHover verticalSpacing="xs">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Event</Table.Th>
+              <Table.Th>Status</Table.Th>
+              <Table.Th>Last attempt</Table.Th>
+              <Table.Th>Happened</Table.Th>
+              <Table.Th />
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {deliveries.map((delivery) => (
+              <DeliveryRow key={delivery.id} delivery={delivery} onOpen={() => setOpenId(delivery.id)} />
+            ))}
+          </Table.Tbody>
+        </ScrollTable>
         {query.isPending && query.error === null && <Empty title="Loading" />}
         {query.data !== undefined && deliveries.length === 0 && (
           <Empty title={status || event ? 'Nothing matches these filters' : 'Nothing was sent yet'}>

@@ -9,6 +9,7 @@ import { Failure } from '../../parts/failure.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { useListSearch } from '../../parts/list-search.ts';
 import { Empty, Facts, Page } from '../../parts/page.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { REFRESH_MS } from '../../queries.ts';
 import { eventsBefore } from './event-pages.ts';
@@ -28,7 +29,8 @@ export function RoutePage() {
       ),
     initialPageParam: undefined as number | undefined,
     getNextPageParam: ({ before }) => before,
-    refetchInterval: REFRESH_MS,
+    // All pages that are loaded would be read again.
+    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) > 1 ? false : REFRESH_MS),
   });
   const events = query.data?.pages.flatMap((page) => page.events) ?? [];
   return (
@@ -48,24 +50,22 @@ export function RoutePage() {
       />
       {query.error !== null && <Failure error={query.error} onRetry={query.refetch} />}
       <Paper withBorder>
-        <Table.ScrollContainer minWidth={520}>
-          <Table highlightOnHover verticalSpacing="xs">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>No.</Table.Th>
-                <Table.Th>Event</Table.Th>
-                <Table.Th>Of</Table.Th>
-                <Table.Th>Happened</Table.Th>
-                <Table.Th />
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {events.map((event) => (
-                <EventRow key={event.id} event={event} onOpen={() => setOpen(event)} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+        <ScrollTable minWidth={520} highlightOnHover verticalSpacing="xs">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>No.</Table.Th>
+              <Table.Th>Event</Table.Th>
+              <Table.Th>Of</Table.Th>
+              <Table.Th>Happened</Table.Th>
+              <Table.Th />
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {events.map((event) => (
+              <EventRow key={event.id} event={event} onOpen={() => setOpen(event)} />
+            ))}
+          </Table.Tbody>
+        </ScrollTable>
         {query.isPending && query.error === null && <Empty title="Loading" />}
         {query.data !== undefined && events.length === 0 && (
           <Empty title={kind === undefined ? 'Nothing has happened yet' : 'No event of this type'}>

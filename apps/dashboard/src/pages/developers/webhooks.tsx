@@ -1,7 +1,7 @@
-import { Button, Modal, Stack, Text, Tooltip } from '@mantine/core';
+import { Anchor, Button, Modal, Stack, Text, Tooltip } from '@mantine/core';
 import type { Webhook } from '@quittance/client';
 import { IconPlus } from '@tabler/icons-react';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { quittance } from '../../client.ts';
 import { type Column, ListPage } from '../../parts/list-page.tsx';
@@ -77,11 +77,17 @@ const columns: readonly Column<Webhook>[] = [
   {
     id: 'url',
     title: 'Endpoint',
-    render: ({ url, description }) => (
+    render: ({ id, url, description }) => (
       <Stack gap={0} style={{ overflowWrap: 'anywhere', minWidth: 180 }}>
-        <Text size="sm" fw={600}>
+        <Anchor
+          component={Link}
+          to={`/webhooks/${id}`}
+          size="sm"
+          fw={600}
+          onClick={(event) => event.stopPropagation()}
+        >
           {url}
-        </Text>
+        </Anchor>
         {description !== null && (
           <Text size="xs" c="dimmed">
             {description}

@@ -1,13 +1,14 @@
-import { Alert, Button, NumberInput, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { Button, NumberInput, Select, Stack, Switch, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { OperatedAccount, Role } from '@quittance/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { quittance } from '../../client.ts';
-import { Copyable } from '../../parts/copyable.tsx';
 import { errorsOf } from '../../parts/form-errors.ts';
+import { ShownOnce } from '../../parts/shown-once.tsx';
 import { Time } from '../../parts/time.tsx';
 import { UnknownOutcome } from '../../parts/unknown-outcome.tsx';
 import { useStepUp } from '../../session/step-up.tsx';
+import { givenBy, invitationLink } from '../settings/roles.ts';
 import { FormFailure } from './operator-parts.tsx';
 
 const REQUESTS_DEFAULT = 60;
@@ -52,31 +53,24 @@ export function LimitForm({ account, onDone }: { account: OperatedAccount; onDon
   );
 }
 
-const roles: readonly Role[] = ['owner', 'admin', 'developer', 'accountant', 'viewer'];
+export type Invited = Awaited<ReturnType<typeof quittance.operator.invite>>;
 
-/** Invites somebody, and shows the link once. */
-export function InviteForm({ account }: { account: OperatedAccount }) {
+/** Invites somebody. */
+export function InviteForm({
+  account,
+  onInvited,
+}: {
+  account: OperatedAccount;
+  onInvited(invited: Invited): void;
+}) {
   const stepUp = useStepUp();
   const form = useForm<{ email: string; role: Role }>({ initialValues: { email: '', role: 'owner' } });
   const invite = useMutation({
     mutationFn: (invitation: { email: string; role: Role }) =>
       stepUp(() => quittance.operator.invite(account.id, invitation)),
+    onSuccess: onInvited,
     onError: (error) => form.setErrors(errorsOf(error)),
   });
-  if (invite.data !== undefined)
-    return (
-      <Stack>
-        <Text size="sm">
-          Pass this link on to {invite.data.email}. It is good once, until{' '}
-          <Time at={invite.data.expires_at} />.
-        </Text>
-        <Copyable
-          text={`${window.location.origin}/dashboard/#invitation=${invite.data.token}`}
-          label="Copy the link"
-        />
-        <Alert color="yellow">It is stored nowhere and will not be shown again.</Alert>
-      </Stack>
-    );
   return (
     <form onSubmit={form.onSubmit((values) => invite.mutate(values))}>
       <Stack>
@@ -87,7 +81,7 @@ export function InviteForm({ account }: { account: OperatedAccount }) {
           data-autofocus
           {...form.getInputProps('email')}
         />
-        <Select label="Role" data={roles} allowDeselect={false} {...form.getInputProps('role')} />
+        <Select label="Role" data={givenBy('owner')} allowDeselect={false} {...form.getInputProps('role')} />
         <FormFailure error={invite.error} />
         <UnknownOutcome error={invite.error}>
           It is not known whether the invitation was created. Another one takes its place.
@@ -99,3 +93,20 @@ export function InviteForm({ account }: { account: OperatedAccount }) {
     </form>
   );
 }
+
+/** The link of an invitation, once. */
+export const InvitedDialog = ({ invited, onClose }: { invited: Invited | undefined; onClose(): void }) => (
+  <ShownOnce
+    title="The link of the invitation"
+    secret={invited && invitationLink(window.location.origin, invited.token)}
+    copyLabel="Copy the link"
+    onClose={onClose}
+  >
+    {invited !== undefined && (
+      <>
+        Pass it on to {invited.email}: no e-mail is sent. It is good once, until{' '}
+        <Time at={invited.expires_at} />.
+      </>
+    )}
+  </ShownOnce>
+);

@@ -11,7 +11,7 @@ import { Page } from '../../parts/page.tsx';
 import { Time } from '../../parts/time.tsx';
 import { UnknownOutcome } from '../../parts/unknown-outcome.tsx';
 import { useStepUp } from '../../session/step-up.tsx';
-import { InviteForm, LimitForm } from './account-forms.tsx';
+import { type Invited, InvitedDialog, InviteForm, LimitForm } from './account-forms.tsx';
 import { ByCommand, FormFailure } from './operator-parts.tsx';
 
 type Act = { what: 'limit' | 'invite'; account: OperatedAccount };
@@ -20,6 +20,7 @@ type Act = { what: 'limit' | 'invite'; account: OperatedAccount };
 export function RoutePage() {
   const [isNew, setNew] = useState(false);
   const [act, setAct] = useState<Act>();
+  const [invited, setInvited] = useState<Invited>();
   const columns: readonly Column<OperatedAccount>[] = [
     { id: 'name', title: 'Name', render: ({ name }) => name },
     { id: 'id', title: 'Id', render: ({ id }) => <Copyable text={id} label="Copy the id" />, isHidden: true },
@@ -76,8 +77,17 @@ export function RoutePage() {
         }
       >
         {act?.what === 'limit' && <LimitForm account={act.account} onDone={() => setAct(undefined)} />}
-        {act?.what === 'invite' && <InviteForm account={act.account} />}
+        {act?.what === 'invite' && (
+          <InviteForm
+            account={act.account}
+            onInvited={(answer) => {
+              setAct(undefined);
+              setInvited(answer);
+            }}
+          />
+        )}
       </Modal>
+      <InvitedDialog invited={invited} onClose={() => setInvited(undefined)} />
     </Page>
   );
 }

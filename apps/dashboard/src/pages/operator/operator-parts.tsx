@@ -18,6 +18,7 @@ import { Copyable } from '../../parts/copyable.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { errorsOf } from '../../parts/form-errors.ts';
 import { Empty } from '../../parts/page.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { shortened } from '../../parts/shortened.ts';
 import { REFRESH_MS } from '../../queries.ts';
 
@@ -54,30 +55,28 @@ export function Rows<T>({ rows, columns, keyOf, empty }: RowsProps<T>) {
     );
   return (
     <Paper withBorder>
-      <Table.ScrollContainer minWidth={100 * columns.length} type="native">
-        <Table>
-          <Table.Thead>
-            <Table.Tr>
-              {columns.map(({ title, align }) => (
-                <Table.Th key={title} ta={align}>
-                  {title}
-                </Table.Th>
+      <ScrollTable minWidth={100 * columns.length}>
+        <Table.Thead>
+          <Table.Tr>
+            {columns.map(({ title, align }) => (
+              <Table.Th key={title} ta={align}>
+                {title}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map((row) => (
+            <Table.Tr key={keyOf(row)}>
+              {columns.map(({ title, align, render }) => (
+                <Table.Td key={title} ta={align}>
+                  {render(row)}
+                </Table.Td>
               ))}
             </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map((row) => (
-              <Table.Tr key={keyOf(row)}>
-                {columns.map(({ title, align, render }) => (
-                  <Table.Td key={title} ta={align}>
-                    {render(row)}
-                  </Table.Td>
-                ))}
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+          ))}
+        </Table.Tbody>
+      </ScrollTable>
     </Paper>
   );
 }

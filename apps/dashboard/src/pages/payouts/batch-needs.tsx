@@ -2,6 +2,7 @@ import { Alert, Paper, Stack, Table, Text } from '@mantine/core';
 import type { Balance, PayoutBatch } from '@quittance/client';
 import { Amount, assetName } from '../../parts/amount.tsx';
 import { compare, grouped, subtract } from '../../parts/decimal.ts';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
 import type { BatchTotal } from './batch-file.ts';
 
 /** What a batch needs of one asset, and what the balance has. */
@@ -20,40 +21,38 @@ export function BatchNeeds({ needs, mode }: { needs: readonly BatchNeed[]; mode:
   return (
     <Stack gap="xs">
       <Paper withBorder>
-        <Table.ScrollContainer minWidth={560} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Asset</Table.Th>
-                <Table.Th ta="right">Payouts</Table.Th>
-                <Table.Th ta="right">Amount</Table.Th>
-                <Table.Th ta="right">Network fees now</Table.Th>
-                <Table.Th ta="right">Total</Table.Th>
-                <Table.Th ta="right">Balance</Table.Th>
-                <Table.Th ta="right">Balance after</Table.Th>
+        <ScrollTable minWidth={560}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Asset</Table.Th>
+              <Table.Th ta="right">Payouts</Table.Th>
+              <Table.Th ta="right">Amount</Table.Th>
+              <Table.Th ta="right">Network fees now</Table.Th>
+              <Table.Th ta="right">Total</Table.Th>
+              <Table.Th ta="right">Balance</Table.Th>
+              <Table.Th ta="right">Balance after</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody style={{ fontVariantNumeric: 'tabular-nums' }}>
+            {needs.map(({ asset, count, amount, fee, total, balance, after }) => (
+              <Table.Tr key={asset}>
+                <Table.Td>{assetName(asset)}</Table.Td>
+                <Table.Td ta="right">{count}</Table.Td>
+                <Table.Td ta="right">{grouped(amount)}</Table.Td>
+                <Table.Td ta="right">{grouped(fee)}</Table.Td>
+                <Table.Td ta="right" fw={600}>
+                  {grouped(total)}
+                </Table.Td>
+                <Table.Td ta="right">{grouped(balance)}</Table.Td>
+                <Table.Td ta="right">
+                  <Text inherit component="span" {...(compare(after, '0') < 0 && { c: 'red', fw: 600 })}>
+                    {grouped(after)}
+                  </Text>
+                </Table.Td>
               </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody style={{ fontVariantNumeric: 'tabular-nums' }}>
-              {needs.map(({ asset, count, amount, fee, total, balance, after }) => (
-                <Table.Tr key={asset}>
-                  <Table.Td>{assetName(asset)}</Table.Td>
-                  <Table.Td ta="right">{count}</Table.Td>
-                  <Table.Td ta="right">{grouped(amount)}</Table.Td>
-                  <Table.Td ta="right">{grouped(fee)}</Table.Td>
-                  <Table.Td ta="right" fw={600}>
-                    {grouped(total)}
-                  </Table.Td>
-                  <Table.Td ta="right">{grouped(balance)}</Table.Td>
-                  <Table.Td ta="right">
-                    <Text inherit component="span" {...(compare(after, '0') < 0 && { c: 'red', fw: 600 })}>
-                      {grouped(after)}
-                    </Text>
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+            ))}
+          </Table.Tbody>
+        </ScrollTable>
       </Paper>
       {short.length > 0 && (
         <Alert color={mode === 'each' ? 'yellow' : 'red'} title="The balance does not cover all lines">

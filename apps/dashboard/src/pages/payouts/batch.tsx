@@ -1,11 +1,12 @@
 import { Alert, Anchor, Button, Paper, Select, Stack, Table, Text } from '@mantine/core';
 import type { PayoutBatch } from '@quittance/client';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { quittance } from '../../client.ts';
 import { Copyable } from '../../parts/copyable.tsx';
 import { Facts, Loaded, Page } from '../../parts/page.tsx';
+import { usePageId } from '../../parts/page-id.ts';
 import { PagedRows } from '../../parts/paged-rows.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -16,7 +17,7 @@ const UNDECIDED_MS = 2_000;
 
 /** One batch: how each of its lines ended. */
 export function RoutePage() {
-  const { id = '' } = useParams({ strict: false }) as { id?: string };
+  const id = usePageId();
   const query = useQuery({
     queryKey: ['payout-batches', 'one', id],
     queryFn: ({ signal }) => quittance.payoutBatches.retrieve(id, { signal }),

@@ -15,7 +15,12 @@ const columns: readonly Column<Batch>[] = [
     id: 'created_at',
     title: 'Created',
     render: ({ id, created_at: at }) => (
-      <Anchor component={Link} to={`/payout-batches/${id}`} inherit>
+      <Anchor
+        component={Link}
+        to={`/payout-batches/${id}`}
+        inherit
+        onClick={(event) => event.stopPropagation()}
+      >
         <Time at={at} />
       </Anchor>
     ),

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { usePayoutPolicy } from '../../parts/account-data.ts';
 import { Amount, assetName } from '../../parts/amount.tsx';
 import { Facts, Loaded, Page } from '../../parts/page.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session/session.ts';
 import { PolicyForm } from './policy-form.tsx';
@@ -85,32 +86,30 @@ function Rules({ title, text, policy }: { title: ReactNode; text?: string; polic
         ]}
       />
       {policy.limits.length > 0 && (
-        <Table.ScrollContainer minWidth={520} mt="sm" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Asset</Table.Th>
-                <Table.Th ta="right">One payout</Table.Th>
-                <Table.Th ta="right">In 24 hours</Table.Th>
-                <Table.Th ta="right">Approval above</Table.Th>
-                <Table.Th ta="right">Approvals</Table.Th>
+        <ScrollTable minWidth={520} mt="sm">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Asset</Table.Th>
+              <Table.Th ta="right">One payout</Table.Th>
+              <Table.Th ta="right">In 24 hours</Table.Th>
+              <Table.Th ta="right">Approval above</Table.Th>
+              <Table.Th ta="right">Approvals</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {policy.limits.map((limit) => (
+              <Table.Tr key={limit.asset}>
+                <Table.Td>{assetName(limit.asset)}</Table.Td>
+                {(['per_payout', 'per_24h', 'approval_above'] as const).map((field) => (
+                  <Table.Td key={field} ta="right">
+                    {limit[field] === null ? '—' : <Amount value={limit[field]} asset={limit.asset} />}
+                  </Table.Td>
+                ))}
+                <Table.Td ta="right">{limit.approvals ?? '—'}</Table.Td>
               </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {policy.limits.map((limit) => (
-                <Table.Tr key={limit.asset}>
-                  <Table.Td>{assetName(limit.asset)}</Table.Td>
-                  {(['per_payout', 'per_24h', 'approval_above'] as const).map((field) => (
-                    <Table.Td key={field} ta="right">
-                      {limit[field] === null ? '—' : <Amount value={limit[field]} asset={limit.asset} />}
-                    </Table.Td>
-                  ))}
-                  <Table.Td ta="right">{limit.approvals ?? '—'}</Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+            ))}
+          </Table.Tbody>
+        </ScrollTable>
       )}
     </Paper>
   );

@@ -24,7 +24,7 @@ const columnsOf = (onDecide: (decided: Decided) => void): readonly Column<Payout
     id: 'created_at',
     title: 'Requested',
     render: ({ id, created_at: at }) => (
-      <Anchor component={Link} to={`/payouts/${id}`} inherit>
+      <Anchor component={Link} to={`/payouts/${id}`} inherit onClick={(event) => event.stopPropagation()}>
         <Time at={at} />
       </Anchor>
     ),

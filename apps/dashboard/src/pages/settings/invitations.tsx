@@ -10,6 +10,7 @@ import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { errorsOf } from '../../parts/form-errors.ts';
 import { Empty, Loaded } from '../../parts/page.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { ShownOnce } from '../../parts/shown-once.tsx';
 import { Time } from '../../parts/time.tsx';
 import { UnknownOutcome } from '../../parts/unknown-outcome.tsx';
@@ -111,40 +112,38 @@ export function Invitations() {
           {invitations.length === 0 ? (
             <Empty title="Nobody is invited" />
           ) : (
-            <Table.ScrollContainer minWidth={560}>
-              <Table verticalSpacing="xs">
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>E-mail address</Table.Th>
-                    <Table.Th>Role</Table.Th>
-                    <Table.Th>Expires</Table.Th>
-                    <Table.Th />
+            <ScrollTable minWidth={560} verticalSpacing="xs">
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>E-mail address</Table.Th>
+                  <Table.Th>Role</Table.Th>
+                  <Table.Th>Expires</Table.Th>
+                  <Table.Th />
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {invitations.map(({ id, email, role, expires_at: end }) => (
+                  <Table.Tr key={id}>
+                    <Table.Td>{email}</Table.Td>
+                    <Table.Td>{role ?? '—'}</Table.Td>
+                    <Table.Td>
+                      <Time at={end} />
+                    </Table.Td>
+                    <Table.Td ta="right">
+                      <ConfirmButton
+                        label="Withdraw"
+                        title="Withdraw the invitation?"
+                        size="compact-sm"
+                        act={() => quittance.invitations.withdraw(id)}
+                        onDone={() => client.invalidateQueries({ queryKey: ['invitations'] })}
+                      >
+                        The link that was passed on to <Text span>{email}</Text> is refused from then on.
+                      </ConfirmButton>
+                    </Table.Td>
                   </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {invitations.map(({ id, email, role, expires_at: end }) => (
-                    <Table.Tr key={id}>
-                      <Table.Td>{email}</Table.Td>
-                      <Table.Td>{role ?? '—'}</Table.Td>
-                      <Table.Td>
-                        <Time at={end} />
-                      </Table.Td>
-                      <Table.Td ta="right">
-                        <ConfirmButton
-                          label="Withdraw"
-                          title="Withdraw the invitation?"
-                          size="compact-sm"
-                          act={() => quittance.invitations.withdraw(id)}
-                          onDone={() => client.invalidateQueries({ queryKey: ['invitations'] })}
-                        >
-                          The link that was passed on to <Text span>{email}</Text> is refused from then on.
-                        </ConfirmButton>
-                      </Table.Td>
-                    </Table.Tr>
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </Table.ScrollContainer>
+                ))}
+              </Table.Tbody>
+            </ScrollTable>
           )}
         </Paper>
       )}

@@ -9,6 +9,7 @@ import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { errorsOf } from '../../parts/form-errors.ts';
 import { Loaded } from '../../parts/page.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { ME } from '../../queries.ts';
 import { hasPasskeys, newPasskey } from '../../session/passkey-browser.ts';
@@ -34,23 +35,21 @@ export function Passkeys() {
       <Loaded query={query}>
         {(passkeys) =>
           passkeys.length > 0 && (
-            <Table.ScrollContainer minWidth={460}>
-              <Table verticalSpacing="xs">
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>Name</Table.Th>
-                    <Table.Th>Added</Table.Th>
-                    <Table.Th>Last used</Table.Th>
-                    <Table.Th />
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {passkeys.map((passkey) => (
-                    <PasskeyRow key={passkey.id} passkey={passkey} onChanged={changed} />
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </Table.ScrollContainer>
+            <ScrollTable minWidth={460} verticalSpacing="xs">
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Name</Table.Th>
+                  <Table.Th>Added</Table.Th>
+                  <Table.Th>Last used</Table.Th>
+                  <Table.Th />
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {passkeys.map((passkey) => (
+                  <PasskeyRow key={passkey.id} passkey={passkey} onChanged={changed} />
+                ))}
+              </Table.Tbody>
+            </ScrollTable>
           )
         }
       </Loaded>

@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { quittance } from '../../client.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { Loaded, Page } from '../../parts/page.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { ME } from '../../queries.ts';
 import { useSession } from '../../session/session.ts';
@@ -23,24 +24,22 @@ export function RoutePage() {
       <Loaded query={people}>
         {(all) => (
           <Paper withBorder>
-            <Table.ScrollContainer minWidth={640}>
-              <Table verticalSpacing="xs">
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>Person</Table.Th>
-                    <Table.Th>Role</Table.Th>
-                    <Table.Th>Since</Table.Th>
-                    <Table.Th>Last sign-in</Table.Th>
-                    <Table.Th />
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {all.map((person) => (
-                    <PersonRow key={person.id} person={person} />
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </Table.ScrollContainer>
+            <ScrollTable minWidth={640} verticalSpacing="xs">
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Person</Table.Th>
+                  <Table.Th>Role</Table.Th>
+                  <Table.Th>Since</Table.Th>
+                  <Table.Th>Last sign-in</Table.Th>
+                  <Table.Th />
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {all.map((person) => (
+                  <PersonRow key={person.id} person={person} />
+                ))}
+              </Table.Tbody>
+            </ScrollTable>
           </Paper>
         )}
       </Loaded>

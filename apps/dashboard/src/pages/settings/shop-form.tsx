@@ -16,6 +16,7 @@ import { notifications } from '@mantine/notifications';
 import type { InvoiceSettings, UpdateInvoiceSettings } from '@quittance/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { quittance } from '../../client.ts';
+import { currencies } from '../../parts/currencies.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { errorsOfLists } from '../../parts/form-errors.ts';
 import { useMay } from '../../session/session.ts';
@@ -37,7 +38,6 @@ const languages = {
   ar: 'العربية',
 } as const satisfies Record<NonNullable<InvoiceSettings['language']>, string>;
 
-const currencies: readonly InvoiceSettings['currency'][] = ['USD', 'EUR', 'GBP', 'CHF', 'JPY', 'CAD', 'AUD'];
 const DEFAULT_MINUTES = 60;
 
 type Form = UseFormReturnType<InvoiceSettings>;
@@ -51,7 +51,7 @@ export function ShopForm({ settings }: { settings: InvoiceSettings }) {
     mutationFn: (values: InvoiceSettings) =>
       stepUp(() =>
         quittance.invoiceSettings.update(
-          changesOf(settings, {
+          changesOf(form.getInitialValues(), {
             ...values,
             shop_name: values.shop_name?.trim() || null,
           }) as UpdateInvoiceSettings,
@@ -134,7 +134,7 @@ function NewInvoices({ form }: { form: Form }) {
       <Stack maw={420}>
         <Select
           label="Currency"
-          data={[...currencies]}
+          data={currencies}
           allowDeselect={false}
           {...form.getInputProps('currency')}
         />
