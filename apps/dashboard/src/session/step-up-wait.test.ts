@@ -12,7 +12,7 @@ test('a second request waits for the same step-up, which counts for both', async
   expect(shown).toEqual([true, false]);
 });
 
-test('one that is cancelled does nothing of what waits for it, and the next one is asked for anew', async () => {
+test('one that is cancelled does nothing of what waits for it, and the next one is asked for again', async () => {
   const wait = new StepUpWait(() => {});
   const both = [wait.ask(), wait.ask()];
   wait.end('cancelled');

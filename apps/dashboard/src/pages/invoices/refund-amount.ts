@@ -15,7 +15,7 @@ const atLeastZero = (amount: string): string => (compare(amount, '0') < 0 ? '0' 
 const endedWithoutPaying: readonly Refund['status'][] = ['failed', 'expired', 'cancelled'];
 
 /** What the refunds of the surplus of an invoice take of it. */
-export const surplusTaken = (refunds: readonly Pick<Refund, 'requested' | 'status' | 'share'>[]): string =>
+const surplusTaken = (refunds: readonly Pick<Refund, 'requested' | 'status' | 'share'>[]): string =>
   sum(
     refunds
       .filter(({ requested, status }) => requested === 'surplus' && !endedWithoutPaying.includes(status))
