@@ -43,7 +43,7 @@ function AccountDropdown({ onChange }: { onChange(account: OtherAccount): void }
     mutationFn: () => quittance.sessions.end('current'),
     onSuccess: () => client.setQueryData(ME, null),
     onError: (error) =>
-      notifications.show({ color: 'red', title: 'You are still signed in', message: textOf(error) }),
+      notifications.show({ color: 'red', title: 'You may still be signed in', message: textOf(error) }),
   });
   const others = accounts.filter(({ id }) => id !== accountId);
   const account = accounts.find(({ id }) => id === accountId)?.name ?? accountId;
