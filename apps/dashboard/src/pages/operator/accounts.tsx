@@ -61,7 +61,7 @@ export function RoutePage() {
         commands={[
           ['An API token for an account:', 'token create "My shop" --name server'],
           ['A new password for somebody who has lost it:', 'people reset --email anna@shop.example'],
-          ['Another operator:', 'people operator anna@shop.example --grant'],
+          ['Another operator:', 'people operator anna@shop.example --grant --account "My shop"'],
         ]}
       />
       <Modal opened={isNew} onClose={() => setNew(false)} title="New account">
