@@ -65,7 +65,7 @@ test(
 /** What each reaches beside itself, by a connection to any address that the other has in a network of Docker. */
 const reachable = {
   // It is in the networks of the services, as are Postgres, NATS and nodes that run in containers.
-  gateway: ['invoices', 'payouts', 'ledger', 'webhooks', 'postgres', 'nats', 'redis', 'chains'],
+  gateway: ['invoices', 'payouts', 'ledger', 'webhooks', 'postgres', 'nats', 'redis', 'chains', 'auditor'],
   invoices: ['postgres', 'nats', 'chains'],
   payouts: ['postgres', 'nats', 'chains'],
   ledger: ['postgres', 'nats'],

@@ -41,9 +41,11 @@ export function RoutePage() {
           <Button size="xs" variant="default" onClick={() => setAct({ what: 'limit', account })}>
             Limit
           </Button>
-          <Button size="xs" variant="default" onClick={() => setAct({ what: 'invite', account })}>
-            Invite
-          </Button>
+          {account.people === 0 && account.tokens === 0 && (
+            <Button size="xs" variant="default" onClick={() => setAct({ what: 'invite', account })}>
+              Invite its owner
+            </Button>
+          )}
         </Group>
       ),
     },
