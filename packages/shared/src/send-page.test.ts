@@ -81,3 +81,25 @@ test.each([
 ])('to who takes "%s" a page is sent as %s', (accepted, encoding) => {
   expect(encodingOf(accepted)).toBe(encoding);
 });
+
+test('of what a client takes 200 characters are read, and of these only what is whole', () => {
+  const before = `${'identity, '.repeat(19)}zip, `;
+  expect(before).toHaveLength(195);
+  expect([`${before}gzip,br`, `${before}br;q=0`, `gzip, ${before}`].map(encodingOf)).toEqual([
+    'gzip',
+    undefined,
+    'gzip',
+  ]);
+});
+
+test('16,000 spaces inside what a client takes are read in a moment', () => {
+  const accepted = `br${' '.repeat(16_000)}x`;
+  // Time of the processor: others may want it too.
+  const times = Array.from({ length: 9 }, () => {
+    const before = process.cpuUsage();
+    expect(encodingOf(accepted)).toBeUndefined();
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  });
+  expect(times.sort((a, b) => a - b)[4]).toBeLessThan(20);
+});

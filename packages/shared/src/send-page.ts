@@ -88,14 +88,17 @@ const compressions: Record<Encoding, (bytes: Buffer) => Buffer> = {
   gzip: (bytes) => gzipSync(bytes, { level: 4 }),
 };
 
-/** The best encoding that a client takes; undefined when it takes none of ours. */
+/** Browsers send about 30. */
+const ACCEPTED_CHARACTERS_MAX = 200;
+
+/** The best encoding that a client takes; undefined when it takes none of ours. Of a long text only the beginning is read. */
 export function encodingOf(accepted: string): Encoding | undefined {
+  const ones = accepted.slice(0, ACCEPTED_CHARACTERS_MAX).toLowerCase().split(',');
+  // Its parameters may be cut off, which may say that it is not taken.
+  if (accepted.length > ACCEPTED_CHARACTERS_MAX) ones.pop();
   const taken = new Map(
-    accepted.split(',').map((one) => {
-      const [name = '', ...parameters] = one
-        .trim()
-        .toLowerCase()
-        .split(/\s*;\s*/);
+    ones.map((one) => {
+      const [name = '', ...parameters] = one.split(';').map((part) => part.trim());
       return [name, !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))];
     }),
   );
