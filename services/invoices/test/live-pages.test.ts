@@ -140,6 +140,19 @@ test('the dialog for shops is at most 2,000 bytes under a name that stays, and o
   expect((await get('/pay/assets/other.js')).status).toBe(404);
 });
 
+test.each([
+  ['br', brotliDecompressSync],
+  ['gzip', gunzipSync],
+] as const)('the files of pages are compressed with %s for who takes it', async (encoding, decompress) => {
+  const { id } = await anInvoice();
+  for (const path of ['/pay/assets/modal.js', dataIn((await page(id)).text)['wallet'] ?? '']) {
+    const [whole, small] = [await get(path), await get(path, { 'Accept-Encoding': encoding })];
+    expect(small.headers).toMatchObject({ 'content-encoding': encoding, vary: 'Accept-Encoding' });
+    expect(decompress(small.bytes).toString()).toBe(whole.bytes.toString());
+    expect(small.bytes.length).toBeLessThan(whole.bytes.length);
+  }
+});
+
 test('scripts are sent without their comments, and are JavaScript', async () => {
   const { id } = await anInvoice();
   const { text } = await page(id);
