@@ -36,7 +36,7 @@ const text = read('payment-page');
 
 /**
  * The script of the payment page.
- * @param publicUrl where the script of wallets is loaded from, when the page has a use for it
+ * @param publicUrl where the script of wallets is loaded from, when the page or what takes its place may have a use for it
  */
 export const pageScript = (publicUrl?: string): PageScript => ({
   text,
