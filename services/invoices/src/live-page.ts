@@ -70,5 +70,6 @@ function walletData(
     'wallet-rejected': wallet.rejected,
     'wallet-network': wallet.network(networkOf(invoice.chain)),
     'wallet-failed': wallet.failed,
+    'wallet-unsure': wallet.unsure,
   };
 }
