@@ -7,13 +7,12 @@ import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 
 /** What the scripts add to the payment page, in a browser, on a stack with Ethereum. */
 
 const CONFIRMATIONS = 2;
 type Made = { id: string; url: string; address: { address: string } };
-type Asked = { method: string; params?: unknown[] };
 
 await inBrowser('the scripts of the payment page', (open) => {
   let quittance: Quittance;
@@ -124,96 +123,67 @@ await inBrowser('the scripts of the payment page', (open) => {
     expect(await isFirst(page)).toBe(true);
   });
 
-  /** A page with a wallet of the browser, which names itself (EIP-6963). */
-  async function withWallet(
-    url: string,
-    name: string,
-    answer: (asked: Asked) => Promise<unknown>,
-  ): Promise<Visit> {
+  /** A page whose time the test decides, with a stream that is refused: its script looks by itself. */
+  async function withoutStream(url: string): Promise<Visit> {
     const visit = await open(url);
-    const { page } = visit;
-    await page.exposeFunction('askWallet', async (asked: Asked) => {
-      try {
-        return { result: await answer(asked) };
-      } catch (error) {
-        // Of an error that is thrown across this border only the message arrives.
-        return { error: { code: (error as { code?: number }).code } };
-      }
-    });
-    await page.addInitScript(`(() => {
-      const provider = {
-        async request(asked) {
-          const { result, error } = await window.askWallet(asked);
-          if (error) throw error;
-          return result;
-        },
-      };
-      const info = { uuid: '1', name: ${JSON.stringify(name)}, icon: 'data:,', rdns: 'example.wallet' };
-      const detail = Object.freeze({ info, provider });
-      const announce = () => dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }));
-      addEventListener('eip6963:requestProvider', announce);
-      announce();
-    })();`);
-    await page.goto(url);
+    visit.expectProblem(/503/);
+    await visit.page.clock.install();
+    await visit.page.route('**/events?*', (route) => route.fulfill({ status: 503 }));
     return visit;
   }
 
-  test('have a wallet of the browser send exactly the amount, on the right network, and ask it once', async () => {
-    const one = await invoice();
-    const asked: Asked[] = [];
-    const from = '0x00000000000000000000000000000000000000aa';
-    let chain = '0x1';
-    let isPaid = false;
-    const visit = await withWallet(one.url, '<img src=x onerror=alert(1)>', async (request) => {
-      asked.push(request);
-      switch (request.method) {
-        case 'eth_requestAccounts':
-          return [from];
-        case 'eth_chainId':
-          return chain;
-        case 'wallet_switchEthereumChain':
-          chain = (request.params as [{ chainId: string }])[0].chainId;
-          return null;
-        default:
-          await pay(one, '0.01');
-          isPaid = true;
-          return `0x${'1'.repeat(64)}`;
-      }
+  /** A stream that is opened now is refused after that of the script. */
+  const hearsThatStreamIsRefused = (page: Page) =>
+    page.evaluate(`new Promise((done) => {
+      new EventSource(document.querySelector('main').dataset.events).onerror = done;
+    })`);
+  /** How often the script has asked for its page. */
+  const looksAt = (url: string, requests: readonly string[]) =>
+    requests.filter((one) => one === url).length - 1;
+
+  test('look again after half a minute where the page does not say when', async () => {
+    const { url } = await invoice();
+    const { page, requests } = await withoutStream(url);
+    await page.route(url, async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({
+        response: answer,
+        body: (await answer.text()).replace(/ data-refresh="\d+"/, ''),
+      });
     });
-    const { page } = visit;
-    closesStream(visit);
-    await page.getByRole('button', { name: 'Pay with <img src=x onerror=alert(1)>' }).click();
-    await eventually(() => expect(isPaid).toBe(true));
-    await mineAll();
-    await shows(page, 'Thank you');
-    expect(await page.getByRole('button', { name: /Pay with/ }).count()).toBe(0);
-    expect(asked.map(({ method }) => method)).toEqual([
-      ...['eth_requestAccounts', 'eth_chainId', 'wallet_switchEthereumChain', 'eth_chainId'],
-      'eth_sendTransaction',
-    ]);
-    const to = one.address.address.toLowerCase();
-    expect(asked.at(-1)?.params).toEqual([
-      { from, to, value: '0x2386f26fc10000', data: '0x', chainId: chain },
-    ]);
+    await page.goto(url);
+    expect(await page.locator('main').getAttribute('data-refresh')).toBeNull();
+    await hearsThatStreamIsRefused(page);
+    await page.clock.runFor(29_000);
+    expect(looksAt(url, requests)).toBe(0);
+    await page.clock.runFor(2_000);
+    await eventually(() => expect(looksAt(url, requests)).toBe(1));
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
-  test('say in plain words what a wallet refuses, and let it be asked again', async () => {
-    const { url } = await invoice();
-    let code = 0;
-    const { page } = await withWallet(url, 'Purse', async () => {
-      throw Object.assign(new Error('refused'), { code });
-    });
-    const button = page.getByRole('button', { name: 'Pay with Purse' });
-    for (const [error, text] of [
-      [4001, 'You have declined in the wallet. Nothing was paid.'],
-      [4902, /Please choose the network Ethereum/],
-      [-32603, /Your wallet reports a problem/],
-    ] as const) {
-      code = error;
-      await button.click();
-      await page.locator('.wallets').getByText(text).waitFor();
-      expect(await button.isEnabled()).toBe(true);
-    }
+  test('forget a look that fails after a later one was shown', async () => {
+    const { id, url } = await invoice();
+    const { page, requests, expectProblem } = await withoutStream(url);
+    expectProblem(/ERR_FAILED/);
+    expectProblem(/404/);
+    await page.goto(url);
+    await hearsThatStreamIsRefused(page);
+    const held: Route[] = [];
+    await page.route(url, (route) => (held.length === 0 ? void held.push(route) : route.continue()));
+    await page.clock.runFor(6_000);
+    await eventually(() => expect(held).toHaveLength(1));
+    expect((await shop.post(`/api/invoices/${id}/cancel`, {})).status).toBe(200);
+    await page.evaluate(`dispatchEvent(new Event('visibilitychange'))`);
+    await hearsThatStreamIsRefused(page);
+    await page.clock.runFor(6_000);
+    await shows(page, 'Cancelled');
+    const failed = page.waitForEvent('requestfailed');
+    await held[0]?.abort();
+    await failed;
+    await page.clock.runFor(60_000);
+    // Whatever the script asked for then was asked for before this.
+    expect(await page.evaluate<number>(`fetch('/pay/nothing').then(({ status }) => status)`)).toBe(404);
+    expect(looksAt(url, requests)).toBe(2);
   });
 
   /** A shop on an origin of its own: each of its pages has the dialog. */
@@ -228,6 +198,12 @@ await inBrowser('the scripts of the payment page', (open) => {
     shopOrigin = `http://127.0.0.1:${(shopServer.address() as AddressInfo).port}`;
   });
 
+  /** The API takes origins of HTTPS alone. */
+  async function mayFrame(origins: string[]): Promise<void> {
+    expect((await shop.patch('/api/invoice-settings', { currency: 'USD' })).status).toBe(200);
+    await quittance.db.rows('update invoices.invoice_settings set frame_ancestors = $1', [origins]);
+  }
+
   async function shopPage(url: string): Promise<Visit> {
     const visit = await open(shopOrigin);
     pageOfShop = `<!doctype html><title>Shop</title><link rel="icon" href="data:,">
@@ -240,9 +216,7 @@ await inBrowser('the scripts of the payment page', (open) => {
   }
 
   test('show the page in a dialog of a shop that may frame it, and tell the shop when it is paid', async () => {
-    // The API takes origins of HTTPS alone.
-    expect((await shop.patch('/api/invoice-settings', { currency: 'USD' })).status).toBe(200);
-    await quittance.db.rows('update invoices.invoice_settings set frame_ancestors = $1', [[shopOrigin]]);
+    await mayFrame([shopOrigin]);
     const one = await invoice();
     const visit = await shopPage(one.url);
     const { page } = visit;
@@ -261,7 +235,24 @@ await inBrowser('the scripts of the payment page', (open) => {
     await page.keyboard.press('Escape');
     await page.locator('dialog').waitFor({ state: 'detached' });
     expect(page.url()).toBe(`${shopOrigin}/basket`);
-    await quittance.db.rows(`update invoices.invoice_settings set frame_ancestors = '{}'`);
+    await mayFrame([]);
+  });
+
+  test('tell the shop in its dialog that a payment link has ended, and leave the customer there', async () => {
+    await mayFrame([shopOrigin]);
+    const { id, url } = await made('/api/payment-links', { description: 'Tea', amount: 25 });
+    expect((await shop.post(`/api/payment-links/${id}/deactivate`, {})).status).toBe(200);
+    const { page, expectProblem } = await shopPage(url);
+    expectProblem(/410/);
+    await page.clock.install();
+    await page.getByRole('link', { name: 'Pay' }).click();
+    await eventually(async () => expect(await page.evaluate('states')).toEqual(['link_ended']));
+    await page.clock.runFor(10_000);
+    expect(page.url()).toBe(`${shopOrigin}/basket`);
+    await page.frameLocator('dialog iframe').locator('h1').click();
+    await page.keyboard.press('Escape');
+    await page.locator('dialog').waitFor({ state: 'detached' });
+    await mayFrame([]);
   });
 
   test('lead to the page where the shop may not frame it', async () => {

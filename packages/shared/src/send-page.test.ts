@@ -1,10 +1,10 @@
-import { createServer, request, type Server } from 'node:http';
+import { createServer, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterEach, expect, test } from '@jest/globals';
 import { type HtmlPage, html, page } from './html.ts';
 import { textsOf } from './page-texts/texts.ts';
-import { encodingOf, sendPage } from './send-page.ts';
+import { compressedOf, encodingOf, sendCompressed, sendPage } from './send-page.ts';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -14,8 +14,11 @@ afterEach(() => {
 type Got = { headers: Record<string, string | string[] | undefined>; bytes: Buffer };
 
 /** A page as a browser gets it. */
-async function sent(given: HtmlPage, headers: Record<string, string> = {}): Promise<Got> {
-  const server = createServer((_req, res) => sendPage(res, given));
+const sent = (given: HtmlPage, headers: Record<string, string> = {}): Promise<Got> =>
+  answered((res) => sendPage(res, given), headers);
+
+async function answered(send: (res: ServerResponse) => void, headers: Record<string, string>): Promise<Got> {
+  const server = createServer((_req, res) => send(res));
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -68,6 +71,24 @@ test('a page of whoever has signed in is not compressed', async () => {
   ]);
 });
 
+test('a file that was compressed before is sent as it is kept, in the encoding that the client takes', async () => {
+  const file = { identity: Buffer.from('text'), br: Buffer.from('text by br'), gzip: Buffer.from('by gzip') };
+  for (const encoding of ['identity', 'br', 'gzip'] as const) {
+    const taking = { 'Accept-Encoding': encoding };
+    const { headers, bytes } = await answered((res) => sendCompressed(res, 200, file), taking);
+    expect(bytes).toEqual(file[encoding]);
+    expect(headers['content-encoding']).toBe(encoding === 'identity' ? undefined : encoding);
+    expect(headers['content-length']).toBe(String(file[encoding].length));
+  }
+});
+
+test('each form of a file that is compressed once has the whole text', () => {
+  const text = 'naïve '.repeat(1_000);
+  const { identity, br, gzip } = compressedOf(text);
+  expect([identity, brotliDecompressSync(br), gunzipSync(gzip)].map(String)).toEqual([text, text, text]);
+  expect(br.length + gzip.length).toBeLessThan(identity.length);
+});
+
 test.each([
   ['', undefined],
   ['identity', undefined],
@@ -80,4 +101,26 @@ test.each([
   ['x-gzip, brotli', undefined],
 ])('to who takes "%s" a page is sent as %s', (accepted, encoding) => {
   expect(encodingOf(accepted)).toBe(encoding);
+});
+
+test('of what a client takes 200 characters are read, and of these only what is whole', () => {
+  const before = `${'identity, '.repeat(19)}zip, `;
+  expect(before).toHaveLength(195);
+  expect([`${before}gzip,br`, `${before}br;q=0`, `gzip, ${before}`].map(encodingOf)).toEqual([
+    'gzip',
+    undefined,
+    'gzip',
+  ]);
+});
+
+test('16,000 spaces inside what a client takes are read in a moment', () => {
+  const accepted = `br${' '.repeat(16_000)}x`;
+  // Time of the processor: others may want it too.
+  const times = Array.from({ length: 9 }, () => {
+    const before = process.cpuUsage();
+    expect(encodingOf(accepted)).toBeUndefined();
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  });
+  expect(times.sort((a, b) => a - b)[4]).toBeLessThan(20);
 });

@@ -57,23 +57,37 @@ export function sendPage(res: ServerResponse, page: HtmlPage): void {
 export function sendCompressed(
   res: ServerResponse,
   status: number,
-  text: string | Buffer,
+  text: string | CompressedText,
   { isPrivate = false }: { isPrivate?: boolean | undefined } = {},
 ): void {
-  const bytes = Buffer.from(text);
   const encoding = isPrivate ? undefined : encodingOf(String(res.req.headers['accept-encoding'] ?? ''));
   if (!isPrivate) {
     const others = res.getHeader('Vary');
     res.setHeader('Vary', others === undefined ? 'Accept-Encoding' : `${String(others)}, Accept-Encoding`);
   }
   if (encoding !== undefined) res.setHeader('Content-Encoding', encoding);
-  const body = encoding === undefined ? bytes : compressions[encoding](bytes);
+  const body = bytesOf(text, encoding);
   res.setHeader('Content-Length', body.length);
   res.statusCode = status;
   res.end(res.req.method === 'HEAD' ? undefined : body);
 }
 
 type Encoding = 'br' | 'gzip';
+
+/** A text in each form in which it is sent. */
+export type CompressedText = Readonly<Record<Encoding | 'identity', Buffer>>;
+
+function bytesOf(text: string | CompressedText, encoding: Encoding | undefined): Buffer {
+  if (typeof text !== 'string') return text[encoding ?? 'identity'];
+  const bytes = Buffer.from(text);
+  return encoding === undefined ? bytes : compressions[encoding](bytes);
+}
+
+/** For a text that is sent often and stays the same: it is compressed here alone. */
+export function compressedOf(text: string): CompressedText {
+  const identity = Buffer.from(text);
+  return { identity, br: compressions.br(identity), gzip: compressions.gzip(identity) };
+}
 
 /** 21 kB become 2.9 kB by br in 0.2 ms, and 3.9 kB by gzip in 0.1 ms. Higher levels take longer for almost nothing. */
 const compressions: Record<Encoding, (bytes: Buffer) => Buffer> = {
@@ -88,14 +102,17 @@ const compressions: Record<Encoding, (bytes: Buffer) => Buffer> = {
   gzip: (bytes) => gzipSync(bytes, { level: 4 }),
 };
 
-/** The best encoding that a client takes; undefined when it takes none of ours. */
+/** Browsers send about 30. */
+const ACCEPTED_CHARACTERS_MAX = 200;
+
+/** The best encoding that a client takes; undefined when it takes none of ours. Of a long text only the beginning is read. */
 export function encodingOf(accepted: string): Encoding | undefined {
+  const ones = accepted.slice(0, ACCEPTED_CHARACTERS_MAX).toLowerCase().split(',');
+  // Its parameters may be cut off, which may say that it is not taken.
+  if (accepted.length > ACCEPTED_CHARACTERS_MAX) ones.pop();
   const taken = new Map(
-    accepted.split(',').map((one) => {
-      const [name = '', ...parameters] = one
-        .trim()
-        .toLowerCase()
-        .split(/\s*;\s*/);
+    ones.map((one) => {
+      const [name = '', ...parameters] = one.split(';').map((part) => part.trim());
       return [name, !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))];
     }),
   );

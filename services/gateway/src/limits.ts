@@ -37,7 +37,7 @@ export type Limits = {
   codes: Limit;
   /** Payment pages and pages of links, by invoice or link and client. */
   pages: Limit;
-  /** Payment pages of invoices that there are not, by client. */
+  /** Payment pages of invoices that there are not, and files, by client. */
   unknownPages: Limit;
   /** Payments that are begun through payment links, by link and client: each is an invoice in the database. */
   linkPayments: Limit;

@@ -134,6 +134,17 @@ test('the files of pages are not counted', async () => {
   for (let i = 0; i < 5; i++) expect(await load('/pay/assets/modal.js')).toBe(200);
 });
 
+test('files that there are not count as unknown pages, and take no file and no page away from others there', async () => {
+  gateway = await start({ PAGES_PER_MINUTE: '2', UNKNOWN_PAGES_PER_MINUTE: '10' });
+  expect([await load('/pay/inv_1'), await load('/pay/assets/modal.js')]).toEqual([200, 200]);
+  const guessed = [];
+  for (let i = 0; i < 15; i++) guessed.push(await load(`/pay/${i % 2 === 0 ? 'assets/' : ''}unknown_${i}`));
+  expect(guessed).toEqual([...Array(10).fill(404), ...Array(5).fill(429)]);
+  // A page that has the name of a known file is an unknown page.
+  expect([await load('/pay/assets/modal.js'), await load('/pay/modal.js')]).toEqual([200, 429]);
+  expect(await load('/pay/inv_1')).toBe(200);
+});
+
 test('a stream that the service refuses is a page with its time to wait', async () => {
   gateway = await start();
   upstream.answer((res) =>

@@ -6,7 +6,7 @@ import { priceText } from '@quittance/shared/page-language';
 import { heading } from '@quittance/shared/page-parts';
 import type { PageTexts } from '@quittance/shared/page-texts/en';
 import { choiceEndsAt, choiceTimeOf, type UnchosenInvoice } from './domain/unchosen-invoice.ts';
-import { liveOf } from './live-page.ts';
+import { type LivePage, liveOf } from './live-page.ts';
 import { amountDueOf } from './operations/lock-asset.ts';
 import { isOffered } from './operations/offered-assets.ts';
 import { isPayable, unpayableProblem } from './operations/payable-price.ts';
@@ -42,8 +42,9 @@ export function choicePage(
   { problem, version }: { problem?: ChoiceProblem; version?: string | undefined } = {},
 ): HtmlPage {
   const time = choiceTimeOf(invoice, now);
-  if (time === 'expired') return overPage(invoice, to);
-  if (time === 'too_late') return tooLatePage(invoice, to);
+  const follows = version === undefined ? undefined : { id: invoice.id, version };
+  if (time === 'expired') return overPage(invoice, ports, to, now);
+  if (time === 'too_late') return tooLatePage(invoice, ports, to, { now, follows });
   const { language, texts } = to;
   const { choice, label } = texts;
   const { expiresAt } = invoice;
@@ -65,7 +66,6 @@ ${backToFront(texts, invoice)}`;
     lastChoice === null ? REFRESH_SECONDS : Math.ceil((lastChoice.getTime() - now.getTime()) / 1_000);
   const seconds = Math.min(REFRESH_SECONDS, Math.max(REFRESH_SECONDS_MIN, untilEnd));
   const refresh = problem === undefined ? { seconds } : undefined;
-  const follows = version === undefined ? undefined : { id: invoice.id, version };
   const live = liveOf(ports, to, { state: 'choosing', now, follows, refresh: { seconds } });
   return shopPage(to, choice.title, body, { status, refresh, hasForm: true, live });
 }
@@ -117,21 +117,35 @@ export function unknownChoicePage(path: string, acceptLanguage: string | undefin
 }
 
 /** Shortly before the end: an address that was given out now would end before it is paid. */
-function tooLatePage({ timeoutUrl }: UnchosenInvoice, to: PageFor): HtmlPage {
+function tooLatePage(
+  { timeoutUrl }: UnchosenInvoice,
+  ports: Pick<Ports, 'chains' | 'settings'>,
+  to: PageFor,
+  { now, follows }: Pick<LivePage, 'now' | 'follows'>,
+): HtmlPage {
   const { choice, askAgain } = to.texts;
   const mark = { tone: 'warn', icon: 'clock', name: choice.tooLateTitle } as const;
   const body = html`${heading(mark, choice.tooLateHeadline, `${choice.tooLate} ${askAgain}`)}
 ${backTo(to.texts, timeoutUrl)}`;
-  return shopPage(to, choice.tooLateTitle, body, { refresh: { seconds: REFRESH_SECONDS } });
+  const refresh = { seconds: REFRESH_SECONDS };
+  const live = liveOf(ports, to, { state: 'too_late', now, follows, refresh });
+  return shopPage(to, choice.tooLateTitle, body, { refresh, live });
 }
 
-function overPage({ cancelledAt, timeoutUrl }: UnchosenInvoice, to: PageFor): HtmlPage {
-  const { choice, state, text, askAgain } = to.texts;
-  const [mark, why] =
-    cancelledAt === null
-      ? [{ tone: 'warn', icon: 'hourglass', name: state.expired } as const, `${choice.over} ${askAgain}`]
-      : [{ tone: 'warn', icon: 'stopped', name: state.cancelled } as const, text.cancelled];
+function overPage(
+  { cancelledAt, timeoutUrl }: UnchosenInvoice,
+  ports: Pick<Ports, 'chains' | 'settings'>,
+  to: PageFor,
+  now: Date,
+): HtmlPage {
+  const { choice, state: names, text, askAgain } = to.texts;
+  const state = cancelledAt === null ? 'expired' : 'cancelled';
+  const [icon, why] =
+    state === 'expired'
+      ? (['hourglass', `${choice.over} ${askAgain}`] as const)
+      : (['stopped', text.cancelled] as const);
+  const mark = { tone: 'warn', icon, name: names[state] } as const;
   const body = html`${heading(mark, choice.overHeadline, why)}
 ${backTo(to.texts, timeoutUrl)}`;
-  return shopPage(to, mark.name, body);
+  return shopPage(to, mark.name, body, { live: liveOf(ports, to, { state, now }) });
 }

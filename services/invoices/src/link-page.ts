@@ -57,7 +57,7 @@ export function linkPage(
   now: Date,
   { attempt, problem, typed = '' }: LinkForm,
 ): HtmlPage {
-  if (linkStatusOf(link, now) !== 'active') return endedPage(link, to, now);
+  if (linkStatusOf(link, now) !== 'active') return endedPage(link, ports, to, now);
   const { texts, language } = to;
   const { amountFiat, currency, validUntil } = link;
   const title = amountFiat === null ? texts.link.chooseAmount : priceText(language, currency, amountFiat);
@@ -108,10 +108,16 @@ function amountField(
 <input name="amount" inputmode="decimal" autocomplete="off" maxlength="40" required value="${typed}"></label>`;
 }
 
-function endedPage(link: PaymentLink, to: PageFor, now: Date): HtmlPage {
+function endedPage(
+  link: PaymentLink,
+  ports: Pick<Ports, 'chains' | 'settings'>,
+  to: PageFor,
+  now: Date,
+): HtmlPage {
   const { link: texts } = to.texts;
   const why = linkStatusOf(link, now) === 'expired' ? texts.timeIsOver : texts.deactivated;
   const mark = { tone: 'warn', icon: 'stopped', name: texts.endedState } as const;
   const body = heading(mark, texts.ended, `${why} ${texts.askForNew}`);
-  return shopPage(to, texts.ended, body, { status: 410 });
+  const live = liveOf(ports, to, { state: 'link_ended', now });
+  return shopPage(to, texts.ended, body, { status: 410, live });
 }

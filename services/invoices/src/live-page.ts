@@ -9,7 +9,7 @@ import { networkOf, pathBelow } from './shown-names.ts';
 import { wantedPayment } from './views.ts';
 
 /** What the script of a page is told of it. */
-type LivePage = {
+export type LivePage = {
   /** As programs read it: the dialog tells it to the shop. */
   state: string;
   now: Date;
@@ -30,8 +30,10 @@ export function liveOf(
   const { settings } = ports;
   const events = follows && `/pay/${follows.id}/events?after=${follows.version}`;
   const wallet = toPay && walletData(ports, toPay, texts);
+  // The policy stays that of the page that was loaded: what takes its place may have something to pay.
+  const isReadAgain = refresh !== undefined && refresh.url === undefined;
   return {
-    script: pageScript(wallet === undefined ? undefined : settings.publicUrl),
+    script: pageScript(isReadAgain ? settings.publicUrl : undefined),
     data: {
       state,
       now: now.toISOString(),
@@ -68,5 +70,6 @@ function walletData(
     'wallet-rejected': wallet.rejected,
     'wallet-network': wallet.network(networkOf(invoice.chain)),
     'wallet-failed': wallet.failed,
+    'wallet-unsure': wallet.unsure,
   };
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { PageScript } from '@quittance/shared/html';
-import { policyHash } from '@quittance/shared/send-page';
+import { type CompressedText, compressedOf, policyHash } from '@quittance/shared/send-page';
 
 /**
  * A script of a browser as it is sent: without the lines that are comments, without indentation and empty lines. No text in it
@@ -16,18 +16,17 @@ const read = (name: string): string =>
   scriptOf(readFileSync(new URL(`./browser/${name}.js`, import.meta.url), 'utf8'));
 
 /** A file that pages load. */
-export type PageAsset = { text: string; etag: string; isForever: boolean };
+export type PageAsset = { file: CompressedText; isForever: boolean };
 
 const wallet = read('wallet');
-const digest = (text: string): string => hash('sha256', text).slice(0, 32);
 
 /** The name changes with the content, so that browsers keep it for ever. */
-const walletName = `wallet-${digest(wallet)}.js`;
+const walletName = `wallet-${hash('sha256', wallet).slice(0, 32)}.js`;
 
 /** The files by their names below `/pay/assets`. Shops name the dialog in their pages: its name stays. */
 export const pageAssets: ReadonlyMap<string, PageAsset> = new Map([
-  [walletName, { text: wallet, etag: `"${digest(wallet)}"`, isForever: true }],
-  ['modal.js', { text: read('modal'), etag: `"${digest(read('modal'))}"`, isForever: false }],
+  [walletName, { file: compressedOf(wallet), isForever: true }],
+  ['modal.js', { file: compressedOf(read('modal')), isForever: false }],
 ]);
 
 /** The script of wallets in the browser: its path below PUBLIC_URL, and its hash for the policy and the page. */
@@ -37,7 +36,7 @@ const text = read('payment-page');
 
 /**
  * The script of the payment page.
- * @param publicUrl where the script of wallets is loaded from, when the page has a use for it
+ * @param publicUrl where the script of wallets is loaded from, when the page or what takes its place may have a use for it
  */
 export const pageScript = (publicUrl?: string): PageScript => ({
   text,

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
-import { DUE, openFixture } from './fixture.ts';
+import { DUE, MINUTE, openFixture } from './fixture.ts';
+import { linksOf } from './link-fixture.ts';
 
 const { fixture, anInvoice, pay, settle } = await openFixture();
+const { aLink, choose } = linksOf(fixture);
 
 type Got = { status: number; headers: Record<string, string | string[] | undefined>; bytes: Buffer };
 
@@ -122,9 +124,67 @@ test('after a part was paid a wallet is asked for the rest, and after all of it 
   await pay(to, DUE / 4n);
   expect(dataIn((await page(id)).text)['value']).toBe(`0x${((DUE * 3n) / 4n).toString(16)}`);
   await pay(to, (DUE * 3n) / 4n);
+  const seen = await page(id);
+  expect(dataIn(seen.text)).toMatchObject({ state: 'confirming' });
+  expect(dataIn(seen.text)).not.toHaveProperty('wallet');
+  // The network may reverse it, and the page asks for a payment again.
+  expect(seen.policy).toContain('wallet-');
+  await settle();
   const { text, policy } = await page(id);
-  expect(dataIn(text)).not.toHaveProperty('wallet');
+  expect(dataIn(text)).toMatchObject({ state: 'paid' });
   expect(policy).not.toContain('wallet-');
+});
+
+test('the choice of the asset may load the script of wallets, which the page may need that comes after it', async () => {
+  const { body } = await fixture.merchant().post('/api/invoices', { amount: 25, assets: 'all' });
+  const { id } = body.data;
+  const before = await page(id);
+  expect(dataIn(before.text)).toMatchObject({ state: 'choosing' });
+  expect(dataIn(before.text)).not.toHaveProperty('wallet');
+  expect((await choose(id)).status).toBe(303);
+  const { wallet, 'wallet-hash': hash } = dataIn((await page(id)).text);
+  expect(before.policy).toContain(` https://pay.example${wallet} '${hash}';`);
+});
+
+/** An account whose pages a shop may frame. */
+async function framedShop() {
+  const shop = fixture.merchant();
+  const settings = { frame_ancestors: ['https://shop.example', 'https://www.shop.example'] };
+  expect((await shop.patch('/api/invoice-settings', settings)).status).toBe(200);
+  return shop;
+}
+const told = { frames: 'https://shop.example https://www.shop.example' };
+
+test.each(['cancelled', 'expired'])(
+  'the dialog of a shop hears that a payment was %s before the choice',
+  async (state) => {
+    const shop = await framedShop();
+    const { id } = (await shop.post('/api/invoices', { amount: 25, assets: 'all', expires_in: 30 })).body
+      .data;
+    if (state === 'expired') fixture.pass(30 * MINUTE);
+    else expect((await shop.post(`/api/invoices/${id}/cancel`, {})).status).toBe(200);
+    const data = dataIn((await page(id)).text);
+    expect(data).toMatchObject({ ...told, state });
+    expect(data).not.toHaveProperty('events');
+  },
+);
+
+test('the dialog of a shop hears that it is too late to choose, and the page is followed to its end', async () => {
+  const shop = await framedShop();
+  const { id } = (await shop.post('/api/invoices', { amount: 25, assets: 'all', expires_in: 30 })).body.data;
+  fixture.pass(29 * MINUTE);
+  const events = expect.stringMatching(new RegExp(`^/pay/${id}/events\\?after=[0-9a-f]{16}$`));
+  for (const text of [(await page(id)).text, String((await choose(id)).body)])
+    expect(dataIn(text)).toMatchObject({ ...told, state: 'too_late', refresh: '30', events });
+});
+
+test('the dialog of a shop hears that a payment link has ended', async () => {
+  const { link, shop } = await aLink({}, await framedShop());
+  expect((await shop.post(`/api/payment-links/${link.id}/deactivate`, {})).status).toBe(200);
+  const { status, bytes, headers } = await get(`/link/${link.id}`);
+  expect(status).toBe(410);
+  expect(dataIn(bytes.toString())).toMatchObject({ ...told, state: 'link_ended' });
+  expect(headers['content-security-policy']).toContain(hashOf(scriptIn(bytes.toString())));
 });
 
 test('the dialog for shops is at most 2,000 bytes under a name that stays, and other names are unknown', async () => {
@@ -138,6 +198,19 @@ test('the dialog for shops is at most 2,000 bytes under a name that stays, and o
     'access-control-allow-origin': '*',
   });
   expect((await get('/pay/assets/other.js')).status).toBe(404);
+});
+
+test.each([
+  ['br', brotliDecompressSync],
+  ['gzip', gunzipSync],
+] as const)('the files of pages are compressed with %s for who takes it', async (encoding, decompress) => {
+  const { id } = await anInvoice();
+  for (const path of ['/pay/assets/modal.js', dataIn((await page(id)).text)['wallet'] ?? '']) {
+    const [whole, small] = [await get(path), await get(path, { 'Accept-Encoding': encoding })];
+    expect(small.headers).toMatchObject({ 'content-encoding': encoding, vary: 'Accept-Encoding' });
+    expect(decompress(small.bytes).toString()).toBe(whole.bytes.toString());
+    expect(small.bytes.length).toBeLessThan(whole.bytes.length);
+  }
 });
 
 test('scripts are sent without their comments, and are JavaScript', async () => {

@@ -74,6 +74,7 @@ describe('the shop of an account', () => {
     ['an SVG that says it is a PNG', `data:image/png;base64,${svg}`, INVALID],
     ['a JPEG that says it is a PNG', asDataUri('png', JPEG), INVALID],
     ['a URL', 'https://shop.example/logo.png', INVALID],
+    ['5,000 emoji', '🍵'.repeat(5_000), INVALID],
     ['more than base64', `${asDataUri('png', PNG)}" onerror="alert(1)`, INVALID],
     ['bits that its bytes do not have', asDataUri('png', PNG, 59).replace(/.=$/, '9='), INVALID],
     [

@@ -104,7 +104,9 @@ export const de: PageTexts = {
     rejected: 'Sie haben in der Wallet nicht zugestimmt. Es wurde nichts bezahlt.',
     network: (network) =>
       `Bitte wählen Sie in Ihrer Wallet das Netzwerk ${network} und versuchen Sie es noch einmal.`,
-    failed: 'Ihre Wallet meldet ein Problem. Falls sie die Zahlung gesendet hat, erscheint sie hier.',
+    failed: 'Ihre Wallet meldet ein Problem. Es wurde nichts bezahlt.',
+    unsure:
+      'Ihre Wallet meldet ein Problem. Vielleicht hat sie die Zahlung gesendet: Sehen Sie dort nach, bevor Sie noch einmal bezahlen. Was gesendet wurde, erscheint hier.',
   },
 
   redirect: {

@@ -108,7 +108,10 @@ export const en = {
     sent: 'Your wallet has sent the payment. It will show here in a moment.',
     rejected: 'You have declined in the wallet. Nothing was paid.',
     network: (network: string) => `Please choose the network ${network} in your wallet, and try again.`,
-    failed: 'Your wallet reports a problem. If it has sent the payment, it will show here.',
+    failed: 'Your wallet reports a problem. Nothing was paid.',
+    /** It was asked for a transaction that it may have sent. */
+    unsure:
+      'Your wallet reports a problem. It may have sent the payment: look there before you pay again. What was sent shows here.',
   },
 
   redirect: {

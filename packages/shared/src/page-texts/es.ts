@@ -99,7 +99,9 @@ export const es: PageTexts = {
     sent: 'Su monedero ha enviado el pago. Aparecerá aquí en un momento.',
     rejected: 'No ha dado su consentimiento en el monedero. No se ha pagado nada.',
     network: (network) => `Elija la red ${network} en su monedero e inténtelo de nuevo.`,
-    failed: 'Su monedero informa de un problema. Si ha enviado el pago, aparecerá aquí.',
+    failed: 'Su monedero informa de un problema. No se ha pagado nada.',
+    unsure:
+      'Su monedero informa de un problema. Es posible que haya enviado el pago: compruébelo allí antes de pagar de nuevo. Lo que se haya enviado aparecerá aquí.',
   },
 
   redirect: {

@@ -102,7 +102,9 @@ export const fr: PageTexts = {
     sent: 'Votre portefeuille a envoyé le paiement. Il s’affichera ici dans un instant.',
     rejected: 'Vous n’avez pas donné votre accord dans le portefeuille. Rien n’a été payé.',
     network: (network) => `Veuillez choisir le réseau ${network} dans votre portefeuille et réessayer.`,
-    failed: 'Votre portefeuille signale un problème. S’il a envoyé le paiement, il s’affichera ici.',
+    failed: 'Votre portefeuille signale un problème. Rien n’a été payé.',
+    unsure:
+      'Votre portefeuille signale un problème. Il a peut-être envoyé le paiement\u00a0: vérifiez-le avant de payer de nouveau. Ce qui a été envoyé s’affichera ici.',
   },
 
   redirect: {

@@ -100,7 +100,9 @@ export const it: PageTexts = {
     sent: 'Il tuo portafoglio ha inviato il pagamento. Comparirà qui tra un momento.',
     rejected: 'Non hai dato il consenso nel portafoglio. Non è stato pagato nulla.',
     network: (network) => `Scegli la rete ${network} nel tuo portafoglio e riprova.`,
-    failed: 'Il tuo portafoglio segnala un problema. Se ha inviato il pagamento, comparirà qui.',
+    failed: 'Il tuo portafoglio segnala un problema. Non è stato pagato nulla.',
+    unsure:
+      'Il tuo portafoglio segnala un problema. Potrebbe aver inviato il pagamento: controlla lì prima di pagare di nuovo. Ciò che è stato inviato comparirà qui.',
   },
 
   redirect: {

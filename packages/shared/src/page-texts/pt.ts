@@ -100,7 +100,9 @@ export const pt: PageTexts = {
     sent: 'Sua carteira enviou o pagamento. Ele aparecerá aqui em instantes.',
     rejected: 'Você não deu o consentimento na carteira. Nada foi pago.',
     network: (network) => `Escolha a rede ${network} na sua carteira e tente de novo.`,
-    failed: 'Sua carteira informa um problema. Se ela enviou o pagamento, ele aparecerá aqui.',
+    failed: 'Sua carteira informa um problema. Nada foi pago.',
+    unsure:
+      'Sua carteira informa um problema. Ela pode ter enviado o pagamento: confira nela antes de pagar de novo. O que foi enviado aparecerá aqui.',
   },
 
   redirect: {

@@ -98,7 +98,8 @@ export const zh: PageTexts = {
     sent: '钱包已发送付款，稍后会显示在这里。',
     rejected: '您未在钱包中同意。没有付款。',
     network: (network) => `请在钱包中选择网络 ${network}，然后重试。`,
-    failed: '钱包报告了问题。如果付款已发送，会显示在这里。',
+    failed: '钱包报告了问题。没有付款。',
+    unsure: '钱包报告了问题。付款可能已经发送：再次付款前请先在钱包中查看。已发送的付款会显示在这里。',
   },
 
   redirect: {

@@ -14,7 +14,10 @@ export type Route = {
   auth: 'token' | 'session' | 'operator' | 'credentials' | 'none';
   /** Without a token: any path of it exists, so a client's requests for all of them are counted together. */
   countedTogether?: true;
-  /** The same file for everybody, from memory: requests for it are not counted, and pages that need it do not limit each other. */
+  /**
+   * The same file for everybody, from memory: requests for one that there is are not counted, and pages that need it do not limit
+   * each other. Others count as unknown pages.
+   */
   isFile?: true;
   /** Its answer goes on until somebody ends it. */
   endless?: true;

@@ -11,6 +11,7 @@ import {
   admitToPage,
   admitToPayment,
   invoiceIn,
+  isSeen,
   noteCreated,
   notePage,
 } from '../operations/admit-to-page.ts';
@@ -173,9 +174,9 @@ async function authorizePage(
   { route, path, client }: Asked,
   ports: Ports,
 ): Promise<Authorized | undefined> {
-  if (route.isFile === true) return { caller: undefined };
   const clientKey = clientKeyOf(client);
-  const request = { invoice: route.countedTogether ? route.pattern : invoiceIn(path), clientKey };
+  const request = { invoice: countedAs(route, path), clientKey };
+  if (route.isFile === true && isSeen(ports, request)) return { caller: undefined };
   const rateLimit = await admitToPage(ports, request);
   if (!rateLimit.allowed) return refuse(res, rateLimit, ports);
   if (route.opensPayments === true && req.method === 'POST') {
@@ -195,6 +196,12 @@ async function authorizePage(
   res.once('close', () => note(res.headersSent ? res.statusCode : undefined));
   // Whether there is such an invoice is known then, not only when the stream of its page has ended.
   return { caller: undefined, begun: () => note(res.statusCode) };
+}
+
+function countedAs({ countedTogether, isFile, pattern }: Admission, path: string): string {
+  if (countedTogether === true) return pattern;
+  // No invoice has such an id.
+  return isFile === true ? `${pattern} ${invoiceIn(path)}` : invoiceIn(path);
 }
 
 /** Notes the invoice whose payment page the answer names. */

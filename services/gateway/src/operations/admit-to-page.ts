@@ -3,7 +3,7 @@ import type { RateLimitResult } from '../domain/rate-limit.ts';
 import type { Begun } from '../limits.ts';
 import type { Ports } from '../ports.ts';
 
-/** A request for the payment page of an invoice, or in the same way for that of a payment link or a claim link. */
+/** A request for the payment page of an invoice, or in the same way for that of a payment link or a claim link, or for a file. */
 export type PageRequest = { invoice: string; clientKey: string };
 
 /** The address of a claim link is a secret, and the key of a count is read by whoever reads Redis: it has a hash of it. */
@@ -14,14 +14,18 @@ const keyOf = ({ invoice, clientKey }: PageRequest): string => `${hash('sha256',
  * invoice that is known to exist has a count of its own there, which nobody uses up who does not know its link. What is
  * asked for beyond those counts together, and only when there is no such invoice.
  */
-export async function admitToPage(
-  { limits, invoicesSeen }: Pick<Ports, 'limits' | 'invoicesSeen'>,
-  request: PageRequest,
-): Promise<Begun> {
-  return invoicesSeen.get(request.invoice) === undefined
-    ? limits.unknownPages.begin(request.clientKey)
-    : { ...(await limits.pages.hit(keyOf(request))), done: () => undefined };
+export async function admitToPage(ports: SeenPorts, request: PageRequest): Promise<Begun> {
+  const { limits } = ports;
+  return isSeen(ports, request)
+    ? { ...(await limits.pages.hit(keyOf(request))), done: () => undefined }
+    : limits.unknownPages.begin(request.clientKey);
 }
+
+type SeenPorts = Pick<Ports, 'limits' | 'invoicesSeen'>;
+
+/** Whether there is such an invoice or file, as far as this gateway knows. */
+export const isSeen = ({ invoicesSeen }: SeenPorts, { invoice }: PageRequest): boolean =>
+  invoicesSeen.get(invoice) !== undefined;
 
 /**
  * Whether a payment of a link may be begun. Each link has counts of its own, so whoever begins many of one takes none away from
@@ -54,11 +58,12 @@ export const invoiceIn = (path: string): string =>
  * @param status undefined when the client went away before: it could ask for any number of invoices that way
  */
 export async function notePage(
-  { limits, invoicesSeen }: Pick<Ports, 'limits' | 'invoicesSeen'>,
+  ports: SeenPorts,
   request: PageRequest,
   status: number | undefined,
 ): Promise<void> {
-  if (invoicesSeen.get(request.invoice) !== undefined) return;
+  if (isSeen(ports, request)) return;
+  const { limits, invoicesSeen } = ports;
   if (status !== undefined && status < 400) {
     invoicesSeen.set(request.invoice, true);
     await limits.pages.hit(keyOf(request));

@@ -22,8 +22,10 @@
   // Without a clipboard (plain HTTP) a click selects the whole text, as the style says.
   const addCopyButton = (place) => {
     const text = place.textContent;
-    const button = document.createElement('button');
-    Object.assign(button, { textContent: data.copy, ariaLabel: `${data.copy} ${text}` });
+    const button = Object.assign(document.createElement('button'), {
+      textContent: data.copy,
+      ariaLabel: `${data.copy} ${text}`,
+    });
     button.onclick = async () => {
       await navigator.clipboard.writeText(text);
       button.textContent = data.copied;
@@ -34,9 +36,9 @@
 
   const tick = () => {
     for (const time of all('time.left')) {
-      const seconds = Math.max(0, Math.ceil((new Date(time.dateTime) - Date.now() - skew) / 1e3));
-      time.textContent = `${Math.floor(seconds / 60)}:${`${seconds % 60}`.padStart(2, 0)}`;
-      if (!seconds && Date.now() - asked > 5e3) show();
+      const left = Math.max(0, Math.ceil((new Date(time.dateTime) - Date.now() - skew) / 1e3));
+      time.textContent = `${Math.floor(left / 60)}:${`${left % 60}`.padStart(2, 0)}`;
+      if (!left && Date.now() - asked > 5e3) show();
     }
   };
 
@@ -64,15 +66,15 @@
     main = next;
     begin();
     if (!focused) return;
-    const [heading] = all('h1');
-    heading.tabIndex = -1;
-    (all('a,button').find((one) => keyOf(one) === keyOf(focused)) ?? heading).focus();
+    const [h1] = all('h1');
+    h1.tabIndex = -1;
+    (all('a,button').find((one) => keyOf(one) === keyOf(focused)) ?? h1).focus();
   };
 
-  // The server gives `data-refresh` to every page that asks.
+  // The server gives `data-refresh` to every page that asks; without it a page would ask without end.
   const later = (work) => {
     clearTimeout(timer);
-    timer = setTimeout(work, data.refresh * 1e3);
+    timer = setTimeout(work, (data.refresh ?? 30) * 1e3);
   };
 
   // Of several questions the last one counts. Offline, or when it asked too often, what is shown stays.
@@ -85,7 +87,7 @@
       if (!answer.ok) throw text;
       if (turn === asked) replace(new DOMParser().parseFromString(text, 'text/html'));
     } catch {
-      later(show);
+      if (turn === asked) later(show);
     }
   };
 
@@ -104,8 +106,10 @@
   // Wallets of the browser announce themselves (EIP-6963).
   addEventListener('eip6963:announceProvider', () => {
     if (wallet || !data.wallet) return;
-    wallet = document.createElement('script');
-    Object.assign(wallet, { src: data.wallet, integrity: data.walletHash });
+    wallet = Object.assign(document.createElement('script'), {
+      src: data.wallet,
+      integrity: data.walletHash,
+    });
     document.head.append(wallet);
   });
   addEventListener('keydown', ({ key }) => key === 'Escape' && tell('close'));

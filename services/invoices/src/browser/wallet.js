@@ -15,15 +15,14 @@
 
   const paymentIn = ({ chain, to, value, call }) => [chain, to, value, call].join(' ');
 
-  const send = async (provider, { chain, to, value, call }) => {
+  const transactionOf = async (provider, { chain, to, value, call }) => {
     const [from] = await provider.request({ method: 'eth_requestAccounts' });
     const isThere = async () => BigInt(await provider.request({ method: 'eth_chainId' })) === BigInt(chain);
     if (!(await isThere())) {
       await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: chain }] });
       if (!(await isThere())) throw { code: UNKNOWN_NETWORK };
     }
-    const params = [{ from, to, value, data: call, chainId: chain }];
-    await provider.request({ method: 'eth_sendTransaction', params });
+    return { from, to, value, data: call, chainId: chain };
   };
 
   const show = (text) => {
@@ -38,10 +37,15 @@
     if (begun === payment) return;
     begun = payment;
     show(dataset.walletAsked);
+    let isHandedOver = false;
     try {
-      await send(provider, dataset);
+      const transaction = await transactionOf(provider, dataset);
+      isHandedOver = true;
+      await provider.request({ method: 'eth_sendTransaction', params: [transaction] });
       show(dataset.walletSent);
     } catch (error) {
+      // A wallet may have sent what it then reports a problem of: asked once more, it would pay twice.
+      if (isHandedOver && error?.code !== REJECTED) return show(dataset.walletUnsure);
       begun = undefined;
       const texts = { [REJECTED]: dataset.walletRejected, [UNKNOWN_NETWORK]: dataset.walletNetwork };
       show(texts[error?.code] ?? dataset.walletFailed);

@@ -36,10 +36,11 @@ export type LogoProblem = 'no_data_uri' | 'too_large' | 'other_format';
 
 /** Why a text is no logo; undefined: it is one. The bytes decide about the format, and must be what the text says. */
 export function logoProblem(text: string): LogoProblem | undefined {
-  if (text.length > LOGO_CHARACTERS_MAX) return 'too_large';
   const [, named, base64 = ''] =
     /^data:image\/(png|jpeg|webp);base64,([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
   if (named === undefined) return 'no_data_uri';
+  // Of such a text each character is one of its length.
+  if (text.length > LOGO_CHARACTERS_MAX) return 'too_large';
   const bytes = Buffer.from(base64, 'base64');
   if (bytes.toString('base64') !== base64) return 'no_data_uri';
   return formats[named as keyof typeof formats](bytes) ? undefined : 'other_format';

@@ -25,7 +25,7 @@ export function routePageEvents(app: Express, ports: Ports): void {
       'Cache-Control',
       asset.isForever ? 'public, max-age=31536000, immutable' : 'public, max-age=3600',
     );
-    sendCompressed(res, 200, asset.text);
+    sendCompressed(res, 200, asset.file);
   });
 
   app.get('/pay/:id/events', async (req, res) => {

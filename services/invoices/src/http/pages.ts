@@ -172,7 +172,7 @@ async function choose(ports: Ports, inFlight: ChoicesInFlight, req: Request, res
     if (!chosen.ok) {
       if (chosen.refusal === 'expired') return { seeOther };
       if (chosen.refusal !== 'too_late') return again(chosen.refusal);
-      return { ...choicePage(found, ports, to, ports.clock.now()), status: 409 };
+      return { ...(await pay(ports, req)), status: 409 };
     }
     if (chosen.value) ports.wakeRelay();
     return { seeOther };
