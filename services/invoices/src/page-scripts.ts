@@ -3,13 +3,19 @@ import { readFileSync } from 'node:fs';
 import type { PageScript } from '@quittance/shared/html';
 import { type CompressedText, compressedOf, policyHash } from '@quittance/shared/send-page';
 
+/** A text of a script, which is kept, or signs with a space before or after them, which say the same without it. */
+const TEXT_OR_SIGNS = /('[^'\n]*'|`[^`]*`)| ?([!&()*,/:;<=>?[\]{|}]+) ?/g;
+
 /**
- * A script of a browser as it is sent: without the lines that are comments, without indentation and empty lines. No text in it
- * goes over several lines, so none is changed. Everything else is sent as it is written.
+ * A script of a browser as it is sent: without the lines that are comments, and without indentation, line ends and spaces that
+ * say nothing. No text in it goes over several lines, so none is changed. Everything else is sent as it is written.
  */
 function scriptOf(source: string): string {
   const lines = source.split('\n').map((line) => line.trim());
-  return lines.filter((line) => line !== '' && !line.startsWith('//')).join('\n');
+  const code = lines.filter((line) => line !== '' && !line.startsWith('//')).join('\n');
+  return code
+    .replace(TEXT_OR_SIGNS, (_, text?: string, signs?: string) => text ?? signs ?? '')
+    .replace(/(?<=[(,;{])\n/g, '');
 }
 
 const read = (name: string): string =>

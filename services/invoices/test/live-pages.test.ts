@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
 import { DUE, MINUTE, openFixture } from './fixture.ts';
@@ -30,6 +32,8 @@ const page = async (id: string): Promise<{ text: string; policy: string }> => {
 };
 const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
 const scriptIn = (text: string): string => /<script>([\s\S]*)<\/script>/.exec(text)?.[1] ?? '';
+const BROWSER_FILES = join(import.meta.dirname, '../src/browser');
+const textsIn = (script: string) => script.match(/'[^'\n]*'|`[^`]*`/g);
 const dataIn = (text: string): Record<string, string> =>
   Object.fromEntries(
     [...(/<main([^>]*)>/.exec(text)?.[1] ?? '').matchAll(/ data-([\w-]+)="([^"]*)"/g)].map(
@@ -213,15 +217,21 @@ test.each([
   }
 });
 
-test('scripts are sent without their comments, and are JavaScript', async () => {
+test('scripts are sent without their comments, are JavaScript, and say what was written', async () => {
   const { id } = await anInvoice();
   const { text } = await page(id);
   const files = await Promise.all(
     ['/pay/assets/modal.js', dataIn(text)['wallet'] ?? ''].map((path) => get(path)),
   );
-  for (const script of [scriptIn(text), ...files.map(({ bytes }) => bytes.toString())]) {
+  const scripts = [scriptIn(text), ...files.map(({ bytes }) => bytes.toString())];
+  for (const [at, name] of ['payment-page', 'modal', 'wallet'].entries()) {
+    const [script = '', source] = [scripts[at], readFileSync(`${BROWSER_FILES}/${name}.js`, 'utf8')];
     expect(script).not.toMatch(/^\s|^\/\//m);
     expect(() => new Function(script)).not.toThrow();
+    // Nothing but spaces and ends of lines has gone, and none of a text.
+    const code = source.replaceAll(/^ *\/\/.*$/gm, '');
+    expect(script.replaceAll(/\s/g, '')).toBe(code.replaceAll(/\s/g, ''));
+    expect(textsIn(script)).toEqual(textsIn(code));
   }
 });
 
