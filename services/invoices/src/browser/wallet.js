@@ -7,13 +7,16 @@
   // Of EIP-1193, and of EIP-3085 for a network that the wallet does not know.
   const REJECTED = 4001;
   const UNKNOWN_NETWORK = 4902;
+  // Of ours: nothing was sent, the page asks for another payment by now or for none.
+  const CHANGED = 'changed';
 
   const wallets = new Map();
-  // The payment that a wallet is asked for or has sent, which is not asked for twice, and what is said of it.
-  let begun;
-  let note = '';
+  // The payments that a wallet is asked for or has sent, which are not asked for twice, and what is said of each.
+  const begun = new Set();
+  const notes = new Map();
 
   const paymentIn = ({ chain, to, value, call }) => [chain, to, value, call].join(' ');
+  const wanted = () => paymentIn(document.querySelector('main').dataset);
 
   const transactionOf = async (provider, { chain, to, value, call }) => {
     const [from] = await provider.request({ method: 'eth_requestAccounts' });
@@ -25,30 +28,35 @@
     return { from, to, value, data: call, chainId: chain };
   };
 
-  const show = (text) => {
-    note = text;
-    document.getElementById('voice').textContent = text;
+  const show = (payment, text) => {
+    notes.set(payment, text);
+    if (payment === wanted()) document.getElementById('voice').textContent = text;
     offer();
   };
 
   const pay = async (provider) => {
     const { dataset } = document.querySelector('main');
     const payment = paymentIn(dataset);
-    if (begun === payment) return;
-    begun = payment;
-    show(dataset.walletAsked);
+    if (begun.has(payment)) return;
+    begun.add(payment);
+    show(payment, dataset.walletAsked);
     let isHandedOver = false;
     try {
       const transaction = await transactionOf(provider, dataset);
+      if (payment !== wanted()) throw { code: CHANGED };
       isHandedOver = true;
       await provider.request({ method: 'eth_sendTransaction', params: [transaction] });
-      show(dataset.walletSent);
+      show(payment, dataset.walletSent);
     } catch (error) {
       // A wallet may have sent what it then reports a problem of: asked once more, it would pay twice.
-      if (isHandedOver && error?.code !== REJECTED) return show(dataset.walletUnsure);
-      begun = undefined;
-      const texts = { [REJECTED]: dataset.walletRejected, [UNKNOWN_NETWORK]: dataset.walletNetwork };
-      show(texts[error?.code] ?? dataset.walletFailed);
+      if (isHandedOver && error?.code !== REJECTED) return show(payment, dataset.walletUnsure);
+      begun.delete(payment);
+      const texts = {
+        [REJECTED]: dataset.walletRejected,
+        [UNKNOWN_NETWORK]: dataset.walletNetwork,
+        [CHANGED]: '',
+      };
+      show(payment, texts[error?.code] ?? dataset.walletFailed);
     }
   };
 
@@ -73,10 +81,10 @@
       place.className = 'wallets';
       main.querySelector('a.button').after(place);
     }
-    const isBegun = begun === paymentIn(dataset);
+    const isBegun = begun.has(wanted());
     const text = document.createElement('p');
     text.className = 'soft';
-    text.textContent = note;
+    text.textContent = notes.get(wanted()) ?? '';
     place.replaceChildren(...[...wallets.values()].map((one) => buttonOf(one, dataset, isBegun)), text);
   };
 
