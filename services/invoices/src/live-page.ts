@@ -1,4 +1,4 @@
-import type { Live, PageOptions } from '@quittance/shared/html';
+import type { Live } from '@quittance/shared/html';
 import type { Units } from '@quittance/shared/money';
 import type { PageTexts } from '@quittance/shared/page-texts/en';
 import type { Invoice } from './domain/invoice.ts';
@@ -15,8 +15,10 @@ export type LivePage = {
   now: Date;
   /** The invoice, and what the page shows of it now; undefined where nothing changes by itself. */
   follows?: { id: string; version: string } | undefined;
-  /** When the page is loaded again without its events, or another page instead of it. */
-  refresh?: PageOptions['refresh'];
+  /** When the page is loaded again without its events. */
+  refresh?: { seconds: number } | undefined;
+  /** The page that is loaded instead of it after the seconds of its note. */
+  redirect?: string | undefined;
   /** What is left to pay, where a wallet of the browser may be asked for it. */
   toPay?: { invoice: Invoice; rest: Units } | undefined;
 };
@@ -25,7 +27,7 @@ export type LivePage = {
 export function liveOf(
   ports: Pick<Ports, 'chains' | 'settings'>,
   { shop, texts }: Pick<PageFor, 'shop' | 'texts'>,
-  { state, now, follows, refresh, toPay }: LivePage,
+  { state, now, follows, refresh, redirect, toPay }: LivePage,
 ): Live {
   const { settings } = ports;
   const events = follows && `/pay/${follows.id}/events?after=${follows.version}`;
@@ -39,7 +41,7 @@ export function liveOf(
       now: now.toISOString(),
       events: events && pathBelow(settings, events),
       refresh: refresh?.seconds,
-      redirect: refresh?.url,
+      redirect,
       frames: shop.frameAncestors.length === 0 ? undefined : shop.frameAncestors.join(' '),
       ...wallet,
     },

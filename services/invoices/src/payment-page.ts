@@ -1,6 +1,6 @@
 import { blockTimeMs } from '@quittance/chains/block-time';
 import { assets } from '@quittance/shared/assets';
-import { type Html, type HtmlPage, html, type PageOptions } from '@quittance/shared/html';
+import { type Html, type HtmlPage, html } from '@quittance/shared/html';
 import { formatUnits, type Units } from '@quittance/shared/money';
 import { durationText, fromLeft, priceText } from '@quittance/shared/page-language';
 import { copied, fact, linkTo, note, timeText } from '@quittance/shared/page-parts';
@@ -75,8 +75,9 @@ export function paymentPage(
   { stays = false, version }: { stays?: boolean; version?: string | undefined } = {},
 ): HtmlPage {
   const { texts } = to;
-  const state = pageStateOf(invoice, seen, refundedAmount, now);
   const chain = ports.chains.get(invoice.chain);
+  const isLate = chain !== undefined && isReadLate(syncedAt, now, chain.outageMs);
+  const state = pageStateOf(invoice, seen, refundedAmount, { now, syncedAt, isLate });
   const show = (amount: Units): string => fromLeft(to.language, amountText(invoice.asset, amount));
   const surplus = surplusOf(invoice, refundedAmount);
   const rest = amountRemaining(invoice);
@@ -89,12 +90,11 @@ export function paymentPage(
     network: networkOf(invoice.chain),
   };
   const isToPay = state === 'waiting' || state === 'short';
-  const isLate = chain !== undefined && !isDone(state) && isReadLate(syncedAt, now, chain.outageMs);
   const redirect = stays ? undefined : redirectOf(state, invoice, now);
   const body = html`<dl class="order">
 ${aboutPayment(invoice, amounts.due, isToPay, to)}</dl>
 ${pictureOf(state, amounts, texts)}
-${isLate ? delayNote(isToPay, invoice, texts) : undefined}
+${isLate && !hasEnded(state) ? delayNote(isToPay, invoice, texts) : undefined}
 ${state === 'confirming' ? progress(invoice, seen, height, texts) : undefined}
 ${isToPay ? toPay(invoice, rest, ports, to, now) : undefined}
 ${isReceipt(state) ? receipt(invoice, to) : undefined}
@@ -102,22 +102,21 @@ ${paymentList({ invoice, height, ...seen }, paymentsTotal, texts, chain)}
 ${isReceipt(state) ? html`<p class="soft screen">${texts.text.receipt}</p>` : undefined}
 ${backLink(state, invoice, texts)}
 ${redirect && redirectNote(texts)}`;
-  const refresh: PageOptions['refresh'] = isDone(state)
-    ? redirect
-    : { seconds: refreshSeconds(invoice, seen, now) };
+  const isDone = isReceipt(state) && invoice.pendingAmount === 0n;
+  const refresh = isDone ? undefined : { seconds: refreshSeconds(invoice, seen, now) };
   const live = liveOf(ports, to, {
-    ...{ state, now, refresh },
-    follows: isDone(state) || version === undefined ? undefined : { id: invoice.id, version },
+    ...{ state, now, refresh, redirect: redirect?.url },
+    follows: isDone || version === undefined ? undefined : { id: invoice.id, version },
     toPay: isToPay ? { invoice, rest } : undefined,
   });
-  return shopPage(to, texts.state[state], body, { refresh, live });
+  return shopPage(to, texts.state[state], body, { refresh: redirect ?? refresh, live });
 }
 
 const isReceipt = (state: PageState): boolean => state === 'paid' || state === 'overpaid';
 /** States in which the customer has to ask the shop. */
 const backToShopAfter: readonly PageState[] = ['reversed', 'expired', 'cancelled', 'late', 'underpaid'];
-/** States that nothing but the shop changes. */
-const isDone = (state: PageState): boolean => isReceipt(state) || backToShopAfter.includes(state);
+/** States in which nothing is expected of the customer. What still arrives is shown nevertheless. */
+const hasEnded = (state: PageState): boolean => isReceipt(state) || backToShopAfter.includes(state);
 
 /** What is paid, and for how much. */
 function aboutPayment(
@@ -180,6 +179,7 @@ function toPay(
   const { label, pay } = texts;
   const [symbol, network] = [symbolOf(invoice.asset), networkOf(invoice.chain)];
   const code = qrCode(uri, pay.qr);
+  const { expiresAt } = invoice;
   return html`<div class="pay">
 <figure class="wide">${code.wide}</figure>
 <a class="button" href="${uri}">${pay.openWallet}</a>
@@ -188,7 +188,10 @@ ${copied(label.amountIn(symbol), formatUnits(rest, assets[invoice.asset].decimal
 <details class="narrow"><summary>${pay.showQr}</summary>${code.narrow}</details>
 </div>
 ${note('', pay.onlyOn(symbol, network))}<dl class="facts">
-${fact(label.network, network)}${invoice.expiresAt === null ? undefined : timeLeft(invoice.expiresAt, now, label.timeLeft, language)}</dl>`;
+${fact(label.network, network)}${
+  // After the end it is still to be paid while the end is extended, nobody knows by how much.
+  expiresAt === null || expiresAt < now ? undefined : timeLeft(expiresAt, now, label.timeLeft, language)
+}</dl>`;
 }
 
 /** How much time is left; a script may count it down. */
@@ -228,12 +231,13 @@ function backLink(state: PageState, invoice: Invoice, texts: PageTexts): Html | 
  */
 function redirectOf(
   state: PageState,
-  { succeedUrl, timeoutUrl, paidAt, closedAt }: Invoice,
+  { succeedUrl, timeoutUrl, paidAt, closedAt, pendingAmount }: Invoice,
   now: Date,
 ): { seconds: number; url: string } | undefined {
   const [url, endedAt] =
     state === 'paid' ? [succeedUrl, paidAt] : state === 'expired' ? [timeoutUrl, closedAt] : [null, null];
-  if (url === null || endedAt === null) return undefined;
+  // More is on the way, which the shop may have to refund: that can be followed here.
+  if (url === null || endedAt === null || pendingAmount > 0n) return undefined;
   return now.getTime() - endedAt.getTime() < REDIRECTS_WITHIN_MS
     ? { seconds: REDIRECT_SECONDS, url }
     : undefined;

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { api } from '@quittance/testkit/api';
 import { chooseAsset } from '../src/operations/choose-asset.ts';
 import { expireInvoices } from '../src/operations/expire-invoices.ts';
 import { outageLimits } from '../src/watch-chains.ts';
@@ -202,4 +203,24 @@ it('an outage extends an invoice by its part after the choice of the asset', asy
   away(5);
   await fixture.scan();
   expect((await shop.read(id)).expires_at).toBe(later(new Date(expires_at), 5 * MINUTE));
+});
+
+it('its page goes on asking for the payment without a time left, until no outage can extend it any more', async () => {
+  const { id, shown } = await anInvoice();
+  const page = async () => {
+    const { body } = await api(fixture.service.port, 'GET', `/pay/${id}`, { now: fixture.clock.now() });
+    return { body, version: /events\?after=([0-9a-f]+)/.exec(body)?.[1] };
+  };
+  expect((await page()).body).toContain('class="left"');
+  fixture.pass(15 * MINUTE);
+  const during = await page();
+  expect(during.body).toContain(shown);
+  expect(during.body).toContain('The time to pay is extended');
+  expect(during.body).not.toMatch(/class="left"|do not pay/);
+  fixture.pass(24 * 60 * MINUTE);
+  const { body, version } = await page();
+  expect(body).toContain('do not pay');
+  expect(body).not.toContain(shown);
+  expect(version).toMatch(/./);
+  expect(version).not.toBe(during.version);
 });

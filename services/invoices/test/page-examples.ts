@@ -21,6 +21,7 @@ import { settings } from './replica.ts';
 
 /** Every page of invoices in every state, without a database. */
 
+const VERSION = '0123456789abcdef';
 const NOW = new Date('2026-03-01T12:00:00.000Z');
 const minutes = (count: number) => new Date(NOW.getTime() + count * 60_000);
 
@@ -131,6 +132,8 @@ const full = (invoice: Partial<Invoice>, given: Partial<FullInvoice> = {}): Full
 
 const HALF = units(10_000_000n);
 const settled = aDeposit({ state: 'settled', disposition: 'credit' });
+const paid = { status: 'paid', paidAmount: DUE, paidAt: minutes(-1) } as const;
+const more = aDeposit({ outpoint: `${TX_HASH}:2`, amount: HALF });
 const over = { expiresAt: minutes(-1) };
 const closed = { ...over, closedAt: minutes(-1), status: 'expired' } as const;
 
@@ -141,7 +144,7 @@ export const invoicesByState: { readonly [S in PageState]: FullInvoice } = {
   over: full(over),
   seen: full({ status: 'confirmed', pendingAmount: DUE }, { mempoolPayments: [aMempoolPayment] }),
   confirming: full({ status: 'confirmed', pendingAmount: DUE }, { deposits: [aDeposit()] }),
-  paid: full({ status: 'paid', paidAmount: DUE, paidAt: minutes(-1) }, { deposits: [settled] }),
+  paid: full(paid, { deposits: [settled] }),
   overpaid: full(
     { status: 'paid', paidAmount: units(30_000_000n), paidAt: minutes(-1) },
     { deposits: [{ ...settled, amount: units(30_000_000n) }] },
@@ -178,9 +181,28 @@ export const examples: Record<string, (to: PageFor) => HtmlPage> = {
   ...Object.fromEntries(
     Object.entries(invoicesByState).map(([state, invoice]) => [
       state,
-      (to: PageFor) => paymentPage(invoice, ports, to, NOW),
+      (to: PageFor) => paymentPage(invoice, ports, to, NOW, { version: VERSION }),
     ]),
   ),
+  'paid with more on the way': (to) =>
+    paymentPage(full({ ...paid, pendingAmount: HALF }, { deposits: [settled, more] }), ports, to, NOW, {
+      version: VERSION,
+    }),
+  'over while the chain is read late': (to) =>
+    paymentPage(full(over, { syncedAt: minutes(-2) }), ports, to, NOW),
+  'short and over while the chain is read late': (to) =>
+    paymentPage(
+      { ...full({ ...invoicesByState.short.invoice, ...over }), syncedAt: minutes(-2) },
+      ports,
+      to,
+      NOW,
+    ),
+  'over before the chain was read late': (to) =>
+    paymentPage(full({ expiresAt: minutes(-3) }, { syncedAt: minutes(-2) }), ports, to, NOW),
+  'over for longer than it can be extended': (to) =>
+    paymentPage(full({ expiresAt: minutes(-1_441) }, { syncedAt: minutes(-1_500) }), ports, to, NOW),
+  'cancelled while the chain is read late': (to) =>
+    paymentPage(full({ ...over, cancelledAt: minutes(-1) }, { syncedAt: minutes(-2) }), ports, to, NOW),
   'waiting while the chain is read late': (to) =>
     paymentPage({ ...invoicesByState.waiting, syncedAt: minutes(-2) }, ports, to, NOW),
   'confirming while the chain is read late': (to) =>

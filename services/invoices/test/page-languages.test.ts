@@ -130,8 +130,58 @@ describe('a state of a payment', () => {
     expect(shown('expired')).toContain(
       '<meta http-equiv="refresh" content="10;url=https://shop.example/late">',
     );
-    for (const name of ['overpaid', 'late', 'underpaid', 'cancelled', 'reversed'])
-      expect([name, shown(name)]).toEqual([name, expect.not.stringContaining('http-equiv="refresh"')]);
+    for (const name of [
+      'overpaid',
+      'late',
+      'underpaid',
+      'cancelled',
+      'reversed',
+      'paid with more on the way',
+    ])
+      expect([name, shown(name)]).toEqual([
+        name,
+        expect.not.stringMatching(/;url=| data-redirect=| data-seconds=/),
+      ]);
+  });
+
+  it('is followed while anything may still arrive, and loaded again where no script runs', () => {
+    const isFollowed = (name: string) => / data-events="[^"]+" data-refresh="\d+"/.test(shown(name));
+    const isReloaded = (name: string) => /http-equiv="refresh"/.test(shown(name));
+    for (const state of pageStates) {
+      const isDone = state === 'paid' || state === 'overpaid';
+      expect([state, isFollowed(state)]).toEqual([state, !isDone]);
+      expect([state, isReloaded(state)]).toEqual([state, state !== 'overpaid']);
+    }
+    expect(isFollowed('paid with more on the way')).toBe(true);
+    expect(isReloaded('paid with more on the way')).toBe(true);
+  });
+
+  it('says that money is confirmed only when it is', () => {
+    const text = shown('paid with more on the way');
+    expect(text).toContain('25 USDC have arrived and are confirmed');
+    expect(text).not.toMatch(/35 USDC|more than was due/);
+    expect(text).toMatch(/10 USDC<\/span><span class="soft">11 of 32 confirmations/);
+  });
+
+  it('goes on asking for the payment after its end while the chain is read late, without a time left', () => {
+    const extended = 'The time to pay is extended';
+    for (const [name, ask] of [
+      ['over', 'Send 25 USDC'],
+      ['short and over', 'Send 15 USDC more'],
+    ]) {
+      const text = shown(`${name} while the chain is read late`);
+      expect(text).toContain(ask);
+      expect(text).toContain(extended);
+      expect(text).toContain('data-wallet=');
+      expect(text).not.toMatch(/do not pay|class="left"/i);
+    }
+    for (const name of [
+      ...['over before the chain was read late', 'over for longer than it can be extended'],
+      'cancelled while the chain is read late',
+    ]) {
+      expect(shown(name)).toMatch(/do not pay/);
+      expect(shown(name)).not.toContain(extended);
+    }
   });
 
   it('has a picture of its own', () => {

@@ -2,12 +2,12 @@
 // goes over several lines. Everything that changes is in <main>, whose attributes say what the script may do:
 // data-events (the stream of changes; none: nothing changes any more), data-refresh (seconds between two looks without it),
 // data-now (the server's clock), data-state, data-copy and data-copied (texts), data-frames (who may frame the page),
-// data-redirect (where it leads after data-refresh seconds), data-wallet and data-wallet-hash (a second script).
+// data-redirect (where it leads after the data-seconds of its note), data-wallet and data-wallet-hash (a second script).
 (() => {
   let main = document.querySelector('main');
   const all = (what) => [...main.querySelectorAll(what)];
   const isFramed = parent !== self;
-  let data, source, timer, wallet, asked, skew;
+  let data, source, timer, leaving, wallet, asked, skew;
 
   // A part of <main> that is replaced as a whole may not be read out by a screen reader.
   const say = (text) => {
@@ -27,9 +27,16 @@
       ariaLabel: `${data.copy} ${text}`,
     });
     button.onclick = async () => {
-      await navigator.clipboard.writeText(text);
-      button.textContent = data.copied;
-      say(data.copied);
+      try {
+        await navigator.clipboard.writeText(text);
+        button.textContent = data.copied;
+        say(data.copied);
+        setTimeout(() => {
+          button.textContent = data.copy;
+        }, 2e3);
+      } catch {
+        // The browser does not let it: the button does not say that it was copied.
+      }
     };
     place.append(' ', button);
   };
@@ -49,26 +56,32 @@
     if (navigator.clipboard) all('.copy').forEach(addCopyButton);
     if (data.wallet) dispatchEvent(new Event('eip6963:requestProvider'));
     if (!data.events) source?.close();
-    if (data.redirect && !isFramed) later(() => location.assign(data.redirect));
+    // Nobody is led away in the frame of a shop.
+    const [soon] = all('[data-seconds]');
+    if (isFramed) soon?.remove();
+    else if (soon && !leaving)
+      leaving = setTimeout(() => data.redirect && location.assign(data.redirect), soon.dataset.seconds * 1e3);
     tick();
     tell(data.state);
   };
 
   const keyOf = (one) => one.ariaLabel || one.value || one.textContent;
 
-  // Keeps the focus where it was; when its element has gone, the heading has it.
+  // Keeps open what was opened, and the focus where it was; when its element has gone, the heading has it.
   const replace = (page) => {
     const next = page.querySelector('main');
-    const focused = main.querySelector(':focus');
+    const [focused] = all(':focus');
+    const isOpen = all('details[open]').length;
     if (page.title !== document.title) say(page.title);
     document.title = page.title;
     main.replaceWith(next);
     main = next;
     begin();
+    for (const one of all('details')) one.open = isOpen;
     if (!focused) return;
     const [h1] = all('h1');
     h1.tabIndex = -1;
-    (all('a,button').find((one) => keyOf(one) === keyOf(focused)) ?? h1).focus();
+    (all('a,button,summary').find((one) => keyOf(one) === keyOf(focused)) ?? h1).focus();
   };
 
   // The server gives `data-refresh` to every page that asks; without it a page would ask without end.

@@ -1,6 +1,7 @@
 import type { Units } from '@quittance/shared/money';
 import { assertNever } from '@quittance/shared/result';
 import { confirmationsOf, type Deposit, isFinal, isInBlock } from './deposit.ts';
+import { EXTENDED_MAX_MS } from './expiry-extension.ts';
 import type { Invoice } from './invoice.ts';
 import type { InvoicePayments, MempoolPayment } from './mempool-payment.ts';
 
@@ -21,14 +22,20 @@ export const pageStates = [
 ] as const;
 export type PageState = (typeof pageStates)[number];
 
+/** When a page is shown, and how the chain of its invoice is read then. */
+export type PageTime = { now: Date; syncedAt: Date | null; isLate: boolean };
+
 /** @param refundedAmount what refunds take of the paid amount */
 export function pageStateOf(
   invoice: Invoice,
   { deposits, mempoolPayments }: InvoicePayments,
   refundedAmount: Units,
-  now: Date,
+  at: PageTime,
 ): PageState {
-  const isOver = invoice.expiresAt !== null && invoice.expiresAt < now;
+  const isOver =
+    invoice.expiresAt !== null &&
+    invoice.expiresAt < at.now &&
+    !willBeExtended(invoice, invoice.expiresAt, at);
   switch (invoice.status) {
     case 'pending':
       return isOver ? 'over' : 'waiting';
@@ -48,15 +55,27 @@ export function pageStateOf(
   }
 }
 
+/** An outage that lasts extends what had not ended before it (expiry-extension.ts). */
+const willBeExtended = (
+  { cancelledAt }: Invoice,
+  expiresAt: Date,
+  { now, syncedAt, isLate }: PageTime,
+): boolean =>
+  isLate &&
+  cancelledAt === null &&
+  (syncedAt === null || syncedAt <= expiresAt) &&
+  now.getTime() - expiresAt.getTime() <= EXTENDED_MAX_MS;
+
 export const isWaiting = ({ droppedAt }: MempoolPayment): boolean => droppedAt === null;
 export const isThere = ({ state }: Deposit): boolean => state !== 'dropped' && state !== 'reversed';
 const counts = ({ asset, dust }: Invoice, payment: Pick<Deposit, 'asset' | 'amount'>): boolean =>
   payment.asset === asset && payment.amount >= dust;
 
-export const amountSeen = ({ pendingAmount, paidAmount }: Invoice): Units =>
-  (pendingAmount + paidAmount) as Units;
+/** What was seen of the amount due. Once it is paid, only what is confirmed: more may be on the way. */
+export const amountSeen = ({ status, pendingAmount, paidAmount }: Invoice): Units =>
+  (status === 'paid' ? paidAmount : pendingAmount + paidAmount) as Units;
 
-/** How much more than due was seen; undefined when it is nothing to speak of, or when a refund has taken of it. */
+/** How much more than due that is; undefined when it is nothing to speak of, or when a refund has taken of it. */
 export function surplusOf(invoice: Invoice, refundedAmount: Units): Units | undefined {
   const surplus = (amountSeen(invoice) - invoice.amountDue) as Units;
   return surplus > 0n && surplus >= invoice.dust && refundedAmount === 0n ? surplus : undefined;

@@ -1,6 +1,7 @@
 import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, query } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
+import { EXTENDED_MAX_MS } from '../domain/expiry-extension.ts';
 import { SHOWN_MAX } from '../domain/mempool-payment.ts';
 import { lateAfterMs } from '../domain/page-state.ts';
 
@@ -22,6 +23,7 @@ const heldDeposits = `select count(*) from contradictions where invoice_id = i.i
 // Of many payments, those that are older are final or change the invoice itself.
 const ofInvoice = `
   select concat_ws('/', 'invoice', i.version, i.expires_at <= $2,
+    i.expires_at < $2::timestamptz - interval '${EXTENDED_MAX_MS} milliseconds',
     coalesce(extract(epoch from $2 - c.synced_at) * 1000 > late.after_ms, true), coalesce((${newestDeposits}), '-'),
     coalesce((${newestMempoolPayments}), '-'), (${heldDeposits}),
     (select sum(version) from refunds where invoice_id = i.id))
