@@ -23,7 +23,7 @@ export const pageStates = [
 export type PageState = (typeof pageStates)[number];
 
 /** When a page is shown, and how the chain of its invoice is read then. */
-export type PageTime = { now: Date; syncedAt: Date | null; isLate: boolean };
+type PageTime = { now: Date; syncedAt: Date | null; isLate: boolean };
 
 /** @param refundedAmount what refunds take of the paid amount */
 export function pageStateOf(
