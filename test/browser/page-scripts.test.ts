@@ -18,6 +18,7 @@ const OF_WALLET = {
   'wallet-pay': 'Pay with {wallet}',
   'wallet-asked': 'Please confirm',
   'wallet-sent': 'It was sent',
+  'wallet-unsure': 'Look into it',
   'wallet-failed': 'It failed',
 };
 
@@ -198,4 +199,4 @@ await inBrowser('the script of a page', (open) => {
   });
 });
 
-const walletSource = (): string => pageAssets.get(basename(walletScript.path))?.text ?? '';
+const walletSource = (): string => String(pageAssets.get(basename(walletScript.path))?.file.identity);

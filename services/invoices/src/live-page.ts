@@ -33,9 +33,8 @@ export function liveOf(
   const events = follows && `/pay/${follows.id}/events?after=${follows.version}`;
   const wallet = toPay && walletData(ports, toPay, texts);
   // The policy stays that of the page that was loaded: what takes its place may have something to pay.
-  const isReadAgain = refresh !== undefined && refresh.url === undefined;
   return {
-    script: pageScript(isReadAgain ? settings.publicUrl : undefined),
+    script: pageScript(refresh === undefined ? undefined : settings.publicUrl),
     data: {
       state,
       now: now.toISOString(),
