@@ -80,12 +80,14 @@ test('blocks that change nothing of a page are not told to it', async () => {
   expect(changes(its)).toBe(0);
 });
 
-test('the end of the time to pay is told', async () => {
-  const { id } = await anInvoice({ expires_in: 1 });
+test('the end of the time to pay is told, and what comes after it', async () => {
+  const { id, to } = await anInvoice({ expires_in: 1 });
   const reading = await follow(id);
   await tellsOf(reading, async () => fixture.pass(MINUTE + 1));
   await tellsOf(reading, () => blocks(1));
-  expect(await page(id)).not.toContain('data-events');
+  expect(await page(id)).toContain('Please do not pay any more');
+  await tellsOf(reading, () => pay(to, DUE));
+  expect(await page(id)).toContain('Your payment came too late');
 });
 
 test('the choice of an asset is told, and the stream goes on with the payments', async () => {
