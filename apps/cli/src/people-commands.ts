@@ -31,7 +31,7 @@ const invitedJson = ({ id, email, role, accountId, expiresAt, token }: Invited) 
 const shown = ({ token, expiresAt }: Invited) => say`
   ${token}\n
 Pass it on now: it is stored nowhere and will not be shown again. It is good once, until ${minute(expiresAt)}.
-Whoever has it sets the password:  POST /api/invitations/accept\n`;
+Whoever has it sets the password at  PUBLIC_URL/dashboard/#invitation=${token}\n`;
 
 const noSuchPerson = (email: string) =>
   `There is no person ${JSON.stringify(email)}. \`quittance people list\` shows those there are.`;
