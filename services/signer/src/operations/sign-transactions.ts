@@ -200,6 +200,9 @@ async function signed(
   }
 }
 
+/** A transaction of Bitcoin pays hundreds at once: a line of the log names so many, and is cut off by nobody who collects it. */
+const NAMED_MAX = 20;
+
 /** What was signed, once; what is refused, now and then while it lasts. */
 function report(
   { logger, throttledLog }: Pick<Ports, 'logger' | 'throttledLog'>,
@@ -209,8 +212,10 @@ function report(
   for (const { asked, signature, isNew } of all) {
     if (!isNew) continue;
     const { payouts, payments = [], order } = asked;
-    const amounts = payments.map(({ asset, amount }) => `${amount} ${asset}`);
-    const fields = { chain, is: order.is, tx_hash: signature.txHash, payouts, amounts };
+    const amounts = payments.slice(0, NAMED_MAX).map(({ asset, amount }) => `${amount} ${asset}`);
+    const named = { payouts: payouts.slice(0, NAMED_MAX), amounts };
+    const of = payouts.length > NAMED_MAX ? { payouts_in_all: payouts.length } : {};
+    const fields = { chain, is: order.is, tx_hash: signature.txHash, ...named, ...of };
     logger.info(fields, 'a transaction is signed');
   }
   // What the request has had no time for is signed in the next one.
