@@ -201,7 +201,7 @@ async function signed(
 }
 
 /** A transaction of Bitcoin pays hundreds at once: a line of the log names so many, and is cut off by nobody who collects it. */
-const NAMED_MAX = 20;
+const NAMED_MAX = 10;
 
 /** What was signed, once; what is refused, now and then while it lasts. */
 function report(
