@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 const LINE_LENGTH_MAX = 4_000;
 
-/** Hands on every line of a stream that is not blank, the last one too where nothing ends it, cut to 1,000 characters. */
+/** Hands on every line of a stream that is not blank, the last one too where nothing ends it, cut to 4,000 characters. */
 export function takeLines(stream: Readable, take: (line: string) => void): void {
   let rest = '';
   stream.setEncoding('utf8');
