@@ -8,6 +8,7 @@ import { Copyable } from '../../parts/copyable.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { useListSearch } from '../../parts/list-search.ts';
+import { OlderButton } from '../../parts/older-button.tsx';
 import { Empty, Facts, Loaded } from '../../parts/page.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
@@ -88,17 +89,7 @@ export function Deliveries({ webhookId, isEnabled }: Props) {
           </Empty>
         )}
       </Paper>
-      {query.hasNextPage && (
-        <Group justify="center">
-          <Button
-            variant="default"
-            loading={query.isFetchingNextPage}
-            onClick={() => void query.fetchNextPage()}
-          >
-            Older ones
-          </Button>
-        </Group>
-      )}
+      <OlderButton query={query} />
       <Drawer
         opened={openId !== undefined}
         onClose={() => setOpenId(undefined)}

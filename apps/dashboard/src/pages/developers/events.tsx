@@ -1,4 +1,4 @@
-import { Anchor, Button, Drawer, Group, Paper, Select, Stack, Table, Text } from '@mantine/core';
+import { Anchor, Button, Drawer, Paper, Select, Stack, Table, Text } from '@mantine/core';
 import type { EventType, QuittanceEvent } from '@quittance/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -8,6 +8,7 @@ import { Copyable } from '../../parts/copyable.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { useListSearch } from '../../parts/list-search.ts';
+import { OlderButton } from '../../parts/older-button.tsx';
 import { Empty, Facts, Page } from '../../parts/page.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -75,17 +76,7 @@ export function RoutePage() {
           </Empty>
         )}
       </Paper>
-      {query.hasNextPage && (
-        <Group justify="center">
-          <Button
-            variant="default"
-            loading={query.isFetchingNextPage}
-            onClick={() => void query.fetchNextPage()}
-          >
-            Older ones
-          </Button>
-        </Group>
-      )}
+      <OlderButton query={query} />
       <Drawer
         opened={open !== undefined}
         onClose={() => setOpen(undefined)}

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Alert, Button, Modal, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import type { CreatedRefund, CreateRefund, PayableInvoice } from '@quittance/client';
@@ -10,8 +10,9 @@ import { Amount } from '../../parts/amount.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
 import { errorsOf } from '../../parts/form-errors.ts';
 import { lockedModal } from '../../parts/locked-modal.ts';
-import { SendFailure, useSendOnce } from '../../parts/send-once.tsx';
+import { useSendOnce } from '../../parts/send-once.tsx';
 import { Time } from '../../parts/time.tsx';
+import { TwoSteps } from '../../parts/two-steps.tsx';
 import type { Refundable } from './refund-amount.ts';
 import { RefundConfirmation } from './refund-confirmation.tsx';
 import { RefundFields } from './refund-fields.tsx';
@@ -81,44 +82,24 @@ export function RefundButton({ invoice, refundable }: Props) {
         {created !== undefined ? (
           <Created refund={created} onClose={close} />
         ) : (
-          <Stack>
-            {confirmed === undefined ? (
-              <form onSubmit={form.onSubmit((values) => setConfirmed(refundOf(values)))}>
-                <Stack>
-                  <RefundFields form={form} invoice={invoice} refundable={refundable} />
-                  <SendFailure
-                    error={error}
-                    isUnknown={isUnknown}
-                    what="the refund was created"
-                    list={LIST}
-                  />
-                  <Group justify="flex-end">
-                    <Button variant="default" onClick={close}>
-                      Not now
-                    </Button>
-                    <Button type="submit">Go on</Button>
-                  </Group>
-                </Stack>
-              </form>
-            ) : (
-              <>
-                <RefundConfirmation invoice={invoice} refundable={refundable} refund={confirmed} />
-                <SendFailure error={error} isUnknown={isUnknown} what="the refund was created" list={LIST} />
-                <Group justify="flex-end">
-                  <Button
-                    variant="default"
-                    onClick={() => setConfirmed(undefined)}
-                    disabled={isPending || isUnknown}
-                  >
-                    Back
-                  </Button>
-                  <Button loading={isPending} onClick={() => submit(confirmed)}>
-                    {'address' in confirmed ? 'Send the refund' : 'Create the claim link'}
-                  </Button>
-                </Group>
-              </>
-            )}
-          </Stack>
+          <TwoSteps
+            fields={<RefundFields form={form} invoice={invoice} refundable={refundable} />}
+            onSubmit={form.onSubmit((values) => setConfirmed(refundOf(values)))}
+            onClose={close}
+            confirmed={
+              confirmed && {
+                shown: <RefundConfirmation invoice={invoice} refundable={refundable} refund={confirmed} />,
+                label: 'address' in confirmed ? 'Send the refund' : 'Create the claim link',
+                send: () => submit(confirmed),
+              }
+            }
+            onBack={() => setConfirmed(undefined)}
+            isPending={isPending}
+            error={error}
+            isUnknown={isUnknown}
+            what="the refund was created"
+            list={LIST}
+          />
         )}
       </Modal>
     </>

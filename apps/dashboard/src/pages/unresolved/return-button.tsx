@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, Radio, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Modal, Radio, Stack, Text, TextInput } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import type { ReturnedUnresolved, ReturnUnresolved, UnresolvedFunds } from '@quittance/client';
@@ -14,7 +14,8 @@ import { errorsOf } from '../../parts/form-errors.ts';
 import { lockedModal } from '../../parts/locked-modal.ts';
 import { networkName } from '../../parts/networks.ts';
 import { Facts } from '../../parts/page.tsx';
-import { SendFailure, useSendOnce } from '../../parts/send-once.tsx';
+import { useSendOnce } from '../../parts/send-once.tsx';
+import { TwoSteps } from '../../parts/two-steps.tsx';
 import { WhereToFields } from '../../parts/where-to-fields.tsx';
 import { firstReturn, type ReturnChoice, receivedOf, returnOf, returnProblems } from './return-form.ts';
 
@@ -78,47 +79,27 @@ export function ReturnButton({ funds }: { funds: UnresolvedFunds }) {
         {returned !== undefined ? (
           <Returned link={link} onClose={close} />
         ) : (
-          <Stack>
-            {confirmed === undefined ? (
-              <form onSubmit={form.onSubmit((choice) => setConfirmed(returnOf(choice)))}>
-                <Stack>
-                  <Fields form={form} funds={funds} />
-                  <SendFailure
-                    error={error}
-                    isUnknown={isUnknown}
-                    what="the return was created"
-                    list={LIST}
-                  />
-                  <Group justify="flex-end">
-                    <Button variant="default" onClick={close}>
-                      Not now
-                    </Button>
-                    <Button type="submit">Go on</Button>
-                  </Group>
-                </Stack>
-              </form>
-            ) : (
-              <>
-                <Confirmation funds={funds} how={confirmed} />
-                <SendFailure error={error} isUnknown={isUnknown} what="the return was created" list={LIST} />
-                <Group justify="flex-end">
-                  <Button
-                    variant="default"
-                    disabled={isPending || isUnknown}
-                    onClick={() => {
-                      forget();
-                      setConfirmed(undefined);
-                    }}
-                  >
-                    Back
-                  </Button>
-                  <Button loading={isPending} onClick={() => submit(confirmed)}>
-                    {confirmed.claim === true ? 'Create the claim link' : 'Send it back'}
-                  </Button>
-                </Group>
-              </>
-            )}
-          </Stack>
+          <TwoSteps
+            fields={<Fields form={form} funds={funds} />}
+            onSubmit={form.onSubmit((choice) => setConfirmed(returnOf(choice)))}
+            onClose={close}
+            confirmed={
+              confirmed && {
+                shown: <Confirmation funds={funds} how={confirmed} />,
+                label: confirmed.claim === true ? 'Create the claim link' : 'Send it back',
+                send: () => submit(confirmed),
+              }
+            }
+            onBack={() => {
+              forget();
+              setConfirmed(undefined);
+            }}
+            isPending={isPending}
+            error={error}
+            isUnknown={isUnknown}
+            what="the return was created"
+            list={LIST}
+          />
         )}
       </Modal>
     </>
