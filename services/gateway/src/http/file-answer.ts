@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync, constants } from 'node:zlib';
+import { encodingOf } from '@quittance/shared/send-page';
 import type { Request, Response } from 'express';
 
 /** A file of this release: a document, or a part of the dashboard. */
@@ -41,8 +42,6 @@ const caches = {
   never: 'no-store',
 } as const;
 
-const takesBrotli = (req: Request): boolean => /\bbr\b/.test(String(req.headers['accept-encoding'] ?? ''));
-
 /** A proxy that compresses an answer makes its ETag weak: `W/"…"`. */
 function isKnown({ headers }: Request, etag: string): boolean {
   const { 'if-none-match': header = '' } = headers;
@@ -64,9 +63,10 @@ export function sendFile(req: Request, res: Response, answer: FileAnswer): void 
     res.end();
     return;
   }
-  const isCompressed = answer.brotli !== undefined && takesBrotli(req);
-  if (isCompressed) res.setHeader('Content-Encoding', 'br');
-  const body = isCompressed ? (answer.brotli ?? answer.body) : answer.body;
+  const takesBrotli = encodingOf(String(req.headers['accept-encoding'] ?? '')) === 'br';
+  const brotli = takesBrotli ? answer.brotli : undefined;
+  if (brotli !== undefined) res.setHeader('Content-Encoding', 'br');
+  const body = brotli ?? answer.body;
   res.setHeader('Content-Length', body.length);
   res.statusCode = 200;
   res.end(req.method === 'HEAD' ? undefined : body);
