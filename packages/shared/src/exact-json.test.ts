@@ -68,7 +68,8 @@ test('a body means what it says, unless an object has a key twice', () => {
     }),
     { numRuns: 1_000 },
   );
-  expect(Math.min(counts.read, counts.refused)).toBeGreaterThan(50);
+  // About six in a hundred repeat a key: fewer than ten in a thousand does not come by chance.
+  expect(Math.min(counts.read, counts.refused)).toBeGreaterThanOrEqual(10);
 });
 
 const hintOf = (text: string) => {
