@@ -1,7 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import type { Response } from 'express';
 import { systemClock } from './clock.ts';
 import { csvTable } from './csv.ts';
 import { csvExports, partErrors, wantsCsv } from './csv-export.ts';
@@ -20,7 +19,6 @@ let fetched: (count: number) => Promise<string | undefined>;
 let fetches = 0;
 let open = 0;
 let sent: string[] = [];
-let responses: Response[] = [];
 
 const db: Pick<Db, 'transaction'> = {
   async transaction(work) {
@@ -46,7 +44,6 @@ beforeAll(async () => {
   const exports = csvExports({ db, logger }, LIMIT_MS);
   const select = () => ({ rows: query<{ text: string }>('', 'select rows'), values: [] });
   app.get('/:account', (req, res) => {
-    responses.push(res);
     return exports.send(res, { account: req.params.account as AccountId, name: 'things', table, select });
   });
   finishApp(app, logger);
@@ -54,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close(1_000));
 beforeEach(() => {
-  [fetches, sent, responses] = [0, [], []];
+  [fetches, sent] = [0, []];
 });
 
 const ask = (path: string, method = 'GET') =>
@@ -124,8 +121,6 @@ it('a client that reads nothing holds up the cursor, and its file ends at the ti
   fetched = async (count) => (count <= BATCHES ? megabyte : undefined);
   const answer = await ask('/acc_1');
   answer.pause();
-  await until(() => responses[0]?.writableNeedDrain === true);
-  expect(fetches).toBeLessThan(BATCHES / 2);
   await until(() => open === 0);
   expect(fetches).toBeLessThan(BATCHES / 2);
   await expect(text(answer)).rejects.toThrow('aborted');

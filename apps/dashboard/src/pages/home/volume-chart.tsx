@@ -7,6 +7,8 @@ import { dayOf } from './volume-totals.ts';
 
 const shortDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const HEIGHT = 200;
+/** The charts are hidden from screen readers, which read the list of days: the keyboard must not stop in them. */
+const NO_FOCUS = { accessibilityLayer: false };
 
 /** Paid volume, and invoices that were created and are paid, by day. A chunk of its own: the charts are large. */
 export function VolumeChart({ days, currency }: { days: readonly VolumeDay[]; currency: string }) {
@@ -29,6 +31,7 @@ export function VolumeChart({ days, currency }: { days: readonly VolumeDay[]; cu
         </Text>
         <BarChart
           h={HEIGHT}
+          barChartProps={NO_FOCUS}
           data={bars}
           dataKey="day"
           series={[{ name: 'amount', label: 'Paid', color: 'quittance.6' }]}
@@ -43,6 +46,7 @@ export function VolumeChart({ days, currency }: { days: readonly VolumeDay[]; cu
         </Text>
         <BarChart
           h={HEIGHT}
+          barChartProps={NO_FOCUS}
           data={bars}
           dataKey="day"
           type="stacked"
