@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { expectNoSidewaysScroll } from '@quittance/browser/expect-page';
 import { inBrowser } from '@quittance/browser/in-browser';
+import { services } from '@quittance/shared/events';
 import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { quittanceCommand } from '../e2e/shop/on-stack.ts';
@@ -12,7 +13,8 @@ await inBrowser('the dashboard for developers', (open) => {
   let quittance: Quittance;
   beforeAll(async () => {
     quittance = await startQuittance({
-      together: ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks'],
+      together: services,
+      chains: [],
       quiet: true,
     });
   }, STACK_STARTED_WITHIN_MS);

@@ -4,6 +4,7 @@ import { inBrowser } from '@quittance/browser/in-browser';
 import { readQrCode } from '@quittance/browser/qr-code';
 import type { Visit } from '@quittance/browser/visit';
 import type { Look } from '@quittance/browser/windows';
+import { services } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
@@ -24,7 +25,8 @@ await inBrowser('the dashboard of money in', (open) => {
   let owner: DashboardPerson;
   beforeAll(async () => {
     quittance = await startQuittance({
-      together: ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks'],
+      together: services,
+      chains: [],
       confirmations: CONFIRMATIONS,
       quiet: true,
     });

@@ -3,6 +3,7 @@ import { expectNoAxeFindings, expectNoSidewaysScroll } from '@quittance/browser/
 import { inBrowser } from '@quittance/browser/in-browser';
 import type { Visit } from '@quittance/browser/visit';
 import type { Look } from '@quittance/browser/windows';
+import { services } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
@@ -23,7 +24,8 @@ await inBrowser('the dashboard', (open) => {
   let owner: DashboardPerson;
   beforeAll(async () => {
     quittance = await startQuittance({
-      together: ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks'],
+      together: services,
+      chains: [],
       confirmations: CONFIRMATIONS,
       quiet: true,
     });

@@ -3,6 +3,7 @@ import { expectNoAxeFindings, expectNoSidewaysScroll } from '@quittance/browser/
 import { inBrowser } from '@quittance/browser/in-browser';
 import { readQrCode } from '@quittance/browser/qr-code';
 import type { Look } from '@quittance/browser/windows';
+import { services } from '@quittance/shared/events';
 import { languages } from '@quittance/shared/page-language';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
@@ -29,7 +30,7 @@ await inBrowser('the payment page', (open) => {
   let shop: Merchant;
   beforeAll(async () => {
     quittance = await startQuittance({
-      together: ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks'],
+      together: services,
       confirmations: CONFIRMATIONS,
       quiet: true,
     });

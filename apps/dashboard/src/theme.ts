@@ -33,6 +33,7 @@ export const theme = createTheme({
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
   headings: { fontWeight: '650' },
   cursorType: 'pointer',
+  respectReducedMotion: true,
   components: {
     Modal: Modal.extend({ defaultProps: closable }),
     Drawer: Drawer.extend({ defaultProps: closable }),
