@@ -28,7 +28,7 @@ const MUTANT_SEEDS_MAX = 1_000;
 const CHUNK = 50;
 const SHOWN_MAX = 20;
 /** So many of each kind of chain are run twice. */
-const REPEATED = 150;
+const REPEATED = 60;
 /** In so many seeds every kind of fault has struck, or it is never drawn. */
 const ALL_STRIKE = 1_000;
 const kinds: Record<string, ChainKind> = { ethereum: 'evm', bitcoin: 'bitcoin', solana: 'solana' };
