@@ -37,6 +37,7 @@ const chain = {
   signingPause: { reason: undefined },
   assets: ['ETH'],
   checkAddress,
+  explorerUrl: () => null,
 } as unknown as PayoutChain;
 
 /** The databases of payouts and the ledger. Payouts asks the ledger itself for holds. */

@@ -2,9 +2,10 @@ import type { ChainSender } from '@quittance/chains/chain';
 import type { SenderOf } from '@quittance/chains/registry';
 import { derivedAddressPool, refillAddressPool, storedAddressPool } from '@quittance/invoices/address-pool';
 import { defaultSettings } from '@quittance/invoices/domain/invoice-settings';
-import { namelessShop } from '@quittance/invoices/domain/shop';
+
 import { handlers as invoicesHandlers } from '@quittance/invoices/handlers';
 import { describeInvoice } from '@quittance/invoices/operations/describe-invoice';
+import { describeShop } from '@quittance/invoices/operations/describe-shop';
 import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
 import { expireUnchosen } from '@quittance/invoices/operations/expire-unchosen';
 import type { Ports as InvoicesPorts, WatchedChain } from '@quittance/invoices/ports';
@@ -34,6 +35,7 @@ import { type Handlers, processMessages } from '@quittance/shared/process-messag
 import type { Quote } from '@quittance/shared/quotes';
 import { answerReconcilers, reconcileStep } from '@quittance/shared/reconcile';
 import { Secret } from '@quittance/shared/secret';
+import { namelessShop } from '@quittance/shared/shop-page';
 import { gatewayPublicKeys } from '@quittance/testkit/api';
 import { aQuote } from '@quittance/testkit/builders';
 import { handlers as webhooksHandlers } from '@quittance/webhooks/handlers';
@@ -201,6 +203,9 @@ function startInvoices(common: Common): Replica {
   };
   bus.answer(commandSubject('invoice.describe'), (body) =>
     describeInvoice(ports, commands['invoice.describe'].request.parse(body)),
+  );
+  bus.answer(commandSubject('shop.describe'), (body) =>
+    describeShop(ports, commands['shop.describe'].request.parse(body)),
   );
   const scanner = createScanner(ports, watched);
   const workers = messengerOf(common, invoicesHandlers, ports);

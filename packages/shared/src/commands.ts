@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { assetSymbols, chains } from './assets.ts';
 import { type Service, unitsText } from './events.ts';
 import { BODY_BYTES_MAX } from './identity.ts';
+import { languages } from './page-language.ts';
 
 /** Of one request. The signer derives them at once, one to two milliseconds each, and does nothing else meanwhile. */
 export const ADDRESSES_PER_REQUEST = 32;
@@ -235,6 +236,22 @@ export const commands = {
           fiat_rate: z.string().optional(),
         })
         .nullable(),
+    }),
+  },
+  /** What an account shows on the pages of its customers. */
+  'shop.describe': {
+    by: 'invoices',
+    askedBy: ['payouts'],
+    timeoutMs: 1_000,
+    request: z.object({ account_id: z.string().max(64) }),
+    reply: z.object({
+      name: z.string().nullable(),
+      /** A data URI of a picture: nothing else is ever shown as one. */
+      logo: z
+        .string()
+        .regex(/^data:image\/(?:png|jpeg|webp);base64,[A-Za-z0-9+/]+={0,2}$/)
+        .nullable(),
+      language: z.enum(languages).nullable(),
     }),
   },
 } as const satisfies Record<

@@ -5,6 +5,7 @@ import type { Rate } from '@quittance/shared/money';
 import { priceText } from '@quittance/shared/page-language';
 import { heading } from '@quittance/shared/page-parts';
 import type { PageTexts } from '@quittance/shared/page-texts/en';
+import { type PageFor, pageFor, shopPage } from '@quittance/shared/shop-page';
 import { choiceEndsAt, choiceTimeOf, type UnchosenInvoice } from './domain/unchosen-invoice.ts';
 import { type LivePage, liveOf } from './live-page.ts';
 import { amountDueOf } from './operations/lock-asset.ts';
@@ -12,7 +13,7 @@ import { isOffered } from './operations/offered-assets.ts';
 import { isPayable, unpayableProblem } from './operations/payable-price.ts';
 import { about, timeLeft } from './payment-page.ts';
 import type { Ports } from './ports.ts';
-import { backTo, backToFront, type PageFor, pageFor, shopPage } from './shop-page.ts';
+import { backTo, backToFront } from './shop-page.ts';
 import { amountText, networkOf, pathBelow, symbolOf } from './shown-names.ts';
 
 /** How often the page reloads, for the choice in another window and for the rates. */

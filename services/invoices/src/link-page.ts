@@ -4,13 +4,13 @@ import { formatCents } from '@quittance/shared/money';
 import { currencyName, priceText } from '@quittance/shared/page-language';
 import { fact, heading, timeText } from '@quittance/shared/page-parts';
 import type { PageTexts } from '@quittance/shared/page-texts/en';
+import { type PageFor, shopPage } from '@quittance/shared/shop-page';
 import { type FieldErrors, messagesOf } from '@quittance/shared/validation';
 import { linkStatusOf, type PaymentLink } from './domain/payment-link.ts';
 import { liveOf } from './live-page.ts';
 import { isOffered } from './operations/offered-assets.ts';
 import { about } from './payment-page.ts';
 import type { Ports } from './ports.ts';
-import { type PageFor, shopPage } from './shop-page.ts';
 import { networkOf, pathBelow, symbolOf } from './shown-names.ts';
 
 /** Why a payment of a link could not begin: what the payer typed, or what is missing or too many for now. */

@@ -1,10 +1,10 @@
 import type { Live } from '@quittance/shared/html';
 import type { Units } from '@quittance/shared/money';
 import type { PageTexts } from '@quittance/shared/page-texts/en';
+import type { PageFor } from '@quittance/shared/shop-page';
 import type { Invoice } from './domain/invoice.ts';
 import { pageScript, walletScript } from './page-scripts.ts';
 import type { Ports } from './ports.ts';
-import type { PageFor } from './shop-page.ts';
 import { networkOf, pathBelow } from './shown-names.ts';
 import { wantedPayment } from './views.ts';
 

@@ -5,6 +5,7 @@ import { formatUnits, type Units } from '@quittance/shared/money';
 import { durationText, fromLeft, priceText } from '@quittance/shared/page-language';
 import { copied, fact, linkTo, note, timeText } from '@quittance/shared/page-parts';
 import type { PageTexts } from '@quittance/shared/page-texts/en';
+import { type PageFor, pageFor, shopPage } from '@quittance/shared/shop-page';
 import { amountRemaining, type Invoice } from './domain/invoice.ts';
 import type { InvoicePayments } from './domain/mempool-payment.ts';
 import {
@@ -20,7 +21,7 @@ import { paymentList } from './payment-list.ts';
 import { pictureOf } from './payment-pictures.ts';
 import type { Ports } from './ports.ts';
 import { qrCode } from './qr-code.ts';
-import { backTo, backToFront, type PageFor, pageFor, shopPage } from './shop-page.ts';
+import { backTo, backToFront } from './shop-page.ts';
 import { amountText, networkOf, symbolOf } from './shown-names.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
 import { addressView } from './views.ts';

@@ -18,6 +18,7 @@ import { routeVolume } from './http/volume.ts';
 import { invoicesMetrics } from './metrics.ts';
 import { compareKeys, loadKeyStatus } from './operations/compare-keys.ts';
 import { describeInvoice } from './operations/describe-invoice.ts';
+import { describeShop } from './operations/describe-shop.ts';
 import { createPageStreams } from './page-streams.ts';
 import type { Ports } from './ports.ts';
 import { openContradictions } from './store/contradictions.ts';
@@ -139,7 +140,7 @@ export const startInvoices = (
         }),
       );
     },
-    responders: { 'invoice.describe': describeInvoice },
+    responders: { 'invoice.describe': describeInvoice, 'shop.describe': describeShop },
     handlers,
     endStreams: ({ pageStreams }) => pageStreams.close(),
     workers: workers ? startWorkers : undefined,

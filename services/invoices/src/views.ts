@@ -15,11 +15,11 @@ import {
 } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { assertNever, invariant } from '@quittance/shared/result';
+import type { Shop } from '@quittance/shared/shop-page';
 import { confirmationsOf, type Deposit, isFinal, isInBlock } from './domain/deposit.ts';
 import { amountRemaining, type Invoice } from './domain/invoice.ts';
 import type { InvoiceSettings } from './domain/invoice-settings.ts';
 import type { MempoolPayment } from './domain/mempool-payment.ts';
-import type { Shop } from './domain/shop.ts';
 import type { Day } from './domain/volume.ts';
 import type { Ports, Settings } from './ports.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';

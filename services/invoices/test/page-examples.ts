@@ -5,6 +5,7 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import type { HtmlPage } from '@quittance/shared/html';
 import type { AccountId, InvoiceId, PaymentLinkId } from '@quittance/shared/ids';
 import { cents, type Rate, units } from '@quittance/shared/money';
+import type { PageFor } from '@quittance/shared/shop-page';
 import { aQuote, boardOf } from '@quittance/testkit/builders';
 import { choicePage } from '../src/choice-page.ts';
 import type { Deposit } from '../src/domain/deposit.ts';
@@ -15,7 +16,6 @@ import type { PaymentLink } from '../src/domain/payment-link.ts';
 import { linkPage, tooManyOpen } from '../src/link-page.ts';
 import { paymentPage } from '../src/payment-page.ts';
 import type { Ports, WatchedChain } from '../src/ports.ts';
-import type { PageFor } from '../src/shop-page.ts';
 import type { FullInvoice } from '../src/store/invoice-reads.ts';
 import { settings } from './replica.ts';
 

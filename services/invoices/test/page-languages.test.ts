@@ -1,9 +1,8 @@
 import { describe, expect, it, test } from '@jest/globals';
 import { directionOf, languages } from '@quittance/shared/page-language';
 import { textsOf } from '@quittance/shared/page-texts/texts';
+import { namelessShop, type PageFor, pageFor, type Shop } from '@quittance/shared/shop-page';
 import { pageStates } from '../src/domain/page-state.ts';
-import { namelessShop, type Shop } from '../src/domain/shop.ts';
-import { type PageFor, pageFor } from '../src/shop-page.ts';
 import { examples, HOSTILE, invoicesByState } from './page-examples.ts';
 
 /** All pages of invoices in all languages, without a database. */

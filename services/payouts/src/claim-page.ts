@@ -1,12 +1,12 @@
 import { showAddress } from '@quittance/chains/registry';
 import { assets } from '@quittance/shared/assets';
-import { type Html, type HtmlPage, html, page } from '@quittance/shared/html';
+import { type Html, type HtmlPage, html } from '@quittance/shared/html';
 import { formatUnits, type Units } from '@quittance/shared/money';
-import { fromLeft, type Language, languageOf } from '@quittance/shared/page-language';
-import { copied, fact, heading, type Mark, timeText } from '@quittance/shared/page-parts';
+import { fromLeft, type Language } from '@quittance/shared/page-language';
+import { copied, fact, heading, linkTo, type Mark, timeText } from '@quittance/shared/page-parts';
 import type { PageTexts } from '@quittance/shared/page-texts/en';
-import { textsOf } from '@quittance/shared/page-texts/texts';
 import { assertNever } from '@quittance/shared/result';
+import { type PageFor, shopPage } from '@quittance/shared/shop-page';
 import { ADDRESS_CHARACTERS_MAX } from './payout-order.ts';
 import { shownState } from './refund-views.ts';
 import type { Payout } from './store/payouts.ts';
@@ -15,19 +15,11 @@ import type { StoredRefund } from './store/refund-rows.ts';
 /** How often a page reloads while the payout is pending. */
 const REFRESH_SECONDS = 15;
 
-/** In which language the reader gets a page. */
-export type Reader = { language: Language; texts: PageTexts };
-
-export function readerOf(acceptLanguage: string | undefined): Reader {
-  const language = languageOf(acceptLanguage);
-  return { language, texts: textsOf(language) };
-}
-
 const noticePage =
   (key: 'unknownClaim' | 'failedClaim' | 'unavailableClaim', status: number) =>
-  (reader: Reader): HtmlPage => {
+  (reader: PageFor): HtmlPage => {
     const { title, text } = reader.texts.notice[key];
-    return page(title, heading(undefined, title, text), { ...reader, status });
+    return shopPage(reader, title, heading(undefined, title, text), { status });
   };
 
 export const unknownClaimPage = noticePage('unknownClaim', 404);
@@ -40,6 +32,8 @@ export type ShownClaim = {
   payout: Payout | undefined;
   /** What the network takes of a deposit that is paid back; null while it is not known. */
   networkFee: Units | null;
+  /** The page of its transaction in a block explorer, or null. */
+  explorerUrl: string | null;
   now: Date;
 };
 
@@ -47,15 +41,15 @@ export type ShownClaim = {
 export type ClaimReply = { typed: string; problem: string };
 
 /** The page of a claim link. It shows nothing that concerns only the merchant. */
-export function claimPage(shown: ShownClaim, reader: Reader, status = 200, reply?: ClaimReply): HtmlPage {
+export function claimPage(shown: ShownClaim, reader: PageFor, status = 200, reply?: ClaimReply): HtmlPage {
   const state = shownState(shown.refund, shown.now);
   const isOpen = state === 'claimable';
   const body = html`${headingOf(shown, state, reader)}
 <dl class="facts">
 ${amounts(shown, state, reader)}${paid(shown, state, reader)}</dl>
-${isOpen ? claimForm(shown, reader, reply) : undefined}`;
+${explorerLink(shown, state, reader)}${isOpen ? claimForm(shown, reader, reply) : undefined}`;
   const refresh = state === 'pending' ? { seconds: REFRESH_SECONDS } : undefined;
-  return page(reader.texts.claim.state[state], body, { ...reader, status, refresh, hasForm: isOpen });
+  return shopPage(reader, reader.texts.claim.state[state], body, { status, refresh, hasForm: isOpen });
 }
 
 type State = ReturnType<typeof shownState>;
@@ -71,7 +65,7 @@ const looks = {
   voided: { tone: 'warn', icon: 'stopped' },
 } as const satisfies Record<State, Omit<Mark, 'name'>>;
 
-function headingOf(shown: ShownClaim, state: State, { texts: { claim }, language }: Reader): Html {
+function headingOf(shown: ShownClaim, state: State, { texts: { claim }, language }: PageFor): Html {
   const { refund, payout } = shown;
   const isAgain = state === 'claimable' && payout?.status === 'failed';
   const mark = { ...looks[state], ...(isAgain ? { tone: 'warn' as const } : {}), name: claim.state[state] };
@@ -114,7 +108,7 @@ export const networkOf = ({ asset }: StoredRefund): string => {
 function amounts(
   { refund, payout, networkFee }: ShownClaim,
   state: State,
-  { texts: { claim, label }, language }: Reader,
+  { texts: { claim, label }, language }: PageFor,
 ): Html {
   const isOpen = state === 'claimable';
   const isPaid = state === 'pending' || state === 'completed';
@@ -131,7 +125,7 @@ function amounts(
 }
 
 /** To whom it is paid, and the transaction when there is one. */
-function paid({ refund, payout }: ShownClaim, state: State, { texts: { label } }: Reader): Html | undefined {
+function paid({ refund, payout }: ShownClaim, state: State, { texts: { label } }: PageFor): Html | undefined {
   if (payout === undefined || (state !== 'pending' && state !== 'completed')) return undefined;
   const { txHash, address } = payout;
   return html`${copied(label.address, showAddress(assets[refund.asset].chain, address))}${
@@ -139,9 +133,18 @@ function paid({ refund, payout }: ShownClaim, state: State, { texts: { label } }
   }`;
 }
 
+function explorerLink(
+  { explorerUrl }: ShownClaim,
+  state: State,
+  { texts: { payment } }: PageFor,
+): Html | undefined {
+  if (explorerUrl === null || (state !== 'pending' && state !== 'completed')) return undefined;
+  return html`<p>${linkTo(explorerUrl, payment.explorer, 'explorer')}</p>\n`;
+}
+
 function claimForm(
   { refund }: ShownClaim,
-  { texts: { claim } }: Reader,
+  { texts: { claim } }: PageFor,
   reply: ClaimReply | undefined,
 ): Html {
   const [symbol, network] = [symbolOf(refund), networkOf(refund)];

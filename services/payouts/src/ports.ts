@@ -27,6 +27,8 @@ export type PayoutChain<K extends ChainKind = ChainKind> = {
     assets: readonly AssetSymbol[];
     /** The canonical form of a recipient's address; undefined when it is not valid on this chain and network. */
     checkAddress: (text: string) => string | undefined;
+    /** The page of a transaction in a block explorer; null where none is known. */
+    explorerUrl: (txHash: string) => string | null;
   };
 }[K];
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { explorerUrl } from '@quittance/chains/explorer';
 import { networkCheck, refuseWrongNetworks } from '@quittance/chains/network-check';
 import { checkAddress, connectSender } from '@quittance/chains/registry';
 import { type ChainSettings, configuredAssets } from '@quittance/chains/settings';
@@ -113,5 +114,6 @@ function connectChain(settings: ChainSettings, logger: Logger): PayoutChain {
     assets: configuredAssets(settings),
     signingPause: { reason: undefined },
     checkAddress: (text: string) => checkAddress(settings, text),
+    explorerUrl: (txHash: string) => explorerUrl(settings, txHash),
   } as PayoutChain;
 }

@@ -87,6 +87,7 @@ export class BitcoinFixture extends ChainWorkerFixture {
       chain: 'bitcoin',
       assets: ['BTC'],
       checkAddress: (text) => checkAddress('regtest', text),
+      explorerUrl: (txHash) => `https://scan.example/tx/${txHash}`,
       sender: this.sender,
       signer: this.signer,
       signingPause: { reason: undefined },

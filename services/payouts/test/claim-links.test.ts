@@ -46,10 +46,38 @@ describe('a claim link', () => {
       await movePayout(trx, payout?.id as PayoutId, ['planned'], 'signed');
       await movePayout(trx, payout?.id as PayoutId, ['signed'], 'mined', { txHash: '0xfeed' });
     });
-    expect((await page(token)).text).toMatch(/is paid[\s\S]*0xfeed/);
+    const paid = (await page(token)).text;
+    expect(paid).toMatch(/is paid[\s\S]*0xfeed/);
+    expect(paid).toContain('href="https://scan.example/tx/0xfeed"');
+    expect(after.text).not.toContain('scan.example');
     expect((await page(`${token}/`, address)).headers.get('location')).toBe(`../${token}`);
     expect(await payoutsOf(refundId)).toHaveLength(1);
     expect(await told(refundId)).toEqual(['claimable', 'pending', 'completed']);
+  });
+
+  it('has the name, the logo and the language of the shop, and is in no frame', async () => {
+    const { token } = await aLink();
+    const logo = 'data:image/png;base64,iVBORw0KGgo=';
+    const name = '"><script>Tea</script>';
+    at.invoices.shops.set(at.fixture.shop.account, { name, logo, language: 'de' });
+    const { text, headers } = await page(token, undefined, { 'Accept-Language': 'ja' });
+    expect(text).toContain('<header class="shop">');
+    expect(text).toContain(`<img src="${logo}" alt="">`);
+    expect(text).toContain('&quot;&gt;&lt;script&gt;Tea&lt;/script&gt;');
+    expect(text).not.toContain('<script');
+    expect(headers.get('content-language')).toBe('de');
+    const policy = headers.get('content-security-policy');
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toContain('img-src data:');
+    // Without an answer the claim is paid all the same, and no other picture is shown than one that is a picture.
+    for (const other of [null, 'data:image/svg+xml;base64,AAAA', 'https://elsewhere.example/a.png']) {
+      if (other === null) at.invoices.isSilent = true;
+      else at.invoices.shops.set(at.fixture.shop.account, { name: 'Tea', logo: other, language: null });
+      const without = await page(token);
+      at.invoices.isSilent = false;
+      expect([without.status, /class="shop"|<img/.test(without.text)]).toEqual([200, false]);
+      expect(without.text).toContain('<form method="post">');
+    }
   });
 
   it('says which rule an address breaks, and shows what was typed as text', async () => {

@@ -48,6 +48,7 @@ export class EngineFixture extends ChainWorkerFixture {
       chain: 'ethereum',
       assets: ['ETH', 'USDC_ERC20'],
       checkAddress,
+      explorerUrl: (txHash) => `https://scan.example/tx/${txHash}`,
       sender: this.chain.sender,
       signer: this.signer,
       signingPause: { reason: undefined },

@@ -18,6 +18,7 @@ export const environment = (databaseUrl: string, natsUrl: string): Record<string
   LOG_LEVEL: 'silent',
   ETHEREUM_RPC_URL: 'http://127.0.0.1:1',
   ETHEREUM_CHAIN_ID: '31337',
+  ETHEREUM_EXPLORER_URL: 'https://scan.example/tx/{tx}',
   ETHEREUM_USDC_ADDRESS: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
   ...hotAddressesOf(SEED),
 });

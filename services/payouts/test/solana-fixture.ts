@@ -117,6 +117,7 @@ export class SolanaFixture extends ChainWorkerFixture {
       chain: 'solana',
       assets: ['SOL', 'USDC_SOL'],
       checkAddress: (text) => checkAddress(this.network, text),
+      explorerUrl: (txHash) => `https://scan.example/tx/${txHash}`,
       sender: this.sender,
       signer: this.signer,
       signingPause: { reason: undefined },

@@ -1,19 +1,3 @@
-import type { Language } from '@quittance/shared/page-language';
-
-/** What an account shows on the pages of its customers. */
-export type Shop = {
-  name: string | null;
-  /** A picture as a data URI. */
-  logo: string | null;
-  /** Null: as each customer's browser asks. */
-  language: Language | null;
-  /** Origins that may show the pages in a frame. */
-  frameAncestors: readonly string[];
-};
-
-/** An account that has set nothing: nothing is invented for it. */
-export const namelessShop: Shop = { name: null, logo: null, language: null, frameAncestors: [] };
-
 export const SHOP_NAME_CHARACTERS_MAX = 60;
 export const REDIRECT_HOSTS_MAX = 20;
 export const FRAME_ANCESTORS_MAX = 10;

@@ -1,6 +1,6 @@
 import type { AccountId } from '@quittance/shared/ids';
+import type { Shop } from '@quittance/shared/shop-page';
 import { type InvoiceSettings, settingsInForce } from '../domain/invoice-settings.ts';
-import type { Shop } from '../domain/shop.ts';
 import type { Ports } from '../ports.ts';
 import { type SettingsChanges, saveSettings } from '../store/invoice-settings.ts';
 

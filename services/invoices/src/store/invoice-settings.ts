@@ -1,7 +1,7 @@
 import { type Queryable, query } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
+import { namelessShop, type Shop } from '@quittance/shared/shop-page';
 import { defaultSettings, type StoredSettings } from '../domain/invoice-settings.ts';
-import { namelessShop, type Shop } from '../domain/shop.ts';
 
 type OfAccount<T> = T & { account: AccountId };
 

@@ -1,3 +1,4 @@
+import { assets } from '@quittance/shared/assets';
 import { isDatabaseDown } from '@quittance/shared/db-errors';
 import type { HtmlPage } from '@quittance/shared/html';
 import { readBody, Unavailable } from '@quittance/shared/http';
@@ -5,20 +6,20 @@ import { reason } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { assertNever } from '@quittance/shared/result';
 import { sendPage } from '@quittance/shared/send-page';
+import { type PageFor, pageFor } from '@quittance/shared/shop-page';
 import type { Express, Request, Response } from 'express';
 import {
   type ClaimReply,
   claimPage,
   failedClaimPage,
   networkOf,
-  type Reader,
-  readerOf,
   type ShownClaim,
   unavailableClaimPage,
   unknownClaimPage,
 } from '../claim-page.ts';
 import { claimHashOf } from '../claim-token.ts';
 import { type ClaimRefusal, payClaim } from '../operations/claim-refund.ts';
+import { describeShop } from '../operations/describe-shop.ts';
 import type { Ports } from '../ports.ts';
 import { shownState } from '../refund-views.ts';
 import { findPayout } from '../store/payouts.ts';
@@ -45,11 +46,10 @@ async function answer(
   ports: Ports,
   req: Request,
   res: Response,
-  run: (refund: StoredRefund, reader: Reader) => Promise<Outcome>,
+  run: (refund: StoredRefund, reader: PageFor) => Promise<Outcome>,
 ): Promise<void> {
   const token = String(req.params['token']);
-  const reader = readerOf(req.headers['accept-language']);
-  const outcome = await outcomeOf(ports, token, reader, run);
+  const outcome = await outcomeOf(ports, token, req.headers['accept-language'], run);
   if (outcome !== 'see_page') return sendPage(res, outcome);
   // Relative, so that the customer stays on the host where the link was opened. A path may end with a slash.
   res.setHeader('Location', req.path.endsWith('/') ? `../${token}` : token);
@@ -60,15 +60,18 @@ async function answer(
 async function outcomeOf(
   ports: Ports,
   token: string,
-  reader: Reader,
-  run: (refund: StoredRefund, reader: Reader) => Promise<Outcome>,
+  acceptLanguage: string | undefined,
+  run: (refund: StoredRefund, reader: PageFor) => Promise<Outcome>,
 ): Promise<Outcome> {
+  let reader = pageFor(acceptLanguage);
   try {
     // Any other text is no token: the database need not be asked.
     const refund = /^[\w-]{27}$/.test(token)
       ? await findRefundByClaim(ports.db, claimHashOf(token))
       : undefined;
-    return refund === undefined ? unknownClaimPage(reader) : await run(refund, reader);
+    if (refund === undefined) return unknownClaimPage(reader);
+    reader = pageFor(acceptLanguage, await describeShop(ports, refund.account));
+    return await run(refund, reader);
   } catch (error) {
     const line = { reason: reason(error) };
     if (error instanceof Unavailable || isDatabaseDown(error)) {
@@ -85,11 +88,18 @@ function typedAddress(res: Response): string {
   return Buffer.isBuffer(raw) ? (new URLSearchParams(raw.toString('utf8')).get('address') ?? '') : '';
 }
 
-const shownClaim = async ({ db, clock, quotes }: Ports, refund: StoredRefund): Promise<ShownClaim> => {
+const shownClaim = async (
+  { db, clock, quotes, chains }: Ports,
+  refund: StoredRefund,
+): Promise<ShownClaim> => {
   const quote = quotes.latest(refund.asset);
+  const payout = refund.payoutId === null ? undefined : await findPayout(db, refund.payoutId);
+  const txHash = payout?.txHash ?? null;
   return {
     refund,
-    payout: refund.payoutId === null ? undefined : await findPayout(db, refund.payoutId),
+    payout,
+    explorerUrl:
+      txHash === null ? null : (chains.get(assets[refund.asset].chain)?.explorerUrl(txHash) ?? null),
     networkFee: quote === undefined ? null : units(quote.network_fee),
     now: clock.now(),
   };
@@ -98,7 +108,7 @@ const shownClaim = async ({ db, clock, quotes }: Ports, refund: StoredRefund): P
 const show = async (
   ports: Ports,
   refund: StoredRefund,
-  reader: Reader,
+  reader: PageFor,
   status?: number,
   reply?: ClaimReply,
 ): Promise<HtmlPage> => claimPage(await shownClaim(ports, refund), reader, status, reply);
@@ -106,7 +116,7 @@ const show = async (
 async function claim(
   ports: Ports,
   refund: StoredRefund,
-  reader: Reader,
+  reader: PageFor,
   { typed, requestId }: { typed: string; requestId: string },
 ): Promise<Outcome> {
   if (shownState(refund, ports.clock.now()) !== 'claimable') return 'see_page';
@@ -122,7 +132,7 @@ async function claim(
 function problemOf(
   refusal: ClaimRefusal,
   refund: StoredRefund,
-  { texts: { claim }, language }: Reader,
+  { texts: { claim }, language }: PageFor,
 ): { status: number; text: string } | undefined {
   if (typeof refusal === 'object') {
     // What is wrong with an address has its exact words in the English of the API alone.
