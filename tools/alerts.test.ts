@@ -74,6 +74,7 @@ test('every metric of the table has an alert, except those that only inform', ()
     'quittance_holds_open',
     'quittance_deliveries_waiting',
     'quittance_hot_wallet_height',
+    'quittance_page_streams',
   ];
   const silent = documented.map(({ name }) => name).filter((name) => !alarmed.has(name));
   expect(silent.sort()).toEqual(looked.sort());

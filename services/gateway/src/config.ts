@@ -138,6 +138,11 @@ export const configSchema = z.object({
     .describe(
       'How long a request may take to arrive, headers and body. After that the gateway answers 408 and closes the connection. In the other services this limit is always 10 s.',
     ),
+  PAGE_STREAMS_PER_CLIENT: wholeNumber(1, 1_000_000)
+    .default(25_000)
+    .describe(
+      'How many open payment pages of a client address one gateway replica has told of changes at once. Further pages look by themselves instead. Behind a proxy that `TRUSTED_PROXIES` names, each customer is a client of its own. The default is half of `PAGE_STREAMS_MAX` of invoices.',
+    ),
   REQUEST_TIMEOUT_MS: milliseconds
     .default(15_000)
     .describe(

@@ -69,6 +69,7 @@ export const limitNames = [
   'link_payment',
   'link_payment_total',
   'connection',
+  'page_stream',
 ] as const;
 export type LimitName = (typeof limitNames)[number];
 

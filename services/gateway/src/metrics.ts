@@ -4,12 +4,20 @@ import { type LimitName, limitNames } from './limits.ts';
 
 export type GatewayMetrics = Metrics & { refused(limit: LimitName): void };
 
-export function gatewayMetrics(logger: Logger, isRedisUp: () => boolean): GatewayMetrics {
+/** What the gateway knows of itself at this moment. */
+type Looks = { isRedisUp(): boolean; openPageStreams(): number };
+
+export function gatewayMetrics(logger: Logger, { isRedisUp, openPageStreams }: Looks): GatewayMetrics {
   const metrics = createMetrics({ logger });
   metrics.gauge({
     name: 'quittance_rate_limit_redis_up',
     help: '0: Redis does not answer, and each gateway counts limits alone.',
     look: () => [{ value: isRedisUp() ? 1 : 0 }],
+  });
+  metrics.gauge({
+    name: 'quittance_page_streams',
+    help: 'Open streams of payment pages.',
+    look: () => [{ value: openPageStreams() }],
   });
   const refused = metrics.counter(
     {

@@ -5,7 +5,7 @@ import type { GatewaySigningKey } from '@quittance/shared/gateway-keys';
 import type { Logger, ThrottledLog } from '@quittance/shared/logger';
 import type { GatewayConfig } from './config.ts';
 import type { FailedRequests } from './failed-requests.ts';
-import type { Connections, TrustedProxies } from './http/clients.ts';
+import type { Connections, PageStreamCounts, TrustedProxies } from './http/clients.ts';
 import type { Limits } from './limits.ts';
 import type { RecentlySeen, TokenUses } from './memory.ts';
 import type { GatewayMetrics } from './metrics.ts';
@@ -45,5 +45,6 @@ export type Ports = {
   proxy: ServiceProxy;
   trustedProxies: TrustedProxies;
   connections: Connections;
+  pageStreams: PageStreamCounts;
   metrics: GatewayMetrics;
 };

@@ -6,7 +6,7 @@ import { type RunningService, startService } from '@quittance/shared/start-servi
 import type { GatewayConfig } from './config.ts';
 import { createFailedRequests } from './failed-requests.ts';
 import { tell } from './http/authorize.ts';
-import { countConnections, trustedProxies } from './http/clients.ts';
+import { countConnections, countPageStreams, trustedProxies } from './http/clients.ts';
 import { createGatewayApp, createMetricsApp } from './http/gateway-app.ts';
 import { openLimits } from './limits.ts';
 import { createTokenUses, recentlySeen } from './memory.ts';
@@ -53,7 +53,10 @@ export const startGateway = (
     migrations: new URL('../migrations/', import.meta.url),
     servesWithoutDatabase: true,
     open({ db, clock, logger }) {
-      const metrics = gatewayMetrics(logger, () => ports.limits.isRedisUp());
+      const metrics = gatewayMetrics(logger, {
+        isRedisUp: () => ports.limits.isRedisUp(),
+        openPageStreams: () => ports.pageStreams.count(),
+      });
       const signingKey = readSigningKey(config.GATEWAY_PRIVATE_KEY.reveal());
       invariant(signingKey !== undefined, 'the configuration was checked');
       const { TOTP_SECRETS_KEY: totpKey } = config;
@@ -92,6 +95,7 @@ export const startGateway = (
               );
           },
         }),
+        pageStreams: countPageStreams(config.PAGE_STREAMS_PER_CLIENT),
         metrics,
         ...given,
       };

@@ -145,6 +145,32 @@ test('files that there are not count as unknown pages, and take no file and no p
   expect(await load('/pay/inv_1')).toBe(200);
 });
 
+test('a client has a number of streams at once, and its further pages are told to look by themselves', async () => {
+  gateway = await start({ PAGE_STREAMS_PER_CLIENT: '2', TRUSTED_PROXIES: 'loopback' });
+  const from = (address: string) => ({ 'X-Forwarded-For': address });
+  const statusOf = async (path: string, address: string) =>
+    (await follow(path, from(address))).answer.statusCode ?? 0;
+  const open = () => gateway.ports.pageStreams.count();
+  // What is refused by the service does not stay counted.
+  expect(await statusOf('/pay/unknown_1/events', '192.0.2.1')).toBe(404);
+  await eventually(() => expect(open()).toBe(0));
+  expect([
+    await statusOf('/pay/inv_1/events', '192.0.2.1'),
+    await statusOf('/pay/inv_2/events', '192.0.2.1'),
+  ]).toEqual([200, 200]);
+  const refused = await follow('/pay/inv_3/events', from('192.0.2.1'));
+  expect([refused.answer.statusCode, refused.answer.headers['retry-after']]).toEqual([429, '30']);
+  expect(refused.answer.headers['content-type']).toContain('text/html');
+  // Its pages themselves go on, and another client behind the same proxy has its stream.
+  const page = await sendRaw(gateway.port, bytesOf('GET', '/pay/inv_3', ['X-Forwarded-For: 192.0.2.1']));
+  expect(page.status).toBe(200);
+  expect(await statusOf('/pay/inv_4/events', '192.0.2.2')).toBe(200);
+  expect(open()).toBe(3);
+  readings[1]?.leave();
+  await eventually(() => expect(open()).toBe(2));
+  expect(await statusOf('/pay/inv_3/events', '192.0.2.1')).toBe(200);
+});
+
 test('a stream that the service refuses is a page with its time to wait', async () => {
   gateway = await start();
   upstream.answer((res) =>

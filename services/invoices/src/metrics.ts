@@ -54,7 +54,11 @@ const selectContradictions = statement(
 );
 
 /** The height of the node's head is reported by the replica that scans the chain. */
-export function invoicesMetrics(databaseUrl: string, logger: Logger, chains: Ports['chains']): Metrics {
+export function invoicesMetrics(
+  databaseUrl: string,
+  logger: Logger,
+  { chains, openPageStreams }: Pick<Ports, 'chains'> & { openPageStreams(): number },
+): Metrics {
   const db = openMetricsDb('invoices', databaseUrl, logger);
   const metrics = createMetrics({ logger, db, gauges: gaugesOf(chains) });
   const ofEach = (read: (watched: WatchedChain) => number | undefined) => () =>
@@ -73,6 +77,11 @@ export function invoicesMetrics(databaseUrl: string, logger: Logger, chains: Por
     help: 'Of several nodes of a chain: how many were down, late or said something else than the quorum in the last minute.',
     labels: ['chain'],
     look: ofEach(({ reader }) => reader.nodesLeftOut?.()),
+  });
+  metrics.gauge({
+    name: 'quittance_page_streams',
+    help: 'Open streams of payment pages.',
+    look: () => [{ value: openPageStreams() }],
   });
   return metrics;
 }

@@ -85,7 +85,10 @@ export const startInvoices = (
       };
       return {
         ports,
-        metrics: invoicesMetrics(config.DATABASE_URL.reveal(), logger, chains),
+        metrics: invoicesMetrics(config.DATABASE_URL.reveal(), logger, {
+          chains,
+          openPageStreams: () => ports.pageStreams.count(),
+        }),
         watchers: [quotes, fiatRates],
         connections: [...chains.values()].map(({ reader }) => reader),
       };

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from '@quittance/shared/logger';
 import { clientAddress, clientKeyOf, isTrusted, parseNetworks } from '../domain/client-address.ts';
@@ -91,5 +91,43 @@ export function countConnections({ max, isTrusted, refused }: ConnectionRules): 
       return true;
     },
     release,
+  };
+}
+
+export type PageStreamCounts = {
+  /** Counts one more stream of a page for its client until it ends. False when the client has as many as it may have. */
+  begins(res: ServerResponse, client: string | undefined): boolean;
+  /** How many are open, of all clients. */
+  count(): number;
+};
+
+/**
+ * Counts the open streams of pages of each client: whoever knows many invoices does not take those of all others.
+ * @param max open at a time, per client
+ */
+export function countPageStreams(max: number): PageStreamCounts {
+  const open = new Map<string, number>();
+  let all = 0;
+
+  function end(client: string): void {
+    all -= 1;
+    const left = (open.get(client) ?? 1) - 1;
+    if (left === 0) open.delete(client);
+    else open.set(client, left);
+  }
+
+  return {
+    begins(res, address) {
+      // Its client has gone: `close` is not emitted again, and it would count for ever.
+      if (res.destroyed) return true;
+      const client = clientKeyOf(address);
+      const count = open.get(client) ?? 0;
+      if (count >= max) return false;
+      open.set(client, count + 1);
+      all += 1;
+      res.once('close', () => end(client));
+      return true;
+    },
+    count: () => all,
   };
 }

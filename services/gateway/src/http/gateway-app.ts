@@ -95,6 +95,10 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
       return tell(res, { ...answers.unauthenticated, headers: challengeOf('not_valid') });
     }
     const { upstream, endless = false, pattern } = found.route;
+    if (endless && caller === undefined && !ports.pageStreams.begins(res, client)) {
+      ports.metrics.refused('page_stream');
+      return tell(res, tooManyPageStreams);
+    }
     if (upstream === 'gateway') {
       const asked = { client, pattern, path, body, caller };
       const answer = await answerOfGateway(req, res, { route: found.route, asked, exports }, ports);
@@ -153,6 +157,9 @@ function callerIn(caller: Caller | undefined): Caller {
   invariant(caller !== undefined, 'what is asked for is of an account');
   return caller;
 }
+
+/** The page looks by itself then, and asks for the stream again later. */
+const tooManyPageStreams: Answer = { ...answers.tooMany, headers: { 'Retry-After': '30' } };
 
 /** A token or a session is read again when the body took longer. */
 const SLOW_BODY_MS = 500;
