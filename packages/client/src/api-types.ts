@@ -440,6 +440,15 @@ export interface components {
              */
             message: "This action is unauthorized.";
         };
+        /** @description An asset of which nothing is paid out at the moment. */
+        HaltedAsset: {
+            asset: components["schemas"]["ReducedAsset"];
+            /**
+             * Format: date-time
+             * @description Since when nothing is paid out.
+             */
+            halted_at: string;
+        };
         /** @description Without its token. */
         Invitation: {
             /** @description The id of the invitation. It is not its token. */
@@ -1108,6 +1117,48 @@ export interface components {
             links: components["schemas"]["PageLinks"];
             meta: components["schemas"]["PageMeta"];
         };
+        /** @description A transaction that was signed for a payout. On Bitcoin it may pay several payouts: its fee is that of all of them. */
+        PayoutAttempt: {
+            /** @description 1 is the first. */
+            attempt: number;
+            /**
+             * @description `signed`: no node has accepted it yet. `sent`: it waits for a block, or for confirmations. `replaced`: another attempt has taken its place. `mined`: it has paid. `failed`: a block includes it, and its recipient has refused it. `dropped`: no block can ever include it.
+             * @enum {string}
+             */
+            status: "signed" | "sent" | "replaced" | "mined" | "failed" | "dropped";
+            /** @description The hash of the transaction. */
+            tx_hash: string;
+            /** @description Its page in a block explorer, or null. */
+            explorer_url: string | null;
+            /** @description The asset in which the network takes its fee. */
+            fee_asset: components["schemas"]["AssetSymbol"];
+            /** @description What the transaction may cost at most. */
+            fee_max: string;
+            /** @description What the transaction has cost; null before it is mined. */
+            fee_paid: string | null;
+            /** @description What it offers the network; null where that is not known, as on Solana. */
+            fee_rate: {
+                /** @description The rate. */
+                value: string;
+                /**
+                 * @description Of Bitcoin for a virtual byte, of EVM chains at most for a unit of gas.
+                 * @enum {string}
+                 */
+                unit: "sat/vB" | "gwei";
+            } | null;
+            /** @description The block that includes it, or null. */
+            block_height: number | null;
+            /**
+             * Format: date-time
+             * @description When it was signed.
+             */
+            signed_at: string;
+            /**
+             * Format: date-time
+             * @description When it was first sent to a node, or null.
+             */
+            sent_at: string | null;
+        };
         /** @description Payouts that were requested together. */
         PayoutBatch: {
             /** @description The id of the batch. */
@@ -1725,6 +1776,8 @@ export interface components {
             passkeys: number;
             /** @description Whether the person operates this installation, for the pages of the dashboard for operators. */
             operator: boolean;
+            /** @description Whether this installation is a sandbox: its money is worth nothing. */
+            sandbox: boolean;
             /**
              * Format: date-time
              * @description Until when operations are allowed that need the password again.
@@ -1827,6 +1880,16 @@ export interface components {
             webhook_id: string;
             /** @description That nothing has happened. */
             message: string;
+        };
+        /** @description A payment with test money. */
+        TestPayment: {
+            asset: components["schemas"]["AssetSymbol"];
+            /** @description Who got it. */
+            address: string;
+            /** @description How much, in the asset. */
+            amount: string;
+            /** @description The hash of the transaction. */
+            tx_hash: string;
         };
         /** @description An API token, without itself. */
         Token: {
@@ -2886,6 +2949,55 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Payout"];
+                };
+            };
+        };
+    };
+    listPayoutAttempts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the payout. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its transactions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The transactions. */
+                        data: components["schemas"]["PayoutAttempt"][];
+                    };
+                };
+            };
+        };
+    };
+    listHaltedAssets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The halted assets: usually none. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The assets, the longest halted first. */
+                        data: components["schemas"]["HaltedAsset"][];
+                    };
                 };
             };
         };
@@ -5132,6 +5244,44 @@ export interface operations {
                     "application/json": {
                         /** @description What was done, for people. */
                         message: string;
+                    };
+                };
+            };
+        };
+    };
+    payInSandbox: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description The symbol of the asset.
+                     * @enum {string}
+                     */
+                    asset: "BTC" | "ETH" | "SOL" | "USDC_ERC20" | "USDC_SOL" | "ETH_BASE" | "USDC_BASE" | "POL" | "USDC_POLYGON";
+                    /** @description The address of an invoice, or any other. */
+                    address: string;
+                    /** @description How much, in the asset. */
+                    amount: number | string;
+                };
+            };
+        };
+        responses: {
+            /** @description It is sent. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["TestPayment"];
                     };
                 };
             };

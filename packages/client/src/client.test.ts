@@ -57,6 +57,8 @@ const calls: Record<string, (quittance: Quittance) => unknown> = {
   rejectPayout: (q) => q.payouts.reject('{id}'),
   getPayoutPolicy: (q) => q.payoutPolicy.retrieve(),
   putPayoutPolicy: (q) => q.payoutPolicy.put({ allow_list: true, limits: [{ asset: 'ETH', per_24h: '5' }] }),
+  listPayoutAttempts: (q) => q.payouts.attempts('{id}'),
+  listHaltedAssets: (q) => q.payouts.haltedAssets(),
   listAddressBook: (q) => q.addressBook.list(),
   addAddress: (q) => q.addressBook.add({ chain: 'ethereum', address: '0x1', label: 'Treasury' }),
   deleteAddress: (q) => q.addressBook.delete('{id}'),

@@ -8,6 +8,10 @@ export type Payout = Answer<'getPayout'>;
 export type CreatePayout = Body<'createPayout'>;
 /** What the API answers when a payout was created. `retrieve` has the rest. */
 export type CreatedPayout = Data<'createPayout'>;
+/** A transaction that was signed for a payout. */
+export type PayoutAttempt = Item<'listPayoutAttempts'>;
+/** An asset of which nothing is paid out at the moment. */
+export type HaltedAsset = Item<'listHaltedAssets'>;
 export type PayoutQuote = Answer<'quotePayout'>;
 
 export class Payouts {
@@ -36,6 +40,11 @@ export class Payouts {
     return this.#api.list('/api/payouts', query, options);
   }
 
+  /** The transactions that were signed for a payout, the newest last. At most one is ever mined. */
+  attempts(id: number | string, options?: RequestOptions): Promise<PayoutAttempt[]> {
+    return this.#api.getData(path`/api/payouts/${id}/attempts`, options);
+  }
+
   /** All payouts that the filters match as a CSV file, as it arrives. */
   csv(query?: CsvQuery<'listPayouts'>, options?: RequestOptions): Promise<ReadableStream<Uint8Array>> {
     return this.#api.csv('/api/payouts', query, options);
@@ -62,6 +71,11 @@ export class Payouts {
   /** Rejects a payout that waits for an approval: it fails within seconds, and its money returns to the balance. */
   reject(id: number | string, options?: RequestOptions): Promise<Payout> {
     return this.#api.send('POST', path`/api/payouts/${id}/reject`, undefined, options);
+  }
+
+  /** The assets of which nothing is paid out at the moment, for all accounts: usually none. */
+  haltedAssets(options?: RequestOptions): Promise<HaltedAsset[]> {
+    return this.#api.getData('/api/halted-assets', options);
   }
 
   /** What a payout would cost now. Nothing is held. */

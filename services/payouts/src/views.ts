@@ -17,6 +17,7 @@ import { invariant } from '@quittance/shared/result';
 import { approvalState } from './domain/approval.ts';
 import { shownAs } from './domain/states.ts';
 import type { PayoutQuote } from './payout-order.ts';
+import type { Halt } from './store/halts.ts';
 import type { Payout } from './store/payouts.ts';
 
 /** A payout as the list, a single read and the events show it. */
@@ -98,6 +99,12 @@ export function quoteView(
     valid: { as_of: asOf.toISOString(), guaranteed: false as const },
   };
 }
+
+/** An asset of which nothing is paid out at the moment. */
+export const haltView = ({ asset, haltedAt }: Halt) => ({
+  asset: reducedAsset(asset),
+  halted_at: haltedAt.toISOString(),
+});
 
 /** The body of the 201. */
 export const createdView = (id: PayoutId) => ({

@@ -27,6 +27,10 @@ describe('a fee that is too low', () => {
     await fixture.finish();
     expect(await fixture.payout(payout.id)).toMatchObject({ status: 'mined', tx_hash: next?.tx_hash });
     expect((await fixture.transactions()).map(({ state }) => state)).toEqual(['invalidated', 'mined']);
+    expect(await fixture.attempts(payout.id)).toEqual([
+      { status: 'replaced', fee: 'sat/vB' },
+      { status: 'mined', fee: 'sat/vB' },
+    ]);
     expect(await fixture.spent()).toMatchObject([{ tx_hash: next?.tx_hash }]);
     expect(await fixture.published(payout.id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
     const change = (await fixture.utxos()).filter(({ branch }) => branch === 'change');

@@ -10,6 +10,7 @@ import { units } from '@quittance/shared/money';
 import { Secret } from '@quittance/shared/secret';
 import type { TestDatabase } from '@quittance/testkit/engines';
 import { recordDeposits, reverseDeposits } from '../src/handlers.ts';
+import { readAttempts } from '../src/operations/read-attempts.ts';
 import { requestPayout } from '../src/operations/request-payout.ts';
 import type { Ports } from '../src/ports.ts';
 import { noteHalt, noteResume } from '../src/store/halts.ts';
@@ -169,6 +170,15 @@ export abstract class ChainWorkerFixture {
 
   statusesOf(...payouts: { id: PayoutId }[]): Promise<unknown[]> {
     return Promise.all(payouts.map((payout) => this.statusOf(payout)));
+  }
+
+  /** What its merchant reads of the transactions of a payout: their states and what they offer the network. */
+  async attempts(id: PayoutId): Promise<{ status: string; fee: string | undefined }[]> {
+    const { asset } = await this.db.one<{ asset: AssetSymbol }>('select asset from payouts where id = $1', [
+      id,
+    ]);
+    const attempts = await readAttempts(this.ports, { id, asset });
+    return attempts.map(({ status, feeRate }) => ({ status, fee: feeRate?.unit }));
   }
 
   expectLogged(line: Record<string, unknown>): void {

@@ -39,7 +39,12 @@ describe('a payout that is stuck', () => {
       { ...open, attempt: 2, replacement_group: first?.['id'] },
     ]);
     expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast', tx_hash: second?.['tx_hash'] });
+    expect(await fixture.attempts(id)).toEqual([
+      { status: 'replaced', fee: 'gwei' },
+      { status: 'sent', fee: 'gwei' },
+    ]);
     await fixture.finish();
+    expect((await fixture.attempts(id)).map(({ status }) => status)).toEqual(['replaced', 'mined']);
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined', tx_hash: second?.['tx_hash'] });
     expect(await fixture.transactions()).toMatchObject([{ state: 'invalidated' }, { state: 'mined' }]);
     expect(await fixture.published(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
@@ -69,6 +74,7 @@ describe('a payout that is stuck', () => {
     await fixture.finish();
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined', tx_hash: first?.['tx_hash'] });
     expect(await fixture.transactions()).toMatchObject([{ state: 'mined' }, { state: 'invalidated' }]);
+    expect((await fixture.attempts(id)).map(({ status }) => status)).toEqual(['mined', 'replaced']);
     expect(await fixture.spent()).toMatchObject([{ tx_hash: first?.['tx_hash'] }]);
   });
 

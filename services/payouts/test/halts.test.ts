@@ -164,6 +164,25 @@ describe('a request', () => {
     expect((await post('ETH', 'during')).status).toBe(201);
   });
 
+  it('tells every merchant which assets are halted, and since when', async () => {
+    const { shop, db } = fixture;
+    const list = async () => (await shop.get('/api/halted-assets')).body;
+    expect(await list()).toEqual({ data: [] });
+    const before = Date.now();
+    await halt(db, 'ETH', '101');
+    const { data } = await list();
+    expect(data).toEqual([
+      {
+        asset: { id: 2, symbol: 'ETH', name: 'Ethereum', decimals: 18 },
+        halted_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      },
+    ]);
+    expect(Date.parse(data[0].halted_at)).toBeGreaterThan(before - 60_000);
+    await resume(db, 'ETH', '101');
+    expect(await list()).toEqual({ data: [] });
+    expect((await shop.get('/api/halted-assets?page=1')).status).toBe(422);
+  });
+
   it('depends on the halts and resumptions that NATS delivers', async () => {
     const halted = async () => [...(await haltedAssets(fixture.db))];
     const found = [{ invariant: 'I2', what: 'a balance is off by 1' }];

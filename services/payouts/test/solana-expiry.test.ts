@@ -46,6 +46,10 @@ describe('a payout that no block includes', () => {
     expect(second).toMatchObject({ attempt: 2, state: 'signed', replacement_group: first?.['id'] });
     fixture.onBroadcast = (_raw, send) => send();
     expect(await fixture.ends(id, 'mined')).toMatchObject({ tx_hash: second?.['tx_hash'] });
+    expect(await fixture.attempts(id)).toEqual([
+      { status: 'replaced', fee: undefined },
+      { status: 'mined', fee: undefined },
+    ]);
     // The bytes of the first attempt arrive late.
     await fixture.sender.broadcast(String(first?.['raw']));
     await fixture.pay('SOL', fixture.newRecipient(), SOL);

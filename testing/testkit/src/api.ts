@@ -21,7 +21,7 @@ export const gatewayPublicKeys = readPublicKeys(gatewayKeys.publicKey) ?? new Ma
 /** Which service the gateway passes a request of the API on to. */
 const receivers: readonly [RegExp, Service][] = [
   [
-    /^\/api\/(payouts|payout-batches|automatic-payouts|refunds|payout-policy|address-book)\b|\/(refunds|return)\b/,
+    /^\/api\/(payouts|payout-batches|automatic-payouts|refunds|payout-policy|address-book|halted-assets)\b|\/(refunds|return)\b/,
     'payouts',
   ],
   [/^\/api\/(invoices|invoice-settings|payment-links|volume)\b/, 'invoices'],

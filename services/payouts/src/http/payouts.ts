@@ -1,4 +1,4 @@
-import { assetSymbols } from '@quittance/shared/assets';
+import { assetSymbols, assets } from '@quittance/shared/assets';
 import { type CsvExports, csvExports, partErrors, wantsCsv } from '@quittance/shared/csv-export';
 import { type Form, form } from '@quittance/shared/form';
 import {
@@ -19,8 +19,10 @@ import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import { storedTxHash, TX_HASH_CHARACTERS_MAX } from '@quittance/shared/tx-hash';
 import { rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
+import { attemptView } from '../attempt-view.ts';
 import { payoutsTable } from '../csv-file.ts';
 import { type ShownStatus, shownStatuses, statusesShownAs } from '../domain/states.ts';
+import { readAttempts } from '../operations/read-attempts.ts';
 import {
   ADDRESS_CHARACTERS_MAX,
   EXTERNAL_ID_CHARACTERS_MAX,
@@ -28,9 +30,10 @@ import {
   readQuoteRequest,
 } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
+import { haltsNow } from '../store/halts.ts';
 import { allPayouts, type PayoutFilter, payoutPage } from '../store/payout-list.ts';
 import { promisedByLinks } from '../store/refunds.ts';
-import { insufficientBalance, payoutView, quoteView } from '../views.ts';
+import { haltView, insufficientBalance, payoutView, quoteView } from '../views.ts';
 import { approveOrReject } from './approve-payout.ts';
 import { addAutomaticRoutes } from './automatic-payouts.ts';
 import { cancelPayout } from './cancel-payout.ts';
@@ -54,6 +57,10 @@ export function createHttp(ports: Ports, parts: ServiceHttpParts & Pick<HttpPart
     send(res, await quotePayout(ports, contextOf(res).identity.account, req)),
   );
   app.get('/api/payouts/:id', merchant, async (req, res) => send(res, await showPayout(ports, req, res)));
+  app.get('/api/payouts/:id/attempts', merchant, async (req, res) =>
+    send(res, await listAttempts(ports, req, res)),
+  );
+  app.get('/api/halted-assets', merchant, async (req, res) => send(res, await listHaltedAssets(ports, req)));
   app.post('/api/payouts', merchant, takesNoParameters, ...readBody, async (req, res) =>
     send(res, await createPayout(ports, req, res)),
   );
@@ -151,6 +158,25 @@ async function showPayout(ports: Ports, req: Request, res: Response): Promise<An
   const found = await findOwnPayout(ports, contextOf(res).identity.account, String(req.params['id']));
   if (!found.ok) return accessAnswers('Payout')[found.refusal];
   return unknownParameters(req) ?? { status: 200, body: payoutView(found.value) };
+}
+
+/** All of them at once: a payout has few. */
+async function listAttempts(ports: Ports, req: Request, res: Response): Promise<Answer> {
+  const found = await findOwnPayout(ports, contextOf(res).identity.account, String(req.params['id']));
+  if (!found.ok) return accessAnswers('Payout')[found.refusal];
+  const refused = unknownParameters(req);
+  if (refused !== undefined) return refused;
+  const payout = found.value;
+  const on = ports.chains.get(assets[payout.asset].chain);
+  const attempts = await readAttempts(ports, payout);
+  return { status: 200, body: { data: attempts.map((attempt) => attemptView(attempt, payout, on)) } };
+}
+
+/** Assets of which nothing is paid out at the moment, to anybody. Why is the business of the operator. */
+async function listHaltedAssets({ db }: Ports, req: Request): Promise<Answer> {
+  const refused = unknownParameters(req);
+  if (refused !== undefined) return refused;
+  return { status: 200, body: { data: (await haltsNow(db)).map(haltView) } };
 }
 
 /** What a payout would cost now. One of all that the balance has depends on the ledger, as the payout itself does. */

@@ -11,7 +11,7 @@ import {
 } from '@quittance/shared/reference-examples';
 import type { z } from 'zod';
 import type { address, policy } from './payout-policy.ts';
-import type { automaticPayout, batch, payout, quote } from './payout-schemas.ts';
+import type { attempt, automaticPayout, batch, payout, quote } from './payout-schemas.ts';
 import type { refund } from './refunds.ts';
 
 const { payout: id, invoice, deposit, batch: batchId, refund: refundId } = exampleIds;
@@ -43,6 +43,35 @@ const pending: z.input<typeof payout> = {
   invoice_id: null,
 };
 const mined = { ...pending, status: 'mined', tx_hash: TX_HASH, completed_at: LATER } as const;
+
+const minedAttempt: z.input<typeof attempt> = {
+  attempt: 2,
+  status: 'mined',
+  tx_hash: TX_HASH,
+  explorer_url: `https://etherscan.io/tx/${TX_HASH}`,
+  fee_asset: 'ETH',
+  fee_max: '0.00063',
+  fee_paid: '0.00052',
+  fee_rate: { value: '30', unit: 'gwei' },
+  block_height: 21_000_000,
+  signed_at: AT,
+  sent_at: AT,
+};
+const replacedHash = `0x${TX_HASH.slice(2).split('').reverse().join('')}`;
+const exampleAttempts: z.input<typeof attempt>[] = [
+  {
+    ...minedAttempt,
+    attempt: 1,
+    status: 'replaced',
+    tx_hash: replacedHash,
+    explorer_url: `https://etherscan.io/tx/${replacedHash}`,
+    fee_max: '0.00042',
+    fee_paid: null,
+    fee_rate: { value: '20', unit: 'gwei' },
+    block_height: null,
+  },
+  minedAttempt,
+];
 
 const waiting = {
   status: 'waiting',
@@ -149,6 +178,8 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   quotePayout: { query: order, answer: exampleQuote },
   getPayout: { params, answer: mined },
+  listPayoutAttempts: { params, answer: { data: exampleAttempts } },
+  listHaltedAssets: { answer: { data: [{ asset, halted_at: AT }] } },
   cancelPayout: {
     params,
     answer: {

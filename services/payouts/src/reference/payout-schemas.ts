@@ -14,14 +14,17 @@ import {
 import { type ErrorCode, errorCodes } from '@quittance/shared/error-codes';
 import { viewed } from '@quittance/shared/reference';
 import { z } from 'zod';
+import type { attemptView } from '../attempt-view.ts';
 import type { automaticPayoutView } from '../automatic-order.ts';
 import { batchModes } from '../batch-order.ts';
 import { type batchView, lineStatuses, type listedBatchView } from '../batch-views.ts';
 import { approvalDecisions, approvalStates } from '../domain/approval.ts';
+import { attemptStatuses } from '../domain/attempts.ts';
 import { runErrors, schedules } from '../domain/automatic.ts';
 import { APPROVALS_MAX } from '../domain/policy.ts';
 import { CANCELLED, shownStatuses } from '../domain/states.ts';
-import type { payoutView, quoteView } from '../views.ts';
+import { feeRateUnits } from '../operations/read-attempts.ts';
+import type { haltView, payoutView, quoteView } from '../views.ts';
 
 export const payoutIdSchema = payoutId('The id of the payout.');
 export const batchId = id('pba', 'The id of the batch.');
@@ -80,6 +83,49 @@ export const payout = viewed<ReturnType<typeof payoutView>>()(
       invoice_id: id('inv', 'The invoice that it refunds, or null.').nullable(),
     })
     .meta({ id: 'Payout', description: 'Money that is sent from the balance to an address.' }),
+);
+
+export const attempt = viewed<ReturnType<typeof attemptView>>()(
+  z
+    .strictObject({
+      attempt: z.int().min(1).describe('1 is the first.'),
+      status: oneOf(
+        attemptStatuses,
+        '`signed`: no node has accepted it yet. `sent`: it waits for a block, or for confirmations. `replaced`: another attempt has taken its place. `mined`: it has paid. `failed`: a block includes it, and its recipient has refused it. `dropped`: no block can ever include it.',
+      ),
+      tx_hash: text('The hash of the transaction.'),
+      explorer_url: text('Its page in a block explorer, or null.').nullable(),
+      fee_asset: assetSymbol.describe('The asset in which the network takes its fee.'),
+      fee_max: decimal('What the transaction may cost at most.'),
+      fee_paid: decimal('What the transaction has cost; null before it is mined.').nullable(),
+      fee_rate: z
+        .strictObject({
+          value: decimal('The rate.'),
+          unit: oneOf(
+            feeRateUnits,
+            'Of Bitcoin for a virtual byte, of EVM chains at most for a unit of gas.',
+          ),
+        })
+        .nullable()
+        .describe('What it offers the network; null where that is not known, as on Solana.'),
+      block_height: z.int().nonnegative().nullable().describe('The block that includes it, or null.'),
+      signed_at: time('When it was signed.'),
+      sent_at: time('When it was first sent to a node, or null.').nullable(),
+    })
+    .meta({
+      id: 'PayoutAttempt',
+      description:
+        'A transaction that was signed for a payout. On Bitcoin it may pay several payouts: its fee is that of all of them.',
+    }),
+);
+
+export const haltedAsset = viewed<ReturnType<typeof haltView>>()(
+  z
+    .strictObject({
+      asset: reducedAsset,
+      halted_at: time('Since when nothing is paid out.'),
+    })
+    .meta({ id: 'HaltedAsset', description: 'An asset of which nothing is paid out at the moment.' }),
 );
 
 export const quote = viewed<ReturnType<typeof quoteView>>()(

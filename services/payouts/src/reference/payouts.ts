@@ -10,7 +10,7 @@ import {
 import { z } from 'zod';
 import { payoutFilters } from '../http/payouts.ts';
 import { fields, optionalAddress, readMax, readNotes } from '../payout-order.ts';
-import { payout, payoutIdSchema, quote } from './payout-schemas.ts';
+import { attempt, haltedAsset, payout, payoutIdSchema, quote } from './payout-schemas.ts';
 
 export const noteTexts = {
   external_id: 'Your own reference.',
@@ -128,6 +128,41 @@ export const operations: readonly Operation[] = [
     params,
     answers: { 200: { description: 'The payout, as the body itself.', json: payout } },
     errors: errorsOfResource,
+  },
+  {
+    method: 'get',
+    path: '/api/payouts/{id}/attempts',
+    operationId: 'listPayoutAttempts',
+    tag: 'Payouts',
+    summary: 'List the transactions of a payout',
+    description:
+      'The newest last, at most 100. At most one is ever mined. A payout that is not signed yet has none.',
+    params,
+    answers: {
+      200: {
+        description: 'Its transactions.',
+        json: z.strictObject({ data: z.array(attempt).describe('The transactions.') }),
+      },
+    },
+    errors: errorsOfResource,
+  },
+  {
+    method: 'get',
+    path: '/api/halted-assets',
+    operationId: 'listHaltedAssets',
+    tag: 'Payouts',
+    summary: 'List the assets of which nothing is paid out',
+    description:
+      'The operator, or the service itself, has halted them for all accounts. New payouts are refused, and those that are not signed wait. Payments are taken and credited as always.',
+    answers: {
+      200: {
+        description: 'The halted assets: usually none.',
+        json: z.strictObject({
+          data: z.array(haltedAsset).describe('The assets, the longest halted first.'),
+        }),
+      },
+    },
+    errors: [],
   },
   {
     method: 'post',

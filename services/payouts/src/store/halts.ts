@@ -16,6 +16,16 @@ export async function haltedAssets(db: Queryable): Promise<Set<AssetSymbol>> {
   return new Set((await db.rows(selectHalted)).map(({ asset }) => asset));
 }
 
+export type Halt = { asset: AssetSymbol; haltedAt: Date };
+
+const selectHalts = query<Halt>(
+  'halted_assets_since',
+  `select asset, halted_at from halted_assets where resumed_at is null order by halted_at, asset`,
+);
+
+/** The same, with the time since when, the longest first. */
+export const haltsNow = (db: Queryable): Promise<Halt[]> => db.rows(selectHalts);
+
 // NATS may deliver a halt after its end: the later one has the higher number.
 const halt = statement(
   'halted_assets_halt',

@@ -1,4 +1,4 @@
-import type { AutomaticPayout, Refund, Webhook } from '@quittance/client';
+import type { AutomaticPayout, HaltedAsset, Refund, Webhook } from '@quittance/client';
 
 /** Something that waits for a person. */
 export type Attention = {
@@ -16,6 +16,7 @@ export type AttentionSources = {
   webhooks?: readonly Webhook[] | undefined;
   claimableRefunds?: readonly Refund[] | undefined;
   automaticPayouts?: readonly AutomaticPayout[] | undefined;
+  haltedAssets?: readonly HaltedAsset[] | undefined;
 };
 
 const counted = (count: number, one: string, many: string): string =>
@@ -28,12 +29,20 @@ export function attentionOf({
   webhooks = [],
   claimableRefunds = [],
   automaticPayouts = [],
+  haltedAssets = [],
 }: AttentionSources): Attention[] {
   const failing = webhooks.filter(({ enabled, failing_since }) => enabled && failing_since !== null);
   const stopped = webhooks.filter(({ enabled, failing_since }) => !enabled && failing_since !== null);
   const uncovered = claimableRefunds.filter(({ unfunded_since }) => unfunded_since !== null);
   const broken = automaticPayouts.filter(({ enabled, last_error }) => enabled && last_error !== null);
   const all: (Attention | false)[] = [
+    haltedAssets.length > 0 && {
+      id: 'halted-assets',
+      tone: 'red',
+      text: `Payouts of ${haltedAssets.map(({ asset }) => asset.name).join(', ')} are halted by the operator`,
+      to: '/payouts',
+      search: { status: 'pending' },
+    },
     uncovered.length > 0 && {
       id: 'refunds',
       tone: 'red',

@@ -13,7 +13,7 @@ const READ_MS = 2 * REFRESH_MS;
 
 /** What waits for a person, with the pages on which it is decided. */
 export function NeedsAttention() {
-  const [funds, payouts, webhooks, refunds, rules] = useQueries({
+  const [funds, payouts, webhooks, refunds, rules, halts] = useQueries({
     queries: [
       {
         queryKey: ['unresolved', 'open'],
@@ -49,9 +49,15 @@ export function NeedsAttention() {
         enabled: useMay('payouts:read'),
         refetchInterval: READ_MS,
       },
+      {
+        queryKey: ['halted-assets'],
+        queryFn: ({ signal }: { signal: AbortSignal }) => quittance.payouts.haltedAssets({ signal }),
+        enabled: useMay('payouts:read'),
+        refetchInterval: READ_MS,
+      },
     ],
   });
-  const all = [funds, payouts, webhooks, refunds, rules];
+  const all = [funds, payouts, webhooks, refunds, rules, halts];
   const error = all.find((one) => one.error !== null)?.error;
   const found = attentionOf({
     openFunds: funds.data,
@@ -59,6 +65,7 @@ export function NeedsAttention() {
     webhooks: webhooks.data,
     claimableRefunds: refunds.data,
     automaticPayouts: rules.data,
+    haltedAssets: halts.data,
   });
   const isRead = all.every(({ isLoading }) => !isLoading);
   return (

@@ -16,6 +16,7 @@ import { REFRESH_MS } from '../../queries.ts';
 import { useMay } from '../../session/session.ts';
 import { stateOf } from './approval.ts';
 import { ApprovalNote, DecideButtons, DecideDialog, type Decided } from './decide-payout.tsx';
+import { PayoutAttempts } from './payout-attempts.tsx';
 import { PayoutFacts } from './payout-facts.tsx';
 
 const PENDING_MS = 4_000;
@@ -73,6 +74,7 @@ export function RoutePage() {
               </Title>
               <History payout={data} />
             </Paper>
+            <PayoutAttempts payout={data} />
             <Paper withBorder p="md">
               <More payout={data} />
             </Paper>
