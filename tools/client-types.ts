@@ -5,6 +5,9 @@ import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 const HEAD =
   '// Written by tools/generate-docs.ts from the document of the API, services/gateway/openapi.json.\n';
 
+/** As the formatter has it. */
+const LINE_MAX = 110;
+
 type Operation = { responses?: Record<string, { headers?: unknown }> };
 type Document = OpenAPI3 & { paths: Record<string, Record<string, Operation>> };
 
@@ -34,4 +37,31 @@ export async function clientTypes(text: string): Promise<string> {
       '',
     )
   );
+}
+
+/**
+ * The text of packages/client/src/scopes.ts: what each scope allows, in the words of the document.
+ * @param text the OpenAPI document
+ */
+export function scopeMeanings(text: string): string {
+  const { components }: Document = JSON.parse(text);
+  const { 'x-enum-descriptions': meanings } = (components?.schemas?.['Scope'] ?? {}) as Record<
+    string,
+    unknown
+  >;
+  const lines = Object.entries(meanings as Record<string, string>).map(([scope, meaning]) => {
+    const value = `'${meaning.replaceAll("'", "\\'")}',`;
+    const line = `  '${scope}': ${value}`;
+    return line.length > LINE_MAX ? `  '${scope}':\n    ${value}` : line;
+  });
+  return `${HEAD}import type { components } from './api-types.ts';
+
+/** What an API token may be allowed to do. */
+export type Scope = components['schemas']['Scope'];
+
+/** What each scope allows, in English. */
+export const scopeMeanings: Readonly<Record<Scope, string>> = {
+${lines.join('\n')}
+};
+`;
 }

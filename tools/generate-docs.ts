@@ -15,7 +15,7 @@ import { configSchema as payouts } from '../services/payouts/src/config.ts';
 import { configSchema as signer } from '../services/signer/src/config.ts';
 import { configSchema as webhooks } from '../services/webhooks/src/config.ts';
 import { eventDescriptions } from '../services/webhooks/src/domain/event-types.ts';
-import { clientTypes } from './client-types.ts';
+import { clientTypes, scopeMeanings } from './client-types.ts';
 import { documentText } from './openapi/document.ts';
 import { signerPackagesText } from './signer-packages.ts';
 import { root } from './tracked-files.ts';
@@ -36,6 +36,7 @@ export const generatedFiles = ['configure', 'command-line', 'api', 'webhooks'].m
 export const wholeFiles: Readonly<Record<string, () => string | Promise<string>>> = {
   'services/gateway/openapi.json': documentText,
   'packages/client/src/api-types.ts': () => clientTypes(documentText()),
+  'packages/client/src/scopes.ts': () => scopeMeanings(documentText()),
   // The client has no dependency, and these types have one source.
   'packages/client/src/operator-views.ts': () =>
     `// Written by tools/generate-docs.ts from packages/shared/src/operator-views.ts.\n${readFileSync(join(root, 'packages/shared/src/operator-views.ts'), 'utf8')}`,

@@ -6,7 +6,7 @@ export const scopes = {
   'refunds:write': 'Refund invoices, and cancel refunds. Moves money.',
   'payouts:read': 'Read payouts, batches, automatic payouts and quotes, and which assets are halted.',
   'payouts:write': 'Create and cancel payouts and batches, and set automatic payouts. Moves money.',
-  'payouts:approve': 'Approve and reject payouts that other tokens have requested.',
+  'payouts:approve': 'Approve and reject payouts that others have requested.',
   'policy:read': 'Read the payout policy and the address book.',
   'policy:write':
     'Change the payout policy and the address book. What allows more waits for the delay of the policy.',

@@ -8,7 +8,7 @@ import {
   viewed,
 } from '@quittance/shared/reference';
 import { z } from 'zod';
-import { scopeNames } from '../domain/scopes.ts';
+import { scopeNames, scopes } from '../domain/scopes.ts';
 import { tokenStates } from '../domain/token.ts';
 import { readNewToken, readRotation } from '../http/tokens.ts';
 import type { newTokenView, rotatedTokenView, tokenView } from '../views.ts';
@@ -17,7 +17,7 @@ const tokenId = id('tok', 'The id of the token. It is not the token itself.');
 const scope = z
   .enum(scopeNames as [(typeof scopeNames)[number]])
   .describe('What a token may do. To write includes to read.')
-  .meta({ id: 'Scope' });
+  .meta({ id: 'Scope', 'x-enum-descriptions': scopes });
 
 const shape = {
   id: tokenId,

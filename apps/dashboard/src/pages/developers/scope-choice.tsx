@@ -1,6 +1,7 @@
 import { Checkbox, Fieldset, Group, Input, SimpleGrid, Stack, Text, UnstyledButton } from '@mantine/core';
+import { scopeMeanings } from '@quittance/client';
 import { allows, type Scope, useSession } from '../../session/session.ts';
-import { includes, presets, scopeGroups, scopeMeanings, withoutIncluded } from './token-scopes.ts';
+import { includes, presets, scopeGroups, withoutIncluded } from './token-scopes.ts';
 
 /** Everything that the one who creates the token may, now and later, or what is named. */
 export type Chosen = 'everything' | Scope[];

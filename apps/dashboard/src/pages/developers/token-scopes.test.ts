@@ -1,12 +1,6 @@
 import { expect, test } from '@jest/globals';
-import {
-  addressesIn,
-  includes,
-  presets,
-  scopeGroups,
-  scopeMeanings,
-  withoutIncluded,
-} from './token-scopes.ts';
+import { scopeMeanings } from '@quittance/client';
+import { addressesIn, includes, presets, scopeGroups, withoutIncluded } from './token-scopes.ts';
 
 test('every scope is in one group, and no preset has one twice', () => {
   const grouped = scopeGroups.flatMap(({ scopes }) => scopes);

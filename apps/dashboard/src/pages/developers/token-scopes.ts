@@ -1,32 +1,5 @@
 import type { Scope } from '../../session/session.ts';
 
-/** What each scope allows, as the gateway describes it. The types of the API know when one is missing. */
-export const scopeMeanings: Readonly<Record<Scope, string>> = {
-  'invoices:read': 'Read invoices and payment links.',
-  'invoices:write': 'Create, change and cancel invoices and payment links.',
-  'refunds:read': 'Read refunds.',
-  'refunds:write': 'Refund invoices, and cancel refunds. Moves money.',
-  'payouts:read': 'Read payouts, batches, automatic payouts and quotes.',
-  'payouts:write': 'Create and cancel payouts and batches, and set automatic payouts. Moves money.',
-  'payouts:approve': 'Approve and reject payouts that others have requested.',
-  'policy:read': 'Read the payout policy and the address book.',
-  'policy:write':
-    'Change the payout policy and the address book. What allows more waits for the delay of the policy.',
-  'balances:read': 'Read balances, balance transactions and statements.',
-  'unresolved:read': 'Read unresolved funds.',
-  'unresolved:write': 'Accept unresolved funds, or return them to an address. Moves money.',
-  'webhooks:read': 'Read endpoints and deliveries.',
-  'webhooks:write':
-    'Create, change, test and delete endpoints, and send deliveries again. An endpoint receives the contents of events.',
-  'events:read': 'Read and follow the event log, which has invoices, refunds and payouts.',
-  'settings:read': 'Read the settings of new invoices.',
-  'settings:write': 'Change them, such as the tolerance for payments that are too small.',
-  'tokens:read': 'Read the API tokens of the account.',
-  'tokens:write': 'Create, rotate and revoke API tokens.',
-  'requests:read': 'Read which requests of the account have failed.',
-  'audit:read': 'Read the audit log of the account: who has changed what, and from which address.',
-};
-
 /** In the order of the menu. */
 export const scopeGroups: readonly { name: string; scopes: readonly Scope[] }[] = [
   { name: 'Invoices and payment links', scopes: ['invoices:read', 'invoices:write'] },

@@ -1,5 +1,5 @@
 import { Badge, Button, Code, Group, Stack, Text, Tooltip } from '@mantine/core';
-import type { Token } from '@quittance/client';
+import { scopeMeanings, type Token } from '@quittance/client';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { quittance } from '../../client.ts';
@@ -11,7 +11,6 @@ import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session/session.ts';
 import { NewToken } from './new-token.tsx';
 import { RevokeToken, RotateToken } from './token-actions.tsx';
-import { scopeMeanings } from './token-scopes.ts';
 
 /** A token that was created just now: it is shown, and then known to nobody here. */
 type Shown = { token: string; text: string };
