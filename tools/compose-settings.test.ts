@@ -13,8 +13,8 @@ import { configSchema as webhooks } from '../services/webhooks/src/config.ts';
 /** A setting that docker-compose.yml does not hand on has no effect, and nobody is told. */
 
 const schemas: Record<Service, z.ZodType> = { auditor, gateway, invoices, ledger, payouts, signer, webhooks };
-/** For tests; for chains that are thrown away; and for development's. */
-const NOT_FOR_COMPOSE = /^CRASH_AT$|^SOLANA_BEGAN$|_QUIET_MS$/;
+/** For tests; for sandboxes, whose button pays; for chains that are thrown away; and for development's. */
+const NOT_FOR_COMPOSE = /^SANDBOX_URL$|^CRASH_AT$|^SOLANA_BEGAN$|_QUIET_MS$/;
 /** Public keys are for who gives out addresses, those of the hot wallets for who pays from them. */
 const isFor = (service: Service, setting: string) =>
   !NOT_FOR_COMPOSE.test(setting) &&

@@ -2,7 +2,7 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
 /** Where `npm start` answers, for `vite` while somebody develops. */
-const GATEWAY = 'http://127.0.0.1:8400';
+const GATEWAY = 'http://localhost:8400';
 
 export default defineConfig({
   base: '/dashboard/',

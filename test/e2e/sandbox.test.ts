@@ -154,7 +154,8 @@ const booksAreRight = (chains: string) =>
 
 test('it starts afresh and says what to type next', () => {
   const { url, accounts, nodes } = sandbox();
-  expect(url).toBe(`http://127.0.0.1:${port}`);
+  expect(url).toBe(`http://localhost:${port}`);
+  expect(first.output()).toContain(`dashboard  http://localhost:${port}/dashboard`);
   expect(accounts).toHaveLength(2);
   expect(nodes.ethereum.rpc).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect(first.output()).toContain(accounts[0].token);
@@ -177,6 +178,29 @@ test(
     await eventually(allPaid, 90_000, 4_000);
   },
   patient(180_000),
+);
+
+test(
+  'an invoice is paid with test money by a request, on each chain',
+  async () => {
+    const invoices = await Promise.all(
+      symbols.map(async (asset) => (await shop.post('/api/invoices', { asset, amount: 10 })).body.data),
+    );
+    for (const { asset, address, amount } of invoices) {
+      const payment = { asset: asset.symbol, address: address.address, amount };
+      const { status, body } = await shop.post('/api/sandbox/payments', payment);
+      expect([status, body.data]).toEqual([201, { ...payment, tx_hash: expect.any(String) }]);
+    }
+    await eventually(
+      async () => {
+        for (const { id } of invoices)
+          expect((await shop.get(`/api/invoices/${id}`)).body.status).toMatch(/^(?:confirmed|paid)$/);
+      },
+      60_000,
+      2_000,
+    );
+  },
+  patient(90_000),
 );
 
 documents.haveRun();
@@ -213,6 +237,11 @@ test(
       4_000,
     );
     expect(await attempts()).toEqual([{ state: 'invalidated' }, { state: 'mined' }]);
+    const told = (await shop.get(`/api/payouts/${sent.body.data.id}/attempts`)).body.data;
+    expect(told).toMatchObject([
+      { status: 'replaced', fee_asset: 'SOL', fee_paid: null },
+      { status: 'mined', fee_asset: 'SOL', fee_paid: expect.any(String), block_height: expect.any(Number) },
+    ]);
     await booksAreRight('ethereum, solana');
     // Somebody else is there already: the port is named, and the first is not disturbed.
     const third = start('--port', String(port));

@@ -77,7 +77,7 @@ const given = {
   second_factor_needed: answers.secondFactorNeeded(false),
   step_up_needed: answers.stepUpNeeded,
   missing_role: answers.missingRole('viewer'),
-  foreign_origin: answers.foreignOrigin,
+  foreign_origin: answers.foreignOrigin('https://pay.example'),
   not_found: answers.noModel('Invoice'),
   route_not_found: answers.noRoute('api/invoice'),
   other_account: answers.otherAccount,

@@ -5,6 +5,10 @@ import { examples as ofPasskeys } from '../../services/gateway/src/reference/pas
 import { operations as passkeys } from '../../services/gateway/src/reference/passkeys.ts';
 import { operations as people } from '../../services/gateway/src/reference/people.ts';
 import { examples as ofPeople } from '../../services/gateway/src/reference/people-examples.ts';
+import {
+  examples as ofSandbox,
+  operations as sandbox,
+} from '../../services/gateway/src/reference/sandbox.ts';
 import { operations as signIn } from '../../services/gateway/src/reference/sign-in.ts';
 import { operations as tokens } from '../../services/gateway/src/reference/tokens.ts';
 import { examples as ofInvoices } from '../../services/invoices/src/reference/examples.ts';
@@ -41,6 +45,7 @@ export const operations: readonly Operation[] = [
   ...signIn,
   ...passkeys,
   ...people,
+  ...sandbox,
 ];
 
 /** The examples of the operations by their names. */
@@ -52,4 +57,5 @@ export const examples: Readonly<Record<string, Example>> = {
   ...ofGateway,
   ...ofPeople,
   ...ofPasskeys,
+  ...ofSandbox,
 };

@@ -45,7 +45,7 @@ In a container that runs: docker exec CONTAINER node start.ts …
   pay ASSET ADDRESS AMOUNT  pays any address from the faucet
 
   BLOCK_SECONDS             time between blocks of Ethereum and Bitcoin (1 and 5)
-  PUBLIC_URL                the URL by which others reach the container (http://127.0.0.1:8400)
+  PUBLIC_URL                the URL by which others reach the container (http://localhost:8400)
 `;
 
 const PORTS_INSIDE = portsFrom(20_400);

@@ -1,9 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Listening } from '@quittance/shared/http-server';
+import { createLogger } from '@quittance/shared/logger';
 import type { Pace } from '@quittance/stack/chain-nodes';
+import { portsFrom } from '@quittance/stack/ports';
 import { type Stack, type StackOptions, startStack } from '@quittance/stack/stack';
 import { demoAccounts } from './demo-accounts.ts';
 import { demoPerson } from './demo-person.ts';
+import { serveTestMoney, TEST_MONEY_HOST } from './test-money.ts';
 import { welcome } from './welcome.ts';
 
 export type SandboxOptions = {
@@ -25,9 +29,11 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 /** Runs all of Quittance until this process is told to end. Returns when it is ready. */
 export async function runSandbox(options: SandboxOptions): Promise<Stack> {
   const { home, port, fresh = false, pace, settings = {} } = options;
+  const testMoneyPort = portsFrom(port).sandbox;
   const dir = join(home, String(port));
   const begun = Date.now();
   let stack: Stack | undefined;
+  let testMoney: Listening | undefined;
   let stopping = false;
 
   const stop = async () => {
@@ -39,13 +45,24 @@ export async function runSandbox(options: SandboxOptions): Promise<Stack> {
     say('\nstopping');
     // Not up yet: the engines watch this process and end with it.
     await stack?.stop();
+    await testMoney?.close(0);
     say(options.goodbye);
     process.exit(0);
   };
   process.on('SIGINT', () => void stop());
   process.on('SIGTERM', () => void stop());
 
-  stack = await startStack({ dir, basePort: port, fresh, pace, settings, auditor: true, say });
+  const gateway = { SANDBOX_URL: `http://${TEST_MONEY_HOST}:${testMoneyPort}`, ...settings.gateway };
+  stack = await startStack({
+    ...{ dir, basePort: port, publicHost: 'localhost', fresh, pace, auditor: true, say },
+    settings: { ...settings, gateway },
+  });
+  testMoney = await serveTestMoney({
+    port: testMoneyPort,
+    nodes: stack.nodes,
+    gatewayPublicKey: stack.settingsOf('invoices')['GATEWAY_PUBLIC_KEY'] ?? '',
+    logger: createLogger('sandbox', 'warn'),
+  });
   const accounts = await demoAccounts(stack, dir);
   const person = await demoPerson(stack, accounts[0]?.id ?? '', dir);
   writeSettings(stack, accounts, dir);

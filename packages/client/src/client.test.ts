@@ -126,6 +126,7 @@ const calls: Record<string, (quittance: Quittance) => unknown> = {
   listInvitations: (q) => q.invitations.list(),
   invite: (q) => q.invitations.create({ email: 'bob@shop.example', role: 'developer' }),
   withdrawInvitation: (q) => q.invitations.withdraw('{id}'),
+  payInSandbox: (q) => q.sandbox.pay({ asset: 'ETH', address: '0x1', amount: '0.1' }),
   acceptInvitation: (q) => q.invitations.accept({ token: 'qi_1' }),
 };
 

@@ -9,6 +9,7 @@ import { AccountPayoutPolicy, AddressBook } from './payout-policy.ts';
 import { AutomaticPayouts, PayoutBatches, Payouts } from './payouts.ts';
 import { Invitations, Me, People, Sessions } from './people.ts';
 import { Refunds } from './refunds.ts';
+import { Sandbox } from './sandbox.ts';
 import { Tokens } from './tokens.ts';
 import { type ClientOptions, Transport } from './transport.ts';
 import { Unresolved } from './unresolved.ts';
@@ -43,10 +44,10 @@ export type * from './payout-policy.ts';
 export type * from './payouts.ts';
 export type * from './people.ts';
 export type * from './refunds.ts';
-export type * from './tokens.ts';
 export type * from './sandbox.ts';
 export type { Scope } from './scopes.ts';
 export { scopeMeanings } from './scopes.ts';
+export type * from './tokens.ts';
 export type { ClientOptions, RequestOptions } from './transport.ts';
 export type * from './unresolved.ts';
 export { verifyWebhook } from './verify-webhook.ts';
@@ -81,6 +82,8 @@ export class Quittance {
   readonly people: People;
   readonly refunds: Refunds;
   readonly requests: Requests;
+  /** For tests in a sandbox. */
+  readonly sandbox: Sandbox;
   readonly sessions: Sessions;
   readonly statements: Statements;
   readonly tokens: Tokens;
@@ -111,6 +114,7 @@ export class Quittance {
     this.people = new People(api);
     this.refunds = new Refunds(api);
     this.requests = new Requests(api);
+    this.sandbox = new Sandbox(api);
     this.sessions = new Sessions(api);
     this.statements = new Statements(api);
     this.tokens = new Tokens(api);

@@ -75,9 +75,15 @@ export const answers = {
     headers: { 'X-Error-Code': 'missing_role' },
     hint: 'An operator is made by `quittance people operator EMAIL --grant`.',
   }),
-  foreignOrigin: said('foreign_origin', 'The request does not come from a page of this installation.', {
-    headers: { 'X-Error-Code': 'foreign_origin' },
-  }),
+  /** @param own the origin of this installation: who has opened a page by another name is told the right one */
+  foreignOrigin: (own: string) =>
+    said(
+      'foreign_origin',
+      `The request does not come from a page of this installation, which is at ${own}.`,
+      {
+        headers: { 'X-Error-Code': 'foreign_origin' },
+      },
+    ),
   otherAccount: said(
     'other_account',
     'The request is for another account than that of the session or token.',

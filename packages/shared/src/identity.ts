@@ -38,8 +38,11 @@ export type Identity = {
   operator?: true | undefined;
 };
 
+/** To whom the gateway asserts whose request it is: a service, or the process that pays with test money in a sandbox. */
+export type Receiver = Service | 'sandbox';
+
 /** A request as a service receives it. `path` has the query. */
-export type AssertedRequest = { receiver: Service; method: string; path: string };
+export type AssertedRequest = { receiver: Receiver; method: string; path: string };
 
 /** What a service knows of a request whose assertion is right but for its body: see `isBodyOf`. */
 export type Assertion = { id: AssertionId; identity: Identity; bodyHash: string };

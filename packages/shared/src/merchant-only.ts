@@ -4,13 +4,13 @@ import type { Service } from './events.ts';
 import type { GatewayPublicKeys } from './gateway-keys.ts';
 import { bytesOf, context, readBytes, Unavailable } from './http.ts';
 import { answers, send } from './http-answers.ts';
-import { IDENTITY_HEADER, type Identity, isBodyOf, verifyIdentity } from './identity.ts';
+import { IDENTITY_HEADER, type Identity, isBodyOf, type Receiver, verifyIdentity } from './identity.ts';
 
 /**
  * Lets a merchant's request through: one of which the gateway has asserted to this service whose it is. The body is read here,
  * because the assertion is of its bytes too.
  */
-export const merchantOnly = (receiver: Service, keys: GatewayPublicKeys, clock: Clock): RequestHandler =>
+export const merchantOnly = (receiver: Receiver, keys: GatewayPublicKeys, clock: Clock): RequestHandler =>
   assertedOnly(receiver, keys, clock, (identity) => identity.operator === undefined);
 
 /** Lets the request of an operator through, of which the gateway has asserted to this service that it is one. */
@@ -18,7 +18,7 @@ export const operatorOnly = (receiver: Service, keys: GatewayPublicKeys, clock: 
   assertedOnly(receiver, keys, clock, (identity) => identity.operator === true);
 
 function assertedOnly(
-  receiver: Service,
+  receiver: Receiver,
   keys: GatewayPublicKeys,
   clock: Clock,
   isLetIn: (identity: Identity) => boolean,

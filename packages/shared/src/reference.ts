@@ -23,6 +23,7 @@ export const tags = {
   'API tokens': 'What requests are sent with: scopes, expiry, addresses.',
   Activity: 'Which requests failed, and who has changed what.',
   People: 'Sign in, sessions, and who may do what in the account.',
+  Sandbox: 'What only an installation for tests answers.',
 } as const satisfies Record<string, string>;
 
 export type Fields = z.ZodObject;

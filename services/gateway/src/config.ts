@@ -65,6 +65,11 @@ export const configSchema = z.object({
     .describe(
       'The URL of the auditor, for the [console of operators](console.md). Without it the console shows no reconciliation and pauses no payouts.',
     ),
+  SANDBOX_URL: httpUrl
+    .optional()
+    .describe(
+      'The URL of the process of a sandbox that pays with test money. `npm start` and the image `quittance/sandbox` set it. Where it is set, the dashboard has a button that pays; otherwise nothing answers `/api/sandbox/payments`.',
+    ),
   RATE_LIMIT_PER_MINUTE: perMinute
     .default(30)
     .describe(
@@ -133,15 +138,15 @@ export const configSchema = z.object({
     .describe(
       'How many connections a client address may have open to one gateway replica. One more is closed immediately. Connections of trusted proxies are not counted.',
     ),
-  READ_TIMEOUT_MS: milliseconds
-    .default(10_000)
-    .describe(
-      'How long a request may take to arrive, headers and body. After that the gateway answers 408 and closes the connection. In the other services this limit is always 10 s.',
-    ),
   PAGE_STREAMS_PER_CLIENT: wholeNumber(1, 1_000_000)
     .default(25_000)
     .describe(
       'How many open payment pages of a client address one gateway replica has told of changes at once. Further pages look by themselves instead. Behind a proxy that `TRUSTED_PROXIES` names, each customer is a client of its own. The default is half of `PAGE_STREAMS_MAX` of invoices.',
+    ),
+  READ_TIMEOUT_MS: milliseconds
+    .default(10_000)
+    .describe(
+      'How long a request may take to arrive, headers and body. After that the gateway answers 408 and closes the connection. In the other services this limit is always 10 s.',
     ),
   REQUEST_TIMEOUT_MS: milliseconds
     .default(15_000)

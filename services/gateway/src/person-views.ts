@@ -20,8 +20,14 @@ const expiryOf = ({ signedInAt, lastUsedAt }: Session, { idleMinutes, hours }: S
 
 /** Who has signed in, for which account, and what may be done. */
 type OfPerson = { accounts: readonly Membership[]; factors: SecondFactors };
+/** What holds for everybody here. */
+type Installation = { life: SessionLife; isSandbox: boolean };
 
-export const personView = (session: PersonSession, { accounts, factors }: OfPerson, life: SessionLife) => ({
+export const personView = (
+  session: PersonSession,
+  { accounts, factors }: OfPerson,
+  { life, isSandbox }: Installation,
+) => ({
   id: session.person as string,
   email: session.email,
   name: session.name,
@@ -37,6 +43,7 @@ export const personView = (session: PersonSession, { accounts, factors }: OfPers
   second_factor: { totp: factors.totpSecret !== null, recovery_codes: factors.recoveryCodes },
   passkeys: factors.passkeys,
   operator: session.isOperator,
+  sandbox: isSandbox,
   stepped_up_until: after(session.steppedUpAt, STEP_UP_MS),
   expires_at: expiryOf(session, life),
 });

@@ -62,7 +62,7 @@ export const startGateway = (
       const { TOTP_SECRETS_KEY: totpKey } = config;
       const proxies = trustedProxies(config.TRUSTED_PROXIES, logger);
       const { INVOICES_URL: invoices, PAYOUTS_URL: payouts, LEDGER_URL: ledger } = config;
-      const { WEBHOOKS_URL: webhooks, AUDITOR_URL: auditor } = config;
+      const { WEBHOOKS_URL: webhooks, AUDITOR_URL: auditor, SANDBOX_URL: sandbox } = config;
       const ports: Ports = {
         settings: config,
         logger,
@@ -81,7 +81,7 @@ export const startGateway = (
         invoicesSeen: recentlySeen(SEEN_MAX),
         refusals: throttledLog(logger),
         failedRequests: createFailedRequests(),
-        proxy: createProxy({ invoices, payouts, ledger, webhooks, auditor }, tell, logger),
+        proxy: createProxy({ invoices, payouts, ledger, webhooks, auditor, sandbox }, tell, logger),
         trustedProxies: proxies,
         connections: countConnections({
           max: config.CONNECTIONS_PER_CLIENT,

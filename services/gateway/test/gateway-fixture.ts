@@ -88,6 +88,7 @@ function testConfig(databaseUrl: string, upstream: string, settings: Record<stri
     LEDGER_URL: upstream,
     WEBHOOKS_URL: upstream,
     AUDITOR_URL: upstream,
+    SANDBOX_URL: upstream,
     LOG_LEVEL: 'silent',
     RATE_LIMIT_PER_MINUTE: '100000',
     FAILED_AUTH_PER_MINUTE: '100000',

@@ -1,17 +1,25 @@
 import { type Service, services } from '@quittance/shared/events';
 
-/** The sandbox's default; everything it starts listens within thirteen ports of it. */
+/** The sandbox's default; everything it starts listens within fourteen ports of it. */
 export const DEFAULT_PORT = 8400;
 
 /** How many ports a stack takes, from its first on. */
-export const PORTS = 13;
+export const PORTS = 14;
 
 /** The signer listens nowhere. */
 export type ListeningService = Exclude<Service, 'signer'>;
 export const listeningServices = services.filter((one): one is ListeningService => one !== 'signer');
 
 export type Ports = Record<
-  ListeningService | 'postgres' | 'nats' | 'redis' | 'ethereum' | 'bitcoin' | 'solana' | 'solanaEvents',
+  | ListeningService
+  | 'sandbox'
+  | 'postgres'
+  | 'nats'
+  | 'redis'
+  | 'ethereum'
+  | 'bitcoin'
+  | 'solana'
+  | 'solanaEvents',
   number
 >;
 
@@ -30,4 +38,6 @@ export const portsFrom = (base: number): Ports => ({
   solana: base + 10,
   solanaEvents: base + 11,
   auditor: base + 12,
+  /** Where a sandbox pays with test money. */
+  sandbox: base + 13,
 });

@@ -36,6 +36,8 @@ export type StackOptions = {
   /** Where its data, its secrets and its logs live. */
   dir: string;
   basePort: number;
+  /** By which name its pages are reached; 127.0.0.1 when not given. At `localhost` browsers make passkeys, at an address they do not. */
+  publicHost?: string;
   pace: Pace;
   /** How its parts are started; as processes of this machine when not given. */
   parts?: Parts;
@@ -181,7 +183,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     }
     say(`engines are up: Postgres ${ports.postgres}, NATS ${ports.nats}${portsOf(chainNodes, ports)}`);
     const prices = pricesFile(dir);
-    const url = `http://127.0.0.1:${ports.gateway}`;
+    const url = `http://${options.publicHost ?? '127.0.0.1'}:${ports.gateway}`;
     const settings = serviceSettings({
       ports,
       secrets,

@@ -3,6 +3,7 @@ import { newGatewayKeys, readPublicKeys, readSigningKey } from '@quittance/share
 import {
   IDENTITY_HEADER,
   type Identity,
+  type Receiver,
   type RequestProof,
   signIdentity,
   verifyProof,
@@ -19,13 +20,14 @@ export const foreignKeys = newGatewayKeys((size) => Buffer.alloc(size, 'foreign'
 export const gatewayPublicKeys = readPublicKeys(gatewayKeys.publicKey) ?? new Map();
 
 /** Which service the gateway passes a request of the API on to. */
-const receivers: readonly [RegExp, Service][] = [
+const receivers: readonly [RegExp, Receiver][] = [
   [
     /^\/api\/(payouts|payout-batches|automatic-payouts|refunds|payout-policy|address-book|halted-assets)\b|\/(refunds|return)\b/,
     'payouts',
   ],
   [/^\/api\/(invoices|invoice-settings|payment-links|volume)\b/, 'invoices'],
   [/^\/api\/(webhooks|deliveries|events|notifications)\b/, 'webhooks'],
+  [/^\/api\/sandbox\b/, 'sandbox'],
 ];
 
 type Asserted = {
@@ -33,7 +35,7 @@ type Asserted = {
   /** With its query. */
   path: string;
   body?: string;
-  receiver?: Service;
+  receiver?: Receiver;
   token?: Identity['token'];
   scopes?: Identity['scopes'];
   person?: Identity['person'];

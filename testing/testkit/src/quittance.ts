@@ -48,6 +48,7 @@ export type Quittance = {
 export type QuittanceOptions = Pick<
   StackOptions,
   | 'settings'
+  | 'publicHost'
   | 'redis'
   | 'chains'
   | 'auditor'
@@ -99,7 +100,7 @@ const STARTS_MAX = 5;
 const SOLANA_SLOT_MS = 100;
 const FIRST_PORT = 20_000;
 /** All of them end below 32,768, where Linux begins to give ports to whoever connects. */
-const STACKS_SIDE_BY_SIDE = 950;
+const STACKS_SIDE_BY_SIDE = 900;
 
 /**
  * The whole of Quittance for a test: real engines, a real chain node that mines when told to, five services

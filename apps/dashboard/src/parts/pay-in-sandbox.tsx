@@ -1,20 +1,47 @@
-import { Stack, Text } from '@mantine/core';
-import type { Invoice } from '@quittance/client';
-import { Copyable } from './copyable.tsx';
+import { Button, Stack, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { type Invoice, isPayable, type PayInSandbox as TestMoney } from '@quittance/client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { quittance } from '../client.ts';
+import { useMay, useSession } from '../session/session.ts';
+import { assetName } from './amount.tsx';
+import { compare, grouped, subtract } from './decimal.ts';
+import { Failure } from './failure.tsx';
 
-/** The API does not say whether it is a sandbox. Those of `npm start` are opened on their own machine. */
-const isOwnMachine = (): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(window.location.hostname);
-
-/** How an invoice of a sandbox is paid. */
+/** Pays an invoice with test money. There is none of it outside a sandbox, and nothing of this. */
 export function PayInSandbox({ invoice }: { invoice: Invoice }) {
-  const { id, asset, assets = [], status } = invoice;
-  if (!isOwnMachine() || (status !== 'pending' && status !== 'partially_paid')) return null;
-  // Before the choice of the asset the faucet chooses it, as the payer would.
-  const choice = asset === null && assets[0] !== undefined ? ` --asset ${assets[0]}` : '';
+  const client = useQueryClient();
+  const { sandbox: isSandbox } = useSession();
+  const mayPay = useMay('invoices:write');
+  const pay = useMutation({
+    mutationFn: (payment: TestMoney) => quittance.sandbox.pay(payment),
+    onSuccess: async ({ amount, asset }) => {
+      notifications.show({ message: `${grouped(amount)} ${assetName(asset)} of test money were sent.` });
+      await client.invalidateQueries({ queryKey: ['invoices'] });
+    },
+  });
+  if (!isSandbox || !mayPay || (invoice.status !== 'pending' && invoice.status !== 'partially_paid'))
+    return null;
+  if (!isPayable(invoice))
+    return (
+      <Text size="sm">Choose an asset on its payment page: then a button here pays it with test money.</Text>
+    );
+  const amount = subtract(subtract(invoice.amount, invoice.paid_amount), invoice.pending_amount);
+  if (compare(amount, '0') <= 0) return null;
+  const { symbol: asset } = invoice.asset;
+  // What is shown may be from before the payment: nobody pays twice unless there is something due again.
+  if (pay.isSuccess && pay.variables.amount === amount)
+    return <Text size="sm">Test money was sent. The payment page shows what becomes of it.</Text>;
   return (
-    <Stack gap={4}>
-      <Text size="sm">In the sandbox, a faucet pays it:</Text>
-      <Copyable text={`npm run pay -- ${id}${choice}`} label="Copy the command" />
+    <Stack gap="xs" align="flex-start">
+      <Button
+        variant="light"
+        loading={pay.isPending}
+        onClick={() => pay.mutate({ asset, address: invoice.address.address, amount })}
+      >
+        Pay {grouped(amount)} {assetName(asset)} with test money
+      </Button>
+      {pay.error !== null && <Failure error={pay.error} />}
     </Stack>
   );
 }

@@ -1,4 +1,5 @@
-export type Upstream = 'invoices' | 'payouts' | 'ledger' | 'webhooks' | 'auditor';
+/** `sandbox`: the process that pays with test money, which there is in a sandbox alone. */
+export type Upstream = 'invoices' | 'payouts' | 'ledger' | 'webhooks' | 'auditor' | 'sandbox';
 
 export type Route = {
   /** HEAD is answered wherever GET is, and need not be named. */
@@ -62,12 +63,12 @@ export const routes: readonly Route[] = [
   { methods: ['GET', 'POST'], pattern: '/api/payouts', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/payouts/quote', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/payouts/:id', upstream: 'payouts', auth: 'token' },
-  { methods: ['POST'], pattern: '/api/payouts/:id/cancel', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/payouts/:id/attempts', upstream: 'payouts', auth: 'token' },
+  { methods: ['POST'], pattern: '/api/payouts/:id/cancel', upstream: 'payouts', auth: 'token' },
   { methods: ['POST'], pattern: '/api/payouts/:id/approve', upstream: 'payouts', auth: 'token' },
   { methods: ['POST'], pattern: '/api/payouts/:id/reject', upstream: 'payouts', auth: 'token' },
-  { methods: ['GET', 'PUT'], pattern: '/api/payout-policy', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/halted-assets', upstream: 'payouts', auth: 'token' },
+  { methods: ['GET', 'PUT'], pattern: '/api/payout-policy', upstream: 'payouts', auth: 'token' },
   { methods: ['GET', 'POST'], pattern: '/api/address-book', upstream: 'payouts', auth: 'token' },
   { methods: ['DELETE'], pattern: '/api/address-book/:id', upstream: 'payouts', auth: 'token' },
   { methods: ['GET', 'POST'], pattern: '/api/payout-batches', upstream: 'payouts', auth: 'token' },
@@ -106,6 +107,7 @@ export const routes: readonly Route[] = [
   { methods: ['GET', 'POST'], pattern: '/api/tokens', upstream: 'gateway', auth: 'token' },
   { methods: ['GET', 'DELETE'], pattern: '/api/tokens/:id', upstream: 'gateway', auth: 'token' },
   { methods: ['POST'], pattern: '/api/tokens/:id/rotate', upstream: 'gateway', auth: 'token' },
+  { methods: ['POST'], pattern: '/api/sandbox/payments', upstream: 'sandbox', auth: 'token' },
   { methods: ['GET'], pattern: '/api/requests', upstream: 'gateway', auth: 'token' },
   { methods: ['GET'], pattern: '/api/audit-log', upstream: 'gateway', auth: 'token' },
   { methods: ['POST'], pattern: '/api/session', upstream: 'gateway', auth: 'credentials' },

@@ -51,7 +51,7 @@ export async function authorize(
   // A request that names a token is that token's, whatever cookies come with it.
   const cookie = hasAuthorization(req.rawHeaders) ? undefined : sessionToken(req.headers.cookie);
   if (cookie !== undefined && isForeign(originOf(req), ports.ownOrigin)) {
-    tell(res, answers.foreignOrigin);
+    tell(res, answers.foreignOrigin(ports.ownOrigin));
     return undefined;
   }
   const authentication = await authenticateBy(req, { cookie, route, client }, ports);
@@ -148,7 +148,7 @@ async function authorizeSignIn(
   ports: Ports,
 ): Promise<Authorized | undefined> {
   if (isForeignSignIn(originOf(req), ports.ownOrigin)) {
-    tell(res, answers.foreignOrigin);
+    tell(res, answers.foreignOrigin(ports.ownOrigin));
     return undefined;
   }
   const rateLimit = await ports.limits.signIns.hit(clientKeyOf(client));

@@ -16,7 +16,8 @@ export async function shownPerson(session: PersonSession, ports: Ports) {
     accountsOf(ports, session),
     factorsOf(ports, session.person),
   ]);
-  return personView(session, { accounts, factors }, sessionLife(ports));
+  const isSandbox = ports.settings.SANDBOX_URL !== undefined;
+  return personView(session, { accounts, factors }, { life: sessionLife(ports), isSandbox });
 }
 
 export const withCookie = (answer: Answer, cookie: string): Answer => ({

@@ -25,12 +25,14 @@ import {
 export type ServiceProxy = {
   /** Passes a request on, and its answer back. Ends when the client has an answer. */
   pass(req: Request, res: Response, request: ProxiedRequest): Promise<void>;
-  /** Whether the settings name the service: the auditor's URL may be missing. */
+  /** Whether the settings name the service: the auditor's URL may be missing, and that of a sandbox usually is. */
   reaches(upstream: Upstream): boolean;
   /** Those that are passed on at this moment. Their clients open them again elsewhere when they end. */
   streams: Pick<OpenStreams, 'end' | 'owners' | 'endOf'>;
   close(): void;
 };
+
+type OptionalUpstream = 'auditor' | 'sandbox';
 
 const agentOptions = {
   keepAlive: true,
@@ -54,7 +56,8 @@ const PAGE_STREAM_SOCKETS_MAX = 50_000;
  * sees its reason.
  */
 export function createProxy(
-  urls: Readonly<Record<Exclude<Upstream, 'auditor'>, string>> & { auditor: string | undefined },
+  urls: Readonly<Record<Exclude<Upstream, OptionalUpstream>, string>> &
+    Readonly<Record<OptionalUpstream, string | undefined>>,
   tell: Tell,
   logger: Logger,
 ): ServiceProxy {
@@ -74,6 +77,7 @@ export function createProxy(
     ledger: destinationOf(urls.ledger),
     webhooks: destinationOf(urls.webhooks),
     auditor: urls.auditor === undefined ? undefined : destinationOf(urls.auditor),
+    sandbox: urls.sandbox === undefined ? undefined : destinationOf(urls.sandbox),
   } satisfies Record<Upstream, unknown>;
   const ofStreams = {
     ...services,

@@ -20,6 +20,7 @@ export const anna: z.input<typeof person> = {
   second_factor: { totp: true, recovery_codes: 10 },
   passkeys: 1,
   operator: false,
+  sandbox: false,
   stepped_up_until: LATER,
   expires_at: LATER,
 };

@@ -41,6 +41,7 @@ export const person = viewed<ReturnType<typeof personView>>()(
       operator: flag(
         'Whether the person operates this installation, for the pages of the dashboard for operators.',
       ),
+      sandbox: flag('Whether this installation is a sandbox: its money is worth nothing.'),
       stepped_up_until: time('Until when operations are allowed that need the password again.'),
       expires_at: time('When the session ends, if nothing is done with it.'),
     })

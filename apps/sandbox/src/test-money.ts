@@ -1,0 +1,64 @@
+import { assets } from '@quittance/shared/assets';
+import { systemClock } from '@quittance/shared/clock';
+import { readPublicKeys } from '@quittance/shared/gateway-keys';
+import {
+  contextOf,
+  createApp,
+  finishApp,
+  readBody,
+  takesNoParameters,
+  Unavailable,
+} from '@quittance/shared/http';
+import { type Answer, answers, send } from '@quittance/shared/http-answers';
+import { type Listening, listen } from '@quittance/shared/http-server';
+import { type Logger, reason } from '@quittance/shared/logger';
+import { merchantOnly } from '@quittance/shared/merchant-only';
+import { formatUnits, parseUnits } from '@quittance/shared/money';
+import { invariant } from '@quittance/shared/result';
+import { readTestPayment, TEST_PAYMENTS_PATH, testPaymentView } from '@quittance/shared/test-money';
+import { payFromFaucet } from '@quittance/stack/faucet';
+import type { Stack } from '@quittance/stack/stack';
+
+export const TEST_MONEY_HOST = '127.0.0.1';
+
+type Faucet = Pick<Stack, 'nodes'> & {
+  port: number;
+  /** By it the gateway asserts whose request it is: a page of another origin reaches this port too, and pays nothing. */
+  gatewayPublicKey: string;
+  logger: Logger;
+};
+
+const NOT_TAKEN =
+  'The node has not taken the payment: see the log of the sandbox, and whether the address is one of that chain.';
+
+/** Pays with test money for who has signed in, or has an API token: the gateway passes such requests on to here. */
+export function serveTestMoney({ port, nodes, gatewayPublicKey, logger }: Faucet): Promise<Listening> {
+  const app = createApp({ logger, clock: systemClock, waitsFor: async () => [] });
+  const keys = readPublicKeys(gatewayPublicKey);
+  invariant(keys !== undefined, 'the stack has made the key');
+  const merchant = merchantOnly('sandbox', keys, systemClock);
+  app.post(TEST_PAYMENTS_PATH, merchant, takesNoParameters, ...readBody, async (_req, res) =>
+    send(res, await pay(nodes, contextOf(res).body)),
+  );
+  finishApp(app, logger);
+  return listen(app, TEST_MONEY_HOST, port);
+}
+
+async function pay(nodes: Stack['nodes'], body: unknown): Promise<Answer> {
+  const read = readTestPayment(body);
+  if (!read.ok) return answers.invalid(read.refusal);
+  const { asset, address } = read.value;
+  const { decimals } = assets[asset];
+  const amount = parseUnits(read.value.amount, decimals);
+  if (!amount.ok || amount.value <= 0n)
+    return answers.invalid({
+      amount: [{ message: `The amount must be more than 0, with at most ${decimals} decimals.` }],
+    });
+  try {
+    const txHash = await payFromFaucet(nodes, asset, { to: address, amount: amount.value });
+    const data = testPaymentView({ asset, address, amount: formatUnits(amount.value, decimals), txHash });
+    return { status: 201, body: { message: 'Test money was sent.', data } };
+  } catch (error) {
+    throw new Unavailable(`${asset} was not paid: ${reason(error)}`, NOT_TAKEN);
+  }
+}
