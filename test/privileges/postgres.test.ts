@@ -120,6 +120,10 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     endpoint_secrets: 'iud',
     endpoints: 'iu',
     events: 'i',
+    mail_codes: 'id',
+    mail_notifications: 'iud',
+    mail_recipients: 'iud',
+    mails: 'iud',
   },
 };
 const owners = Object.keys(allowed) as (keyof typeof allowed)[];

@@ -56,7 +56,9 @@ test('the example becomes an .env that lacks nothing but the nodes, and says no 
   expect(
     empty.filter(
       (name) =>
-        !/_RPC_URL$|^TRUSTED_PROXIES$|^MIN_CONFIRMATIONS$|^UNPROVEN_HOLDS_UNTIL$|^SIGNER_LIMITS$/.test(name),
+        !/_RPC_URL$|^TRUSTED_PROXIES$|^MIN_CONFIRMATIONS$|^UNPROVEN_HOLDS_UNTIL$|^SIGNER_LIMITS$|^SMTP_URL$|^MAIL_FROM$/.test(
+          name,
+        ),
     ),
   ).toEqual([]);
   for (const [name, value] of Object.entries(before)) if (value !== '') expect(after[name]).toBe(value);

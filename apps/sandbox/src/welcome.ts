@@ -34,6 +34,7 @@ Quittance is ready (${(tookMs / 1_000).toFixed(1)} s).
   token      ${token}
 ${nodeLines(stack)}
   prices     ${stack.pricesFile} (edit it while this runs)
+  e-mails    ${stack.mailFolder} (written there as .eml files, sent to nobody)
   settings   ${settingsFile}
 
 Ask for ten dollars in Ether (or BTC, SOL, USDC_ERC20, USDC_SOL); type this in another terminal:

@@ -20,6 +20,10 @@ export type PaymentLinkId = Brand<string, 'PaymentLinkId'>;
 export type RefundId = Brand<string, 'RefundId'>;
 export type DepositId = Brand<string, 'DepositId'>;
 export type EndpointId = Brand<string, 'EndpointId'>;
+/** Of an e-mail address that is told of events. */
+export type MailRecipientId = Brand<string, 'MailRecipientId'>;
+/** Of one mail, at each attempt. */
+export type MailId = Brand<string, 'MailId'>;
 /** Of an entry of an address book. */
 export type PayoutAddressId = Brand<string, 'PayoutAddressId'>;
 /** Of payouts that were requested together. */
@@ -101,6 +105,8 @@ export const newPaymentLinkId = make<PaymentLinkId>('plink');
 export const newRefundId = make<RefundId>('ref');
 export const newDepositId = make<DepositId>('dep');
 export const newEndpointId = make<EndpointId>('whe');
+export const newMailRecipientId = make<MailRecipientId>('mrc');
+export const newMailId = make<MailId>('mail');
 export const newEventId = make<EventId>('evt');
 /** Before every event id that is made from that time on. */
 export const firstEventIdAt = (time: Date): EventId =>

@@ -14,6 +14,7 @@ export const exampleIds = {
   address: `adr_${made}`,
   endpoint: `whe_${made}`,
   event: `evt_${made}`,
+  mailRecipient: `mrc_${made}`,
   token: `tok_${made}`,
   account: `acc_${made}`,
   person: `per_${made}`,

@@ -20,6 +20,7 @@ export const tags = {
   'Unresolved funds': 'Received funds that are in no balance: accept them or return them.',
   Webhooks: 'Endpoints that receive events, and their deliveries.',
   Events: 'The event log of the account, without a gap.',
+  'E-mails': 'Addresses that are told by e-mail what happens.',
   'API tokens': 'What requests are sent with: scopes, expiry, addresses.',
   Activity: 'Which requests failed, and who has changed what.',
   People: 'Sign in, sessions, and who may do what in the account.',

@@ -8,6 +8,7 @@ import {
   reading,
 } from '@quittance/shared/metrics';
 import type { DeliveryUpdate } from './domain/outcome.ts';
+import { type MailOutcome, mailOutcomes } from './ports.ts';
 
 const WAITING_MAX = 100_000;
 const queues = `(values ('new', false), ('retry', true)) as named(queue, retry)`;
@@ -36,6 +37,14 @@ const selectOldestDue = statement(
    group by queue`,
 );
 
+// A mail that is being sent, or that is sent again later, is not late.
+const selectOldestDueMail = statement(
+  'metrics_mails_oldest_due',
+  `select coalesce(max(extract(epoch from now() - due_at)), 0)::float as value from (
+     select due_at from mail_recipients where due_at <= now() and (claimed_until is null or claimed_until < now())
+     order by due_at limit 1) as first`,
+);
+
 const gauges: readonly DatabaseGauge[] = [
   {
     name: 'quittance_deliveries_waiting',
@@ -48,6 +57,11 @@ const gauges: readonly DatabaseGauge[] = [
     help: 'How long the oldest due delivery has waited, for endpoints that accept deliveries.',
     labels: ['queue'],
     read: reading(selectOldestDue),
+  },
+  {
+    name: 'quittance_mails_oldest_due_seconds',
+    help: 'How long the oldest due e-mail has waited.',
+    read: reading(selectOldestDueMail),
   },
   ...messageGauges,
 ];
@@ -70,8 +84,17 @@ export function webhooksMetrics(databaseUrl: string, logger: Logger) {
     'outcome',
     Object.values(outcomes),
   );
+  const countMail = metrics.counter(
+    {
+      name: 'quittance_mails_total',
+      help: 'Attempts at e-mails by outcome. Those that are retried are sent again later.',
+    },
+    'outcome',
+    mailOutcomes,
+  );
   return {
     ...metrics,
+    mailed: (outcome: MailOutcome): void => countMail(outcome),
     attempted(updates: readonly DeliveryUpdate[]): void {
       for (const { state } of updates) count(outcomes[state]);
     },

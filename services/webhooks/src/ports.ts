@@ -7,6 +7,7 @@ import type { DeliveryUpdate } from './domain/outcome.ts';
 import type { EndpointKeyPairs } from './endpoint-key-pairs.ts';
 import type { SecretEncryption } from './endpoint-secrets.ts';
 import type { EventStreams } from './event-streams.ts';
+import type { Mailer } from './mailer.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 
 export type Settings = {
@@ -17,6 +18,10 @@ export type Settings = {
   /** Sandbox and tests only: endpoints may have http URLs and private addresses. */
   allowInsecureEndpoints: boolean;
 };
+
+/** What an attempt at a mail came to: those that are `retried` are sent again later. */
+export const mailOutcomes = ['sent', 'retried', 'failed'] as const;
+export type MailOutcome = (typeof mailOutcomes)[number];
 
 export type Ports = {
   db: Db;
@@ -30,5 +35,9 @@ export type Ports = {
   streams: EventStreams;
   /** Called with the results of attempts when they are stored. */
   attempted?: (updates: readonly DeliveryUpdate[]) => void;
+  /** Hands over e-mails. Without it the installation sends none. */
+  mailer?: Mailer;
+  /** Called with what became of a mail when it is stored. */
+  mailed?: (outcome: MailOutcome) => void;
   settings: Settings;
 };

@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto';
+import type { Logger } from '@quittance/shared/logger';
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import type { WebhooksConfig } from './config.ts';
+import { readSender } from './domain/mail-address.ts';
 import { createEndpointKeyPairs, readSigningKeys } from './endpoint-key-pairs.ts';
 import { createSecretEncryption } from './endpoint-secrets.ts';
 import { createEventStreams } from './event-streams.ts';
 import { handlers } from './handlers.ts';
 import { createHttp } from './http/app.ts';
+import { createMailer, type Mailer } from './mailer.ts';
 import { webhooksMetrics } from './metrics.ts';
 import { renewSecrets } from './operations/renew-secrets.ts';
 import type { Ports } from './ports.ts';
+import { readSmtpUrl } from './smtp-url.ts';
 import { createWebhookSender } from './webhook-sender.ts';
 import { startWorkers } from './workers.ts';
 
@@ -46,6 +50,7 @@ export const startWebhooks = (
       if (seeds === undefined) {
         logger.info('webhooks have v1 signatures only: set WEBHOOKS_SIGNING_KEY for v1a signatures too');
       }
+      const mailer = mailerOf(config, logger);
       const ports: Ports = {
         db,
         clock,
@@ -60,6 +65,8 @@ export const startWebhooks = (
         sender: given.sender ?? createWebhookSender({ publicOnly: !settings.allowInsecureEndpoints }),
         streams: given.streams ?? createEventStreams({ db, logger }),
         attempted: metrics.attempted,
+        ...(mailer && { mailer }),
+        mailed: metrics.mailed,
         settings,
         ...given,
       };
@@ -75,3 +82,21 @@ export const startWebhooks = (
     },
     endStreams: ({ streams }) => streams.close(),
   });
+
+/** Undefined where the installation sends no e-mail. */
+function mailerOf(
+  { SMTP_URL: url, MAIL_FROM: sender, ALLOW_INSECURE_SMTP: allowInsecure }: WebhooksConfig,
+  logger: Logger,
+): Mailer | undefined {
+  const from = readSender(sender ?? '');
+  if (url === undefined || from === undefined) {
+    logger.info('no e-mail is sent: set SMTP_URL and MAIL_FROM for e-mails to merchants');
+    return undefined;
+  }
+  const target = readSmtpUrl(url.reveal(), allowInsecure);
+  if (target.kind === 'folder')
+    logger.warn('e-mails are written to a folder and sent to nobody: for a sandbox only');
+  if (target.kind === 'smtp' && target.server.encryption === 'none')
+    logger.warn({ host: target.server.host }, 'e-mails go to the mail server without encryption');
+  return createMailer({ target, from, logger });
+}

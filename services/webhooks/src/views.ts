@@ -1,7 +1,9 @@
 import { deliveryIdOf } from './domain/delivery.ts';
 import { envelopeOf, type LoggedEvent } from './domain/envelope.ts';
+import { mailStatusOf } from './domain/mail-status.ts';
 import type { LoggedDelivery } from './store/delivery-log.ts';
 import type { Endpoint } from './store/endpoints.ts';
+import type { MailRecipient } from './store/mail-recipients.ts';
 
 /** An endpoint of the API. It never contains the secret. */
 export const endpointView = (endpoint: Endpoint) => ({
@@ -51,3 +53,18 @@ export const deliveryView = (delivery: LoggedDelivery) => ({
 
 /** An event as in the body of its webhook. */
 export const eventView = (event: LoggedEvent): object => JSON.parse(envelopeOf(event)) as object;
+
+/** A recipient of e-mails. It contains neither the code nor what stops the mails. */
+export const mailRecipientView = (recipient: MailRecipient) => ({
+  id: recipient.id,
+  address: recipient.address,
+  kinds: recipient.kinds,
+  status: mailStatusOf(recipient),
+  paused_reason: recipient.pausedReason,
+  code_expires_at: recipient.codeExpiresAt?.toISOString() ?? null,
+  confirmed_at: recipient.confirmedAt?.toISOString() ?? null,
+  last_sent_at: recipient.lastSentAt?.toISOString() ?? null,
+  last_failure: recipient.lastFailure,
+  last_failed_at: recipient.lastFailedAt?.toISOString() ?? null,
+  created_at: recipient.createdAt.toISOString(),
+});

@@ -1,8 +1,9 @@
 import { startWorker } from '@quittance/shared/worker';
 import { type DeliveryWorker, startDeliveryWorker } from './delivery-worker.ts';
+import { startMailWorker } from './mail-worker.ts';
 import { cancelNextWaiting } from './operations/cancel-deliveries.ts';
 import { takeBackDeliveries } from './operations/claim-deliveries.ts';
-import { pruneEndedSecrets, pruneOldEvents } from './operations/prune.ts';
+import { pruneEndedSecrets, pruneOldEvents, pruneOldMails } from './operations/prune.ts';
 import type { Ports } from './ports.ts';
 
 const TAKE_BACK_EVERY_MS = 2_000;
@@ -20,12 +21,14 @@ export function startWorkers(ports: Ports, claimEveryMs?: number): DeliveryWorke
       step: () => cancelNextWaiting(ports),
     },
     { name: 'prune events', everyMs: PRUNE_EVERY_MS, step: () => pruneOldEvents(ports).then(() => 0) },
+    { name: 'prune mails', everyMs: PRUNE_EVERY_MS, step: () => pruneOldMails(ports).then(() => 0) },
     { name: 'prune ended secrets', everyMs: PRUNE_SECRETS_EVERY_MS, step: () => pruneEndedSecrets(ports) },
   ].map((worker) => startWorker({ ...worker, logger: ports.logger }));
+  const mailing = startMailWorker(ports);
   return {
     wake: delivering.wake,
     async stop() {
-      await Promise.all([delivering, ...others].map((worker) => worker.stop()));
+      await Promise.all([delivering, mailing, ...others].map((worker) => worker.stop()));
     },
   };
 }

@@ -22,6 +22,7 @@ function environments() {
       busUrl: (service) => `nats://${service}:of-the-bus@127.0.0.1`,
       redisUrl: undefined,
       pricesFile: '/prices.json',
+      mailFolder: '/mails',
       chains: { node: {}, addresses: {}, hotWallets: {}, assets: ['ETH'] },
       began: new Date(),
     });

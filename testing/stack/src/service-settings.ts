@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url';
 import { isBusUser } from '@quittance/shared/bus-permissions';
 import type { Service } from '@quittance/shared/events';
 import { publicKeyOf } from '@quittance/shared/gateway-keys';
@@ -15,6 +16,8 @@ export type Surroundings = {
   busUrl(service: Service): string;
   redisUrl: string | undefined;
   pricesFile: string;
+  /** Where e-mails are written to: none is sent. */
+  mailFolder: string;
   chains: ChainSettings;
   /** When the stack was started: Solana's chain, and nothing before it, is as old as that. */
   began: Date;
@@ -82,6 +85,8 @@ export function serviceSettings(around: Surroundings): Record<Service, Settings>
       WEBHOOK_SECRETS_KEY: secrets.webhookSecretsKey,
       WEBHOOKS_SIGNING_KEY: secrets.webhooksSigningKey,
       ALLOW_INSECURE_ENDPOINTS: 'true',
+      SMTP_URL: pathToFileURL(around.mailFolder).href,
+      MAIL_FROM: 'Quittance <payments@pay.example>',
     },
     signer: { ...engines('signer'), ...chains.node, WALLET_SEED: secrets.walletSeed },
     auditor: { ...behindGateway('auditor'), ...chains.node, SOLANA_BEGAN: around.began.toISOString() },

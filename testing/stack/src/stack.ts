@@ -74,6 +74,8 @@ export type Stack = {
   /** A superuser's URL of the stack's database. */
   adminUrl: string;
   pricesFile: string;
+  /** Where e-mails are written to, each as a file. */
+  mailFolder: string;
   /** What a faucet needs to know of each chain's node. */
   nodes: Nodes;
   /** The settings of the chains, as an operator gives them to who asks the nodes. */
@@ -183,6 +185,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     }
     say(`engines are up: Postgres ${ports.postgres}, NATS ${ports.nats}${portsOf(chainNodes, ports)}`);
     const prices = pricesFile(dir);
+    const mailFolder = join(dir, 'mails');
     const url = `http://${options.publicHost ?? '127.0.0.1'}:${ports.gateway}`;
     const settings = serviceSettings({
       ports,
@@ -192,6 +195,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       busUrl: (service) => busUrl(nats.url, service, secrets.busPasswords[service]),
       redisUrl: redis?.url,
       pricesFile: prices,
+      mailFolder,
       chains: chainSettings,
       began,
     });
@@ -229,6 +233,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       secrets,
       adminUrl,
       pricesFile: prices,
+      mailFolder,
       nodes,
       chainSettings: chainSettings.node,
       began,

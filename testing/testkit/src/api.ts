@@ -26,7 +26,7 @@ const receivers: readonly [RegExp, Receiver][] = [
     'payouts',
   ],
   [/^\/api\/(invoices|invoice-settings|payment-links|volume)\b/, 'invoices'],
-  [/^\/api\/(webhooks|deliveries|events|notifications)\b/, 'webhooks'],
+  [/^\/api\/(webhooks|deliveries|events|mail-recipients)\b/, 'webhooks'],
   [/^\/api\/sandbox\b/, 'sandbox'],
 ];
 

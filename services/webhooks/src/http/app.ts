@@ -5,7 +5,9 @@ import type { Ports } from '../ports.ts';
 import { routeDeliveries } from './deliveries.ts';
 import { routeEndpoints } from './endpoints.ts';
 import { routeEvents } from './events.ts';
+import { routeMailRecipients } from './mail-recipients.ts';
 import { routePublicKeys } from './public-keys.ts';
+import { routeUnsubscribe } from './unsubscribe.ts';
 
 export function createHttp(ports: Ports, parts: HttpParts): Express {
   const app = createApp({ ...parts, lists: ['kinds'] });
@@ -13,7 +15,9 @@ export function createHttp(ports: Ports, parts: HttpParts): Express {
   routeEndpoints(app, merchant, ports);
   routeDeliveries(app, merchant, ports);
   routeEvents(app, merchant, ports);
+  routeMailRecipients(app, merchant, ports);
   routePublicKeys(app, ports);
+  routeUnsubscribe(app, ports);
   finishApp(app, ports.logger);
   return app;
 }

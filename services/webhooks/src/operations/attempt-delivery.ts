@@ -3,6 +3,7 @@ import type { Trx } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
 import { healthAfter } from '../domain/circuit.ts';
 import { envelopeOf } from '../domain/envelope.ts';
+import { hasBeenFailing, type MailNotification } from '../domain/mail-notification.ts';
 import {
   askedUntil,
   type DeliveryUpdate,
@@ -16,6 +17,7 @@ import { type AttemptRow, recordEnds } from '../store/deliveries.ts';
 import { type EndpointQueue, lockQueues, updateQueueHealth, wakeQueues } from '../store/endpoint-queues.ts';
 import { disableEndpoints } from '../store/endpoints.ts';
 import type { ClaimedDelivery } from './claim-deliveries.ts';
+import { recordMailNotifications } from './mail-notifications.ts';
 
 export type Attempt = { delivery: ClaimedDelivery; startedAt: Date; ms: number; result: SendResult };
 
@@ -56,7 +58,7 @@ type Ended = { attempt: Attempt; update: DeliveryUpdate };
 
 /** Records attempts, the next states of their deliveries, and the health of their endpoints. */
 export async function recordAttempts(
-  { db, clock, logger, attempted }: Pick<Ports, 'db' | 'clock' | 'logger' | 'attempted'>,
+  { db, clock, logger, attempted, mailer }: Pick<Ports, 'db' | 'clock' | 'logger' | 'attempted' | 'mailer'>,
   attempts: readonly Attempt[],
 ): Promise<void> {
   const now = clock.now();
@@ -77,7 +79,7 @@ export async function recordAttempts(
         'attempts ended after another process had claimed their deliveries',
       );
     }
-    await updateQueues(trx, queues, mine, now, logger);
+    await recordMailNotifications(trx, await updateQueues(trx, queues, mine, now, logger), mailer, now);
     return mine;
   });
   attempted?.(recorded.map(({ update }) => update));
@@ -114,17 +116,21 @@ function recordOf({ attempt: { delivery, startedAt, ms, result }, update }: Ende
   };
 }
 
-/** Updates the health of the endpoints, wakes their queues, and disables endpoints that failed for too long. */
+/**
+ * Updates the health of the endpoints, wakes their queues, and disables endpoints that failed for too long.
+ * @returns what their owners are told of that
+ */
 async function updateQueues(
   trx: Trx,
   queues: readonly EndpointQueue[],
   ends: readonly Ended[],
   now: Date,
   logger: Ports['logger'],
-): Promise<void> {
+): Promise<MailNotification[]> {
   const byKey = Map.groupBy(ends, ({ attempt }) => attempt.delivery.endpointKey);
   const changed: EndpointQueue[] = [];
   const disabled: { key: string; reason: string }[] = [];
+  const notifications: MailNotification[] = [];
   for (const queue of queues) {
     const own = (byKey.get(queue.endpointKey) ?? []).filter(({ attempt }) => isOf(queue, attempt));
     const outcomes = own.map(({ attempt }) => outcomeOf(attempt.result));
@@ -134,12 +140,32 @@ async function updateQueues(
     const { health, disable } = healthAfter(queue, { outcomes, failedEvents, pauses }, now);
     const after = { ...queue, ...health };
     if (!isDeepStrictEqual(after, queue)) changed.push(after);
-    if (disable === undefined) continue;
-    const endpoint = own[0]?.attempt.delivery.endpoint.endpointId;
-    logger.info({ endpoint, why: disable }, 'disabled an endpoint');
-    disabled.push({ key: queue.endpointKey, reason: disable });
+    const [first] = own;
+    if (first === undefined) continue;
+    const { delivery } = first.attempt;
+    if (disable !== undefined) {
+      logger.info({ endpoint: delivery.endpoint.endpointId, why: disable }, 'disabled an endpoint');
+      disabled.push({ key: queue.endpointKey, reason: disable });
+      notifications.push(endpointNotification(delivery, 'webhook_disabled', now, disable));
+    } else if (hasBeenFailing(queue, health))
+      notifications.push(endpointNotification(delivery, 'webhook_failing', now));
   }
   if (changed.length > 0) await updateQueueHealth(trx, changed);
   await wakeQueues(trx, [...byKey.keys()], now);
   if (disabled.length > 0) await disableEndpoints(trx, disabled, now);
+  return notifications;
 }
+
+/** Mails have the host alone: the rest of a URL may have a secret in it. */
+const endpointNotification = (
+  { endpoint: { endpointId: id, accountId, url } }: ClaimedDelivery,
+  type: 'webhook_failing' | 'webhook_disabled',
+  now: Date,
+  reason?: string,
+): MailNotification => ({
+  eventKey: `${type} ${id} ${now.toISOString()}`,
+  accountId,
+  kind: 'webhook_failing',
+  happenedAt: now,
+  facts: { type, id, description: new URL(url).host, ...(reason === undefined ? {} : { reason }) },
+});

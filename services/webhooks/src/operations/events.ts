@@ -7,6 +7,7 @@ import type { AccountId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type LoggedEvent, later } from '../domain/envelope.ts';
 import type { WebhookEventType } from '../domain/event-types.ts';
+import { notificationOf } from '../domain/mail-notification.ts';
 import type { StreamRefusal } from '../event-streams.ts';
 import type { Ports } from '../ports.ts';
 import { insertDeliveries } from '../store/deliveries.ts';
@@ -18,15 +19,19 @@ import {
   insertEvents,
   lastSequenceOf,
 } from '../store/events.ts';
+import { recordMailNotifications } from './mail-notifications.ts';
 
 /** An event of another service that merchants can receive. */
 export type MerchantEvent = EventOf<Exclude<WebhookEventType, 'webhook.test'>>;
 
-/** Appends events to the logs of their accounts, numbered without a gap, and queues a delivery for each subscribed endpoint. */
+/**
+ * Appends events to the logs of their accounts, numbered without a gap, and queues a delivery for each subscribed endpoint and
+ * what recipients are told by e-mail.
+ */
 export async function recordEvents(
   trx: Trx,
   arrived: readonly MerchantEvent[],
-  { clock }: Pick<Ports, 'clock'>,
+  { clock, mailer }: Pick<Ports, 'clock' | 'mailer'>,
 ): Promise<void> {
   const events = arrived.map(({ id, kind, created_at, payload }) => ({
     id,
@@ -40,6 +45,11 @@ export async function recordEvents(
   const numbered = await insertEvents(trx, inOrder(events));
   failpoint('webhooks.events_logged');
   await insertDeliveries(trx, numbered, clock.now());
+  if (mailer === undefined) return;
+  const notifications = events.flatMap(
+    (event, i) => notificationOf({ ...event, data: arrived[i]?.payload.data ?? {} }) ?? [],
+  );
+  await recordMailNotifications(trx, notifications, mailer, clock.now());
 }
 
 /**

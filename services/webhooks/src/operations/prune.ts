@@ -1,5 +1,6 @@
 import { reason } from '@quittance/shared/logger';
 import type { Ports } from '../ports.ts';
+import { pruneMailRows } from '../store/mails.ts';
 import {
   type AccountAge,
   agesOfEventLogs,
@@ -15,6 +16,12 @@ const ACCOUNTS_AT_ONCE = 200;
 const EVENTS_AT_ONCE = 200;
 const ENDPOINTS_AT_ONCE = 200;
 const DELIVERIES_AT_ONCE = 1_000;
+const MAILS_AT_ONCE = 1_000;
+const DAY_MS = 24 * 3_600_000;
+/** As long as events are. */
+const MAILS_KEPT_DAYS = 90;
+/** Longer than any limit looks back. */
+const CODES_KEPT_DAYS = 2;
 
 /**
  * Removes events that are older than 90 days, account by account, the oldest first, and then deleted endpoints without
@@ -75,4 +82,16 @@ export async function pruneEndedSecrets({
   const removed = await removeEndedSecrets(db, clock.now());
   if (removed > 0) logger.info({ secrets: removed }, 'removed secrets that have ended');
   return removed;
+}
+
+/** Removes mails that are older than 90 days, and what is no longer needed of the limits of codes. */
+export async function pruneOldMails({ db, clock }: Pick<Ports, 'db' | 'clock'>): Promise<number> {
+  const daysAgo = (days: number) => new Date(clock.now().getTime() - days * DAY_MS);
+  return await untilFewer(MAILS_AT_ONCE, (limit) =>
+    pruneMailRows(db, {
+      mailsBefore: daysAgo(MAILS_KEPT_DAYS),
+      codesBefore: daysAgo(CODES_KEPT_DAYS),
+      limit,
+    }),
+  );
 }

@@ -1,5 +1,5 @@
 import { bulk, type Db, query, statement, type Trx } from '@quittance/shared/db';
-import type { EndpointId } from '@quittance/shared/ids';
+import type { AccountId, EndpointId } from '@quittance/shared/ids';
 import type { Concurrency } from '../domain/circuit.ts';
 import type { LoggedEvent } from '../domain/envelope.ts';
 import type { EndpointQueue } from './endpoint-queues.ts';
@@ -144,6 +144,7 @@ export const claimFromQueues = (
 export type StoredTarget = {
   endpointKey: string;
   endpointId: EndpointId;
+  accountId: AccountId;
   url: string;
   /** Changes with each new URL and each time the endpoint is enabled. */
   generation: string;
@@ -153,7 +154,7 @@ export type StoredTarget = {
 // A separate statement after the locks, for the same reason.
 const selectTargets = query<StoredTarget>(
   'targets_of_queues',
-  `select q.endpoint_key, e.id as endpoint_id, e.url, q.generation,
+  `select q.endpoint_key, e.id as endpoint_id, e.account_id, e.url, q.generation,
      array(select s.encrypted_secret from endpoint_secrets s
        where s.endpoint_key = q.endpoint_key and (s.ends_at is null or s.ends_at > $2)
        order by s.created_at desc) as encrypted_secrets
