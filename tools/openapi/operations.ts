@@ -26,6 +26,8 @@ import { operations as refunds } from '../../services/payouts/src/reference/refu
 import { operations as endpoints } from '../../services/webhooks/src/reference/endpoints.ts';
 import { operations as events } from '../../services/webhooks/src/reference/events.ts';
 import { examples as ofWebhooks } from '../../services/webhooks/src/reference/examples.ts';
+import { examples as ofMail } from '../../services/webhooks/src/reference/mail-examples.ts';
+import { operations as mailRecipients } from '../../services/webhooks/src/reference/mail-recipients.ts';
 
 /** Every operation of the API, in the order of the reference. */
 export const operations: readonly Operation[] = [
@@ -40,6 +42,7 @@ export const operations: readonly Operation[] = [
   ...unresolved,
   ...endpoints,
   ...events,
+  ...mailRecipients,
   ...tokens,
   ...activity,
   ...signIn,
@@ -54,6 +57,7 @@ export const examples: Readonly<Record<string, Example>> = {
   ...ofPayouts,
   ...ofLedger,
   ...ofWebhooks,
+  ...ofMail,
   ...ofGateway,
   ...ofPeople,
   ...ofPasskeys,

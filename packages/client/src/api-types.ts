@@ -731,6 +731,61 @@ export interface components {
                 tx_hash: string | null;
             };
         };
+        /** @description An address that is told by e-mail what happens. */
+        MailRecipient: {
+            /** @description The id of the recipient. */
+            id: string;
+            /** @description The e-mail address. */
+            address: string;
+            /** @description What it is told of. */
+            kinds: ("paid" | "paid_late" | "paid_short" | "payout_failed" | "webhook_failing")[];
+            /**
+             * @description It is told of events while it is `active`.
+             * @enum {string}
+             */
+            status: "unconfirmed" | "active" | "unsubscribed" | "paused";
+            /** @description Why nothing is sent to it, or null. */
+            paused_reason: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the code counts that was sent last, or null.
+             */
+            code_expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was confirmed last, or null.
+             */
+            confirmed_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the mail server took an e-mail to it last, or null.
+             */
+            last_sent_at: string | null;
+            /** @description Why an e-mail to it was not sent, or null. */
+            last_failure: string | null;
+            /**
+             * Format: date-time
+             * @description When that was, or null.
+             */
+            last_failed_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was added.
+             */
+            created_at: string;
+        };
+        /** @description The recipients of an account. */
+        MailRecipientList: {
+            /** @description The recipients, the oldest first. */
+            data: components["schemas"]["MailRecipient"][];
+            /** @description About the installation. */
+            meta: {
+                /** @description Whether this installation sends e-mail. */
+                sends_mail: boolean;
+                /** @description The address that e-mails come from, or null. */
+                sender: string | null;
+            };
+        };
         /** @description Your own keys and texts, as you gave them: an empty object when you gave none. */
         Metadata: {
             [key: string]: string;
@@ -1701,7 +1756,7 @@ export interface components {
          * @description What a token may do. To write includes to read.
          * @enum {string}
          */
-        Scope: "invoices:read" | "invoices:write" | "refunds:read" | "refunds:write" | "payouts:read" | "payouts:write" | "payouts:approve" | "policy:read" | "policy:write" | "balances:read" | "unresolved:read" | "unresolved:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "tokens:read" | "tokens:write" | "requests:read" | "audit:read";
+        Scope: "invoices:read" | "invoices:write" | "refunds:read" | "refunds:write" | "payouts:read" | "payouts:write" | "payouts:approve" | "policy:read" | "policy:write" | "balances:read" | "unresolved:read" | "unresolved:write" | "webhooks:read" | "webhooks:write" | "events:read" | "mail:read" | "mail:write" | "settings:read" | "settings:write" | "tokens:read" | "tokens:write" | "requests:read" | "audit:read";
         /** @description A session of the person, in any account. */
         Session: {
             /** @description The id of the session. It is not what the cookie has. */
@@ -1752,7 +1807,7 @@ export interface components {
              */
             role: "owner" | "admin" | "developer" | "accountant" | "viewer";
             /** @description What the role allows, as scopes of API tokens; null: everything. */
-            scopes: ("invoices:read" | "invoices:write" | "refunds:read" | "refunds:write" | "payouts:read" | "payouts:write" | "payouts:approve" | "policy:read" | "policy:write" | "balances:read" | "unresolved:read" | "unresolved:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "tokens:read" | "tokens:write" | "requests:read" | "audit:read")[] | null;
+            scopes: ("invoices:read" | "invoices:write" | "refunds:read" | "refunds:write" | "payouts:read" | "payouts:write" | "payouts:approve" | "policy:read" | "policy:write" | "balances:read" | "unresolved:read" | "unresolved:write" | "webhooks:read" | "webhooks:write" | "events:read" | "mail:read" | "mail:write" | "settings:read" | "settings:write" | "tokens:read" | "tokens:write" | "requests:read" | "audit:read")[] | null;
             /** @description All accounts of the person. Sign in again to act for another one. */
             accounts: {
                 /** @description The id of the account. */
@@ -4238,6 +4293,247 @@ export interface operations {
             };
         };
     };
+    listMailRecipients: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The recipients. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MailRecipientList"];
+                };
+            };
+        };
+    };
+    createMailRecipient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The e-mail address. */
+                    address: string;
+                    /**
+                     * @description What it is told of: `paid`, `paid_late`, `paid_short` (too small, or in another asset), `payout_failed`, `webhook_failing`. Default: all.
+                     * @default [
+                     *       "paid",
+                     *       "paid_late",
+                     *       "paid_short",
+                     *       "payout_failed",
+                     *       "webhook_failing"
+                     *     ]
+                     */
+                    kinds?: ("paid" | "paid_late" | "paid_short" | "payout_failed" | "webhook_failing")[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The recipient. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["MailRecipient"];
+                    };
+                };
+            };
+        };
+    };
+    getMailRecipient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the recipient. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The recipient, as the body itself. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MailRecipient"];
+                };
+            };
+        };
+    };
+    deleteMailRecipient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the recipient. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is removed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    updateMailRecipient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the recipient. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What it is told of from now on. */
+                    kinds: ("paid" | "paid_late" | "paid_short" | "payout_failed" | "webhook_failing")[];
+                };
+            };
+        };
+        responses: {
+            /** @description The recipient. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["MailRecipient"];
+                    };
+                };
+            };
+        };
+    };
+    sendMailCode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the recipient. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description It is queued. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["MailRecipient"];
+                    };
+                };
+            };
+        };
+    };
+    confirmMailRecipient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the recipient. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The code of the newest e-mail. */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The recipient. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["MailRecipient"];
+                    };
+                };
+            };
+        };
+    };
+    testMailRecipient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the recipient. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description It is queued. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What was done, for people. */
+                        message: string;
+                        data: components["schemas"]["MailRecipient"];
+                    };
+                };
+            };
+        };
+    };
     listTokens: {
         parameters: {
             query?: {
@@ -4279,7 +4575,7 @@ export interface operations {
                     /** @description What it is for, in one line. */
                     name: string;
                     /** @description What it may do. Default: what your own token may. */
-                    scopes?: ("invoices:read" | "invoices:write" | "refunds:read" | "refunds:write" | "payouts:read" | "payouts:write" | "payouts:approve" | "policy:read" | "policy:write" | "balances:read" | "unresolved:read" | "unresolved:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "tokens:read" | "tokens:write" | "requests:read" | "audit:read")[] | null;
+                    scopes?: ("invoices:read" | "invoices:write" | "refunds:read" | "refunds:write" | "payouts:read" | "payouts:write" | "payouts:approve" | "policy:read" | "policy:write" | "balances:read" | "unresolved:read" | "unresolved:write" | "webhooks:read" | "webhooks:write" | "events:read" | "mail:read" | "mail:write" | "settings:read" | "settings:write" | "tokens:read" | "tokens:write" | "requests:read" | "audit:read")[] | null;
                     /** @description Addresses and networks (CIDR), IPv4 and IPv6, from which it may be used. Default: those of your own token. */
                     allowed_ips?: string[] | null;
                     /** @description When it expires. Default: when your own token does. */

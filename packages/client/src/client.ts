@@ -3,6 +3,7 @@ import { Api } from './api.ts';
 import { Assets, Balances, BalanceTransactions, Statements } from './balances.ts';
 import { Events } from './events.ts';
 import { AccountInvoiceSettings, Invoices } from './invoices.ts';
+import { MailRecipients } from './mail-recipients.ts';
 import { Operator } from './operator.ts';
 import { PaymentLinks } from './payment-links.ts';
 import { AccountPayoutPolicy, AddressBook } from './payout-policy.ts';
@@ -36,6 +37,7 @@ export {
 export type * from './events.ts';
 export type * from './invoices.ts';
 export { isPayable } from './invoices.ts';
+export type * from './mail-recipients.ts';
 export type * from './operator.ts';
 export type * from './operator-views.ts';
 export type * from './pages.ts';
@@ -72,6 +74,7 @@ export class Quittance {
   readonly invitations: Invitations;
   readonly invoices: Invoices;
   readonly invoiceSettings: AccountInvoiceSettings;
+  readonly mailRecipients: MailRecipients;
   readonly me: Me;
   /** For operators of the installation, who have signed in. */
   readonly operator: Operator;
@@ -105,6 +108,7 @@ export class Quittance {
     this.invitations = new Invitations(api);
     this.invoices = new Invoices(api);
     this.invoiceSettings = new AccountInvoiceSettings(api);
+    this.mailRecipients = new MailRecipients(api);
     this.me = new Me(api);
     this.operator = new Operator(api);
     this.paymentLinks = new PaymentLinks(api);

@@ -63,6 +63,7 @@ export const everyOperationWithEveryToken = (shared: () => Shared): void =>
         ['webhooks', make.endpoint()],
         ['deliveries', make.delivery()],
         ['events', make.event()],
+        ['mail-recipients', make.recipient()],
         ['tokens', tokenToChange()],
         ['automatic-payouts', 'USDC_ERC20'],
       ];
@@ -85,6 +86,7 @@ export const everyOperationWithEveryToken = (shared: () => Shared): void =>
       }
       if (isCarriedOut && method === 'DELETE' && kind === 'webhooks') return await make.endpoint();
       if (isCarriedOut && method === 'DELETE' && kind === 'address-book') return await make.address();
+      if (isCarriedOut && method === 'DELETE' && kind === 'mail-recipients') return await make.recipient();
       if (isCarriedOut && method !== 'GET' && kind === 'tokens') return await tokenToChange();
       const id = ids.get(kind);
       if (id === undefined) throw new Error(`the matrix has no resource for ${method} ${path}`);

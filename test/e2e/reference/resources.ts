@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Merchant, merchant } from '@quittance/testkit/merchant';
@@ -66,7 +68,43 @@ export function resourcesOf(quittance: Quittance, shop: Merchant, hook: string) 
     return String(made.body.data.id);
   }
 
+  let recipients = 0;
+  /** An address that was sent its code long enough ago for another one. */
+  async function recipient(): Promise<string> {
+    recipients += 1;
+    const address = `till${recipients}@${shop.id.replace('_', '-')}.example`;
+    const made = await id('/api/mail-recipients', { address });
+    const earlier = `update webhooks.mail_codes set requested_at = requested_at - interval '1 hour' where address = $1`;
+    await quittance.db.rows(earlier, [address]);
+    return made;
+  }
+
+  /** The code that was sent to a recipient, which the stack has written to a file. */
+  async function mailCode(recipientId: string): Promise<string> {
+    const { address } = (await shop.get(`/api/mail-recipients/${recipientId}`)).body;
+    const { mailFolder } = quittance.stack;
+    return await eventually(async () => {
+      const files = (await readdir(mailFolder)).filter((name) => name.endsWith('.eml'));
+      const mails = await Promise.all(files.map((name) => readFile(join(mailFolder, name), 'utf8')));
+      const codes = mails
+        .filter((mail) => mail.includes(`To: ${address}`))
+        .flatMap((mail) => /^Code: (\S+)/m.exec(mail)?.[1] ?? []);
+      expect(codes).toHaveLength(1);
+      return String(codes[0]);
+    });
+  }
+
+  async function confirmedRecipient(): Promise<string> {
+    const made = await recipient();
+    const code = await mailCode(made);
+    expect((await shop.post(`/api/mail-recipients/${made}/confirm`, { code })).status).toBe(200);
+    return made;
+  }
+
   return {
+    recipient,
+    mailCode,
+    confirmedRecipient,
     invoice,
     paidInvoice,
     unresolved,

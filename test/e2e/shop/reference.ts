@@ -68,6 +68,12 @@ export const referenceCases = (stack: OnStack): void =>
       getDelivery: () => make.delivery(),
       redeliver: () => make.delivery(),
       getEvent: () => make.event(),
+      getMailRecipient: () => make.recipient(),
+      updateMailRecipient: () => make.recipient(),
+      deleteMailRecipient: () => make.recipient(),
+      sendMailCode: () => make.recipient(),
+      confirmMailRecipient: () => make.recipient(),
+      testMailRecipient: () => make.confirmedRecipient(),
       getToken: () => make.token(),
       rotateToken: () => make.token(),
       revokeToken: () => make.token(),
@@ -85,11 +91,14 @@ export const referenceCases = (stack: OnStack): void =>
       return `${path.replace(/\{\w+\}/, String(given))}${query.length === 0 ? '' : `?${search}`}`;
     }
 
-    /** The times of a replay are the only ones that grow old in an example. */
-    const lately = () => ({
-      from: new Date(Date.now() - DAY_MS).toISOString(),
-      to: new Date().toISOString(),
-    });
+    /** The times of a replay grow old in an example, and the code of a recipient is another one each time. */
+    async function bodyFor(operationId: string, path: string, example: unknown): Promise<unknown> {
+      if (operationId === 'replayWebhook')
+        return { from: new Date(Date.now() - DAY_MS).toISOString(), to: new Date().toISOString() };
+      if (operationId === 'confirmMailRecipient')
+        return { code: await make.mailCode(path.split('/')[3] ?? '') };
+      return example;
+    }
 
     // Those of people need a session: people.ts has them.
     const withToken = operations.filter(({ tags }) => !tags.includes('People'));
@@ -98,19 +107,21 @@ export const referenceCases = (stack: OnStack): void =>
       async (operationId, operation) => {
         const { method, parameters = [], requestBody } = operation;
         const example = requestBody?.content['application/json'].example;
-        const body = operationId === 'replayWebhook' ? lately() : example;
         const headers = parameters.filter((one) => one.in === 'header' && one.example !== undefined);
         const isRule = /^\/api\/(automatic-payouts|payout-policy)/.test(operation.path);
-        const sent = async () =>
-          await send(
+        const sent = async () => {
+          const path = await pathOf(operation);
+          const body = await bodyFor(operationId, path, example);
+          return await send(
             { url: quittance.url, token: (isRule ? beginner : shop).token },
             {
               method,
-              path: await pathOf(operation),
+              path,
               headers: Object.fromEntries(headers.map(({ name, example: value }) => [name, String(value)])),
               ...(body === undefined ? {} : { body: JSON.stringify(body) }),
             },
           );
+        };
         let { status, body: answer } = await sent();
         // A payout that was signed meanwhile cannot be cancelled: then another one is.
         for (let tries = 1; operationId === 'cancelPayout' && status === 400 && tries < CANCELS_MAX; tries++)

@@ -9,8 +9,10 @@ const SENDS_AGAIN = [
   'POST /api/webhooks/:id/test',
   'POST /api/webhooks/:id/replay',
   'POST /api/deliveries/:id/redeliver',
+  'POST /api/mail-recipients/:id/code',
+  'POST /api/mail-recipients/:id/test',
 ];
-const SETTINGS = /^(?:policy:write|settings:write|webhooks:write|payouts:approve)$/;
+const SETTINGS = /^(?:policy:write|settings:write|webhooks:write|mail:write|payouts:approve)$/;
 
 test('every operation that changes settings, endpoints, policies or approvals is audited', () => {
   const changing = Object.entries(scopeOfOperation)

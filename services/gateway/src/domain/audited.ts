@@ -19,6 +19,10 @@ const audited: ReadonlySet<string> = new Set([
   'POST /api/webhooks/:id/enable',
   'POST /api/webhooks/:id/disable',
   'POST /api/webhooks/:id/rotate',
+  'POST /api/mail-recipients',
+  'PATCH /api/mail-recipients/:id',
+  'DELETE /api/mail-recipients/:id',
+  'POST /api/mail-recipients/:id/confirm',
   'PATCH /api/invoice-settings',
 ] as const satisfies readonly (keyof typeof scopeOfOperation)[]);
 

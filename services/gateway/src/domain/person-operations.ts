@@ -43,6 +43,8 @@ const ofAccounts: readonly string[] = [
   'POST /api/webhooks',
   'PATCH /api/webhooks/:id',
   'POST /api/webhooks/:id/rotate',
+  'POST /api/mail-recipients',
+  'PATCH /api/mail-recipients/:id',
   'PUT /api/payout-policy',
   'POST /api/address-book',
   'PUT /api/automatic-payouts/:asset',

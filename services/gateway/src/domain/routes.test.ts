@@ -58,6 +58,10 @@ test.each([
   ['GET', '/api/events', 'webhooks'],
   ['GET', '/api/events/evt_1', 'webhooks'],
   ['GET', '/api/events/stream', 'webhooks'],
+  ['POST', '/api/mail-recipients', 'webhooks'],
+  ['PATCH', '/api/mail-recipients/mrc_1', 'webhooks'],
+  ['POST', '/api/mail-recipients/mrc_1/confirm', 'webhooks'],
+  ['POST', '/unsubscribe/token', 'webhooks'],
   ['GET', '/pay/inv_1', 'invoices'],
   ['GET', '/.well-known/webhooks-public-keys/whe_1', 'webhooks'],
   ['HEAD', '/pay/inv_1', 'invoices'],
@@ -104,7 +108,7 @@ test.each([
   expect(findRoute('GET', path)).toEqual({ kind: 'unknown' });
 });
 
-test('only the pages of customers are open to anybody', () => {
+test('only the pages of customers, and the link that stops e-mails, are open to anybody', () => {
   const paths = [
     '/api/invoices',
     '/api/payouts/1',
@@ -114,12 +118,14 @@ test('only the pages of customers are open to anybody', () => {
     '/claim/x',
     '/link/x',
     '/api/payment-links/x',
+    '/api/mail-recipients/x',
+    '/unsubscribe/x',
   ];
   const open = paths.filter((path) => {
     const found = findRoute('GET', path);
     return found.kind === 'route' && found.route.auth === 'none';
   });
-  expect(open).toEqual(['/pay/inv_1', '/claim/x', '/link/x']);
+  expect(open).toEqual(['/pay/inv_1', '/claim/x', '/link/x', '/unsubscribe/x']);
 });
 
 test.each([
@@ -133,7 +139,7 @@ test.each([
 
 test('the forms of our pages are short, and what anybody may ask for is counted', () => {
   const routeOf = (path: string) => findRoute('GET', path);
-  for (const path of ['/pay/inv_1/choose', '/link/plink_1', '/claim/token'])
+  for (const path of ['/pay/inv_1/choose', '/link/plink_1', '/claim/token', '/unsubscribe/token'])
     expect(routeOf(path)).toMatchObject({ route: { bodyBytesMax: 4_096 } });
   expect(routeOf('/link/plink_1')).toMatchObject({ route: { opensPayments: true } });
   const keys = '/.well-known/webhooks-public-keys/whe_1';

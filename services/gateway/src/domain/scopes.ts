@@ -17,6 +17,9 @@ export const scopes = {
   'webhooks:write':
     'Create, change, test and delete endpoints, and send deliveries again. An endpoint receives the contents of events.',
   'events:read': 'Read and follow the event log, which has invoices, refunds and payouts.',
+  'mail:read': 'Read who is told by e-mail what happens.',
+  'mail:write':
+    'Add, change and remove who is told by e-mail. An e-mail has descriptions and amounts of invoices and payouts.',
   'settings:read': 'Read the settings of new invoices.',
   'settings:write': 'Change them, such as the tolerance for payments that are too small.',
   'tokens:read': 'Read the API tokens of the account.',
@@ -103,6 +106,15 @@ export const scopeOfOperation = {
   'GET /api/events': 'events:read',
   'GET /api/events/stream': 'events:read',
   'GET /api/events/:id': 'events:read',
+
+  'GET /api/mail-recipients': 'mail:read',
+  'POST /api/mail-recipients': 'mail:write',
+  'GET /api/mail-recipients/:id': 'mail:read',
+  'PATCH /api/mail-recipients/:id': 'mail:write',
+  'DELETE /api/mail-recipients/:id': 'mail:write',
+  'POST /api/mail-recipients/:id/code': 'mail:write',
+  'POST /api/mail-recipients/:id/confirm': 'mail:write',
+  'POST /api/mail-recipients/:id/test': 'mail:write',
 
   'GET /api/invoice-settings': 'settings:read',
   'PATCH /api/invoice-settings': 'settings:write',

@@ -226,11 +226,11 @@ export function challengeOf(cause: TokenProblem): Record<string, string> {
 }
 
 /**
- * What the gateway itself answers: JSON to programs, a page to people who pay. A customer who reads JSON on the way
+ * What the gateway itself answers: JSON to programs, a page to people who pay, or stop e-mails. A customer who reads JSON on the way
  * to pay is a customer lost.
  */
 export function tell(res: ServerResponse, answer: Answer): void {
-  if (!/^\/(?:pay|link|claim)(?:[/?]|$)/.test(res.req.url ?? '')) {
+  if (!/^\/(?:pay|link|claim|unsubscribe)(?:[/?]|$)/.test(res.req.url ?? '')) {
     send(res, answer);
     return;
   }

@@ -7,6 +7,7 @@ import { type Document, render } from './markdown.ts';
 export const guideNames = [
   'accept-a-payment',
   'webhooks',
+  'e-mails',
   'states',
   'under-over-late',
   'payment-button',
