@@ -40,6 +40,7 @@ const pages = {
   '/events': () => import('./pages/developers/events.tsx'),
   '/requests': () => import('./pages/developers/requests.tsx'),
   '/shop': () => import('./pages/settings/shop.tsx'),
+  '/notifications': () => import('./pages/settings/notifications.tsx'),
   '/people': () => import('./pages/settings/people.tsx'),
   '/audit-log': () => import('./pages/settings/audit-log.tsx'),
   '/security': () => import('./pages/settings/security.tsx'),

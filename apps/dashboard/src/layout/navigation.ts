@@ -16,6 +16,7 @@ import {
   IconKey,
   IconLink,
   IconListDetails,
+  IconMail,
   IconMailOff,
   IconRepeat,
   IconReportMoney,
@@ -84,6 +85,7 @@ export const places: readonly { group: string; places: readonly Place[] }[] = [
     group: 'Settings',
     places: [
       { to: '/shop', label: 'Shop', icon: IconBuildingStore, needs: 'settings:read' },
+      { to: '/notifications', label: 'Notifications', icon: IconMail, needs: 'mail:read' },
       { to: '/people', label: 'People', icon: IconUsers, managers: true },
       { to: '/audit-log', label: 'Audit log', icon: IconClipboardList, needs: 'audit:read' },
       { to: '/security', label: 'Your sign-in', icon: IconShieldLock },

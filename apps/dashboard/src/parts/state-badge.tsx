@@ -2,7 +2,7 @@ import { Badge } from '@mantine/core';
 
 type Tone = 'gray' | 'blue' | 'green' | 'yellow' | 'red';
 
-/** Of invoices, payouts, refunds, batches, unresolved funds, endpoints and deliveries. */
+/** Of invoices, payouts, refunds, batches, unresolved funds, endpoints, deliveries and recipients of e-mails. */
 const tones: Readonly<Record<string, Tone>> = {
   pending: 'blue',
   partially_paid: 'yellow',
@@ -42,6 +42,8 @@ const tones: Readonly<Record<string, Tone>> = {
   sending: 'blue',
   exhausted: 'red',
   revoked: 'gray',
+  unconfirmed: 'yellow',
+  unsubscribed: 'gray',
 };
 
 /** A state in words, with a colour for those who see it. */

@@ -9,7 +9,7 @@ export const scopeGroups: readonly { name: string; scopes: readonly Scope[] }[] 
   { name: 'Payout policy', scopes: ['policy:read', 'policy:write'] },
   { name: 'Books', scopes: ['balances:read'] },
   { name: 'Webhooks and events', scopes: ['webhooks:read', 'webhooks:write', 'events:read'] },
-  { name: 'Settings', scopes: ['settings:read', 'settings:write'] },
+  { name: 'Settings', scopes: ['settings:read', 'settings:write', 'mail:read', 'mail:write'] },
   { name: 'API tokens', scopes: ['tokens:read', 'tokens:write'] },
   { name: 'What has happened', scopes: ['requests:read', 'audit:read'] },
 ];
