@@ -1,4 +1,4 @@
-import { Modal, Stack, Text } from '@mantine/core';
+import { getDefaultZIndex, Modal, Stack, Text } from '@mantine/core';
 import { QuittanceError } from '@quittance/client';
 import { createContext, type ReactNode, useCallback, useContext, useLayoutEffect, useState } from 'react';
 import { quittance } from '../client.ts';
@@ -51,6 +51,8 @@ export function StepUpProvider({ children }: { children: ReactNode }) {
         opened={isWaiting}
         onClose={() => wait.end('cancelled')}
         closeOnEscape={false}
+        // What asks for it is often a dialog, which comes later into the document and would cover it.
+        zIndex={getDefaultZIndex('modal') + 1}
         title="Is it you?"
       >
         {isWaiting && <StepUpForm onShown={() => wait.end('shown')} />}
