@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
+import { bytesOfBase32 } from '@quittance/testkit/base32';
 import { resetAsOperator } from '../src/operations/operators-people.ts';
 import { totpCode } from '../src/totp.ts';
 import { openGateways, operatorsDb } from './gateway-fixture.ts';
@@ -18,15 +19,6 @@ const { ask, by, signIn, someone, acts } = peopleOf({ port: gateway.port, url, d
 const codeOf = ({ body }: { body: unknown }) => (body as { code?: string } | null)?.code;
 const later = (steps = 1) => {
   now += steps * 30_000;
-};
-
-const bytesOfBase32 = (text: string): Buffer => {
-  const bits = [...text].map((one) =>
-    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(one).toString(2).padStart(5, '0'),
-  );
-  const bytes = bits.join('').match(/.{8}/g) ?? [];
-  // eslint-disable-next-line no-restricted-syntax -- bits
-  return Buffer.from(bytes.map((one) => Number.parseInt(one, 2)));
 };
 
 type WithCodes = SignedIn & { code(stepsOff?: number): string; recovery: string[] };

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { bytesOfBase32 } from '@quittance/testkit/base32';
 import { checkAnswer } from '@quittance/testkit/documented-answers';
 import { softwareAuthenticator } from '@quittance/testkit/software-authenticator';
 import { SESSION_COOKIE } from '../../../services/gateway/src/domain/session.ts';
@@ -8,13 +9,6 @@ import { type OnStack, quittanceCommand } from './on-stack.ts';
 
 const STEP_MS = 30_000;
 const OWNER = { email: 'anna@shop.example', password: 'three words and a comma' };
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-
-/** The bytes of a secret as an app reads it. */
-function bytesOf(base32: string): Buffer {
-  const bits = [...base32].map((letter) => ALPHABET.indexOf(letter).toString(2).padStart(5, '0')).join('');
-  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2))); // eslint-disable-line no-restricted-syntax -- bits
-}
 
 const ofPeople = operations.filter(({ tags }) => tags.includes('People'));
 
@@ -89,7 +83,7 @@ export const peopleCases = (stack: OnStack): void => {
     expect((await call('listPeople')).json.data).toMatchObject([{ name: 'Anna' }]);
 
     const { secret } = (await call('beginTotp')).json.data;
-    const code = totpCode(bytesOf(secret), Math.floor(Date.now() / STEP_MS));
+    const code = totpCode(bytesOfBase32(secret), Math.floor(Date.now() / STEP_MS));
     expect((await call('confirmTotp', { code })).json.data.recovery_codes).toHaveLength(10);
     await call('replaceRecoveryCodes');
     await call('removeTotp');
