@@ -1,5 +1,5 @@
 import 'mantine-datatable/styles.css';
-import { Button, Checkbox, Group, Menu, Paper, Select, TextInput } from '@mantine/core';
+import { Button, Group, Menu, Paper, Select, TextInput } from '@mantine/core';
 import { DatePickerInput } from '@mantine/dates';
 import '@mantine/dates/styles.css';
 import { useDebouncedCallback, useLocalStorage } from '@mantine/hooks';
@@ -213,7 +213,7 @@ type ColumnMenuProps<T> = {
 
 function ColumnMenu<T>({ columns, hidden, onChange }: ColumnMenuProps<T>) {
   return (
-    <Menu closeOnItemClick={false} position="bottom-end">
+    <Menu position="bottom-end">
       <Menu.Target>
         <Button variant="default" leftSection={<IconColumns3 size={16} />}>
           Columns
@@ -221,17 +221,13 @@ function ColumnMenu<T>({ columns, hidden, onChange }: ColumnMenuProps<T>) {
       </Menu.Target>
       <Menu.Dropdown>
         {columns.map(({ id, title }) => (
-          <Menu.Item
+          <Menu.CheckboxItem
             key={id}
-            onClick={() =>
-              onChange(hidden.includes(id) ? hidden.filter((one) => one !== id) : [...hidden, id])
-            }
-            leftSection={<Checkbox.Indicator size="xs" checked={!hidden.includes(id)} />}
-            role="menuitemcheckbox"
-            aria-checked={!hidden.includes(id)}
+            checked={!hidden.includes(id)}
+            onChange={(isShown) => onChange(isShown ? hidden.filter((one) => one !== id) : [...hidden, id])}
           >
             {title}
-          </Menu.Item>
+          </Menu.CheckboxItem>
         ))}
       </Menu.Dropdown>
     </Menu>
