@@ -5,12 +5,13 @@ import { openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
+import type { Page } from 'playwright-core';
 
 export type DashboardPerson = { email: string; password: string; name: string };
 
 type Role = Parameters<typeof inviteAsOperator>[1]['role'];
 
-const PASSWORD = 'three words and a comma';
+export const PASSWORD = 'three words and a comma';
 let people = 0;
 
 /** Somebody of an account, with a role. */
@@ -27,7 +28,12 @@ export async function dashboardPerson(
 }
 
 /** Invites as the operator does; answers the token. */
-async function invite({ stack }: Quittance, account: string, email: string, role: Role): Promise<string> {
+export async function invite(
+  { stack }: Quittance,
+  account: string,
+  email: string,
+  role: Role,
+): Promise<string> {
   const url = stack.settingsOf('gateway')['DATABASE_URL'] ?? '';
   const db = openDb({ url, schema: 'gateway', pool: 1, logger: createLogger('test', 'warn') });
   try {
@@ -55,14 +61,44 @@ async function send({ url }: Quittance, path: string, body: object): Promise<voi
 export async function signIn(
   { page, expectProblem }: Visit,
   { url }: Quittance,
-  { email, password }: DashboardPerson,
+  person: Pick<DashboardPerson, 'email' | 'password'>,
   path = '/',
 ): Promise<void> {
   // Until somebody has signed in, the page asks who it is, and the browser reports the answer.
   expectProblem(/status of 401 .*\/api\/me$/);
   await page.goto(`${url}/dashboard${path}`);
+  await typeSignIn(page, person);
+  await isSignedIn(page);
+}
+
+/** Fills in the form of the sign-in that a page shows, and sends it. */
+export async function typeSignIn(
+  page: Page,
+  { email, password }: Pick<DashboardPerson, 'email' | 'password'>,
+): Promise<void> {
   await page.getByLabel('E-mail address').fill(email);
   await page.getByRole('textbox', { name: 'Password' }).fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.getByRole('button', { name: /account and sign-out/ }).waitFor();
 }
+
+/** The page is one of somebody who has signed in. */
+export const isSignedIn = (page: Page): Promise<void> =>
+  page.getByRole('button', { name: /account and sign-out/ }).waitFor();
+
+/** What the browser is answered to its payouts is compared with the database as well, as what merchants are. */
+export const noteRequests = (
+  { clientLog }: Quittance,
+  { id: account }: Pick<Merchant, 'id'>,
+  page: Page,
+): void =>
+  void page.on('response', async (response) => {
+    const request = response.request();
+    const { pathname: path } = new URL(response.url());
+    if (request.method() !== 'POST' || path !== '/api/payouts') return;
+    const key = request.headers()['idempotency-key'];
+    const [body, status, answer] = [request.postData() ?? '', response.status(), await response.json()];
+    clientLog.push({
+      ...{ account, method: 'POST', path, body, status, answer },
+      ...(key === undefined ? {} : { key }),
+    });
+  });
