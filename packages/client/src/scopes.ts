@@ -23,6 +23,9 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
   'webhooks:write':
     'Create, change, test and delete endpoints, and send deliveries again. An endpoint receives the contents of events.',
   'events:read': 'Read and follow the event log, which has invoices, refunds and payouts.',
+  'mail:read': 'Read who is told by e-mail what happens.',
+  'mail:write':
+    'Add, change and remove who is told by e-mail. An e-mail has descriptions and amounts of invoices and payouts.',
   'settings:read': 'Read the settings of new invoices.',
   'settings:write': 'Change them, such as the tolerance for payments that are too small.',
   'tokens:read': 'Read the API tokens of the account.',
