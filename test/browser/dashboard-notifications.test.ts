@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { expectNoSidewaysScroll } from '@quittance/browser/expect-page';
 import { inBrowser } from '@quittance/browser/in-browser';
+import { services } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
 import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
@@ -12,7 +13,8 @@ await inBrowser('the notifications of the dashboard', (open) => {
   let quittance: Quittance;
   beforeAll(async () => {
     quittance = await startQuittance({
-      together: ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks'],
+      together: services,
+      chains: [],
       quiet: true,
     });
   }, STACK_STARTED_WITHIN_MS);

@@ -46,7 +46,7 @@ function resultOf(error: SmtpError, to: string): MailResult {
   const concernsMail = command === 'RCPT TO' || command === 'DATA';
   if (!concernsMail || typeof code !== 'number' || typeof response !== 'string')
     return { kind: 'postponed', reason: UNREACHABLE };
-  const said = oneLine(response.replaceAll(to, 'the address'));
+  const said = oneLine(response.replace(new RegExp(RegExp.escape(to), 'gi'), 'the address'));
   return code >= 500 ? { kind: 'refused', reason: said } : { kind: 'postponed', reason: said };
 }
 

@@ -194,7 +194,7 @@ export async function recordMail(
     return true;
   });
   const fields = { mail: mail.id, recipient: id, type: mail.type, attempts: mail.attempts + 1 };
-  if (!isMine) return logger.warn(fields, 'a mail was sent to a recipient that was changed while it was');
+  if (!isMine) return logger.warn(fields, 'a recipient was changed while a mail was sent to it');
   if (result.kind !== 'sent') logger.info({ ...fields, ...result }, 'a mail was not sent');
   mailed?.(update.state === 'waiting' ? 'retried' : update.state);
 }
