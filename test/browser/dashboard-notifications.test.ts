@@ -54,7 +54,7 @@ await inBrowser('the notifications of the dashboard', (open) => {
       const test = (await mailsTo('till@shop.example')).find((mail) =>
         mail.includes('Subject: This is a test'),
       );
-      const found = /^List-Unsubscribe: <(\S+)>/m.exec(test ?? '')?.[1];
+      const found = /^List-Unsubscribe:\s+<(\S+)>/m.exec(test ?? '')?.[1];
       expect(found).toBeDefined();
       return String(found);
     });

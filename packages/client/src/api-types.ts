@@ -782,6 +782,8 @@ export interface components {
             meta: {
                 /** @description Whether this installation sends e-mail. */
                 sends_mail: boolean;
+                /** @description Of a sandbox: e-mails are written to files, and sent to nobody. */
+                writes_files: boolean;
                 /** @description The address that e-mails come from, or null. */
                 sender: string | null;
             };

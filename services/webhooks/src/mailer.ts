@@ -21,6 +21,8 @@ export type OutgoingMail = MailText & {
 export type Mailer = {
   /** What recipients see as the sender. */
   from: MailSender;
+  /** Of a sandbox: mails are written to files, and sent to nobody. */
+  writesFiles: boolean;
   send(mail: OutgoingMail): Promise<MailResult>;
   /** Ends attempts in flight, each as `stopped`. */
   close(): void;
@@ -65,6 +67,7 @@ export function createMailer({ target, from, logger, sendWithinMs = SEND_WITHIN_
 
   return {
     from,
+    writesFiles: target.kind === 'folder',
     async send(mail) {
       const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(sendWithinMs)]);
       try {

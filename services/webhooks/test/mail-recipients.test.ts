@@ -284,12 +284,13 @@ test('the list tells whether the installation sends e-mail, and from where', asy
   const account = anAccount();
   expect((await call('GET', '/api/mail-recipients', account)).body).toEqual({
     data: [],
-    meta: { sends_mail: true, sender: 'payments@pay.example' },
+    meta: { sends_mail: true, writes_files: false, sender: 'payments@pay.example' },
   });
   const { path, account: owner } = await aRecipient();
   const served = await fixture.serve({}, { mailer: undefined } as unknown as Partial<Ports>);
   expect((await served.call('GET', '/api/mail-recipients', owner)).body.meta).toEqual({
     sends_mail: false,
+    writes_files: false,
     sender: null,
   });
   const refused = conflict(/sends no e-mail\. Its operator has to set SMTP_URL and MAIL_FROM/);

@@ -101,7 +101,11 @@ export function routeMailRecipients(app: Express, merchant: RequestHandler, port
 
   app.get('/api/mail-recipients', merchant, takesNoParameters, async (_req, res) => {
     const all = await mailRecipientsOf(ports.db, contextOf(res).identity.account);
-    const meta = { sends_mail: mailer !== undefined, sender: mailer?.from.address ?? null };
+    const meta = {
+      sends_mail: mailer !== undefined,
+      writes_files: mailer?.writesFiles ?? false,
+      sender: mailer?.from.address ?? null,
+    };
     send(res, { status: 200, body: { data: all.map(mailRecipientView), meta } });
   });
 

@@ -30,7 +30,10 @@ const said = (done: string, data: object) => ({ message: `Mail recipient ${done}
 
 export const examples: Readonly<Record<string, Example>> = {
   listMailRecipients: {
-    answer: { data: [active], meta: { sends_mail: true, sender: 'payments@pay.example' } },
+    answer: {
+      data: [active],
+      meta: { sends_mail: true, writes_files: false, sender: 'payments@pay.example' },
+    },
   },
   createMailRecipient: {
     body: { address: unconfirmed.address, kinds: unconfirmed.kinds },

@@ -64,6 +64,7 @@ export const operations: readonly Operation[] = [
             meta: z
               .strictObject({
                 sends_mail: flag('Whether this installation sends e-mail.'),
+                writes_files: flag('Of a sandbox: e-mails are written to files, and sent to nobody.'),
                 sender: text('The address that e-mails come from, or null.').nullable(),
               })
               .describe('About the installation.'),

@@ -47,8 +47,10 @@ export function RoutePage() {
           <>
             {meta.sends_mail ? (
               <Text size="sm" c="dimmed">
-                E-mails come from {meta.sender}. When more than ten of a sort happen in an hour, they are
-                summed up.
+                {meta.writes_files
+                  ? 'This is a sandbox: e-mails are written to files, and sent to nobody. '
+                  : `E-mails come from ${meta.sender}. `}
+                When more than ten of a sort happen in an hour, they are summed up.
               </Text>
             ) : (
               <NoMail />
