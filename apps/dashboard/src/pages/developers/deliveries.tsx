@@ -1,4 +1,16 @@
-import { Button, Code, Drawer, Group, Paper, Select, Stack, Table, Text, Title } from '@mantine/core';
+import {
+  Button,
+  Code,
+  Drawer,
+  Group,
+  Paper,
+  Select,
+  Stack,
+  Table,
+  Text,
+  Title,
+  VisuallyHidden,
+} from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { Delivery } from '@quittance/client';
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -73,7 +85,9 @@ export function Deliveries({ webhookId, isEnabled }: Props) {
               <Table.Th>Status</Table.Th>
               <Table.Th>Last attempt</Table.Th>
               <Table.Th>Happened</Table.Th>
-              <Table.Th />
+              <Table.Th>
+                <VisuallyHidden>Actions</VisuallyHidden>
+              </Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>

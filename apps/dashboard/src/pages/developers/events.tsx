@@ -1,4 +1,4 @@
-import { Anchor, Button, Drawer, Paper, Select, Stack, Table, Text } from '@mantine/core';
+import { Anchor, Button, Drawer, Paper, Select, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
 import type { EventType, QuittanceEvent } from '@quittance/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -58,7 +58,9 @@ export function RoutePage() {
               <Table.Th>Event</Table.Th>
               <Table.Th>Of</Table.Th>
               <Table.Th>Happened</Table.Th>
-              <Table.Th />
+              <Table.Th>
+                <VisuallyHidden>Actions</VisuallyHidden>
+              </Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>

@@ -1,4 +1,4 @@
-import { Button, Modal, Paper, Select, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Button, Modal, Paper, Select, Stack, Table, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import type { Role } from '@quittance/client';
@@ -118,7 +118,9 @@ export function Invitations() {
                   <Table.Th>E-mail address</Table.Th>
                   <Table.Th>Role</Table.Th>
                   <Table.Th>Expires</Table.Th>
-                  <Table.Th />
+                  <Table.Th>
+                    <VisuallyHidden>Actions</VisuallyHidden>
+                  </Table.Th>
                 </Table.Tr>
               </Table.Thead>
               <Table.Tbody>

@@ -1,4 +1,4 @@
-import { Badge, Group, Stack, Table, Text } from '@mantine/core';
+import { Badge, Group, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { quittance } from '../../client.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
@@ -28,7 +28,9 @@ export function OwnSessions() {
                 <Table.Th>Account</Table.Th>
                 <Table.Th>Signed in</Table.Th>
                 <Table.Th>Last used</Table.Th>
-                <Table.Th />
+                <Table.Th>
+                  <VisuallyHidden>Actions</VisuallyHidden>
+                </Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>

@@ -1,4 +1,15 @@
-import { Badge, Button, Group, Paper, Select, Stack, Table, Text, Title } from '@mantine/core';
+import {
+  Badge,
+  Button,
+  Group,
+  Paper,
+  Select,
+  Stack,
+  Table,
+  Text,
+  Title,
+  VisuallyHidden,
+} from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { Person, Role } from '@quittance/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
@@ -31,7 +42,9 @@ export function RoutePage() {
                   <Table.Th>Role</Table.Th>
                   <Table.Th>Since</Table.Th>
                   <Table.Th>Last sign-in</Table.Th>
-                  <Table.Th />
+                  <Table.Th>
+                    <VisuallyHidden>Actions</VisuallyHidden>
+                  </Table.Th>
                 </Table.Tr>
               </Table.Thead>
               <Table.Tbody>
