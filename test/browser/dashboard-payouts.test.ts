@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { expectNoAxeFindings, expectNoSidewaysScroll } from '@quittance/browser/expect-page';
 import { inBrowser } from '@quittance/browser/in-browser';
 import type { Visit } from '@quittance/browser/visit';
 import type { Look } from '@quittance/browser/windows';
@@ -8,8 +7,8 @@ import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
-import type { Page, Response } from 'playwright-core';
-import { type DashboardPerson, dashboardPerson, signIn } from './dashboard-person.ts';
+import type { Page } from 'playwright-core';
+import { type DashboardPerson, dashboardPerson, noteRequests, signIn } from './dashboard-person.ts';
 
 /** Money out and the records of the ledger, as people of an account see them in a browser. */
 
@@ -42,22 +41,9 @@ await inBrowser('the dashboard', (open) => {
 
   async function see(path: string, person = owner, look: Look = {}): Promise<Visit> {
     const visit = await open(quittance.url, look);
-    const { page } = visit;
-    page.on('response', (response) => void note(response));
+    noteRequests(quittance, shop, visit.page);
     await signIn(visit, quittance, person, path);
     return visit;
-  }
-  /** What the browser was answered is compared with the database as well. */
-  async function note(response: Response): Promise<void> {
-    const request = response.request();
-    const { pathname: path } = new URL(response.url());
-    if (request.method() !== 'POST' || path !== '/api/payouts') return;
-    const key = request.headers()['idempotency-key'];
-    const [body, status, answer] = [request.postData() ?? '', response.status(), await response.json()];
-    quittance.clientLog.push({
-      ...{ account: shop.id, method: 'POST', path, body, status, answer },
-      ...(key === undefined ? {} : { key }),
-    });
   }
   const payoutsWith = async (reference: string) =>
     (await shop.get(`/api/payouts?external_id=${reference}`)).body.data as { id: number; status: string }[];
@@ -200,30 +186,5 @@ await inBrowser('the dashboard', (open) => {
     const file = (await stream.toArray()).join('');
     expect(file).toContain('closing_balance');
     expect(file).toContain(balance.balance);
-  });
-
-  const pages: readonly [path: string, text: string | RegExp][] = [
-    ['/payouts', 'Requested'],
-    ['/payouts/new?asset=ETH', 'Check the payout'],
-    ['/payout-batches', 'What became of them'],
-    ['/payout-batches/new', 'Pay nothing'],
-    ['/automatic-payouts', 'Add a rule'],
-    ['/address-book', 'No addresses yet'],
-    ['/payout-policy', 'In force'],
-    ['/balances', 'All balances'],
-    ['/balance-transactions', 'Balance after'],
-    ['/statements?asset=ETH', 'Closing balance'],
-  ];
-  test.each([
-    ['a narrow light', { window: 'small', scheme: 'light' }],
-    ['a wide dark', { window: 'desktop', scheme: 'dark' }],
-  ] as const)('every page of money out and of the ledger can be read in %s window', async (_, look) => {
-    const { page } = await see('/payouts', owner, look);
-    for (const [path, text] of pages) {
-      await page.goto(`${quittance.url}/dashboard${path}`);
-      await page.getByText(text).first().waitFor();
-      await expectNoSidewaysScroll(page);
-      await expectNoAxeFindings(page);
-    }
   });
 });

@@ -225,8 +225,8 @@ await inBrowser('the dashboard and the people of an account', (open) => {
     expect(await page.getByText('made-elsewhere').count()).toBe(0);
     await page.context().setOffline(false);
     await page.getByText('made-elsewhere').waitFor();
-    for (const gone of ['No connection', 'The server cannot be reached'])
-      await page.getByText(gone).waitFor({ state: 'detached' });
+    for (const past of ['No connection', 'The server cannot be reached'])
+      await page.getByText(past).waitFor({ state: 'detached' });
     expect(await page.getByLabel('Search').inputValue()).toBe('made');
     expect(await page.evaluate('window.isFirst')).toBe(true);
   });
