@@ -45,7 +45,7 @@ await inBrowser('the notifications of the dashboard', (open) => {
       return String(found);
     });
     await page.getByLabel('Code').fill(code);
-    await page.getByRole('button', { name: 'Confirm', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Confirm', exact: true }).click();
     await page.getByText('active', { exact: true }).waitFor();
     await expectNoSidewaysScroll(page);
 

@@ -1,4 +1,4 @@
-import { Alert, Button, Code, Group, Paper, Stack, Table, Text } from '@mantine/core';
+import { Alert, Button, Code, Group, Paper, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { MailRecipient } from '@quittance/client';
 import { IconPlus } from '@tabler/icons-react';
@@ -112,7 +112,9 @@ const Recipients = ({ recipients, onConfirm }: ListProps) => (
           <Table.Th>Address</Table.Th>
           <Table.Th>Told of</Table.Th>
           <Table.Th>State</Table.Th>
-          <Table.Th />
+          <Table.Th>
+            <VisuallyHidden>Actions</VisuallyHidden>
+          </Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
