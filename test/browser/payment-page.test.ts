@@ -1,15 +1,19 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { findChromium } from '@quittance/browser/chromium';
 import { expectNoAxeFindings, expectNoSidewaysScroll } from '@quittance/browser/expect-page';
 import { inBrowser } from '@quittance/browser/in-browser';
+import { differingShare, type PictureName, pictures, takePicture } from '@quittance/browser/pictures';
 import { readQrCode } from '@quittance/browser/qr-code';
 import type { Look } from '@quittance/browser/windows';
 import { services } from '@quittance/shared/events';
 import { languages } from '@quittance/shared/page-language';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
+import { notTried } from '@quittance/testkit/not-tried';
 import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { addressesIn, asShown, paidBy } from './addresses.ts';
 
 /** What a customer sees and does, in a browser, on a stack with all chains. */
@@ -24,6 +28,9 @@ const LOOKS: readonly Look[] = [
 ];
 
 type Made = { id: string; url: string; amount: string; address: { address: string } };
+
+const found = await findChromium();
+const hasFonts = 'file' in found && found.hasFonts;
 
 await inBrowser('the payment page', (open) => {
   let quittance: Quittance;
@@ -138,6 +145,24 @@ await inBrowser('the payment page', (open) => {
     expect(await outlineOfFocused(page)).toBe('solid');
   });
 
+  for (const [name, { order }] of Object.entries(pictures)) {
+    const title = `looks as in the picture docs/images/${name}.png`;
+    if (!hasFonts) {
+      notTried(title, 'this machine has fonts of its own');
+      continue;
+    }
+    test(title, async () => {
+      const { page } = await open(quittance.url);
+      const browser = page.context().browser() as Browser;
+      const { url } = await made('/api/invoices', order);
+      const taken = await takePicture(browser, name as PictureName, url);
+      const kept = readFileSync(new URL(`../../docs/images/${name}.png`, import.meta.url));
+      const share = await differingShare(browser, taken, kept);
+      // `npm run screenshots` takes them again.
+      expect(share).toBeLessThan(DIFFERING_SHARE_MAX);
+    });
+  }
+
   describe('every state can be read', () => {
     const pay = ({ address }: Made, amount: string) => quittance.ethereum.pay('ETH', address.address, amount);
     const isNow = (id: string, status: string) =>
@@ -195,6 +220,8 @@ await inBrowser('the payment page', (open) => {
 });
 
 const DESCRIPTION_CHARACTERS_MAX = 255;
+/** Another release of Chromium may draw the edge of a letter in another way. Another letter is twice as much. */
+const DIFFERING_SHARE_MAX = 0.0003;
 
 /** What another device reads from the screen; in a narrow window the code may have to be shown first. */
 async function readCode(page: Page): Promise<string> {

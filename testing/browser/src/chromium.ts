@@ -9,7 +9,12 @@ import { type Browser, chromium } from 'playwright-core';
 const FETCH = fileURLToPath(new URL('../../../tools/setup/fetch-browser.mjs', import.meta.url));
 const ENGINES_DIR = fileURLToPath(new URL('../../../.engines/', import.meta.url));
 
-export type Chromium = { file: string; env: Readonly<Record<string, string>> };
+export type Chromium = {
+  file: string;
+  env: Readonly<Record<string, string>>;
+  /** It brings its own fonts, so that pages look the same on each machine. */
+  hasFonts: boolean;
+};
 /** Why there is none. */
 export type NoChromium = { problem: string };
 
@@ -33,11 +38,12 @@ export async function findChromium(): Promise<Chromium | NoChromium> {
       ...(libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries }),
       ...(hasFonts ? { FONTCONFIG_PATH: fonts } : {}),
     },
+    hasFonts,
   };
 }
 
 /** Without Chromium's own sandbox, which root cannot have, and others on few machines: it is shown our pages alone. */
-export const launch = ({ file, env }: Chromium): Promise<Browser> =>
+export const launch = ({ file, env }: Pick<Chromium, 'file' | 'env'>): Promise<Browser> =>
   chromium.launch({
     executablePath: file,
     env: { ...process.env, ...env },
