@@ -89,11 +89,17 @@ function browsersIn(folder) {
   return [DEBIAN_BROWSER, ...files.filter(isBrowser)].map((file) => path.join(folder, file));
 }
 
-/**
- * Debian's Chromium for machines without a window, with all of its libraries, from the machine's own release. Which of them
- * the machine has makes no difference: what apt would have to replace, it would refuse.
- */
+/** Debian's Chromium for machines without a window. */
 async function fromDebian(setup, scratch) {
+  await fetchFromDebian(setup, scratch, ['chromium-headless-shell', ...FONTS]);
+  fs.writeFileSync(path.join(scratch, 'out', 'fonts.conf'), FONTS_CONF);
+}
+
+/**
+ * Packages with all of their libraries, from the machine's own release of Debian, into `out`. Which of them the machine has makes
+ * no difference: what apt would have to replace, it would refuse.
+ */
+export async function fetchFromDebian(setup, scratch, wanted) {
   const release = osRelease();
   if (release.ID !== 'debian' || !release.VERSION_CODENAME) {
     throw new Error(`this is ${release.PRETTY_NAME ?? process.platform}, it is only fetched on Debian`);
@@ -102,13 +108,11 @@ async function fromDebian(setup, scratch) {
   const nothingInstalled = path.join(scratch, 'status');
   fs.writeFileSync(nothingInstalled, '');
   const status = ['-o', `Dir::State::status=${nothingInstalled}`];
-  const wanted = ['chromium-headless-shell', ...FONTS];
   const plan = await apt([...status, 'install', '--simulate', '--no-install-recommends', ...wanted]);
   const packages = [...plan.matchAll(/^Inst (\S+)/gm)].map(([, name]) => name);
   await apt([...status, 'download', ...packages.filter((name) => !LEFT_OUT.test(name))]);
   await unpackDebs(scratch, scratch);
   fs.renameSync(path.join(scratch, 'root'), path.join(scratch, 'out'));
-  fs.writeFileSync(path.join(scratch, 'out', 'fonts.conf'), FONTS_CONF);
 }
 
 /** The same fonts on each machine, in Debian's order. Paths are relative to FONTCONFIG_PATH, so that a checkout may be moved. */
