@@ -14,7 +14,8 @@ export function Amount({ value, asset, ...text }: { value: string; asset: string
     <Text
       component="span"
       inherit
-      style={{ fontVariantNumeric: 'tabular-nums', whiteSpace: 'nowrap' }}
+      // As wide as it is, but where there is little room: see Facts.
+      style={{ fontVariantNumeric: 'tabular-nums', whiteSpace: 'var(--amount-wraps, nowrap)' }}
       {...text}
     >
       {grouped(value)} {assetName(asset)}

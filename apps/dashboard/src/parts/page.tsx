@@ -93,7 +93,12 @@ export const Facts = ({ facts }: { facts: readonly (readonly [string, ReactNode]
           <Text component="dt" size="sm" c="dimmed">
             {name}
           </Text>
-          <Text component="dd" size="sm" m={0} style={{ overflowWrap: 'anywhere' }}>
+          <Text
+            component="dd"
+            size="sm"
+            m={0}
+            style={{ overflowWrap: 'anywhere', '--amount-wraps': 'normal' }}
+          >
             {value}
           </Text>
         </Box>
