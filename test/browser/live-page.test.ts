@@ -113,6 +113,25 @@ await inBrowser('the scripts of the payment page', (open) => {
     expect(await isFirst(page)).toBe(true);
   });
 
+  test('keep what is to be paid where there is no connection, and show what came since when it is back', async () => {
+    const one = await invoice();
+    const visit = await see(one.url);
+    const { page } = visit;
+    // Whether it asks for something in this time is its own affair; in the end it closes its stream.
+    visit.expectProblem(/ERR_INTERNET_DISCONNECTED|\/events\?.*ERR_ABORTED/);
+    await page.context().setOffline(true);
+    await pay(one, '0.01');
+    await mineAll();
+    await eventually(async () =>
+      expect((await shop.get(`/api/invoices/${one.id}`)).body.status).toBe('paid'),
+    );
+    expect(await page.locator('h1').textContent()).toMatch(/^Send 0\.01 ETH/);
+    expect(await page.getByText(one.address.address).isVisible()).toBe(true);
+    await page.context().setOffline(false);
+    await shows(page, 'Thank you');
+    expect(await isFirst(page)).toBe(true);
+  });
+
   test('show the choice of an asset that was made elsewhere', async () => {
     const { id, url } = await made('/api/invoices', { assets: ['ETH', 'USDC_ERC20'], amount: 25 });
     const { page } = await see(url);
