@@ -223,6 +223,8 @@ await inBrowser('the console of operators', (open) => {
       }
       throw new Error(`${TABS_MAX} tabs do not lead to ${until}`);
     };
+    const payouts = async () => (await shop.get('/api/payouts')).body.meta.total as number;
+    const before = await payouts();
     await page.keyboard.press('/');
     await page.getByPlaceholder('A page, or the id of an invoice').waitFor();
     await page.keyboard.type('payouts');
@@ -243,6 +245,8 @@ await inBrowser('the console of operators', (open) => {
     await page.keyboard.press('Enter');
     await button(page, 'Send 0.01 ETH').waitFor();
     await tab('Send 0.01 ETH');
+    expect(await page.getByRole('main').textContent()).toContain(RECIPIENT);
+    expect(await payouts()).toBe(before);
   });
 });
 
