@@ -191,11 +191,20 @@ async function tcp(onSocket: (socket: Socket) => void): Promise<number> {
 test('a server that never answers, or slowly for ever, is left after a time limit', async () => {
   const silent = await tcp(() => undefined);
   expect(await sentBy(mailerFor(`smtp://localhost:${silent}`, 200))).toEqual(postponed);
+  // It takes the whole mail, and its answer goes on for ever.
   const dripping = await tcp((socket) => {
-    const timer = setInterval(() => socket.write('220-wait\r\n'), 20);
+    socket.write('220 ready\r\n');
+    let timer: NodeJS.Timeout | undefined;
+    socket.on('data', (bytes) => {
+      const text = bytes.toString('latin1');
+      if (text.endsWith('\r\n.\r\n')) timer = setInterval(() => socket.write('250-wait\r\n'), 20);
+      else if (/^(?:EHLO|MAIL|RCPT)/m.test(text))
+        socket.write('250 yes\r\n'.repeat(text.split('\r\n').length - 1));
+      else if (/^DATA/m.test(text)) socket.write('354 go on\r\n');
+    });
     socket.on('close', () => clearInterval(timer));
   });
-  expect(await sentBy(mailerFor(`smtp://localhost:${dripping}`, 300))).toEqual(postponed);
+  expect(await sentBy(mailerFor(`smtp://localhost:${dripping}`, 1_000))).toEqual(postponed);
   const closed = await tcp((socket) => socket.end());
   expect(await sentBy(mailerFor(`smtp://localhost:${closed}`))).toEqual(postponed);
 });
