@@ -4,6 +4,7 @@ import {
   Drawer,
   type MantineColorsTuple,
   Modal,
+  Tooltip,
 } from '@mantine/core';
 
 /** The button without a text that closes a dialog. */
@@ -37,6 +38,11 @@ export const theme = createTheme({
   components: {
     Modal: Modal.extend({ defaultProps: closable }),
     Drawer: Drawer.extend({ defaultProps: closable }),
+    // No wider than the window: a long one moved the page sideways.
+    Tooltip: Tooltip.extend({
+      defaultProps: { multiline: true, maw: 'min(20rem, calc(100vw - 2rem))' },
+      styles: { tooltip: { overflowWrap: 'anywhere' } },
+    }),
   },
 });
 

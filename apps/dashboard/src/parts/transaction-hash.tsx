@@ -10,7 +10,7 @@ export function TransactionHash({ hash, explorerUrl }: Props) {
   if (hash === null) return <>—</>;
   return (
     <Group gap={2} wrap="nowrap">
-      <Tooltip label={hash} multiline maw={320} style={{ overflowWrap: 'anywhere' }}>
+      <Tooltip label={hash}>
         <Code style={{ whiteSpace: 'nowrap' }}>{shortened(hash)}</Code>
       </Tooltip>
       <CopyButton value={hash}>

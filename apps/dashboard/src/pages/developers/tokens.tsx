@@ -160,8 +160,6 @@ function Scopes({ token: { scopes, allowed_ips: addresses } }: { token: Token })
             <Tooltip
               key={scope}
               label={scopeMeanings[scope]}
-              multiline
-              maw={280}
               events={{ hover: true, focus: true, touch: true }}
             >
               <Code tabIndex={0}>{scope}</Code>

@@ -101,7 +101,7 @@ const columns: readonly Column<Webhook>[] = [
     id: 'events',
     title: 'Events',
     render: ({ events }) => (
-      <Tooltip label={events.join(', ')} multiline maw={320}>
+      <Tooltip label={events.join(', ')}>
         <span>{events.length === 1 ? events[0] : `${events.length} types`}</span>
       </Tooltip>
     ),
