@@ -1,5 +1,8 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { freePort } from '@quittance/engines/free-port';
+import { serveTestMoney } from '@quittance/sandbox/test-money';
+import type { Listening } from '@quittance/shared/http-server';
+import { createLogger } from '@quittance/shared/logger';
 import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { choiceCases } from './shop/choices.ts';
@@ -24,11 +27,13 @@ import { webhookCases } from './shop/webhooks.ts';
 
 let quittance: Quittance;
 let metricsPort: number;
+let testMoney: Listening | undefined;
 const stack = () => quittance;
 
 beforeAll(async () => {
   metricsPort = await freePort();
   const debug = { LOG_LEVEL: 'debug' };
+  const testMoneyPort = await freePort();
   quittance = await startQuittance({
     auditor: true,
     redis: true,
@@ -39,6 +44,7 @@ beforeAll(async () => {
         METRICS_PORT: String(metricsPort),
         TRUSTED_PROXIES: 'loopback',
         FAILED_AUTH_PER_MINUTE: String(FAILED_AUTH_MAX),
+        SANDBOX_URL: `http://127.0.0.1:${testMoneyPort}`,
         // Redis is for the gateway of the contract's cases.
         REDIS_URL: '',
       },
@@ -53,8 +59,18 @@ beforeAll(async () => {
     chains: [],
     fixedFees: true,
   });
+  // Where there is no sandbox nothing pays with test money, and the reference would describe what cannot be asked.
+  testMoney = await serveTestMoney({
+    port: testMoneyPort,
+    nodes: quittance.stack.nodes,
+    gatewayPublicKey: quittance.stack.settingsOf('invoices')['GATEWAY_PUBLIC_KEY'] ?? '',
+    logger: createLogger('sandbox', 'warn'),
+  });
 }, STACK_STARTED_WITHIN_MS);
-afterAll(() => quittance?.stop());
+afterAll(async () => {
+  await testMoney?.close(0);
+  await quittance?.stop();
+});
 
 const unpaid = invoiceThatNobodyPays(stack);
 unpaid.isMade();

@@ -59,9 +59,15 @@ test('only what the gateway has asserted to the sandbox itself is paid', async (
 });
 
 test('what cannot be paid is refused before the node is asked', async () => {
-  for (const amount of ['0', '-1', '0.0000000000000000001', 'all', '9'.repeat(80)])
+  for (const amount of ['0', '-1', '0.0000000000000000001', 'all', '1000.1', '9'.repeat(80)])
     expect([amount, (await pay({ ...payment, amount })).status]).toEqual([amount, 422]);
   expect((await pay({ ...payment, asset: 'DOGE' })).status).toBe(422);
+  const noNode = await pay({ ...payment, asset: 'BTC' });
+  expect([noNode.status, Object.keys(noNode.body.errors)]).toEqual([422, ['asset']]);
+  for (const address of ['me', `${payment.address}0`, 'HN7cABqLq46Es1jh92dQQisAq662SmxELLLsHHe4YWrH']) {
+    const nowhere = await pay({ ...payment, address });
+    expect([address, nowhere.status, Object.keys(nowhere.body.errors)]).toEqual([address, 422, ['address']]);
+  }
   expect((await pay({ ...payment, to: 'me' })).status).toBe(422);
   expect(asked).toBe(0);
 });

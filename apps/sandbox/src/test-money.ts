@@ -1,4 +1,7 @@
-import { assets } from '@quittance/shared/assets';
+import { checkAddress as checkBitcoinAddress } from '@quittance/chains/bitcoin/wallet';
+import { checkAddress as checkEvmAddress } from '@quittance/chains/evm/wallet';
+import { checkAddress as checkSolanaAddress } from '@quittance/chains/solana/wallet';
+import { type AssetSymbol, assets, type ChainKind, chainKinds } from '@quittance/shared/assets';
 import { systemClock } from '@quittance/shared/clock';
 import { readPublicKeys } from '@quittance/shared/gateway-keys';
 import {
@@ -28,8 +31,26 @@ type Faucet = Pick<Stack, 'nodes'> & {
   logger: Logger;
 };
 
-const NOT_TAKEN =
-  'The node has not taken the payment: see the log of the sandbox, and whether the address is one of that chain.';
+const NOT_TAKEN = 'The node has not taken the payment: see the log of the sandbox.';
+
+/** What is sent at once, so that one request does not empty the faucet. */
+const AMOUNTS_MAX: Readonly<Partial<Record<AssetSymbol, bigint>>> = {
+  BTC: 100n,
+  ETH: 1_000n,
+  SOL: 10_000n,
+  USDC_ERC20: 1_000_000n,
+  USDC_SOL: 1_000_000n,
+};
+
+/** The networks of a sandbox's own nodes. */
+const addressChecks: Readonly<
+  Record<ChainKind, (address: string, nodes: Stack['nodes']) => string | undefined>
+> = {
+  bitcoin: (address) => checkBitcoinAddress('regtest', address),
+  evm: (address) => checkEvmAddress(address),
+  solana: (address, { solana }) =>
+    checkSolanaAddress({ name: 'local', usdcMint: solana?.tokens.USDC_SOL }, address),
+};
 
 /** Pays with test money for who has signed in, or has an API token: the gateway passes such requests on to here. */
 export function serveTestMoney({ port, nodes, gatewayPublicKey, logger }: Faucet): Promise<Listening> {
@@ -48,11 +69,23 @@ async function pay(nodes: Stack['nodes'], body: unknown): Promise<Answer> {
   const read = readTestPayment(body);
   if (!read.ok) return answers.invalid(read.refusal);
   const { asset, address } = read.value;
-  const { decimals } = assets[asset];
+  const { chain, decimals } = assets[asset];
+  const amountMax = AMOUNTS_MAX[asset];
+  if (
+    amountMax === undefined ||
+    !Object.entries(nodes).some(([of, node]) => of === chain && node !== undefined)
+  )
+    return answers.invalid({ asset: [{ message: `This sandbox has no node of ${asset}.` }] });
+  if (addressChecks[chainKinds[chain]](address, nodes) === undefined)
+    return answers.invalid({ address: [{ message: `The address is none that ${asset} can be sent to.` }] });
   const amount = parseUnits(read.value.amount, decimals);
-  if (!amount.ok || amount.value <= 0n)
+  if (!amount.ok || amount.value <= 0n || amount.value > amountMax * 10n ** BigInt(decimals))
     return answers.invalid({
-      amount: [{ message: `The amount must be more than 0, with at most ${decimals} decimals.` }],
+      amount: [
+        {
+          message: `The amount must be more than 0 and at most ${amountMax}, with at most ${decimals} decimals.`,
+        },
+      ],
     });
   try {
     const txHash = await payFromFaucet(nodes, asset, { to: address, amount: amount.value });

@@ -119,7 +119,10 @@ const requestOf = (operation: Operation): fc.Arbitrary<Generated> =>
     });
 
 /** These requests have tokens, which nothing opens that needs a session. */
-const forTokens = operations.filter(({ security }) => security?.[0]?.session === undefined);
+// What pays with test money has a faucet behind it, which has an end.
+const forTokens = operations.filter(
+  ({ security, tags }) => security?.[0]?.session === undefined && !tags.includes('Sandbox'),
+);
 const request = fc.oneof(...forTokens.map(requestOf));
 
 export const requestsAreAnsweredAsDocumented = (

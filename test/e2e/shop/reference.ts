@@ -55,6 +55,7 @@ export const referenceCases = (stack: OnStack): void =>
       getRefund: () => make.claim(paid),
       cancelRefund: () => make.claim(paid),
       getPayout: () => make.payout(0.01),
+      listPayoutAttempts: () => make.payout(0.01),
       // More than the hot wallet has, so that it is not signed yet.
       cancelPayout: () => make.payout(5),
       approvePayout: () => make.waitingPayout(),
