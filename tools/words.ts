@@ -41,7 +41,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   // A field of an IP address in Node.
   // Fonts and charts of Mantine.
   'apps/dashboard/src/pages/home/volume-chart.tsx': ['bar', 'bars'],
-  'apps/dashboard/src/parts/address.tsx': ['family'],
+  'apps/dashboard/src/parts/values.tsx': ['family'],
   'apps/dashboard/src/theme.ts': ['family'],
   'services/gateway/src/proxy/agents.ts': ['family'],
   'services/gateway/src/proxy/agents.test.ts': ['family'],

@@ -48,6 +48,11 @@ export const queries = new QueryClient({
   },
 });
 
+/** Has lists, and whatever else is read under these names, read again where they are shown. */
+export const readAgain = async (...lists: string[]): Promise<void> => {
+  await Promise.all(lists.map((list) => queries.invalidateQueries({ queryKey: [list] })));
+};
+
 /** What went wrong, in words for the person. */
 export function textOf(error: unknown): string {
   if (error instanceof ConnectionError)

@@ -1,6 +1,7 @@
 import {
   Avatar,
   Menu,
+  Modal,
   Stack,
   Text,
   UnstyledButton,
@@ -16,13 +17,20 @@ import {
   IconShieldLock,
   IconSun,
 } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { useMutation } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { quittance } from '../client.ts';
-import { ME, textOf } from '../queries.ts';
+import { quittance, unboundClient } from '../client.ts';
+import { ME, queries, textOf } from '../queries.ts';
+import { passkeyAssertion } from '../session/passkey-browser.ts';
+import { ProofForm } from '../session/proof-form.tsx';
 import { useSession } from '../session/session.ts';
-import { ChangeAccount, type OtherAccount } from './change-account.tsx';
+
+const colours = [
+  { scheme: 'light', label: 'Light', icon: IconSun },
+  { scheme: 'dark', label: 'Dark', icon: IconMoon },
+  { scheme: 'auto', label: 'As the device', icon: IconDeviceDesktop },
+] as const;
 
 /** Who has signed in, for which account; other accounts of the person; light or dark; signing out. */
 export function AccountMenu() {
@@ -36,12 +44,11 @@ export function AccountMenu() {
 }
 
 function AccountDropdown({ onChange }: { onChange(account: OtherAccount): void }) {
-  const client = useQueryClient();
   const { name, email, role, account_id: accountId, accounts } = useSession();
   const { setColorScheme } = useMantineColorScheme();
   const signOut = useMutation({
     mutationFn: () => quittance.sessions.end('current'),
-    onSuccess: () => client.setQueryData(ME, null),
+    onSuccess: () => queries.setQueryData(ME, null),
     onError: (error) =>
       notifications.show({ color: 'red', title: 'You may still be signed in', message: textOf(error) }),
   });
@@ -82,20 +89,59 @@ function AccountDropdown({ onChange }: { onChange(account: OtherAccount): void }
           Your sign-in
         </Menu.Item>
         <Menu.Label>Colours</Menu.Label>
-        <Menu.Item leftSection={<IconSun size={16} />} onClick={() => setColorScheme('light')}>
-          Light
-        </Menu.Item>
-        <Menu.Item leftSection={<IconMoon size={16} />} onClick={() => setColorScheme('dark')}>
-          Dark
-        </Menu.Item>
-        <Menu.Item leftSection={<IconDeviceDesktop size={16} />} onClick={() => setColorScheme('auto')}>
-          As the device
-        </Menu.Item>
+        {colours.map(({ scheme, label, icon: ColourIcon }) => (
+          <Menu.Item
+            key={scheme}
+            leftSection={<ColourIcon size={16} />}
+            onClick={() => setColorScheme(scheme)}
+          >
+            {label}
+          </Menu.Item>
+        ))}
         <Menu.Divider />
         <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => signOut.mutate()}>
           Sign out
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
+  );
+}
+
+type OtherAccount = { id: string; name: string };
+
+type ChangeProps = { wanted: OtherAccount | undefined; onClose(): void };
+
+/** A session is of one account: for another one the person signs in again. */
+const ChangeAccount = ({ wanted, onClose }: ChangeProps) => (
+  <Modal opened={wanted !== undefined} onClose={onClose} title={`Change to ${wanted?.name ?? ''}`}>
+    {wanted !== undefined && <SignInFor account={wanted} onClose={onClose} />}
+  </Modal>
+);
+
+function SignInFor({ account, onClose }: { account: OtherAccount; onClose(): void }) {
+  const navigate = useNavigate();
+  const { email } = useSession();
+  const chosen = { account_id: account.id };
+  return (
+    <Stack>
+      <Text size="sm">
+        Sign in for {account.name}. All windows of this browser then show it. What you have typed into a form
+        and not sent is lost.
+      </Text>
+      <ProofForm
+        byPassword={(proof) => unboundClient.sessions.signIn({ email, ...proof, ...chosen })}
+        byPasskey={async () =>
+          unboundClient.sessions.signInWithPasskey({
+            credential: await passkeyAssertion(await unboundClient.sessions.passkeyOptions()),
+            ...chosen,
+          })
+        }
+        onProof={() => {
+          onClose();
+          // The page that is open is of the account before.
+          void navigate({ to: '/' });
+        }}
+      />
+    </Stack>
   );
 }

@@ -2,19 +2,18 @@ import { Alert } from '@mantine/core';
 import { useNetwork } from '@mantine/hooks';
 import { ConnectionError } from '@quittance/client';
 import { IconWifiOff } from '@tabler/icons-react';
-import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import { queries } from '../queries.ts';
 import { useSignedIn } from '../session/session.ts';
 
 /** Says that what is shown may be old, and reads it again as soon as the server answers. */
 export function ConnectionBanner() {
-  const client = useQueryClient();
   const { online } = useNetwork();
   const { error } = useSignedIn();
   const isAway = !online || error instanceof ConnectionError;
   useEffect(() => {
-    if (!isAway) void client.invalidateQueries();
-  }, [isAway, client]);
+    if (!isAway) void queries.invalidateQueries();
+  }, [isAway]);
   if (!isAway) return null;
   return (
     <Alert color="yellow" icon={<IconWifiOff />} mb="md" role="status" title="No connection">

@@ -1,7 +1,7 @@
 import { QuittanceError } from '@quittance/client';
-import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { quittance } from '../client.ts';
+import { readAgain } from '../queries.ts';
 import { useMay } from '../session/session.ts';
 
 const AGAIN_MS = 5_000;
@@ -15,17 +15,13 @@ const changedBy: Readonly<Record<string, readonly string[]>> = {
 
 /** Follows the events of the account, and has read again what they change. Whose role does not read events sees it a little later. */
 export function useLiveUpdates(): void {
-  const client = useQueryClient();
   const mayFollow = useMay('events:read');
   useEffect(() => {
     if (!mayFollow) return;
     const stop = new AbortController();
-    void follow(stop.signal, (subject) => {
-      void client.invalidateQueries({ queryKey: ['events'] });
-      for (const list of changedBy[subject] ?? []) void client.invalidateQueries({ queryKey: [list] });
-    });
+    void follow(stop.signal, (subject) => void readAgain('events', ...(changedBy[subject] ?? [])));
     return () => stop.abort();
-  }, [client, mayFollow]);
+  }, [mayFollow]);
 }
 
 async function follow(signal: AbortSignal, onChange: (subject: string) => void): Promise<void> {

@@ -28,7 +28,7 @@ import {
   IconWallet,
   IconWebhook,
 } from '@tabler/icons-react';
-import type { Scope } from '../session/session.ts';
+import { allows, managesPeople, type Scope, useSession } from '../session/session.ts';
 
 export type Place = {
   to: string;
@@ -43,7 +43,7 @@ export type Place = {
 };
 
 /** What the menu, the search of pages and the rights of each page are made of. */
-export const places: readonly { group: string; places: readonly Place[] }[] = [
+const places: readonly { group: string; places: readonly Place[] }[] = [
   { group: '', places: [{ to: '/', label: 'Home', icon: IconHome }] },
   {
     group: 'Money in',
@@ -103,3 +103,15 @@ export const places: readonly { group: string; places: readonly Place[] }[] = [
     ],
   },
 ];
+
+/** The places that the person may go to. */
+export function usePlaces(): { group: string; places: Place[] }[] {
+  const session = useSession();
+  const isOpen = ({ needs, managers, operators }: Place) =>
+    (needs === undefined || allows(session, needs)) &&
+    (managers === undefined || managesPeople(session)) &&
+    (operators === undefined || session.operator);
+  return places
+    .map(({ group, places: all }) => ({ group, places: all.filter(isOpen) }))
+    .filter(({ places: open }) => open.length > 0);
+}

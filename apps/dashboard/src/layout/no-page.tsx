@@ -1,14 +1,10 @@
 import { Anchor, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
-import { Page } from '../parts/page.tsx';
+import { Page, PageLink } from '../parts/page.tsx';
 
 export const NoPage = () => (
   <Page title="There is no such page">
     <Text>
-      The address may be cut off.{' '}
-      <Anchor component={Link} to="/">
-        Go home
-      </Anchor>
+      The address may be cut off. <PageLink to="/">Go home</PageLink>
     </Text>
   </Page>
 );

@@ -3,7 +3,7 @@ import { Button, Kbd } from '@mantine/core';
 import { Spotlight, spotlight } from '@mantine/spotlight';
 import { IconSearch } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
-import { usePlaces } from './use-places.ts';
+import { usePlaces } from './navigation.ts';
 
 export const PageSearchButton = () => (
   <Button

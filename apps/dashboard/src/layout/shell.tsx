@@ -4,8 +4,8 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { AccountMenu } from './account-menu.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
 import { useLiveUpdates } from './live-updates.ts';
+import { usePlaces } from './navigation.ts';
 import { PageSearch, PageSearchButton } from './page-search.tsx';
-import { usePlaces } from './use-places.ts';
 
 /** What is around every page: the menu, the search, who has signed in. */
 export function Shell() {

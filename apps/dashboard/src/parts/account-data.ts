@@ -1,50 +1,36 @@
-import { useQuery } from '@tanstack/react-query';
 import { quittance } from '../client.ts';
 import { REFRESH_MS } from '../queries.ts';
-import { managesPeople, useMay, useSession } from '../session/session.ts';
+import { managesPeople, useSession } from '../session/session.ts';
+import { useAllowed, useRead } from './reading.ts';
 
 /* What several pages read of the account. */
 
 /** The assets that can be used now. */
 export const useAssets = () =>
-  useQuery({
-    queryKey: ['assets'],
-    queryFn: ({ signal }) => quittance.assets.list({ signal }),
-    staleTime: 60_000,
-  });
+  useRead(['assets'], (options) => quittance.assets.list(options), { staleTime: 60_000 });
 
-export function useBalances() {
-  return useQuery({
-    queryKey: ['balances'],
-    queryFn: ({ signal }) => quittance.balances.list({ signal }),
+export const useBalances = () =>
+  useAllowed('balances:read', ['balances'], (options) => quittance.balances.list(options), {
     refetchInterval: REFRESH_MS,
-    enabled: useMay('balances:read'),
   });
-}
 
 /** All of the address book, at most 1,000 entries. */
-export function useAddressBook() {
-  return useQuery({
-    queryKey: ['address-book', 'all'],
-    queryFn: async ({ signal }) => await Array.fromAsync(quittance.addressBook.list({}, { signal })),
-    enabled: useMay('policy:read'),
-  });
-}
+export const useAddressBook = () =>
+  useAllowed('policy:read', ['address-book', 'all'], (options) =>
+    Array.fromAsync(quittance.addressBook.list({}, options)),
+  );
 
-export function usePayoutPolicy() {
-  return useQuery({
-    queryKey: ['payout-policy'],
-    queryFn: ({ signal }) => quittance.payoutPolicy.retrieve({ signal }),
-    enabled: useMay('policy:read'),
-  });
-}
+export const usePayoutPolicy = () =>
+  useAllowed('policy:read', ['payout-policy'], (options) => quittance.payoutPolicy.retrieve(options));
+
+/** The settings of new invoices. */
+export const useInvoiceSettings = () =>
+  useAllowed('settings:read', ['invoice-settings'], (options) => quittance.invoiceSettings.retrieve(options));
 
 /** Who has done something, by an id of the API: a name where the reader may know it, otherwise the end of the id. */
 export function useActorName(): (id: string) => string {
   const session = useSession();
-  const { data: people = [] } = useQuery({
-    queryKey: ['people', 'names'],
-    queryFn: ({ signal }) => quittance.people.list({ signal }),
+  const { data: people = [] } = useRead(['people', 'names'], (options) => quittance.people.list(options), {
     enabled: managesPeople(session),
     staleTime: 60_000,
   });

@@ -1,6 +1,6 @@
 import { Select, type SelectProps } from '@mantine/core';
 import { useAssets } from './account-data.ts';
-import { assetName } from './amount.tsx';
+import { assetName } from './values.tsx';
 
 /** One of the assets that can be used now. */
 export function AssetSelect({ label = 'Asset', ...props }: SelectProps) {

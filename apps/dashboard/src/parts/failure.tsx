@@ -2,13 +2,13 @@ import { Alert, Anchor, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { QuittanceError } from '@quittance/client';
 import { IconAlertCircle } from '@tabler/icons-react';
 import { isPassing, textOf } from '../queries.ts';
-import { StepUpCancelled } from '../session/step-up-cancelled.ts';
+import { StepUpCancelled } from '../session/step-up-wait.ts';
 
 type Props = { error: unknown; onRetry?: () => unknown };
 
-/** What went wrong and what to do, with the id that the operator finds it by. */
+/** What went wrong and what to do, with the id that the operator finds it by. Nothing where nothing did. */
 export function Failure({ error, onRetry }: Props) {
-  if (error instanceof StepUpCancelled) return null;
+  if (error === null || error === undefined || error instanceof StepUpCancelled) return null;
   if (error instanceof DOMException) return <Alert color="red">{textOfBrowser(error)}</Alert>;
   const details = error instanceof QuittanceError ? error : undefined;
   return (

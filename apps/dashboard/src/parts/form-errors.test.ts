@@ -1,29 +1,26 @@
 import { expect, test } from '@jest/globals';
 import { ConnectionError, InvalidRequestError } from '@quittance/client';
-import { errorsOf, errorsOfLists } from './form-errors.ts';
+import { errorsOf } from './form-errors.ts';
 
-const refused = new InvalidRequestError('The given data was invalid.', {
-  errors: { name: ['One.', 'Two.'], 'allowed_ips.0': ['No address.'], 'allowed_ips.2': ['No address.'] },
-});
-
-test('each field has what the API says of it', () => {
+test('each field has what the API says of it, and an entry of a list is named by its place', () => {
+  const refused = new InvalidRequestError('The given data was invalid.', {
+    errors: {
+      name: ['One.', 'Two.'],
+      'allowed_ips.0': ['No address.'],
+      'allowed_ips.2': ['No address.'],
+      'limits.0.per_24h': ['Too small.'],
+    },
+  });
   expect(errorsOf(refused)).toEqual({
     name: 'One. Two.',
-    'allowed_ips.0': 'No address.',
-    'allowed_ips.2': 'No address.',
-  });
-});
-
-test('what is wrong with an item is shown at its list, with its place', () => {
-  expect(errorsOfLists(refused)).toEqual({
-    name: 'One. Two.',
     allowed_ips: 'No address. (entry 1) No address. (entry 3)',
+    'limits.0.per_24h': 'Too small.',
   });
 });
 
 test('an error that is about no field has no field', () => {
   expect(errorsOf(new ConnectionError('no answer'))).toEqual({});
-  expect(errorsOfLists(new TypeError('broken'))).toEqual({});
+  expect(errorsOf(new TypeError('broken'))).toEqual({});
 });
 
 test('the hint of the API is shown at the only field that is wrong', () => {

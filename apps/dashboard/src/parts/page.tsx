@@ -1,6 +1,21 @@
-import { Anchor, Box, Center, Group, Loader, Stack, Text, Title } from '@mantine/core';
+import {
+  Anchor,
+  type AnchorProps,
+  Box,
+  Button,
+  type ButtonProps,
+  Center,
+  Group,
+  Loader,
+  Paper,
+  Stack,
+  Text,
+  type TextProps,
+  Title,
+} from '@mantine/core';
+import { IconExternalLink, IconPlus } from '@tabler/icons-react';
 import type { UseQueryResult } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
 import { Failure } from './failure.tsx';
 
@@ -42,27 +57,20 @@ export function Page({ title, back, mark, actions, children }: Props) {
   );
 }
 
+type LoadedProps<T> = { query: UseQueryResult<T>; children(data: T): ReactNode };
+
 /** What one query answers: a spinner until it is there, the failure with a button when it is not. */
-export function Loaded<T>({
-  query,
-  children,
-}: {
-  query: UseQueryResult<T>;
-  children: (data: T) => ReactNode;
-}) {
-  const { data, error, refetch } = query;
-  if (data !== undefined)
-    return (
-      <>
-        {error !== null && <Failure error={error} onRetry={refetch} />}
-        {children(data)}
-      </>
-    );
-  if (error !== null) return <Failure error={error} onRetry={refetch} />;
+export function Loaded<T>({ query: { data, error, refetch }, children }: LoadedProps<T>) {
   return (
-    <Center p="xl">
-      <Loader role="status" aria-label="Loading" />
-    </Center>
+    <>
+      <Failure error={error} onRetry={refetch} />
+      {data !== undefined && children(data)}
+      {data === undefined && error === null && (
+        <Center p="xl">
+          <Loader role="status" aria-label="Loading" />
+        </Center>
+      )}
+    </>
   );
 }
 
@@ -80,15 +88,15 @@ export const Empty = ({ title, children }: { title: string; children?: ReactNode
   </Center>
 );
 
-/** A resource as pairs of a name and a value. Those without a value are left out. */
-export const Facts = ({ facts }: { facts: readonly (readonly [string, ReactNode])[] }) => (
+/** A resource as names with their values. Those without a value are left out. */
+export const Facts = ({ facts }: { facts: Readonly<Record<string, ReactNode>> }) => (
   <Box
     component="dl"
     m={0}
     style={{ display: 'grid', gridTemplateColumns: 'fit-content(34%) minmax(0, 1fr)', gap: '0.4rem 1rem' }}
   >
-    {facts.map(([name, value]) =>
-      value === null || value === undefined || value === '' ? null : (
+    {Object.entries(facts).map(([name, value]) =>
+      value === null || value === undefined || value === false || value === '' ? null : (
         <Box key={name} style={{ display: 'contents' }}>
           <Text component="dt" size="sm" c="dimmed">
             {name}
@@ -106,3 +114,90 @@ export const Facts = ({ facts }: { facts: readonly (readonly [string, ReactNode]
     )}
   </Box>
 );
+
+type SectionProps = Pick<Props, 'title' | 'mark' | 'actions' | 'children'>;
+
+/** A part of a page, with a heading of its own. */
+export const Section = ({ title, mark, actions, children }: SectionProps) => (
+  <Paper withBorder p="md" component="section" aria-label={title}>
+    <Stack gap="sm">
+      <Group justify="space-between" gap="xs">
+        <Group gap="xs">
+          <Heading>{title}</Heading>
+          {mark}
+        </Group>
+        {actions}
+      </Group>
+      {children}
+    </Stack>
+  </Paper>
+);
+
+type Shown = TextProps & { children: ReactNode };
+
+/** What explains, in a paler colour. */
+export const Note = (props: Shown) => <Text size="sm" c="dimmed" component="div" {...props} />;
+
+/** The same in small letters: what is less important than what stands before it. */
+export const Small = (props: Shown) => <Text size="xs" c="dimmed" component="div" {...props} />;
+
+/** The heading of a part of a page. */
+export const Heading = ({ children }: { children: ReactNode }) => (
+  <Title order={2} size="h4">
+    {children}
+  </Title>
+);
+
+type WithNoteProps = { children: ReactNode; note: ReactNode; width?: number };
+
+/** A value, and under it what is less important. @param width at least so many pixels: long words are broken */
+export const WithNote = ({ children, note, width }: WithNoteProps) => (
+  <Stack gap={0} align="flex-start" miw={width} style={{ overflowWrap: 'anywhere' }}>
+    <Text size="sm" component="div">
+      {children}
+    </Text>
+    {note && <Small>{note}</Small>}
+  </Stack>
+);
+
+type Target = { to: string; search?: Record<string, string>; children: ReactNode };
+
+/** A link to a page of the dashboard. In a row of a list that leads somewhere else, the link counts. */
+export const PageLink = ({ search, ...props }: AnchorProps & Target & { title?: string }) => (
+  <Anchor
+    component={Link}
+    size="sm"
+    search={search as never}
+    onClick={(event) => event.stopPropagation()}
+    {...props}
+  />
+);
+
+/** The same as a button. */
+export const ButtonLink = ({ search, ...props }: ButtonProps & Target) => (
+  <Button component={Link} variant="default" search={search as never} {...props} />
+);
+
+/** Leads to where something new is made. */
+export const AddLink = (props: ButtonProps & Target) => (
+  <ButtonLink variant="filled" leftSection={<IconPlus size={16} />} {...props} />
+);
+
+/** Opens a page that is none of the dashboard. */
+export const OpenLink = (props: ButtonProps & { href: string; children: ReactNode }) => (
+  <Button
+    component="a"
+    target="_blank"
+    rel="noreferrer"
+    variant="default"
+    leftSection={<IconExternalLink size={16} />}
+    {...props}
+  />
+);
+
+/** The id in the address of a page of one resource. */
+export function usePageId(): string {
+  const { id } = useParams({ strict: false }) as { id?: string };
+  if (id === undefined) throw new Error('the address of this page has an id');
+  return id;
+}

@@ -1,23 +1,23 @@
 import { Button, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { type Invoice, isPayable, type PayInSandbox as TestMoney } from '@quittance/client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { quittance } from '../client.ts';
+import { readAgain } from '../queries.ts';
 import { useMay, useSession } from '../session/session.ts';
-import { assetName } from './amount.tsx';
 import { compare, grouped, subtract } from './decimal.ts';
 import { Failure } from './failure.tsx';
+import { assetName } from './values.tsx';
 
 /** Pays an invoice with test money. There is none of it outside a sandbox, and nothing of this. */
 export function PayInSandbox({ invoice }: { invoice: Invoice }) {
-  const client = useQueryClient();
   const { sandbox: isSandbox } = useSession();
   const mayPay = useMay('invoices:write');
   const pay = useMutation({
     mutationFn: (payment: TestMoney) => quittance.sandbox.pay(payment),
     onSuccess: async ({ amount, asset }) => {
       notifications.show({ message: `${grouped(amount)} ${assetName(asset)} of test money were sent.` });
-      await client.invalidateQueries({ queryKey: ['invoices'] });
+      await readAgain('invoices');
     },
   });
   if (!isSandbox || !mayPay || (invoice.status !== 'pending' && invoice.status !== 'partially_paid'))
@@ -41,7 +41,7 @@ export function PayInSandbox({ invoice }: { invoice: Invoice }) {
       >
         Pay {grouped(amount)} {assetName(asset)} with test money
       </Button>
-      {pay.error !== null && <Failure error={pay.error} />}
+      <Failure error={pay.error} />
     </Stack>
   );
 }

@@ -1,9 +1,9 @@
 import { Group, MultiSelect, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useAssets } from './account-data.ts';
-import { assetName } from './amount.tsx';
 import { AssetSelect } from './asset-select.tsx';
 import { currencies } from './currencies.ts';
+import { assetName } from './values.tsx';
 
 type Amount = { amount: string; currency: string };
 type Choice = { chooses: 'payer' | 'merchant'; asset: string | null; assets: string[] };

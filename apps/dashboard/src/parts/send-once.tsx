@@ -1,9 +1,9 @@
-import { Alert, Anchor, Text } from '@mantine/core';
+import { Alert, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { Failure } from './failure.tsx';
 import { isOutcomeUnknown, isRefused, type Sent, toSend } from './outcome.ts';
+import { PageLink } from './page.tsx';
 
 /**
  * Sends what must not happen twice. The same request keeps its Idempotency-Key until it is answered, so it may be sent again when
@@ -59,9 +59,9 @@ export function SendFailure({ error, isUnknown, what, list }: Props) {
       <Text size="sm">
         The answer was lost. Press the button again: it sends the same request, which is never carried out
         twice.{' '}
-        <Anchor component={Link} to={list.to} inherit underline="always">
+        <PageLink to={list.to} underline="always">
           {list.label}
-        </Anchor>{' '}
+        </PageLink>{' '}
         shows what there is.
       </Text>
     </Alert>

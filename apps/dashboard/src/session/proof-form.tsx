@@ -2,9 +2,9 @@ import { Button, Divider, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form';
 import type { SignedIn } from '@quittance/client';
 import { IconFingerprint } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Failure } from '../parts/failure.tsx';
-import { ME } from '../queries.ts';
+import { ME, queries } from '../queries.ts';
 import { hasPasskeys } from './passkey-browser.ts';
 import { useSession } from './session.ts';
 
@@ -16,14 +16,13 @@ type Props = {
 
 /** Asks somebody who has signed in for the proof once more: the password with a code where one is set up, or a passkey. */
 export function ProofForm({ byPassword, byPasskey, onProof }: Props) {
-  const client = useQueryClient();
   const { second_factor: factor, passkeys } = useSession();
   const form = useForm({ initialValues: { password: '', code: '' } });
   const prove = useMutation({
     mutationFn: (by: 'passkey' | { password: string; code?: string }) =>
       by === 'passkey' ? byPasskey() : byPassword(by),
     onSuccess: (session) => {
-      client.setQueryData(ME, session);
+      queries.setQueryData(ME, session);
       onProof(session);
     },
   });
@@ -50,7 +49,7 @@ export function ProofForm({ byPassword, byPasskey, onProof }: Props) {
               {...form.getInputProps('code')}
             />
           )}
-          {prove.error !== null && <Failure error={prove.error} />}
+          <Failure error={prove.error} />
           <Button type="submit" loading={prove.isPending}>
             Go on
           </Button>

@@ -1,11 +1,10 @@
 import { Center, Loader } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { SignedIn } from '@quittance/client';
-import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { actFor } from '../client.ts';
 import { Failure } from '../parts/failure.tsx';
-import { ME } from '../queries.ts';
+import { ME, queries } from '../queries.ts';
 import { AcceptInvitation } from './accept-invitation.tsx';
 import { tellOtherWindows, useOtherWindows } from './other-windows.ts';
 import { SessionProvider, useSignedIn } from './session.ts';
@@ -42,21 +41,20 @@ export function SessionGate({ children }: { children: ReactNode }) {
  * requests name the new account: the page is not ready before.
  */
 function useOwner(session: SignedIn | null | undefined): { isReady: boolean; hasEnded: boolean } {
-  const client = useQueryClient();
   const [owner, setOwner] = useState<string>();
   const [hasEnded, setEnded] = useState(false);
   const next = session === undefined ? undefined : ownerOf(session);
   useEffect(() => {
     if (session === undefined || next === undefined || next === owner) return;
     actFor(session?.account_id);
-    client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== ME[0] });
-    client.getMutationCache().clear();
+    queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== ME[0] });
+    queries.getMutationCache().clear();
     notifications.clean();
     setEnded(session === null && owner !== undefined && owner !== NOBODY);
     if (session !== null && owner !== undefined && owner !== NOBODY) tellOfChange(session);
     if (owner !== undefined) tellOtherWindows();
     setOwner(next);
-  }, [session, next, owner, client]);
+  }, [session, next, owner]);
   return { isReady: next !== undefined && next === owner, hasEnded };
 }
 

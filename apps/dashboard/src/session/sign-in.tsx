@@ -1,18 +1,18 @@
-import { Alert, Anchor, Button, Divider, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Button, Divider, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { AuthenticationError, type SignIn as Proof, QuittanceError } from '@quittance/client';
 import { IconFingerprint } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { unboundClient } from '../client.ts';
 import { Failure } from '../parts/failure.tsx';
-import { ME } from '../queries.ts';
+import { Note } from '../parts/page.tsx';
+import { ME, queries } from '../queries.ts';
 import { hasPasskeys, passkeyAssertion } from './passkey-browser.ts';
 import { SessionPage } from './session-page.tsx';
 
 /** By password and code, or by a passkey. */
 export function SignIn({ hasEnded }: { hasEnded: boolean }) {
-  const client = useQueryClient();
   const [asksCode, setAsksCode] = useState(false);
   const form = useForm({ initialValues: { email: '', password: '', code: '' } });
   const signIn = useMutation({
@@ -20,14 +20,14 @@ export function SignIn({ hasEnded }: { hasEnded: boolean }) {
     onError: (error) => {
       if (error instanceof QuittanceError && error.code === 'second_factor_needed') setAsksCode(true);
     },
-    onSuccess: (session) => client.setQueryData(ME, session),
+    onSuccess: (session) => queries.setQueryData(ME, session),
   });
   const passkey = useMutation({
     mutationFn: async () =>
       unboundClient.sessions.signInWithPasskey({
         credential: await passkeyAssertion(await unboundClient.sessions.passkeyOptions()),
       }),
-    onSuccess: (session) => client.setQueryData(ME, session),
+    onSuccess: (session) => queries.setQueryData(ME, session),
   });
   const error = passkey.error ?? signIn.error;
   // Until a code was given, its absence is the next step and no failure.
@@ -85,10 +85,10 @@ export function SignIn({ hasEnded }: { hasEnded: boolean }) {
           </Button>
         </>
       )}
-      <Text size="sm" c="dimmed">
+      <Note>
         No account yet, or the password is lost? The operator of this installation invites people, and resets
         what they sign in with. <Anchor href="/docs/api#people">How people sign in</Anchor>
-      </Text>
+      </Note>
     </SessionPage>
   );
 }

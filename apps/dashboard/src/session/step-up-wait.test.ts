@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { StepUpCancelled } from './step-up-cancelled.ts';
-import { StepUpWait } from './step-up-wait.ts';
+import { StepUpCancelled, StepUpWait } from './step-up-wait.ts';
 
 test('a second request waits for the same step-up, which counts for both', async () => {
   const shown: boolean[] = [];

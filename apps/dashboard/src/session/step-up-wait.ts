@@ -1,5 +1,3 @@
-import { StepUpCancelled } from './step-up-cancelled.ts';
-
 /** What waits for one step-up. Whatever asks while it waits waits for the same one: its answer counts for all of them. */
 export class StepUpWait {
   #waiting: PromiseWithResolvers<void> | undefined;
@@ -30,3 +28,6 @@ export class StepUpWait {
     else ended.reject(new StepUpCancelled('Nothing was done.'));
   }
 }
+
+/** The person closed the dialog instead of proving who it is. */
+export class StepUpCancelled extends Error {}

@@ -1,15 +1,50 @@
-import { Anchor, Button, Group, Paper, Table, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Group, Paper, Text } from '@mantine/core';
+import type { Balance } from '@quittance/client';
 import { useBalances } from '../../parts/account-data.ts';
-import { assetName, fiat } from '../../parts/amount.tsx';
 import { compare, grouped, sum } from '../../parts/decimal.ts';
-import { Empty, Loaded, Page } from '../../parts/page.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { ButtonLink, Empty, Loaded, Note, Page, PageLink } from '../../parts/page.tsx';
+import { type Column, Rows } from '../../parts/table.tsx';
+import { assetName, fiat } from '../../parts/values.tsx';
 import { useMay } from '../../session/session.ts';
+
+const columnsOf = (mayPay: boolean): readonly Column<Balance>[] => [
+  { id: 'asset', title: 'Asset', render: ({ asset }) => assetName(asset.symbol) },
+  { id: 'balance', title: 'Balance', align: 'right', render: ({ balance }) => <b>{grouped(balance)}</b> },
+  { id: 'usd', title: 'In US dollars', align: 'right', render: ({ usd_value: usd }) => fiat(usd, 'USD') },
+  {
+    id: 'held',
+    title: 'Held for pending payouts',
+    align: 'right',
+    render: ({ held }) => (compare(held, '0') === 0 ? '—' : grouped(held)),
+  },
+  {
+    id: 'network_fee',
+    title: 'Network fee of a payout',
+    align: 'right',
+    render: ({ asset }) => grouped(asset.network_fee),
+  },
+  {
+    id: 'actions',
+    title: 'Actions',
+    render: ({ asset: { symbol }, balance }) => (
+      <Group gap="xs" justify="flex-end" wrap="nowrap">
+        <PageLink to="/balance-transactions" search={{ asset: symbol }}>
+          Transactions
+        </PageLink>
+        {mayPay && compare(balance, '0') > 0 && (
+          <ButtonLink to="/payouts/new" search={{ asset: symbol }} size="compact-sm">
+            Pay out
+          </ButtonLink>
+        )}
+      </Group>
+    ),
+  },
+];
 
 /** What can be spent of each asset. */
 export function RoutePage() {
   const query = useBalances();
+  const mayPay = useMay('payouts:write');
   return (
     <Page title="Balances">
       <Loaded query={query}>
@@ -17,78 +52,25 @@ export function RoutePage() {
           balances.length === 0 ? (
             <Empty title="No assets">The operator has activated none.</Empty>
           ) : (
-            <Balances balances={balances} />
+            <>
+              <Paper withBorder p="md">
+                <Note>All balances, at the rates of now</Note>
+                <Text size="xl" fw={700} style={{ fontVariantNumeric: 'tabular-nums' }}>
+                  {fiat(sum(balances.map(({ usd_value: usd }) => usd)), 'USD')}
+                </Text>
+              </Paper>
+              <Paper withBorder>
+                <Rows
+                  rows={balances}
+                  columns={columnsOf(mayPay)}
+                  keyOf={({ asset }) => asset.symbol}
+                  minWidth={640}
+                />
+              </Paper>
+            </>
           )
         }
       </Loaded>
     </Page>
-  );
-}
-
-type Props = { balances: NonNullable<ReturnType<typeof useBalances>['data']> };
-
-function Balances({ balances }: Props) {
-  const mayPay = useMay('payouts:write');
-  return (
-    <>
-      <Paper withBorder p="md">
-        <Text size="sm" c="dimmed">
-          All balances, at the rates of now
-        </Text>
-        <Text size="xl" fw={700} style={{ fontVariantNumeric: 'tabular-nums' }}>
-          {fiat(sum(balances.map(({ usd_value: usd }) => usd)), 'USD')}
-        </Text>
-      </Paper>
-      <Paper withBorder>
-        <ScrollTable minWidth={640} verticalSpacing="sm">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Asset</Table.Th>
-              <Table.Th ta="right">Balance</Table.Th>
-              <Table.Th ta="right">In US dollars</Table.Th>
-              <Table.Th ta="right">Held for pending payouts</Table.Th>
-              <Table.Th ta="right">Network fee of a payout</Table.Th>
-              <Table.Th>Actions</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody style={{ fontVariantNumeric: 'tabular-nums' }}>
-            {balances.map(({ asset, balance, held, usd_value: usd }) => (
-              <Table.Tr key={asset.symbol}>
-                <Table.Td style={{ whiteSpace: 'nowrap' }}>{assetName(asset.symbol)}</Table.Td>
-                <Table.Td ta="right" fw={600}>
-                  {grouped(balance)}
-                </Table.Td>
-                <Table.Td ta="right">{fiat(usd, 'USD')}</Table.Td>
-                <Table.Td ta="right">{compare(held, '0') === 0 ? '—' : grouped(held)}</Table.Td>
-                <Table.Td ta="right">{grouped(asset.network_fee)}</Table.Td>
-                <Table.Td>
-                  <Group gap="xs" justify="flex-end" wrap="nowrap">
-                    <Anchor
-                      component={Link}
-                      to="/balance-transactions"
-                      search={{ asset: asset.symbol } as never}
-                      size="sm"
-                    >
-                      Transactions
-                    </Anchor>
-                    {mayPay && compare(balance, '0') > 0 && (
-                      <Button
-                        component={Link}
-                        to="/payouts/new"
-                        search={{ asset: asset.symbol } as never}
-                        size="compact-sm"
-                        variant="default"
-                      >
-                        Pay out
-                      </Button>
-                    )}
-                  </Group>
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </ScrollTable>
-      </Paper>
-    </>
   );
 }

@@ -1,21 +1,19 @@
-import { Alert, Anchor, Button, Group, Paper, Select, Stack, Table, Text, Title } from '@mantine/core';
 import '@mantine/dates/styles.css';
+import { Alert, Group, Paper, Select, Stack, Table } from '@mantine/core';
 import { MonthPickerInput } from '@mantine/dates';
 import type { Statement } from '@quittance/client';
 import { IconPrinter } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { quittance } from '../../client.ts';
 import { useAssets } from '../../parts/account-data.ts';
-import { assetName, fiat } from '../../parts/amount.tsx';
 import { AssetSelect } from '../../parts/asset-select.tsx';
 import { currencies } from '../../parts/currencies.ts';
 import { grouped } from '../../parts/decimal.ts';
 import { DownloadButton } from '../../parts/download-button.tsx';
 import { useListSearch } from '../../parts/list-search.ts';
-import { Loaded, Page } from '../../parts/page.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
-import { Time } from '../../parts/time.tsx';
+import { ButtonLink, Heading, Loaded, OpenLink, Page, PageLink, Small } from '../../parts/page.tsx';
+import { useRead } from '../../parts/reading.ts';
+import { ScrollTable } from '../../parts/table.tsx';
+import { assetName, fiat, Time } from '../../parts/values.tsx';
 import { daysOf, monthOf } from './months.ts';
 import { typeName } from './transaction-types.ts';
 
@@ -61,10 +59,9 @@ export function RoutePage() {
 }
 
 function OneStatement({ query }: { query: Query }) {
-  const statement = useQuery({
-    queryKey: ['balance-transactions', 'statement', query],
-    queryFn: ({ signal }) => quittance.statements.retrieve(query, { signal }),
-  });
+  const statement = useRead(['balance-transactions', 'statement', query], (options) =>
+    quittance.statements.retrieve(query, options),
+  );
   const asText = async (signal: AbortSignal) => {
     const text = await quittance.statements.text('csv', query, { signal });
     return new Blob([text]).stream();
@@ -76,28 +73,22 @@ function OneStatement({ query }: { query: Query }) {
       {(data) => (
         <Stack>
           <Group justify="space-between">
-            <Title order={2} size="h4">
+            <Heading>
               {assetName(asset)}, {monthName(month)}
-            </Title>
+            </Heading>
             <Group gap="xs">
-              <Button
-                component={Link}
+              <ButtonLink
                 to="/balance-transactions"
-                search={{ asset, created_from: first, created_to: last } as never}
-                variant="default"
+                search={{ asset, created_from: first, created_to: last }}
               >
                 Its transactions
-              </Button>
-              <Button
-                component="a"
+              </ButtonLink>
+              <OpenLink
                 href={`/api/statements?${new URLSearchParams({ ...query, format: 'html' } as Record<string, string>)}`}
-                target="_blank"
-                rel="noreferrer"
-                variant="default"
                 leftSection={<IconPrinter size={16} />}
               >
                 To print
-              </Button>
+              </OpenLink>
               <DownloadButton name={`statement-${month}-${asset}.csv`} load={asText} />
             </Group>
           </Group>
@@ -118,16 +109,14 @@ function StatementTable({ statement }: { statement: Statement }) {
   const cells = ({ count, amount, fee, net, value, without_value: without }: Statement['total']) => (
     <>
       <Table.Td ta="right">{count}</Table.Td>
-      <Table.Td ta="right">{grouped(amount)}</Table.Td>
-      <Table.Td ta="right">{grouped(fee)}</Table.Td>
-      <Table.Td ta="right">{grouped(net)}</Table.Td>
+      {[amount, fee, net].map((digits, place) => (
+        <Table.Td key={place} ta="right">
+          {grouped(digits)}
+        </Table.Td>
+      ))}
       <Table.Td ta="right">
         {fiat(value, currency)}
-        {without > 0 && (
-          <Text size="xs" c="dimmed">
-            {without} without a value
-          </Text>
-        )}
+        {without > 0 && <Small>{without} without a value</Small>}
       </Table.Td>
     </>
   );
@@ -145,11 +134,11 @@ function StatementTable({ statement }: { statement: Statement }) {
           <Table.Thead>
             <Table.Tr>
               <Table.Th>In {assetName(asset.symbol)}</Table.Th>
-              <Table.Th ta="right">Count</Table.Th>
-              <Table.Th ta="right">Amount</Table.Th>
-              <Table.Th ta="right">Network fee</Table.Th>
-              <Table.Th ta="right">Net</Table.Th>
-              <Table.Th ta="right">Value</Table.Th>
+              {['Count', 'Amount', 'Network fee', 'Net', 'Value'].map((title) => (
+                <Table.Th key={title} ta="right">
+                  {title}
+                </Table.Th>
+              ))}
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody style={{ fontVariantNumeric: 'tabular-nums' }}>
@@ -168,13 +157,13 @@ function StatementTable({ statement }: { statement: Statement }) {
           </Table.Tbody>
         </ScrollTable>
       </Paper>
-      <Text size="xs" c="dimmed">
+      <Small>
         Values are those of the rates when each movement was booked. A payout counts in the month in which it
         was requested.{' '}
-        <Anchor component={Link} to="/balances" inherit underline="always">
+        <PageLink to="/balances" inherit underline="always">
           Balances of now
-        </Anchor>
-      </Text>
+        </PageLink>
+      </Small>
     </>
   );
 }

@@ -23,7 +23,7 @@ async function all(load: ReturnType<ReturnType<typeof logOf>>): Promise<number[]
   let before: number | undefined;
   do {
     const page = await eventsBefore(load, before);
-    sequences.push(...page.events.map(({ sequence }) => sequence));
+    sequences.push(...page.rows.map(({ sequence }) => sequence));
     before = page.before;
   } while (before !== undefined);
   return sequences;
@@ -43,7 +43,7 @@ test('what is no longer kept is not asked for', async () => {
 });
 
 test('an empty log has one empty page', async () => {
-  expect(await eventsBefore(logOf(1, 0)(), undefined)).toEqual({ events: [], before: undefined });
+  expect(await eventsBefore(logOf(1, 0)(), undefined)).toEqual({ rows: [], before: undefined });
 });
 
 test('a rare event is found far back, and every one of them', async () => {

@@ -24,11 +24,11 @@ export const eventMeanings: Readonly<Record<EventType, string>> = {
 
 export const eventTypes = Object.keys(eventMeanings) as EventType[];
 
-export const eventGroups: readonly { name: string; types: readonly EventType[] }[] = [
-  { name: 'Invoices', types: eventTypes.filter((type) => type.startsWith('invoice.')) },
-  { name: 'Payouts', types: eventTypes.filter((type) => /^(?:automatic_)?payout\./.test(type)) },
-  { name: 'Refunds', types: eventTypes.filter((type) => type.startsWith('refund.')) },
-];
+export const eventGroups: Readonly<Record<string, readonly EventType[]>> = {
+  Invoices: eventTypes.filter((type) => type.startsWith('invoice.')),
+  Payouts: eventTypes.filter((type) => /^(?:automatic_)?payout\./.test(type)),
+  Refunds: eventTypes.filter((type) => type.startsWith('refund.')),
+};
 
 /** A new endpoint that names none receives all but these: see the default of `events` in the reference. */
 const notByDefault: readonly EventType[] = [

@@ -1,45 +1,36 @@
 import { Anchor, Badge, Box, Stack, Text } from '@mantine/core';
 import type { FailedRequest } from '@quittance/client';
-import { useQuery } from '@tanstack/react-query';
 import { quittance } from '../../client.ts';
-import { Copyable } from '../../parts/copyable.tsx';
-import { type Column, ListPage } from '../../parts/list-page.tsx';
-import { Page } from '../../parts/page.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useMay } from '../../session/session.ts';
+import { ListPage } from '../../parts/list-page.tsx';
+import { Note, Page, WithNote } from '../../parts/page.tsx';
+import { useAllowed } from '../../parts/reading.ts';
+import { type Column, timeColumn } from '../../parts/table.tsx';
+import { Copyable } from '../../parts/values.tsx';
 
 /** The requests of the account that were answered with an error: what a developer looks for when something does not work. */
 export function RoutePage() {
-  const names = useTokenNames();
+  // What tokens are called, for those who may read them.
+  const { data } = useAllowed('tokens:read', ['tokens', 'names'], (options) =>
+    quittance.tokens.list({ perPage: 100 }, options),
+  );
   return (
     <Page title="Failed requests">
-      <Text size="sm" c="dimmed">
+      <Note>
         The last 1,000 of 30 days. Neither queries nor bodies are stored. Requests without a valid token, and
         those over the rate limit, are not among them.
-      </Text>
+      </Note>
       <ListPage<FailedRequest>
         name="requests"
-        load={(query, signal) => quittance.requests.list(query, { signal })}
-        columns={columnsOf(names)}
+        load={(query, options) => quittance.requests.list(query, options)}
+        columns={columnsOf(new Map(data?.data.map(({ id, name }) => [id, name])))}
         empty={{ title: 'No request has failed', text: 'One that does comes here within seconds.' }}
       />
     </Page>
   );
 }
 
-/** What tokens are called, for those who may read them. */
-function useTokenNames(): ReadonlyMap<string, string> {
-  const mayRead = useMay('tokens:read');
-  const { data } = useQuery({
-    queryKey: ['tokens', 'names'],
-    queryFn: ({ signal }) => quittance.tokens.list({ perPage: 100 }, { signal }),
-    enabled: mayRead,
-  });
-  return new Map(data?.data.map(({ id, name }) => [id, name]));
-}
-
 const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<FailedRequest>[] => [
-  { id: 'created_at', title: 'When', render: ({ created_at: at }) => <Time at={at} /> },
+  timeColumn('created_at', 'When'),
   {
     id: 'request',
     title: 'Request',
@@ -74,12 +65,9 @@ const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<FailedRe
     id: 'by',
     title: 'By',
     render: ({ token_id: token, person_name: person, address }) => (
-      <Stack gap={0} style={{ overflowWrap: 'anywhere', minWidth: 120 }}>
-        <Text size="sm">{person ?? (token === null ? '—' : (names.get(token) ?? token))}</Text>
-        <Text size="xs" c="dimmed">
-          {address}
-        </Text>
-      </Stack>
+      <WithNote width={120} note={address}>
+        {person ?? (token === null ? '—' : (names.get(token) ?? token))}
+      </WithNote>
     ),
   },
   {

@@ -1,6 +1,8 @@
-import { Checkbox, Fieldset, Group, Input, SimpleGrid, Stack, Text, UnstyledButton } from '@mantine/core';
+import { Group, Input, Stack, Text, UnstyledButton } from '@mantine/core';
 import { scopeMeanings } from '@quittance/client';
+import { Small } from '../../parts/page.tsx';
 import { allows, type Scope, useSession } from '../../session/session.ts';
+import { CheckGroups } from './check-groups.tsx';
 import { includes, presets, scopeGroups, withoutIncluded } from './token-scopes.ts';
 
 /** Everything that the one who creates the token may, now and later, or what is named. */
@@ -11,24 +13,23 @@ type Props = { value: Chosen; onChange(chosen: Chosen): void; error?: string | u
 /** What a token may do. Only what the person may do is offered: the API gives no token more. */
 export function ScopeChoice({ value, onChange, error }: Props) {
   const session = useSession();
-  const mayAll = (scopes: readonly Scope[]) => scopes.every((scope) => allows(session, scope));
+  const may = (scope: Scope) => allows(session, scope);
   const chosen = value === 'everything' ? [] : value;
-  const isPreset = (scopes: readonly Scope[]) =>
-    value !== 'everything' &&
-    scopes.length === value.length &&
-    scopes.every((scope) => value.includes(scope));
+  const groups = Object.entries(scopeGroups)
+    .map(([name, scopes]) => [name, scopes.filter(may)] as const)
+    .filter(([, open]) => open.length > 0);
   return (
     <Input.Wrapper label="What it may do" error={error}>
       <Stack gap="xs" mt={4}>
         <Group gap="xs">
           {presets
-            .filter(({ scopes }) => mayAll(scopes))
-            .map(({ id, label, text, scopes }) => (
+            .filter(({ scopes }) => scopes.every(may))
+            .map(({ label, text, scopes }) => (
               <PresetButton
-                key={id}
+                key={label}
                 label={label}
                 text={text}
-                isChosen={isPreset(scopes)}
+                isChosen={scopes.length === chosen.length && scopes.every((scope) => chosen.includes(scope))}
                 onClick={() => onChange([...scopes])}
               />
             ))}
@@ -40,50 +41,21 @@ export function ScopeChoice({ value, onChange, error }: Props) {
           />
         </Group>
         {value !== 'everything' && (
-          <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs">
-            {scopeGroups
-              .map(({ name, scopes }) => ({ name, open: scopes.filter((scope) => allows(session, scope)) }))
-              .filter(({ open }) => open.length > 0)
-              .map(({ name, open }) => (
-                <Fieldset key={name} legend={name} p="xs">
-                  <Stack gap={6}>
-                    {open.map((scope) => (
-                      <ScopeBox
-                        key={scope}
-                        scope={scope}
-                        chosen={chosen}
-                        onChange={(isOn) =>
-                          onChange(
-                            withoutIncluded(
-                              isOn ? [...chosen, scope] : chosen.filter((other) => other !== scope),
-                            ),
-                          )
-                        }
-                      />
-                    ))}
-                  </Stack>
-                </Fieldset>
-              ))}
-          </SimpleGrid>
+          <CheckGroups
+            groups={Object.fromEntries(groups)}
+            meanings={scopeMeanings}
+            isOn={(scope) => includes(chosen, scope)}
+            // It comes with the scope that writes.
+            isDisabled={(scope) => includes(chosen, scope) && !chosen.includes(scope)}
+            onChange={(scope, isOn) =>
+              onChange(withoutIncluded(isOn ? [...chosen, scope] : chosen.filter((other) => other !== scope)))
+            }
+          />
         )}
       </Stack>
     </Input.Wrapper>
   );
 }
-
-type BoxProps = { scope: Scope; chosen: readonly Scope[]; onChange(isOn: boolean): void };
-
-const ScopeBox = ({ scope, chosen, onChange }: BoxProps) => (
-  <Checkbox
-    size="xs"
-    label={scope}
-    description={scopeMeanings[scope]}
-    checked={includes(chosen, scope)}
-    // It comes with the scope that writes.
-    disabled={includes(chosen, scope) && !chosen.includes(scope)}
-    onChange={({ currentTarget }) => onChange(currentTarget.checked)}
-  />
-);
 
 type PresetProps = { label: string; text: string; isChosen: boolean; onClick(): void };
 
@@ -102,8 +74,6 @@ const PresetButton = ({ label, text, isChosen, onClick }: PresetProps) => (
     <Text size="sm" fw={600}>
       {label}
     </Text>
-    <Text size="xs" c="dimmed">
-      {text}
-    </Text>
+    <Small>{text}</Small>
   </UnstyledButton>
 );

@@ -3,7 +3,7 @@ import { scopeMeanings } from '@quittance/client';
 import { addressesIn, includes, presets, scopeGroups, withoutIncluded } from './token-scopes.ts';
 
 test('every scope is in one group, and no preset has one twice', () => {
-  const grouped = scopeGroups.flatMap(({ scopes }) => scopes);
+  const grouped = Object.values(scopeGroups).flat();
   expect(grouped.toSorted()).toEqual(Object.keys(scopeMeanings).toSorted());
   for (const { scopes } of presets) expect(withoutIncluded(scopes)).toEqual(scopes);
 });
@@ -22,7 +22,7 @@ test('only the presets of payouts move money', () => {
   const moving = presets.filter(({ scopes }) =>
     scopes.some((scope) => scopeMeanings[scope].includes('Moves money')),
   );
-  expect(moving.map(({ id }) => id)).toEqual(['payouts']);
+  expect(moving.map(({ label }) => label)).toEqual(['Payouts']);
 });
 
 test('an allow-list is read however its lines are separated', () => {

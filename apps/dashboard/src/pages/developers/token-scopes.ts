@@ -1,35 +1,32 @@
 import type { Scope } from '../../session/session.ts';
 
 /** In the order of the menu. */
-export const scopeGroups: readonly { name: string; scopes: readonly Scope[] }[] = [
-  { name: 'Invoices and payment links', scopes: ['invoices:read', 'invoices:write'] },
-  { name: 'Refunds', scopes: ['refunds:read', 'refunds:write'] },
-  { name: 'Unresolved funds', scopes: ['unresolved:read', 'unresolved:write'] },
-  { name: 'Payouts', scopes: ['payouts:read', 'payouts:write', 'payouts:approve'] },
-  { name: 'Payout policy', scopes: ['policy:read', 'policy:write'] },
-  { name: 'Books', scopes: ['balances:read'] },
-  { name: 'Webhooks and events', scopes: ['webhooks:read', 'webhooks:write', 'events:read'] },
-  { name: 'Settings', scopes: ['settings:read', 'settings:write', 'mail:read', 'mail:write'] },
-  { name: 'API tokens', scopes: ['tokens:read', 'tokens:write'] },
-  { name: 'What has happened', scopes: ['requests:read', 'audit:read'] },
-];
+export const scopeGroups: Readonly<Record<string, readonly Scope[]>> = {
+  'Invoices and payment links': ['invoices:read', 'invoices:write'],
+  Refunds: ['refunds:read', 'refunds:write'],
+  'Unresolved funds': ['unresolved:read', 'unresolved:write'],
+  Payouts: ['payouts:read', 'payouts:write', 'payouts:approve'],
+  'Payout policy': ['policy:read', 'policy:write'],
+  Books: ['balances:read'],
+  'Webhooks and events': ['webhooks:read', 'webhooks:write', 'events:read'],
+  Settings: ['settings:read', 'settings:write', 'mail:read', 'mail:write'],
+  'API tokens': ['tokens:read', 'tokens:write'],
+  'What has happened': ['requests:read', 'audit:read'],
+};
 
 /** What programs usually need. */
-export const presets: readonly { id: string; label: string; text: string; scopes: readonly Scope[] }[] = [
+export const presets: readonly { label: string; text: string; scopes: readonly Scope[] }[] = [
   {
-    id: 'shop',
     label: 'Shop',
     text: 'Creates invoices and learns what happens to them. Moves no money.',
     scopes: ['invoices:write', 'events:read'],
   },
   {
-    id: 'bookkeeper',
     label: 'Bookkeeper',
     text: 'Reads everything that has to do with money.',
     scopes: ['invoices:read', 'refunds:read', 'payouts:read', 'balances:read', 'unresolved:read'],
   },
   {
-    id: 'payouts',
     label: 'Payouts',
     text: 'Pays out of the balance.',
     scopes: ['payouts:write', 'policy:read', 'balances:read'],

@@ -1,68 +1,45 @@
-import { Button, Stack, Text, TextInput } from '@mantine/core';
-import { useForm } from '@mantine/form';
+import { TextInput } from '@mantine/core';
+import { isNotEmpty } from '@mantine/form';
 import type { CreateWebhook, EventType } from '@quittance/client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Failure } from '../../parts/failure.tsx';
-import { errorsOfLists } from '../../parts/form-errors.ts';
-import { UnknownOutcome } from '../../parts/unknown-outcome.tsx';
-import { useStepUp } from '../../session/step-up.tsx';
+import { SendForm, useSentForm } from '../../parts/send-form.tsx';
 import { EventChoice } from './event-choice.tsx';
 
-type Values = { url: string; description: string; events: EventType[] };
-
 type Props<T> = {
-  initialValues: Values;
+  initialValues: { url: string; description: string; events: EventType[] };
   send(values: CreateWebhook & { events: EventType[] }): Promise<T>;
-  label: string;
+  button: string;
   /** What to do when it is not known whether it was sent. */
   unknown: string;
   onDone(answer: T): void;
 };
 
 /** The fields of an endpoint, for a new one or to change one. */
-export function WebhookForm<T>({ initialValues, send, label, unknown, onDone }: Props<T>) {
-  const client = useQueryClient();
-  const stepUp = useStepUp();
-  const form = useForm({
+export function WebhookForm<T>({ initialValues, send, button, unknown, onDone }: Props<T>) {
+  const sent = useSentForm({
     initialValues,
-    validate: {
-      events: (events) => (events.length === 0 ? 'Choose what it receives.' : null),
-    },
+    validate: { events: isNotEmpty('Choose what it receives.') },
+    send: ({ url, description, events }) =>
+      send({ url: url.trim(), events, description: description.trim() || null }),
+    onDone,
+    changes: ['webhooks'],
   });
-  const run = useMutation({
-    mutationFn: ({ url, description, events }: Values) =>
-      stepUp(() =>
-        send({ url: url.trim(), events, description: description.trim() === '' ? null : description.trim() }),
-      ),
-    onSuccess: onDone,
-    onError: (error) => form.setErrors(errorsOfLists(error)),
-    onSettled: () => client.invalidateQueries({ queryKey: ['webhooks'] }),
-  });
+  const { values, errors, setFieldValue } = sent.form;
   return (
-    <form onSubmit={form.onSubmit((values) => run.mutate(values))}>
-      <Stack>
-        <TextInput
-          label="URL"
-          description="Where events are sent to: https, a public host"
-          placeholder="https://shop.example.com/quittance"
-          required
-          data-autofocus
-          {...form.getInputProps('url')}
-        />
-        <TextInput label="Description" placeholder="Your own text" {...form.getInputProps('description')} />
-        <EventChoice
-          value={form.values.events}
-          onChange={(events) => form.setFieldValue('events', events)}
-          error={form.errors['events'] as string | undefined}
-        />
-        <UnknownOutcome error={run.error}>
-          <Text size="sm">{unknown}</Text>
-        </UnknownOutcome>
-        {run.error !== null && <Failure error={run.error} />}
-        <Button type="submit" loading={run.isPending}>
-          {label}
-        </Button>
-      </Stack>
-    </form>
+    <SendForm sent={sent} button={button} unknown={unknown}>
+      <TextInput
+        label="URL"
+        description="Where events are sent to: https, a public host"
+        placeholder="https://shop.example.com/quittance"
+        required
+        data-autofocus
+        {...sent.field('url')}
+      />
+      <TextInput label="Description" placeholder="Your own text" {...sent.field('description')} />
+      <EventChoice
+        value={values.events}
+        onChange={(events) => setFieldValue('events', events)}
+        error={errors['events'] as string | undefined}
+      />
+    </SendForm>
   );
 }

@@ -1,17 +1,13 @@
-import { Alert, Button, Code, Group, Modal, Paper, Stack, Title } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Alert, Code, Group, Paper, Stack } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { Webhook } from '@quittance/client';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { quittance } from '../../client.ts';
-import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import { Copyable } from '../../parts/copyable.tsx';
-import { Facts, Loaded, Page } from '../../parts/page.tsx';
-import { usePageId } from '../../parts/page-id.ts';
-import { StateBadge } from '../../parts/state-badge.tsx';
-import { Time } from '../../parts/time.tsx';
-import { REFRESH_MS } from '../../queries.ts';
+import { ConfirmButton, DialogButton } from '../../parts/dialogs.tsx';
+import { Facts, Heading, Loaded, Page, usePageId } from '../../parts/page.tsx';
+import { useLive } from '../../parts/reading.ts';
+import { Copyable, StateBadge, Time } from '../../parts/values.tsx';
+import { queries, readAgain } from '../../queries.ts';
 import { useMay } from '../../session/session.ts';
 import { Deliveries } from './deliveries.tsx';
 import { eventMeanings } from './event-types.ts';
@@ -22,36 +18,45 @@ import { endpointState } from './webhook-state.ts';
 /** An endpoint, what can be done with it, and what it was sent. */
 export function RoutePage() {
   const id = usePageId();
-  const query = useQuery({
-    queryKey: ['webhooks', id],
-    queryFn: ({ signal }) => quittance.webhooks.retrieve(id, { signal }),
-    refetchInterval: REFRESH_MS,
-  });
-  const state = query.data === undefined ? undefined : endpointState(query.data, new Date()).state;
+  const query = useLive(['webhooks', id], (options) => quittance.webhooks.retrieve(id, options));
   return (
     <Page
       title={query.data?.url ?? 'Endpoint'}
       back={{ to: '/webhooks', label: 'Webhooks' }}
-      mark={state !== undefined && <StateBadge state={state} />}
+      mark={query.data && <StateBadge state={endpointState(query.data, new Date()).state} />}
     >
       <Loaded query={query}>{(endpoint) => <Endpoint endpoint={endpoint} />}</Loaded>
     </Page>
   );
 }
 
+const reasons = { failing: 'Failing since', paused: 'Paused until', disabled: 'Disabled since' } as const;
+
 function Endpoint({ endpoint }: { endpoint: Webhook }) {
+  const { id, url, description, events, enabled, created_at, failing_since, missed_since } = endpoint;
   const mayWrite = useMay('webhooks:write');
   const { state, at, why } = endpointState(endpoint, new Date());
   return (
     <>
       {state !== 'enabled' && (
-        <Alert color={state === 'disabled' ? 'red' : 'yellow'} title={<Reason state={state} at={at} />}>
+        <Alert
+          color={state === 'disabled' ? 'red' : 'yellow'}
+          title={
+            at === null ? (
+              'Disabled'
+            ) : (
+              <>
+                {reasons[state]} <Time at={at} />
+              </>
+            )
+          }
+        >
           {why}
-          {endpoint.missed_since !== null && (
+          {missed_since !== null && (
             <>
               {' '}
-              Once it works{endpoint.enabled ? ' again' : ' and is enabled'}, replay from{' '}
-              <Time at={endpoint.missed_since} />: what was missed since then is sent again.
+              Once it works{enabled ? ' again' : ' and is enabled'}, replay from <Time at={missed_since} />:
+              what was missed since then is sent again.
             </>
           )}
         </Alert>
@@ -60,14 +65,22 @@ function Endpoint({ endpoint }: { endpoint: Webhook }) {
       <Paper withBorder p="md">
         <Stack>
           <Facts
-            facts={[
-              ['URL', endpoint.url],
-              ['Description', endpoint.description],
-              ['Id', <Copyable key="id" text={endpoint.id} label="Copy the id" />],
-              ['Created', <Time key="created" at={endpoint.created_at} />],
-              ['Failing since', endpoint.failing_since && <Time key="failing" at={endpoint.failing_since} />],
-              ['Events', <EventTypes key="events" types={endpoint.events} />],
-            ]}
+            facts={{
+              URL: url,
+              Description: description,
+              Id: <Copyable text={id} label="Copy the id" />,
+              Created: <Time at={created_at} />,
+              'Failing since': failing_since && <Time at={failing_since} />,
+              Events: (
+                <Group gap={4}>
+                  {events.map((type) => (
+                    <Code key={type} title={eventMeanings[type]}>
+                      {type}
+                    </Code>
+                  ))}
+                </Group>
+              ),
+            }}
           />
           {mayWrite && (
             <Group>
@@ -77,82 +90,47 @@ function Endpoint({ endpoint }: { endpoint: Webhook }) {
           )}
         </Stack>
       </Paper>
-      <Title order={2} size="h4">
-        Deliveries
-      </Title>
-      <Deliveries webhookId={endpoint.id} isEnabled={endpoint.enabled} />
+      <Heading>Deliveries</Heading>
+      <Deliveries webhookId={id} isEnabled={enabled} />
     </>
   );
 }
 
-const Reason = ({ state, at }: { state: string; at: string | null }) => (
-  <>
-    {state === 'failing' ? 'Failing' : state === 'paused' ? 'Paused' : 'Disabled'}
-    {at !== null && (
-      <>
-        {state === 'paused' ? ' until ' : ' since '}
-        <Time at={at} />
-      </>
+const ChangeEndpoint = ({ endpoint: { id, url, description, events } }: { endpoint: Webhook }) => (
+  <DialogButton
+    label="Change"
+    title="Change the endpoint"
+    dialogSize="xl"
+    isKept
+    onDone={() => notifications.show({ message: 'The endpoint is changed.' })}
+  >
+    {(close) => (
+      <WebhookForm
+        initialValues={{ url, description: description ?? '', events }}
+        send={(changes) => quittance.webhooks.update(id, changes)}
+        button="Save"
+        unknown="It is not known whether it was changed. Press again: it does no harm."
+        onDone={close}
+      />
     )}
-  </>
+  </DialogButton>
 );
 
-const EventTypes = ({ types }: { types: Webhook['events'] }) => (
-  <Group gap={4}>
-    {types.map((type) => (
-      <Code key={type} title={eventMeanings[type]}>
-        {type}
-      </Code>
-    ))}
-  </Group>
-);
-
-function ChangeEndpoint({ endpoint }: { endpoint: Webhook }) {
-  const [isOpen, { open, close }] = useDisclosure();
-  const { url, description, events } = endpoint;
-  return (
-    <>
-      <Button variant="default" onClick={open}>
-        Change
-      </Button>
-      <Modal
-        opened={isOpen}
-        onClose={close}
-        title="Change the endpoint"
-        size="xl"
-        closeOnClickOutside={false}
-      >
-        <WebhookForm
-          initialValues={{ url, description: description ?? '', events }}
-          send={(changes) => quittance.webhooks.update(endpoint.id, changes)}
-          label="Save"
-          unknown="It is not known whether it was changed. Press again: it does no harm."
-          onDone={() => {
-            close();
-            notifications.show({ message: 'The endpoint is changed.' });
-          }}
-        />
-      </Modal>
-    </>
-  );
-}
-
-function DeleteEndpoint({ endpoint }: { endpoint: Webhook }) {
-  const client = useQueryClient();
+function DeleteEndpoint({ endpoint: { id, url } }: { endpoint: Webhook }) {
   const navigate = useNavigate();
   return (
     <ConfirmButton
       label="Delete"
       title="Delete the endpoint?"
-      act={() => quittance.webhooks.delete(endpoint.id)}
+      act={() => quittance.webhooks.delete(id)}
       onDone={async () => {
         await navigate({ to: '/webhooks' });
-        client.removeQueries({ queryKey: ['webhooks', endpoint.id] });
-        await client.invalidateQueries({ queryKey: ['webhooks'] });
+        queries.removeQueries({ queryKey: ['webhooks', id] });
+        await readAgain('webhooks');
       }}
     >
-      Nothing more is sent to {endpoint.url}, and what waits is not delivered. This cannot be undone. To stop
-      it for a while, disable it.
+      Nothing more is sent to {url}, and what waits is not delivered. This cannot be undone. To stop it for a
+      while, disable it.
     </ConfirmButton>
   );
 }

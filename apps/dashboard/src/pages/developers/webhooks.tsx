@@ -1,14 +1,14 @@
-import { Anchor, Button, Modal, Stack, Text, Tooltip } from '@mantine/core';
+import { Tooltip } from '@mantine/core';
 import type { Webhook } from '@quittance/client';
 import { IconPlus } from '@tabler/icons-react';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { quittance } from '../../client.ts';
-import { type Column, ListPage } from '../../parts/list-page.tsx';
-import { Page } from '../../parts/page.tsx';
-import { ShownOnce } from '../../parts/shown-once.tsx';
-import { StateBadge } from '../../parts/state-badge.tsx';
-import { Time } from '../../parts/time.tsx';
+import { DialogButton, ShownOnce } from '../../parts/dialogs.tsx';
+import { ListPage } from '../../parts/list-page.tsx';
+import { Page, PageLink, WithNote } from '../../parts/page.tsx';
+import { type Column, timeColumn } from '../../parts/table.tsx';
+import { StateBadge, Time } from '../../parts/values.tsx';
 import { useMay } from '../../session/session.ts';
 import { defaultTypes } from './event-types.ts';
 import { WebhookForm } from './webhook-form.tsx';
@@ -17,22 +17,12 @@ import { endpointState } from './webhook-state.ts';
 export function RoutePage() {
   const navigate = useNavigate();
   const mayWrite = useMay('webhooks:write');
-  const [isCreating, setCreating] = useState(false);
   const [created, setCreated] = useState<{ id: string; secret: string }>();
   return (
-    <Page
-      title="Webhooks"
-      actions={
-        mayWrite && (
-          <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
-            Add an endpoint
-          </Button>
-        )
-      }
-    >
+    <Page title="Webhooks" actions={mayWrite && <AddEndpoint onAdded={setCreated} />}>
       <ListPage<Webhook>
         name="webhooks"
-        load={(query, signal) => quittance.webhooks.list(query, { signal })}
+        load={(query, options) => quittance.webhooks.list(query, options)}
         columns={columns}
         to={({ id }) => `/webhooks/${id}`}
         empty={{
@@ -40,24 +30,6 @@ export function RoutePage() {
           text: 'An endpoint of your server receives what happens to invoices and payouts, as signed requests.',
         }}
       />
-      <Modal
-        opened={isCreating}
-        onClose={() => setCreating(false)}
-        title="Add an endpoint"
-        size="xl"
-        closeOnClickOutside={false}
-      >
-        <WebhookForm
-          initialValues={{ url: '', description: '', events: [...defaultTypes] }}
-          send={(endpoint) => quittance.webhooks.create(endpoint)}
-          label="Add"
-          unknown="It is not known whether the endpoint was added. Close this and look at the list: if it is there, rotate its secret, because it cannot be shown any more."
-          onDone={({ id, secret }) => {
-            setCreating(false);
-            setCreated({ id, secret });
-          }}
-        />
-      </Modal>
       <ShownOnce
         title="The secret of the endpoint"
         secret={created?.secret}
@@ -73,30 +45,40 @@ export function RoutePage() {
   );
 }
 
+const AddEndpoint = ({ onAdded }: { onAdded(added: { id: string; secret: string }): void }) => (
+  <DialogButton
+    label="Add an endpoint"
+    onDone={onAdded}
+    variant="filled"
+    leftSection={<IconPlus size={16} />}
+    dialogSize="xl"
+    isKept
+  >
+    {(close) => (
+      <WebhookForm
+        initialValues={{ url: '', description: '', events: [...defaultTypes] }}
+        send={(endpoint) => quittance.webhooks.create(endpoint)}
+        button="Add"
+        unknown="It is not known whether the endpoint was added. Close this and look at the list: if it is there, rotate its secret, because it cannot be shown any more."
+        onDone={close}
+      />
+    )}
+  </DialogButton>
+);
+
 const columns: readonly Column<Webhook>[] = [
   {
     id: 'url',
     title: 'Endpoint',
     render: ({ id, url, description }) => (
-      <Stack gap={0} style={{ overflowWrap: 'anywhere', minWidth: 180 }}>
-        <Anchor
-          component={Link}
-          to={`/webhooks/${id}`}
-          size="sm"
-          fw={600}
-          onClick={(event) => event.stopPropagation()}
-        >
+      <WithNote width={180} note={description}>
+        <PageLink to={`/webhooks/${id}`} fw={600}>
           {url}
-        </Anchor>
-        {description !== null && (
-          <Text size="xs" c="dimmed">
-            {description}
-          </Text>
-        )}
-      </Stack>
+        </PageLink>
+      </WithNote>
     ),
   },
-  { id: 'state', title: 'State', render: (endpoint) => <EndpointBadge endpoint={endpoint} /> },
+  { id: 'state', title: 'State', render: stateOf },
   {
     id: 'events',
     title: 'Events',
@@ -106,25 +88,21 @@ const columns: readonly Column<Webhook>[] = [
       </Tooltip>
     ),
   },
-  { id: 'created_at', title: 'Created', render: ({ created_at: at }) => <Time at={at} /> },
+  timeColumn('created_at', 'Created'),
 ];
 
-export function EndpointBadge({ endpoint }: { endpoint: Webhook }) {
+function stateOf(endpoint: Webhook) {
   const { state, at, why } = endpointState(endpoint, new Date());
-  const badge = <StateBadge state={state} />;
-  if (at === null) return badge;
+  const note = at !== null && (
+    <>
+      {state === 'paused' ? 'until ' : 'since '}
+      <Time at={at} />
+      {state === 'disabled' && <div>{why}</div>}
+    </>
+  );
   return (
-    <Stack gap={0} align="flex-start">
-      {badge}
-      <Text size="xs" c="dimmed">
-        {state === 'paused' ? 'until ' : 'since '}
-        <Time at={at} />
-      </Text>
-      {state === 'disabled' && (
-        <Text size="xs" c="dimmed">
-          {why}
-        </Text>
-      )}
-    </Stack>
+    <WithNote note={note}>
+      <StateBadge state={state} />
+    </WithNote>
   );
 }

@@ -19,8 +19,12 @@ export type AttentionSources = {
   haltedAssets?: readonly HaltedAsset[] | undefined;
 };
 
-const counted = (count: number, one: string, many: string): string =>
-  count === 1 ? one : `${count} ${many}`;
+/** What waits, when there is any of it: in the words for one, or for several. */
+const waits = (
+  count: number,
+  [one, many]: [one: string, many: string],
+  rest: Omit<Attention, 'text'>,
+): Attention[] => (count === 0 ? [] : [{ ...rest, text: count === 1 ? one : `${count} ${many}` }]);
 
 /** What needs attention, the most urgent first. */
 export function attentionOf({
@@ -31,69 +35,53 @@ export function attentionOf({
   automaticPayouts = [],
   haltedAssets = [],
 }: AttentionSources): Attention[] {
-  const failing = webhooks.filter(({ enabled, failing_since }) => enabled && failing_since !== null);
-  const stopped = webhooks.filter(({ enabled, failing_since }) => !enabled && failing_since !== null);
-  const uncovered = claimableRefunds.filter(({ unfunded_since }) => unfunded_since !== null);
-  const broken = automaticPayouts.filter(({ enabled, last_error }) => enabled && last_error !== null);
-  const all: (Attention | false)[] = [
-    haltedAssets.length > 0 && {
-      id: 'halted-assets',
-      tone: 'red',
-      text: `Payouts of ${haltedAssets.map(({ asset }) => asset.name).join(', ')} are halted by the operator`,
-      to: '/payouts',
-      search: { status: 'pending' },
-    },
-    uncovered.length > 0 && {
-      id: 'refunds',
-      tone: 'red',
-      text: counted(
-        uncovered.length,
+  const failing = webhooks.filter(({ failing_since }) => failing_since !== null);
+  const halted = `Payouts of ${haltedAssets.map(({ asset }) => asset.name).join(', ')} are halted by the operator`;
+  return [
+    ...(haltedAssets.length === 0
+      ? []
+      : [
+          {
+            id: 'halted-assets',
+            tone: 'red',
+            text: halted,
+            to: '/payouts',
+            search: { status: 'pending' },
+          } as const,
+        ]),
+    ...waits(
+      claimableRefunds.filter(({ unfunded_since }) => unfunded_since !== null).length,
+      [
         'The balance does not cover a refund that was claimed',
         'claimed refunds are not covered by the balance',
-      ),
-      to: '/refunds',
-      search: { status: 'claimable' },
-    },
-    stopped.length > 0 && {
-      id: 'stopped-webhooks',
-      tone: 'red',
-      text: counted(stopped.length, 'A webhook that failed is disabled', 'webhooks that failed are disabled'),
-      to: '/webhooks',
-    },
-    failing.length > 0 && {
-      id: 'failing-webhooks',
-      tone: 'red',
-      text: counted(failing.length, 'A webhook is failing', 'webhooks are failing'),
-      to: '/webhooks',
-    },
-    broken.length > 0 && {
-      id: 'automatic-payouts',
-      tone: 'red',
-      text: counted(
-        broken.length,
-        'An automatic payout could not be made',
-        'automatic payouts could not be made',
-      ),
-      to: '/automatic-payouts',
-    },
-    waitingPayouts > 0 && {
+      ],
+      { id: 'refunds', tone: 'red', to: '/refunds', search: { status: 'claimable' } },
+    ),
+    ...waits(
+      failing.filter(({ enabled }) => !enabled).length,
+      ['A webhook that failed is disabled', 'webhooks that failed are disabled'],
+      { id: 'stopped-webhooks', tone: 'red', to: '/webhooks' },
+    ),
+    ...waits(
+      failing.filter(({ enabled }) => enabled).length,
+      ['A webhook is failing', 'webhooks are failing'],
+      { id: 'failing-webhooks', tone: 'red', to: '/webhooks' },
+    ),
+    ...waits(
+      automaticPayouts.filter(({ enabled, last_error }) => enabled && last_error !== null).length,
+      ['An automatic payout could not be made', 'automatic payouts could not be made'],
+      { id: 'automatic-payouts', tone: 'red', to: '/automatic-payouts' },
+    ),
+    ...waits(waitingPayouts, ['A payout waits for approval', 'payouts wait for approval'], {
       id: 'payouts',
       tone: 'yellow',
-      text: counted(waitingPayouts, 'A payout waits for approval', 'payouts wait for approval'),
       to: '/payouts',
       search: { approval: 'waiting' },
-    },
-    openFunds > 0 && {
-      id: 'unresolved',
-      tone: 'yellow',
-      text: counted(
-        openFunds,
-        'Money is in no balance: accept or return it',
-        'payments are in no balance: accept or return them',
-      ),
-      to: '/unresolved',
-      search: { status: 'open' },
-    },
+    }),
+    ...waits(
+      openFunds,
+      ['Money is in no balance: accept or return it', 'payments are in no balance: accept or return them'],
+      { id: 'unresolved', tone: 'yellow', to: '/unresolved', search: { status: 'open' } },
+    ),
   ];
-  return all.filter((one) => one !== false);
 }

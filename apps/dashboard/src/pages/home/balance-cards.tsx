@@ -1,23 +1,14 @@
-import { Anchor, Group, Paper, SimpleGrid, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Group, Paper, SimpleGrid, Text } from '@mantine/core';
 import { useBalances } from '../../parts/account-data.ts';
-import { Amount, assetName, Fiat } from '../../parts/amount.tsx';
 import { grouped, sum } from '../../parts/decimal.ts';
-import { Loaded } from '../../parts/page.tsx';
-import { Section } from '../../parts/section.tsx';
+import { Loaded, Note, PageLink, Section, Small } from '../../parts/page.tsx';
+import { Amount, assetName, Fiat } from '../../parts/values.tsx';
 
 /** What can be spent, with its value of now. Assets without anything are left out while there are others. */
 export function BalanceCards() {
   const query = useBalances();
   return (
-    <Section
-      title="Balances"
-      actions={
-        <Anchor component={Link} to="/balances" size="sm">
-          All balances
-        </Anchor>
-      }
-    >
+    <Section title="Balances" actions={<PageLink to="/balances">All balances</PageLink>}>
       <Loaded query={query}>
         {(balances) => {
           const used = balances.filter(({ balance, held }) => balance !== '0' || held !== '0');
@@ -27,28 +18,22 @@ export function BalanceCards() {
                 <Fiat value={sum(balances.map(({ usd_value }) => usd_value))} currency="USD" />
               </Text>
               {used.length === 0 ? (
-                <Text size="sm" c="dimmed">
-                  What customers pay is credited here when it is final.
-                </Text>
+                <Note>What customers pay is credited here when it is final.</Note>
               ) : (
                 <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs">
                   {used.map(({ asset, balance, held, usd_value }) => (
                     <Paper key={asset.symbol} withBorder p="sm">
                       <Group justify="space-between" gap="xs">
-                        <Text size="sm" c="dimmed">
-                          {assetName(asset.symbol)}
-                        </Text>
-                        <Text size="sm">
-                          <Fiat value={usd_value} currency="USD" />
-                        </Text>
+                        <Note>{assetName(asset.symbol)}</Note>
+                        <Fiat value={usd_value} currency="USD" size="sm" />
                       </Group>
                       <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
                         {grouped(balance)}
                       </Text>
                       {held !== '0' && (
-                        <Text size="xs" c="dimmed">
+                        <Small>
                           <Amount value={held} asset={asset.symbol} /> held for payouts
-                        </Text>
+                        </Small>
                       )}
                     </Paper>
                   ))}

@@ -2,13 +2,11 @@ import { Button, Group, Stack, Text, ThemeIcon } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import type { InvoiceListItem } from '@quittance/client';
 import { IconCheck } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { quittance } from '../../client.ts';
+import { ButtonLink, Section } from '../../parts/page.tsx';
 import { PayInSandbox } from '../../parts/pay-in-sandbox.tsx';
-import { Section } from '../../parts/section.tsx';
-import { REFRESH_MS } from '../../queries.ts';
+import { useLive, useRead } from '../../parts/reading.ts';
 import { useMay, useSession } from '../../session/session.ts';
 
 /** From nothing to a paid invoice that a server has heard of. Gone when all is done, or when somebody puts it away. */
@@ -16,34 +14,29 @@ export function FirstSteps() {
   const { account_id: account } = useSession();
   const [isAway, setAway] = useLocalStorage({ key: `first-steps-${account}`, defaultValue: false });
   const mayAll = [useMay('tokens:write'), useMay('invoices:write'), useMay('webhooks:write')].every(Boolean);
-  const isShown = mayAll && !isAway;
-  const tokens = useQuery({
-    queryKey: ['tokens', 'count'],
-    queryFn: async ({ signal }) => (await quittance.tokens.list({ perPage: 1 }, { signal })).meta.total,
-    enabled: isShown,
-  });
-  const invoices = useQuery({
-    queryKey: ['invoices', 'first'],
-    queryFn: async ({ signal }) =>
-      (await quittance.invoices.list({ perPage: 1 }, { signal })).data.at(0) ?? null,
-    enabled: isShown,
-    refetchInterval: REFRESH_MS,
-  });
-  const paid = useQuery({
-    queryKey: ['invoices', 'first-paid'],
-    queryFn: async ({ signal }) =>
-      (await quittance.invoices.list({ status: 'paid', perPage: 1 }, { signal })).meta.total,
-    enabled: isShown,
-    refetchInterval: REFRESH_MS,
-  });
-  const webhooks = useQuery({
-    queryKey: ['webhooks', 'all'],
-    queryFn: ({ signal }) => Array.fromAsync(quittance.webhooks.list({}, { signal })),
-    enabled: isShown,
-  });
-  if (!isShown || tokens.data === undefined || invoices.data === undefined || paid.data === undefined)
+  const enabled = mayAll && !isAway;
+  const tokens = useRead(
+    ['tokens', 'count'],
+    async (options) => (await quittance.tokens.list({ perPage: 1 }, options)).meta.total,
+    { enabled },
+  );
+  const invoices = useLive(
+    ['invoices', 'first'],
+    async (options) => (await quittance.invoices.list({ perPage: 1 }, options)).data.at(0) ?? null,
+    { enabled },
+  );
+  const paid = useLive(
+    ['invoices', 'first-paid'],
+    async (options) => (await quittance.invoices.list({ status: 'paid', perPage: 1 }, options)).meta.total,
+    { enabled },
+  );
+  const webhooks = useRead(
+    ['webhooks', 'all'],
+    (options) => Array.fromAsync(quittance.webhooks.list({}, options)),
+    { enabled },
+  );
+  if (!enabled || !tokens.isSuccess || !invoices.isSuccess || !paid.isSuccess || !webhooks.isSuccess)
     return null;
-  if (webhooks.data === undefined) return null;
   const done = {
     token: tokens.data > 0,
     invoice: invoices.data !== null,
@@ -99,10 +92,7 @@ export function FirstSteps() {
 
 /** How the newest invoice is paid. */
 function Pay({ listed: { id } }: { listed: InvoiceListItem }) {
-  const { data: invoice } = useQuery({
-    queryKey: ['invoices', id],
-    queryFn: ({ signal }) => quittance.invoices.retrieve(id, { signal }),
-  });
+  const { data: invoice } = useRead(['invoices', id], (options) => quittance.invoices.retrieve(id, options));
   return (
     <Stack gap="xs">
       <span>Open its payment page, and pay it as a customer would.</span>
@@ -140,9 +130,9 @@ const Step = ({ number, isDone, title, action, children }: StepProps) => (
       )}
       {!isDone && action !== undefined && (
         <Group>
-          <Button component={Link} to={action.to} size="xs" variant="light">
+          <ButtonLink to={action.to} size="xs" variant="light">
             {action.label}
-          </Button>
+          </ButtonLink>
         </Group>
       )}
     </Stack>

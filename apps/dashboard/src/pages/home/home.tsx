@@ -1,7 +1,5 @@
-import { Anchor, Grid, Stack, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
-import { Page } from '../../parts/page.tsx';
-import { Section } from '../../parts/section.tsx';
+import { Grid, Stack } from '@mantine/core';
+import { Page, PageLink, Section } from '../../parts/page.tsx';
 import { useMay } from '../../session/session.ts';
 import { RecentInvoices } from '../invoices/recent-invoices.tsx';
 import { BalanceCards } from './balance-cards.tsx';
@@ -25,19 +23,8 @@ export function RoutePage() {
           <Stack>
             <NeedsAttention />
             {mayInvoices && (
-              <Section
-                title="Newest invoices"
-                actions={
-                  <Anchor component={Link} to="/invoices" size="sm">
-                    All invoices
-                  </Anchor>
-                }
-              >
-                <RecentInvoices query={{}}>
-                  <Text size="sm" c="dimmed">
-                    No invoices yet.
-                  </Text>
-                </RecentInvoices>
+              <Section title="Newest invoices" actions={<PageLink to="/invoices">All invoices</PageLink>}>
+                <RecentInvoices query={{}} none="No invoices yet." />
               </Section>
             )}
           </Stack>

@@ -1,67 +1,44 @@
-import { Alert, Anchor, Group, Stack, Text, ThemeIcon } from '@mantine/core';
+import { Alert, Group, Stack, Text, ThemeIcon } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react';
-import { useQueries } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { quittance } from '../../client.ts';
 import { Failure } from '../../parts/failure.tsx';
-import { Section } from '../../parts/section.tsx';
+import { PageLink, Section } from '../../parts/page.tsx';
+import { useRead } from '../../parts/reading.ts';
 import { REFRESH_MS } from '../../queries.ts';
-import { useMay } from '../../session/session.ts';
+import { type Scope, useMay } from '../../session/session.ts';
 import { attentionOf } from './attention.ts';
 
-const READ_MS = 2 * REFRESH_MS;
+/** What those who may know it read now and then. */
+function useWaiting<T>(scope: Scope, name: string[], read: (options: { signal: AbortSignal }) => Promise<T>) {
+  return useRead(name, read, { enabled: useMay(scope), refetchInterval: 2 * REFRESH_MS });
+}
 
 /** What waits for a person, with the pages on which it is decided. */
 export function NeedsAttention() {
-  const [funds, payouts, webhooks, refunds, rules, halts] = useQueries({
-    queries: [
-      {
-        queryKey: ['unresolved', 'open'],
-        queryFn: async ({ signal }: { signal: AbortSignal }) =>
-          (await quittance.unresolved.list({ status: 'open', perPage: 1 }, { signal })).meta.total,
-        enabled: useMay('unresolved:read'),
-        refetchInterval: READ_MS,
-      },
-      {
-        queryKey: ['payouts', 'waiting'],
-        queryFn: async ({ signal }: { signal: AbortSignal }) =>
-          (await quittance.payouts.list({ approval: 'waiting', perPage: 1 }, { signal })).meta.total,
-        enabled: useMay('payouts:read'),
-        refetchInterval: READ_MS,
-      },
-      {
-        queryKey: ['webhooks', 'all'],
-        queryFn: ({ signal }: { signal: AbortSignal }) =>
-          Array.fromAsync(quittance.webhooks.list({}, { signal })),
-        enabled: useMay('webhooks:read'),
-        refetchInterval: READ_MS,
-      },
-      {
-        queryKey: ['refunds', 'claimable'],
-        queryFn: ({ signal }: { signal: AbortSignal }) =>
-          Array.fromAsync(quittance.refunds.list({ status: 'claimable' }, { signal })),
-        enabled: useMay('refunds:read'),
-        refetchInterval: READ_MS,
-      },
-      {
-        queryKey: ['automatic-payouts'],
-        queryFn: ({ signal }: { signal: AbortSignal }) => quittance.automaticPayouts.list({ signal }),
-        enabled: useMay('payouts:read'),
-        refetchInterval: READ_MS,
-      },
-      {
-        queryKey: ['halted-assets'],
-        queryFn: ({ signal }: { signal: AbortSignal }) => quittance.payouts.haltedAssets({ signal }),
-        enabled: useMay('payouts:read'),
-        refetchInterval: READ_MS,
-      },
-    ],
-  });
+  const one = { perPage: 1 };
+  const funds = useWaiting('unresolved:read', ['unresolved', 'open'], (options) =>
+    quittance.unresolved.list({ status: 'open', ...one }, options),
+  );
+  const payouts = useWaiting('payouts:read', ['payouts', 'waiting'], (options) =>
+    quittance.payouts.list({ approval: 'waiting', ...one }, options),
+  );
+  const webhooks = useWaiting('webhooks:read', ['webhooks', 'all'], (options) =>
+    Array.fromAsync(quittance.webhooks.list({}, options)),
+  );
+  const refunds = useWaiting('refunds:read', ['refunds', 'claimable'], (options) =>
+    Array.fromAsync(quittance.refunds.list({ status: 'claimable' }, options)),
+  );
+  const rules = useWaiting('payouts:read', ['automatic-payouts'], (options) =>
+    quittance.automaticPayouts.list(options),
+  );
+  const halts = useWaiting('payouts:read', ['halted-assets'], (options) =>
+    quittance.payouts.haltedAssets(options),
+  );
   const all = [funds, payouts, webhooks, refunds, rules, halts];
-  const error = all.find((one) => one.error !== null)?.error;
+  const error = all.find((query) => query.error !== null)?.error;
   const found = attentionOf({
-    openFunds: funds.data,
-    waitingPayouts: payouts.data,
+    openFunds: funds.data?.meta.total,
+    waitingPayouts: payouts.data?.meta.total,
     webhooks: webhooks.data,
     claimableRefunds: refunds.data,
     automaticPayouts: rules.data,
@@ -70,7 +47,7 @@ export function NeedsAttention() {
   const isRead = all.every(({ isLoading }) => !isLoading);
   return (
     <Section title="Needs attention">
-      {error !== undefined && error !== null && <Failure error={error} />}
+      <Failure error={error} />
       {found.length === 0 && isRead && error === undefined && (
         <Group gap="xs">
           <ThemeIcon variant="light" color="green" size="sm">
@@ -82,16 +59,9 @@ export function NeedsAttention() {
       <Stack gap="xs">
         {found.map(({ id, tone, text, to, search }) => (
           <Alert key={id} color={tone} icon={<IconAlertTriangle />} p="xs">
-            <Anchor
-              component={Link}
-              to={to}
-              search={(search ?? {}) as never}
-              size="sm"
-              c="inherit"
-              underline="always"
-            >
+            <PageLink to={to} search={search} c="inherit" underline="always">
               {text}
-            </Anchor>
+            </PageLink>
           </Alert>
         ))}
       </Stack>

@@ -2,7 +2,7 @@ import '@mantine/charts/styles.css';
 import { BarChart } from '@mantine/charts';
 import { SimpleGrid, Stack, Text } from '@mantine/core';
 import type { VolumeDay } from '@quittance/client';
-import { fiat } from '../../parts/amount.tsx';
+import { fiat } from '../../parts/values.tsx';
 import { dayOf } from './volume-totals.ts';
 
 const shortDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });

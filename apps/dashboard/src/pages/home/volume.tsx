@@ -1,11 +1,10 @@
 import { Center, Group, Loader, SegmentedControl, Select, Stack, Text, VisuallyHidden } from '@mantine/core';
 import type { VolumeDay } from '@quittance/client';
-import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { quittance } from '../../client.ts';
-import { Fiat, fiat } from '../../parts/amount.tsx';
-import { Loaded } from '../../parts/page.tsx';
-import { Section } from '../../parts/section.tsx';
+import { Loaded, Note, Section, Small } from '../../parts/page.tsx';
+import { useRead } from '../../parts/reading.ts';
+import { Fiat, fiat } from '../../parts/values.tsx';
 import { wholeNumber } from '../../parts/whole-number.ts';
 import { conversion, currenciesOf, dayOf, firstDay, totalsOf } from './volume-totals.ts';
 
@@ -16,12 +15,11 @@ const REFRESH_VOLUME_MS = 60_000;
 /** How much is paid, and how many of the invoices, over time. */
 export function Volume() {
   const [range, setRange] = useState('30');
-  const query = useQuery({
-    queryKey: ['volume', range],
-    queryFn: ({ signal }) =>
-      quittance.volume.list({ from: firstDay(wholeNumber(range), new Date()) }, { signal }),
-    refetchInterval: REFRESH_VOLUME_MS,
-  });
+  const query = useRead(
+    ['volume', range],
+    (options) => quittance.volume.list({ from: firstDay(wholeNumber(range), new Date()) }, options),
+    { refetchInterval: REFRESH_VOLUME_MS },
+  );
   return (
     <Section
       title="Volume and conversion"
@@ -29,11 +27,7 @@ export function Volume() {
         <SegmentedControl
           size="xs"
           aria-label="How many days"
-          data={[
-            { value: '7', label: '7 days' },
-            { value: '30', label: '30 days' },
-            { value: '90', label: '90 days' },
-          ]}
+          data={['7', '30', '90'].map((value) => ({ value, label: `${value} days` }))}
           value={range}
           onChange={setRange}
         />
@@ -48,12 +42,7 @@ function Days({ days }: { days: readonly VolumeDay[] }) {
   const currencies = currenciesOf(days);
   const [chosen, setChosen] = useState<string | null>(null);
   const currency = chosen !== null && currencies.includes(chosen) ? chosen : currencies[0];
-  if (currency === undefined)
-    return (
-      <Text size="sm" c="dimmed">
-        No invoices were created in these days.
-      </Text>
-    );
+  if (currency === undefined) return <Note>No invoices were created in these days.</Note>;
   const totals = totalsOf(days, currency);
   return (
     <Stack>
@@ -107,9 +96,7 @@ function Days({ days }: { days: readonly VolumeDay[] }) {
 
 const Figure = ({ label, children }: { label: string; children: ReactNode }) => (
   <div>
-    <Text size="xs" c="dimmed">
-      {label}
-    </Text>
+    <Small>{label}</Small>
     <Text fw={650} fz="lg">
       {children}
     </Text>

@@ -1,52 +1,36 @@
-import { Anchor, Group, Stack, Text } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import type { Invoice, Refund, UnresolvedFunds } from '@quittance/client';
-import { Link } from '@tanstack/react-router';
-import { Amount } from '../../parts/amount.tsx';
-import { Section } from '../../parts/section.tsx';
-import { StateBadge } from '../../parts/state-badge.tsx';
-import { Time } from '../../parts/time.tsx';
-import { TransactionHash } from '../../parts/transaction-hash.tsx';
+import { Note, PageLink, Section } from '../../parts/page.tsx';
+import { Amount, StateBadge, Time, TransactionHash } from '../../parts/values.tsx';
 import { CancelRefund } from '../refunds/cancel-refund.tsx';
 
 /** The transactions that have paid an invoice. */
-export function Payments({ invoice }: { invoice: Invoice }) {
-  const { payments, payments_total: total, asset } = invoice;
+export function Payments({ invoice: { payments, payments_total: total, asset } }: { invoice: Invoice }) {
   return (
     <Section title="Payments">
-      {payments.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          No payment was seen.
-        </Text>
-      ) : (
-        payments.map((payment) => (
-          <Stack key={`${payment.tx_hash} ${payment.output_index} ${payment.first_seen_at}`} gap={2}>
-            <Group gap="xs">
-              <Amount
-                value={payment.amount}
-                asset={payment.asset ?? asset?.symbol ?? ''}
-                size="sm"
-                fw={600}
-              />
-              <StateBadge {...badgeOf(payment)} />
-              <Text size="sm" c="dimmed">
-                {payment.status === 'pending'
-                  ? `${payment.confirmations} of ${payment.required_confirmations} confirmations`
-                  : `${payment.confirmations} confirmations`}
-              </Text>
-            </Group>
-            <Group gap="xs">
-              <TransactionHash hash={payment.tx_hash} explorerUrl={payment.explorer_url} />
-              <Text size="sm" c="dimmed">
-                seen <Time at={payment.first_seen_at} />
-              </Text>
-            </Group>
-          </Stack>
-        ))
-      )}
+      {payments.length === 0 && <Note>No payment was seen.</Note>}
+      {payments.map((payment) => (
+        <Stack key={`${payment.tx_hash} ${payment.output_index} ${payment.first_seen_at}`} gap={2}>
+          <Group gap="xs">
+            <Amount value={payment.amount} asset={payment.asset ?? asset?.symbol ?? ''} size="sm" fw={600} />
+            <StateBadge {...badgeOf(payment)} />
+            <Note>
+              {payment.confirmations}
+              {payment.status === 'pending' && ` of ${payment.required_confirmations}`} confirmations
+            </Note>
+          </Group>
+          <Group gap="xs">
+            <TransactionHash hash={payment.tx_hash} explorerUrl={payment.explorer_url} />
+            <Note>
+              seen <Time at={payment.first_seen_at} />
+            </Note>
+          </Group>
+        </Stack>
+      ))}
       {total !== undefined && (
-        <Text size="sm" c="dimmed">
+        <Note>
           These are {payments.length} of {total} payments.
-        </Text>
+        </Note>
       )}
     </Section>
   );
@@ -69,13 +53,11 @@ export function Refunds({ refunds }: { refunds: readonly Refund[] }) {
           {refund.payout_id === null ? (
             <Text size="sm">by a claim link</Text>
           ) : (
-            <Anchor component={Link} to={`/payouts/${refund.payout_id}`} size="sm">
-              Payout
-            </Anchor>
+            <PageLink to={`/payouts/${refund.payout_id}`}>Payout</PageLink>
           )}
-          <Text size="sm" c="dimmed">
+          <Note>
             <Time at={refund.created_at} />
-          </Text>
+          </Note>
           <CancelRefund refund={refund} />
         </Group>
       ))}
@@ -88,16 +70,12 @@ export function UnresolvedOfInvoice({ funds }: { funds: readonly UnresolvedFunds
   if (funds.length === 0) return null;
   return (
     <Section title="Unresolved funds">
-      <Stack gap="xs">
-        {funds.map(({ id, amount, asset, status }) => (
-          <Text key={id} size="sm" component="div">
-            <Amount value={amount} asset={asset.symbol} /> <StateBadge state={status} />{' '}
-            <Anchor component={Link} to={`/unresolved/${id}`} inherit>
-              {status === 'open' ? 'Accept or return' : 'Show'}
-            </Anchor>
-          </Text>
-        ))}
-      </Stack>
+      {funds.map(({ id, amount, asset, status }) => (
+        <Text key={id} size="sm" component="div">
+          <Amount value={amount} asset={asset.symbol} /> <StateBadge state={status} />{' '}
+          <PageLink to={`/unresolved/${id}`}>{status === 'open' ? 'Accept or return' : 'Show'}</PageLink>
+        </Text>
+      ))}
     </Section>
   );
 }

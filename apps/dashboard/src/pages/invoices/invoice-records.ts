@@ -1,8 +1,7 @@
 import type { Invoice, QuittanceEvent } from '@quittance/client';
-import { useQuery } from '@tanstack/react-query';
 import { quittance } from '../../client.ts';
+import { useAllowed, useRead } from '../../parts/reading.ts';
 import { REFRESH_MS } from '../../queries.ts';
-import { useMay } from '../../session/session.ts';
 import { timelineEvents } from './timeline.ts';
 
 /** Confirmations are no events: an invoice that waits for some is read more often. */
@@ -15,9 +14,7 @@ const isSettled = ({ status, pending_amount }: Invoice): boolean =>
   (status === 'paid' || status === 'expired') && pending_amount === '0';
 
 export const useInvoice = (id: string) =>
-  useQuery({
-    queryKey: ['invoices', id],
-    queryFn: ({ signal }) => quittance.invoices.retrieve(id, { signal }),
+  useRead(['invoices', id], (options) => quittance.invoices.retrieve(id, options), {
     refetchInterval: ({ state: { data } }) =>
       data === undefined || isSettled(data) ? REFRESH_MS : WAITING_MS,
   });
@@ -25,31 +22,22 @@ export const useInvoice = (id: string) =>
 /** What the other services know of an invoice, as far as the reader's role may know it. */
 export function useInvoiceRecords(invoice: Invoice) {
   const { id } = invoice;
-  const refunds = useQuery({
-    queryKey: ['refunds', { invoice_id: id }],
-    queryFn: ({ signal }) => Array.fromAsync(quittance.refunds.list({ invoice_id: id }, { signal })),
-    enabled: useMay('refunds:read'),
-  });
-  const payouts = useQuery({
-    queryKey: ['payouts', { invoice_id: id }],
-    queryFn: ({ signal }) => Array.fromAsync(quittance.payouts.list({ invoice_id: id }, { signal })),
-    enabled: useMay('payouts:read'),
-  });
-  const unresolved = useQuery({
-    queryKey: ['unresolved', { invoice_id: id }],
-    queryFn: ({ signal }) => Array.fromAsync(quittance.unresolved.list({ invoice_id: id }, { signal })),
-    enabled: useMay('unresolved:read'),
-  });
-  const transactions = useQuery({
-    queryKey: ['balance-transactions', { source: id }],
-    queryFn: ({ signal }) => Array.fromAsync(quittance.balanceTransactions.list({ source: id }, { signal })),
-    enabled: useMay('balances:read'),
-  });
-  const events = useQuery({
-    queryKey: ['events', { invoice: id, until: endOf(invoice) }],
-    queryFn: ({ signal }) => eventsOf(invoice, signal),
-    enabled: useMay('events:read'),
-  });
+  const of = { invoice_id: id };
+  const refunds = useAllowed('refunds:read', ['refunds', of], (options) =>
+    Array.fromAsync(quittance.refunds.list(of, options)),
+  );
+  const payouts = useAllowed('payouts:read', ['payouts', of], (options) =>
+    Array.fromAsync(quittance.payouts.list(of, options)),
+  );
+  const unresolved = useAllowed('unresolved:read', ['unresolved', of], (options) =>
+    Array.fromAsync(quittance.unresolved.list(of, options)),
+  );
+  const transactions = useAllowed('balances:read', ['balance-transactions', { source: id }], (options) =>
+    Array.fromAsync(quittance.balanceTransactions.list({ source: id }, options)),
+  );
+  const events = useAllowed('events:read', ['events', { invoice: id, until: endOf(invoice) }], (options) =>
+    eventsOf(invoice, options),
+  );
   return {
     records: {
       invoice,
@@ -72,10 +60,7 @@ const endOf = ({ status, paid_at, expires_at }: Invoice): string | undefined =>
   (status === 'paid' ? paid_at : status === 'expired' ? expires_at : null) ?? undefined;
 
 /** The log has no filter by invoice: what happened in the account in the invoice's time is looked through for its id. */
-async function eventsOf(
-  invoice: Invoice,
-  signal: AbortSignal,
-): Promise<{ found: QuittanceEvent[]; isCut: boolean }> {
+async function eventsOf(invoice: Invoice, options: { signal: AbortSignal }) {
   const end = endOf(invoice);
   const { data, has_more } = await quittance.events.list(
     {
@@ -84,7 +69,7 @@ async function eventsOf(
       limit: EVENTS_MAX,
       ...(end === undefined ? {} : { created_to: new Date(Date.parse(end) + AFTER_END_MS) }),
     },
-    { signal },
+    options,
   );
   return { found: data.filter((event) => isAbout(event, invoice.id)), isCut: has_more };
 }

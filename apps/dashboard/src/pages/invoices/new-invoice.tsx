@@ -1,15 +1,14 @@
-import { Button, Fieldset, Group, NumberInput, Paper, Stack, Textarea, TextInput } from '@mantine/core';
-import { useForm } from '@mantine/form';
-import type { CreateInvoice, Invoice } from '@quittance/client';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Button, Group, NumberInput, Paper, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import type { Invoice } from '@quittance/client';
 import { useState } from 'react';
 import { quittance } from '../../client.ts';
-import { errorsOf } from '../../parts/form-errors.ts';
-import { Page } from '../../parts/page.tsx';
+import { useInvoiceSettings } from '../../parts/account-data.ts';
+import { ButtonLink, Page } from '../../parts/page.tsx';
+import { PayInSandbox } from '../../parts/pay-in-sandbox.tsx';
 import { AmountFields, AssetFields } from '../../parts/price-fields.tsx';
-import { SendFailure, useSendOnce } from '../../parts/send-once.tsx';
-import { useMay } from '../../session/session.ts';
-import { CreatedInvoice } from './created-invoice.tsx';
+import { ShareLink } from '../../parts/qr-code.tsx';
+import { SendOnceForm } from '../../parts/send-once-form.tsx';
+import { Amount, Fiat, Time } from '../../parts/values.tsx';
 import { type InvoiceChoice, invoiceOf, problemsOf } from './invoice-form.ts';
 
 const nothing: InvoiceChoice = {
@@ -40,74 +39,87 @@ export function RoutePage() {
 }
 
 function InvoiceForm({ onCreated }: { onCreated(invoice: Invoice): void }) {
-  const client = useQueryClient();
-  const { data: settings } = useQuery({
-    queryKey: ['invoice-settings'],
-    queryFn: ({ signal }) => quittance.invoiceSettings.retrieve({ signal }),
-    enabled: useMay('settings:read'),
-  });
-  const form = useForm({ initialValues: nothing, validate: problemsOf });
-  const { send, isPending, error, isUnknown } = useSendOnce(
-    (invoice: CreateInvoice, idempotencyKey) =>
-      quittance.invoices.create(invoice, { idempotencyKey, maxRetries: 0 }),
-    onCreated,
-  );
-  const submit = (choice: InvoiceChoice) =>
-    send(invoiceOf(choice), {
-      onError: (failure) => form.setErrors(errorsOf(failure)),
-      onSettled: () => void client.invalidateQueries({ queryKey: ['invoices'] }),
-    });
+  const { data: settings } = useInvoiceSettings();
   const usualMinutes = settings?.expires_in;
   return (
     <Paper withBorder p="lg" maw={560}>
-      <form onSubmit={form.onSubmit(submit)}>
-        <Stack>
-          <Fieldset variant="unstyled" disabled={isPending || isUnknown}>
-            <Stack>
-              <AmountFields form={form} label="Price" usual={settings?.currency} />
-              <AssetFields form={form} />
-              <Textarea
-                label="Description"
-                description="Your customer sees it on the payment page."
-                maxLength={500}
-                autosize
-                minRows={2}
-                {...form.getInputProps('description')}
-              />
-              <TextInput
-                label="Your reference"
-                description="Such as the number of the order. Your customer does not see it."
-                maxLength={255}
-                {...form.getInputProps('external_id')}
-              />
-              <NumberInput
-                label="Minutes to pay"
-                description={
-                  usualMinutes === null
-                    ? 'Left empty it never expires, as your settings say.'
-                    : 'The rate is locked for this time.'
-                }
-                placeholder={usualMinutes === null ? 'never expires' : String(usualMinutes ?? 60)}
-                min={1}
-                max={120}
-                allowDecimal={false}
-                {...form.getInputProps('expires_in')}
-              />
-            </Stack>
-          </Fieldset>
-          <SendFailure
-            error={error}
-            isUnknown={isUnknown}
-            what="the invoice was created"
-            list={{ to: '/invoices', label: 'The list of invoices' }}
-          />
-          <Group justify="flex-end">
-            <Button type="submit" loading={isPending}>
-              Create invoice
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <SendOnceForm
+        initialValues={nothing}
+        validate={problemsOf}
+        requestOf={invoiceOf}
+        send={(invoice, options) => quittance.invoices.create(invoice, options)}
+        onDone={onCreated}
+        changes={['invoices']}
+        button="Create invoice"
+        what="the invoice was created"
+        list={{ to: '/invoices', label: 'The list of invoices' }}
+      >
+        {(form) => (
+          <>
+            <AmountFields form={form} label="Price" usual={settings?.currency} />
+            <AssetFields form={form} />
+            <Textarea
+              label="Description"
+              description="Your customer sees it on the payment page."
+              maxLength={500}
+              autosize
+              minRows={2}
+              {...form.getInputProps('description')}
+            />
+            <TextInput
+              label="Your reference"
+              description="Such as the number of the order. Your customer does not see it."
+              maxLength={255}
+              {...form.getInputProps('external_id')}
+            />
+            <NumberInput
+              label="Minutes to pay"
+              description={
+                usualMinutes === null
+                  ? 'Left empty it never expires, as your settings say.'
+                  : 'The rate is locked for this time.'
+              }
+              placeholder={usualMinutes === null ? 'never expires' : String(usualMinutes ?? 60)}
+              min={1}
+              max={120}
+              allowDecimal={false}
+              {...form.getInputProps('expires_in')}
+            />
+          </>
+        )}
+      </SendOnceForm>
     </Paper>
   );
 }
+
+type CreatedProps = { invoice: Invoice; onAnother(): void };
+
+/** What to do with a new invoice: send its link to the customer, or let the code be scanned. */
+const CreatedInvoice = ({ invoice, onAnother }: CreatedProps) => (
+  <Paper withBorder p="lg" maw={640}>
+    <Stack>
+      <Text>
+        <Fiat value={invoice.amount_fiat} currency={invoice.currency} fw={600} />
+        {invoice.amount !== null && invoice.asset !== null && (
+          <>
+            {' '}
+            = <Amount value={invoice.amount} asset={invoice.asset.symbol} />
+          </>
+        )}
+        {invoice.expires_at !== null && (
+          <>
+            , to be paid until <Time at={invoice.expires_at} />
+          </>
+        )}
+      </Text>
+      <ShareLink url={invoice.url} label="payment page" />
+      <PayInSandbox invoice={invoice} />
+      <Group>
+        <ButtonLink to={`/invoices/${invoice.id}`}>Show the invoice</ButtonLink>
+        <Button variant="subtle" onClick={onAnother}>
+          Another invoice
+        </Button>
+      </Group>
+    </Stack>
+  </Paper>
+);

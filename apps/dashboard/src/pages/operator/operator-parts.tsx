@@ -1,25 +1,10 @@
-import {
-  ActionIcon,
-  Badge,
-  Code,
-  CopyButton,
-  Group,
-  Paper,
-  Stack,
-  Table,
-  Text,
-  Title,
-  Tooltip,
-} from '@mantine/core';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { Badge, Group, Paper, Stack, Text } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Copyable } from '../../parts/copyable.tsx';
-import { Failure } from '../../parts/failure.tsx';
-import { errorsOf } from '../../parts/form-errors.ts';
-import { Empty } from '../../parts/page.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
-import { shortened } from '../../parts/shortened.ts';
+import { Heading, Loaded, Note, Page } from '../../parts/page.tsx';
+import { useLive } from '../../parts/reading.ts';
+import { Rows } from '../../parts/table.tsx';
+import { Copyable } from '../../parts/values.tsx';
 import { REFRESH_MS } from '../../queries.ts';
 
 const SOON_MS = 2_000;
@@ -30,83 +15,57 @@ export const useOperated = <T,>(
   load: (options: { signal: AbortSignal }) => Promise<T>,
   isOnItsWay: (data: T) => boolean = () => false,
 ) =>
-  useQuery({
-    queryKey: ['operator', name],
-    queryFn: ({ signal }) => load({ signal }),
+  useLive(['operator', name], load, {
     refetchInterval: ({ state: { data } }) => (data !== undefined && isOnItsWay(data) ? SOON_MS : REFRESH_MS),
   });
 
-export type TableColumn<T> = { title: string; render(row: T): ReactNode; align?: 'right' };
-
-type RowsProps<T> = {
-  rows: readonly T[];
-  columns: readonly TableColumn<T>[];
-  keyOf(row: T): string;
-  empty: string;
+type PageProps<T> = {
+  title: string;
+  query: UseQueryResult<T>;
+  /** What only the command line does: what it is for, and the command. */
+  commands: Readonly<Record<string, string>>;
+  children(data: T): ReactNode;
 };
 
-/** A short table, which scrolls sideways on a phone. */
-export function Rows<T>({ rows, columns, keyOf, empty }: RowsProps<T>) {
-  if (rows.length === 0)
-    return (
-      <Paper withBorder>
-        <Empty title={empty} />
-      </Paper>
-    );
-  return (
-    <Paper withBorder>
-      <ScrollTable minWidth={100 * columns.length}>
-        <Table.Thead>
-          <Table.Tr>
-            {columns.map(({ title, align }) => (
-              <Table.Th key={title} ta={align}>
-                {title}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {rows.map((row) => (
-            <Table.Tr key={keyOf(row)}>
-              {columns.map(({ title, align, render }) => (
-                <Table.Td key={title} ta={align}>
-                  {render(row)}
-                </Table.Td>
-              ))}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </ScrollTable>
-    </Paper>
-  );
-}
+/** A page of the console: what was read, then what only the command line does. */
+export const OperatorPage = <T,>({ title, query, commands, children }: PageProps<T>) => (
+  <Page title={title}>
+    <Loaded query={query}>
+      {(data) => (
+        <Stack gap="xl">
+          {children(data)}
+          <ByCommand commands={commands} />
+        </Stack>
+      )}
+    </Loaded>
+  </Page>
+);
+
+type PartProps = { title: string; text?: ReactNode; actions?: ReactNode; children: ReactNode };
 
 /** A part of a page with its own heading. */
-export const Part = ({
-  title,
-  text,
-  actions,
-  children,
-}: {
-  title: string;
-  text?: ReactNode;
-  actions?: ReactNode;
-  children: ReactNode;
-}) => (
+export const Part = ({ title, text, actions, children }: PartProps) => (
   <Stack gap="xs" component="section">
     <Group justify="space-between">
-      <Title order={2} size="h4">
-        {title}
-      </Title>
+      <Heading>{title}</Heading>
       {actions}
     </Group>
-    {text !== undefined && (
-      <Text size="sm" c="dimmed" component="div">
-        {text}
-      </Text>
-    )}
+    {text !== undefined && <Note>{text}</Note>}
     {children}
   </Stack>
+);
+
+/** A part of a page that is a table. */
+export const TablePart = <T,>({
+  title,
+  text,
+  ...table
+}: Omit<PartProps, 'children'> & Parameters<typeof Rows<T>>[0]) => (
+  <Part title={title} text={text}>
+    <Paper withBorder>
+      <Rows {...table} />
+    </Paper>
+  </Part>
 );
 
 /** Right or wrong in a word, with a colour for those who see it. */
@@ -116,15 +75,22 @@ export const Mark = ({ good, label }: { good: boolean; label: string }) => (
   </Badge>
 );
 
+/** A text of any length in a cell of a table. */
+export const Long = ({ text, width = 160, lines }: { text: string; width?: number; lines?: number }) => (
+  <Text size="sm" style={{ overflowWrap: 'anywhere' }} miw={width} lineClamp={lines}>
+    {text}
+  </Text>
+);
+
 /** What only the command line does, with the command to type. */
-export const ByCommand = ({ commands }: { commands: readonly (readonly [string, string])[] }) => (
+export const ByCommand = ({ commands }: Pick<PageProps<never>, 'commands'>) => (
   <Part
     title="Only with the command line"
     text="What could move money, or hide that it is missing, cannot be done here: the gateway is reached by everybody."
   >
     <Paper withBorder p="md">
       <Stack gap="sm">
-        {commands.map(([what, command]) => (
+        {Object.entries(commands).map(([what, command]) => (
           <div key={command}>
             <Text size="sm">{what}</Text>
             <Copyable text={`npx quittance ${command}`} label="Copy the command" />
@@ -134,23 +100,3 @@ export const ByCommand = ({ commands }: { commands: readonly (readonly [string, 
     </Paper>
   </Part>
 );
-
-/** A long id or hash by its ends, to take elsewhere. */
-export const Shortened = ({ text, label }: { text: string; label: string }) => (
-  <CopyButton value={text}>
-    {({ copied, copy }) => (
-      <Group gap={4} wrap="nowrap">
-        <Code style={{ whiteSpace: 'nowrap' }}>{shortened(text)}</Code>
-        <Tooltip label={copied ? 'Copied' : text} events={{ hover: true, focus: true, touch: true }}>
-          <ActionIcon variant="subtle" color={copied ? 'green' : 'gray'} onClick={copy} aria-label={label}>
-            {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
-          </ActionIcon>
-        </Tooltip>
-      </Group>
-    )}
-  </CopyButton>
-);
-
-/** What is wrong with a form beside its fields, which say it themselves. */
-export const FormFailure = ({ error }: { error: Error | null }) =>
-  error === null || Object.keys(errorsOf(error)).length > 0 ? null : <Failure error={error} />;

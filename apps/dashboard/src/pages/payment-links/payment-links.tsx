@@ -1,14 +1,11 @@
-import { Anchor } from '@mantine/core';
 import type { PaymentLink } from '@quittance/client';
-import { Link } from '@tanstack/react-router';
 import { quittance } from '../../client.ts';
-import { assetName } from '../../parts/amount.tsx';
-import { type Column, ListPage } from '../../parts/list-page.tsx';
-import { Page } from '../../parts/page.tsx';
-import { StateBadge } from '../../parts/state-badge.tsx';
-import { Time } from '../../parts/time.tsx';
+import { ListPage } from '../../parts/list-page.tsx';
+import { Page, PageLink } from '../../parts/page.tsx';
+import { type Column, hidden, timeColumn } from '../../parts/table.tsx';
+import { StateBadge } from '../../parts/values.tsx';
 import { useMay } from '../../session/session.ts';
-import { priceOf } from './link-price.tsx';
+import { assetsOf, priceOf } from './link-price.tsx';
 import { NewLink } from './new-link.tsx';
 
 const columns: readonly Column<PaymentLink>[] = [
@@ -16,48 +13,31 @@ const columns: readonly Column<PaymentLink>[] = [
     id: 'description',
     title: 'What is paid',
     render: ({ id, description }) => (
-      <Anchor
-        component={Link}
-        to={`/payment-links/${id}`}
-        size="sm"
-        lineClamp={2}
-        miw={140}
-        onClick={(event) => event.stopPropagation()}
-      >
+      <PageLink to={`/payment-links/${id}`} lineClamp={2} miw={140}>
         {description}
-      </Anchor>
+      </PageLink>
     ),
   },
   { id: 'price', title: 'Price', align: 'right', render: priceOf },
   { id: 'status', title: 'Status', render: ({ status }) => <StateBadge state={status} /> },
-  {
-    id: 'asset',
-    title: 'Assets',
-    isHidden: true,
-    render: ({ asset, assets }) =>
-      asset !== null ? assetName(asset) : assets === 'all' ? 'all' : (assets ?? []).map(assetName).join(', '),
-  },
+  { ...{ id: 'asset', title: 'Assets', ...hidden }, render: (link) => assetsOf(link, 'all') },
   {
     id: 'open_invoices',
     title: 'Open invoices',
     align: 'right',
     render: ({ open_invoices, max_open }) => `${open_invoices} of ${max_open}`,
   },
-  {
-    id: 'valid_until',
-    title: 'Ends',
-    render: ({ valid_until }) => (valid_until === null ? 'never' : <Time at={valid_until} />),
-  },
-  { id: 'created_at', title: 'Created', render: ({ created_at }) => <Time at={created_at} /> },
+  timeColumn('valid_until', 'Ends', { never: 'never' }),
+  timeColumn('created_at', 'Created'),
 ];
 
 export function RoutePage() {
   const mayCreate = useMay('invoices:write');
   return (
     <Page title="Payment links" actions={mayCreate && <NewLink />}>
-      <ListPage
+      <ListPage<PaymentLink>
         name="payment-links"
-        load={(query, signal) => quittance.paymentLinks.list(query, { signal })}
+        load={(query, options) => quittance.paymentLinks.list(query, options)}
         columns={columns}
         to={({ id }) => `/payment-links/${id}`}
         empty={{

@@ -1,18 +1,13 @@
-import { Alert, Anchor, Button, Group, Modal, Paper, SimpleGrid, Text, Title } from '@mantine/core';
+import { Alert, Group, SimpleGrid } from '@mantine/core';
 import type { AutomaticPayout } from '@quittance/client';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import { quittance } from '../../client.ts';
 import { useAssets } from '../../parts/account-data.ts';
-import { Address } from '../../parts/address.tsx';
-import { Amount, assetName } from '../../parts/amount.tsx';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
+import { ConfirmButton, DialogButton } from '../../parts/dialogs.tsx';
 import { networkName } from '../../parts/networks.ts';
-import { Facts, Loaded, Page } from '../../parts/page.tsx';
-import { StateBadge } from '../../parts/state-badge.tsx';
-import { Time } from '../../parts/time.tsx';
-import { REFRESH_MS } from '../../queries.ts';
+import { Facts, Loaded, Note, Page, PageLink, Section } from '../../parts/page.tsx';
+import { useLive } from '../../parts/reading.ts';
+import { Address, Amount, assetName, StateBadge, Time } from '../../parts/values.tsx';
+import { readAgain } from '../../queries.ts';
 import { useMay } from '../../session/session.ts';
 import { AutomaticPayoutForm } from './automatic-payout-form.tsx';
 
@@ -30,142 +25,95 @@ const problems: Readonly<Record<NonNullable<AutomaticPayout['last_error']>, stri
 
 /** The rules that pay out all of a balance, one for each asset. */
 export function RoutePage() {
-  const rules = useQuery({
-    queryKey: ['automatic-payouts'],
-    queryFn: ({ signal }) => quittance.automaticPayouts.list({ signal }),
-    refetchInterval: REFRESH_MS,
-  });
+  const query = useLive(['automatic-payouts'], (options) => quittance.automaticPayouts.list(options));
+  const { data: assets = [] } = useAssets();
   return (
     <Page title="Automatic payouts">
-      <Text size="sm" c="dimmed" maw={820}>
+      <Note maw={820}>
         A rule pays all that the balance of an asset has, after the network fee, to one address. It leaves
         what open claim links promise, and keeps to the payout policy.
-      </Text>
-      <Loaded query={rules}>{(found) => <Rules rules={found} />}</Loaded>
+      </Note>
+      <Loaded query={query}>
+        {(rules) => (
+          <SimpleGrid cols={{ base: 1, lg: 2 }}>
+            {/* A rule of an asset that is not active any more is still shown. */}
+            {[...new Set([...assets, ...rules.map(({ asset }) => asset)].map(({ symbol }) => symbol))].map(
+              (symbol) => (
+                <Rule
+                  key={symbol}
+                  symbol={symbol}
+                  rule={rules.find(({ asset }) => asset.symbol === symbol)}
+                />
+              ),
+            )}
+          </SimpleGrid>
+        )}
+      </Loaded>
     </Page>
   );
 }
 
-function Rules({ rules }: { rules: readonly AutomaticPayout[] }) {
-  const client = useQueryClient();
-  const { data: assets = [] } = useAssets();
-  const [edited, setEdited] = useState<string>();
-  const [deleted, setDeleted] = useState<string>();
-  // A rule of an asset that is not active any more is still shown.
-  const symbols = [...new Set([...assets, ...rules.map(({ asset }) => asset)].map(({ symbol }) => symbol))];
-  const ruleOf = (symbol: string | undefined) => rules.find(({ asset }) => asset.symbol === symbol);
-  return (
-    <>
-      <SimpleGrid cols={{ base: 1, lg: 2 }}>
-        {symbols.map((symbol) => (
-          <Rule
-            key={symbol}
-            symbol={symbol}
-            rule={ruleOf(symbol)}
-            onEdit={() => setEdited(symbol)}
-            onDelete={() => setDeleted(symbol)}
-          />
-        ))}
-      </SimpleGrid>
-      <Modal
-        opened={edited !== undefined}
-        onClose={() => setEdited(undefined)}
-        title={edited && `Automatic payout of ${assetName(edited)}`}
-        size="lg"
-      >
-        {edited !== undefined && (
-          <AutomaticPayoutForm symbol={edited} rule={ruleOf(edited)} onDone={() => setEdited(undefined)} />
-        )}
-      </Modal>
-      {deleted !== undefined && (
-        <ConfirmDialog
-          title={`Delete the rule of ${assetName(deleted)}?`}
-          button="Delete the rule"
-          act={async () => {
-            await quittance.automaticPayouts.delete(deleted);
-            await client.invalidateQueries({ queryKey: ['automatic-payouts'] });
-          }}
-          onClose={() => setDeleted(undefined)}
-        >
-          Nothing is paid by itself any more. A payout that is already requested may still be sent.
-        </ConfirmDialog>
-      )}
-    </>
-  );
-}
-
-type RuleProps = { symbol: string; rule: AutomaticPayout | undefined; onEdit(): void; onDelete(): void };
-
-function Rule({ symbol, rule, onEdit, onDelete }: RuleProps) {
+function Rule({ symbol, rule }: { symbol: string; rule: AutomaticPayout | undefined }) {
   const mayPay = useMay('payouts:write');
+  const name = assetName(symbol);
   return (
-    <Paper withBorder p="md" component="section" aria-label={assetName(symbol)}>
-      <Group justify="space-between" mb="sm">
-        <Group gap="xs">
-          <Title order={2} size="h4">
-            {assetName(symbol)}
-          </Title>
-          {rule !== undefined && <StateBadge state={rule.enabled ? 'enabled' : 'disabled'} />}
-        </Group>
-        {mayPay && (
+    <Section
+      title={name}
+      mark={rule && <StateBadge state={rule.enabled ? 'enabled' : 'disabled'} />}
+      actions={
+        mayPay && (
           <Group gap="xs">
-            <Button size="xs" variant="default" onClick={onEdit}>
-              {rule === undefined ? 'Add a rule' : 'Change'}
-            </Button>
+            <DialogButton
+              label={rule === undefined ? 'Add a rule' : 'Change'}
+              title={`Automatic payout of ${name}`}
+              size="xs"
+              dialogSize="lg"
+            >
+              {(close) => <AutomaticPayoutForm symbol={symbol} rule={rule} onDone={close} />}
+            </DialogButton>
             {rule !== undefined && (
-              <Button size="xs" variant="subtle" color="red" onClick={onDelete}>
-                Delete
-              </Button>
+              <ConfirmButton
+                label="Delete"
+                confirm="Delete the rule"
+                title={`Delete the rule of ${name}?`}
+                size="xs"
+                variant="subtle"
+                color="red"
+                act={() => quittance.automaticPayouts.delete(symbol)}
+                onDone={() => readAgain('automatic-payouts')}
+              >
+                Nothing is paid by itself any more. A payout that is already requested may still be sent.
+              </ConfirmButton>
             )}
           </Group>
-        )}
-      </Group>
+        )
+      }
+    >
       {rule === undefined ? (
-        <Text size="sm" c="dimmed">
-          No rule: the balance stays until somebody pays it out.
-        </Text>
+        <Note>No rule: the balance stays until somebody pays it out.</Note>
       ) : (
         <RuleFacts rule={rule} />
       )}
-    </Paper>
+    </Section>
   );
 }
 
 function RuleFacts({ rule }: { rule: AutomaticPayout }) {
   const { asset, schedule, threshold, last_payout_id: last, last_error: error } = rule;
+  const least = threshold !== null && <Amount value={threshold} asset={asset.symbol} />;
+  const isDaily = schedule === 'daily';
   return (
     <>
       <Facts
-        facts={[
-          ['To', <Address key="to" address={rule.address} />],
-          ['Network', networkName(asset.symbol)],
-          [
-            'When',
-            schedule === 'daily' ? (
-              'daily, after midnight UTC'
-            ) : (
-              <>
-                whenever the balance has <Amount value={threshold ?? '0'} asset={asset.symbol} /> and the fee
-              </>
-            ),
-          ],
-          [
-            'At least',
-            schedule === 'daily' && threshold !== null ? (
-              <Amount key="least" value={threshold} asset={asset.symbol} />
-            ) : null,
-          ],
-          ['Next run', rule.next_run_at && <Time key="next" at={rule.next_run_at} />],
-          ['Last run', rule.last_run_at && <Time key="last" at={rule.last_run_at} />],
-          [
-            'Last payout',
-            last && (
-              <Anchor key="payout" component={Link} to={`/payouts/${last}`} inherit>
-                {last}
-              </Anchor>
-            ),
-          ],
-        ]}
+        facts={{
+          To: <Address address={rule.address} />,
+          Network: networkName(asset.symbol),
+          When: isDaily ? 'daily, after midnight UTC' : <>whenever the balance has {least} and the fee</>,
+          'At least': isDaily && least,
+          'Next run': rule.next_run_at && <Time at={rule.next_run_at} />,
+          'Last run': rule.last_run_at && <Time at={rule.last_run_at} />,
+          'Last payout': last && <PageLink to={`/payouts/${last}`}>{last}</PageLink>,
+        }}
       />
       {error !== null && (
         <Alert color="yellow" mt="sm">

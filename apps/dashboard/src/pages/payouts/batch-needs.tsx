@@ -1,8 +1,8 @@
-import { Alert, Paper, Stack, Table, Text } from '@mantine/core';
+import { Alert, Paper, Stack, Text } from '@mantine/core';
 import type { Balance, PayoutBatch } from '@quittance/client';
-import { Amount, assetName } from '../../parts/amount.tsx';
 import { compare, grouped, subtract } from '../../parts/decimal.ts';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { type Column, Rows, textColumn } from '../../parts/table.tsx';
+import { Amount, assetName } from '../../parts/values.tsx';
 import type { BatchTotal } from './batch-file.ts';
 
 /** What a batch needs of one asset, and what the balance has. */
@@ -14,45 +14,40 @@ export const needsOf = (totals: readonly BatchTotal[], balances: readonly Balanc
     return { ...total, balance, after: subtract(balance, total.total) };
   });
 
+const isShort = ({ after }: BatchNeed): boolean => compare(after, '0') < 0;
+
+const amount = (id: 'amount' | 'fee' | 'total' | 'balance' | 'after', title: string): Column<BatchNeed> => ({
+  ...{ id, title, align: 'right' },
+  render: (need) => (
+    <Text
+      inherit
+      component="span"
+      c={id === 'after' && isShort(need) ? 'red' : undefined}
+      fw={id === 'total' || (id === 'after' && isShort(need)) ? 600 : undefined}
+    >
+      {grouped(need[id])}
+    </Text>
+  ),
+});
+
+const columns: readonly Column<BatchNeed>[] = [
+  { id: 'asset', title: 'Asset', render: ({ asset }) => assetName(asset) },
+  textColumn('count', 'Payouts', { align: 'right' }),
+  amount('amount', 'Amount'),
+  amount('fee', 'Network fees now'),
+  amount('total', 'Total'),
+  amount('balance', 'Balance'),
+  amount('after', 'Balance after'),
+];
+
 /** What the lines need together, against the balance. */
 export function BatchNeeds({ needs, mode }: { needs: readonly BatchNeed[]; mode: PayoutBatch['mode'] }) {
   if (needs.length === 0) return null;
-  const short = needs.filter(({ after }) => compare(after, '0') < 0);
+  const short = needs.filter(isShort);
   return (
     <Stack gap="xs">
       <Paper withBorder>
-        <ScrollTable minWidth={560}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Asset</Table.Th>
-              <Table.Th ta="right">Payouts</Table.Th>
-              <Table.Th ta="right">Amount</Table.Th>
-              <Table.Th ta="right">Network fees now</Table.Th>
-              <Table.Th ta="right">Total</Table.Th>
-              <Table.Th ta="right">Balance</Table.Th>
-              <Table.Th ta="right">Balance after</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody style={{ fontVariantNumeric: 'tabular-nums' }}>
-            {needs.map(({ asset, count, amount, fee, total, balance, after }) => (
-              <Table.Tr key={asset}>
-                <Table.Td>{assetName(asset)}</Table.Td>
-                <Table.Td ta="right">{count}</Table.Td>
-                <Table.Td ta="right">{grouped(amount)}</Table.Td>
-                <Table.Td ta="right">{grouped(fee)}</Table.Td>
-                <Table.Td ta="right" fw={600}>
-                  {grouped(total)}
-                </Table.Td>
-                <Table.Td ta="right">{grouped(balance)}</Table.Td>
-                <Table.Td ta="right">
-                  <Text inherit component="span" {...(compare(after, '0') < 0 && { c: 'red', fw: 600 })}>
-                    {grouped(after)}
-                  </Text>
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </ScrollTable>
+        <Rows rows={needs} columns={columns} keyOf={({ asset }) => asset} minWidth={560} />
       </Paper>
       {short.length > 0 && (
         <Alert color={mode === 'each' ? 'yellow' : 'red'} title="The balance does not cover all lines">

@@ -1,20 +1,13 @@
 import { Group } from '@mantine/core';
 import type { PayoutBatch } from '@quittance/client';
-import { StateBadge } from '../../parts/state-badge.tsx';
+import { StateBadge } from '../../parts/values.tsx';
 
 export const modeNames: Readonly<Record<PayoutBatch['mode'], string>> = {
   each: 'each by itself',
   all_or_nothing: 'all or nothing',
 };
 
-export type LineStatus = PayoutBatch['lines'][number]['status'];
-export const lineStatuses: readonly LineStatus[] = [
-  'created',
-  'refused',
-  'invalid',
-  'unavailable',
-  'undecided',
-];
+export const lineStatuses = ['created', 'refused', 'invalid', 'unavailable', 'undecided'] as const;
 
 /** How many lines have which status, without those that none has. */
 export const BatchTotals = ({ totals }: { totals: PayoutBatch['totals'] }) => (

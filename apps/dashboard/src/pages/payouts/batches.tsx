@@ -1,10 +1,8 @@
-import { Anchor, Button } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
 import { quittance } from '../../client.ts';
-import { type Column, ListPage } from '../../parts/list-page.tsx';
-import { Page } from '../../parts/page.tsx';
-import { Time } from '../../parts/time.tsx';
+import { ListPage } from '../../parts/list-page.tsx';
+import { AddLink, Page, PageLink } from '../../parts/page.tsx';
+import { type Column, hidden, textColumn } from '../../parts/table.tsx';
+import { Time } from '../../parts/values.tsx';
 import { useMay } from '../../session/session.ts';
 import { BatchTotals, modeNames } from './batch-totals.tsx';
 
@@ -15,39 +13,25 @@ const columns: readonly Column<Batch>[] = [
     id: 'created_at',
     title: 'Created',
     render: ({ id, created_at: at }) => (
-      <Anchor
-        component={Link}
-        to={`/payout-batches/${id}`}
-        inherit
-        onClick={(event) => event.stopPropagation()}
-      >
+      <PageLink to={`/payout-batches/${id}`}>
         <Time at={at} />
-      </Anchor>
+      </PageLink>
     ),
   },
   { id: 'mode', title: 'Mode', render: ({ mode }) => modeNames[mode] },
   { id: 'lines', title: 'Lines', align: 'right', render: ({ totals }) => totals.lines },
   { id: 'totals', title: 'What became of them', render: ({ totals }) => <BatchTotals totals={totals} /> },
-  { id: 'id', title: 'Id', isHidden: true, render: ({ id }) => id },
+  textColumn('id', 'Id', hidden),
 ];
 
 /** The batches of the account. */
 export function RoutePage() {
   const mayPay = useMay('payouts:write');
   return (
-    <Page
-      title="Payout batches"
-      actions={
-        mayPay && (
-          <Button component={Link} to="/payout-batches/new" leftSection={<IconPlus size={16} />}>
-            New batch
-          </Button>
-        )
-      }
-    >
-      <ListPage
+    <Page title="Payout batches" actions={mayPay && <AddLink to="/payout-batches/new">New batch</AddLink>}>
+      <ListPage<Batch>
         name="payout-batches"
-        load={(query, signal) => quittance.payoutBatches.list(query, { signal })}
+        load={(query, options) => quittance.payoutBatches.list(query, options)}
         columns={columns}
         to={({ id }) => `/payout-batches/${id}`}
         empty={{ title: 'No batches yet', text: 'A batch makes up to 500 payouts of one CSV file.' }}

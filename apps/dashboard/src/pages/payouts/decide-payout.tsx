@@ -1,13 +1,12 @@
-import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { Payout } from '@quittance/client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type MouseEvent, useState } from 'react';
+import type { MouseEvent } from 'react';
 import { quittance } from '../../client.ts';
 import { useActorName } from '../../parts/account-data.ts';
-import { Failure } from '../../parts/failure.tsx';
-import { lockedModal } from '../../parts/locked-modal.ts';
-import { Time } from '../../parts/time.tsx';
+import { ConfirmDialog } from '../../parts/dialogs.tsx';
+import { Time } from '../../parts/values.tsx';
+import { queries, readAgain } from '../../queries.ts';
 import { useMay, useSession } from '../../session/session.ts';
 import { approvalProgress, approverState } from './approval.ts';
 import { PayoutFacts } from './payout-facts.tsx';
@@ -45,65 +44,38 @@ const whatReturns = ({ deposit_id: deposit }: Payout): string =>
   deposit === null ? 'amount and fee return to the balance' : 'the funds are unresolved again';
 
 /** Asks once more, with all that the decision is about. */
-export function DecideDialog({ decided, onClose }: { decided: Decided | undefined; onClose(): void }) {
-  const [isPending, setPending] = useState(false);
-  return (
-    <Modal
-      opened={decided !== undefined}
-      onClose={onClose}
-      {...lockedModal(isPending)}
-      title={decided && texts[decided.decision].title}
-      size="lg"
-    >
-      {decided !== undefined && <DecideForm {...decided} onPending={setPending} onClose={onClose} />}
-    </Modal>
-  );
-}
+export const DecideDialog = ({ decided, onClose }: { decided: Decided | undefined; onClose(): void }) =>
+  decided && <OpenDialog {...decided} onClose={onClose} />;
 
-type FormProps = Decided & { onPending(isPending: boolean): void; onClose(): void };
-
-function DecideForm({ payout, decision, onPending, onClose }: FormProps) {
-  const client = useQueryClient();
+function OpenDialog({ payout, decision, onClose }: Decided & { onClose(): void }) {
   const actorName = useActorName();
-  const { text, button, done, color } = texts[decision];
-  const decide = useMutation({
-    mutationFn: () => quittance.payouts[decision](payout.id),
-    onMutate: () => onPending(true),
-    onSettled: () => onPending(false),
-    onSuccess: (now) => {
-      client.setQueryData(['payouts', 'one', String(payout.id)], now);
-      void client.invalidateQueries({ queryKey: ['payouts'] });
-      void client.invalidateQueries({ queryKey: ['balances'] });
+  const { title, text, button, done, color } = texts[decision];
+  const decide = async () => {
+    try {
+      const now = await quittance.payouts[decision](payout.id);
+      queries.setQueryData(['payouts', 'one', String(payout.id)], now);
       notifications.show({ message: done });
-      onClose();
-    },
-    // Somebody else may have decided.
-    onError: () => void client.invalidateQueries({ queryKey: ['payouts'] }),
-  });
-  const { approval, created_at: createdAt, external_id: reference } = payout;
-  const maker = approval?.requested_by ?? null;
+    } finally {
+      // Somebody else may have decided.
+      void readAgain('payouts', 'balances');
+    }
+  };
+  const maker = payout.approval?.requested_by;
   return (
-    <Stack>
+    <ConfirmDialog title={title} button={button} color={color} size="lg" act={decide} onClose={onClose}>
       <PayoutFacts
         payout={payout}
-        more={[
-          ['Your reference', reference],
-          ['Requested', <Time key="at" at={createdAt} />],
-          ['Requested by', maker && actorName(maker)],
-          ['Approvals', approval && approvalProgress(payout)],
-        ]}
+        more={{
+          'Your reference': payout.external_id,
+          Requested: <Time at={payout.created_at} />,
+          'Requested by': maker && actorName(maker),
+          Approvals: payout.approval && approvalProgress(payout),
+        }}
       />
-      <Text size="sm">{text(whatReturns(payout))}</Text>
-      {decide.error !== null && <Failure error={decide.error} />}
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose} disabled={decide.isPending} data-autofocus>
-          Back
-        </Button>
-        <Button color={color} loading={decide.isPending} onClick={() => decide.mutate()}>
-          {button}
-        </Button>
-      </Group>
-    </Stack>
+      <Text size="sm" mt="md">
+        {text(whatReturns(payout))}
+      </Text>
+    </ConfirmDialog>
   );
 }
 
@@ -150,7 +122,7 @@ export function ApprovalNote({ payout }: { payout: Payout }) {
         The payout policy asks for {approval.needed === 1 ? 'an approval' : `${approval.needed} approvals`}.
         Owners and admins of the account may give {approval.needed === 1 ? 'it' : 'them'}, and API tokens with
         the scope payouts:approve: all but who has requested it
-        {maker !== null && maker !== '' && `, which is ${actorName(maker)}`}. {own}
+        {maker && `, which is ${actorName(maker)}`}. {own}
       </Text>
       <Text size="sm" mt={4}>
         Without it nothing is paid, and it fails on <Time at={approval.expires_at} />.

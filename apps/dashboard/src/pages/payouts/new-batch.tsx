@@ -1,7 +1,6 @@
-import { Alert, Button, Code, FileInput, Group, Paper, Radio, Stack } from '@mantine/core';
+import { Alert, Button, Code, FileInput, Group, List, Modal, Paper, Radio, Stack, Text } from '@mantine/core';
 import { InvalidRequestError, type PayoutBatch } from '@quittance/client';
 import { IconFileSpreadsheet } from '@tabler/icons-react';
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { quittance } from '../../client.ts';
@@ -9,11 +8,12 @@ import { useBalances } from '../../parts/account-data.ts';
 import { compare } from '../../parts/decimal.ts';
 import { Empty, Loaded, Page } from '../../parts/page.tsx';
 import { SendFailure, useSendOnce } from '../../parts/send-once.tsx';
+import { Amount } from '../../parts/values.tsx';
+import { readAgain } from '../../queries.ts';
 import { useMay } from '../../session/session.ts';
 import { type BatchFile, BYTES_MAX, decodeFile, errorsByLine, readBatchFile } from './batch-file.ts';
 import { BatchLines } from './batch-lines.tsx';
-import { BatchNeeds, needsOf } from './batch-needs.tsx';
-import { ConfirmBatch } from './confirm-batch.tsx';
+import { type BatchNeed, BatchNeeds, needsOf } from './batch-needs.tsx';
 
 type Mode = PayoutBatch['mode'];
 type Chosen = { file: File; read: { text: string } | { problem: string } };
@@ -37,7 +37,6 @@ type Balances = NonNullable<ReturnType<typeof useBalances>['data']>;
 
 /** Sends the file as it was chosen. */
 function useSendBatch() {
-  const client = useQueryClient();
   const navigate = useNavigate();
   return useSendOnce(
     ({ csv, mode }: { csv: string; mode: Mode }, idempotencyKey) =>
@@ -47,8 +46,7 @@ function useSendBatch() {
         { idempotencyKey, maxRetries: 0, timeoutMs: 120_000 },
       ),
     async ({ id }) => {
-      for (const list of ['payouts', 'payout-batches', 'balances', 'balance-transactions'])
-        void client.invalidateQueries({ queryKey: [list] });
+      void readAgain('payouts', 'payout-batches', 'balances', 'balance-transactions');
       await navigate({ to: `/payout-batches/${id}`, replace: true });
     },
   );
@@ -85,8 +83,8 @@ function NewBatch({ balances }: { balances: Balances }) {
     <Stack>
       <Paper withBorder p="md">
         <Stack>
-          <FileField file={chosen?.file ?? null} onChange={choose} isDisabled={isPending || isUnknown} />
-          <ModeField mode={mode} onChange={setMode} isDisabled={isPending || isUnknown} />
+          <FileField value={chosen?.file ?? null} onChange={choose} isDisabled={isPending || isUnknown} />
+          <ModeField value={mode} onChange={setMode} isDisabled={isPending || isUnknown} />
         </Stack>
       </Paper>
       {read !== undefined && 'problem' in read && (
@@ -136,9 +134,9 @@ function NewBatch({ balances }: { balances: Balances }) {
   );
 }
 
-type FileFieldProps = { file: File | null; onChange(file: File | null): unknown; isDisabled: boolean };
+type FieldProps<T> = { value: T; onChange(value: T): unknown; isDisabled: boolean };
 
-const FileField = ({ file, onChange, isDisabled }: FileFieldProps) => (
+const FileField = ({ value, onChange, isDisabled }: FieldProps<File | null>) => (
   <FileInput
     label="CSV file"
     description={
@@ -152,20 +150,18 @@ const FileField = ({ file, onChange, isDisabled }: FileFieldProps) => (
     accept=".csv,text/csv"
     leftSection={<IconFileSpreadsheet size={18} />}
     clearable
-    value={file}
+    value={value}
     onChange={(chosen) => void onChange(chosen)}
     disabled={isDisabled}
     maw={520}
   />
 );
 
-type ModeFieldProps = { mode: Mode; onChange(mode: Mode): void; isDisabled: boolean };
-
-const ModeField = ({ mode, onChange, isDisabled }: ModeFieldProps) => (
+const ModeField = ({ value, onChange, isDisabled }: FieldProps<Mode>) => (
   <Radio.Group
     label="When a line cannot be paid"
-    value={mode}
-    onChange={(value) => onChange(value as Mode)}
+    value={value}
+    onChange={(mode) => onChange(mode as Mode)}
     readOnly={isDisabled}
   >
     <Stack gap="xs" mt={6}>
@@ -184,3 +180,42 @@ const ModeField = ({ mode, onChange, isDisabled }: ModeFieldProps) => (
     </Stack>
   </Radio.Group>
 );
+
+type ConfirmProps = {
+  isOpened: boolean;
+  mode: Mode;
+  needs: readonly BatchNeed[];
+  onClose(): void;
+  onSend(): void;
+};
+
+/** Asks once more before many payouts are sent. */
+function ConfirmBatch({ isOpened, mode, needs, onClose, onSend }: ConfirmProps) {
+  const count = needs.reduce((before, need) => before + need.count, 0);
+  return (
+    <Modal opened={isOpened} onClose={onClose} title={`Send ${count} payouts?`}>
+      <Stack>
+        <List size="sm">
+          {needs.map(({ asset, total, count: own }) => (
+            <List.Item key={asset}>
+              {own} {own === 1 ? 'payout' : 'payouts'}: <Amount value={total} asset={asset} fw={600} /> with
+              the network fees of now
+            </List.Item>
+          ))}
+        </List>
+        <Text size="sm">
+          {mode === 'each'
+            ? 'Each line is paid or not by itself.'
+            : 'All lines are paid, or none when one of them cannot be.'}{' '}
+          Payouts cannot be taken back once they are signed.
+        </Text>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose} data-autofocus>
+            Back
+          </Button>
+          <Button onClick={onSend}>Send {count} payouts</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

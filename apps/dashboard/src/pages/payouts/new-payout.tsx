@@ -7,26 +7,23 @@ import { ReviewPayout } from './review-payout.tsx';
 
 /** A payout in two steps: what is paid to whom, then all that it costs, and the button. */
 export function RoutePage() {
-  const [values, setValues] = useState<PayoutValues>();
-  const [quote, setQuote] = useState<PayoutQuote>();
+  const [quoted, setQuoted] = useState<{ values: PayoutValues; quote: PayoutQuote | undefined }>();
   const mayPay = useMay('payouts:write');
   return (
     <Page
-      title={quote === undefined ? 'New payout' : 'Check the payout'}
+      title={quoted?.quote === undefined ? 'New payout' : 'Check the payout'}
       back={{ to: '/payouts', label: 'Payouts' }}
     >
       {!mayPay ? (
         <Empty title="Your role does not request payouts" />
-      ) : quote === undefined || values === undefined ? (
-        <PayoutForm
-          values={values}
-          onQuote={(given, found) => {
-            setValues(given);
-            setQuote(found);
-          }}
-        />
+      ) : quoted?.quote === undefined ? (
+        <PayoutForm values={quoted?.values} onQuote={setQuoted} />
       ) : (
-        <ReviewPayout values={values} first={quote} onBack={() => setQuote(undefined)} />
+        <ReviewPayout
+          values={quoted.values}
+          first={quoted.quote}
+          onBack={() => setQuoted({ values: quoted.values, quote: undefined })}
+        />
       )}
     </Page>
   );

@@ -1,111 +1,77 @@
-import { Button, Group, Paper, Stack, TextInput } from '@mantine/core';
-import { type GetInputPropsReturnType, useForm } from '@mantine/form';
+import { Button, Paper, TextInput } from '@mantine/core';
+import { type GetInputPropsReturnType, isNotEmpty, matches } from '@mantine/form';
 import type { PayoutQuote } from '@quittance/client';
-import { useMutation } from '@tanstack/react-query';
 import { quittance } from '../../client.ts';
 import { useBalances } from '../../parts/account-data.ts';
-import { addressInput } from '../../parts/address.tsx';
-import { Amount } from '../../parts/amount.tsx';
 import { AssetSelect } from '../../parts/asset-select.tsx';
-import { Failure } from '../../parts/failure.tsx';
-import { errorsOf } from '../../parts/form-errors.ts';
 import { useListSearch } from '../../parts/list-search.ts';
 import { networkName } from '../../parts/networks.ts';
+import { SendForm, useSentForm } from '../../parts/send-form.tsx';
+import { AddressInput, Amount } from '../../parts/values.tsx';
 import { BookSelect } from './book-select.tsx';
 
 /** `amount` is a decimal text, or `max`. */
 export type PayoutValues = { asset: string; amount: string; address: string; external_id: string };
 type Asset = Parameters<typeof quittance.payouts.create>[0]['asset'];
 
-type Props = {
-  values: PayoutValues | undefined;
-  onQuote(values: PayoutValues, quote: PayoutQuote): void;
-};
+type Quoted = { values: PayoutValues; quote: PayoutQuote };
+type Props = { values: PayoutValues | undefined; onQuote(quoted: Quoted): void };
 
 /** The quote of the API checks asset, amount and address before anything is asked for. */
 export const quoteOf = ({ asset, amount, address }: PayoutValues, signal?: AbortSignal) =>
   quittance.payouts.quote({ asset: asset as Asset, amount, address }, { signal });
 
-export function PayoutForm({ values, onQuote }: Props) {
-  const [search] = useListSearch();
-  const form = useForm<PayoutValues>({
-    initialValues: values ?? {
-      asset: search['asset'] ?? '',
-      amount: '',
-      address: search['address'] ?? '',
-      external_id: '',
-    },
+export function PayoutForm({ values: before, onQuote }: Props) {
+  const [{ asset: wanted = '', address: recipient = '' }] = useListSearch();
+  const sent = useSentForm({
+    initialValues: before ?? { asset: wanted, amount: '', address: recipient, external_id: '' },
     validate: {
-      asset: (asset) => (asset === '' ? 'Choose an asset.' : null),
-      amount: (amount) =>
-        amount.trim() === 'max' || /^\d+(?:\.\d+)?$/.test(amount.trim())
-          ? null
-          : 'Give a number such as 0.5, with a point before its decimals.',
-      address: (address) => (address.trim() === '' ? 'Give the address of the recipient.' : null),
+      asset: isNotEmpty('Choose an asset.'),
+      amount: matches(
+        /^\s*(?:max|\d+(?:\.\d+)?)\s*$/,
+        'Give a number such as 0.5, with a point before its decimals.',
+      ),
+      address: isNotEmpty('Give the address of the recipient.'),
     },
+    send: async ({ asset, amount, address, external_id: reference }) => {
+      const values = {
+        asset,
+        amount: amount.trim(),
+        address: address.trim(),
+        external_id: reference.trim(),
+      };
+      return { values, quote: await quoteOf(values) };
+    },
+    onDone: onQuote,
   });
-  const quote = useMutation({
-    mutationFn: (given: PayoutValues) => quoteOf(given),
-    onSuccess: (found, given) => onQuote(given, found),
-    onError: (error) => form.setErrors(errorsOf(error)),
-  });
-  const { asset } = form.values;
-  const isMax = form.values.amount === 'max';
+  const { values, setFieldValue } = sent.form;
   return (
     <Paper withBorder p="md" maw={640}>
-      <form
-        onSubmit={form.onSubmit((given) =>
-          quote.mutate({
-            asset: given.asset,
-            amount: given.amount.trim(),
-            address: given.address.trim(),
-            external_id: given.external_id.trim(),
-          }),
-        )}
-      >
-        <Stack>
-          <AssetSelect
-            required
-            description={asset !== '' && `On the network ${networkName(asset)}`}
-            {...form.getInputProps('asset')}
-          />
-          <AmountField
-            asset={asset}
-            isMax={isMax}
-            onMax={(takesAll) => form.setFieldValue('amount', takesAll ? 'max' : '')}
-            field={form.getInputProps('amount')}
-          />
-          <BookSelect
-            asset={asset}
-            address={form.values.address}
-            onChoose={(address) => form.setFieldValue('address', address)}
-          />
-          <TextInput
-            label="Address"
-            description="A payout cannot be undone."
-            required
-            autoComplete="off"
-            spellCheck={false}
-            maxLength={255}
-            styles={addressInput}
-            {...form.getInputProps('address')}
-          />
-          <TextInput
-            label="Your reference"
-            description="Optional: what your own books call it."
-            maxLength={255}
-            {...form.getInputProps('external_id')}
-          />
-          {quote.error !== null && Object.keys(errorsOf(quote.error)).length === 0 && (
-            <Failure error={quote.error} />
-          )}
-          <Group justify="flex-end">
-            <Button type="submit" loading={quote.isPending}>
-              Check the payout
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <SendForm sent={sent} button="Check the payout" align="flex-end">
+        <AssetSelect
+          required
+          description={values.asset !== '' && `On the network ${networkName(values.asset)}`}
+          {...sent.field('asset')}
+        />
+        <AmountField
+          asset={values.asset}
+          isMax={values.amount === 'max'}
+          onMax={(takesAll) => setFieldValue('amount', takesAll ? 'max' : '')}
+          field={sent.field('amount')}
+        />
+        <BookSelect
+          asset={values.asset}
+          address={values.address}
+          onChoose={(address) => setFieldValue('address', address)}
+        />
+        <AddressInput description="A payout cannot be undone." {...sent.field('address')} />
+        <TextInput
+          label="Your reference"
+          description="Optional: what your own books call it."
+          maxLength={255}
+          {...sent.field('external_id')}
+        />
+      </SendForm>
     </Paper>
   );
 }

@@ -1,58 +1,45 @@
-import { Alert, Button, Paper, Stack, Table, Text, Title } from '@mantine/core';
+import { Alert, Button, Paper, Stack, Text } from '@mantine/core';
 import type { PayoutPolicy } from '@quittance/client';
 import { type ReactNode, useState } from 'react';
 import { usePayoutPolicy } from '../../parts/account-data.ts';
-import { Amount, assetName } from '../../parts/amount.tsx';
-import { Facts, Loaded, Page } from '../../parts/page.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Facts, Heading, Loaded, Page, Small } from '../../parts/page.tsx';
+import { type Column, Rows, textColumn } from '../../parts/table.tsx';
+import { Amount, assetName, Time } from '../../parts/values.tsx';
 import { useMay } from '../../session/session.ts';
 import { PolicyForm } from './policy-form.tsx';
+
+type Limit = PayoutPolicy['limits'][number];
+
+const amount = (id: 'per_payout' | 'per_24h' | 'approval_above', title: string): Column<Limit> => ({
+  ...{ id, title, align: 'right' },
+  render: ({ [id]: limit, asset }) => (limit === null ? '—' : <Amount value={limit} asset={asset} />),
+});
+
+const columns: readonly Column<Limit>[] = [
+  { id: 'asset', title: 'Asset', render: ({ asset }) => assetName(asset) },
+  amount('per_payout', 'One payout'),
+  amount('per_24h', 'In 24 hours'),
+  amount('approval_above', 'Approval above'),
+  textColumn('approvals', 'Approvals', { align: 'right' }),
+];
 
 /** What the account allows of its payouts. */
 export function RoutePage() {
   const query = usePayoutPolicy();
   const mayWrite = useMay('policy:write');
   const [isEditing, setEditing] = useState(false);
+  const isChangeable = mayWrite && !isEditing && query.data !== undefined;
   return (
     <Page
       title="Payout policy"
-      actions={
-        mayWrite &&
-        !isEditing &&
-        query.data !== undefined && <Button onClick={() => setEditing(true)}>Change</Button>
-      }
+      actions={isChangeable && <Button onClick={() => setEditing(true)}>Change</Button>}
     >
       <Loaded query={query}>
         {(policy) =>
           isEditing ? (
             <PolicyForm policy={policy} onDone={() => setEditing(false)} />
           ) : (
-            <Stack>
-              {policy.updated_at === null && (
-                <Alert color="blue" title="There is no policy yet">
-                  Nothing is limited: whoever may request payouts may pay any amount to any address. The first
-                  policy is in force at once.
-                </Alert>
-              )}
-              <Rules title="In force" policy={policy} />
-              {policy.next !== null && (
-                <Rules
-                  title={
-                    <>
-                      From <Time at={policy.next.takes_effect_at} />
-                    </>
-                  }
-                  text="It allows more, so it waits. Until then the stricter of the two counts in each field."
-                  policy={policy.next}
-                />
-              )}
-              {policy.updated_at !== null && (
-                <Text size="xs" c="dimmed">
-                  Last changed on <Time at={policy.updated_at} />
-                </Text>
-              )}
-            </Stack>
+            <Policy policy={policy} />
           )
         }
       </Loaded>
@@ -60,57 +47,58 @@ export function RoutePage() {
   );
 }
 
-type Shown = Pick<PayoutPolicy, 'allow_list' | 'delay_hours' | 'limits'>;
-
-function Rules({ title, text, policy }: { title: ReactNode; text?: string; policy: Shown }) {
-  return (
-    <Paper withBorder p="md">
-      <Title order={2} size="h4" mb="xs">
-        {title}
-      </Title>
-      {text !== undefined && (
-        <Text size="sm" mb="sm">
-          {text}
-        </Text>
-      )}
-      <Facts
-        facts={[
-          ['Payouts go', policy.allow_list ? 'to the address book alone' : 'to any address'],
-          [
-            'Delay',
-            policy.delay_hours === 0
-              ? 'none: new addresses and looser rules are in force at once'
-              : `${policy.delay_hours} hours for new addresses, and for rules that allow more`,
-          ],
-          ['Limits', policy.limits.length === 0 ? 'none' : null],
-        ]}
+const Policy = ({ policy: { updated_at: changed, next, ...policy } }: { policy: PayoutPolicy }) => (
+  <Stack>
+    {changed === null && (
+      <Alert color="blue" title="There is no policy yet">
+        Nothing is limited: whoever may request payouts may pay any amount to any address. The first policy is
+        in force at once.
+      </Alert>
+    )}
+    <Rules title="In force" policy={policy} />
+    {next !== null && (
+      <Rules
+        title={
+          <>
+            From <Time at={next.takes_effect_at} />
+          </>
+        }
+        text="It allows more, so it waits. Until then the stricter of the two counts in each field."
+        policy={next}
       />
-      {policy.limits.length > 0 && (
-        <ScrollTable minWidth={520} mt="sm">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Asset</Table.Th>
-              <Table.Th ta="right">One payout</Table.Th>
-              <Table.Th ta="right">In 24 hours</Table.Th>
-              <Table.Th ta="right">Approval above</Table.Th>
-              <Table.Th ta="right">Approvals</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {policy.limits.map((limit) => (
-              <Table.Tr key={limit.asset}>
-                <Table.Td>{assetName(limit.asset)}</Table.Td>
-                {(['per_payout', 'per_24h', 'approval_above'] as const).map((field) => (
-                  <Table.Td key={field} ta="right">
-                    {limit[field] === null ? '—' : <Amount value={limit[field]} asset={limit.asset} />}
-                  </Table.Td>
-                ))}
-                <Table.Td ta="right">{limit.approvals ?? '—'}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </ScrollTable>
+    )}
+    {changed !== null && (
+      <Small>
+        Last changed on <Time at={changed} />
+      </Small>
+    )}
+  </Stack>
+);
+
+type RulesProps = {
+  title: ReactNode;
+  text?: string;
+  policy: Pick<PayoutPolicy, 'allow_list' | 'delay_hours' | 'limits'>;
+};
+
+const Rules = ({ title, text, policy: { allow_list: isListed, delay_hours: delay, limits } }: RulesProps) => (
+  <Paper withBorder p="md">
+    <Stack gap="sm">
+      <Heading>{title}</Heading>
+      {text !== undefined && <Text size="sm">{text}</Text>}
+      <Facts
+        facts={{
+          'Payouts go': isListed ? 'to the address book alone' : 'to any address',
+          Delay:
+            delay === 0
+              ? 'none: new addresses and looser rules are in force at once'
+              : `${delay} hours for new addresses, and for rules that allow more`,
+          Limits: limits.length === 0 && 'none',
+        }}
+      />
+      {limits.length > 0 && (
+        <Rows rows={limits} columns={columns} keyOf={({ asset }) => asset} minWidth={520} />
       )}
-    </Paper>
-  );
-}
+    </Stack>
+  </Paper>
+);

@@ -1,17 +1,12 @@
-import { Alert, Anchor, Button, Code, Group, Paper, Stack, Text, Timeline, Title } from '@mantine/core';
+import { Alert, Button, Code, Group, Paper, Stack, Text, Timeline } from '@mantine/core';
 import type { Payout } from '@quittance/client';
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { quittance } from '../../client.ts';
 import { useActorName } from '../../parts/account-data.ts';
-import { assetName } from '../../parts/amount.tsx';
-import { Copyable } from '../../parts/copyable.tsx';
 import { grouped } from '../../parts/decimal.ts';
-import { Facts, Loaded, Page } from '../../parts/page.tsx';
-import { usePageId } from '../../parts/page-id.ts';
-import { StateBadge } from '../../parts/state-badge.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Facts, Loaded, Page, PageLink, Section, Small, usePageId } from '../../parts/page.tsx';
+import { useRead } from '../../parts/reading.ts';
+import { assetName, Copyable, StateBadge, Time } from '../../parts/values.tsx';
 import { REFRESH_MS } from '../../queries.ts';
 import { useMay } from '../../session/session.ts';
 import { stateOf } from './approval.ts';
@@ -21,33 +16,28 @@ import { PayoutFacts } from './payout-facts.tsx';
 
 const PENDING_MS = 4_000;
 
+const isCancelable = ({ status, cancel_requested_at: asked, tx_hash: hash }: Payout): boolean =>
+  status === 'pending' && asked === null && hash === null;
+
 /** One payout: what it pays, what it waits for, and what has become of it. */
 export function RoutePage() {
   const id = usePageId();
-  const query = useQuery({
-    queryKey: ['payouts', 'one', id],
-    queryFn: ({ signal }) => quittance.payouts.retrieve(id, { signal }),
+  const query = useRead(['payouts', 'one', id], (options) => quittance.payouts.retrieve(id, options), {
     refetchInterval: ({ state }) => (state.data?.status === 'pending' ? PENDING_MS : REFRESH_MS),
   });
   const [decided, setDecided] = useState<Decided>();
   const mayPay = useMay('payouts:write');
   const payout = query.data;
-  const isCancelable =
-    mayPay && payout?.status === 'pending' && payout.cancel_requested_at === null && payout.tx_hash === null;
   return (
     <Page
-      title={
-        payout === undefined
-          ? 'Payout'
-          : `Payout of ${grouped(payout.amount)} ${assetName(payout.asset.symbol)}`
-      }
+      title={payout ? `Payout of ${grouped(payout.amount)} ${assetName(payout.asset.symbol)}` : 'Payout'}
       back={{ to: '/payouts', label: 'Payouts' }}
       mark={payout && <StateBadge {...stateOf(payout)} />}
       actions={
         payout && (
           <>
             <DecideButtons payout={payout} onDecide={setDecided} />
-            {isCancelable && (
+            {mayPay && isCancelable(payout) && (
               <Button variant="default" onClick={() => setDecided({ payout, decision: 'cancel' })}>
                 Cancel
               </Button>
@@ -68,12 +58,9 @@ export function RoutePage() {
             <Paper withBorder p="md">
               <PayoutFacts payout={data} />
             </Paper>
-            <Paper withBorder p="md">
-              <Title order={2} size="h4" mb="sm">
-                What has happened
-              </Title>
+            <Section title="What has happened">
               <History payout={data} />
-            </Paper>
+            </Section>
             <PayoutAttempts payout={data} />
             <Paper withBorder p="md">
               <More payout={data} />
@@ -98,21 +85,16 @@ function History({ payout }: { payout: Payout }) {
   const actorName = useActorName();
   const { approval, status, tx_hash: hash } = payout;
   const maker = approval?.requested_by ?? null;
-  const steps: [title: ReactNode, at: string | null][] = [
-    [
-      <>
-        Requested{maker !== null && ` by ${actorName(maker)}`}: amount and network fee are held from{' '}
-        {payout.deposit_id === null ? 'the balance' : 'the unresolved funds'}
-      </>,
-      payout.created_at,
-    ],
-    ...(approval?.given ?? []).map(
-      ({ token_id: token, person_id: person, decision, at }): [string, string] => [
-        `${decision === 'approved' ? 'Approved' : 'Rejected'} by ${actorName(person ?? token ?? '')}`,
-        at,
-      ],
-    ),
+  const source = payout.deposit_id === null ? 'the balance' : 'the unresolved funds';
+  const by = maker === null ? '' : ` by ${actorName(maker)}`;
+  const steps: [title: string, at: string | null][] = [
+    [`Requested${by}: amount and network fee are held from ${source}`, payout.created_at],
   ];
+  for (const { token_id: token, person_id: person, decision, at } of approval?.given ?? [])
+    steps.push([
+      `${decision === 'approved' ? 'Approved' : 'Rejected'} by ${actorName(person ?? token ?? '')}`,
+      at,
+    ]);
   if (approval?.status === 'waiting') steps.push(['Waits for approval', null]);
   if (payout.cancel_requested_at !== null)
     steps.push(['Shall not be sent any more', payout.cancel_requested_at]);
@@ -127,9 +109,9 @@ function History({ payout }: { payout: Payout }) {
       {steps.map(([title, at], place) => (
         <Timeline.Item key={place} title={<Text size="sm">{title}</Text>}>
           {at !== null && (
-            <Text size="xs" c="dimmed">
+            <Small>
               <Time at={at} />
-            </Text>
+            </Small>
           )}
         </Timeline.Item>
       ))}
@@ -139,39 +121,29 @@ function History({ payout }: { payout: Payout }) {
 
 function More({ payout }: { payout: Payout }) {
   const { metadata, tx_hash: hash, batch_id: batch, invoice_id: invoice, deposit_id: deposit } = payout;
-  const notes = Object.entries(metadata);
-  const link = (to: string, text: string) => (
-    <Anchor component={Link} to={to} inherit key={to}>
-      {text}
-    </Anchor>
-  );
+  const link = (place: string, id: string | null): ReactNode =>
+    id && <PageLink to={`/${place}/${id}`}>{id}</PageLink>;
+  const notes = Object.entries(metadata).map(([name, text]) => (
+    <Group key={name} gap={6}>
+      <Code>{name}</Code>
+      <span>{text}</span>
+    </Group>
+  ));
   return (
     <Facts
-      facts={[
-        ['Id', <Copyable key="id" text={String(payout.id)} label="Copy the id" />],
-        ['Transaction', hash && <Copyable key="tx" text={hash} label="Copy the transaction" />],
-        ['Address', <Copyable key="to" text={payout.to_address} label="Copy the address" />],
-        ['Your reference', payout.external_id],
-        ['Rate', payout.usd_rate && `${grouped(payout.usd_rate)} US dollars when it was requested`],
-        ['Batch', batch && link(`/payout-batches/${batch}`, batch)],
-        ['Refunded invoice', invoice && link(`/invoices/${invoice}`, invoice)],
-        ['Refund', payout.refund_id],
-        ['Returned funds', deposit && link(`/unresolved/${deposit}`, deposit)],
-        ['Created by', payout.automatic ? link('/automatic-payouts', 'an automatic payout') : null],
-        [
-          'Metadata',
-          notes.length === 0 ? null : (
-            <Stack gap={2} key="metadata">
-              {notes.map(([name, text]) => (
-                <Group key={name} gap={6}>
-                  <Code>{name}</Code>
-                  <span>{text}</span>
-                </Group>
-              ))}
-            </Stack>
-          ),
-        ],
-      ]}
+      facts={{
+        Id: <Copyable text={String(payout.id)} label="Copy the id" />,
+        Transaction: hash && <Copyable text={hash} label="Copy the transaction" />,
+        Address: <Copyable text={payout.to_address} label="Copy the address" />,
+        'Your reference': payout.external_id,
+        Rate: payout.usd_rate && `${grouped(payout.usd_rate)} US dollars when it was requested`,
+        Batch: link('payout-batches', batch),
+        'Refunded invoice': link('invoices', invoice),
+        Refund: payout.refund_id,
+        'Returned funds': link('unresolved', deposit),
+        'Created by': payout.automatic && <PageLink to="/automatic-payouts">an automatic payout</PageLink>,
+        Metadata: notes.length > 0 && <Stack gap={2}>{notes}</Stack>,
+      }}
     />
   );
 }

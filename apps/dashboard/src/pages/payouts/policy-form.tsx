@@ -11,39 +11,32 @@ import {
   TextInput,
   Title,
 } from '@mantine/core';
-import { type UseFormReturnType, useForm } from '@mantine/form';
+import type { UseFormReturnType } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import type { PayoutPolicy, PutPayoutPolicy } from '@quittance/client';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { quittance } from '../../client.ts';
 import { useAssets } from '../../parts/account-data.ts';
-import { assetName } from '../../parts/amount.tsx';
-import { Failure } from '../../parts/failure.tsx';
-import { errorsOf } from '../../parts/form-errors.ts';
-import { useStepUp } from '../../session/step-up.tsx';
+import { SendForm, useSentForm } from '../../parts/send-form.tsx';
+import { assetName } from '../../parts/values.tsx';
+import { queries } from '../../queries.ts';
 import { type LimitValues, limitsOf, type PolicyValues, policyFrom } from './policy-values.ts';
 
 type Form = UseFormReturnType<PolicyValues>;
 
 /** All of the policy: what is not given has no limit. */
 export function PolicyForm({ policy, onDone }: { policy: PayoutPolicy; onDone(): void }) {
-  const client = useQueryClient();
-  const stepUp = useStepUp();
   // What waits is what somebody has asked for last.
   const { allow_list, delay_hours, limits } = policy.next ?? policy;
-  const form = useForm<PolicyValues>({
+  const sent = useSentForm<PolicyValues, PayoutPolicy>({
     initialValues: {
       allow_list,
       delay_hours: policy.updated_at === null ? 24 : delay_hours,
       limits: limits.map(limitsOf),
     },
-  });
-  const put = useMutation({
-    mutationFn: (values: PolicyValues) =>
-      stepUp(() => quittance.payoutPolicy.put(policyFrom(values) as PutPayoutPolicy)),
-    onSuccess: (stored) => {
-      client.setQueryData(['payout-policy'], stored);
+    send: (values) => quittance.payoutPolicy.put(policyFrom(values) as PutPayoutPolicy),
+    onDone: (stored) => {
+      queries.setQueryData(['payout-policy'], stored);
       notifications.show({
         message:
           stored.next === null
@@ -52,22 +45,31 @@ export function PolicyForm({ policy, onDone }: { policy: PayoutPolicy; onDone():
       });
       onDone();
     },
-    onError: (error) => form.setErrors(errorsOf(error)),
   });
+  const { form, field, isPending } = sent;
   return (
-    <form onSubmit={form.onSubmit((values) => put.mutate(values))}>
-      <Stack maw={820}>
-        <Text size="sm">
-          What the new policy forbids is forbidden at once. What it allows more than the one before is allowed
-          after the delay, the longer of the two.
-          {policy.next !== null && ' The fields show the policy that waits: saving replaces it.'}
-        </Text>
+    <Stack maw={820}>
+      <Text size="sm">
+        What the new policy forbids is forbidden at once. What it allows more than the one before is allowed
+        after the delay, the longer of the two.
+        {policy.next !== null && ' The fields show the policy that waits: saving replaces it.'}
+      </Text>
+      <SendForm
+        sent={sent}
+        button="Save the policy"
+        align="flex-end"
+        other={
+          <Button variant="default" onClick={onDone} disabled={isPending}>
+            Back
+          </Button>
+        }
+      >
         <Paper withBorder p="md">
           <Stack>
             <Switch
               label="Payouts go to the address book alone"
               description="Refunds and returned funds go to customers: anywhere."
-              {...form.getInputProps('allow_list', { type: 'checkbox' })}
+              {...field('allow_list', { type: 'checkbox' })}
             />
             <NumberInput
               label="Delay in hours"
@@ -77,7 +79,7 @@ export function PolicyForm({ policy, onDone }: { policy: PayoutPolicy; onDone():
               allowDecimal={false}
               required
               maw={320}
-              {...form.getInputProps('delay_hours')}
+              {...field('delay_hours')}
             />
           </Stack>
         </Paper>
@@ -85,33 +87,18 @@ export function PolicyForm({ policy, onDone }: { policy: PayoutPolicy; onDone():
           <LimitFields key={limit.asset} form={form} place={place} limit={limit} />
         ))}
         <AddLimit form={form} />
-        {put.error !== null && Object.keys(errorsOf(put.error)).length === 0 && <Failure error={put.error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onDone} disabled={put.isPending}>
-            Back
-          </Button>
-          <Button type="submit" loading={put.isPending}>
-            Save the policy
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      </SendForm>
+    </Stack>
   );
 }
 
 function LimitFields({ form, place, limit }: { form: Form; place: number; limit: LimitValues }) {
   const name = assetName(limit.asset);
-  const amount = (field: 'per_payout' | 'per_24h' | 'approval_above', label: string, description: string) => (
-    <TextInput
-      label={label}
-      description={description}
-      placeholder="no limit"
-      inputMode="decimal"
-      autoComplete="off"
-      style={{ flex: '1 1 200px' }}
-      {...form.getInputProps(`limits.${place}.${field}`)}
-    />
-  );
+  const amounts = {
+    per_payout: ['One payout', `At most so much ${name}.`],
+    per_24h: ['In 24 hours', 'All payouts together.'],
+    approval_above: ['Approval above', '0: each payout needs one.'],
+  } as const;
   return (
     <Paper withBorder p="md" component="fieldset" m={0}>
       <Group justify="space-between" mb="xs">
@@ -128,9 +115,18 @@ function LimitFields({ form, place, limit }: { form: Form; place: number; limit:
         </ActionIcon>
       </Group>
       <Group align="flex-start">
-        {amount('per_payout', 'One payout', `At most so much ${name}.`)}
-        {amount('per_24h', 'In 24 hours', 'All payouts together.')}
-        {amount('approval_above', 'Approval above', '0: each payout needs one.')}
+        {Object.entries(amounts).map(([field, [label, description]]) => (
+          <TextInput
+            key={field}
+            label={label}
+            description={description}
+            placeholder="no limit"
+            inputMode="decimal"
+            autoComplete="off"
+            style={{ flex: '1 1 200px' }}
+            {...form.getInputProps(`limits.${place}.${field}`)}
+          />
+        ))}
         <Select
           label="Approvals"
           description="Of others than the maker."

@@ -1,3 +1,5 @@
+import type { PayoutPolicy } from '@quittance/client';
+
 /** The limits of an asset as texts of a form: an empty one is none. */
 export type LimitValues = {
   asset: string;
@@ -8,13 +10,7 @@ export type LimitValues = {
 };
 export type PolicyValues = { allow_list: boolean; delay_hours: number | string; limits: LimitValues[] };
 
-type Limits = {
-  asset: string;
-  per_payout?: string | null;
-  per_24h?: string | null;
-  approval_above?: string | null;
-  approvals?: number | null;
-};
+type Limits = { asset: string } & Partial<Omit<PayoutPolicy['limits'][number], 'asset'>>;
 
 export const limitsOf = ({ asset, per_payout, per_24h, approval_above, approvals }: Limits): LimitValues => ({
   asset,

@@ -1,17 +1,18 @@
 import { Alert, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useInterval } from '@mantine/hooks';
 import type { PayoutQuote } from '@quittance/client';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { quittance } from '../../client.ts';
 import { useAddressBook, useBalances, usePayoutPolicy } from '../../parts/account-data.ts';
-import { Amount, assetName } from '../../parts/amount.tsx';
 import { compare, grouped, subtract } from '../../parts/decimal.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { chainOf } from '../../parts/networks.ts';
+import { Small } from '../../parts/page.tsx';
 import { SendFailure, useSendOnce } from '../../parts/send-once.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Amount, assetName, Time } from '../../parts/values.tsx';
+import { readAgain } from '../../queries.ts';
 import { PayoutFacts } from './payout-facts.tsx';
 import { type PayoutValues, quoteOf } from './payout-form.tsx';
 import { policyNotes } from './policy-notes.ts';
@@ -53,14 +54,12 @@ function useQuote(values: PayoutValues, first: PayoutQuote, isFrozen: boolean) {
 
 /** All of a payout before it is sent. What the button says is what is sent, also of a payout of all that there is. */
 export function ReviewPayout({ values, first, onBack }: Props) {
-  const client = useQueryClient();
   const navigate = useNavigate();
   const { data: balances } = useBalances();
   const { send, isPending, error, isUnknown } = useSendOnce(
     (order: Order, idempotencyKey) => quittance.payouts.create(order, { idempotencyKey, maxRetries: 0 }),
     async ({ id }) => {
-      for (const list of ['payouts', 'balances', 'balance-transactions'])
-        void client.invalidateQueries({ queryKey: [list] });
+      void readAgain('payouts', 'balances', 'balance-transactions');
       await navigate({ to: `/payouts/${id}`, replace: true });
     },
   );
@@ -76,16 +75,13 @@ export function ReviewPayout({ values, first, onBack }: Props) {
       <Stack>
         <PayoutFacts
           payout={{ ...shown, to_address: address }}
-          more={[
-            ['Balance now', !isUnknown && balance && <Amount key="now" value={balance} asset={symbol} />],
-            [
-              'Balance after',
-              !isUnknown && after && (
-                <Amount key="after" value={after} asset={symbol} {...(isShort && { c: 'red' })} />
-              ),
-            ],
-            ['Your reference', values.external_id],
-          ]}
+          more={{
+            'Balance now': !isUnknown && balance && <Amount value={balance} asset={symbol} />,
+            'Balance after': !isUnknown && after && (
+              <Amount value={after} asset={symbol} {...(isShort && { c: 'red' })} />
+            ),
+            'Your reference': values.external_id,
+          }}
         />
         {!isUnknown && (
           <Notes
@@ -140,16 +136,8 @@ function Notes({ quote, isShort, isMax, isPending, address }: NotesProps) {
   const { data: book } = useAddressBook();
   const { shown, latest, isOld, isChanged, isFetching, error } = quote;
   const { symbol } = shown.asset;
-  const notes =
-    policy === undefined
-      ? []
-      : policyNotes(
-          policy,
-          book,
-          { asset: symbol, amount: shown.amount, address },
-          chainOf(symbol),
-          Date.now(),
-        );
+  const order = { asset: symbol, amount: shown.amount, address };
+  const notes = policy === undefined ? [] : policyNotes(policy, book, order, chainOf(symbol), Date.now());
   return (
     <>
       {isChanged && !isPending && (
@@ -166,7 +154,7 @@ function Notes({ quote, isShort, isMax, isPending, address }: NotesProps) {
           </Stack>
         </Alert>
       )}
-      {error !== null && <Failure error={error} onRetry={quote.refetch} />}
+      <Failure error={error} onRetry={quote.refetch} />
       {isOld && error === null && !isPending && (
         <Alert color="yellow" title="The quote is older than a minute" role="alert">
           {isFetching ? 'A new one is being asked for.' : 'A new one is asked for in a moment.'}
@@ -194,11 +182,11 @@ function Notes({ quote, isShort, isMax, isPending, address }: NotesProps) {
           </Alert>
         ),
       )}
-      <Text size="xs" c="dimmed">
+      <Small>
         Quote of <Time at={new Date(quote.at).toISOString()} />. The network fee of a payout is that of the
         moment in which it is created.
         {isMax && ' What comes into the balance before you send it stays there.'}
-      </Text>
+      </Small>
     </>
   );
 }

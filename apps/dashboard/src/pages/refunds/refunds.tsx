@@ -1,14 +1,11 @@
-import { Anchor, Group, Text, Tooltip } from '@mantine/core';
+import { Group, Text, Tooltip } from '@mantine/core';
 import type { Refund } from '@quittance/client';
-import { Link } from '@tanstack/react-router';
 import { quittance } from '../../client.ts';
-import { useAssets } from '../../parts/account-data.ts';
-import { Amount, assetName, Fiat } from '../../parts/amount.tsx';
-import { withMoments } from '../../parts/day-range.ts';
-import { type Column, type Filter, ListPage } from '../../parts/list-page.tsx';
-import { Page } from '../../parts/page.tsx';
-import { StateBadge } from '../../parts/state-badge.tsx';
-import { Time } from '../../parts/time.tsx';
+import { createdFilters, type Filter, useAssetFilter } from '../../parts/list-filters.tsx';
+import { ListPage } from '../../parts/list-page.tsx';
+import { Page, PageLink } from '../../parts/page.tsx';
+import { amountColumn, type Column, hidden, textColumn, timeColumn } from '../../parts/table.tsx';
+import { Fiat, StateBadge, Time } from '../../parts/values.tsx';
 import { CancelRefund } from './cancel-refund.tsx';
 
 const statuses = ['claimable', 'pending', 'completed', 'failed', 'expired', 'cancelled'];
@@ -19,21 +16,12 @@ const columns: readonly Column<Refund>[] = [
     title: 'Of',
     render: ({ invoice_id: invoice, deposit_id: deposit }) =>
       invoice === null ? (
-        <Anchor component={Link} to={`/unresolved/${deposit}`} size="sm">
-          Unresolved funds
-        </Anchor>
+        <PageLink to={`/unresolved/${deposit}`}>Unresolved funds</PageLink>
       ) : (
-        <Anchor component={Link} to={`/invoices/${invoice}`} size="sm">
-          Invoice
-        </Anchor>
+        <PageLink to={`/invoices/${invoice}`}>Invoice</PageLink>
       ),
   },
-  {
-    id: 'amount',
-    title: 'Amount',
-    align: 'right',
-    render: ({ amount, asset }) => <Amount value={amount} asset={asset.symbol} />,
-  },
+  amountColumn('amount', 'Amount'),
   {
     id: 'amount_fiat',
     title: 'Worth',
@@ -60,44 +48,35 @@ const columns: readonly Column<Refund>[] = [
   {
     id: 'payout',
     title: 'Payout',
-    render: ({ payout_id: payout, expires_at: ends }) =>
-      payout !== null ? (
-        <Anchor component={Link} to={`/payouts/${payout}`} size="sm">
-          {payout}
-        </Anchor>
-      ) : ends === null ? (
+    render: ({ payout_id: payout, expires_at: ends }) => {
+      if (payout !== null) return <PageLink to={`/payouts/${payout}`}>{payout}</PageLink>;
+      return ends === null ? (
         '—'
       ) : (
         <>
           link until <Time at={ends} />
         </>
-      ),
+      );
+    },
   },
-  { id: 'external_id', title: 'Your reference', render: ({ external_id }) => external_id ?? '—' },
-  { id: 'created_at', title: 'Created', render: ({ created_at }) => <Time at={created_at} /> },
-  { id: 'id', title: 'Id', isHidden: true, render: ({ id }) => id },
+  textColumn('external_id', 'Your reference'),
+  timeColumn('created_at', 'Created'),
+  textColumn('id', 'Id', hidden),
   { id: 'cancel', title: 'Actions', render: (refund) => <CancelRefund refund={refund} /> },
 ];
 
 export function RoutePage() {
-  const { data: assets = [] } = useAssets();
   const filters: readonly Filter[] = [
     { kind: 'text', name: 'external_id', label: 'Your reference', placeholder: 'The whole reference' },
     { kind: 'choice', name: 'status', label: 'Status', choices: statuses },
-    {
-      kind: 'choice',
-      name: 'asset',
-      label: 'Asset',
-      choices: assets.map(({ symbol }) => ({ value: symbol, label: assetName(symbol) })),
-    },
-    { kind: 'day', name: 'created_from', label: 'Created from' },
-    { kind: 'day', name: 'created_to', label: 'Created to' },
+    useAssetFilter(),
+    ...createdFilters(),
   ];
   return (
     <Page title="Refunds">
-      <ListPage
+      <ListPage<Refund>
         name="refunds"
-        load={(query, signal) => quittance.refunds.list(withMoments(query), { signal })}
+        load={(query, options) => quittance.refunds.list(query, options)}
         columns={columns}
         filters={filters}
         empty={{

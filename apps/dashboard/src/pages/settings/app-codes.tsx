@@ -1,28 +1,25 @@
 import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
-import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { quittance } from '../../client.ts';
-import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import { Copyable } from '../../parts/copyable.tsx';
+import { ConfirmButton } from '../../parts/dialogs.tsx';
 import { Failure } from '../../parts/failure.tsx';
-import { errorsOf } from '../../parts/form-errors.ts';
 import { QrCode } from '../../parts/qr-code.tsx';
-import { ME } from '../../queries.ts';
+import { SendForm, useSentForm } from '../../parts/send-form.tsx';
+import { Copyable } from '../../parts/values.tsx';
+import { readAgain } from '../../queries.ts';
 import { useSession } from '../../session/session.ts';
 import { useStepUp } from '../../session/step-up.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
 
-type Secret = { secret: string; uri: string };
+const changed = () => readAgain('me');
 
 /** The second factor: a secret for an app, its first code, then recovery codes. */
 export function AppCodes() {
-  const client = useQueryClient();
   const stepUp = useStepUp();
   const { second_factor: factor } = useSession();
   const [codes, setCodes] = useState<string[]>();
-  const changed = () => client.invalidateQueries({ queryKey: ME });
   const begin = useMutation({ mutationFn: () => stepUp(() => quittance.me.beginTotp()) });
   return (
     <Stack>
@@ -39,8 +36,6 @@ export function AppCodes() {
             <ConfirmButton
               label="New recovery codes"
               title="New recovery codes?"
-              color="quittance"
-              variant="default"
               act={async () => setCodes((await quittance.me.replaceRecoveryCodes()).recovery_codes)}
               onDone={changed}
             >
@@ -73,7 +68,7 @@ export function AppCodes() {
           </Group>
         </>
       )}
-      {begin.error !== null && <Failure error={begin.error} />}
+      <Failure error={begin.error} />
       <Modal
         opened={begin.data !== undefined}
         onClose={begin.reset}
@@ -86,7 +81,6 @@ export function AppCodes() {
             onConfirmed={(recovery) => {
               begin.reset();
               setCodes(recovery);
-              return changed();
             }}
           />
         )}
@@ -96,36 +90,29 @@ export function AppCodes() {
   );
 }
 
-type ConfirmProps = { secret: Secret; onConfirmed(codes: string[]): unknown };
+type ConfirmProps = { secret: { secret: string; uri: string }; onConfirmed(codes: string[]): void };
 
 function ConfirmTotp({ secret: { secret, uri }, onConfirmed }: ConfirmProps) {
-  const stepUp = useStepUp();
-  const form = useForm({ initialValues: { code: '' } });
-  const confirm = useMutation({
-    mutationFn: (code: string) => stepUp(() => quittance.me.confirmTotp(code)),
-    onSuccess: ({ recovery_codes: codes }) => onConfirmed(codes),
-    onError: (error) => form.setErrors(errorsOf(error)),
+  const sent = useSentForm({
+    initialValues: { code: '' },
+    send: ({ code }) => quittance.me.confirmTotp(code.replaceAll(/\s/g, '')),
+    onDone: ({ recovery_codes: codes }) => onConfirmed(codes),
+    changes: ['me'],
   });
   return (
-    <form onSubmit={form.onSubmit(({ code }) => confirm.mutate(code.replaceAll(/\s/g, '')))}>
-      <Stack>
-        <Text size="sm">Scan this with an app for one-time codes, or type its secret into the app.</Text>
-        <QrCode text={uri} label="The secret as a QR code" />
-        <Copyable text={secret} label="Copy the secret" />
-        <TextInput
-          label="First code of the app"
-          description="Six digits. From then on a code is asked for."
-          inputMode="numeric"
-          autoComplete="one-time-code"
-          required
-          data-autofocus
-          {...form.getInputProps('code')}
-        />
-        {confirm.error !== null && <Failure error={confirm.error} />}
-        <Button type="submit" loading={confirm.isPending}>
-          Confirm
-        </Button>
-      </Stack>
-    </form>
+    <SendForm sent={sent} button="Confirm">
+      <Text size="sm">Scan this with an app for one-time codes, or type its secret into the app.</Text>
+      <QrCode text={uri} label="The secret as a QR code" />
+      <Copyable text={secret} label="Copy the secret" />
+      <TextInput
+        label="First code of the app"
+        description="Six digits. From then on a code is asked for."
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        required
+        data-autofocus
+        {...sent.field('code')}
+      />
+    </SendForm>
   );
 }

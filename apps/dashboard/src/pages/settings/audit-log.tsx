@@ -1,20 +1,19 @@
-import { Stack, Text } from '@mantine/core';
 import type { AuditEntry } from '@quittance/client';
 import { quittance } from '../../client.ts';
-import { type Column, ListPage } from '../../parts/list-page.tsx';
-import { Page } from '../../parts/page.tsx';
-import { Time } from '../../parts/time.tsx';
+import { ListPage } from '../../parts/list-page.tsx';
+import { Note, Page, Small, WithNote } from '../../parts/page.tsx';
+import { type Column, timeColumn } from '../../parts/table.tsx';
 
 /** Who has changed what. */
 export const RoutePage = () => (
   <Page title="Audit log">
-    <Text size="sm" c="dimmed">
+    <Note>
       Who has changed tokens, people, and where money and messages go. Entries are never changed or deleted.
-    </Text>
+    </Note>
     <ListPage<AuditEntry>
       name="audit-log"
-      load={(query, signal) => quittance.auditLog.list(query, { signal })}
-      csv={(_query, signal) => quittance.auditLog.csv({ signal })}
+      load={(query, options) => quittance.auditLog.list(query, options)}
+      csv={(_query, options) => quittance.auditLog.csv(options)}
       columns={columns}
       empty={{ title: 'Nothing was changed yet' }}
     />
@@ -22,38 +21,35 @@ export const RoutePage = () => (
 );
 
 const columns: readonly Column<AuditEntry>[] = [
-  { id: 'created_at', title: 'When', render: ({ created_at: at }) => <Time at={at} /> },
+  timeColumn('created_at', 'When'),
   {
     id: 'actor',
     title: 'Who',
     render: ({ actor: { type, name, id }, address }) => (
-      <Stack gap={0} style={{ overflowWrap: 'anywhere', minWidth: 140 }}>
-        <Text size="sm">{type === 'operator' ? 'the operator' : (name ?? id)}</Text>
-        <Text size="xs" c="dimmed">
-          {[type === 'token' ? 'API token' : undefined, address].filter(Boolean).join(', ')}
-        </Text>
-      </Stack>
+      <WithNote
+        width={140}
+        note={[type === 'token' ? 'API token' : undefined, address].filter(Boolean).join(', ')}
+      >
+        {type === 'operator' ? 'the operator' : (name ?? id)}
+      </WithNote>
     ),
   },
   {
     id: 'action',
     title: 'What',
     render: ({ action, subject, token_id: token }) => (
-      <Stack gap={0} style={{ overflowWrap: 'anywhere', minWidth: 160 }}>
-        <Text size="sm">{action}</Text>
-        <Text size="xs" c="dimmed">
-          {subject ?? token}
-        </Text>
-      </Stack>
+      <WithNote width={160} note={subject ?? token}>
+        {action}
+      </WithNote>
     ),
   },
   {
     id: 'detail',
     title: 'Detail',
     render: ({ detail }) => (
-      <Text size="xs" style={{ overflowWrap: 'anywhere', minWidth: 140 }}>
+      <Small c={undefined} miw={140} style={{ overflowWrap: 'anywhere' }}>
         {detail}
-      </Text>
+      </Small>
     ),
   },
 ];

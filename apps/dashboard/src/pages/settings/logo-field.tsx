@@ -1,8 +1,7 @@
 import { Box, Button, FileButton, Group, Input, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { LOGO_TYPES } from './logo.ts';
-import { NoLogo, readLogo } from './read-logo.ts';
+import { LOGO_TYPES, readLogo } from './logo.ts';
 
 type Props = {
   value: string | null;
@@ -14,12 +13,11 @@ type Props = {
 /** A picture from a file, as a data URI. */
 export function LogoField({ value, onChange, error, isReadOnly }: Props) {
   const read = useMutation({ mutationFn: readLogo, onSuccess: onChange });
-  const problem = read.error instanceof NoLogo ? read.error.message : read.error?.message;
   return (
     <Input.Wrapper
       label="Logo"
       description="A PNG, JPEG or WebP, which is made small"
-      error={problem ?? error}
+      error={read.error?.message ?? error}
     >
       <Stack gap="xs" mt={4}>
         {value !== null && <Picture uri={value} />}

@@ -1,20 +1,20 @@
-import { Alert, Button, Code, Group, Paper, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
+import { Alert, Button, Code, Group, Paper, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { MailRecipient } from '@quittance/client';
 import { IconPlus } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { quittance } from '../../client.ts';
-import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { ConfirmButton, DialogButton } from '../../parts/dialogs.tsx';
 import { Failure } from '../../parts/failure.tsx';
-import { Empty, Loaded, Page } from '../../parts/page.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
-import { StateBadge } from '../../parts/state-badge.tsx';
-import { Time } from '../../parts/time.tsx';
-import { REFRESH_MS } from '../../queries.ts';
+import { Empty, Loaded, Note, Page, Small } from '../../parts/page.tsx';
+import { useLive } from '../../parts/reading.ts';
+import { type Column, Rows } from '../../parts/table.tsx';
+import { StateBadge, Time } from '../../parts/values.tsx';
+import { readAgain } from '../../queries.ts';
 import { useMay } from '../../session/session.ts';
 import { kindsText } from './mail-kinds.ts';
-import { MAIL_RECIPIENTS, MailCodeDialog, MailRecipientDialog } from './mail-recipient-form.tsx';
+import { MAIL_RECIPIENTS, MailCodeDialog, MailRecipientForm } from './mail-recipient-form.tsx';
 
 /** As many as an account may have. */
 const RECIPIENTS_MAX = 10;
@@ -22,13 +22,8 @@ const RECIPIENTS_MAX = 10;
 /** Who is told by e-mail what happens in the account. */
 export function RoutePage() {
   const mayWrite = useMay('mail:write');
-  const [isAdding, setAdding] = useState(false);
   const [toConfirm, setToConfirm] = useState<MailRecipient>();
-  const query = useQuery({
-    queryKey: MAIL_RECIPIENTS,
-    queryFn: ({ signal }) => quittance.mailRecipients.list({ signal }),
-    refetchInterval: REFRESH_MS,
-  });
+  const query = useLive([MAIL_RECIPIENTS], (options) => quittance.mailRecipients.list(options));
   const isFull = (query.data?.data.length ?? 0) >= RECIPIENTS_MAX;
   return (
     <Page
@@ -36,9 +31,15 @@ export function RoutePage() {
       actions={
         mayWrite &&
         query.data?.meta.sends_mail === true && (
-          <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)} disabled={isFull}>
-            Add an address
-          </Button>
+          <DialogButton<MailRecipient>
+            label="Add an address"
+            variant="filled"
+            leftSection={<IconPlus size={16} />}
+            disabled={isFull}
+            onDone={setToConfirm}
+          >
+            {(close) => <MailRecipientForm onDone={close} />}
+          </DialogButton>
         )
       }
     >
@@ -46,12 +47,12 @@ export function RoutePage() {
         {({ data, meta }) => (
           <>
             {meta.sends_mail ? (
-              <Text size="sm" c="dimmed">
+              <Note>
                 {meta.writes_files
                   ? 'This is a sandbox: e-mails are written to files, and sent to nobody. '
                   : `E-mails come from ${meta.sender}. `}
                 When more than ten of a sort happen in an hour, they are summed up.
-              </Text>
+              </Note>
             ) : (
               <NoMail />
             )}
@@ -65,20 +66,13 @@ export function RoutePage() {
                 </Paper>
               )
             ) : (
-              <Recipients recipients={data} onConfirm={setToConfirm} />
+              <Paper withBorder>
+                <Rows rows={data} columns={columnsOf(setToConfirm)} keyOf={({ id }) => id} minWidth={700} />
+              </Paper>
             )}
           </>
         )}
       </Loaded>
-      {isAdding && (
-        <MailRecipientDialog
-          onClose={() => setAdding(false)}
-          onDone={(made) => {
-            setAdding(false);
-            setToConfirm(made);
-          }}
-        />
-      )}
       {toConfirm !== undefined && (
         <MailCodeDialog
           recipient={toConfirm}
@@ -102,72 +96,48 @@ const NoMail = () => (
   </Alert>
 );
 
-type ListProps = { recipients: readonly MailRecipient[]; onConfirm(recipient: MailRecipient): void };
+type OnConfirm = (recipient: MailRecipient) => void;
 
-const Recipients = ({ recipients, onConfirm }: ListProps) => (
-  <Paper withBorder>
-    <ScrollTable minWidth={700} verticalSpacing="xs">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Address</Table.Th>
-          <Table.Th>Told of</Table.Th>
-          <Table.Th>State</Table.Th>
-          <Table.Th>
-            <VisuallyHidden>Actions</VisuallyHidden>
-          </Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {recipients.map((recipient) => (
-          <RecipientRow key={recipient.id} recipient={recipient} onConfirm={onConfirm} />
-        ))}
-      </Table.Tbody>
-    </ScrollTable>
-  </Paper>
-);
+const columnsOf = (onConfirm: OnConfirm): readonly Column<MailRecipient>[] => [
+  {
+    id: 'address',
+    title: 'Address',
+    render: ({ address }) => <span style={{ overflowWrap: 'anywhere' }}>{address}</span>,
+  },
+  { id: 'kinds', title: 'Told of', render: ({ kinds }) => kindsText(kinds) },
+  { id: 'status', title: 'State', render: stateOf },
+  {
+    id: 'actions',
+    title: '',
+    render: (recipient) => <RecipientActions recipient={recipient} onConfirm={onConfirm} />,
+  },
+];
 
-function RecipientRow({ recipient, onConfirm }: { recipient: MailRecipient } & Pick<ListProps, 'onConfirm'>) {
-  const { address, kinds, status, paused_reason: why, last_failure: failure } = recipient;
+function stateOf({ status, paused_reason: why, ...recipient }: MailRecipient) {
+  const { last_sent_at: sent, last_failed_at: failed, last_failure: failure } = recipient;
   return (
-    <Table.Tr>
-      <Table.Td style={{ overflowWrap: 'anywhere' }}>{address}</Table.Td>
-      <Table.Td>{kindsText(kinds)}</Table.Td>
-      <Table.Td>
-        <Stack gap={2} align="flex-start">
-          <StateBadge state={status} />
-          {why !== null && status === 'paused' && (
-            <Text size="xs" c="dimmed">
-              {why}
-            </Text>
-          )}
-          {recipient.last_sent_at !== null && (
-            <Text size="xs" c="dimmed">
-              last e-mail <Time at={recipient.last_sent_at} />
-            </Text>
-          )}
-          {failure !== null && (
-            <Text size="xs" c="red" maw={280} style={{ overflowWrap: 'anywhere' }}>
-              last failure {recipient.last_failed_at !== null && <Time at={recipient.last_failed_at} />}:{' '}
-              {failure}
-            </Text>
-          )}
-        </Stack>
-      </Table.Td>
-      <Table.Td>
-        <RecipientActions recipient={recipient} onConfirm={onConfirm} />
-      </Table.Td>
-    </Table.Tr>
+    <Stack gap={2} align="flex-start">
+      <StateBadge state={status} />
+      {why !== null && status === 'paused' && <Small>{why}</Small>}
+      {sent !== null && (
+        <Small>
+          last e-mail <Time at={sent} />
+        </Small>
+      )}
+      {failure !== null && (
+        <Small c="red" maw={280} style={{ overflowWrap: 'anywhere' }}>
+          last failure {failed !== null && <Time at={failed} />}: {failure}
+        </Small>
+      )}
+    </Stack>
   );
 }
 
-function RecipientActions({
-  recipient,
-  onConfirm,
-}: { recipient: MailRecipient } & Pick<ListProps, 'onConfirm'>) {
-  const client = useQueryClient();
+type ActionsProps = { recipient: MailRecipient; onConfirm: OnConfirm };
+
+function RecipientActions({ recipient, onConfirm }: ActionsProps) {
   const mayWrite = useMay('mail:write');
-  const [isChanging, setChanging] = useState(false);
-  const changed = () => client.invalidateQueries({ queryKey: MAIL_RECIPIENTS });
+  const changed = () => readAgain(MAIL_RECIPIENTS);
   const test = useMutation({
     mutationFn: () => quittance.mailRecipients.test(recipient.id),
     onSuccess: () => notifications.show({ message: `A test is on its way to ${recipient.address}.` }),
@@ -195,9 +165,9 @@ function RecipientActions({
             {recipient.status === 'unconfirmed' ? 'Confirm' : 'Send a code'}
           </Button>
         )}
-        <Button variant="default" size="compact-sm" onClick={() => setChanging(true)}>
-          Change
-        </Button>
+        <DialogButton label="Change" title={recipient.address} size="compact-sm">
+          {(close) => <MailRecipientForm recipient={recipient} onDone={close} />}
+        </DialogButton>
         <ConfirmButton
           label="Remove"
           title={`Remove ${recipient.address}?`}
@@ -208,14 +178,7 @@ function RecipientActions({
           Nothing more is sent to it.
         </ConfirmButton>
       </Group>
-      {error !== null && <Failure error={error} />}
-      {isChanging && (
-        <MailRecipientDialog
-          recipient={recipient}
-          onClose={() => setChanging(false)}
-          onDone={() => setChanging(false)}
-        />
-      )}
+      <Failure error={error} />
     </Stack>
   );
 }

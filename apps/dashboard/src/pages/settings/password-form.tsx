@@ -1,75 +1,45 @@
-import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core';
-import { useForm } from '@mantine/form';
+import { PasswordInput } from '@mantine/core';
+import { matchesField } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { quittance } from '../../client.ts';
-import { Failure } from '../../parts/failure.tsx';
-import { errorsOf } from '../../parts/form-errors.ts';
-import { UnknownOutcome } from '../../parts/unknown-outcome.tsx';
+import { SendForm, useSentForm } from '../../parts/send-form.tsx';
 import { useSession } from '../../session/session.ts';
-import { useStepUp } from '../../session/step-up.tsx';
 
 export function PasswordForm() {
-  const client = useQueryClient();
-  const stepUp = useStepUp();
   const { email } = useSession();
-  const form = useForm({
+  const sent = useSentForm({
     initialValues: { current_password: '', password: '', again: '' },
-    validate: {
-      again: (again, { password }) =>
-        again === password ? null : 'This is another password than the one above.',
-    },
-  });
-  const change = useMutation({
-    mutationFn: ({ current_password, password }: typeof form.values) =>
-      stepUp(() => quittance.me.changePassword({ current_password, password })),
-    onSuccess: () => {
-      form.reset();
+    validate: { again: matchesField('password', 'This is another password than the one above.') },
+    send: ({ current_password, password }) => quittance.me.changePassword({ current_password, password }),
+    onDone: () => {
+      sent.form.reset();
       notifications.show({ message: 'The password is changed. Your other sessions have ended.' });
-      return client.invalidateQueries({ queryKey: ['sessions'] });
     },
-    onError: (error) => form.setErrors(errorsOf(error)),
+    changes: ['sessions'],
   });
+  const fresh = { autoComplete: 'new-password', required: true, maw: 360 } as const;
   return (
-    <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
+    <SendForm
+      sent={sent}
+      button="Change the password"
+      align="flex-start"
+      unknown="It is not known whether the password was changed. Sign in with the new one in another window to find out."
+    >
       {/* Password managers want to know whose password it is. */}
       <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
-      <Stack>
-        <PasswordInput
-          label="Present password"
-          autoComplete="current-password"
-          required
-          maw={360}
-          {...form.getInputProps('current_password')}
-        />
-        <PasswordInput
-          label="New password"
-          description="At least 12 characters. Common ones are refused."
-          autoComplete="new-password"
-          required
-          maw={360}
-          {...form.getInputProps('password')}
-        />
-        <PasswordInput
-          label="New password again"
-          autoComplete="new-password"
-          required
-          maw={360}
-          {...form.getInputProps('again')}
-        />
-        <UnknownOutcome error={change.error}>
-          <Text size="sm">
-            It is not known whether the password was changed. Sign in with the new one in another window to
-            find out.
-          </Text>
-        </UnknownOutcome>
-        {change.error !== null && <Failure error={change.error} />}
-        <Group>
-          <Button type="submit" loading={change.isPending}>
-            Change the password
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      <PasswordInput
+        label="Present password"
+        {...fresh}
+        autoComplete="current-password"
+        {...sent.field('current_password')}
+      />
+      <PasswordInput
+        label="New password"
+        description="At least 12 characters. Common ones are refused."
+        {...fresh}
+        {...sent.field('password')}
+      />
+      <PasswordInput label="New password again" {...fresh} {...sent.field('again')} />
+    </SendForm>
   );
 }

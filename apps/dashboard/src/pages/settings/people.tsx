@@ -1,78 +1,91 @@
-import {
-  Badge,
-  Button,
-  Group,
-  Paper,
-  Select,
-  Stack,
-  Table,
-  Text,
-  Title,
-  VisuallyHidden,
-} from '@mantine/core';
+import { Badge, Button, Group, Paper, Select, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { Person, Role } from '@quittance/client';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { quittance } from '../../client.ts';
-import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import { Loaded, Page } from '../../parts/page.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
-import { Time } from '../../parts/time.tsx';
-import { ME } from '../../queries.ts';
+import { ConfirmButton } from '../../parts/dialogs.tsx';
+import { Heading, Loaded, Page, WithNote } from '../../parts/page.tsx';
+import { useRead } from '../../parts/reading.ts';
+import { type Column, Rows, timeColumn } from '../../parts/table.tsx';
+import { readAgain } from '../../queries.ts';
 import { useSession } from '../../session/session.ts';
 import { Invitations, InviteButton } from './invitations.tsx';
 import { givenBy, mayChange, roleMeanings } from './roles.ts';
 
+type Own = { id: string; role: Role };
+
+const columnsOf = (own: Own): readonly Column<Person>[] => [
+  {
+    id: 'person',
+    title: 'Person',
+    render: ({ id, name, email }) => (
+      <WithNote note={email}>
+        <Group gap="xs">
+          <b>{name}</b>
+          {id === own.id && (
+            <Badge variant="light" radius="sm" tt="none">
+              you
+            </Badge>
+          )}
+        </Group>
+      </WithNote>
+    ),
+  },
+  {
+    id: 'role',
+    title: 'Role',
+    render: (person) =>
+      mayChange(own.role, person.role) ? <RoleOf person={person} own={own} /> : person.role,
+  },
+  timeColumn('joined_at', 'Since'),
+  timeColumn('last_sign_in_at', 'Last sign-in', { never: 'never' }),
+  {
+    id: 'remove',
+    title: '',
+    align: 'right',
+    render: ({ id, name, role }) => {
+      const isSelf = id === own.id;
+      if (!mayChange(own.role, role)) return null;
+      return (
+        <ConfirmButton
+          label={isSelf ? 'Leave' : 'Remove'}
+          title={isSelf ? 'Leave the account?' : `Remove ${name}?`}
+          size="compact-sm"
+          act={() => quittance.people.remove(id)}
+          onDone={() => readAgain(isSelf ? 'me' : 'people')}
+        >
+          {isSelf ? 'You are' : `${name} is`} signed out everywhere, and cannot sign in for this account any
+          more. API tokens that {isSelf ? 'you have' : `${name} has`} created stay: look at them too.
+        </ConfirmButton>
+      );
+    },
+  },
+];
+
 /** Who may sign in for the account, and who is invited. */
 export function RoutePage() {
-  const people = useQuery({
-    queryKey: ['people'],
-    queryFn: ({ signal }) => quittance.people.list({ signal }),
-  });
+  const { id, role } = useSession();
+  const people = useRead(['people'], (options) => quittance.people.list(options));
   return (
     <Page title="People" actions={<InviteButton />}>
       <Loaded query={people}>
         {(all) => (
           <Paper withBorder>
-            <ScrollTable minWidth={640} verticalSpacing="xs">
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>Person</Table.Th>
-                  <Table.Th>Role</Table.Th>
-                  <Table.Th>Since</Table.Th>
-                  <Table.Th>Last sign-in</Table.Th>
-                  <Table.Th>
-                    <VisuallyHidden>Actions</VisuallyHidden>
-                  </Table.Th>
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {all.map((person) => (
-                  <PersonRow key={person.id} person={person} />
-                ))}
-              </Table.Tbody>
-            </ScrollTable>
+            <Rows rows={all} columns={columnsOf({ id, role })} keyOf={(person) => person.id} minWidth={640} />
           </Paper>
         )}
       </Loaded>
-      <Title order={2} size="h4">
-        Invitations
-      </Title>
+      <Heading>Invitations</Heading>
       <Invitations />
-      <Title order={2} size="h4">
-        Roles
-      </Title>
+      <Heading>Roles</Heading>
       <Paper withBorder p="md">
         <Stack gap={6}>
-          {Object.entries(roleMeanings).map(([role, text]) => (
-            <Text key={role} size="sm">
-              <Text span fw={600}>
-                {role}
+          {Object.entries(roleMeanings).map(([name, text]) => (
+            <Text key={name} size="sm" c="dimmed">
+              <Text span inherit fw={600} c="var(--mantine-color-text)">
+                {name}
               </Text>{' '}
-              <Text span c="dimmed">
-                {text}
-              </Text>
+              {text}
             </Text>
           ))}
         </Stack>
@@ -81,93 +94,43 @@ export function RoutePage() {
   );
 }
 
-function PersonRow({ person }: { person: Person }) {
-  const client = useQueryClient();
-  const { id: ownId, role: ownRole } = useSession();
-  const isSelf = person.id === ownId;
-  const isOpen = mayChange(ownRole, person.role);
-  return (
-    <Table.Tr>
-      <Table.Td>
-        <Group gap="xs">
-          <Text size="sm" fw={600}>
-            {person.name}
-          </Text>
-          {isSelf && (
-            <Badge variant="light" radius="sm" tt="none">
-              you
-            </Badge>
-          )}
-        </Group>
-        <Text size="xs" c="dimmed">
-          {person.email}
-        </Text>
-      </Table.Td>
-      <Table.Td>{isOpen ? <RoleOf person={person} /> : person.role}</Table.Td>
-      <Table.Td>
-        <Time at={person.joined_at} />
-      </Table.Td>
-      <Table.Td>{person.last_sign_in_at === null ? 'never' : <Time at={person.last_sign_in_at} />}</Table.Td>
-      <Table.Td ta="right">
-        {isOpen && (
-          <ConfirmButton
-            label={isSelf ? 'Leave' : 'Remove'}
-            title={isSelf ? 'Leave the account?' : `Remove ${person.name}?`}
-            size="compact-sm"
-            act={() => quittance.people.remove(person.id)}
-            onDone={() => client.invalidateQueries({ queryKey: isSelf ? ME : ['people'] })}
-          >
-            {isSelf ? 'You are' : `${person.name} is`} signed out everywhere, and cannot sign in for this
-            account any more. API tokens that {isSelf ? 'you have' : `${person.name} has`} created stay: look
-            at them too.
-          </ConfirmButton>
-        )}
-      </Table.Td>
-    </Table.Tr>
-  );
-}
-
 /** The role, which is changed after a confirmation. */
-function RoleOf({ person }: { person: Person }) {
-  const client = useQueryClient();
-  const { role: ownRole, id: ownId } = useSession();
-  const [wanted, setWanted] = useState<Role>(person.role);
+function RoleOf({ person: { id, name, role }, own }: { person: Person; own: Own }) {
+  const [wanted, setWanted] = useState<Role>(role);
   // It may have been changed elsewhere.
-  const [known, setKnown] = useState(person.role);
-  if (known !== person.role) {
-    setKnown(person.role);
-    setWanted(person.role);
+  const [known, setKnown] = useState(role);
+  if (known !== role) {
+    setKnown(role);
+    setWanted(role);
   }
   return (
     <Group gap={4} wrap="nowrap">
       <Select
-        aria-label={`Role of ${person.name}`}
-        data={givenBy(ownRole)}
+        aria-label={`Role of ${name}`}
+        data={givenBy(own.role)}
         value={wanted}
-        onChange={(role) => setWanted(role ?? person.role)}
+        onChange={(chosen) => setWanted(chosen ?? role)}
         allowDeselect={false}
         size="xs"
         w={130}
       />
-      {wanted !== person.role && (
+      {wanted !== role && (
         <>
           <ConfirmButton
             label="Change"
-            title={`Make ${person.name} ${wanted}?`}
+            title={`Make ${name} ${wanted}?`}
             size="compact-sm"
             variant="filled"
             color="quittance"
-            act={() => quittance.people.changeRole(person.id, wanted)}
+            act={() => quittance.people.changeRole(id, wanted)}
             onDone={async () => {
-              notifications.show({ message: `${person.name} is ${wanted} now.` });
-              await client.invalidateQueries({ queryKey: ['people'] });
-              if (person.id === ownId) await client.invalidateQueries({ queryKey: ME });
+              notifications.show({ message: `${name} is ${wanted} now.` });
+              await readAgain('people', ...(id === own.id ? ['me'] : []));
             }}
           >
-            {roleMeanings[wanted]} {person.name} is signed out everywhere, and signs in again with the new
-            role.
+            {roleMeanings[wanted]} {name} is signed out everywhere, and signs in again with the new role.
           </ConfirmButton>
-          <Button size="compact-sm" variant="subtle" onClick={() => setWanted(person.role)}>
+          <Button size="compact-sm" variant="subtle" onClick={() => setWanted(role)}>
             Keep
           </Button>
         </>

@@ -1,6 +1,8 @@
 import './recovery-codes.css';
-import { Alert, Button, Code, CopyButton, Group, Modal, SimpleGrid, Stack, Text } from '@mantine/core';
-import { IconCheck, IconCopy, IconPrinter } from '@tabler/icons-react';
+import { Alert, Button, Code, Group, Modal, SimpleGrid, Stack, Text } from '@mantine/core';
+import { IconPrinter } from '@tabler/icons-react';
+import { lockedModal } from '../../parts/dialogs.tsx';
+import { CopyTextButton } from '../../parts/values.tsx';
 
 /** The recovery codes, which the API tells this once. */
 export const RecoveryCodes = ({ codes, onClose }: { codes: string[] | undefined; onClose(): void }) => (
@@ -9,9 +11,7 @@ export const RecoveryCodes = ({ codes, onClose }: { codes: string[] | undefined;
     onClose={onClose}
     title="Your recovery codes"
     size="lg"
-    closeOnClickOutside={false}
-    closeOnEscape={false}
-    withCloseButton={false}
+    {...lockedModal(true)}
   >
     {codes !== undefined && (
       <Stack className="recovery-codes">
@@ -27,17 +27,7 @@ export const RecoveryCodes = ({ codes, onClose }: { codes: string[] | undefined;
           ))}
         </SimpleGrid>
         <Group>
-          <CopyButton value={codes.join('\n')}>
-            {({ copied, copy }) => (
-              <Button
-                variant="default"
-                leftSection={copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
-                onClick={copy}
-              >
-                {copied ? 'Copied' : 'Copy'}
-              </Button>
-            )}
-          </CopyButton>
+          <CopyTextButton text={codes.join('\n')} />
           <Button variant="default" leftSection={<IconPrinter size={16} />} onClick={() => window.print()}>
             Print
           </Button>

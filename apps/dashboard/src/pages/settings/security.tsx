@@ -1,6 +1,5 @@
 import { Stack } from '@mantine/core';
-import { Facts, Page } from '../../parts/page.tsx';
-import { Section } from '../../parts/section.tsx';
+import { Facts, Page, Section } from '../../parts/page.tsx';
 import { useSession } from '../../session/session.ts';
 import { AppCodes } from './app-codes.tsx';
 import { OwnSessions } from './own-sessions.tsx';
@@ -14,12 +13,7 @@ export function RoutePage() {
     <Page title="Your sign-in">
       <Stack maw={760}>
         <Section title="You">
-          <Facts
-            facts={[
-              ['Name', name],
-              ['E-mail address', email],
-            ]}
-          />
+          <Facts facts={{ Name: name, 'E-mail address': email }} />
         </Section>
         <Section title="Password">
           <PasswordForm />

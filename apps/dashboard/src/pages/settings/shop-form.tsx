@@ -2,7 +2,6 @@ import {
   Button,
   Checkbox,
   Fieldset,
-  Group,
   NumberInput,
   Select,
   SimpleGrid,
@@ -11,16 +10,14 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
-import { type UseFormReturnType, useForm } from '@mantine/form';
+import type { UseFormReturnType } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import type { InvoiceSettings, UpdateInvoiceSettings } from '@quittance/client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { quittance } from '../../client.ts';
 import { currencies } from '../../parts/currencies.ts';
-import { Failure } from '../../parts/failure.tsx';
-import { errorsOfLists } from '../../parts/form-errors.ts';
+import { SendForm, type SentForm, useSentForm } from '../../parts/send-form.tsx';
+import { queries } from '../../queries.ts';
 import { useMay } from '../../session/session.ts';
-import { useStepUp } from '../../session/step-up.tsx';
 import { LogoField } from './logo-field.tsx';
 import { changesOf, SHOP } from './shop-changes.ts';
 import { ShopPreview } from './shop-preview.tsx';
@@ -43,51 +40,49 @@ const DEFAULT_MINUTES = 60;
 type Form = UseFormReturnType<InvoiceSettings>;
 
 export function ShopForm({ settings }: { settings: InvoiceSettings }) {
-  const client = useQueryClient();
-  const stepUp = useStepUp();
   const mayWrite = useMay('settings:write');
-  const form = useForm<InvoiceSettings>({ initialValues: settings });
-  const save = useMutation({
-    mutationFn: (values: InvoiceSettings) =>
-      stepUp(() =>
-        quittance.invoiceSettings.update(
-          changesOf(form.getInitialValues(), {
-            ...values,
-            shop_name: values.shop_name?.trim() || null,
-          }) as UpdateInvoiceSettings,
-        ),
-      ),
-    onSuccess: (saved) => {
-      client.setQueryData(SHOP, saved);
+  const sent: SentForm<InvoiceSettings> = useSentForm<InvoiceSettings, InvoiceSettings>({
+    initialValues: settings,
+    send: (values) => {
+      const after = { ...values, shop_name: values.shop_name?.trim() || null };
+      const changes = changesOf(form.getInitialValues(), after);
+      return quittance.invoiceSettings.update(changes as UpdateInvoiceSettings);
+    },
+    onDone: (saved) => {
+      queries.setQueryData(SHOP, saved);
       form.setInitialValues(saved);
       form.setValues(saved);
       notifications.show({ message: 'The settings are saved.' });
     },
-    onError: (error) => form.setErrors(errorsOfLists(error)),
   });
+  const { form } = sent;
+  const isDirty = form.isDirty();
+  const fields = (
+    <Fieldset variant="unstyled" disabled={!mayWrite}>
+      <Stack>
+        <CustomerPages form={form} isReadOnly={!mayWrite} />
+        <NewInvoices form={form} />
+        <Links form={form} />
+      </Stack>
+    </Fieldset>
+  );
+  if (!mayWrite) return fields;
   return (
-    <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
-      <Fieldset variant="unstyled" disabled={!mayWrite}>
-        <Stack>
-          <CustomerPages form={form} isReadOnly={!mayWrite} />
-          <NewInvoices form={form} />
-          <Links form={form} />
-          {save.error !== null && <Failure error={save.error} />}
-          {mayWrite && (
-            <Group>
-              <Button type="submit" loading={save.isPending} disabled={!form.isDirty()}>
-                Save
-              </Button>
-              {form.isDirty() && (
-                <Button variant="subtle" onClick={form.reset}>
-                  As it was
-                </Button>
-              )}
-            </Group>
-          )}
-        </Stack>
-      </Fieldset>
-    </form>
+    <SendForm
+      sent={sent}
+      button="Save"
+      align="flex-start"
+      isDisabled={!isDirty}
+      other={
+        isDirty && (
+          <Button variant="subtle" onClick={form.reset}>
+            As it was
+          </Button>
+        )
+      }
+    >
+      {fields}
+    </SendForm>
   );
 }
 

@@ -1,14 +1,10 @@
-import { Anchor } from '@mantine/core';
 import type { UnresolvedFunds } from '@quittance/client';
-import { Link } from '@tanstack/react-router';
 import { quittance } from '../../client.ts';
-import { useAssets } from '../../parts/account-data.ts';
-import { Amount, assetName } from '../../parts/amount.tsx';
-import { type Column, type Filter, ListPage } from '../../parts/list-page.tsx';
-import { Page } from '../../parts/page.tsx';
-import { StateBadge } from '../../parts/state-badge.tsx';
-import { Time } from '../../parts/time.tsx';
-import { TransactionHash } from '../../parts/transaction-hash.tsx';
+import { type Filter, useAssetFilter } from '../../parts/list-filters.tsx';
+import { ListPage } from '../../parts/list-page.tsx';
+import { Page, PageLink } from '../../parts/page.tsx';
+import { type Column, hidden, textColumn, timeColumn } from '../../parts/table.tsx';
+import { Amount, StateBadge, TransactionHash } from '../../parts/values.tsx';
 import { reasonWords } from './reason.ts';
 
 const statuses = ['open', 'accepted', 'returning', 'returned', 'reversed'];
@@ -19,14 +15,9 @@ const columns: readonly Column<UnresolvedFunds>[] = [
     title: 'Amount',
     align: 'right',
     render: ({ id, amount, asset }) => (
-      <Anchor
-        component={Link}
-        to={`/unresolved/${id}`}
-        size="sm"
-        onClick={(event) => event.stopPropagation()}
-      >
+      <PageLink to={`/unresolved/${id}`}>
         <Amount value={amount} asset={asset.symbol} />
-      </Anchor>
+      </PageLink>
     ),
   },
   { id: 'status', title: 'Status', render: ({ status }) => <StateBadge state={status} /> },
@@ -35,55 +26,31 @@ const columns: readonly Column<UnresolvedFunds>[] = [
     id: 'invoice_id',
     title: 'Invoice',
     render: ({ invoice_id: invoice }) =>
-      invoice === null ? (
-        '—'
-      ) : (
-        <Anchor
-          component={Link}
-          to={`/invoices/${invoice}`}
-          size="sm"
-          onClick={(event) => event.stopPropagation()}
-        >
-          Invoice
-        </Anchor>
-      ),
+      invoice === null ? '—' : <PageLink to={`/invoices/${invoice}`}>Invoice</PageLink>,
   },
-  { id: 'created_at', title: 'Received', render: ({ created_at }) => <Time at={created_at} /> },
+  timeColumn('created_at', 'Received'),
+  timeColumn('resolved_at', 'Decided', hidden),
   {
-    id: 'resolved_at',
-    title: 'Decided',
-    isHidden: true,
-    render: ({ resolved_at }) => <Time at={resolved_at} />,
+    ...{ id: 'tx_hash', title: 'Transaction', ...hidden },
+    render: ({ tx_hash: hash }) => <TransactionHash hash={hash} />,
   },
-  {
-    id: 'tx_hash',
-    title: 'Transaction',
-    isHidden: true,
-    render: ({ tx_hash }) => <TransactionHash hash={tx_hash} />,
-  },
-  { id: 'id', title: 'Id', isHidden: true, render: ({ id }) => id },
+  textColumn('id', 'Id', hidden),
 ];
 
 export function RoutePage() {
-  const { data: assets = [] } = useAssets();
   const filters: readonly Filter[] = [
     { kind: 'text', name: 'tx_hash', label: 'Transaction', placeholder: 'The whole hash' },
     { kind: 'choice', name: 'status', label: 'Status', choices: statuses },
-    {
-      kind: 'choice',
-      name: 'asset',
-      label: 'Asset',
-      choices: assets.map(({ symbol }) => ({ value: symbol, label: assetName(symbol) })),
-    },
+    useAssetFilter(),
   ];
   return (
     <Page title="Unresolved funds">
-      <ListPage
+      <ListPage<UnresolvedFunds>
         name="unresolved"
-        load={(query, signal) => quittance.unresolved.list(query, { signal })}
+        load={(query, options) => quittance.unresolved.list(query, options)}
         columns={columns}
         filters={filters}
-        csv={(query, signal) => quittance.unresolved.csv(query, { signal })}
+        csv={(query, options) => quittance.unresolved.csv(query, options)}
         to={({ id }) => `/unresolved/${id}`}
         empty={{
           title: 'No unresolved funds',
