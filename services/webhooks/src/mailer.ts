@@ -43,13 +43,23 @@ type SmtpError = { responseCode?: unknown; response?: unknown; command?: unknown
  * A 5xx answer about the recipient or the content is final. All else may pass, and concerns the installation: the sender, the
  * sign-in, TLS or the connection.
  */
-function resultOf(error: SmtpError, to: string): MailResult {
+function resultOf(error: SmtpError, to: string, hide: Hide): MailResult {
   const { responseCode: code, response, command } = error;
   const concernsMail = command === 'RCPT TO' || command === 'DATA';
   if (!concernsMail || typeof code !== 'number' || typeof response !== 'string')
     return { kind: 'postponed', reason: UNREACHABLE };
-  const said = oneLine(response.replace(new RegExp(RegExp.escape(to), 'gi'), 'the address'));
+  const said = oneLine(hide(response).replace(new RegExp(RegExp.escape(to), 'gi'), 'the address'));
   return code >= 500 ? { kind: 'refused', reason: said } : { kind: 'postponed', reason: said };
+}
+
+type Hide = (text: string) => string;
+
+/** Leaves the password out of what a mail server has answered: some repeat the sign-in that they refuse. */
+function hidePassword(target: MailTarget): Hide {
+  if (target.kind === 'folder' || target.server.password === '') return (text) => text;
+  const { user, password } = target.server;
+  const forms = [`\0${user}\0${password}`, password].map((form) => Buffer.from(form).toString('base64'));
+  return (text) => [...forms, password].reduce((rest, form) => rest.replaceAll(form, '[redacted]'), text);
 }
 
 export type MailerOptions = {
@@ -63,6 +73,7 @@ export type MailerOptions = {
 export function createMailer({ target, from, logger, sendWithinMs = SEND_WITHIN_MS }: MailerOptions): Mailer {
   const closing = new AbortController();
   const failures = throttledLog(logger);
+  const hide = hidePassword(target);
   const deliver = target.kind === 'smtp' ? overSmtp(target.server) : intoFolder(target.path);
 
   return {
@@ -76,9 +87,14 @@ export function createMailer({ target, from, logger, sendWithinMs = SEND_WITHIN_
         return { kind: 'sent' };
       } catch (error) {
         if (closing.signal.aborted) return { kind: 'stopped' };
-        const result = resultOf(error as SmtpError, mail.to);
+        const result = resultOf(error as SmtpError, mail.to, hide);
         if (result.kind === 'postponed' && result.reason === UNREACHABLE)
-          failures.log('error', 'mail', { reason: reason(error) }, 'a mail could not be handed to SMTP_URL');
+          failures.log(
+            'error',
+            'mail',
+            { reason: hide(reason(error)) },
+            'a mail could not be handed to SMTP_URL',
+          );
         return result;
       }
     },
