@@ -123,6 +123,7 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     mail_codes: 'id',
     mail_notifications: 'iud',
     mail_recipients: 'iud',
+    mail_stops: 'iud',
     mails: 'iud',
   },
 };

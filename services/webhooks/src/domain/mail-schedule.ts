@@ -2,13 +2,13 @@ import { assertNever } from '@quittance/shared/result';
 import type { MailTopic } from './mail-notification.ts';
 
 /** Single mails about a topic that a recipient gets in an hour. Further notifications are summed up in one mail an hour. */
-const SINGLE_MAILS_PER_HOUR = 10;
+export const SINGLE_MAILS_PER_HOUR = 10;
 export const HOUR_MS = 3_600_000;
 
 /** What waits for a recipient about a topic, and the mails about it that were made lately. */
 export type Backlog = {
   topic: MailTopic;
-  /** Notifications that no mail contains. */
+  /** Notifications that no mail contains: all of them, or one more than single mails an hour. */
   waiting: number;
   /** Single mails within the last hour, and when the oldest of them was made. */
   singles: number;
@@ -83,6 +83,9 @@ export function mailAfter(attempts: number, result: MailResult, now: Date): Mail
       return assertNever(result);
   }
 }
+
+/** So long an account sends no code to an address whose reader has stopped one. */
+export const CODES_STOPPED_DAYS = 30;
 
 /** So many mails in a row that the mail server refuses pause a recipient. */
 export const REFUSALS_MAX = 5;

@@ -12,6 +12,7 @@ import { type Field, issueOf, rules } from '@quittance/shared/validation';
 import type { Express, RequestHandler, Response } from 'express';
 import { isMailAddress, MAIL_ADDRESS_CHARACTERS_MAX } from '../domain/mail-address.ts';
 import { mailKinds } from '../domain/mail-notification.ts';
+import { CODES_STOPPED_DAYS } from '../domain/mail-schedule.ts';
 import {
   addMailRecipient,
   CODES_PER_ACCOUNT,
@@ -35,6 +36,9 @@ const noMail = answers.conflict(
 );
 const code = {
   no_mail: noMail,
+  stopped: answers.conflict(
+    `Whoever reads this address has stopped these e-mails: another code can be sent ${CODES_STOPPED_DAYS} days after that.`,
+  ),
   too_soon: answers.conflict('A code was sent to this address less than a minute ago: wait a minute.'),
   too_many_codes: answers.conflict(
     `At most ${CODES_PER_ADDRESS} codes are sent to an address in a day, and ${CODES_PER_ACCOUNT} for an account: try again tomorrow.`,

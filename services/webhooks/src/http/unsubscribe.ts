@@ -6,8 +6,7 @@ import { heading } from '@quittance/shared/page-parts';
 import { textsOf } from '@quittance/shared/page-texts/texts';
 import { sendPage } from '@quittance/shared/send-page';
 import type { Express, Request, Response } from 'express';
-import { mailStatusOf } from '../domain/mail-status.ts';
-import { findStopLink, unsubscribe } from '../operations/mail-recipients.ts';
+import { findStopLink, hasStopped, unsubscribe } from '../operations/mail-recipients.ts';
 import type { Ports } from '../ports.ts';
 import type { MailRecipient } from '../store/mail-recipients.ts';
 
@@ -57,7 +56,7 @@ const shown = (title: string, text: string, status = 200, hasForm = false): Html
   );
 
 const askPage = (recipient: MailRecipient): HtmlPage =>
-  mailStatusOf(recipient) === 'unsubscribed'
+  hasStopped(recipient)
     ? stoppedPage()
     : shown(
         'Stop these e-mails?',

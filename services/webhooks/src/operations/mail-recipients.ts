@@ -4,6 +4,7 @@ import type { AccessRefusal } from '@quittance/shared/http-answers';
 import { type AccountId, newMailId, newMailRecipientId, type Random } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { MailKind } from '../domain/mail-notification.ts';
+import { CODES_STOPPED_DAYS } from '../domain/mail-schedule.ts';
 import { mailStatusOf } from '../domain/mail-status.ts';
 import type { Ports } from '../ports.ts';
 import { lockAccount } from '../store/endpoints.ts';
@@ -26,7 +27,9 @@ import {
   codesAsked,
   insertMail,
   lastMailAt,
+  lockMailAddress,
   noteMailCode,
+  noteMailStop,
   setRecipientDue,
   wakeRecipient,
 } from '../store/mails.ts';
@@ -40,7 +43,7 @@ export const CODES_PER_ADDRESS = 5;
 export const CODES_PER_ACCOUNT = 20;
 const STOP_TOKEN_BYTES = 24;
 
-export type CodeRefusal = 'no_mail' | 'too_soon' | 'too_many_codes';
+export type CodeRefusal = 'no_mail' | 'stopped' | 'too_soon' | 'too_many_codes';
 type Changing = Pick<Ports, 'db' | 'clock' | 'random' | 'mailer'>;
 
 /** One recipient of the account. */
@@ -116,7 +119,11 @@ async function refusedCode(
   now: Date,
 ): Promise<CodeRefusal | undefined> {
   if (mailer === undefined) return 'no_mail';
+  await lockMailAddress(trx, address);
   const asked = await codesAsked(trx, account, address, new Date(now.getTime() - DAY_MS));
+  const { stoppedAt } = asked;
+  if (stoppedAt !== null && now.getTime() - stoppedAt.getTime() < CODES_STOPPED_DAYS * DAY_MS)
+    return 'stopped';
   if (asked.lastToAddress !== null && now.getTime() - asked.lastToAddress.getTime() < MINUTE_MS)
     return 'too_soon';
   const isTooMany = asked.toAddress >= CODES_PER_ADDRESS || asked.ofAccount >= CODES_PER_ACCOUNT;
@@ -240,7 +247,10 @@ export async function testMailRecipient(
 export const findStopLink = ({ db }: Pick<Ports, 'db'>, token: string): Promise<MailRecipient | undefined> =>
   findByStopToken(db, token);
 
-/** Stops the mails to a recipient, who needs no session for it. Doing so again changes nothing. */
+/**
+ * Stops the mails to a recipient, who needs no session for it. Doing so again changes nothing. Who stops a code is sent no other one
+ * for a while; who had confirmed the address, and stops the mails, may confirm it again.
+ */
 export async function unsubscribe(
   { db, clock, logger }: Pick<Ports, 'db' | 'clock' | 'logger'>,
   { key, id, accountId }: MailRecipient,
@@ -248,13 +258,19 @@ export async function unsubscribe(
   const now = clock.now();
   const stopped = await db.transaction(async (trx) => {
     const recipient = await lockMailRecipient(trx, key);
-    if (recipient === undefined || recipient.unsubscribedAt !== null) return false;
+    if (recipient === undefined || hasStopped(recipient)) return false;
+    const { address, confirmedAt, unsubscribedAt } = recipient;
+    if (confirmedAt === null || unsubscribedAt !== null) await noteMailStop(trx, accountId, address, now);
     await unsubscribeRow(trx, key, now);
     await endWaiting(trx, key, now);
     return true;
   });
   if (stopped) logger.info({ recipient: id, account: accountId }, 'a recipient has stopped the e-mails');
 }
+
+/** Whether a recipient has stopped the mails, and was sent no code since. */
+export const hasStopped = ({ unsubscribedAt, codeHash }: MailRecipient): boolean =>
+  unsubscribedAt !== null && codeHash === null;
 
 /** Nothing that waits for a locked recipient is sent any more. */
 export async function endWaiting(trx: Trx, key: string, now: Date): Promise<void> {

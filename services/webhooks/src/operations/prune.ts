@@ -1,4 +1,5 @@
 import { reason } from '@quittance/shared/logger';
+import { CODES_STOPPED_DAYS } from '../domain/mail-schedule.ts';
 import type { Ports } from '../ports.ts';
 import { pruneMailRows } from '../store/mails.ts';
 import {
@@ -91,6 +92,7 @@ export async function pruneOldMails({ db, clock }: Pick<Ports, 'db' | 'clock'>):
     pruneMailRows(db, {
       mailsBefore: daysAgo(MAILS_KEPT_DAYS),
       codesBefore: daysAgo(CODES_KEPT_DAYS),
+      stopsBefore: daysAgo(CODES_STOPPED_DAYS),
       limit,
     }),
   );

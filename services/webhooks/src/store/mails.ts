@@ -101,6 +101,20 @@ export async function setRecipientDue(trx: Trx, key: string, at: Date | null): P
   await trx.rows(setDue, [key, at]);
 }
 
+const postpone = statement(
+  'mail_recipient_postpone',
+  'update mail_recipients set due_at = $3 where key = $1 and (claimed_until is null or claimed_until <= $2)',
+);
+
+/** Looks later at a recipient to which no process sends a mail now. */
+export async function postponeRecipient(
+  db: Queryable,
+  key: string,
+  { now, until }: { now: Date; until: Date },
+): Promise<void> {
+  await db.rows(postpone, [key, now, until]);
+}
+
 const wake = statement(
   'mail_recipient_wake',
   'update mail_recipients set due_at = least(due_at, $2) where key = $1',
@@ -120,15 +134,42 @@ export async function noteMailCode(trx: Trx, account: AccountId, address: string
   await trx.rows(noteCode, [account, address.toLowerCase(), now]);
 }
 
-/** Codes that were asked for since a time, and when the last one was. */
-export type CodesAsked = { toAddress: number; ofAccount: number; lastToAddress: Date | null };
+const lockAddress = statement(
+  'mail_address_lock',
+  `select pg_advisory_xact_lock(hashtextextended('mail ' || $1::text, 0))`,
+);
+
+/** Accounts that ask for a code to the same address wait for each other, until the transaction ends. */
+export async function lockMailAddress(trx: Trx, address: string): Promise<void> {
+  await trx.rows(lockAddress, [address.toLowerCase()]);
+}
+
+const noteStop = statement(
+  'mail_stop_note',
+  `insert into mail_stops (account_id, address, stopped_at) values ($1, $2, $3)
+   on conflict (account_id, address) do update set stopped_at = excluded.stopped_at`,
+);
+
+/** Whoever reads the address wants no code of the account. */
+export async function noteMailStop(trx: Trx, account: AccountId, address: string, now: Date): Promise<void> {
+  await trx.rows(noteStop, [account, address.toLowerCase(), now]);
+}
+
+/** Codes that were asked for since a time, when the last one was, and when a code of the account was stopped by who got it. */
+export type CodesAsked = {
+  toAddress: number;
+  ofAccount: number;
+  lastToAddress: Date | null;
+  stoppedAt: Date | null;
+};
 
 const selectCodes = query<CodesAsked>(
   'mail_codes_asked',
   `select
      (select count(*)::int from mail_codes where address = $2 and requested_at > $3) as to_address,
      (select count(*)::int from mail_codes where account_id = $1 and requested_at > $3) as of_account,
-     (select max(requested_at) from mail_codes where address = $2 and requested_at > $3) as last_to_address`,
+     (select max(requested_at) from mail_codes where address = $2 and requested_at > $3) as last_to_address,
+     (select stopped_at from mail_stops where account_id = $1 and address = $2) as stopped_at`,
 );
 
 export const codesAsked = (
@@ -146,6 +187,7 @@ const prune = (name: string, table: string, time: string, where = '') =>
      select count(*)::int as pruned from gone`,
   );
 const pruneCodes = prune('mail_codes_prune', 'mail_codes', 'requested_at');
+const pruneStops = prune('mail_stops_prune', 'mail_stops', 'stopped_at');
 const pruneEnded = prune('mails_prune', 'mails', 'created_at', `and state <> 'waiting'`);
 // Those that a mail contains go with it.
 const pruneUntold = prune(
@@ -158,10 +200,16 @@ const pruneUntold = prune(
 /** Removes at most so many old rows of each table. @returns the largest number */
 export async function pruneMailRows(
   db: Db,
-  { mailsBefore, codesBefore, limit }: { mailsBefore: Date; codesBefore: Date; limit: number },
+  {
+    mailsBefore,
+    codesBefore,
+    stopsBefore,
+    limit,
+  }: { mailsBefore: Date; codesBefore: Date; stopsBefore: Date; limit: number },
 ): Promise<number> {
   const codes = await db.one(pruneCodes, [codesBefore, limit]);
+  const stops = await db.one(pruneStops, [stopsBefore, limit]);
   const mails = await db.one(pruneEnded, [mailsBefore, limit]);
   const notifications = await db.one(pruneUntold, [mailsBefore, limit]);
-  return Math.max(codes.pruned, mails.pruned, notifications.pruned);
+  return Math.max(codes.pruned, stops.pruned, mails.pruned, notifications.pruned);
 }
