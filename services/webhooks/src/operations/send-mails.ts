@@ -1,5 +1,6 @@
 import type { Trx } from '@quittance/shared/db';
 import { newMailId } from '@quittance/shared/ids';
+import { reason as reasonOf } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
 import { mailTopics } from '../domain/mail-notification.ts';
 import { type MailResult, mailAfter, nextMail, REFUSALS_MAX } from '../domain/mail-schedule.ts';
@@ -34,6 +35,7 @@ import {
   insertMail,
   lockDueRecipient,
   type Mail,
+  postponeRecipient,
   setRecipientDue,
   updateMail,
 } from '../store/mails.ts';
@@ -44,6 +46,8 @@ const AT_ONCE = 4;
 /** A process that holds a claim for longer counts as dead. Clocks of replicas may differ by some seconds. */
 const CLAIM_MS = SEND_WITHIN_MS + 30_000;
 const CLAIM_ID_BYTES = 16;
+/** When a mail that could not be made is tried again. */
+const UNMADE_AGAIN_MS = 60_000;
 
 const CODE_VALID_MS = 24 * 3_600_000;
 /** Crockford's base 32: 60 bits, so that nobody finds a code from its hash. */
@@ -67,13 +71,36 @@ export async function sendMails(ports: SendPorts): Promise<number> {
   return claimed.length;
 }
 
-/** Decides what the recipient that has waited longest is sent next, stores it, and claims it for this process. */
+/**
+ * Decides what the recipient that has waited longest is sent next, stores it, and claims it for this process. A mail that cannot
+ * be made, such as one about what a newer release has stored, is put off, so that it holds up no other recipient.
+ */
 export async function claimMail(ports: SendPorts): Promise<ClaimedMail | 'not_yet' | 'none'> {
-  const { db, clock, random } = ports;
+  const { db, clock, logger } = ports;
   const now = clock.now();
+  const locked: { key?: string } = {};
+  try {
+    return await claimDue(ports, now, locked);
+  } catch (error) {
+    const { key } = locked;
+    if (key === undefined) throw error;
+    logger.error({ recipient_key: key, reason: reasonOf(error) }, 'a mail could not be made');
+    await postponeRecipient(db, key, { now, until: new Date(now.getTime() + UNMADE_AGAIN_MS) });
+    return 'not_yet';
+  }
+}
+
+/** @param locked is told the key of the recipient before anything is read of it */
+async function claimDue(
+  ports: SendPorts,
+  now: Date,
+  locked: { key?: string },
+): Promise<ClaimedMail | 'not_yet' | 'none'> {
+  const { db, random } = ports;
   return await db.transaction(async (trx) => {
     const key = await lockDueRecipient(trx, now);
     if (key === undefined) return 'none';
+    locked.key = key;
     const recipient = await lockMailRecipient(trx, key);
     invariant(recipient !== undefined, 'a locked recipient is there');
     const mail = await dueMail(trx, recipient, ports, now);
