@@ -2,7 +2,7 @@ import { bulk, query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import type { HappeningType, MailFacts, MailTopic } from '../domain/mail-notification.ts';
 import type { Backlog } from '../domain/mail-schedule.ts';
-import { HOUR_MS } from '../domain/mail-schedule.ts';
+import { HOUR_MS, SINGLE_MAILS_PER_HOUR } from '../domain/mail-schedule.ts';
 import { RECEIVES } from './mail-recipients.ts';
 
 const given = bulk({
@@ -42,8 +42,8 @@ export async function insertMailNotifications(
 const selectBacklogs = query<Backlog>(
   'mail_backlogs',
   `select topic,
-     (select count(*)::int from mail_notifications n
-      where n.recipient_key = $1 and n.mail_key is null and n.topic = named.topic) as waiting,
+     (select count(*)::int from (select from mail_notifications n
+      where n.recipient_key = $1 and n.mail_key is null and n.topic = named.topic limit $4) as first) as waiting,
      singles, oldest_single_at,
      (select max(created_at) from mails where recipient_key = $1 and type = 'summary' and topic = named.topic) as summary_at
    from unnest($2::text[]) with ordinality as named (topic, place), lateral (
@@ -58,7 +58,11 @@ export const mailBacklogs = (
   recipientKey: string,
   topics: readonly MailTopic[],
   now: Date,
-): Promise<Backlog[]> => trx.rows(selectBacklogs, [recipientKey, topics, new Date(now.getTime() - HOUR_MS)]);
+): Promise<Backlog[]> =>
+  trx.rows(selectBacklogs, [
+    ...[recipientKey, topics],
+    ...[new Date(now.getTime() - HOUR_MS), SINGLE_MAILS_PER_HOUR + 1],
+  ]);
 
 const takeOldest = statement(
   'mail_notification_take',
@@ -67,18 +71,24 @@ const takeOldest = statement(
      where recipient_key = $1 and topic = $2 and mail_key is null order by happened_at, event_key limit 1)`,
 );
 
-const takeAll = statement(
+const takeMany = statement(
   'mail_notifications_take',
-  'update mail_notifications set mail_key = $3 where recipient_key = $1 and topic = $2 and mail_key is null',
+  `update mail_notifications set mail_key = $3 where (recipient_key, event_key) in (
+     select recipient_key, event_key from mail_notifications
+     where recipient_key = $1 and topic = $2 and mail_key is null order by happened_at, event_key limit $4)`,
 );
 
-/** Puts the oldest waiting notification of a topic, or all of them, into a mail. */
+/** While they are summed up, the events of their account wait. The next summary has the others. */
+const SUMMED_UP_MAX = 100_000;
+
+/** Puts the oldest waiting notification of a topic, or as many of them as a summary may have, into a mail. */
 export async function takeNotifications(
   trx: Trx,
   type: 'notification' | 'summary',
   { recipientKey, topic, mailKey }: { recipientKey: string; topic: MailTopic; mailKey: string },
 ): Promise<void> {
-  await trx.rows(type === 'notification' ? takeOldest : takeAll, [recipientKey, topic, mailKey]);
+  if (type === 'notification') await trx.rows(takeOldest, [recipientKey, topic, mailKey]);
+  else await trx.rows(takeMany, [recipientKey, topic, mailKey, SUMMED_UP_MAX]);
 }
 
 const removeWaiting = statement(
