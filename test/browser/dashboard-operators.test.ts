@@ -225,6 +225,7 @@ await inBrowser('the console of operators', (open) => {
   );
 
   test('the first step of a payout is made with the keyboard alone, from the home page on', async () => {
+    await paid(100);
     const { page } = await see('/');
     const tab = async (until: string) => {
       for (let presses = 0; presses < TABS_MAX; presses++) {
@@ -244,10 +245,13 @@ await inBrowser('the console of operators', (open) => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'New payout' }).waitFor();
     await tab('Asset');
-    await page.keyboard.press('ArrowDown');
-    await page.getByRole('option', { name: 'ETH', exact: true }).waitFor();
-    await page.keyboard.type('ETH');
+    // The list is opened, and then its next option is chosen, a moment after the key.
+    await eventually(async () => {
+      await page.keyboard.press('ArrowDown');
+      await eventually(async () => expect(await page.evaluate(CHOSEN_OPTION)).toBe('ETH'), 500);
+    });
     await page.keyboard.press('Enter');
+    expect(await page.getByRole('combobox', { name: 'Asset' }).inputValue()).toBe('ETH');
     await tab('Amount');
     await page.keyboard.type('0.01');
     await tab('Address');
@@ -261,6 +265,8 @@ await inBrowser('the console of operators', (open) => {
 });
 
 const TABS_MAX = 60;
+/** Of the list whose field has the keyboard. */
+const CHOSEN_OPTION = `document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.textContent`;
 /** As a screen reader names it. */
 const NAME_OF_FOCUSED = `(({ labels, ariaLabel, textContent }) =>
   labels?.[0]?.textContent ?? ariaLabel ?? textContent)(document.activeElement)`;
