@@ -150,9 +150,14 @@ export const Heading = ({ children }: { children: ReactNode }) => (
 
 type WithNoteProps = { children: ReactNode; note: ReactNode; width?: number };
 
-/** A value, and under it what is less important. @param width at least so many pixels: long words are broken */
+/** A value, and under it what is less important. @param width at least so many pixels, in which long words are broken */
 export const WithNote = ({ children, note, width }: WithNoteProps) => (
-  <Stack gap={0} align="flex-start" miw={width} style={{ overflowWrap: 'anywhere' }}>
+  <Stack
+    gap={0}
+    align="flex-start"
+    miw={width}
+    style={width === undefined ? {} : { overflowWrap: 'anywhere' }}
+  >
     <Text size="sm" component="div">
       {children}
     </Text>

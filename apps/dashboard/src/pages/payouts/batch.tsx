@@ -23,7 +23,7 @@ function LineEnd({ line: { payout_id: payout, errors = {}, message, hint } }: { 
   if (payout !== undefined) return <PageLink to={`/payouts/${payout}`}>{payout}</PageLink>;
   const texts = Object.entries(errors).map(([field, problems]) => `${field}: ${problems.join(' ')}`);
   return (
-    <WithNote note={hint}>
+    <WithNote width={160} note={hint}>
       {(texts.length === 0 ? [message ?? ''] : texts).map((text) => (
         <Text size="sm" key={text}>
           {text}
