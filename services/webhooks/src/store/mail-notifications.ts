@@ -79,7 +79,7 @@ const takeMany = statement(
 );
 
 /** While they are summed up, the events of their account wait. The next summary has the others. */
-const SUMMED_UP_MAX = 100_000;
+const SUMMED_UP_MAX = 50_000;
 
 /** Puts the oldest waiting notification of a topic, or as many of them as a summary may have, into a mail. */
 export async function takeNotifications(
