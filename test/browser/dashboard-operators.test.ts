@@ -250,8 +250,11 @@ await inBrowser('the console of operators', (open) => {
       await page.keyboard.press('ArrowDown');
       await eventually(async () => expect(await page.evaluate(CHOSEN_OPTION)).toBe('ETH'), 500);
     });
-    await page.keyboard.press('Enter');
-    expect(await page.getByRole('combobox', { name: 'Asset' }).inputValue()).toBe('ETH');
+    await eventually(async () => {
+      await page.keyboard.press('Enter');
+      const asset = page.getByRole('combobox', { name: 'Asset' });
+      await eventually(async () => expect(await asset.inputValue()).toBe('ETH'), 500);
+    });
     await tab('Amount');
     await page.keyboard.type('0.01');
     await tab('Address');

@@ -86,8 +86,9 @@ function FilterField({ filter, value, onChange }: FieldProps) {
         <Select
           {...field}
           data={[...filter.choices]}
+          placeholder="All"
           w={filter.isLong ? 250 : 170}
-          {...(filter.isLong && { searchable: true, placeholder: 'All' })}
+          searchable={filter.isLong === true}
         />
       );
     case 'day':
