@@ -108,7 +108,6 @@ await inBrowser('the dashboard of money in', (open) => {
     );
     const { page } = await see(`/invoices/${id}`);
     await page.getByText('taken from the balance for a refund').waitFor();
-    const timeline = (await page.getByRole('region', { name: 'Timeline' }).textContent()) ?? '';
     const inOrder = [
       'was requested',
       'A refund of 0.004 ETH was created',
@@ -118,9 +117,13 @@ await inBrowser('the dashboard of money in', (open) => {
       'A payment of 0.01 ETH was seen',
       'Created',
     ];
-    const places = inOrder.map((text) => timeline.indexOf(text));
-    expect(places).not.toContain(-1);
-    expect(places.slice(1)).toEqual(places.slice(1).toSorted((a, b) => a - b));
+    // Each service tells its part when it is asked, one before the other.
+    await eventually(async () => {
+      const timeline = (await page.getByRole('region', { name: 'Timeline' }).textContent()) ?? '';
+      const places = inOrder.map((text) => timeline.indexOf(text));
+      expect(places).not.toContain(-1);
+      expect(places.slice(1)).toEqual(places.slice(1).toSorted((a, b) => a - b));
+    });
   });
 
   test('a new invoice tells what the API refuses at its field, and has its link as a code and its texts as texts', async () => {

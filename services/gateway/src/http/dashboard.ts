@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { compressed, type FileAnswer, fileAnswer } from './file-answer.ts';
+import { type FileAnswer, fileAnswer } from './file-answer.ts';
 
 export const DASHBOARD_PATH = '/dashboard';
 
@@ -50,7 +50,7 @@ export function openDashboard(): Dashboard {
   const index = existsSync(join(built, 'index.html'))
     ? readFileSync(join(built, 'index.html'), 'utf8')
     : undefined;
-  const files = new Set(globSync('assets/*', { cwd: built }));
+  const files = new Set(globSync('assets/*', { cwd: built }).filter((name) => !name.endsWith('.br')));
   const answers = new Map<string, FileAnswer>();
   return {
     answerTo(path) {
@@ -74,6 +74,8 @@ function document(index: string): FileAnswer {
 
 function asset(name: string): FileAnswer {
   const body = readFileSync(join(built, name));
+  // The build has compressed it as far as that goes.
+  const brotli = readFileSync(join(built, `${name}.br`));
   const type = types[extname(name)] ?? 'application/octet-stream';
-  return { ...fileAnswer(type, body, filePolicy), brotli: compressed(body), cache: 'forever' };
+  return { ...fileAnswer(type, body, filePolicy), brotli, cache: 'forever' };
 }
