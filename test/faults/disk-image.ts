@@ -30,7 +30,9 @@ import { patient } from '@quittance/testkit/patience';
  * What this disk does not do is forget what it was given and not told to flush: it is one without a volatile cache.
  */
 
-const run = promisify(execFile);
+/** The tools of file systems stand where the paths of many people do not lead. */
+const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin:/sbin` };
+const run = (command: string, given: readonly string[]) => promisify(execFile)(command, given, { env });
 
 const MEGABYTES = 512;
 const WITHIN_MS = patient(10_000);
