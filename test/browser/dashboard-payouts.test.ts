@@ -17,6 +17,8 @@ const RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7';
 /** Its check sum is wrong, which only the API can tell. */
 const MISSPELT = '0x52908400098527886E0F7030069857D2E4169Ee7';
 
+type Made = { id: string; amount: string; address: { address: string } };
+
 await inBrowser('the dashboard', (open) => {
   let quittance: Quittance;
   let shop: Merchant;
@@ -30,15 +32,22 @@ await inBrowser('the dashboard', (open) => {
     });
     shop = await quittance.merchant();
     owner = await dashboardPerson(quittance, shop, 'Olga');
-    const { data } = (await shop.post('/api/invoices', { asset: 'ETH', amount: 20_000 })).body;
-    await quittance.ethereum.pay('ETH', data.address.address, data.amount);
-    await quittance.ethereum.mine(CONFIRMATIONS + 1);
-    await eventually(async () =>
-      expect((await shop.get(`/api/invoices/${data.id}`)).body.status).toBe('paid'),
-    );
+    await received(20_000);
   }, STACK_STARTED_WITHIN_MS);
   afterAll(() => quittance?.stop());
 
+  async function made(dollars: number): Promise<Made> {
+    return (await shop.post('/api/invoices', { asset: 'ETH', amount: dollars })).body.data;
+  }
+  async function received(dollars: number): Promise<Made> {
+    const invoice = await made(dollars);
+    await quittance.ethereum.pay('ETH', invoice.address.address, invoice.amount);
+    await quittance.ethereum.mine(CONFIRMATIONS + 1);
+    await eventually(async () =>
+      expect((await shop.get(`/api/invoices/${invoice.id}`)).body.status).toBe('paid'),
+    );
+    return invoice;
+  }
   async function see(path: string, person = owner, look: Look = {}): Promise<Visit> {
     const visit = await open(quittance.url, look);
     noteRequests(quittance, shop, visit.page);
@@ -105,6 +114,7 @@ await inBrowser('the dashboard', (open) => {
     await page.getByText('The quote has changed').waitFor();
     expect(await button(page, 'Send 0.25 ETH').isDisabled()).toBe(true);
     await button(page, 'Show it with the new quote').click();
+    await page.getByText('The quote has changed').waitFor({ state: 'detached' });
     await page.getByText('0.375 ETH').waitFor();
     expect(await button(page, 'Send 0.25 ETH').isEnabled()).toBe(true);
     expect(await payoutsWith('dearer')).toEqual([]);
@@ -186,5 +196,36 @@ await inBrowser('the dashboard', (open) => {
     const file = (await stream.toArray()).join('');
     expect(file).toContain('closing_balance');
     expect(file).toContain(balance.balance);
+  });
+
+  test('a refund that was begun is not of the next invoice that somebody goes to, and the focus goes back after a dialog', async () => {
+    const [first, second] = [await received(25), await made(25)];
+    const { page } = await see(`/invoices/${second.id}`);
+    const goTo = async ({ id }: Made) => {
+      await page.keyboard.press('Control+k');
+      const field = page.getByPlaceholder('A page, or the id of an invoice');
+      await field.fill(id);
+      await field.press('Enter');
+      await page.waitForURL(`**/invoices/${id}`);
+    };
+    const cancel = button(page, 'Cancel invoice');
+    await cancel.focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('It cannot be paid any more').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await cancel.and(page.locator(':focus')).waitFor();
+    // Both invoices are known to the page then.
+    await goTo(first);
+    await button(page, 'Refund').click();
+    await button(page, 'Go on').click();
+    await dialog.getByText(`${first.amount} ETH`).first().waitFor();
+    await goTo(second);
+    await cancel.waitFor();
+    expect(await button(page, 'Create the claim link').count()).toBe(0);
+    await goTo(first);
+    await button(page, 'Refund').waitFor();
+    expect(await button(page, 'Create the claim link').count()).toBe(0);
   });
 });

@@ -67,6 +67,8 @@ export const router = createRouter({
   routeTree: root.addChildren(routes),
   basepath: '/dashboard',
   defaultPreload: 'intent',
+  // What was begun on the page of one invoice must not go on with another one: its address is that of another page.
+  defaultRemountDeps: ({ params }) => params,
   scrollRestoration: true,
   parseSearch: parseSearchWith((text) => text),
   stringifySearch: stringifySearchWith((value) => String(value)),

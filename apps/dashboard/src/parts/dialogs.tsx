@@ -1,7 +1,7 @@
 import { Alert, Button, type ButtonProps, Group, Modal, type ModalProps, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useLayoutEffect } from 'react';
 import { useStepUp } from '../session/step-up.tsx';
 import { Failure } from './failure.tsx';
 import { Copyable } from './values.tsx';
@@ -69,6 +69,7 @@ type ConfirmDialogProps = {
 
 /** Asks before something is done that cannot be undone. Shown while it is rendered. */
 export function ConfirmDialog({ title, children, button, color, size, act, onClose }: ConfirmDialogProps) {
+  useFocusReturn();
   const { mutate, isPending, error } = useMutation({ mutationFn: act, onSuccess: onClose });
   return (
     <Modal opened onClose={onClose} title={title} size={size} {...lockedModal(isPending)}>
@@ -88,6 +89,19 @@ export function ConfirmDialog({ title, children, button, color, size, act, onClo
       </Stack>
     </Modal>
   );
+}
+
+/** Gives the focus back to what had it before a dialog that is rendered only while it is open: Mantine does so for the others. */
+export function useFocusReturn(): void {
+  useLayoutEffect(() => {
+    const before = document.activeElement;
+    return () => {
+      // Not where another dialog has come in its place.
+      setTimeout(() => {
+        if (document.activeElement === document.body && before instanceof HTMLElement) before.focus();
+      });
+    };
+  }, []);
 }
 
 /** Of a dialog that stays until what it sends is answered, or what it shows this once is kept: no way out but its buttons. */

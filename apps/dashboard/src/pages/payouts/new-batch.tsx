@@ -69,7 +69,9 @@ function NewBatch({ balances }: { balances: Balances }) {
         ));
   const choose = async (file: File | null) => {
     sending.forget();
-    if (file === null) return setChosen(undefined);
+    // While a file is read, what is shown and can be sent is not that of the one before.
+    setChosen(undefined);
+    if (file === null) return;
     const tooLarge = { problem: 'The file is larger than 64 kB: send several batches.' };
     setChosen({ file, read: file.size > BYTES_MAX ? tooLarge : decodeFile(await file.arrayBuffer()) });
   };

@@ -3,6 +3,7 @@ import { isNotEmpty } from '@mantine/form';
 import type { MailKind, MailRecipient } from '@quittance/client';
 import { useMutation } from '@tanstack/react-query';
 import { quittance } from '../../client.ts';
+import { useFocusReturn } from '../../parts/dialogs.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { SendForm, useSentForm } from '../../parts/send-form.tsx';
 import { readAgain } from '../../queries.ts';
@@ -65,6 +66,7 @@ type CodeProps = Props & { recipient: MailRecipient; onClose(): void };
 
 /** Asks for the code that was sent to an address. */
 export function MailCodeDialog({ recipient, onClose, onDone }: CodeProps) {
+  useFocusReturn();
   const sent = useSentForm({
     initialValues: { code: '' },
     send: ({ code }) => quittance.mailRecipients.confirm(recipient.id, code),
