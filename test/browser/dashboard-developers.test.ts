@@ -2,8 +2,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { expectNoSidewaysScroll } from '@quittance/browser/expect-page';
 import { inBrowser } from '@quittance/browser/in-browser';
 import { services } from '@quittance/shared/events';
+import { eventually } from '@quittance/testkit/eventually';
 import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import type { Route } from 'playwright-core';
 import { quittanceCommand } from '../e2e/shop/on-stack.ts';
 import { type DashboardPerson, dashboardPerson, signIn } from './dashboard-person.ts';
 
@@ -63,6 +65,30 @@ await inBrowser('the dashboard for developers', (open) => {
     await page.getByText('My <b>shop</b>').waitFor();
     expect(await page.content()).not.toContain(token);
     await expectNoSidewaysScroll(page);
+  });
+
+  test('says what the API refuses of a token while the list of tokens cannot be read', async () => {
+    const person = await dashboardPerson(quittance, await quittance.merchant(), 'Cleo');
+    const visit = await open(quittance.url);
+    const { page } = visit;
+    visit.expectProblem(/422/);
+    await signIn(visit, quittance, person, '/tokens');
+    await page.getByRole('row').filter({ hasText: 'qt_' }).first().waitFor();
+    const unanswered: Route[] = [];
+    await page.route('**/api/tokens*', (route) =>
+      route.request().method() === 'GET' ? void unanswered.push(route) : route.continue(),
+    );
+    await page.getByRole('button', { name: 'Create a token' }).click();
+    await page.getByLabel('Name').fill('a'.repeat(1_000));
+    await page.getByRole('button', { name: /^Shop/ }).click();
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.getByText('The name must not be greater than').waitFor();
+    await eventually(() => expect(unanswered).not.toEqual([]));
+    const create = page.getByRole('button', { name: 'Create', exact: true });
+    await eventually(async () => expect(await create.isEnabled()).toBe(true));
+    await page.getByLabel('Name').fill('short');
+    await create.click();
+    await page.getByText(/^qt_[0-9A-Za-z]{49}$/).waitFor();
   });
 
   test('a window whose account was changed elsewhere does nothing for the other account, and shows it', async () => {

@@ -40,7 +40,8 @@ export function useSentForm<Values extends object, Answer>(
     mutationFn: (values: Values) => stepUp(() => send(values)),
     onSuccess: onDone,
     onError: (failure) => form.setErrors(errorsOf(failure)),
-    onSettled: () => readAgain(...changes),
+    // What went wrong is told at once, also while the lists cannot be read.
+    onSettled: () => void readAgain(...changes),
   });
   return { form, field: form.getInputProps, error, isPending, submit: mutate, reset };
 }
