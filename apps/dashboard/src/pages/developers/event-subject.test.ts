@@ -6,7 +6,10 @@ test('events of invoices and payouts lead to their pages', () => {
     id: 'inv_1',
     to: '/invoices/inv_1',
   });
-  expect(subjectOf({ event: 'payout.failed', data: { id: '1207' } })?.to).toBe('/payouts/1207');
+  expect(subjectOf({ event: 'payout.failed', data: { id: 52810934471203 } })).toEqual({
+    id: '52810934471203',
+    to: '/payouts/52810934471203',
+  });
   expect(subjectOf({ event: 'refund.expired', data: { id: 'ref_1' } })).toEqual({
     id: 'ref_1',
     to: undefined,
