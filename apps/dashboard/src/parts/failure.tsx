@@ -9,7 +9,12 @@ type Props = { error: unknown; onRetry?: () => unknown };
 /** What went wrong and what to do, with the id that the operator finds it by. Nothing where nothing did. */
 export function Failure({ error, onRetry }: Props) {
   if (error === null || error === undefined || error instanceof StepUpCancelled) return null;
-  if (error instanceof DOMException) return <Alert color="red">{textOfBrowser(error)}</Alert>;
+  if (error instanceof DOMException)
+    return (
+      <Alert color="red" role="alert">
+        {textOfBrowser(error)}
+      </Alert>
+    );
   const details = error instanceof QuittanceError ? error : undefined;
   return (
     <Alert color="red" icon={<IconAlertCircle />} role="alert">

@@ -28,17 +28,14 @@ export function PayInSandbox({ invoice }: { invoice: Invoice }) {
     );
   const amount = subtract(subtract(invoice.amount, invoice.paid_amount), invoice.pending_amount);
   if (compare(amount, '0') <= 0) return null;
-  const { symbol: asset } = invoice.asset;
+  const payment = { asset: invoice.asset.symbol, address: invoice.address.address, amount };
+  const { asset, address } = payment;
   // What is shown may be from before the payment: nobody pays twice unless there is something due again.
-  if (pay.isSuccess && pay.variables.amount === amount)
+  if (pay.isSuccess && pay.variables.address === address && pay.variables.amount === amount)
     return <Text size="sm">Test money was sent. The payment page shows what becomes of it.</Text>;
   return (
     <Stack gap="xs" align="flex-start">
-      <Button
-        variant="light"
-        loading={pay.isPending}
-        onClick={() => pay.mutate({ asset, address: invoice.address.address, amount })}
-      >
+      <Button variant="light" loading={pay.isPending} onClick={() => pay.mutate(payment)}>
         Pay {grouped(amount)} {assetName(asset)} with test money
       </Button>
       <Failure error={pay.error} />

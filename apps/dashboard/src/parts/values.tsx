@@ -202,7 +202,16 @@ function CopyIcon({ text, label = 'Copy', tip = label }: Props & { tip?: string 
           style={{ overflowWrap: 'anywhere' }}
           events={{ hover: true, focus: true, touch: true }}
         >
-          <ActionIcon variant="subtle" color={copied ? 'green' : 'gray'} onClick={copy} aria-label={label}>
+          <ActionIcon
+            variant="subtle"
+            color={copied ? 'green' : 'gray'}
+            // A row of a list is a link itself.
+            onClick={(event) => {
+              event.stopPropagation();
+              copy();
+            }}
+            aria-label={label}
+          >
             {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
           </ActionIcon>
         </Tooltip>

@@ -59,7 +59,7 @@ const columns: readonly Column<BalanceTransaction>[] = [
   { id: 'net', title: 'Change', align: 'right', render: ({ net }) => <Digits text={signed(net)} /> },
   {
     id: 'fee',
-    title: 'Of it fee',
+    title: 'Fee in it',
     align: 'right',
     render: ({ fee }) => (fee === '0' ? '—' : <Digits text={minus(grouped(fee))} />),
   },

@@ -36,7 +36,7 @@ export function RefundConfirmation({ invoice, refundable, refund }: Props) {
             : amount(taken),
           To: address ? <Address address={address} /> : 'an address that your customer gives',
           'On the network': networkName(asset.symbol),
-          'Network fee': fee ? <>about {amount(fee)}, which you pay beside it</> : 'not known now',
+          'Network fee': fee ? <>about {amount(fee)}, which you pay as well</> : 'not known now',
           'Your balance': balance && amount(balance),
         }}
       />

@@ -6,7 +6,7 @@ type Props = { name: string | null; logo: string | null };
 export const ShopPreview = ({ name, logo }: Props) => (
   <Stack gap={4}>
     <Text size="sm" fw={500}>
-      So it looks
+      How it looks
     </Text>
     <Paper withBorder p="lg" bg="white" c="black" aria-label="Preview">
       <Stack>
