@@ -134,6 +134,7 @@ await inBrowser('the dashboard of money in', (open) => {
     await page.getByLabel('Your reference').fill('new-1');
     await button(page, 'Create invoice').click();
     await page.getByText('The amount must be at least 5').waitFor();
+    expect(await page.getByLabel('Price').getAttribute('aria-invalid')).toBe('true');
     expect((await shop.get('/api/invoices?external_id=new-1')).body.data).toEqual([]);
     await page.getByLabel('Price').fill('64.20');
     await button(page, 'Create invoice').click();
@@ -216,23 +217,36 @@ await inBrowser('the dashboard of money in', (open) => {
 
   test('somebody who only looks has no buttons that move money', async () => {
     const viewer = await dashboardPerson(quittance, shop, 'Vera', 'viewer');
-    const [invoice, funds] = [await paid(), await unresolved('3')];
-    const { page } = await see('/', viewer);
-    const pages: readonly [path: string, text: string | RegExp][] = [
-      ['/', 'Volume and conversion'],
-      ['/invoices', 'Columns'],
-      [`/invoices/${invoice.id}`, 'credited to the balance'],
-      ['/payment-links', 'Columns'],
-      ['/refunds', 'Columns'],
-      ['/unresolved', 'Columns'],
-      [`/unresolved/${funds}`, 'Received'],
+    const [invoice, unpaid, funds] = [await paid(), await made({}), await unresolved('3')];
+    expect((await shop.post(`/api/invoices/${invoice.id}/refunds`, { amount: 10 })).status).toBe(201);
+    const link = (await shop.post('/api/payment-links', { description: 'Tea', amount: 12.5 })).body.data;
+    const [full, reduced] = [(await see('/')).page, (await see('/', viewer)).page];
+    // What the owner has on each page, and what both see when all of it is there.
+    const pages: readonly [path: string, moving: string, text: string][] = [
+      ['/invoices', 'New invoice', 'Columns'],
+      [`/invoices/${invoice.id}`, 'Refund', 'credited to the balance'],
+      [`/invoices/${unpaid.id}`, 'Cancel invoice', 'Remains to be paid'],
+      ['/payment-links', 'New payment link', 'Columns'],
+      [`/payment-links/${link.id}`, 'Deactivate', 'Open invoices'],
+      ['/refunds', 'Cancel the link', '1 to '],
+      [`/unresolved/${funds}`, 'Accept', 'Received'],
+      [`/unresolved/${funds}`, 'Return', 'Received'],
+      ['/balances', 'Pay out', 'All balances'],
+      ['/payouts', 'New payout', 'Columns'],
+      ['/payout-batches', 'New batch', 'Columns'],
+      ['/automatic-payouts', 'Add a rule', 'No rule'],
     ];
-    for (const [path, text] of pages) {
-      await page.goto(`${quittance.url}/dashboard${path}`);
-      await page.getByText(text).first().waitFor();
-      const moving = /^(?:Refund|Accept|Return|Cancel.*|New .*|Deactivate)$/;
-      expect(await page.getByRole('button', { name: moving }).count()).toBe(0);
+    for (const [path, name, text] of pages) {
+      for (const page of [full, reduced]) {
+        await page.goto(`${quittance.url}/dashboard${path}`);
+        await page.getByText(text).first().waitFor();
+      }
+      const moving = (page: Page) => button(page, name).or(page.getByRole('link', { name, exact: true }));
+      await moving(full).first().waitFor();
+      expect([path, name, await moving(reduced).count()]).toEqual([path, name, 0]);
     }
+    await reduced.goto(`${quittance.url}/dashboard/payouts/new`);
+    await reduced.getByText('Your role does not request payouts').waitFor();
   });
 
   /** As many as a shop has after some months, each as the first one. */
