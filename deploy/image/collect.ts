@@ -42,7 +42,8 @@ const isTest = (path: string) => /\.test\.ts$/.test(path);
 const isUnread = (path: string) =>
   (/\.(?:map|flow|markdown|md|[cm]?ts)$/i.test(path) && !/licen[cs]e|notice/i.test(basename(path))) ||
   (/^(?:tests?|__tests__)$/.test(basename(path)) && existsSync(join(dirname(path), 'package.json'))) ||
-  (basename(path) === '_cjs' && existsSync(join(dirname(path), '_esm')));
+  (basename(path) === '_cjs' && existsSync(join(dirname(path), '_esm'))) ||
+  (/\/dist\/cjs$/.test(path) && existsSync(join(dirname(path), 'esm')));
 
 const taken = new Set<string>();
 
