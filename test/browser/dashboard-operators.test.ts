@@ -4,6 +4,7 @@ import { expectNoAxeFindings, expectNoSidewaysScroll } from '@quittance/browser/
 import { inBrowser } from '@quittance/browser/in-browser';
 import type { Visit } from '@quittance/browser/visit';
 import { type Look, windows } from '@quittance/browser/windows';
+import { services } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import { patient, STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
@@ -32,7 +33,7 @@ await inBrowser('the console of operators', (open) => {
   beforeAll(async () => {
     quittance = await startQuittance({
       chains: [],
-      together: ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks'],
+      together: services,
       auditor: true,
       confirmations: CONFIRMATIONS,
       quiet: true,

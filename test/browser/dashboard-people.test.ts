@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { inBrowser } from '@quittance/browser/in-browser';
 import { readQrCode } from '@quittance/browser/qr-code';
 import type { Visit } from '@quittance/browser/visit';
+import { services } from '@quittance/shared/events';
 import { bytesOfBase32 } from '@quittance/testkit/base32';
 import type { Merchant } from '@quittance/testkit/merchant';
 import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
@@ -28,7 +29,7 @@ await inBrowser('the dashboard and the people of an account', (open) => {
   beforeAll(async () => {
     quittance = await startQuittance({
       chains: [],
-      together: ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks'],
+      together: services,
       quiet: true,
     });
     shop = await quittance.merchant();

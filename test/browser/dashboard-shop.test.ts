@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { inBrowser } from '@quittance/browser/in-browser';
 import type { Visit } from '@quittance/browser/visit';
+import { services } from '@quittance/shared/events';
 import { checkWebhook } from '@quittance/testkit/documented-answers';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
@@ -41,7 +42,7 @@ await inBrowser('the dashboard of a shop', (open) => {
     receiver = await startReceiver(checkWebhook);
     quittance = await startQuittance({
       chains: [],
-      together: ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks'],
+      together: services,
       confirmations: CONFIRMATIONS,
       quiet: true,
     });

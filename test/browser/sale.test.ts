@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { inBrowser } from '@quittance/browser/in-browser';
 import type { Visit } from '@quittance/browser/visit';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import { services } from '@quittance/shared/events';
 import { formatUnits, units } from '@quittance/shared/money';
 import { type Customer, unitsOf } from '@quittance/testkit/customer';
 import { eventually } from '@quittance/testkit/eventually';
@@ -31,7 +32,7 @@ await inBrowser('a sale', (open) => {
   let shop: Merchant;
   beforeAll(async () => {
     quittance = await startQuittance({
-      together: ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks'],
+      together: services,
       confirmations: CONFIRMATIONS,
       quiet: true,
     });

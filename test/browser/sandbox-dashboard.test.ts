@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { inBrowser } from '@quittance/browser/in-browser';
 import { freePort } from '@quittance/engines/free-port';
-import { serveTestMoney } from '@quittance/sandbox/test-money';
+import { serveTestMoneyOf, testMoneyUrl } from '@quittance/sandbox/test-money';
+import { services } from '@quittance/shared/events';
 import type { Listening } from '@quittance/shared/http-server';
-import { createLogger } from '@quittance/shared/logger';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
@@ -24,18 +24,13 @@ await inBrowser('the dashboard of a sandbox', (open) => {
     const port = await freePort();
     quittance = await startQuittance({
       publicHost: 'localhost',
-      settings: { gateway: { SANDBOX_URL: `http://127.0.0.1:${port}` } },
-      together: ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks'],
+      settings: { gateway: { SANDBOX_URL: testMoneyUrl(port) } },
+      together: services,
       chains: [],
       confirmations: CONFIRMATIONS,
       quiet: true,
     });
-    const { nodes } = quittance.stack;
-    const gatewayPublicKey = quittance.stack.settingsOf('invoices')['GATEWAY_PUBLIC_KEY'] ?? '';
-    testMoney = await serveTestMoney({
-      ...{ port, nodes, gatewayPublicKey },
-      logger: createLogger('sandbox', 'warn'),
-    });
+    testMoney = await serveTestMoneyOf(quittance.stack, port);
     shop = await quittance.merchant();
     owner = await dashboardPerson(quittance, shop, 'Olga');
   }, STACK_STARTED_WITHIN_MS);

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { freePort } from '@quittance/engines/free-port';
-import { serveTestMoney } from '@quittance/sandbox/test-money';
+import { serveTestMoneyOf, testMoneyUrl } from '@quittance/sandbox/test-money';
 import type { Listening } from '@quittance/shared/http-server';
-import { createLogger } from '@quittance/shared/logger';
 import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { choiceCases } from './shop/choices.ts';
@@ -44,7 +43,7 @@ beforeAll(async () => {
         METRICS_PORT: String(metricsPort),
         TRUSTED_PROXIES: 'loopback',
         FAILED_AUTH_PER_MINUTE: String(FAILED_AUTH_MAX),
-        SANDBOX_URL: `http://127.0.0.1:${testMoneyPort}`,
+        SANDBOX_URL: testMoneyUrl(testMoneyPort),
         // Redis is for the gateway of the contract's cases.
         REDIS_URL: '',
       },
@@ -60,12 +59,7 @@ beforeAll(async () => {
     fixedFees: true,
   });
   // Where there is no sandbox nothing pays with test money, and the reference would describe what cannot be asked.
-  testMoney = await serveTestMoney({
-    port: testMoneyPort,
-    nodes: quittance.stack.nodes,
-    gatewayPublicKey: quittance.stack.settingsOf('invoices')['GATEWAY_PUBLIC_KEY'] ?? '',
-    logger: createLogger('sandbox', 'warn'),
-  });
+  testMoney = await serveTestMoneyOf(quittance.stack, testMoneyPort);
 }, STACK_STARTED_WITHIN_MS);
 afterAll(async () => {
   await testMoney?.close(0);

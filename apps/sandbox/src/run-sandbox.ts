@@ -1,13 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Listening } from '@quittance/shared/http-server';
-import { createLogger } from '@quittance/shared/logger';
 import type { Pace } from '@quittance/stack/chain-nodes';
 import { portsFrom } from '@quittance/stack/ports';
 import { type Stack, type StackOptions, startStack } from '@quittance/stack/stack';
 import { demoAccounts } from './demo-accounts.ts';
 import { demoPerson } from './demo-person.ts';
-import { serveTestMoney, TEST_MONEY_HOST } from './test-money.ts';
+import { serveTestMoneyOf, testMoneyUrl } from './test-money.ts';
 import { welcome } from './welcome.ts';
 
 export type SandboxOptions = {
@@ -52,17 +51,12 @@ export async function runSandbox(options: SandboxOptions): Promise<Stack> {
   process.on('SIGINT', () => void stop());
   process.on('SIGTERM', () => void stop());
 
-  const gateway = { SANDBOX_URL: `http://${TEST_MONEY_HOST}:${testMoneyPort}`, ...settings.gateway };
+  const gateway = { SANDBOX_URL: testMoneyUrl(testMoneyPort), ...settings.gateway };
   stack = await startStack({
     ...{ dir, basePort: port, publicHost: 'localhost', fresh, pace, auditor: true, say },
     settings: { ...settings, gateway },
   });
-  testMoney = await serveTestMoney({
-    port: testMoneyPort,
-    nodes: stack.nodes,
-    gatewayPublicKey: stack.settingsOf('invoices')['GATEWAY_PUBLIC_KEY'] ?? '',
-    logger: createLogger('sandbox', 'warn'),
-  });
+  testMoney = await serveTestMoneyOf(stack, testMoneyPort);
   const accounts = await demoAccounts(stack, dir);
   const person = await demoPerson(stack, accounts[0]?.id ?? '', dir);
   writeSettings(stack, accounts, dir);

@@ -14,7 +14,7 @@ import {
 } from '@quittance/shared/http';
 import { type Answer, answers, send } from '@quittance/shared/http-answers';
 import { type Listening, listen } from '@quittance/shared/http-server';
-import { type Logger, reason } from '@quittance/shared/logger';
+import { createLogger, type Logger, reason } from '@quittance/shared/logger';
 import { merchantOnly } from '@quittance/shared/merchant-only';
 import { formatUnits, parseUnits } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
@@ -22,7 +22,10 @@ import { readTestPayment, TEST_PAYMENTS_PATH, testPaymentView } from '@quittance
 import { payFromFaucet } from '@quittance/stack/faucet';
 import type { Stack } from '@quittance/stack/stack';
 
-export const TEST_MONEY_HOST = '127.0.0.1';
+const HOST = '127.0.0.1';
+
+/** What the gateway is told: the setting SANDBOX_URL. */
+export const testMoneyUrl = (port: number): string => `http://${HOST}:${port}`;
 
 type Faucet = Pick<Stack, 'nodes'> & {
   port: number;
@@ -62,8 +65,19 @@ export function serveTestMoney({ port, nodes, gatewayPublicKey, logger }: Faucet
     send(res, await pay(nodes, contextOf(res).body)),
   );
   finishApp(app, logger);
-  return listen(app, TEST_MONEY_HOST, port);
+  return listen(app, HOST, port);
 }
+
+/** The same, for what a stack has asserted by its gateway, on its own nodes. */
+export const serveTestMoneyOf = (
+  { nodes, settingsOf }: Pick<Stack, 'nodes' | 'settingsOf'>,
+  port: number,
+): Promise<Listening> =>
+  serveTestMoney({
+    ...{ port, nodes },
+    gatewayPublicKey: settingsOf('invoices')['GATEWAY_PUBLIC_KEY'] ?? '',
+    logger: createLogger('sandbox', 'warn'),
+  });
 
 async function pay(nodes: Stack['nodes'], body: unknown): Promise<Answer> {
   const read = readTestPayment(body);
