@@ -11,6 +11,8 @@ const shared = {
   testEnvironment: 'node',
   // Tests import what they use from @jest/globals, as TypeScript sees it.
   injectGlobals: false,
+  // The temporary files of a run go with it.
+  cacheDirectory: '<rootDir>/node_modules/.cache/jest',
   // Suites are loaded by Node itself, which takes their types away: nothing is rewritten.
   runner: '<rootDir>/tools/runner/runner.ts',
   transform: {},

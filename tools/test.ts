@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
@@ -13,6 +13,7 @@ import {
 import { drawnLine, faultsTable, readFaults } from '../test/faults/table.ts';
 import { needless, notAllowed } from './allowed-skips.ts';
 import { type Counts, closingLine, type Run } from './closing-line.ts';
+import { makeTestFolder } from './test-folder.ts';
 import { recordTimings, slowestSuites } from './timings.ts';
 
 /**
@@ -50,7 +51,7 @@ const EXIT_LIMIT_MS = 60_000;
 const KILL_AFTER_MS = 5_000;
 
 const root = join(import.meta.dirname, '..');
-const scratch = mkdtempSync(join(tmpdir(), 'quittance-test-'));
+const scratch = makeTestFolder();
 /** Where the fault suites write what they did. */
 const faultsFile = join(scratch, 'faults.jsonl');
 let total: Counts = { passed: 0, failed: 0, skipped: 0 };
@@ -110,6 +111,7 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
         // What one worker has compiled the others need not.
         NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
         ...process.env,
+        TMPDIR: scratch,
         COUNTS_FILE: countsFile,
         FAULTS_FILE: faultsFile,
         FAULTS_SEED,
