@@ -134,6 +134,8 @@ const wordsOf = (name: string) =>
 export function findFormerWords(path: string, text: string, words: readonly FormerWord[]): Finding[] {
   const [checked = '', ...rest] = path === GLOSSARY ? text.split(FORMER_WORDS) : [text];
   const { texts, names } = partsOf(path, rest.length > 0 ? checked : text);
+  // A name is used many times, and there are many words.
+  const placesOfName = Map.groupBy([{ position: 0, text: path }, ...names], (part) => wordsOf(part.text));
   const found: Finding[] = [];
   for (const { word, term, place } of words) {
     if (EXCEPTIONS[path]?.includes(word) === true) continue;
@@ -144,8 +146,8 @@ export function findFormerWords(path: string, text: string, words: readonly Form
       for (const part of texts)
         for (const match of part.text.matchAll(pattern)) add(part.position + match.index);
     if (place !== 'text')
-      for (const part of [{ position: 0, text: path }, ...names])
-        if (wordsOf(part.text).search(pattern) >= 0) add(part.position);
+      for (const [name, parts] of placesOfName)
+        if (name.search(pattern) >= 0) for (const part of parts) add(part.position);
   }
   return found.sort((a, b) => a.line - b.line);
 }
