@@ -28,6 +28,14 @@ const cruiser = 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs';
 /** The slowest first, so that the short ones fill the second place meanwhile. */
 const tools: Record<string, readonly string[]> = {
   eslint: node('node_modules/eslint/bin/eslint.js', '.', '--max-warnings=0'),
+  'rules that need types': node(
+    'node_modules/oxlint/bin/oxlint',
+    '--type-aware',
+    '--deny-warnings',
+    '--config',
+    '.oxlintrc.json',
+    '.',
+  ),
   types: node('node_modules/typescript/bin/tsc', '--noEmit', '-p', '.'),
   'types of the dashboard': node('node_modules/typescript/bin/tsc', '--noEmit', '-p', 'apps/dashboard'),
   knip: node('node_modules/knip/bin/knip.js', '--no-progress', '--no-config-hints'),

@@ -164,7 +164,11 @@ test('a service connects to Postgres by TLS, and not where the authority or the 
     url.search = `?sslmode=verify-full&sslrootcert=${authority}`;
     const db = openDb({ url: url.href, schema: 'public', pool: 1, logger: createLogger('test', 'silent') });
     const sql = 'select ssl from pg_stat_ssl where pid = pg_backend_pid()';
-    return await db.one<{ ssl: boolean }>(sql).finally(() => db.close());
+    try {
+      return await db.one<{ ssl: boolean }>(sql);
+    } finally {
+      await db.close();
+    }
   };
   try {
     expect(await asked(HOST, files.authority)).toEqual({ ssl: true });

@@ -48,11 +48,14 @@ export async function runWithHeartbeat<T>(
   })();
   // A rejection that nothing handles before the await below would end the process.
   const settled = Promise.allSettled([repeating]);
-  const done = await work().finally(() => {
+  let done: T;
+  try {
+    done = await work();
+  } finally {
     // Without a reason Node creates an error with a stack trace.
     ended.abort('the work has ended');
-    return settled;
-  });
+    await settled;
+  }
   await repeating;
   return done;
 }

@@ -32,8 +32,15 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
   const logger = createLogger('testkit', 'error');
   const gateway = openDb({ url: stack.adminUrl, schema: 'gateway', pool: 1, logger });
   let stopped: Promise<void> | undefined;
+  const end = async () => {
+    try {
+      await gateway.close();
+    } finally {
+      await stack.stop();
+    }
+  };
   const stop = () => {
-    stopped ??= gateway.close().finally(stack.stop);
+    stopped ??= end();
     return stopped;
   };
   const merchant = async (name = `merchant ${randomBytes(4).toString('hex')}`) => {

@@ -207,18 +207,26 @@ describe('the fault proxy before Postgres', () => {
     return client;
   }
 
+  /** Of a connection that was cut there is nothing left to end. */
+  async function lastOf(client: pg.Client, query: pg.QueryConfig): Promise<void> {
+    try {
+      await client.query(query);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
   async function inTransaction(what: string): Promise<void> {
     const client = await connected();
     await client.query('begin');
     await client.query({ name: 'keep', text: 'insert into public.kept values ($1)', values: [what] });
-    // Of a connection that was cut there is nothing left to end.
-    await client.query('commit').finally(() => client.end().catch(() => undefined));
+    await lastOf(client, { text: 'commit' });
   }
 
   async function alone(what: string): Promise<void> {
     const client = await connected();
     const insert = { name: 'keep', text: 'insert into public.kept values ($1)' };
-    await client.query({ ...insert, values: [what] }).finally(() => client.end().catch(() => undefined));
+    await lastOf(client, { ...insert, values: [what] });
   }
 
   it.each([

@@ -35,6 +35,13 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
   try {
     const { url, token, nodes } = await host.ask('start', wanted);
     let stopped: Promise<void> | undefined;
+    const end = async () => {
+      try {
+        await host.ask('stop');
+      } finally {
+        await host.end();
+      }
+    };
     return {
       url,
       token,
@@ -44,7 +51,7 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
       mine: (blocks) => host.ask('mine', ...(blocks === undefined ? [] : [blocks])),
       hookUrl: (port, path = '/') => `http://127.0.0.1:${port}${path}`,
       stop() {
-        stopped ??= host.ask('stop').finally(host.end);
+        stopped ??= end();
         return stopped;
       },
     };
