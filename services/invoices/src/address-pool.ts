@@ -25,14 +25,15 @@ export type DerivedPoolParts = {
   addressAt(index: number): string;
   /** Reserves a block of indexes for this pool and returns its number. */
   nextBlock(): Promise<number>;
-  /** How many addresses are kept ready. */
+  /** How many addresses are kept ready at most: see `derivedAddressPool`. */
   ahead: number;
   logger: Logger;
 };
 
 /**
  * A pool that derives addresses from a public key, in blocks of indexes. Indexes that are unused when the process
- * ends stay unused: the index is stored with each address.
+ * ends stay unused: the index is stored with each address. It keeps one block ready at first, and twice as many each time half
+ * of them are taken, up to `ahead`: deriving hundreds takes as long as the rest of a start.
  */
 export function derivedAddressPool({ addressAt, nextBlock, ahead, logger }: DerivedPoolParts): AddressPool {
   const derived: PoolAddress[] = [];
@@ -40,6 +41,7 @@ export function derivedAddressPool({ addressAt, nextBlock, ahead, logger }: Deri
   let reserving: Promise<void> | undefined;
   let turn: Promise<void> = Promise.resolve();
   let filling: Promise<void> | undefined;
+  let wanted = Math.min(BLOCK_SIZE, ahead);
 
   async function reserve(): Promise<void> {
     const from = (await nextBlock()) * BLOCK_SIZE;
@@ -70,7 +72,7 @@ export function derivedAddressPool({ addressAt, nextBlock, ahead, logger }: Deri
 
   async function fillUp(): Promise<void> {
     try {
-      while (derived.length < ahead) derived.push(await derive());
+      while (derived.length < wanted) derived.push(await derive());
     } catch (error) {
       logger.warn(
         { reason: reason(error) },
@@ -90,7 +92,10 @@ export function derivedAddressPool({ addressAt, nextBlock, ahead, logger }: Deri
     fill,
     async take() {
       const ready = derived.shift();
-      if (derived.length < ahead / 2) void fill();
+      if (derived.length < wanted / 2 && filling === undefined) {
+        wanted = Math.min(2 * wanted, ahead);
+        void fill();
+      }
       return ready ?? (await derive());
     },
   };

@@ -17,7 +17,9 @@ export const configSchema = withChains(
       .min(1)
       .max(100_000)
       .default(512)
-      .describe('How many unused addresses are kept ready for new invoices, on each chain.'),
+      .describe(
+        'How many unused addresses are kept ready for new invoices, on each chain. Where they are derived from a public key, the most: a replica begins with 32 and keeps more ready as they are taken.',
+      ),
     PAGE_STREAMS_MAX: wholeNumber(0, 1_000_000)
       .default(50_000)
       .describe(
