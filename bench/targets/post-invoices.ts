@@ -1,40 +1,42 @@
 import { newEventId, newInvoiceId } from '@quittance/shared/ids';
-import type { Merchant } from '@quittance/testkit/merchant';
 import pg from 'pg';
-import type { Comparison } from './compare.ts';
+import type { Benchmark } from '../benchmark.ts';
+import { drive } from '../drive.ts';
+import { processesOf } from '../lab.ts';
 
 const CLIENTS = 32;
 const CONNECTIONS = 16;
+const SECONDS = 3;
 
-/**
- * POST /api/invoices end to end against the bare insert of the same rows by pg: one prepared statement that
- * writes the invoice, its address and its event, into tables with the same columns and indexes.
- */
-export async function postInvoices(
-  shop: Merchant,
-  adminUrl: string,
-): Promise<Comparison & { end(): Promise<void> }> {
-  const order = { asset: 'ETH', amount: 25, external_id: 'bench' };
-  const pool = new pg.Pool({ connectionString: adminUrl, max: CONNECTIONS });
-  const made = await shop.post('/api/invoices', order);
-  const insert = await sameRows(pool, made.body.data.id);
-  return {
-    name: 'POST /api/invoices through the gateway',
-    yardstick: 'bare insert of the same rows by pg',
-    target: 0.3,
-    clients: CLIENTS,
-    async ours() {
+export const postInvoices: Benchmark = {
+  name: 'invoices',
+  what: 'POST /api/invoices end to end through the gateway, 32 clients.',
+  yardstick: 'the bare insert of the same rows by pg, one prepared statement, the same clients',
+  target: { atLeast: 0.3 },
+  unit: 'requests/s',
+  async setUp(lab) {
+    const quittance = await lab.quittance();
+    const shop = await quittance.merchant();
+    const order = { asset: 'ETH', amount: 25, external_id: 'bench' };
+    const pool = new pg.Pool({ connectionString: quittance.stack.adminUrl, max: CONNECTIONS });
+    const made = await shop.post('/api/invoices', order);
+    const insert = await sameRows(pool, made.body.data.id);
+    const post = async () => {
       const answer = await shop.post('/api/invoices', order);
       if (answer.status !== 201) throw new Error(`POST /api/invoices answers ${answer.status}`);
-    },
-    theirs: insert,
-    end: () => pool.end(),
-  };
-}
+    };
+    return {
+      ours: () => drive(post, CLIENTS, SECONDS),
+      theirs: () => drive(insert, CLIENTS, SECONDS),
+      close: () => pool.end(),
+      processes: processesOf(quittance),
+    };
+  },
+};
 
 type Row = Record<string, unknown>;
 
-/** An insert of rows like those that the API wrote, with ids of their own. */
+/** An insert of rows like those that the API wrote, with ids of their own, into tables with the same columns and indexes. */
 async function sameRows(pool: pg.Pool, invoiceId: string): Promise<() => Promise<void>> {
   const row = async (sql: string): Promise<Row> => (await pool.query(sql, [invoiceId])).rows[0] as Row;
   const invoice = await row('select * from invoices.invoices where id = $1');

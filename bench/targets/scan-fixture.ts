@@ -1,13 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { fileURLToPath } from 'node:url';
 import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
-import { freePort } from '@quittance/engines/free-port';
-import { startPostgres } from '@quittance/engines/postgres';
-import { type Engine, startEngine } from '@quittance/engines/process';
 import { configSchema } from '@quittance/invoices/config';
 import type { Ports } from '@quittance/invoices/ports';
 import { watchChains } from '@quittance/invoices/watch-chains';
@@ -20,15 +13,10 @@ import { createLogger } from '@quittance/shared/logger';
 import { serviceUrl } from '@quittance/shared/migrate';
 import { migrateAll } from '@quittance/shared/migrate-all';
 import { aQuote } from '@quittance/testkit/builders';
-import pg from 'pg';
-import { median } from './drive.ts';
+import { onServer } from '../yardsticks/tpc-b.ts';
 
-const OUTPUTS = 5_000;
-const OURS = 20;
 /** Those that are paid: the same in both tables. */
-const PAID = 1_000;
-const ROUNDS = 20;
-const WARM_UP = 3;
+export const PAID = 1_000;
 const PASSWORD = 'bench';
 const WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 const QUOTE = JSON.stringify(
@@ -36,55 +24,15 @@ const QUOTE = JSON.stringify(
 );
 const logger = createLogger('bench', 'error');
 
-export type ScanOutcome = {
-  fewAddresses: number;
-  manyAddresses: number;
-  /** Many against few, the median of the rounds' own ratios. */
-  ratio: number;
-  fewMs: number;
-  manyMs: number;
-};
-
-type Fixture = { take(): Promise<number>; stop(): Promise<void> };
-
-/**
- * The whole of what a scanner does for a block of 5,000 outputs (asking the node, reading its answer, finding what is
- * ours, writing deposits and invoices, committing) with few watched addresses and with many, in turn.
- */
-export async function scanBlocks(few: number, many: number): Promise<ScanOutcome> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'quittance-bench-'));
-  const postgres = await startPostgres({ dataDir, port: 0 });
-  const node = await stubNode();
-  const worlds: Fixture[] = [];
-  try {
-    for (const addresses of [few, many]) worlds.push(await fixture(postgres.url, node.url, addresses));
-    const [small, large] = worlds as [Fixture, Fixture];
-    const rounds: { small: number; large: number }[] = [];
-    for (let round = -WARM_UP; round < ROUNDS; round++) {
-      await node.grow();
-      // Who goes second finds the node's answer warm: they take turns in that as well.
-      const isSmallFirst = round % 2 === 0;
-      const first = await (isSmallFirst ? small : large).take();
-      const second = await (isSmallFirst ? large : small).take();
-      const took = isSmallFirst ? { small: first, large: second } : { small: second, large: first };
-      if (round >= 0) rounds.push(took);
-    }
-    return {
-      fewAddresses: few,
-      manyAddresses: many,
-      ratio: median(rounds.map((round) => round.large / round.small)),
-      fewMs: median(rounds.map((round) => round.small)),
-      manyMs: median(rounds.map((round) => round.large)),
-    };
-  } finally {
-    for (const one of worlds) await one.stop();
-    await node.engine.stop();
-    await postgres.destroy();
-  }
-}
+/** Takes a block, in milliseconds. */
+export type ScanFixture = { take(): Promise<number>; stop(): Promise<void> };
 
 /** A database with so many watched addresses, and a scanner on it that has followed the chain up to now. */
-async function fixture(serverUrl: string, nodeUrl: string, addresses: number): Promise<Fixture> {
+export async function openScanner(
+  serverUrl: string,
+  nodeUrl: string,
+  addresses: number,
+): Promise<ScanFixture> {
   const adminUrl = await database(serverUrl, `bench_${addresses}`);
   await fill(adminUrl, addresses);
   const config = loadConfig('invoices', configSchema, {
@@ -177,33 +125,7 @@ async function fill(adminUrl: string, addresses: number): Promise<void> {
   ]);
 }
 
-async function onDatabase(url: string, statements: readonly string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
+const onDatabase = (url: string, statements: readonly string[]): Promise<void> =>
+  onServer(url, async (client) => {
     for (const statement of statements) await client.query(statement);
-  } finally {
-    await client.end();
-  }
-}
-
-async function stubNode(): Promise<{ url: string; engine: Engine; grow(): Promise<void> }> {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const file = fileURLToPath(new URL('./stubs/bitcoin-node.ts', import.meta.url));
-  const args = [file, ...[port, OUTPUTS, OURS, PAID].map(String)];
-  const engine = await startEngine({
-    name: 'stub bitcoin node',
-    command: () => ({ file: process.execPath, args }),
-    ask: async () => void (await fetch(url)),
-    stopSignal: 'SIGTERM',
   });
-  return {
-    url,
-    engine,
-    async grow() {
-      const body = JSON.stringify({ id: 0, method: 'grow', params: [] });
-      await (await fetch(url, { method: 'POST', body })).text();
-    },
-  };
-}

@@ -1,0 +1,66 @@
+import type { Merchant } from '@quittance/testkit/merchant';
+import type { Quittance } from '@quittance/testkit/quittance';
+
+/** Copies of one invoice, most of them paid, with what shops note on theirs. */
+export async function storeInvoices({ db }: Quittance, shop: Merchant, rows: number): Promise<void> {
+  const { id } = (await shop.post('/api/invoices', { asset: 'ETH', amount: 25 })).body.data;
+  await db.rows(
+    `insert into invoices.invoices select copy.* from invoices.invoices i, generate_series(2, $2::int) as n,
+       jsonb_populate_record(i, jsonb_build_object('id', 'inv_' || lpad(n::text, 36, '0'), 'external_id', 'order ' || n,
+         'description', 'Two tickets, row ' || n, 'metadata', jsonb_build_object('customer', md5(n::text)), 'closed_at', now(),
+         'status', case when n % 5 = 0 then 'expired' else 'paid' end,
+         'paid_amount', case when n % 5 = 0 then 0 else i.amount_due end,
+         'paid_at', case when n % 5 = 0 then null else now() end)) as copy
+     where i.id = $1`,
+    [id, rows],
+  );
+}
+
+/** Payouts that are mined or failed. */
+export async function storePayouts({ db }: Quittance, shop: Merchant, rows: number): Promise<void> {
+  await db.rows(
+    `insert into payouts.payouts (seq, id, account_id, asset, amount, network_fee, address, min_confirmations, status,
+       failed_reason, tx_hash, completed_at, usd_rate, external_id, metadata, created_at)
+     select n, n, $1, 'ETH', 1500000000000000000 + n, 500000000000000, '0x' || repeat('ab', 20), 12,
+       case when n % 5 = 0 then 'failed' else 'mined' end, case when n % 5 = 0 then 'It was refused.' end,
+       '0x' || md5(n::text) || md5(n::text), case when n % 5 = 0 then null else now() end, 2500, 'wage ' || n,
+       json_build_object('employee', md5(n::text)), now() - n * interval '1 second'
+     from generate_series(900000001, 900000000 + $2::int) as n`,
+    [shop.id, rows],
+  );
+}
+
+/**
+ * Of five movements four are payments and one is a hold, whose payout refunds an invoice once in fifty times. The balance is
+ * what they add up to.
+ */
+export async function storeTransactions({ db }: Quittance, shop: Merchant, rows: number): Promise<void> {
+  await db.rows(
+    `with moved as (
+       insert into ledger.transfers (op, kind, account_id, asset, amount, network_fee, usd_rate)
+       select case when n % 5 = 0 then 'hold:' || n else 'deposit:dep_' || n end,
+         case when n % 5 = 0 then 'hold' else 'deposit' end, $1, 'ETH', 1000000000000000 + n,
+         case when n % 5 = 0 then 500000000000 else 0 end, 2500
+       from generate_series(900000001, 900000000 + $2::int) as n
+       returning seq, op, kind, amount),
+     named as (
+       insert into ledger.deposits (deposit_id, account_id, asset, outpoint, invoice_id)
+       select split_part(op, ':', 2), $1, 'ETH', op, 'inv_' || lpad(seq::text, 36, '0') from moved where kind = 'deposit'),
+     held as (
+       insert into ledger.holds (payout_id, account_id, asset, amount, network_fee, state, invoice_id)
+       select split_part(op, ':', 2), $1, 'ETH', amount - 500000000000, 500000000000, 'placed',
+         case when seq % 50 = 0 then 'inv_' || lpad(seq::text, 36, '0') end
+       from moved where kind = 'hold'),
+     booked as (
+       insert into ledger.balances (account_id, asset, available, held)
+       select $1, 'ETH', sum(case when kind = 'hold' then -amount else amount end), sum(amount) filter (where kind = 'hold')
+       from moved)
+     insert into ledger.entries (transfer_seq, account_id, bucket, asset, amount)
+     select m.seq, e.account_id, e.bucket, 'ETH', e.amount from moved m cross join lateral (values
+       ($1, 'available', case when kind = 'hold' then -amount else amount end),
+       (case when kind = 'hold' then $1 end, case when kind = 'hold' then 'held' else 'custody' end,
+         case when kind = 'hold' then amount else -amount end)) as e (account_id, bucket, amount)`,
+    [shop.id, rows],
+  );
+  await db.rows('analyze ledger.transfers, ledger.entries, ledger.holds, ledger.deposits');
+}
