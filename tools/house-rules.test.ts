@@ -43,7 +43,7 @@ it.each([
 });
 
 it.each([
-  ['apps/sandbox/src/pay.ts', 'const home = CHECKOUT_SANDBOX;'],
+  ['apps/sandbox/src/pay-invoice.ts', 'const home = CHECKOUT_SANDBOX;'],
   [aTest, "const example = readFileSync(join(root, '.env.example'));"],
   ['test/e2e/pay.test.ts', "spawn(node, [file('apps/sandbox/src/pay.ts')], { env: { SANDBOX_DIR: home } });"],
   ['packages/shared/src/common-law.ts', 'export const typesOf = 1;'],
