@@ -12,6 +12,8 @@ export type Surroundings = {
   ask?(question: string, echo: 'shown' | 'hidden'): Promise<string | undefined>;
   /** Shows the person at the terminal what no file and no log may hold; undefined where nobody sits at it. */
   showSecret?: ((text: string) => void) | undefined;
+  /** How much work the key of a new keystore is; as much as `encryptPhrase` takes by itself when not given. */
+  keystoreCost?: { n: number };
   /** Aborts when the process is told to end. Only a command that runs on asks for it; the others simply end. */
   stopping?(): AbortSignal;
 };

@@ -50,7 +50,8 @@ export async function walletInit(around: Surroundings, options: WalletInitOption
     mkdirSync(dirname(keystore.path), { recursive: true, mode: 0o700 });
     if (known === undefined) writeSecretFile(passphraseFile.path, `${passphrase}\n`);
   });
-  written(keystore.name, () => writeSecretFile(keystore.path, encryptPhrase(phrase, passphrase)));
+  const encrypted = encryptPhrase(phrase, passphrase, around.keystoreCost);
+  written(keystore.name, () => writeSecretFile(keystore.path, encrypted));
   // What was written is what is kept, so that is what is read and shown.
   const kept = openKeystore(keystore.path, passphrase).reveal();
   if (own === undefined) show?.(`${inColumns(kept)}\n`);
