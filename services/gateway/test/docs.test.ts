@@ -16,13 +16,20 @@ const ask = (path: string, headers: readonly string[] = [], method = 'GET') =>
 const library = readLibrary();
 const documents = [...library.pages.keys()].map((path) => `/docs/${path}`);
 const brotli = readFileSync(new URL('../assets/scalar.js.br', import.meta.url));
-const textOf = async (path: string) => (await ask(path)).text;
+/** Each page is asked for once, however many lead to it. */
+const answers = new Map<string, ReturnType<typeof ask>>();
+function page(path: string): ReturnType<typeof ask> {
+  const answer = answers.get(path) ?? ask(path);
+  answers.set(path, answer);
+  return answer;
+}
+const textOf = async (path: string) => (await page(path)).text;
 
 describe('a document', () => {
   test.each(['/docs', '/docs/guides', ...documents])(
     '%s is a page that loads and runs nothing',
     async (path) => {
-      const { status, headers, text } = await ask(path);
+      const { status, headers, text } = await page(path);
       expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
       const style = /<style>([\s\S]*)<\/style>/.exec(text)?.[1] ?? '';
       const policy = headers.get('content-security-policy');
@@ -33,7 +40,7 @@ describe('a document', () => {
       const loaded = [...text.matchAll(/<(?:img|link)\b[^>]*?(?:src|href)="([^"]*)"/g)].map(([, url]) => url);
       expect(loaded.filter((url) => url?.startsWith('/docs/') !== true)).toEqual([]);
       for (const picture of loaded.filter((url) => url?.endsWith('.svg')))
-        expect((await ask(picture ?? '')).headers.get('content-type')).toBe('image/svg+xml');
+        expect((await page(picture ?? '')).headers.get('content-type')).toBe('image/svg+xml');
       expect(text.match(/<h1\b/g)).toHaveLength(1);
     },
   );
@@ -53,7 +60,7 @@ describe('a document', () => {
         if (/^https?:/.test(href) || href === '/api/openapi.json') continue;
         const [path = '', anchor] = href.split('#');
         const target = path === '' ? from : path;
-        const { status } = await ask(target);
+        const { status } = await page(target);
         const isThere = anchor === undefined || (await anchorsOf(target)).has(anchor);
         if (status !== 200 || !isThere) wrong.push(`${from}: ${href}`);
       }
@@ -64,13 +71,13 @@ describe('a document', () => {
   test('is markdown beside its page, whose links to documents lead to markdown', async () => {
     const wrong: string[] = [];
     for (const path of documents) {
-      const { status, headers, text } = await ask(`${path}.md`);
+      const { status, headers, text } = await page(`${path}.md`);
       expect([status, headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8']);
       for (const [, target = ''] of text.matchAll(/\]\(([^)\s#]+\.md)/g)) {
         if (/^https?:/.test(target)) continue;
         const url = new URL(target, `http://x${path}.md`).pathname;
         // What is in the repository only, such as ARCHITECTURE.md.
-        if (url.startsWith('/docs/') && (await ask(url)).status !== 200) wrong.push(`${path}: ${target}`);
+        if (url.startsWith('/docs/') && (await page(url)).status !== 200) wrong.push(`${path}: ${target}`);
       }
     }
     expect(wrong).toEqual([]);

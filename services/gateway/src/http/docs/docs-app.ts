@@ -69,17 +69,16 @@ export type Docs = {
 // eslint-disable-next-line no-restricted-syntax -- files of the release, which never change: two gateways may share them
 let read: Parts | undefined;
 
-/** Reads and renders the documents, once for each process. Each answer is made at the first request for it. */
+/** Reads and renders the documents at the first request for one, once for each process; and each answer when it is asked for. */
 export function openDocs(publicUrl: string): Docs {
   const answers = new Map<string, FileAnswer>();
-  read ??= { library: readLibrary(), reference: referenceAssets(), openApi: openApiAnswer() };
-  const parts = read;
   return {
     answerTo(given) {
       // A slash at the end changes nothing, as elsewhere.
       const path = given.replace(/(?<=.)\/$/, '');
       if (!isOfDocs(path)) return undefined;
-      const answer = answers.get(path) ?? answerOf(path, parts, publicUrl);
+      read ??= { library: readLibrary(), reference: referenceAssets(), openApi: openApiAnswer() };
+      const answer = answers.get(path) ?? answerOf(path, read, publicUrl);
       if (answer !== undefined) answers.set(path, answer);
       return answer;
     },

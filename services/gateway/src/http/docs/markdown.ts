@@ -77,8 +77,9 @@ ${body}</tbody>
       },
     },
   });
-  const text = marked.parse(markdown, { async: false });
-  const paragraph = marked.lexer(markdown).find(({ type }) => type === 'paragraph');
+  const tokens = marked.lexer(markdown);
+  const text = marked.parser(tokens);
+  const paragraph = tokens.find(({ type }) => type === 'paragraph');
   return {
     title: headings[0]?.text ?? '',
     summary: textOf((paragraph as Tokens.Paragraph | undefined)?.text ?? ''),
