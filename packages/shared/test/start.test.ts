@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { freePort } from '@quittance/engines/free-port';
 import { onServer } from '@quittance/testkit/databases';
 import { eventually } from '@quittance/testkit/eventually';
@@ -20,6 +21,8 @@ import { TIMES_AS_FAST } from './times-as-fast.ts';
 /** What keeps a service from starting is one line on standard error that names it, and it ends with 1. How a service ends is last. */
 
 const database = await suiteDatabase();
+/** It does nothing and never ends. */
+const SERVICE = fileURLToPath(new URL('./lifecycle-process.ts', import.meta.url));
 
 const NOWHERE = 'http://127.0.0.1:1';
 const own: Record<Service, Record<string, string>> = {
@@ -63,13 +66,40 @@ async function refused(...given: Parameters<typeof runServiceMain>): Promise<str
   return said.err;
 }
 
+/** The same of what ends before it has begun anything, in this process: most of what a process of its own does is to load. */
+async function refusedHere(service: Service, settings: Record<string, string>): Promise<string[]> {
+  const main = new URL(`../../../services/${service}/src/main.ts`, import.meta.url).href;
+  const said: string[] = [];
+  const ended = new Error('the process ends');
+  const exit = jest.spyOn(process, 'exit').mockImplementation(() => {
+    throw ended;
+  });
+  const write = jest.spyOn(process.stderr, 'write').mockImplementation((text) => said.push(String(text)) > 0);
+  const handled = ['SIGTERM', 'SIGINT', 'uncaughtException'] as const;
+  const before = handled.map((event) => process.listeners(event));
+  const environment = process.env;
+  process.env = settings;
+  try {
+    await expect(import(main)).rejects.toBe(ended);
+    expect(exit.mock.calls).toEqual([[1]]);
+    return said;
+  } finally {
+    process.env = environment;
+    exit.mockRestore();
+    write.mockRestore();
+    for (const [index, event] of handled.entries())
+      for (const listener of process.listeners(event))
+        if (before[index]?.includes(listener) !== true) process.removeListener(event, listener);
+  }
+}
+
 test.each([...services])(
   '%s names what is missing of its settings before anything starts',
   async (service) => {
     const { DATABASE_URL: _, ...others } = await settingsOf(service);
-    expect(await refused(service, others)).toBe(
+    expect(await refusedHere(service, others)).toEqual([
       `${service} cannot start, its configuration is wrong:\n  DATABASE_URL: is required\n`,
-    );
+    ]);
   },
 );
 
@@ -121,9 +151,10 @@ describe('an engine that is too old', () => {
   test('Node', async () => {
     const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.18.0' } })`;
     const node = ['--import', `data:text/javascript,${encodeURIComponent(older)}`];
-    expect(await refused('ledger', {}, { node })).toBe(
-      'ledger cannot start: Node 22.18.0 is too old, 24 or newer is needed\n',
-    );
+    const child = spawn(process.execPath, [...node, SERVICE, '1'], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const said = text(child.stderr);
+    expect(await once(child, 'close')).toEqual([1, null]);
+    expect(await said).toBe('stubborn cannot start: Node 22.18.0 is too old, 24 or newer is needed\n');
   });
 
   test('nats-server', async () => {
@@ -199,7 +230,6 @@ test('a full disk under the log is said once, and the service goes on without', 
   }
 });
 
-const SERVICE = fileURLToPath(new URL('./lifecycle-process.ts', import.meta.url));
 const DRAIN_MS = 10_000 / TIMES_AS_FAST;
 /** Ten seconds become more than a test may take. */
 const ENDLESSLY_SLOW = 0.01;

@@ -5,11 +5,13 @@ import { type Engine, type EngineOptions, startEngine } from '@quittance/engines
 import type { Service } from '@quittance/shared/events';
 
 const ASK_WITHIN_MS = 2_000;
-/** What Node has compiled is kept: a service then starts in half the time. Where it cannot be written, Node goes without. */
-export const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
+const COMPILED = fileURLToPath(new URL('../../../node_modules/.cache/compiled', import.meta.url));
 
-/** An image names its own, which was filled when it was built. */
-const compiled = (): string => process.env['NODE_COMPILE_CACHE'] ?? COMPILED;
+/**
+ * Where what Node has compiled is kept: a service then starts in half the time. Where it cannot be written, Node goes without.
+ * An image names its own, which was filled when it was built.
+ */
+export const compiled = (): string => process.env['NODE_COMPILE_CACHE'] ?? COMPILED;
 
 type Env = Readonly<Record<string, string>>;
 type ProcessOptions = { logDir: string } & Pick<EngineOptions, 'onUnexpectedExit'>;

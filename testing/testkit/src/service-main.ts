@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Service } from '@quittance/shared/events';
-import { COMPILED } from '@quittance/stack/service-process';
+import { compiled } from '@quittance/stack/service-process';
 
 export type ServiceMain = {
   /** What it has written until now. */
@@ -18,7 +18,7 @@ export function runServiceMain(
 ): ServiceMain {
   const main = fileURLToPath(new URL(`../../../services/${service}/src/main.ts`, import.meta.url));
   const child = spawn(process.execPath, [...node, main], {
-    env: { NODE_COMPILE_CACHE: COMPILED, ...env },
+    env: { NODE_COMPILE_CACHE: compiled(), ...env },
     stdio: ['ignore', stdout, 'pipe'],
   });
   const said = { out: '', err: '' };
