@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { openWallet } from '@quittance/chains/evm/wallet';
+import { services } from '@quittance/shared/events';
 import { newDepositId } from '@quittance/shared/ids';
 import { aSettledDeposit } from '@quittance/testkit/builders';
 import { eventually } from '@quittance/testkit/eventually';
@@ -22,6 +23,8 @@ const isFull = process.env['PROOFS'] === 'full';
 /** Of ETH, in SIGNER_LIMITS. */
 export const PER_ACCOUNT_24H = '2';
 export const FEES_PER_24H = '0.05';
+/** So many drills are of a merchant with ether. */
+const VICTIMS = 5;
 /** How long a step of money waits for the chain. */
 const STEP_MS = 60_000;
 
@@ -50,7 +53,7 @@ export function openDrills() {
       blockEverySeconds: 1,
       // In the end they do not balance: that is what the drills do.
       checkBooks: false,
-      together: ['invoices', 'webhooks', 'ledger'],
+      together: services,
       settings: {
         // As in docker-compose.yml, with limits.
         signer: {
@@ -74,8 +77,18 @@ export function openDrills() {
     await at.quittance?.stop();
   });
 
-  /** A merchant whose customer has paid. */
+  /** Whose customers have paid before the first drill, so that the auditor has seen it: nothing is signed of what it has not. */
+  const paid: Merchant[] = [];
+  beforeAll(async () => {
+    paid.push(...(await Promise.all(Array.from({ length: VICTIMS }, () => newMerchantWith('ETH')))));
+  }, STEP_MS);
+
+  /** A merchant whose customer has paid, in ether long ago. */
   async function merchantWith(asset: Asset): Promise<Merchant> {
+    return (asset === 'ETH' ? paid.pop() : undefined) ?? (await newMerchantWith(asset));
+  }
+
+  async function newMerchantWith(asset: Asset): Promise<Merchant> {
     const shop = await at.quittance.merchant();
     const { body } = await shop.post('/api/invoices', { asset, amount: DOLLARS[asset] });
     await at.quittance.ethereum.pay(asset, body.data.address.address, body.data.amount);

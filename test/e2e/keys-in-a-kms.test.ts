@@ -4,6 +4,7 @@ import { addressOf as bitcoinAddress } from '@quittance/chains/bitcoin/wallet';
 import { addressOf } from '@quittance/chains/evm/wallet';
 import { openHotKey } from '@quittance/kms/hot-keys';
 import { type KmsKeyName, readKeyName } from '@quittance/kms/key-name';
+import { services } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
 import { type FakeKms, startFakeKms } from '@quittance/testkit/fake-kms';
 import type { Merchant } from '@quittance/testkit/merchant';
@@ -35,6 +36,8 @@ beforeAll(async () => {
   quittance = await startQuittance({
     chains: ['bitcoin'],
     blockEverySeconds: 1,
+    // Where the KMS is, the signer reads in its environment.
+    together: services.filter((service) => service !== 'signer'),
     settings: {
       signer: { ...environment, ETHEREUM_HOT_KEY: aws.secp256k1, BITCOIN_HOT_KEY: google.secp256k1 },
       payouts: { ETHEREUM_HOT_ADDRESS: hot.ethereum, BITCOIN_HOT_ADDRESS: hot.bitcoin },

@@ -273,8 +273,14 @@ test('in the end every event is processed, the merchant sells and pays out as be
   await become([{ id: body.data.id, role: 'new', asset: 'ETH' }], 'paid');
   await eventually(
     async () => {
-      for (const service of ['invoices', 'payouts', 'ledger'])
+      for (const service of ['invoices', 'payouts', 'ledger']) {
+        // As if the time had passed after which receivers are asked whether an event has arrived.
+        await db.rows(
+          `update ${service}.outbox set sent_at = sent_at - interval '20 seconds'
+           where confirmed_at is null and sent_at > now() - interval '20 seconds'`,
+        );
         expect(await db.rows(`select kind from ${service}.outbox where confirmed_at is null`)).toEqual([]);
+      }
       for (const service of services.filter((name) => name !== 'gateway'))
         expect(await db.rows(`select kind from ${service}.dead_letters`)).toEqual([]);
       const watched = loadConfig(
