@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { createLogger } from '@quittance/shared/logger';
 import { createMetrics } from '@quittance/shared/metrics';
+import { commandLine } from 'quittance/command-line';
+import { commandsIn, leafOf, problemOf } from './documented-commands.ts';
 import { type Documented, documentedMetrics } from './metrics-named.ts';
 
 /** Alerts and the dashboard use only metrics and labels that exist, and each alert has its instructions. */
@@ -80,9 +82,84 @@ test('every metric of the table has an alert, except those that only inform', ()
   expect(silent.sort()).toEqual(looked.sort());
 });
 
+const runbook = read('docs/runbook.md');
+/** The sections of the runbook, by the alert that each is named after. */
+const sections = new Map(
+  runbook
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => [section.slice(0, section.indexOf('\n')), section] as const),
+);
+const rules = alerts
+  .split(/^ {6}- alert: /m)
+  .slice(1)
+  .map((rule) => ({
+    name: rule.slice(0, rule.indexOf('\n')),
+    severity: /severity: (\w+)/.exec(rule)?.[1],
+    summary: /summary: "(.+)"\n/.exec(rule)?.[1] ?? '',
+    runbookUrl: /runbook_url: "(.+)"\n/.exec(rule)?.[1],
+  }));
+const program = commandLine(
+  { env: {}, cwd: '/', out: () => undefined, err: () => undefined },
+  { tell: () => undefined, write: () => undefined },
+);
+
 test('every alert has a section in docs/runbook.md, and every section an alert', () => {
-  const sections = [...read('docs/runbook.md').matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
-  expect(sections).toEqual([...alerts.matchAll(/- alert: (\w+)/g)].map(([, name]) => name));
+  expect([...sections.keys()]).toEqual(rules.map(({ name }) => name));
+});
+
+test('the runbook_url of every alert leads to its section, on the gateway of this installation', () => {
+  expect(prometheus).toContain('external_labels: { installation: "${PUBLIC_URL}" }');
+  expect(rules.map(({ runbookUrl }) => runbookUrl)).toEqual(
+    rules.map(({ name }) => `{{ $externalLabels.installation }}/docs/runbook#${name.toLowerCase()}`),
+  );
+});
+
+test.each(rules)('the section of $name says what it means, what to type, and when it is healed', (rule) => {
+  const section = sections.get(rule.name) ?? '';
+  const [meaning = '', then = ''] = section.split('**What to do.**');
+  const [steps = '', healed = ''] = then.split('**Healed when**');
+  const severity = rule.severity === 'page' ? 'Page' : 'Ticket';
+  expect(meaning).toMatch(new RegExp(`^${rule.name}\\n\\n\\*\\*${severity}\\.\\*\\* .{20}`));
+  expect(commandsIn(steps)).not.toEqual([]);
+  // Something to look at: a metric, or what a command says.
+  expect([
+    ...healed.matchAll(/`(quittance_|nodejs_|rate\()|`(?:npx quittance|docker compose) /g),
+  ]).not.toEqual([]);
+});
+
+test('every command of the runbook and of the alerts could be typed as it stands', () => {
+  const services = read('docker-compose.yml')
+    .split(/^services:$/m)[1]
+    ?.matchAll(/^ {2}([\w-]+):$/gm);
+  const names = [...(services ?? [])].map(([, name = '']) => name);
+  expect(names).toEqual(expect.arrayContaining(['gateway', 'redis', 'provisioner']));
+  const commands = commandsIn(runbook);
+  expect(commands.length).toBeGreaterThan(rules.length);
+  expect(commands.map((line) => problemOf(line, program, names)).filter(Boolean)).toEqual([]);
+  const inSummaries = rules.flatMap(({ summary }) => [...summary.matchAll(/\bquittance ([\w -]+)/g)]);
+  expect(inSummaries.length).toBeGreaterThan(3);
+  for (const [said, words = ''] of inSummaries)
+    expect([said, leafOf(words.split(' '), program).leaf.commands.length]).toEqual([said, 0]);
+});
+
+test('a command that could not be typed is found', () => {
+  const problem = (line: string) => problemOf(line, program, ['gateway']);
+  expect(problem('npx quittance payouts stale')).toContain('no such command');
+  expect(problem('npx quittance payouts show')).toContain('needs id');
+  expect(problem('npx quittance payouts resume')).toContain('needs --asset');
+  expect(problem('npx quittance payouts paused --all')).toContain('no option --all');
+  expect(problem('npx quittance payouts paused ETH')).toContain('does not take ETH');
+  expect(problem('docker compose logs --since 1h gatway')).toContain('no service gatway');
+  expect(problem('docker compose up --scale gatway=3')).toContain('no service gatway');
+  expect(problem('docker compose log gateway')).toContain('not known');
+  expect(problem('npx quittance payouts pause --asset ETH --reason "a drill"')).toBeUndefined();
+});
+
+test('every metric that the runbook names is in the table of docs/monitor.md', () => {
+  const names = [...runbook.matchAll(/`?\b(quittance_\w+)/g)].map(([, name = '']) => baseOf(name));
+  const known = new Set(documented.map(({ name }) => name));
+  expect(names.filter((name) => !known.has(name))).toEqual([]);
 });
 
 test('Prometheus scrapes every service at the port that docker-compose.yml gives it', () => {
