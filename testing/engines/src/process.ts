@@ -7,7 +7,7 @@ import {
   type StopSignal,
 } from './launch-process.ts';
 
-const ASK_EVERY_MS = 20;
+const ASK_EVERY_MS = 40;
 /** Long: one that starts beside many others on two cores has taken half a minute. One that cannot start ends at once. */
 const READY_WITHIN_MS = 120_000;
 const STOP_WITHIN_MS = 20_000;

@@ -48,8 +48,9 @@ type Explained = { look: BalanceCheck } | { excess: Units; before: Units };
 export async function checkBalances(ports: BlockPorts, watched: WatchedChain, lease: Lease): Promise<number> {
   const { chain, reader } = watched;
   const { balances: node } = reader;
+  if (node === undefined) return 0;
   const cursor = await findCursor(ports.db, chain);
-  if (node === undefined || cursor === undefined) return 0;
+  if (cursor === undefined) return 0;
   const { addresses, isAll } = await dueAddresses(ports, chain, cursor);
   if (addresses.length === 0 && !isAll) return 0;
 

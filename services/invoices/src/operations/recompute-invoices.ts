@@ -16,7 +16,6 @@ import {
   unresolvedReason,
 } from '../domain/invoice-state.ts';
 import type { Ports, WatchedChain } from '../ports.ts';
-import { findCursor } from '../store/cursors.ts';
 import { overdueInvoices } from '../store/deposits.ts';
 import { findInvoices } from '../store/invoice-reads.ts';
 import { lockInvoices, saveInvoiceStates } from '../store/invoices.ts';
@@ -197,9 +196,7 @@ export async function recomputeOverdueInvoices(
   ports: Pick<Ports, 'db' | 'clock'> & ViewPorts,
   { chain }: Pick<WatchedChain, 'chain'>,
 ): Promise<number> {
-  const cursor = await findCursor(ports.db, chain);
-  if (cursor === undefined) return 0;
-  const left = await overdueInvoices(ports.db, chain, cursor.height, INVOICES_PER_STEP_MAX);
+  const left = await overdueInvoices(ports.db, chain, INVOICES_PER_STEP_MAX);
   for (const id of left) await ports.db.transaction((trx) => recomputeInvoices(trx, [id], ports));
   return left.length;
 }

@@ -170,18 +170,13 @@ export async function invoicesDue(
 
 const selectOverdue = query<OfInvoice>(
   'deposits_left_due',
-  `select invoice_id from deposits where chain = $1 and due_height <= $2
-   group by invoice_id order by min(due_height), invoice_id limit $3`,
+  `select invoice_id from deposits where chain = $1 and due_height <= (select height from cursors where chain = $1)
+   group by invoice_id order by min(due_height), invoice_id limit $2`,
 );
 
-/** Invoices with a deposit that was due at this height or below, the longest waiting first. */
-export async function overdueInvoices(
-  db: Queryable,
-  chain: Chain,
-  height: number,
-  limit: number,
-): Promise<InvoiceId[]> {
-  return (await db.rows(selectOverdue, [chain, height, limit])).map(({ invoiceId }) => invoiceId);
+/** Invoices with a deposit that was due at the last applied block or below, the longest waiting first. */
+export async function overdueInvoices(db: Queryable, chain: Chain, limit: number): Promise<InvoiceId[]> {
+  return (await db.rows(selectOverdue, [chain, limit])).map(({ invoiceId }) => invoiceId);
 }
 
 const updateCredited = statement(
