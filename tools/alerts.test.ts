@@ -109,7 +109,7 @@ test('every alert has a section in docs/runbook.md, and every section an alert',
 });
 
 test('the runbook_url of every alert leads to its section, on the gateway of this installation', () => {
-  expect(prometheus).toContain('external_labels: { installation: "${PUBLIC_URL}" }');
+  expect(prometheus).toMatch(/external_labels: \{ installation: "\$\{PUBLIC_URL\}" \}/);
   expect(rules.map(({ runbookUrl }) => runbookUrl)).toEqual(
     rules.map(({ name }) => `{{ $externalLabels.installation }}/docs/runbook#${name.toLowerCase()}`),
   );

@@ -114,7 +114,7 @@ const packages: readonly Package[] = [
     description: 'Administers Quittance: accounts, API tokens, database, NATS, payouts and reconciliation',
     folder: 'apps/cli',
     entries: ['apps/cli/bin/quittance.mjs', 'apps/cli/src/main.ts'],
-    files: [...MIGRATIONS, '.env.example'],
+    files: [...MIGRATIONS, 'services/*/schema.sql', '.env.example'],
     readme: 'docs/command-line.md',
     exports: {},
     bin: { quittance: 'apps/cli/bin/quittance.mjs' },

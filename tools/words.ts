@@ -153,7 +153,8 @@ export function findFormerWords(path: string, text: string, words: readonly Form
 }
 
 /** A migration keeps its text once it was applied, and one that renames has to say what it renames. */
-const isReadable = (path: string) => /\.(?:tsx?|md|sql|mjs)$/.test(path) && !path.includes('/migrations/');
+const isReadable = (path: string) =>
+  /\.(?:tsx?|md|sql|mjs)$/.test(path) && !path.includes('/migrations/') && !path.endsWith('/schema.sql');
 
 /** Every former word in the files that are checked, or below the folders `asked` for, as lines to print. */
 function formerWordsIn(asked: readonly string[] = []): string[] {

@@ -87,12 +87,13 @@ function link(path: string): void {
   take(leadsTo);
 }
 
-/** The operator's command brings every service's tables up to date. */
+/** The operator's command brings every service's tables up to date, and compares them with their snapshots. */
 function takeMigrations(): void {
   const services = join(root, 'services');
   for (const service of readdirSync(services)) {
     const folder = join(services, service, 'migrations');
     if (existsSync(folder)) copy(folder, join(out, 'services', service, 'migrations'), isTest);
+    copy(join(services, service, 'schema.sql'), join(out, 'services', service, 'schema.sql'), isTest);
   }
 }
 

@@ -15,6 +15,7 @@ import {
   withScope,
 } from './command-options.ts';
 import { checkBooks, migrate } from './database-commands.ts';
+import { addDoctor } from './doctor/doctor-line.ts';
 import { addFormerNames } from './former-names.ts';
 import { accountCreate, accountLimit, accountList } from './gateway-commands.ts';
 import { initEnv } from './init-command.ts';
@@ -50,6 +51,7 @@ Examples:
   $ npx quittance payouts show 3059051053761981
   $ npx quittance dead-letters list
   $ npx quittance verify-books
+  $ npx quittance doctor
   $ npx quittance login --url https://pay.example.com
   $ npx quittance invoices create 25 --asset ETH
   $ npx quittance listen --forward-to http://localhost:3000/hook
@@ -77,6 +79,7 @@ export function commandLine(around: Surroundings, output: Output): Command {
   addOperatorCommands(program, line);
   addMerchantCommands(program, line);
   addInstallation(program, line);
+  addDoctor(program, line);
   addWalletCommands(program, line);
   addFormerNames(program, line);
   return program;

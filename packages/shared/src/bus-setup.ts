@@ -66,7 +66,7 @@ const AGAIN_MS = 120_000;
 async function ensureBus(manager: JetStreamManager): Promise<string[]> {
   const made: string[] = [];
   const ensureStream = async (name: string, config: Partial<StreamConfig>) => {
-    if ((await found(() => manager.streams.info(name))) !== undefined) return;
+    if ((await foundOnBus(() => manager.streams.info(name))) !== undefined) return;
     await manager.streams.add({ ...config, name });
     made.push(`stream ${name}`);
   };
@@ -74,7 +74,7 @@ async function ensureBus(manager: JetStreamManager): Promise<string[]> {
   for (const bucket of bucketNames) await ensureStream(bucketStream(bucket), bucketConfig(bucket));
   const reached: Reached[] = [];
   for (const service of receivers) {
-    const durable = await found(() => manager.consumers.info(STREAM, service));
+    const durable = await foundOnBus(() => manager.consumers.info(STREAM, service));
     if (durable !== undefined) {
       reached.push({ service, delivered: durable.delivered.stream_seq });
       continue;
@@ -118,7 +118,7 @@ const durableOf = (service: Service) => ({
 });
 
 /** Undefined when there is no such thing. */
-async function found<T>(ask: () => Promise<T>): Promise<T | undefined> {
+export async function foundOnBus<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask();
   } catch (error) {

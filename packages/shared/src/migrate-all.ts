@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { asAdmin, closeDatabases, prepareRole } from './database-roles.ts';
 import { events, type Service, services } from './events.ts';
@@ -27,7 +27,7 @@ export async function migrateAll({
   const done: Migrated[] = [];
   // One after the other: roles belong to the whole cluster, and a failure names the service it stopped at.
   for (const service of services) {
-    const folder = fileURLToPath(new URL(`../../../services/${service}/migrations`, import.meta.url));
+    const folder = folderOf(service);
     const password = passwordOf(service);
     const applied = await migrateService({ adminUrl, service, folder, password, connectionsMax });
     done.push({ service, applied });
@@ -35,6 +35,16 @@ export async function migrateAll({
   await prepareOperator(adminUrl, operatorPassword);
   await asAdmin(adminUrl, closeDatabases);
   return done;
+}
+
+const folderOf = (service: Service): string =>
+  fileURLToPath(new URL(`../../../services/${service}/migrations`, import.meta.url));
+
+/** The names of the files that `migrateAll` applies to a service's schema. */
+export async function knownMigrations(service: Service): Promise<string[]> {
+  const folders = [fileURLToPath(new URL('../migrations', import.meta.url)), folderOf(service)];
+  const files = await Promise.all(folders.map((folder) => readdir(folder)));
+  return files.flat().filter((name) => name.endsWith('.sql'));
 }
 
 /** Each command takes one. */

@@ -1,0 +1,107 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { bad, type Finding, ok, type State, why } from './finding.ts';
+import { peerCertificate, type TlsServer } from './peer-certificate.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const WARNED_DAYS = 30;
+
+/** A connection that a setting asks for, as it stands there. */
+export type Connection = { setting: string; subject: string; url: string };
+
+type Wanted = { server: TlsServer; file: string | undefined };
+
+const PORTS: Readonly<Record<string, { port: number; begins: TlsServer['begins'] }>> = {
+  'postgres:': { port: 5432, begins: 'as Postgres' },
+  'postgresql:': { port: 5432, begins: 'as Postgres' },
+  'tls:': { port: 4222, begins: 'as NATS' },
+  'rediss:': { port: 6379, begins: 'at once' },
+  'https:': { port: 443, begins: 'at once' },
+};
+const LOOPBACK = /^(?:localhost|127\.|\[::1\]$)/;
+
+/** Expiry, authority and name of the certificates that services verify, and where a password travels without any. */
+export async function checkCertificates(connections: readonly Connection[], now: Date): Promise<Finding[]> {
+  const files = new Map<string, Connection>();
+  const found = await Promise.all(
+    connections.map(async (connection) => {
+      const wanted = wantedOf(connection.url);
+      if (wanted === undefined) return withoutTls(connection);
+      if (wanted.file !== undefined) files.set(wanted.file, connection);
+      return [await checkServer(connection, wanted, now)];
+    }),
+  );
+  return [
+    ...found.flat(),
+    ...[...files].map(([file, connection]) => checkAuthorities(file, connection, now)),
+  ];
+}
+
+function wantedOf(text: string): Wanted | undefined {
+  const url = new URL(text);
+  const known = PORTS[url.protocol];
+  const mode = url.searchParams.get('sslmode');
+  const file = url.searchParams.get('sslrootcert') ?? undefined;
+  const isPlain =
+    known?.begins === 'as Postgres' && file === undefined && (mode === null || mode === 'disable');
+  if (known === undefined || isPlain) return undefined;
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  // eslint-disable-next-line no-restricted-syntax -- a port
+  const port = url.port === '' ? known.port : Number(url.port);
+  return { server: { host, port, begins: known.begins }, file };
+}
+
+const withoutTls = ({ setting, subject, url }: Connection): Finding[] =>
+  LOOPBACK.test(new URL(url).hostname)
+    ? []
+    : [
+        bad(
+          'warning',
+          'certificate',
+          subject,
+          'the connection is not encrypted',
+          `Encrypt it unless it stays on one machine: ${setting}, see "Connections to the engines" in docs/configure.md.`,
+        ),
+      ];
+
+async function checkServer({ setting, subject }: Connection, wanted: Wanted, now: Date): Promise<Finding> {
+  try {
+    const authorities = wanted.file === undefined ? undefined : readFileSync(wanted.file, 'utf8');
+    const { validTo, refusal } = await peerCertificate({ ...wanted.server, authorities });
+    const renew = `Renew the certificate of ${wanted.server.host}.`;
+    const finding = expiryFinding(subject, validTo, now, renew);
+    if (finding.state === 'problem' || refusal === undefined) return finding;
+    const remedy = `Correct the certificate, or ${setting}: no service connects with it.`;
+    return bad('problem', 'certificate', subject, `it is not accepted (${refusal})`, remedy);
+  } catch (error) {
+    return bad('problem', 'certificate', subject, why(error), `Look at the server, or correct ${setting}.`);
+  }
+}
+
+function checkAuthorities(file: string, { setting }: Connection, now: Date): Finding {
+  const subject = `authorities in ${file}`;
+  try {
+    const blocks = readFileSync(file, 'utf8').match(
+      /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g,
+    );
+    const ends = (blocks ?? []).map((block) => new X509Certificate(block).validToDate.getTime());
+    if (ends.length === 0) throw new Error('it has no certificate');
+    return expiryFinding(
+      subject,
+      new Date(Math.min(...ends)),
+      now,
+      'Make new certificates and restart what has them.',
+    );
+  } catch (error) {
+    return bad('problem', 'certificate', subject, why(error), `Correct sslrootcert in ${setting}.`);
+  }
+}
+
+function expiryFinding(subject: string, end: Date | undefined, now: Date, remedy: string): Finding {
+  if (end === undefined) return bad('problem', 'certificate', subject, 'the server shows none', remedy);
+  const day = end.toISOString().slice(0, 10);
+  const days = Math.floor((end.getTime() - now.getTime()) / DAY_MS);
+  if (days >= WARNED_DAYS) return ok('certificate', subject, `valid until ${day}`);
+  const state: Exclude<State, 'ok'> = end <= now ? 'problem' : 'warning';
+  return bad(state, 'certificate', subject, end <= now ? `expired on ${day}` : `expires on ${day}`, remedy);
+}

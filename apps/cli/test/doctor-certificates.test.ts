@@ -1,0 +1,95 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { startNats } from '@quittance/engines/nats';
+import { doctorSuite, wrong } from './doctor-at.ts';
+
+/** What `quittance doctor` says of certificates: of servers that have them, and of files that services trust. */
+const { folder, nats, looked, finally: afterwards } = await doctorSuite();
+
+const HOUR_MS = 3_600_000;
+
+/** A certificate for localhost that openssl makes, valid between two dates, which is its own authority. */
+function opensslCertificate(name: string, from: string, to: string) {
+  const place = join(folder, name);
+  mkdirSync(place);
+  writeFileSync(join(place, 'index.txt'), '');
+  writeFileSync(
+    join(place, 'ca.cnf'),
+    `[ca]\ndefault_ca = own\n[own]\ndatabase = index.txt\nnew_certs_dir = .\nrand_serial = yes\ndefault_md = sha256\npolicy = any\nx509_extensions = names\n[any]\ncommonName = supplied\n[names]\nsubjectAltName = DNS:localhost\n`,
+  );
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: place, stdio: 'pipe' });
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', 'key.pem'];
+  openssl('req', '-new', ...key, '-subj', '/CN=localhost', '-out', 'request.pem');
+  const dates = ['-startdate', from, '-enddate', to];
+  const files = ['-keyfile', 'key.pem', '-in', 'request.pem', '-out', 'certificate.pem', '-notext'];
+  openssl('ca', '-selfsign', '-batch', '-config', 'ca.cnf', ...dates, ...files);
+  return { certificate: join(place, 'certificate.pem'), key: join(place, 'key.pem') };
+}
+
+const timeOf = (date: Date) => `${date.toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')}Z`;
+
+describe('certificates', () => {
+  async function tlsNats(name: string, from: Date, to: Date) {
+    const files = opensslCertificate(name, timeOf(from), timeOf(to));
+    const config = `tls { cert_file: "${files.certificate}", key_file: "${files.key}" }`;
+    const server = await startNats({ dataDir: join(folder, `${name}-nats`), port: 0, config });
+    afterwards(() => server.stop());
+    const { findings } = await looked({
+      NATS_URL: `tls://localhost:${server.port}?sslrootcert=${files.certificate}`,
+    });
+    return findings.filter(({ check }) => check === 'certificate');
+  }
+  const inDays = (days: number) => new Date(Date.now() + days * 24 * HOUR_MS);
+
+  test('one that has expired is a problem, of the server and of the file that services trust', async () => {
+    const found = await tlsNats('expired', inDays(-20), inDays(-10));
+    const day = inDays(-10).toISOString().slice(0, 10);
+    expect(wrong(found).map(({ subject, found: text }) => [subject, text])).toEqual([
+      ['NATS', `expired on ${day}`],
+      [expect.stringMatching(/^authorities in .*certificate\.pem$/), `expired on ${day}`],
+    ]);
+    expect(wrong(found)[0]?.remedy).toBe('Renew the certificate of localhost.');
+  });
+
+  test('one that expires within a month is a warning', async () => {
+    const found = await tlsNats('ending', inDays(-10), inDays(10));
+    expect(found.map(({ state, subject }) => `${state} ${subject.split(' ', 1)[0]}`)).toEqual([
+      'warning NATS',
+      'warning authorities',
+    ]);
+  });
+
+  test('one of another authority is a problem', async () => {
+    const other = opensslCertificate('other', timeOf(inDays(-1)), timeOf(inDays(90)));
+    const own = opensslCertificate('own', timeOf(inDays(-1)), timeOf(inDays(90)));
+    const config = `tls { cert_file: "${own.certificate}", key_file: "${own.key}" }`;
+    const server = await startNats({ dataDir: join(folder, 'own-nats'), port: 0, config });
+    afterwards(() => server.stop());
+    const { findings } = await looked({
+      NATS_URL: `tls://localhost:${server.port}?sslrootcert=${other.certificate}`,
+    });
+    expect(wrong(findings).filter(({ check }) => check === 'certificate')).toEqual([
+      expect.objectContaining({ subject: 'NATS', found: expect.stringMatching(/^it is not accepted \(/) }),
+    ]);
+  });
+
+  test('a server that offers no TLS where the URL asks for it is a problem, and an unencrypted URL a warning', async () => {
+    const plain = new URL(nats.url);
+    plain.protocol = 'tls:';
+    const { findings } = await looked({
+      NATS_URL: plain.href,
+      REDIS_URL: `rediss://127.0.0.1:${plain.port}`,
+      ETHEREUM_RPC_URL: 'http://node.example:8545',
+      ETHEREUM_CHAIN_ID: '1',
+    });
+    const found = findings.filter(({ check }) => check === 'certificate');
+    expect(found.map(({ subject, state }) => `${subject} ${state}`)).toEqual([
+      'NATS problem',
+      'Redis problem',
+      'ethereum, node 1 warning',
+    ]);
+    expect(found[0]?.found).toBe('the server offers no TLS');
+  });
+});
