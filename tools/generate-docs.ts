@@ -41,6 +41,9 @@ export const wholeFiles: Readonly<Record<string, () => string | Promise<string>>
   'packages/client/src/operator-views.ts': () =>
     `// Written by tools/generate-docs.ts from packages/shared/src/operator-views.ts.\n${readFileSync(join(root, 'packages/shared/src/operator-views.ts'), 'utf8')}`,
   'docs/security/signer-packages.md': () => signerPackagesText(root),
+  // A chart has no file from outside of its folder.
+  'deploy/helm/quittance/files/alerts.yml': () =>
+    readFileSync(join(root, 'deploy/prometheus/alerts.yml'), 'utf8'),
 };
 
 const all = { gateway, invoices, payouts, ledger, webhooks, signer, auditor };
