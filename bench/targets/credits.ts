@@ -13,6 +13,7 @@ const EVENTS = 10_000;
 const AMOUNT = 1_000n;
 const PUBLISHED_AT_ONCE = 500;
 const LOOK_EVERY_MS = 10;
+const WITHIN_MS = 60_000;
 const SECONDS = 3;
 const shared = {
   yardstick: 'TPC-B transactions of pgbench at their best, 16 clients, the same server',
@@ -77,7 +78,10 @@ async function backlog({ stack, db }: Quittance, js: JetStreamClient, count: num
     stack.services.ledger.resume();
   }
   const begun = performance.now();
-  while ((await credited(db, accounts)) < EVENTS) await sleep(LOOK_EVERY_MS);
+  while ((await credited(db, accounts)) < EVENTS) {
+    if (performance.now() > begun + WITHIN_MS) throw new Error('the ledger does not credit the deposits');
+    await sleep(LOOK_EVERY_MS);
+  }
   const seconds = (performance.now() - begun) / 1_000;
   return { figure: EVENTS / seconds, operations: EVENTS };
 }
@@ -86,7 +90,7 @@ async function publish(js: JetStreamClient, account: AccountId): Promise<void> {
   const id = newEventId();
   const payload = aSettledDeposit({ account_id: account, amount: AMOUNT.toString(), outpoint: `${id}:0` });
   const event = anEventOf('deposit.settled', payload, { id });
-  await js.publish(subjectOf('deposit.settled', 'ledger'), JSON.stringify(event), { msgID: id });
+  await js.publish(subjectOf('deposit.settled', 'ledger'), JSON.stringify(event), { msgID: `${id}.0.ledger` });
 }
 
 /** How many deposits the balances of these accounts are made of. */
