@@ -48,7 +48,6 @@ export async function checkServer(db: Db, clock: Clock): Promise<Finding[]> {
 
 type Connections = { role: string; used: string; allowed: string };
 
-/** More replicas than connections: a service that gets none answers 503. */
 async function checkConnections(db: Db): Promise<Finding[]> {
   const roles = await db.rows<Connections>(
     `select r.rolname as role, count(a.pid)::text as used, r.rolconnlimit::text as allowed
@@ -59,6 +58,14 @@ async function checkConnections(db: Db): Promise<Finding[]> {
        where backend_type = 'client backend'
      order by 1`,
   );
+  return connectionFindings(roles);
+}
+
+/**
+ * More replicas than connections: a service that gets none answers 503.
+ * @param roles each role that has a limit, and `all` for the server's own
+ */
+export function connectionFindings(roles: readonly Connections[]): Finding[] {
   const crowded = roles.filter(({ used, allowed }) => share(used, allowed) > CROWDED);
   if (crowded.length === 0) {
     const { used = '?', allowed = '?' } = roles.find(({ role }) => role === 'all') ?? {};

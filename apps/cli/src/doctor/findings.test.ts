@@ -1,0 +1,60 @@
+import { describe, expect, test } from '@jest/globals';
+import { clockFinding } from './clock-check.ts';
+import { connectionFindings } from './database-checks.ts';
+
+/** Where the doctor draws its lines. */
+
+describe('a clock', () => {
+  const at = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms);
+  const read = (time: number, before: number, after: number) =>
+    clockFinding({ subject: 'database', time: at(time), before: at(before), after: at(after) });
+
+  test.each([
+    [0, 0, 0, 'ok'],
+    [2_000, 0, 0, 'ok'],
+    [2_001, 0, 0, 'problem'],
+    [-2_001, 0, 0, 'problem'],
+    // Somewhere within a question that took long it was right.
+    [5_000, 0, 6_000, 'ok'],
+    [8_001, 0, 6_000, 'problem'],
+  ])('that says %i ms to a question from %i to %i ms is %s', (time, before, after, state) => {
+    expect(read(time, before, after).state).toBe(state);
+  });
+
+  test('that is wrong is told with its direction', () => {
+    expect(read(10_000, 0, 0).found).toBe("10.0 s ahead of this machine's clock");
+    expect(read(-10_000, 0, 0).found).toBe("10.0 s behind this machine's clock");
+  });
+});
+
+describe('connections', () => {
+  const all = { role: 'all', used: '90', allowed: '300' };
+
+  test('are right while each role and the server have some left', () => {
+    const roles = [all, { role: 'quittance_ledger', used: '48', allowed: '60' }];
+    expect(connectionFindings(roles)).toEqual([
+      { check: 'database', subject: 'connections', state: 'ok', found: '90 of 300 are used' },
+    ]);
+  });
+
+  test('of a service with more replicas than it may have are a warning that names its role', () => {
+    const roles = [all, { role: 'quittance_ledger', used: '54', allowed: '60' }];
+    expect(connectionFindings(roles)).toEqual([
+      expect.objectContaining({
+        state: 'warning',
+        found: '54 of the 60 of quittance_ledger are used',
+        remedy: expect.stringMatching(/^Run fewer replicas, or .* DATABASE_CONNECTIONS_MAX\.$/),
+      }),
+    ]);
+  });
+
+  test('of a server that has hardly any left are a warning too', () => {
+    expect(connectionFindings([{ ...all, used: '290' }])).toEqual([
+      expect.objectContaining({
+        state: 'warning',
+        found: '290 of the 300 of the server are used',
+        remedy: expect.stringContaining('max_connections'),
+      }),
+    ]);
+  });
+});
