@@ -6,6 +6,7 @@ import {
   type Line,
   leaf,
   lineOf,
+  natsReplicas,
   type Output,
   overlapHours,
   requestLimit,
@@ -264,11 +265,21 @@ function addInstallation(program: Command, { around, prints, writes }: Line): vo
     .description('The stream, consumers, buckets and users of NATS. Services create none of them.');
   leaf(nats, 'provision', 'create the NATS stream, consumers and buckets that are missing')
     .option('--watch', 'keep running, and create them again when NATS lost them')
+    .option(
+      '--replicas <nodes>',
+      'on how many nodes of a cluster each stream is that is created',
+      natsReplicas,
+      1,
+    )
     .addHelpText(
       'after',
       '\nNeeds NATS_URL with the name and password of the user `provisioner`. Keep it running with --watch: after NATS lost its data,\nservices wait until this command has created the stream again. With --watch it logs to standard output.\n',
     )
-    .action(prints(({ watch = false }: { watch?: boolean }) => provisionNats(around, { watch })));
+    .action(
+      prints(({ watch = false, replicas }: { watch?: boolean; replicas: number }) =>
+        provisionNats(around, { watch, replicas }),
+      ),
+    );
   leaf(nats, 'permissions', 'print the NATS users and their permissions for the configuration of nats-server')
     .addHelpText(
       'after',

@@ -45,6 +45,8 @@ const wholeNumber = (what: string, min: number, max: number) => (text: string) =
 };
 export const days = wholeNumber('days', 1, 36_500);
 export const overlapHours = wholeNumber('hours', 0, 168);
+/** Of a cluster of NATS. */
+export const natsReplicas = wholeNumber('nodes', 1, 5);
 export const hoursOld = wholeNumber('hours', 1, 10_000);
 export const userId = wholeNumber('a user', 0, 65_535);
 const seconds = wholeNumber('seconds', 0, 86_400);

@@ -9,13 +9,13 @@ import type { Surroundings } from './surroundings.ts';
 /** Creates what NATS lacks. With `watch` it goes on until the process is told to end, and creates what NATS loses. */
 export async function provisionNats(
   around: Surroundings,
-  { watch }: { watch: boolean },
+  { watch, replicas }: { watch: boolean; replicas: number },
 ): Promise<SaidOutcome> {
   const stopping = around.stopping?.() ?? new AbortController().signal;
   // With --watch it logs as a service does, otherwise only failures.
   const to = watch ? around.out : around.err;
   const logger = createLogger('nats-provision', watch ? 'info' : 'warn', { write: (line) => to(line) });
-  const provisioner = startProvisioner({ url: provisionerNats(around), logger });
+  const provisioner = startProvisioner({ url: provisionerNats(around), logger, replicas });
   const stopped = new Promise<void>((resolve) => {
     if (stopping.aborted) resolve();
     else stopping.addEventListener('abort', () => resolve(), { once: true });

@@ -2,11 +2,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePort } from '@quittance/engines/free-port';
 import { type NatsHandle, startNats } from '@quittance/engines/nats';
 import { busUrl, PROVISIONER } from '@quittance/shared/bus-connection';
 import { busUsers } from '@quittance/shared/bus-permissions';
 import { services } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
+import type { Finding } from '../src/doctor/finding.ts';
 import { quittanceIn, startCommand } from './quittance-in.ts';
 
 /** The operator's commands for NATS, and what Docker Compose gives nats-server. */
@@ -66,6 +68,32 @@ describe('nats provision', () => {
     stop.abort();
     expect(await code).toBe(0);
     expect((await ended(['nats', 'provision'], asProvisioner())).out).toBe('NATS lacks nothing.\n');
+  });
+
+  test('creates the streams on three nodes of a cluster, and the doctor tells so', async () => {
+    const routes = await Promise.all(['a', 'b', 'c'].map(async (name) => ({ name, port: await freePort() })));
+    const urls = JSON.stringify(routes.map(({ port }) => `nats://127.0.0.1:${port}`));
+    const nodes = await Promise.all(
+      routes.map(({ name, port }) =>
+        startNats({
+          dataDir: join(folder, `cluster-${name}`),
+          port: 0,
+          config: `server_name: ${name}\ncluster { name: three, listen: "127.0.0.1:${port}", routes: ${urls} }`,
+        }),
+      ),
+    );
+    try {
+      const env = { NATS_URL: nodes[0]?.url ?? '' };
+      const made = await ended(['nats', 'provision', '--replicas', '3'], env);
+      expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/^Created: stream EVT, /) });
+      const { findings } = (await ended(['doctor', '--json'], env)).json() as { findings: Finding[] };
+      expect(findings.find(({ check, subject }) => check === 'bus' && subject === 'streams')).toMatchObject({
+        state: 'ok',
+        found: 'stream, consumers and buckets are there, on 3 nodes',
+      });
+    } finally {
+      await Promise.all(nodes.map((node) => node.stop()));
+    }
   });
 
   test.each([

@@ -9,6 +9,8 @@ export type BusInspection = {
   version: string;
   /** NATS' own clock, when it says so. */
   time: Date | undefined;
+  /** On how many nodes the events are; undefined without their stream. */
+  replicas: number | undefined;
   /** Streams, durable consumers and buckets that it lacks. */
   missing: string[];
   /** By service: how many events wait for it in the stream. */
@@ -37,7 +39,7 @@ export async function inspectBus(url: string, logger: Logger): Promise<BusInspec
     // nats-server says the time of each answer, which the types of its client do not have.
     const said = events === undefined ? undefined : (events as { ts?: unknown }).ts;
     const time = typeof said === 'string' ? new Date(said) : undefined;
-    return { version: nc.info?.version ?? '', time, missing, waiting };
+    return { version: nc.info?.version ?? '', time, replicas: events?.config.num_replicas, missing, waiting };
   } finally {
     await nc.close();
   }

@@ -63,11 +63,11 @@ const AGAIN_MS = 120_000;
  * Creates the stream, durable consumers and buckets that NATS lacks, and returns their names. Changes nothing that exists,
  * except a durable consumer that is past the end of its stream.
  */
-async function ensureBus(manager: JetStreamManager): Promise<string[]> {
+async function ensureBus(manager: JetStreamManager, replicas: number): Promise<string[]> {
   const made: string[] = [];
   const ensureStream = async (name: string, config: Partial<StreamConfig>) => {
     if ((await foundOnBus(() => manager.streams.info(name))) !== undefined) return;
-    await manager.streams.add({ ...config, name });
+    await manager.streams.add({ ...config, name, num_replicas: replicas });
     made.push(`stream ${name}`);
   };
   await ensureStream(STREAM, eventStream);
@@ -140,10 +140,16 @@ export type Provisioner = {
 /**
  * Creates what NATS lacks, at once and from then on: when NATS has lost its data, it has stream, durable consumers and buckets
  * again within seconds, and the services, which may not create them, go on.
- * @param options `url` has the provisioner's name and password, where NATS has users.
+ * @param options `url` has the provisioner's name and password, where NATS has users. `replicas`: on how many nodes of a cluster of
+ * NATS each stream is that it creates.
  */
-export function startProvisioner(options: { url: string; logger: Logger; everyMs?: number }): Provisioner {
-  const { url, logger, everyMs = PROVISION_EVERY_MS } = options;
+export function startProvisioner(options: {
+  url: string;
+  logger: Logger;
+  everyMs?: number;
+  replicas?: number;
+}): Provisioner {
+  const { url, logger, everyMs = PROVISION_EVERY_MS, replicas = 1 } = options;
   const stopping = new AbortController();
   const first = Promise.withResolvers<string[]>();
   // A caller that does not wait for it finds the failure in the log.
@@ -160,7 +166,7 @@ export function startProvisioner(options: { url: string; logger: Logger; everyMs
         logger,
         async step() {
           try {
-            const made = await ensureBus(manager);
+            const made = await ensureBus(manager, replicas);
             if (made.length > 0) logger.info({ made }, 'NATS lacked something, it was created');
             first.resolve(made);
           } catch (error) {

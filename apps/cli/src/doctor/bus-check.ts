@@ -15,13 +15,23 @@ export async function checkBus(url: string, clock: Clock): Promise<Finding[]> {
   try {
     const silent = createLogger('doctor', 'silent');
     const before = clock.now();
-    const { version, time, missing, waiting } = await within(ANSWER_WITHIN_MS, inspectBus(url, silent));
+    const {
+      version,
+      time,
+      replicas = 1,
+      missing,
+      waiting,
+    } = await within(ANSWER_WITHIN_MS, inspectBus(url, silent));
     const late = [...waiting].filter(([, count]) => count > WAITING_MAX);
     return [
       ok('version', 'nats-server', version),
       ...(time === undefined ? [] : [clockFinding({ subject: 'NATS', time, before, after: clock.now() })]),
       missing.length === 0
-        ? ok('bus', 'streams', 'stream, consumers and buckets are there')
+        ? ok(
+            'bus',
+            'streams',
+            `stream, consumers and buckets are there, ${replicas === 1 ? 'on one node' : `on ${replicas} nodes`}`,
+          )
         : bad('problem', 'bus', 'streams', `NATS lacks ${missing.join(', ')}`, START),
       ...late.map(([service, count]) =>
         bad(
