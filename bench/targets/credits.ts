@@ -90,7 +90,9 @@ async function publish(js: JetStreamClient, account: AccountId): Promise<void> {
   const id = newEventId();
   const payload = aSettledDeposit({ account_id: account, amount: AMOUNT.toString(), outpoint: `${id}:0` });
   const event = anEventOf('deposit.settled', payload, { id });
-  await js.publish(subjectOf('deposit.settled', 'ledger'), JSON.stringify(event), { msgID: `${id}.0.ledger` });
+  await js.publish(subjectOf('deposit.settled', 'ledger'), JSON.stringify(event), {
+    msgID: `${id}.0.ledger`,
+  });
 }
 
 /** How many deposits the balances of these accounts are made of. */

@@ -8,7 +8,7 @@ import { type Handlers, type Message, type ProcessOptions, processMessages } fro
 import { answerReconcilers, reconcileStep } from './reconcile.ts';
 import { startWorker, type Worker, withBatchPause } from './worker.ts';
 
-/** Whoever appends to the outbox wakes the relay: this is for what another process has left, and after the bus was away. */
+/** Whoever appends to the outbox wakes the relay: this is for what another process has left, and after NATS was away. */
 const RELAY_EVERY_MS = 500;
 /** A lost event is noticed after 20 s at the earliest. With two unanswered requests it still arrives within 60 s. */
 const RECONCILE_EVERY_MS = 10_000;

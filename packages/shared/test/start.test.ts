@@ -76,7 +76,8 @@ async function refusedHere(service: Service, settings: Record<string, string>): 
   });
   const write = jest.spyOn(process.stderr, 'write').mockImplementation((text) => said.push(String(text)) > 0);
   const handled = ['SIGTERM', 'SIGINT', 'uncaughtException'] as const;
-  const before = handled.map((event) => process.listeners(event));
+  const events: NodeJS.EventEmitter = process;
+  const before = handled.map((event) => events.listeners(event));
   const environment = process.env;
   process.env = settings;
   try {
@@ -88,8 +89,9 @@ async function refusedHere(service: Service, settings: Record<string, string>): 
     exit.mockRestore();
     write.mockRestore();
     for (const [index, event] of handled.entries())
-      for (const listener of process.listeners(event))
-        if (before[index]?.includes(listener) !== true) process.removeListener(event, listener);
+      for (const listener of events.listeners(event))
+        if (before[index]?.includes(listener) !== true)
+          events.removeListener(event, listener as (...given: unknown[]) => void);
   }
 }
 
