@@ -19,7 +19,13 @@ import {
 
 /** An older one may lack commands that Playwright sends. */
 const CHROMIUM_VERSION_MIN = [130, 0, 0];
-const NAMES_ON_PATH = ['chromium-headless-shell', 'chromium', 'google-chrome', 'google-chrome-stable'];
+/**
+ * Chromium without its windows takes half the time of a processor: others make a window, with all that is around a page, for each
+ * profile, and each visit of a test has one of its own.
+ */
+const WITHOUT_WINDOWS = ['chromium-headless-shell', 'chrome-headless-shell'];
+/** Where none of those can be had. */
+const WITH_WINDOWS = ['chromium', 'google-chrome', 'google-chrome-stable'];
 const APPLICATIONS = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
@@ -38,7 +44,9 @@ const LEFT_OUT = /^(?:libc6|libc-bin|libgl1-mesa-dri|libllvm.*|libz3.*|mesa-.*)$
 export function browserIsReady() {
   const found = readJson(RECORD);
   const override = process.env.CHROMIUM_PATH;
-  return isRecorded(found?.chromium, override) || isRecentlyMissing(found?.chromium, override);
+  const isRight =
+    isRecorded(found?.chromium, override) && (override || isWithoutWindows(found.chromium.path));
+  return isRight || isRecentlyMissing(found?.chromium, override);
 }
 
 /** Finds or fetches a Chromium and records it, or why there is none. */
@@ -54,7 +62,7 @@ export async function findBrowser(setup) {
 async function chromium(setup) {
   const override = setup.env.CHROMIUM_PATH;
   if (override) return await theOverride('CHROMIUM_PATH', override, CHROMIUM_VERSION_MIN);
-  const own = await firstGood([...onPath(NAMES_ON_PATH, setup.path), ...APPLICATIONS], CHROMIUM_VERSION_MIN);
+  const own = await firstGood(onPath(WITHOUT_WINDOWS, setup.path), CHROMIUM_VERSION_MIN);
   if (own) return { engine: { ...own, source: 'path' } };
   const folder = path.join(setup.enginesDir, 'chromium');
   const names = browsersIn(folder);
@@ -70,8 +78,15 @@ async function chromium(setup) {
     if (outcome.engine) return fetched(setup, outcome.engine, name);
     attempts.push(`  from ${name}: ${outcome.problem}`);
   }
+  const slower = await firstGood(
+    [...onPath(WITH_WINDOWS, setup.path), ...APPLICATIONS],
+    CHROMIUM_VERSION_MIN,
+  );
+  if (slower) return { engine: { ...slower, source: 'path', ...missing(attempts.join('\n')) } };
   return { problem: choices(attempts) };
 }
+
+const isWithoutWindows = (file) => /(?:headless-shell|headless_shell)$/.test(file);
 
 function choices(attempts) {
   return [

@@ -1,13 +1,13 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+
+/** One of each browser, which ends with it. */
+const blankPages = new WeakMap<Browser, Promise<Page>>();
 
 /** Evaluates an expression in a page that is nobody's, whose policy allows everything: the browser reads its own pictures. */
 export async function inBlankPage<T>(browser: Browser, expression: string): Promise<T> {
-  const blank = await browser.newPage();
-  try {
-    return await blank.evaluate<T>(expression);
-  } finally {
-    await blank.close();
-  }
+  const blank = blankPages.get(browser) ?? browser.newPage();
+  blankPages.set(browser, blank);
+  return await (await blank).evaluate<T>(expression);
 }
 
 /** The pixels of a PNG, in an expression for `inBlankPage`: a promise of an `ImageData`. */

@@ -9,16 +9,19 @@ const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js'
 /**
  * Nothing keeps people from using the page, as far as axe-core finds it, contrast of colours among it.
  * @param except rules that are left out
+ * @param within the part of the page that is looked at; rules of whole pages are left out then
  */
 export async function expectNoAxeFindings(
   page: Page,
-  { except = [] }: { except?: readonly string[] } = {},
+  { except = [], within }: { except?: readonly string[]; within?: string } = {},
 ): Promise<void> {
   // Where a page changes without being loaded again it is there already.
   if (await page.evaluate<boolean>('window.axe === undefined')) await page.evaluate(axe);
   const rules = Object.fromEntries(except.map((rule) => [rule, { enabled: false }]));
   const options = JSON.stringify({ rules, resultTypes: ['violations'] });
-  const { violations } = await page.evaluate<AxeResults>(`axe.run(${options})`);
+  const { violations } = await page.evaluate<AxeResults>(
+    `axe.run(${JSON.stringify(within ?? null)} ?? document, ${options})`,
+  );
   const findings = violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, any, all }) => `${id} ${target.join(' ')}: ${(any[0] ?? all[0])?.message ?? ''}`),
   );

@@ -1,55 +1,47 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { expectNoAxeFindings, expectNoSidewaysScroll } from '@quittance/browser/expect-page';
-import { inBrowser } from '@quittance/browser/in-browser';
+import type { Open } from '@quittance/browser/in-browser';
 import type { Visit } from '@quittance/browser/visit';
-import { type Look, windows } from '@quittance/browser/windows';
-import { services } from '@quittance/shared/events';
+import { changeLook, type Look } from '@quittance/browser/windows';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
-import { patient, STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
-import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import { patient } from '@quittance/testkit/patience';
+import type { Quittance } from '@quittance/testkit/quittance';
 import type { Page } from 'playwright-core';
-import { type DashboardPerson, dashboardPerson, signIn } from './dashboard-person.ts';
+import { CONFIRMATIONS, type OnStack } from '../on-stack.ts';
+import { type DashboardPerson, dashboardPerson, goTo, openAs } from '../person.ts';
 
 /** The console of operators, and every page of the dashboard as somebody who may see all of them has it. */
 
-const CONFIRMATIONS = 2;
 const RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7';
 const CHECKED_WITHIN_MS = 30_000;
 const ALL_PAGES_WITHIN_MS = 90_000;
 
 /** All paths that the dashboard knows. */
 const routes = [
-  ...readFileSync(new URL('../../apps/dashboard/src/router.tsx', import.meta.url), 'utf8').matchAll(
+  ...readFileSync(new URL('../../../apps/dashboard/src/router.tsx', import.meta.url), 'utf8').matchAll(
     /^ {2}'(\/[^']*)': \(\) => import/gm,
   ),
 ].map(([, path = '']) => path);
 
-await inBrowser('the console of operators', (open) => {
+export function operatorCases(stack: OnStack, open: Open): void {
   let quittance: Quittance;
   let shop: Merchant;
   let operator: DashboardPerson;
   beforeAll(async () => {
-    quittance = await startQuittance({
-      chains: [],
-      together: services,
-      auditor: true,
-      confirmations: CONFIRMATIONS,
-      quiet: true,
-    });
+    quittance = stack();
     shop = await quittance.merchant('Teas & Co.');
     operator = await dashboardPerson(quittance, shop, 'Otto');
     await quittance.db.rows(
       'insert into gateway.operators (person_id) select id from gateway.people where email = $1',
       [operator.email],
     );
-  }, STACK_STARTED_WITHIN_MS);
-  afterAll(() => quittance?.stop());
+  });
 
   async function see(path: string, person = operator, look: Look = {}): Promise<Visit> {
     const visit = await open(quittance.url, look);
-    await signIn(visit, quittance, person, path);
+    await openAs(visit, quittance, person, path);
     return visit;
   }
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
@@ -77,7 +69,7 @@ await inBrowser('the console of operators', (open) => {
     expect(await places.allTextContents()).not.toContain('Dead letters');
     expectProblem(/403/);
     for (const path of routes.filter((route) => route.startsWith('/operator/'))) {
-      await page.goto(`${quittance.url}/dashboard${path}`);
+      await goTo(page, path);
       await page.getByRole('alert').first().waitFor();
     }
     const { page: console } = await see('/operator/accounts');
@@ -108,7 +100,7 @@ await inBrowser('the console of operators', (open) => {
       await allRun.waitFor({ timeout: 2_000 });
     }, CHECKED_WITHIN_MS);
     await eventually(async () => expect((await payOut()).status).toBe(201));
-    await page.goto(`${quittance.url}/dashboard/operator/audit-log`);
+    await goTo(page, '/operator/audit-log');
     await page
       .getByText(/operator\/pauses/)
       .first()
@@ -181,18 +173,6 @@ await inBrowser('the console of operators', (open) => {
     };
   }
 
-  /** Goes to a page as its links do, without loading the document again, and waits until all of it is there. */
-  async function show(page: Page, path: string): Promise<void> {
-    const before = await page.title();
-    await page.evaluate(`history.pushState(null, '', '/dashboard${path}')`);
-    await eventually(async () => {
-      expect([path, await page.title()]).not.toEqual([path, before]);
-      expect(await page.getByLabel('Loading', { exact: true }).count()).toBe(0);
-      expect(await page.getByText('Loading', { exact: true }).count()).toBe(0);
-    });
-    await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
-    await isAtRest(page);
-  }
   /** On its way from day to night a colour is neither. */
   const isAtRest = (page: Page) =>
     page.evaluate('Promise.allSettled(document.getAnimations().map(({ finished }) => finished))');
@@ -210,17 +190,17 @@ await inBrowser('the console of operators', (open) => {
       for (const route of routes) {
         const id = ids[route];
         expect([route, id !== undefined]).toEqual([route, route.includes('$')]);
-        await page.emulateMedia({ colorScheme: 'light' });
-        await page.setViewportSize(windows.small.viewport);
-        await show(page, route.replace('$id', id ?? ''));
-        await expectNoSidewaysScroll(page);
-        await expectNoAxeFindings(page);
-        await page.emulateMedia({ colorScheme: 'dark' });
-        await page.setViewportSize(windows.desktop.viewport);
-        await page.locator('html[data-mantine-color-scheme=dark]').waitFor();
+        await changeLook(page, { window: 'small' });
+        await goTo(page, route.replace('$id', id ?? ''));
         await isAtRest(page);
         await expectNoSidewaysScroll(page);
         await expectNoAxeFindings(page);
+        await changeLook(page, { window: 'desktop', scheme: 'dark' });
+        await page.locator('html[data-mantine-color-scheme=dark]').waitFor();
+        await isAtRest(page);
+        await expectNoSidewaysScroll(page);
+        // What is around a page is the same on each. It is hidden in the small window, where the page was looked at as a whole.
+        await expectNoAxeFindings(page, route === routes[0] ? {} : { within: 'main' });
       }
     },
     patient(ALL_PAGES_WITHIN_MS),
@@ -268,7 +248,7 @@ await inBrowser('the console of operators', (open) => {
     expect(await page.getByRole('main').textContent()).toContain(RECIPIENT);
     expect(await payouts()).toBe(before);
   });
-});
+}
 
 const TABS_MAX = 60;
 /** Of the list whose field has the keyboard. */

@@ -1,40 +1,32 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { inBrowser } from '@quittance/browser/in-browser';
+import { beforeAll, expect, test } from '@jest/globals';
+import type { Open } from '@quittance/browser/in-browser';
 import type { Visit } from '@quittance/browser/visit';
 import type { Look } from '@quittance/browser/windows';
-import { services } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
-import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
-import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import type { Quittance } from '@quittance/testkit/quittance';
 import type { Page } from 'playwright-core';
-import { type DashboardPerson, dashboardPerson, noteRequests, signIn } from './dashboard-person.ts';
+import { CONFIRMATIONS, type OnStack } from '../on-stack.ts';
+import { type DashboardPerson, dashboardPerson, noteRequests, openAs } from '../person.ts';
 
 /** Money out and the records of the ledger, as people of an account see them in a browser. */
 
-const CONFIRMATIONS = 2;
 const RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7';
 /** Its check sum is wrong, which only the API can tell. */
 const MISSPELT = '0x52908400098527886E0F7030069857D2E4169Ee7';
 
 type Made = { id: string; amount: string; address: { address: string } };
 
-await inBrowser('the dashboard', (open) => {
+export function moneyOutCases(stack: OnStack, open: Open): void {
   let quittance: Quittance;
   let shop: Merchant;
   let owner: DashboardPerson;
   beforeAll(async () => {
-    quittance = await startQuittance({
-      together: services,
-      chains: [],
-      confirmations: CONFIRMATIONS,
-      quiet: true,
-    });
+    quittance = stack();
     shop = await quittance.merchant();
     owner = await dashboardPerson(quittance, shop, 'Olga');
     await received(20_000);
-  }, STACK_STARTED_WITHIN_MS);
-  afterAll(() => quittance?.stop());
+  });
 
   async function made(dollars: number): Promise<Made> {
     return (await shop.post('/api/invoices', { asset: 'ETH', amount: dollars })).body.data;
@@ -51,7 +43,7 @@ await inBrowser('the dashboard', (open) => {
   async function see(path: string, person = owner, look: Look = {}): Promise<Visit> {
     const visit = await open(quittance.url, look);
     noteRequests(quittance, shop, visit.page);
-    await signIn(visit, quittance, person, path);
+    await openAs(visit, quittance, person, path);
     return visit;
   }
   const payoutsWith = async (reference: string) =>
@@ -228,4 +220,4 @@ await inBrowser('the dashboard', (open) => {
     await button(page, 'Refund').waitFor();
     expect(await button(page, 'Create the claim link').count()).toBe(0);
   });
-});
+}

@@ -1,24 +1,22 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { findChromium } from '@quittance/browser/chromium';
 import { expectNoAxeFindings, expectNoSidewaysScroll } from '@quittance/browser/expect-page';
-import { inBrowser } from '@quittance/browser/in-browser';
+import type { Open } from '@quittance/browser/in-browser';
 import { differingShare, type PictureName, pictures, takePicture } from '@quittance/browser/pictures';
 import { readQrCode } from '@quittance/browser/qr-code';
-import type { Look } from '@quittance/browser/windows';
-import { services } from '@quittance/shared/events';
+import { changeLook, type Look } from '@quittance/browser/windows';
 import { languages } from '@quittance/shared/page-language';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import { notTried } from '@quittance/testkit/not-tried';
-import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
-import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import type { Quittance } from '@quittance/testkit/quittance';
 import type { Browser, Page } from 'playwright-core';
+import { CONFIRMATIONS, type OnStack } from '../on-stack.ts';
 import { addressesIn, asShown, paidBy } from './addresses.ts';
 
 /** What a customer sees and does, in a browser, on a stack with all chains. */
 
-const CONFIRMATIONS = 2;
 /** Every kind of address and of link for a wallet. */
 const ASSETS = ['BTC', 'ETH', 'USDC_ERC20', 'SOL', 'USDC_SOL'] as const;
 /** A window as narrow as any, and a wide one; each state of a page is looked at in both. */
@@ -32,18 +30,13 @@ type Made = { id: string; url: string; amount: string; address: { address: strin
 const found = await findChromium();
 const hasFonts = 'file' in found && found.hasFonts;
 
-await inBrowser('the payment page', (open) => {
+export function paymentPageCases(stack: OnStack, open: Open): void {
   let quittance: Quittance;
   let shop: Merchant;
   beforeAll(async () => {
-    quittance = await startQuittance({
-      together: services,
-      confirmations: CONFIRMATIONS,
-      quiet: true,
-    });
+    quittance = stack();
     shop = await quittance.merchant();
-  }, STACK_STARTED_WITHIN_MS);
-  afterAll(() => quittance?.stop());
+  });
 
   async function made(path: string, order: object): Promise<Made> {
     const answer = await shop.post(path, order);
@@ -62,8 +55,9 @@ await inBrowser('the payment page', (open) => {
 
   /** Nobody is kept from reading it, in a narrow light window and in a wide dark one. */
   async function expectReadable(url: string, text: string | RegExp): Promise<void> {
+    const page = await see(url, LOOKS[0]);
     for (const look of LOOKS) {
-      const page = await see(url, look);
+      await changeLook(page, look);
       await shows(page, text);
       await expectNoSidewaysScroll(page);
       await expectNoAxeFindings(page);
@@ -114,8 +108,10 @@ await inBrowser('the payment page', (open) => {
 
   test('fits into a small window in every language', async () => {
     const { url } = await invoice('USDC_ERC20');
+    const { page } = await open(url, { window: 'small' });
     for (const language of languages) {
-      const page = await see(url, { window: 'small', locale: language });
+      await page.setExtraHTTPHeaders({ 'accept-language': language });
+      await page.goto(url);
       expect(await page.evaluate('document.documentElement.lang')).toBe(language);
       await expectNoSidewaysScroll(page);
     }
@@ -156,7 +152,7 @@ await inBrowser('the payment page', (open) => {
       const browser = page.context().browser() as Browser;
       const { url } = await made('/api/invoices', order);
       const taken = await takePicture(browser, name as PictureName, url);
-      const kept = readFileSync(new URL(`../../docs/images/${name}.png`, import.meta.url));
+      const kept = readFileSync(new URL(`../../../docs/images/${name}.png`, import.meta.url));
       const share = await differingShare(browser, taken, kept);
       // `npm run screenshots` takes them again.
       expect(share).toBeLessThan(DIFFERING_SHARE_MAX);
@@ -217,7 +213,7 @@ await inBrowser('the payment page', (open) => {
       await expectNoAxeFindings(page);
     });
   });
-});
+}
 
 const DESCRIPTION_CHARACTERS_MAX = 255;
 /** Another release of Chromium may draw the edge of a letter in another way. Another letter is twice as much. */

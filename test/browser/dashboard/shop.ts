@@ -1,29 +1,27 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { inBrowser } from '@quittance/browser/in-browser';
+import type { Open } from '@quittance/browser/in-browser';
 import type { Visit } from '@quittance/browser/visit';
-import { services } from '@quittance/shared/events';
 import { checkWebhook } from '@quittance/testkit/documented-answers';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
-import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
-import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import type { Quittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import type { Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
-import { type DashboardPerson, dashboardPerson, signIn } from './dashboard-person.ts';
+import { CONFIRMATIONS, type OnStack } from '../on-stack.ts';
+import { type DashboardPerson, dashboardPerson, goTo, openAs } from '../person.ts';
 
 /** What a merchant sets for the customers and the server of the shop, and what others may do with the pages. */
 
-const CONFIRMATIONS = 2;
 const SCRIPT = '<img src=x onerror="window.isTaken=true">';
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
 
 type Made = { id: string; url: string; amount: string; address: { address: string } };
 
-await inBrowser('the dashboard of a shop', (open) => {
+export function shopCases(stack: OnStack, open: Open): void {
   let quittance: Quittance;
   let shop: Merchant;
   let owner: DashboardPerson;
@@ -38,27 +36,22 @@ await inBrowser('the dashboard of a shop', (open) => {
       res.end(`<!doctype html><title>Foreign</title><link rel="icon" href="data:,">${foreignPage}`);
     });
     await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve));
-    foreignUrl = `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`;
     receiver = await startReceiver(checkWebhook);
-    quittance = await startQuittance({
-      chains: [],
-      together: services,
-      confirmations: CONFIRMATIONS,
-      quiet: true,
-    });
+    quittance = stack();
+    // The same host, so that the browser sends cookies there: only the origin is another.
+    foreignUrl = `http://${new URL(quittance.url).hostname}:${(foreign.address() as AddressInfo).port}`;
     shop = await quittance.merchant();
     owner = await dashboardPerson(quittance, shop, 'Sam');
-  }, STACK_STARTED_WITHIN_MS);
+  });
   afterAll(async () => {
     foreign?.closeAllConnections();
     foreign?.close();
     await receiver?.close();
-    await quittance?.stop();
   });
 
   async function see(path: string): Promise<Visit> {
     const visit = await open(quittance.url);
-    await signIn(visit, quittance, owner, path);
+    await openAs(visit, quittance, owner, path);
     return visit;
   }
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
@@ -107,11 +100,11 @@ await inBrowser('the dashboard of a shop', (open) => {
     await customer.goto(url);
     await customer.getByText(SCRIPT, { exact: true }).first().waitFor();
     await customer.getByText(texts.description).waitFor();
-    await page.goto(`${quittance.url}/dashboard/invoices/${id}`);
+    await goTo(page, `/invoices/${id}`);
     await page.getByRole('heading', { name: texts.external_id }).waitFor();
     await page.getByText('<b>key', { exact: true }).waitFor();
     for (const one of [page, customer]) expect(await one.evaluate('window.isTaken')).toBeUndefined();
-    await page.goto(`${quittance.url}/dashboard/shop`);
+    await goTo(page, '/shop');
     await page.getByLabel('Name of the shop').fill('');
     await save(page);
   });
@@ -251,4 +244,4 @@ await inBrowser('the dashboard of a shop', (open) => {
     for (const { headers, body } of receiver.received)
       new Webhook(secret).verify(body, headers as Record<string, string>);
   });
-});
+}

@@ -1,36 +1,26 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { inBrowser } from '@quittance/browser/in-browser';
+import type { Open } from '@quittance/browser/in-browser';
 import type { Visit } from '@quittance/browser/visit';
-import { services } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
-import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
-import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import type { Quittance } from '@quittance/testkit/quittance';
 import type { Page, Route } from 'playwright-core';
+import { CONFIRMATIONS, type OnStack } from '../on-stack.ts';
 
 /** What the scripts add to the payment page, in a browser, on a stack with Ethereum. */
 
-const CONFIRMATIONS = 2;
 type Made = { id: string; url: string; address: { address: string } };
 
-await inBrowser('the scripts of the payment page', (open) => {
+export function livePageCases(stack: OnStack, open: Open): void {
   let quittance: Quittance;
   let shop: Merchant;
   beforeAll(async () => {
-    quittance = await startQuittance({
-      together: services,
-      chains: [],
-      confirmations: CONFIRMATIONS,
-      quiet: true,
-    });
+    quittance = stack();
     shop = await quittance.merchant();
-  }, STACK_STARTED_WITHIN_MS);
-  afterAll(async () => {
-    shopServer.close();
-    await quittance?.stop();
   });
+  afterAll(() => void shopServer.close());
 
   async function made(path: string, order: object): Promise<Made> {
     const answer = await shop.post(path, order);
@@ -222,7 +212,10 @@ await inBrowser('the scripts of the payment page', (open) => {
   /** The API takes origins of HTTPS alone. */
   async function mayFrame(origins: string[]): Promise<void> {
     expect((await shop.patch('/api/invoice-settings', { currency: 'USD' })).status).toBe(200);
-    await quittance.db.rows('update invoices.invoice_settings set frame_ancestors = $1', [origins]);
+    await quittance.db.rows(
+      'update invoices.invoice_settings set frame_ancestors = $1 where account_id = $2',
+      [origins, shop.id],
+    );
   }
 
   async function shopPage(url: string): Promise<Visit> {
@@ -285,4 +278,4 @@ await inBrowser('the scripts of the payment page', (open) => {
     await page.waitForURL(one.url);
     await shows(page, /^Send 0\.01 ETH/);
   });
-});
+}

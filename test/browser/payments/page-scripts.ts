@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { basename } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { inBrowser } from '@quittance/browser/in-browser';
+import type { Open } from '@quittance/browser/in-browser';
 import type { Visit } from '@quittance/browser/visit';
 import { pageAssets, pageScript, walletScript } from '@quittance/invoices/page-scripts';
 import { eventually } from '@quittance/testkit/eventually';
@@ -22,7 +22,7 @@ const OF_WALLET = {
   'wallet-failed': 'It failed',
 };
 
-await inBrowser('the script of a page', (open) => {
+export function pageScriptCases(open: Open): void {
   let server: Server;
   let url: string;
   let main = '';
@@ -197,6 +197,6 @@ await inBrowser('the script of a page', (open) => {
     await page.locator('.wallets').getByText('It was sent').waitFor();
     expect(await page.getByRole('button', { name: 'Pay with Purse' }).isDisabled()).toBe(true);
   });
-});
+}
 
 const walletSource = (): string => String(pageAssets.get(basename(walletScript.path))?.file.identity);

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { expectNoAxeFindings, expectNoSidewaysScroll } from '@quittance/browser/expect-page';
-import { inBrowser } from '@quittance/browser/in-browser';
+import type { Open } from '@quittance/browser/in-browser';
 
 /** What the tests in a browser rely on: that nothing which goes wrong in a page is overlooked. */
 
@@ -18,7 +18,7 @@ const PAGES: Readonly<Record<string, string>> = {
   '/no-text': '<button></button>',
 };
 
-await inBrowser('a visit', (open) => {
+export function visitCases(open: Open): void {
   let server: Server;
   let url: string;
   beforeAll(async () => {
@@ -71,4 +71,4 @@ await inBrowser('a visit', (open) => {
     await expect(expectNoAxeFindings(page)).rejects.toThrow('button-name');
     await expectNoAxeFindings(page, { except: ['button-name'] });
   });
-});
+}

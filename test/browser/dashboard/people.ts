@@ -1,41 +1,36 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { inBrowser } from '@quittance/browser/in-browser';
+import { beforeAll, expect, test } from '@jest/globals';
+import type { Open } from '@quittance/browser/in-browser';
 import { readQrCode } from '@quittance/browser/qr-code';
 import type { Visit } from '@quittance/browser/visit';
-import { services } from '@quittance/shared/events';
 import { bytesOfBase32 } from '@quittance/testkit/base32';
 import type { Merchant } from '@quittance/testkit/merchant';
-import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
-import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import type { Quittance } from '@quittance/testkit/quittance';
 import type { Page } from 'playwright-core';
-import { totpCode } from '../../services/gateway/src/totp.ts';
+import { totpCode } from '../../../services/gateway/src/totp.ts';
+import type { OnStack } from '../on-stack.ts';
 import {
   type DashboardPerson,
   dashboardPerson,
+  goTo,
   isSignedIn,
   PASSWORD,
   signIn,
   typeSignIn,
-} from './dashboard-person.ts';
+} from '../person.ts';
 
 /** Who may sign in to an account, with what, and for how long: as the people themselves see it. */
 
 const STEP_MS = 30_000;
 
-await inBrowser('the dashboard and the people of an account', (open) => {
+export function peopleCases(stack: OnStack, open: Open): void {
   let quittance: Quittance;
   let shop: Merchant;
   let owner: DashboardPerson;
   beforeAll(async () => {
-    quittance = await startQuittance({
-      chains: [],
-      together: services,
-      quiet: true,
-    });
+    quittance = stack();
     shop = await quittance.merchant();
     owner = await dashboardPerson(quittance, shop, 'Olivia');
-  }, STACK_STARTED_WITHIN_MS);
-  afterAll(() => quittance?.stop());
+  });
 
   async function see(
     path: string,
@@ -83,10 +78,10 @@ await inBrowser('the dashboard and the people of an account', (open) => {
     expect(places).toEqual(expect.arrayContaining(['Invoices', 'Balances', 'Shop', 'Your sign-in']));
     for (const closed of ['API tokens', 'Webhooks', 'People', 'Audit log', 'Chains'])
       expect(places).not.toContain(closed);
-    await invited.page.goto(`${quittance.url}/dashboard/invoices`);
+    await goTo(invited.page, '/invoices');
     await invited.page.getByText('No invoices yet').waitFor();
     expect(await invited.page.getByRole('link', { name: 'New invoice' }).count()).toBe(0);
-    await invited.page.goto(`${quittance.url}/dashboard/invoices/new`);
+    await goTo(invited.page, '/invoices/new');
     await invited.page.getByLabel('Price').fill('25');
     await invited.page.getByLabel('Your reference').fill('of-a-viewer');
     await button(invited.page, 'Create invoice').click();
@@ -231,4 +226,4 @@ await inBrowser('the dashboard and the people of an account', (open) => {
     expect(await page.getByLabel('Search').inputValue()).toBe('made');
     expect(await page.evaluate('window.isFirst')).toBe(true);
   });
-});
+}

@@ -1,24 +1,18 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { expectNoSidewaysScroll } from '@quittance/browser/expect-page';
-import { inBrowser } from '@quittance/browser/in-browser';
-import { services } from '@quittance/shared/events';
+import type { Open } from '@quittance/browser/in-browser';
 import { eventually } from '@quittance/testkit/eventually';
-import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
-import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
-import { dashboardPerson, signIn } from './dashboard-person.ts';
+import type { Quittance } from '@quittance/testkit/quittance';
+import type { OnStack } from '../on-stack.ts';
+import { dashboardPerson, openAs } from '../person.ts';
 
-await inBrowser('the notifications of the dashboard', (open) => {
+export function notificationCases(stack: OnStack, open: Open): void {
   let quittance: Quittance;
   beforeAll(async () => {
-    quittance = await startQuittance({
-      together: services,
-      chains: [],
-      quiet: true,
-    });
-  }, STACK_STARTED_WITHIN_MS);
-  afterAll(() => quittance?.stop());
+    quittance = stack();
+  });
 
   /** The mails to an address, as the stack has written them. */
   async function mailsTo(address: string): Promise<string[]> {
@@ -32,7 +26,7 @@ await inBrowser('the notifications of the dashboard', (open) => {
     const person = await dashboardPerson(quittance, await quittance.merchant(), 'Anna');
     const visit = await open(quittance.url, { window: 'phone' });
     const { page } = visit;
-    await signIn(visit, quittance, person, '/notifications');
+    await openAs(visit, quittance, person, '/notifications');
     await page.getByText('Nobody is told by e-mail').waitFor();
     await page.getByRole('button', { name: 'Add an address' }).click();
     await page.getByLabel('E-mail address').fill('till@shop.example');
@@ -64,4 +58,4 @@ await inBrowser('the notifications of the dashboard', (open) => {
     await page.goto(`${quittance.url}/dashboard/notifications`);
     await page.getByText('unsubscribed', { exact: true }).waitFor();
   });
-});
+}

@@ -1,8 +1,10 @@
+import { expect } from '@jest/globals';
 import type { Visit } from '@quittance/browser/visit';
 import { inviteAsOperator } from '@quittance/gateway/operations/operators-people';
 import { systemClock } from '@quittance/shared/clock';
 import { openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
+import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
 import type { Page } from 'playwright-core';
@@ -55,6 +57,37 @@ async function send({ url }: Quittance, path: string, body: object): Promise<voi
   };
   const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
   if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+}
+
+/** Opens a page of the dashboard as somebody who has signed in: the browser asks for the session without the form. */
+export async function openAs(
+  { page }: Pick<Visit, 'page'>,
+  { url }: Quittance,
+  { email, password }: Pick<DashboardPerson, 'email' | 'password'>,
+  path = '/',
+): Promise<void> {
+  const headers = { origin: new URL(url).origin };
+  const answer = await page.request.post(`${url}/api/session`, { data: { email, password }, headers });
+  if (answer.status() !== 201) throw new Error(`the sign-in answered ${answer.status()}`);
+  await page.goto(`${url}/dashboard${path}`);
+  await isSignedIn(page);
+}
+
+const TITLE_AND_IS_LOADING = `[
+  document.title,
+  document.evaluate('boolean(//*[@aria-label="Loading" or normalize-space(text())="Loading"])', document, null, XPathResult.BOOLEAN_TYPE).booleanValue,
+]`;
+
+/** Goes to a page of the dashboard as its links do, without loading the document again, and waits until all of it is there. */
+export async function goTo(page: Page, path: string): Promise<void> {
+  const before = await page.title();
+  await page.evaluate(`history.pushState(null, '', '/dashboard${path}')`);
+  await eventually(async () => {
+    const [title, isLoading] = await page.evaluate<[string, boolean]>(TITLE_AND_IS_LOADING);
+    expect([path, title]).not.toEqual([path, before]);
+    expect([path, isLoading]).toEqual([path, false]);
+  });
+  await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
 }
 
 /** Opens a page of the dashboard, and signs in on the way. */

@@ -1,32 +1,22 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { inBrowser } from '@quittance/browser/in-browser';
+import { beforeAll, expect, test } from '@jest/globals';
+import type { Open } from '@quittance/browser/in-browser';
 import type { Visit } from '@quittance/browser/visit';
-import { services } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
-import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
-import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import type { Quittance } from '@quittance/testkit/quittance';
+import { CONFIRMATIONS, type OnStack } from '../on-stack.ts';
 
 /** Payments by a wallet of the browser (EIP-6963), on a stack with Ethereum. */
 
-const CONFIRMATIONS = 2;
 type Asked = { method: string; params?: unknown[] };
 type Made = { url: string; address: { address: string } };
 
-await inBrowser('payment pages', (open) => {
+export function browserWalletCases(stack: OnStack, open: Open): void {
   let quittance: Quittance;
   let shop: Merchant;
   beforeAll(async () => {
-    quittance = await startQuittance({
-      together: services,
-      chains: [],
-      confirmations: CONFIRMATIONS,
-      quiet: true,
-    });
+    quittance = stack();
     shop = await quittance.merchant();
-  }, STACK_STARTED_WITHIN_MS);
-  afterAll(async () => {
-    await quittance?.stop();
   });
 
   async function invoice(): Promise<Made> {
@@ -149,4 +139,4 @@ await inBrowser('payment pages', (open) => {
     await said(/It may have sent the payment/);
     expect(await button.isDisabled()).toBe(true);
   });
-});
+}

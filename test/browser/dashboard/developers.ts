@@ -1,26 +1,20 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { expectNoSidewaysScroll } from '@quittance/browser/expect-page';
-import { inBrowser } from '@quittance/browser/in-browser';
-import { services } from '@quittance/shared/events';
+import type { Open } from '@quittance/browser/in-browser';
 import { eventually } from '@quittance/testkit/eventually';
-import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
-import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import type { Quittance } from '@quittance/testkit/quittance';
 import type { Route } from 'playwright-core';
-import { quittanceCommand } from '../e2e/shop/on-stack.ts';
-import { type DashboardPerson, dashboardPerson, signIn } from './dashboard-person.ts';
+import { quittanceCommand } from '../../e2e/shop/on-stack.ts';
+import type { OnStack } from '../on-stack.ts';
+import { type DashboardPerson, dashboardPerson, openAs } from '../person.ts';
 
 /** What a developer does in the dashboard, on a stack: tokens, and two windows of one browser. */
 
-await inBrowser('the dashboard for developers', (open) => {
+export function developerCases(stack: OnStack, open: Open): void {
   let quittance: Quittance;
   beforeAll(async () => {
-    quittance = await startQuittance({
-      together: services,
-      chains: [],
-      quiet: true,
-    });
-  }, STACK_STARTED_WITHIN_MS);
-  afterAll(() => quittance?.stop());
+    quittance = stack();
+  });
 
   async function send(path: string, body: object, cookie = ''): Promise<Response> {
     const headers = { 'content-type': 'application/json', origin: new URL(quittance.url).origin, cookie };
@@ -47,7 +41,7 @@ await inBrowser('the dashboard for developers', (open) => {
     const person = await dashboardPerson(quittance, await quittance.merchant(), 'Anna');
     const visit = await open(quittance.url, { window: 'phone' });
     const { page } = visit;
-    await signIn(visit, quittance, person, '/tokens');
+    await openAs(visit, quittance, person, '/tokens');
     await page.getByRole('button', { name: 'Create a token' }).click();
     await page.getByLabel('Name').fill('My <b>shop</b>');
     await page.getByRole('button', { name: /^Shop/ }).click();
@@ -72,7 +66,7 @@ await inBrowser('the dashboard for developers', (open) => {
     const visit = await open(quittance.url);
     const { page } = visit;
     visit.expectProblem(/422/);
-    await signIn(visit, quittance, person, '/tokens');
+    await openAs(visit, quittance, person, '/tokens');
     await page.getByRole('row').filter({ hasText: 'qt_' }).first().waitFor();
     const unanswered: Route[] = [];
     await page.route('**/api/tokens*', (route) =>
@@ -98,7 +92,7 @@ await inBrowser('the dashboard for developers', (open) => {
     const visit = await open(quittance.url);
     const { page } = visit;
     visit.expectProblem(/409/);
-    await signIn(visit, quittance, person, '/tokens');
+    await openAs(visit, quittance, person, '/tokens');
     await page.getByRole('button', { name: 'Create a token' }).click();
     await page.getByLabel('Name').fill('for the first account');
     await page.getByRole('button', { name: /^Shop/ }).click();
@@ -118,4 +112,4 @@ await inBrowser('the dashboard for developers', (open) => {
       expect(body.data.map((token: { name: string }) => token.name)).not.toContain('for the first account');
     }
   });
-});
+}

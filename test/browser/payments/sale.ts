@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { inBrowser } from '@quittance/browser/in-browser';
+import { beforeAll, expect, test } from '@jest/globals';
+import type { Open } from '@quittance/browser/in-browser';
 import type { Visit } from '@quittance/browser/visit';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
-import { services } from '@quittance/shared/events';
 import { formatUnits, units } from '@quittance/shared/money';
 import { type Customer, unitsOf } from '@quittance/testkit/customer';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
-import { patient, STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
-import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import { patient } from '@quittance/testkit/patience';
+import type { Quittance } from '@quittance/testkit/quittance';
 import type { Page } from 'playwright-core';
+import type { OnStack } from '../on-stack.ts';
+import { goTo, invite, isSignedIn, noteRequests, PASSWORD, typeSignIn } from '../person.ts';
 import { asShown } from './addresses.ts';
-import { invite, isSignedIn, noteRequests, PASSWORD, typeSignIn } from './dashboard-person.ts';
 
 /** A whole sale as people see it, from the sign-up to the exported files, on a real node of each kind of chain. */
 
-const CONFIRMATIONS = 2;
 /** As the dashboard names them. */
 const ASSETS = { BTC: 'BTC', ETH: 'ETH', SOL: 'SOL', USDC_ERC20: 'USDC (Ethereum)' } as const;
 type Asset = keyof typeof ASSETS;
@@ -27,18 +26,13 @@ const ALL_WITHIN_MS = 150_000;
 
 type Sold = { asset: Asset; id: string; due: string; quarter: string; refundedTo: string; paidTo: string };
 
-await inBrowser('a sale', (open) => {
+export function saleCases(stack: OnStack, open: Open): void {
   let quittance: Quittance;
   let shop: Merchant;
   beforeAll(async () => {
-    quittance = await startQuittance({
-      together: services,
-      confirmations: CONFIRMATIONS,
-      quiet: true,
-    });
+    quittance = stack();
     shop = await quittance.merchant();
-  }, STACK_STARTED_WITHIN_MS);
-  afterAll(() => quittance?.stop());
+  });
 
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
   const customerOf = (asset: AssetSymbol): Customer => {
@@ -104,7 +98,7 @@ await inBrowser('a sale', (open) => {
   }
 
   async function refundPart(page: Page, { id, asset, quarter, refundedTo }: Sold): Promise<void> {
-    await page.goto(`${quittance.url}/dashboard/invoices/${id}`);
+    await goTo(page, `/invoices/${id}`);
     await button(page, 'Refund').click();
     await page.getByText('Left to refund').waitFor();
     await page.getByLabel('Another amount in USD').check();
@@ -120,7 +114,7 @@ await inBrowser('a sale', (open) => {
   }
 
   async function payOut(page: Page, { asset, quarter, paidTo }: Sold): Promise<void> {
-    await page.goto(`${quittance.url}/dashboard/payouts/new?asset=${asset}`);
+    await goTo(page, `/payouts/new?asset=${asset}`);
     await page.getByLabel('Amount').fill(quarter);
     await page.getByRole('textbox', { name: 'Address' }).fill(paidTo);
     await page.getByLabel('Your reference').fill(`rent-${asset}`);
@@ -131,7 +125,7 @@ await inBrowser('a sale', (open) => {
 
   /** The rows of the file that a page saves, each by the names of its columns. */
   async function csvOf(page: Page, path: string): Promise<Record<string, string>[]> {
-    await page.goto(`${quittance.url}/dashboard${path}`);
+    await goTo(page, path);
     const downloading = page.waitForEvent('download');
     await button(page, 'CSV').click();
     const text = (await (await (await downloading).createReadStream()).toArray()).join('');
@@ -177,7 +171,7 @@ await inBrowser('a sale', (open) => {
               unitsOf(asset, quarter),
             ]);
       });
-      await page.goto(`${quittance.url}/dashboard/payouts`);
+      await goTo(page, '/payouts');
       await mined(async () =>
         expect(await page.getByRole('cell', { name: 'mined', exact: true }).count()).toBe(8),
       );
@@ -213,4 +207,4 @@ await inBrowser('a sale', (open) => {
     },
     patient(ALL_WITHIN_MS),
   );
-});
+}

@@ -1,42 +1,22 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { inBrowser } from '@quittance/browser/in-browser';
-import { freePort } from '@quittance/engines/free-port';
-import { serveTestMoneyOf, testMoneyUrl } from '@quittance/sandbox/test-money';
-import { services } from '@quittance/shared/events';
-import type { Listening } from '@quittance/shared/http-server';
+import { beforeAll, expect, test } from '@jest/globals';
+import type { Open } from '@quittance/browser/in-browser';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
-import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
-import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import type { Quittance } from '@quittance/testkit/quittance';
 import type { Page } from 'playwright-core';
-import { type DashboardPerson, dashboardPerson, signIn } from './dashboard-person.ts';
+import type { OnStack } from '../on-stack.ts';
+import { type DashboardPerson, dashboardPerson, signIn } from '../person.ts';
 
 /** The dashboard of a sandbox, which is opened at `localhost`: passkeys of a virtual authenticator, and test money. */
 
-const CONFIRMATIONS = 2;
-
-await inBrowser('the dashboard of a sandbox', (open) => {
+export function sandboxCases(stack: OnStack, open: Open): void {
   let quittance: Quittance;
   let shop: Merchant;
   let owner: DashboardPerson;
-  let testMoney: Listening;
   beforeAll(async () => {
-    const port = await freePort();
-    quittance = await startQuittance({
-      publicHost: 'localhost',
-      settings: { gateway: { SANDBOX_URL: testMoneyUrl(port) } },
-      together: services,
-      chains: [],
-      confirmations: CONFIRMATIONS,
-      quiet: true,
-    });
-    testMoney = await serveTestMoneyOf(quittance.stack, port);
+    quittance = stack();
     shop = await quittance.merchant();
     owner = await dashboardPerson(quittance, shop, 'Olga');
-  }, STACK_STARTED_WITHIN_MS);
-  afterAll(async () => {
-    await testMoney?.close(0);
-    await quittance?.stop();
   });
 
   const accountMenu = (page: Page) => page.getByRole('button', { name: /account and sign-out/ });
@@ -126,4 +106,4 @@ await inBrowser('the dashboard of a sandbox', (open) => {
       expect(body).toMatchObject({ status: 'paid', paid_amount: data.amount });
     });
   });
-});
+}
