@@ -7,26 +7,25 @@ import { withChains } from '@quittance/chains/settings';
 import { chainSettings } from '@quittance/chains/settings-schema';
 import { startPostgres } from '@quittance/engines/postgres';
 import { verifyBooks } from '@quittance/reconciliation/verify-books';
-import { type AssetSymbol, assets, type Chain } from '@quittance/shared/assets';
+import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { loadConfig } from '@quittance/shared/config';
 import { type Db, openDb } from '@quittance/shared/db';
 import { services } from '@quittance/shared/events';
 import { createLogger } from '@quittance/shared/logger';
 import type { Stack } from '@quittance/stack/stack';
-import { bitcoinCustomer } from '@quittance/testkit/bitcoin-customer';
 import type { Customer } from '@quittance/testkit/customer';
 import { databaseUrl, onServer } from '@quittance/testkit/databases';
 import { checkAnswer } from '@quittance/testkit/documented-answers';
-import { ethereumCustomer } from '@quittance/testkit/ethereum-customer';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Merchant, merchant } from '@quittance/testkit/merchant';
 import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
 import { startSomewhere, testSettings } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
-import { solanaCustomer } from '@quittance/testkit/solana-customer';
 import { run } from 'quittance/run';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
+import { type Customers, customersOf } from './upgrade/customers.ts';
+import { openReconcilers } from './upgrade/reconcilers.ts';
 import type { StoredState } from './upgrade/stored.ts';
 
 /*
@@ -49,6 +48,7 @@ let stack: Stack;
 let db: Db;
 let shop: Merchant;
 let receiver: Receiver;
+let reconcilers: Awaited<ReturnType<typeof openReconcilers>>;
 let customers: Customers;
 let clock: NodeJS.Timeout;
 let isMining = false;
@@ -70,6 +70,7 @@ beforeAll(async () => {
   });
   db = openDb({ url: stack.adminUrl, schema: 'public', pool: 2, logger });
   shop = merchant(stack.url, state.account.id, state.account.token, undefined, undefined, checkAnswer);
+  reconcilers = await openReconcilers(stack);
   customers = customersOf(stack);
   clock = setInterval(() => {
     if (isMining) return;
@@ -81,6 +82,7 @@ beforeAll(async () => {
 afterAll(async () => {
   clearInterval(clock);
   await eventually(() => expect(isMining).toBe(false));
+  await reconcilers?.close();
   await db?.close();
   await stack?.stop();
   await stack?.engines.postgres.destroy();
@@ -120,17 +122,6 @@ async function restoreDatabase(): Promise<void> {
      update webhooks.endpoints set url = '${receiver.url}/hook'`,
   );
   await postgres.stop();
-}
-
-type Customers = Partial<Record<Chain, Customer>>;
-
-function customersOf({ nodes, engines: { bitcoin } }: Stack): Customers {
-  const { ethereum, solana } = nodes;
-  return {
-    ethereum: ethereumCustomer(ethereum.rpc, ethereum.tokens.USDC_ERC20),
-    ...(bitcoin === undefined ? {} : { bitcoin: bitcoinCustomer(bitcoin) }),
-    ...(solana === undefined ? {} : { solana: solanaCustomer(solana) }),
-  };
 }
 
 function customerOf(asset: AssetSymbol): Customer {
@@ -273,14 +264,9 @@ test('in the end every event is processed, the merchant sells and pays out as be
   await become([{ id: body.data.id, role: 'new', asset: 'ETH' }], 'paid');
   await eventually(
     async () => {
-      for (const service of ['invoices', 'payouts', 'ledger']) {
-        // As if the time had passed after which receivers are asked whether an event has arrived.
-        await db.rows(
-          `update ${service}.outbox set sent_at = sent_at - interval '20 seconds'
-           where confirmed_at is null and sent_at > now() - interval '20 seconds'`,
-        );
+      await reconcilers.step();
+      for (const service of ['invoices', 'payouts', 'ledger'])
         expect(await db.rows(`select kind from ${service}.outbox where confirmed_at is null`)).toEqual([]);
-      }
       for (const service of services.filter((name) => name !== 'gateway'))
         expect(await db.rows(`select kind from ${service}.dead_letters`)).toEqual([]);
       const watched = loadConfig(

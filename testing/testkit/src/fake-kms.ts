@@ -214,6 +214,8 @@ export async function startFakeKms(): Promise<FakeKms> {
       GOOGLE_KMS_ENDPOINT: `http://${host}`,
       GCE_METADATA_HOST: host,
       METADATA_SERVER_DETECTION: 'assume-present',
+      // Google's library would ask the program gcloud for it, where there is one, and that starts a Python.
+      GOOGLE_CLOUD_PROJECT: 'my-shop',
     },
     keys: {
       aws: named((type) => `aws-kms:${ARN}${type}`),
