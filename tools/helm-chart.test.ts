@@ -47,6 +47,8 @@ beforeAll(async () => {
   ]);
 }, FETCH_WITHIN_MS);
 
+type Schema = { properties: Record<string, unknown> };
+
 const copied = (manifests: readonly Manifest[]) => structuredClone(manifests) as Manifest[];
 const ofKind = (manifests: readonly Manifest[], kind: string) => manifests.filter((one) => one.kind === kind);
 const deployment = (manifests: readonly Manifest[], component: string) => {
@@ -90,10 +92,27 @@ describe('schemas', () => {
 
   test('Helm finds nothing wrong, and refuses an installation without the values that it needs', async () => {
     expect(await withValues(REQUIRED, ['lint', '--strict'])).toContain('0 chart(s) failed');
-    await expect(renderChart({ gatewayPublicKey: 'x' })).rejects.toThrow(/publicUrl is the URL at which/);
-    await expect(renderChart({ publicUrl: 'https://x' })).rejects.toThrow(
-      /gatewayPublicKey is the public key/,
-    );
+    const { publicUrl, gatewayPublicKey } = REQUIRED;
+    await expect(renderChart({ gatewayPublicKey })).rejects.toThrow(/publicUrl is the URL at which/);
+    await expect(renderChart({ publicUrl })).rejects.toThrow(/gatewayPublicKey is the public key/);
+  });
+
+  test.each([
+    [{ publicURL: 'https://x' }, /publicURL/],
+    [{ services: { ledgr: { replicas: 3 } } }, /ledgr/],
+    [{ services: { ledger: { replica: 3 } } }, /replica'/],
+    [{ services: { ledger: { settings: { prices: 'public' } } } }, /prices/],
+    [{ services: { signer: { outside: ['443'] } } }, /got string, want integer/],
+  ])('Helm refuses a value that the chart does not know, such as %j', async (values, message) => {
+    await expect(renderChart({ ...REQUIRED, ...values })).rejects.toThrow(message);
+  });
+
+  test('the values of the chart are those that its schema knows', () => {
+    const schema = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8')) as Schema;
+    const values = parse(readFileSync(join(CHART, 'values.yaml'), 'utf8')) as Record<string, object>;
+    const known = Object.keys(schema.properties).filter((name) => name !== 'global');
+    expect(Object.keys(values).sort()).toEqual(known.sort());
+    expect(Object.keys(values['services'] ?? {}).sort()).toEqual([...services].sort());
   });
 });
 
