@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import { RpcRefused } from '@quittance/chains/json-rpc';
+import { scriptedRpc } from '@quittance/testkit/scripted-node';
 import { clockFinding } from './clock-check.ts';
 import { connectionFindings } from './database-checks.ts';
+import { whySyncing } from './node-checks.ts';
 
 /** Where the doctor draws its lines. */
 
@@ -56,5 +59,33 @@ describe('connections', () => {
         remedy: expect.stringContaining('max_connections'),
       }),
     ]);
+  });
+});
+
+describe('a node', () => {
+  const unhealthy = new RpcRefused('getHealth', -32_005, 'Node is behind by 42 slots');
+  const bitcoin = (initialblockdownload: boolean, blocks: number, headers: number) => ({
+    initialblockdownload,
+    blocks,
+    headers,
+  });
+
+  test.each([
+    ['bitcoin', bitcoin(false, 900_000, 900_000), undefined],
+    ['bitcoin', bitcoin(true, 12, 900_000), 'it downloads blocks: 12 of 900000'],
+    // A development chain that nobody has mined on for a day.
+    ['bitcoin', bitcoin(true, 150, 150), undefined],
+    ['evm', false, undefined],
+    ['evm', { currentBlock: '0x7', highestBlock: '0x5a' }, 'it downloads blocks: 7 of 90'],
+    ['evm', { startingBlock: '0x0' }, 'it downloads blocks: ? of ?'],
+    ['solana', 'ok', undefined],
+    ['solana', unhealthy, 'it says that it is not healthy (getHealth: Node is behind by 42 slots (-32005))'],
+  ] as const)('of %s that answers %j is told so', async (kind, answer, told) => {
+    expect(
+      await whySyncing(
+        kind,
+        scriptedRpc(() => answer),
+      ),
+    ).toBe(told);
   });
 });

@@ -121,7 +121,7 @@ const evmState = z.union([
 ]);
 
 /** What a node says of its own progress; undefined when it has all blocks. */
-async function whySyncing(kind: ChainKind, rpc: Rpc): Promise<string | undefined> {
+export async function whySyncing(kind: ChainKind, rpc: Rpc): Promise<string | undefined> {
   switch (kind) {
     case 'bitcoin': {
       const { initialblockdownload, blocks, headers } = bitcoinState.parse(
