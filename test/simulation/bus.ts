@@ -173,16 +173,16 @@ export class SimBus {
     const body: unknown = JSON.parse(JSON.stringify(request));
     const lateMs = faults.strikes('question late') ? timeoutMs + chance.below(20_000) : 0;
     const isHeard = !faults.strikes('answer lost');
-    const timer = new AbortController();
+    const { slept, wake } = scheduler.nap(asker, timeoutMs);
     let answer: unknown;
     this.#environment.spawn(target, `answer ${subject}`, async () => {
       if (lateMs > 0) await scheduler.sleep(target, lateMs);
       const replied = await handle(body);
       if (!isHeard) return;
       answer = JSON.parse(JSON.stringify(replied));
-      timer.abort('answered');
+      wake();
     });
-    await scheduler.sleep(asker, timeoutMs, timer.signal);
+    await slept;
     return answer;
   }
 }

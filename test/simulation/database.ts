@@ -8,7 +8,7 @@ import { serialize } from 'pg-protocol';
 import { keepFirstRows, rememberedFor, sequencesNow, toEmpty } from './database-template.ts';
 import { type Prepared, readAnswer } from './postgres-answers.ts';
 import { Remembered, type Row } from './remembered.ts';
-import { openStored } from './stored-database.ts';
+import { openStored, type PostgresCode } from './stored-database.ts';
 import { wireValue } from './wire-values.ts';
 
 /** What stands before pg_catalog on the search path: the world's time and chance. */
@@ -82,6 +82,7 @@ export class SimDatabase {
   #toBegin = false;
   #toRelease = false;
   #now = 0;
+  readonly #clock = (): number => this.#now;
   #remembered = new Remembered(new Map(), new Set());
   /** Statements that Postgres does not understand. A service retries them, so what follows in the scenario proves nothing. */
   readonly unparsed = new Set<string>();
@@ -91,13 +92,14 @@ export class SimDatabase {
     this.#pglite = pglite;
   }
 
-  static async open(): Promise<SimDatabase> {
+  static async open(code?: PostgresCode): Promise<SimDatabase> {
     const present = services.filter((service) => foldersOf(service).every((folder) => existsSync(folder)));
     const pglite = await openStored({
       configuration: CONFIGURATION,
       statements: [ENVIRONMENT, SETTINGS, ...present.flatMap(migrationsOf)],
       finish: (made) => keepFirstRows(made, present),
       source: readFileSync(new URL('database-template.ts', import.meta.url), 'utf8'),
+      code,
     });
     await pglite.exec(`${SETTINGS}; set search_path = world, ${present.join(', ')}, pg_catalog`);
     const database = new SimDatabase(pglite);
@@ -131,6 +133,7 @@ export class SimDatabase {
     if (this.#sequences !== '') await this.#pglite.exec('deallocate prepare_sequences');
     this.#sequences = '';
     await this.#pglite.exec(this.#toEmpty);
+    this.#remembered.forget();
   }
 
   /** Takes away what the seeds so far have left behind. */
@@ -275,9 +278,9 @@ export class SimDatabase {
   /** Postgres takes the time from here. Answers with what it said, piece by piece. */
   #call(message: Uint8Array): Buffer {
     const real = Date.now;
-    const said: Uint8Array[] = [];
+    const said: Buffer[] = [];
     const onRawData = (data: Uint8Array) => void said.push(Buffer.from(data));
-    Date.now = () => this.#now;
+    Date.now = this.#clock;
     try {
       // All of it happens before this returns; only what PGlite does with files would be waited for.
       void this.#pglite.execProtocolRawStream(message, { syncToFs: false, onRawData });

@@ -47,14 +47,14 @@ export async function findMutants(
       },
     );
 
-  for (const kind of kinds) {
-    await run(
+  await run(
+    kinds.flatMap((kind) =>
       wanted.flatMap(({ name }) => {
         const place = known.get(name);
         return place?.kind === kind ? [{ kind, from: place.seed, count: 1, mutant: name }] : [];
       }),
-    );
-  }
+    ),
+  );
   for (const kind of kinds) {
     const left = wanted.filter((one) => !found.has(one.name) && (one.kinds?.includes(kind) ?? true));
     await run(

@@ -16,7 +16,7 @@ export async function callOverHttp<T>(
   const able = environment.alive(service);
   if (able.length === 0) return undefined;
   const process = chance.oneOf(able);
-  const timer = new AbortController();
+  const { slept, wake } = scheduler.nap(environment.outside, CLIENT_TIMEOUT_MS);
   let outcome: { value: T } | { error: unknown } | undefined;
   environment.spawn(process, name, async () => {
     try {
@@ -25,10 +25,10 @@ export async function callOverHttp<T>(
       outcome = { error };
       throw error;
     } finally {
-      timer.abort('answered');
+      wake();
     }
   });
-  await scheduler.sleep(environment.outside, CLIENT_TIMEOUT_MS, timer.signal);
+  await slept;
   await scheduler.turn(environment.outside);
   return faults.strikes('answer lost') ? undefined : outcome;
 }

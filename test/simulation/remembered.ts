@@ -1,7 +1,23 @@
 export type Row = Record<string, unknown>;
 
-/** What a statement does, as far as it decides whether its answer can be given again. */
-type Reach = { asks: readonly string[]; writes: readonly string[]; isAnswer: boolean; isTimed: boolean };
+/** Answers of one statement, by its values and the versions of what it asks. */
+type Answers = Map<string, readonly Row[]>;
+
+/** What a statement does, as far as it decides whether its answer can be given again, and the answers that it had. */
+type Reach = {
+  asks: readonly string[];
+  writes: readonly string[];
+  isAnswer: boolean;
+  isTimed: boolean;
+  /** Answers of tables as the template has them. */
+  always: Answers;
+  inSeed: Answers;
+  /** The seed whose answers `inSeed` are. */
+  seed: number;
+};
+
+/** Most values are drawn anew in each seed, so most of what is kept of the template is never asked again. */
+const ALWAYS_MAX = 200;
 
 /** How a read locks what it reads: one transaction at a time is open here. */
 const LOCKING =
@@ -30,12 +46,11 @@ export class Remembered {
   readonly #tables: ReadonlyMap<string, string>;
   readonly #functions: ReadonlySet<string>;
   readonly #reaches = new Map<string, Reach>();
-  /** Answers of tables as the template has them. */
-  readonly #always = new Map<string, readonly Row[]>();
-  readonly #inSeed = new Map<string, readonly Row[]>();
-  #versions = new Map<string, number>();
+  readonly #versions = new Map<string, number>();
+  /** The versions before a transaction, of those that it has changed. */
   #before: Map<string, number> | undefined;
   #last = 0;
+  #seed = 0;
   #isBroken = false;
   /** Asks all the same, and is a defect if the answer is another. */
   doubts = false;
@@ -47,23 +62,23 @@ export class Remembered {
 
   /** The template has changed. */
   forget(): void {
-    this.#always.clear();
+    for (const { always } of this.#reaches.values()) always.clear();
     this.beginSeed();
   }
 
   beginSeed(): void {
-    this.#inSeed.clear();
-    this.#versions = new Map();
+    this.#seed += 1;
+    this.#versions.clear();
     this.#before = undefined;
     this.#isBroken = false;
   }
 
   begin(): void {
-    this.#before = new Map(this.#versions);
+    this.#before = new Map();
   }
 
   rollback(): void {
-    if (this.#before !== undefined) this.#versions = this.#before;
+    for (const [table, version] of this.#before ?? []) this.#versions.set(table, version);
     this.#before = undefined;
     this.#isBroken = false;
   }
@@ -77,21 +92,38 @@ export class Remembered {
   answer(text: string, values: readonly (string | Buffer | null)[], now: number, ask: () => Row[]): Row[] {
     const reach = this.#reachOf(text);
     if (!reach.isAnswer || this.#isBroken) {
-      this.#last += 1;
-      for (const table of reach.writes) this.#versions.set(table, this.#last);
+      for (const table of reach.writes) this.#write(table);
       return ask();
     }
-    const versions = reach.asks.map((table) => this.#versions.get(table) ?? 0);
-    const said = values.map((value) => (value === null ? '\x01' : value.toString('latin1'))).join('\0');
-    const key = `${text}\0${said}\0${reach.isTimed ? now : ''}\0${versions.join()}`;
-    const known = versions.every((version) => version === 0) ? this.#always : this.#inSeed;
+    let key = reach.isTimed ? `${now}` : '';
+    let isOfTemplate = true;
+    for (const table of reach.asks) {
+      const version = this.#versions.get(table) ?? 0;
+      if (version !== 0) isOfTemplate = false;
+      key += `,${version}`;
+    }
+    for (const value of values) key += value === null ? '\0\x01' : `\0${value.toString('latin1')}`;
+    const known = isOfTemplate ? reach.always : this.#answersInSeed(reach);
     let rows = known.get(key);
     if (rows !== undefined && this.doubts) assertSame(text, rows, ask());
     if (rows === undefined) {
       rows = ask();
+      if (isOfTemplate && known.size >= ALWAYS_MAX) known.clear();
       known.set(key, rows);
     }
     return rows.map((row) => ({ ...row }));
+  }
+
+  #write(table: string): void {
+    this.#last += 1;
+    if (this.#before?.has(table) === false) this.#before.set(table, this.#versions.get(table) ?? 0);
+    this.#versions.set(table, this.#last);
+  }
+
+  #answersInSeed(reach: Reach): Answers {
+    if (reach.seed !== this.#seed) reach.inSeed.clear();
+    reach.seed = this.#seed;
+    return reach.inSeed;
   }
 
   #reachOf(text: string): Reach {
@@ -112,6 +144,9 @@ export class Remembered {
       writes: tablesOf(callsOurs ? [...this.#tables.keys()] : targets),
       isAnswer: targets.length === 0 && !callsOurs && !OTHERWISE.test(plain),
       isTimed: TIME.test(plain),
+      always: new Map(),
+      inSeed: new Map(),
+      seed: this.#seed,
     };
     this.#reaches.set(text, reach);
     return reach;

@@ -4,14 +4,11 @@ import { type Report, type Task, Workers } from './runner.ts';
 /** All that happened in each seed of a kind of chain, in a number. */
 export type Hashes = ReadonlyMap<number, number>;
 
-const ALONE = 1;
-
-type Repetition = Task & { how: string };
-
 /**
- * Runs seeds again and expects that they take the same steps: backward, with a database that is asked what it is known to
- * answer, because what comes before a seed in its process (rows that are left behind, plans, statistics) is no part of its
- * scenario; and one of them in a process of its own. Two seeds that take the same steps are wrong too.
+ * Runs seeds again and expects that they take the same steps: backward, in a new thread, with a database that is asked what it
+ * is known to answer, because what comes before a seed in its thread (rows that are left behind, plans, statistics) is no part
+ * of its scenario. The last seed, which comes first then, has nothing before it. Two seeds that take the same steps are wrong
+ * too.
  * @returns what differs of each kind of chain, a line each
  */
 export async function repeatSeeds(
@@ -19,50 +16,39 @@ export async function repeatSeeds(
   before: ReadonlyMap<ChainKind, Hashes>,
 ): Promise<Map<ChainKind, string[]>> {
   const differing = new Map<ChainKind, string[]>();
-  const tasks: Repetition[] = [];
+  const tasks: Task[] = [];
   for (const [kind, hashes] of before) {
     const isRepeated = new Set(hashes.values()).size !== hashes.size;
     differing.set(kind, isRepeated ? [`${kind}: two seeds take the same steps`] : []);
-    tasks.push(...repetitionsOf(kind, hashes));
+    tasks.push({
+      kind,
+      from: Math.min(...hashes.keys()),
+      count: hashes.size,
+      isBackward: true,
+      doubts: true,
+    });
   }
-  const compare = ({ kind, how }: Repetition, report: Report) => {
+  const compare = ({ task: { kind, count }, hashes }: Report) => {
     const lines = differing.get(kind);
-    for (const [seed, hash] of report.hashes) {
-      if (hash !== before.get(kind)?.get(seed)) lines?.push(`${kind} seed ${seed} takes other steps ${how}`);
+    for (const [seed, hash] of hashes) {
+      if (hash !== before.get(kind)?.get(seed))
+        lines?.push(`${kind} seed ${seed} takes other steps after other seeds`);
     }
-    if (report.hashes.length !== report.task.count) lines?.push(`${kind}: seeds ${how} were not run`);
+    if (hashes.length !== count) lines?.push(`${kind}: not all seeds were run again`);
   };
-  // The long ones first. Each task in a process of its own.
-  tasks.sort((one, other) => other.count - one.count);
-  const next = () => tasks.shift();
-  await Promise.all(Array.from({ length: workers }, () => runEach(next, compare)));
+  await Promise.all(Array.from({ length: workers }, () => runEach(() => tasks.shift(), compare)));
   return differing;
 }
 
-function repetitionsOf(kind: ChainKind, hashes: Hashes): Repetition[] {
-  const seeds = [...hashes.keys()].toSorted((a, b) => a - b);
-  const [from = 1] = seeds;
-  return [
-    { kind, from, count: seeds.length, isBackward: true, doubts: true, how: 'after other seeds' },
-    ...seeds.slice(-ALONE).map((seed) => ({ kind, from: seed, count: 1, how: 'alone' })),
-  ];
-}
-
-async function runEach(
-  next: () => Repetition | undefined,
-  compare: (task: Repetition, report: Report) => void,
-): Promise<void> {
+/** Each task in a new thread. */
+async function runEach(next: () => Task | undefined, done: (report: Report) => void): Promise<void> {
   for (let task = next(); task !== undefined; task = next()) {
-    const now = task;
-    const only = [now];
+    const only = [task];
     const alone = new Workers(1);
     try {
-      await alone.run(
-        () => only.shift(),
-        (report) => compare(now, report),
-      );
+      await alone.run(() => only.shift(), done);
     } finally {
-      alone.end();
+      await alone.end();
     }
   }
 }

@@ -1,8 +1,10 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { Worker } from 'node:worker_threads';
 import type { ChainKind } from '@quittance/shared/assets';
+import { reason } from '@quittance/shared/logger';
 import type { Fault } from './faults.ts';
 import { NOT_RUN } from './mutant-result.ts';
+import { compilePostgres, type PostgresCode } from './stored-database.ts';
 
 /** Some seeds of one kind of chain; with a mutant, until a seed shows its violation. Backward, the last one comes first. */
 export type Task = {
@@ -28,68 +30,67 @@ export type Report = {
   struck: [fault: Fault, times: number][];
   /** In how many of them nothing did. */
   fair: number;
-  cpuMs: number;
 };
 
 /** Postgres is hot from the beginning: compile what runs at once to the best code. */
-const HOT = ['--wasm-tiering-budget=20000', '--disable-warning=ExperimentalWarning'];
-const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
+setFlagsFromString('--wasm-tiering-budget=20000');
+let code: Promise<PostgresCode> | undefined;
+const WORKER = new URL('worker.ts', import.meta.url);
 
-/** Processes that run tasks. Each is started when there is a task for it, which takes as long as a hundred seeds, and kept. */
+/**
+ * Threads that run tasks, each with a database of its own. All of them run the machine code of Postgres that the first one
+ * has compiled, which would take a process of its own some seconds. Each is started when there is a task for it, and kept.
+ */
 export class Workers {
   readonly count: number;
-  readonly #children: (ChildProcess | undefined)[];
+  readonly #threads: (Worker | undefined)[];
 
   constructor(count: number) {
     this.count = count;
-    this.#children = Array.from({ length: count }, () => undefined);
+    this.#threads = Array.from({ length: count }, () => undefined);
   }
 
   /**
-   * Runs tasks one after the other in each process; a process that dies takes its task with it, which counts as found.
-   * `next` gives the tasks of one process, until there are none.
+   * Runs tasks one after the other in each thread; a thread that dies takes its task with it, which counts as found.
+   * `next` gives the tasks of one thread, until there are none.
    */
   async run(next: () => Task | undefined, done: (report: Report) => void): Promise<void> {
-    await Promise.all(this.#children.map((_, i) => this.#runIn(i, next, done)));
+    await Promise.all(this.#threads.map((_, i) => this.#runIn(i, next, done)));
   }
 
   async #runIn(i: number, next: () => Task | undefined, done: (report: Report) => void): Promise<void> {
     for (let task = next(); task !== undefined; task = next()) {
-      const child =
-        this.#children[i] ??
-        fork(WORKER, [], { execArgv: HOT, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-      this.#children[i] = child;
-      done(await give(child, task));
-      if (child.exitCode !== null || child.signalCode !== null) this.#children[i] = undefined;
+      const thread = this.#threads[i] ?? (await startThread());
+      const report = await give(thread, task);
+      this.#threads[i] = 'died' in report ? undefined : thread;
+      done('died' in report ? reportOfDead(task, report.died) : report);
     }
   }
 
-  end(): void {
-    for (const child of this.#children) child?.kill();
+  async end(): Promise<void> {
+    await Promise.all(this.#threads.flatMap((thread) => thread?.terminate() ?? []));
   }
 }
 
-function give(child: ChildProcess, task: Task): Promise<Report> {
+async function startThread(): Promise<Worker> {
+  code ??= compilePostgres();
+  return new Worker(WORKER, { workerData: await code });
+}
+
+function give(thread: Worker, task: Task): Promise<Report | { died: string }> {
   return new Promise((resolve) => {
-    const died = (code: number | null, signal: NodeJS.Signals | null) => {
-      child.off('message', answered);
-      const violations = [`${NOT_RUN}: its process ended with ${code ?? signal}`];
-      resolve({
-        task,
-        seeds: 0,
-        found: [{ seed: task.from, violations }],
-        hashes: [],
-        struck: [],
-        fair: 0,
-        cpuMs: 0,
-      });
+    const failed = (error: unknown): void => end({ died: reason(error) });
+    const exited = (code: number): void => end({ died: `code ${code}` });
+    const end = (outcome: Report | { died: string }): void => {
+      thread.off('message', end).off('error', failed).off('exit', exited);
+      resolve(outcome);
     };
-    const answered = (report: unknown) => {
-      child.off('exit', died);
-      resolve(report as Report);
-    };
-    child.once('message', answered);
-    child.once('exit', died);
-    child.send(task);
+    thread.on('message', end).on('error', failed).on('exit', exited);
+    thread.postMessage(task);
   });
+}
+
+function reportOfDead(task: Task, died: string): Report {
+  const violations = [`${NOT_RUN}: its thread ended with ${died}`];
+  return { task, seeds: 0, found: [{ seed: task.from, violations }], hashes: [], struck: [], fair: 0 };
 }

@@ -57,19 +57,24 @@ export class Scheduler {
   sleep(owner: Owner, ms: number, signal?: AbortSignal): Promise<void> {
     if (!owner.isAlive) return never;
     if (signal?.aborted === true) return Promise.resolve();
-    return new Promise((wake) => {
-      this.#order += 1;
-      const timer: Timer = { owner, wake, at: this.#now + Math.max(0, ms), order: this.#order };
-      this.#timers.push(timer);
-      signal?.addEventListener(
-        'abort',
-        () => {
-          this.#timers = this.#timers.filter((one) => one !== timer);
-          if (owner.isAlive) wake();
-        },
-        { once: true },
-      );
-    });
+    const { slept, wake } = this.nap(owner, ms);
+    signal?.addEventListener('abort', wake, { once: true });
+    return slept;
+  }
+
+  /** What waits so long, or until it is woken. */
+  nap(owner: Owner, ms: number): { slept: Promise<void>; wake: () => void } {
+    if (!owner.isAlive) return { slept: never, wake: () => {} };
+    const { promise: slept, resolve } = Promise.withResolvers<void>();
+    this.#order += 1;
+    const timer: Timer = { owner, wake: resolve, at: this.#now + Math.max(0, ms), order: this.#order };
+    this.#timers.push(timer);
+    const wake = (): void => {
+      const at = this.#timers.indexOf(timer);
+      if (at >= 0) this.#timers.splice(at, 1);
+      if (owner.isAlive) resolve();
+    };
+    return { slept, wake };
   }
 
   /** Its fibers never go on; whatever they had in memory is lost. */
@@ -124,7 +129,7 @@ export class Scheduler {
         next = timer;
     }
     if (next === undefined) return false;
-    this.#timers = this.#timers.filter((timer) => timer !== next);
+    this.#timers.splice(this.#timers.indexOf(next), 1);
     this.#now = Math.max(this.#now, next.at);
     next.wake();
     return true;

@@ -14,6 +14,7 @@ import type { Process } from './process.ts';
 import { Scenario } from './scenario.ts';
 import { Stuck } from './scheduler.ts';
 import { startReplica } from './services.ts';
+import type { PostgresCode } from './stored-database.ts';
 
 export type Outcome = {
   seed: number;
@@ -62,8 +63,8 @@ export class Seeds {
   }
 
   /** In the database of seeds that are run no more, if there are such: to make one takes as long as a hundred scenarios. */
-  static async open(kind: ChainKind, before?: Seeds): Promise<Seeds> {
-    const database = before === undefined ? await SimDatabase.open() : before.#database;
+  static async open(kind: ChainKind, before?: Seeds, code?: PostgresCode): Promise<Seeds> {
+    const database = before === undefined ? await SimDatabase.open(code) : before.#database;
     if (before !== undefined) await database.empty();
     const prologue = await tellPrologue(database, kind);
     await database.keepAsTemplate();

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
+
+/** Postgres as machine code: threads that are given it need not compile their own. */
+export type PostgresCode = { pgliteWasmModule: WebAssembly.Module; initdbWasmModule: WebAssembly.Module };
 
 const FOLDER = fileURLToPath(new URL('../../.engines/simulation/', import.meta.url));
 const DIGEST_BYTES = 32;
@@ -15,20 +19,38 @@ type Recipe = {
   finish: (pglite: PGlite) => Promise<void>;
   /** The source of `finish`, which makes another database when it changes. */
   source: string;
+  code?: PostgresCode | undefined;
 };
+
+/** Compiled once, for all threads. */
+export async function compilePostgres(): Promise<PostgresCode> {
+  const compile = async (name: string) =>
+    await WebAssembly.compile(await readFile(fileOfPglite(`dist/${name}`)));
+  const [pgliteWasmModule, initdbWasmModule] = await Promise.all([
+    compile('pglite.wasm'),
+    compile('initdb.wasm'),
+  ]);
+  return { pgliteWasmModule, initdbWasmModule };
+}
 
 /**
  * The database after these statements, from a file that a former process wrote, or else made and written for later ones.
  * Postgres takes the file for a data directory after a crash, so unlogged tables are empty.
  */
-export async function openStored({ configuration, statements, finish, source }: Recipe): Promise<PGlite> {
-  const { version } = JSON.parse(readFileSync(packageFile(), 'utf8')) as { version: string };
+export async function openStored({
+  configuration,
+  statements,
+  finish,
+  source,
+  code,
+}: Recipe): Promise<PGlite> {
+  const { version } = JSON.parse(readFileSync(fileOfPglite('package.json'), 'utf8')) as { version: string };
   const key = digest(JSON.stringify([version, configuration, statements, source])).toString('hex');
   const file = join(FOLDER, `${key}.tar`);
   const stored = readStored(file);
   if (stored !== undefined)
-    return await PGlite.create({ loadDataDir: new Blob([stored]), postgresqlconf: configuration });
-  const pglite = await PGlite.create({ postgresqlconf: configuration });
+    return await PGlite.create({ loadDataDir: new Blob([stored]), postgresqlconf: configuration, ...code });
+  const pglite = await PGlite.create({ postgresqlconf: configuration, ...code });
   for (const statement of statements) await pglite.exec(statement);
   await finish(pglite);
   await pglite.exec('checkpoint');
@@ -37,8 +59,8 @@ export async function openStored({ configuration, statements, finish, source }: 
   return pglite;
 }
 
-const packageFile = (): string =>
-  fileURLToPath(new URL('../package.json', import.meta.resolve('@electric-sql/pglite')));
+const fileOfPglite = (name: string): string =>
+  fileURLToPath(new URL(`../${name}`, import.meta.resolve('@electric-sql/pglite')));
 
 const digest = (content: Uint8Array | string): Buffer => createHash('sha256').update(content).digest();
 

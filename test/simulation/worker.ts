@@ -1,3 +1,4 @@
+import { parentPort, workerData } from 'node:worker_threads';
 import type { ChainKind } from '@quittance/shared/assets';
 import { reason } from '@quittance/shared/logger';
 import type { Fault } from './faults.ts';
@@ -7,12 +8,13 @@ import { mutants } from './mutants/mutants.ts';
 import { notApplied } from './mutants/statements.ts';
 import type { Found, Report, Task } from './runner.ts';
 import { Seeds } from './seeds.ts';
+import type { PostgresCode } from './stored-database.ts';
 
 let opened: Seeds | undefined;
 
 /** One kind of chain at a time: each database takes half a gigabyte. */
 async function seedsOf(kind: ChainKind): Promise<Seeds> {
-  if (opened?.kind !== kind) opened = await Seeds.open(kind, opened);
+  if (opened?.kind !== kind) opened = await Seeds.open(kind, opened, workerData as PostgresCode);
   return opened;
 }
 
@@ -25,7 +27,6 @@ function mutantOf(name: string | undefined): Mutant | undefined {
 async function run(task: Task): Promise<Report> {
   const seeds = await seedsOf(task.kind);
   const mutant = mutantOf(task.mutant);
-  const begun = process.cpuUsage();
   const found: Found[] = [];
   const struck = new Map<Fault, number>();
   let fair = 0;
@@ -55,11 +56,9 @@ async function run(task: Task): Promise<Report> {
     found.push({ seed, violations: [violation] });
     break;
   }
-  const { user, system } = process.cpuUsage(begun);
-  const cpuMs = (user + system) / 1_000;
-  return { task, seeds: count, found, hashes, struck: [...struck], fair, cpuMs };
+  return { task, seeds: count, found, hashes, struck: [...struck], fair };
 }
 
-process.on('message', (task) => {
-  void run(task as Task).then((report) => process.send?.(report));
+parentPort?.on('message', (task: Task) => {
+  void run(task).then((report) => parentPort?.postMessage(report));
 });

@@ -1,5 +1,10 @@
 import type { Service } from '@quittance/shared/events';
-import { newGatewayKeys, readPublicKeys, readSigningKey } from '@quittance/shared/gateway-keys';
+import {
+  type GatewaySigningKey,
+  newGatewayKeys,
+  readPublicKeys,
+  readSigningKey,
+} from '@quittance/shared/gateway-keys';
 import {
   IDENTITY_HEADER,
   type Identity,
@@ -44,6 +49,16 @@ type Asserted = {
   privateKey?: string;
 };
 
+const signingKeys = new Map<string, GatewaySigningKey>();
+
+/** To read a key takes longer than to sign with it. */
+function signingKeyOf(privateKey: string): GatewaySigningKey {
+  const key = signingKeys.get(privateKey) ?? readSigningKey(privateKey);
+  invariant(key !== undefined, 'the keys of the tests are keys');
+  signingKeys.set(privateKey, key);
+  return key;
+}
+
 /** The header in which the gateway asserts whose request it is. */
 export function identityOf(
   account: AccountId,
@@ -60,8 +75,7 @@ export function identityOf(
     privateKey = gatewayKeys.privateKey,
   }: Asserted,
 ): { [IDENTITY_HEADER]: string } {
-  const key = readSigningKey(privateKey);
-  invariant(key !== undefined, 'the keys of the tests are keys');
+  const key = signingKeyOf(privateKey);
   const to = receiver ?? receivers.find(([form]) => form.test(path))?.[1] ?? 'ledger';
   const asserted = { receiver: to, method, path, body: Buffer.from(body) };
   return {
