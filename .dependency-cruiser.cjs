@@ -199,7 +199,15 @@ module.exports = {
   options: {
     doNotFollow: { path: 'node_modules' },
     // The second runs in a shop of Medusa, which is not installed here.
-    exclude: { path: ['^tools/dependency-fixtures', '^test/medusa/shop/', '^apps/dashboard/dist/'] },
+    exclude: {
+      path: [
+        '^tools/dependency-fixtures',
+        '^test/medusa/shop/',
+        '^apps/dashboard/dist/',
+        // They are copied to where their packages are installed.
+        '^bench/peers/programs/',
+      ],
+    },
     // `import type` counts too: a rule speaks of what a file knows, not of what it loads.
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
