@@ -32,6 +32,8 @@ export const generatedFiles = ['configure', 'command-line', 'api', 'webhooks'].m
   (name) => `docs/${name}.md`,
 );
 
+const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
+
 /** Files that are generated as a whole. */
 export const wholeFiles: Readonly<Record<string, () => string | Promise<string>>> = {
   'services/gateway/openapi.json': documentText,
@@ -39,15 +41,12 @@ export const wholeFiles: Readonly<Record<string, () => string | Promise<string>>
   'packages/client/src/scopes.ts': () => scopeMeanings(documentText()),
   // The client has no dependency, and these types have one source.
   'packages/client/src/operator-views.ts': () =>
-    `// Written by tools/generate-docs.ts from packages/shared/src/operator-views.ts.\n${readFileSync(join(root, 'packages/shared/src/operator-views.ts'), 'utf8')}`,
+    `// Written by tools/generate-docs.ts from packages/shared/src/operator-views.ts.\n${textOf('packages/shared/src/operator-views.ts')}`,
   'docs/security/signer-packages.md': () => signerPackagesText(root),
-  // A chart has no file from outside of its folder.
-  'deploy/helm/quittance/files/alerts.yml': () =>
-    readFileSync(join(root, 'deploy/prometheus/alerts.yml'), 'utf8'),
+  'deploy/helm/quittance/files/alerts.yml': () => textOf('deploy/prometheus/alerts.yml'),
 };
 
-const all = { gateway, invoices, payouts, ledger, webhooks, signer, auditor };
-const schemas: Record<Service, z.ZodType> = all;
+const schemas: Record<Service, z.ZodType> = { gateway, invoices, payouts, ledger, webhooks, signer, auditor };
 
 type Command = ReturnType<typeof commandLine>;
 type Setting = {
@@ -296,7 +295,6 @@ export function regenerate(text: string): string {
 }
 
 if (import.meta.main) {
-  const at = (file: string) => join(import.meta.dirname, '..', file);
-  for (const file of generatedFiles) writeFileSync(at(file), regenerate(readFileSync(at(file), 'utf8')));
-  for (const [file, make] of Object.entries(wholeFiles)) writeFileSync(at(file), await make());
+  for (const file of generatedFiles) writeFileSync(join(root, file), regenerate(textOf(file)));
+  for (const [file, make] of Object.entries(wholeFiles)) writeFileSync(join(root, file), await make());
 }

@@ -5,7 +5,7 @@ import type { Merchant } from '@quittance/testkit/merchant';
 import { notTried } from '@quittance/testkit/not-tried';
 import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
-import { dashboardPerson } from './dashboard-person.ts';
+import { dashboardPerson } from './person.ts';
 
 /** The pages in Firefox, without Playwright, which needs a Firefox of its own: what customers and merchants see first. */
 

@@ -42,7 +42,9 @@ export function addFormerNames(program: Command, { around, prints, writes }: Lin
   former(program, 'keep-bus')
     .description('former name of `nats provision --watch`')
     .option('--once')
-    .action(prints(({ once = false }: { once?: boolean }) => provisionNats(around, { watch: !once, replicas: 1 })));
+    .action(
+      prints(({ once = false }: { once?: boolean }) => provisionNats(around, { watch: !once, replicas: 1 })),
+    );
   former(program, 'nats-permissions')
     .description('former name of `nats permissions`')
     .action(writes(natsPermissions));
