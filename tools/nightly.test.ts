@@ -87,10 +87,28 @@ describe('the nightly run', () => {
       partsOf(['test/faults/bus.test.ts', 'test/faults/crash-solana.test.ts'], commit);
     const bases = (commit: string) =>
       of(commit).flatMap(({ args }) => (args.includes('--from') ? [args.at(-1)] : []));
-    expect(bases('abc')).toHaveLength(40);
-    expect(new Set([...bases('abc'), ...bases('def')]).size).toBe(80);
+    expect(bases('abc')).toHaveLength(14);
+    expect(new Set([...bases('abc'), ...bases('def')]).size).toBe(28);
     expect(bases('abc')).toEqual(bases('abc'));
     expect(names(of('abc'))).toEqual(expect.arrayContaining(['faults bus', 'faults crash-solana']));
     expect(new Set(names(of('abc'))).size).toBe(of('abc').length);
+  });
+
+  it('counts the seeds of parts that were smaller, and leaves these as they were', () => {
+    const small = (n: string): RecordLine => ({
+      ...ended(`simulation ${n}`, 0),
+      args: ['--only-fresh', '--seeds', '5000', '--from', n],
+    });
+    const of = (lines: readonly RecordLine[]) =>
+      partsOf([], 'abc', lines).filter(({ args }) => args.includes('--from'));
+    const seeds = (all: readonly Part[]) => all.map(({ args }) => args[2]);
+    expect(seeds(of([]))).toEqual([...Array.from({ length: 13 }, () => '15000'), '5000']);
+    const recorded = [small('01'), small('03'), small('03')];
+    const all = of(recorded);
+    expect(all.filter(({ args }) => args[2] === '5000').map(({ args }) => args.at(-1))).toEqual(['01', '03']);
+    expect(all).toHaveLength(15);
+    expect(seeds(all).at(-1)).toBe('10000');
+    expect(new Set(names(all)).size).toBe(all.length);
+    expect(names(dueParts(all, recorded))).not.toContain('simulation 03');
   });
 });

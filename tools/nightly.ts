@@ -29,7 +29,8 @@ import { root, trackedFiles } from './tracked-files.ts';
 const FOLDER = join(root, '.nightly');
 const ENDED = join(root, 'test/nightly.jsonl');
 const SEEDS = 200_000;
-const SEEDS_OF_PART = 5_000;
+/** About five minutes on two cores. A part that began with another number keeps it. */
+const SEEDS_OF_PART = 15_000;
 /** Fresh seeds begin below this, as those of `npm run test:simulation` do. */
 const BASE_MAX = 1_000_000_000;
 /** What a part is given to stop its processes before it is killed. */
@@ -51,16 +52,11 @@ const CONTAINERS = 'test/containers/main.ts';
 const MUTATION = 'tools/mutation.ts';
 
 /** Long suites are parts of their own, so that a run that is stopped loses little. */
-export function partsOf(files: readonly string[], commit: string): Part[] {
+export function partsOf(files: readonly string[], commit: string, lines: readonly RecordLine[] = []): Part[] {
   const suitesOf = (project: string, pattern: RegExp): Part[] =>
     files
       .filter((path) => pattern.test(path))
       .map((path) => ({ name: `${project} ${shortName(path)}`, file: TESTS, args: [project, path] }));
-  const seeds = Array.from({ length: SEEDS / SEEDS_OF_PART }, (_, i): Part => {
-    const name = `simulation ${String(i + 1).padStart(2, '0')}`;
-    const args = ['--only-fresh', '--seeds', String(SEEDS_OF_PART), '--from', String(baseOf(commit, name))];
-    return { name, file: SIMULATION, args };
-  });
   return [
     { name: 'tests unit', file: TESTS, args: ['unit'] },
     { name: 'tests integration', file: TESTS, args: ['integration'] },
@@ -74,9 +70,31 @@ export function partsOf(files: readonly string[], commit: string): Part[] {
     { name: 'containers compose', file: CONTAINERS, args: ['compose'] },
     { name: 'mutation', file: MUTATION, args: [] },
     { name: 'simulation corpus and mutants', file: SIMULATION, args: ['--seeds', '0'] },
-    ...seeds,
+    ...seedParts(commit, lines),
   ];
 }
+
+/** The parts with seeds that have begun, and parts of what these leave of all seeds. */
+function seedParts(commit: string, lines: readonly RecordLine[]): Part[] {
+  const parts = new Map<string, Part>();
+  for (const { part: name, args } of lines)
+    if (SEED_PART.test(name)) parts.set(name, { name, file: SIMULATION, args });
+  let left = [...parts.values()].reduce((seeds, part) => seeds - seedsOf(part), SEEDS);
+  for (let i = 1; left > 0; i++) {
+    const name = `simulation ${String(i).padStart(2, '0')}`;
+    if (parts.has(name)) continue;
+    const seeds = Math.min(left, SEEDS_OF_PART);
+    const args = ['--only-fresh', '--seeds', String(seeds), '--from', String(baseOf(commit, name))];
+    parts.set(name, { name, file: SIMULATION, args });
+    left -= seeds;
+  }
+  return [...parts.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+const SEED_PART = /^simulation \d\d$/;
+
+// eslint-disable-next-line no-restricted-syntax -- how many seeds
+const seedsOf = ({ args }: Part): number => Number(args[args.indexOf('--seeds') + 1]);
 
 const shortName = (path: string): string =>
   path
@@ -232,14 +250,16 @@ async function main(): Promise<void> {
   });
   const say = (line: string) => process.stdout.write(`${line}\n`);
   const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
-  const parts = partsOf(trackedFiles(), commit).filter(({ name }) => name.startsWith(values.only ?? ''));
-  if (parts.length === 0) throw new Error(`no part has a name that begins with ${values.only ?? ''}`);
   const anyCommit = values['any-commit'] === true;
   const file = recordFile(commit, anyCommit);
   const logs = join(FOLDER, basename(file, '.jsonl'));
   mkdirSync(logs, { recursive: true });
   const read = (path: string) => (existsSync(path) ? readLines(readFileSync(path, 'utf8')) : []);
   const lines = together(read(ENDED), read(file), commit, anyCommit);
+  const parts = partsOf(trackedFiles(), commit, lines).filter(({ name }) =>
+    name.startsWith(values.only ?? ''),
+  );
+  if (parts.length === 0) throw new Error(`no part has a name that begins with ${values.only ?? ''}`);
   const write = (line: RecordLine) => {
     lines.push(line);
     // A line that was cut when a run was killed must not take this one with it.

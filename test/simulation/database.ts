@@ -5,35 +5,12 @@ import { isQuery, type Statement } from '@quittance/shared/db';
 import { type Service, services } from '@quittance/shared/events';
 import pg from 'pg';
 import { serialize } from 'pg-protocol';
+import { CONFIGURATION, ENVIRONMENT, SETTINGS } from './database-settings.ts';
 import { keepFirstRows, rememberedFor, sequencesNow, toEmpty } from './database-template.ts';
 import { type Prepared, readAnswer } from './postgres-answers.ts';
 import { Remembered, type Row } from './remembered.ts';
 import { openStored, type PostgresCode } from './stored-database.ts';
 import { wireValue } from './wire-values.ts';
-
-/** What stands before pg_catalog on the search path: the world's time and chance. */
-const ENVIRONMENT = `
-  create schema world;
-  create function world.now() returns timestamptz language sql stable as 'select statement_timestamp()';
-  create function world.clock_timestamp() returns timestamptz language sql volatile as 'select statement_timestamp()';
-  create function world.gen_random_uuid() returns uuid language sql immutable
-    as $$ select '6f1d6a7e-52f4-4b0c-9d53-0a8f6c1d2e3b'::uuid $$;
-  create function world.random() returns double precision language plpgsql as
-    $$ begin raise exception 'chance within SQL does not follow from the seed'; end $$`;
-
-const SETTINGS = `
-  set timezone = 'UTC'; set jit = off; set enable_seqscan = off; set plan_cache_mode = force_generic_plan;
-  set synchronous_commit = off; set client_min_messages = error`;
-
-/** Nothing here outlives the process, and nobody looks at statistics. */
-const CONFIGURATION = [
-  'wal_level = minimal',
-  'max_wal_senders = 0',
-  'full_page_writes = off',
-  'track_activities = off',
-  'track_counts = off',
-  'compute_query_id = off',
-];
 
 const root = new URL('../../', import.meta.url);
 const foldersOf = (service: Service): string[] =>
