@@ -4,7 +4,7 @@ import { type Engine, startEngine } from '@quittance/engines/process';
 
 export type Stub = { url: string; port: number; engine: Engine };
 
-/** Starts one of `stubs` as a process of its own. */
+/** Starts a file of `stubs` as a process of its own. */
 export async function startStub(
   name: string,
   argumentsAfter: readonly string[] = [],
@@ -12,7 +12,7 @@ export async function startStub(
 ): Promise<Stub> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const file = fileURLToPath(new URL(`./stubs/${name}.ts`, import.meta.url));
+  const file = fileURLToPath(new URL(`./stubs/${name}`, import.meta.url));
   const engine = await startEngine({
     name: `stub ${name}`,
     command: () => ({ file: process.execPath, args: [file, String(port), ...argumentsAfter], env }),

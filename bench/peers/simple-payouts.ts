@@ -28,7 +28,7 @@ export const payoutsAndSimplest: Benchmark = {
     const quittance = await lab.quittance();
     const ours = await payoutsOf(quittance);
     const redis = await startRedis({ port: 0 });
-    const receiver = await startStub('receiver');
+    const receiver = await startStub('receiver.ts');
     const server = quittance.stack.engines.postgres.url;
     await onServer(server, async (client) => {
       await client.query(`drop database if exists ${DATABASE} with (force)`);

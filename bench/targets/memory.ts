@@ -39,7 +39,7 @@ export const loadedMemory: Benchmark = {
 
 async function memoryOf(lab: Lab, prepare: (quittance: Quittance) => Promise<void>): Promise<Sides> {
   const quittance = await lab.quittance();
-  const bare = await startStub('bare-express');
+  const bare = await startStub('bare-express.mjs');
   return {
     async ours(): Promise<Sample> {
       await prepare(quittance);

@@ -39,8 +39,8 @@ async function readOf(
   const shop = await quittance.merchant();
   const path = await pathOf(shop);
   const body = JSON.stringify((await shop.get(path)).body);
-  const upstream = await startStub('upstream', [body]);
-  const gateway = await startStub('gateway', [upstream.url, quittance.stack.engines.redis?.url ?? '']);
+  const upstream = await startStub('upstream.ts', [body]);
+  const gateway = await startStub('gateway.ts', [upstream.url, quittance.stack.engines.redis?.url ?? '']);
   const bare = merchant(gateway.url, 'stub', 'token');
   const read = async (from: Merchant) => {
     const answer = await from.get(path);

@@ -23,7 +23,7 @@ export const scanBlock: Benchmark = {
     // A million rows are filled in before: the commits of both sides do not wait for the disk.
     const settings = { fsync: 'off', max_wal_size: '8GB' };
     const postgres = await startPostgres({ dataDir, port: 0, settings });
-    const node = await startStub('bitcoin-node', [OUTPUTS, OURS, PAID].map(String));
+    const node = await startStub('bitcoin-node.ts', [OUTPUTS, OURS, PAID].map(String));
     const few = await openScanner(postgres.url, node.url, FEW);
     const many = await openScanner(postgres.url, node.url, MANY);
     /** Which side has taken the newest block: the node makes one when a side would take it twice. */

@@ -63,7 +63,7 @@ export async function openFixture(endpoints: number): Promise<Fixture> {
     port: 0,
   });
   await migrateAll({ adminUrl: postgres.url, passwordOf: () => PASSWORD });
-  const receiver = await startStub('receiver');
+  const receiver = await startStub('receiver.ts');
   const db = openDb({
     url: serviceUrl(postgres.url, 'webhooks', PASSWORD),
     schema: 'webhooks',
