@@ -55,7 +55,7 @@ const complain = (line: string): void => {
 };
 const whole = (text: string | undefined, otherwise: number): number => {
   if (text === undefined) return otherwise;
-  return Number.parseInt(text, 10); // eslint-disable-line no-restricted-syntax -- how many seeds and processes
+  return Number.parseInt(text, 10); // eslint-disable-line no-restricted-syntax -- how many seeds and threads
 };
 
 const chosen = given.chain === undefined ? Object.keys(kinds) : [given.chain];
@@ -111,7 +111,7 @@ async function runSeeds(): Promise<void> {
     for (const [fault, times] of of) struck.set(fault, (struck.get(fault) ?? 0) + times);
     const chain = chainOf(task.kind);
     for (const { seed, violations } of found) {
-      // At once: a run may be stopped. A process that died says nothing of any seed.
+      // At once: a run may be stopped. A thread that died says nothing of any seed.
       if (!violations.some(isNotRun)) addFailed([{ kind: task.kind, seed }]);
       shown += 1;
       if (shown > SHOWN_MAX) continue;

@@ -18,6 +18,7 @@ export async function repeatSeeds(
   const differing = new Map<ChainKind, string[]>();
   const tasks: Task[] = [];
   for (const [kind, hashes] of before) {
+    if (hashes.size === 0) continue;
     const isRepeated = new Set(hashes.values()).size !== hashes.size;
     differing.set(kind, isRepeated ? [`${kind}: two seeds take the same steps`] : []);
     tasks.push({

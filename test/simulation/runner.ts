@@ -34,8 +34,8 @@ export type Report = {
 
 /** Postgres is hot from the beginning: compile what runs at once to the best code. */
 setFlagsFromString('--wasm-tiering-budget=20000');
-let code: Promise<PostgresCode> | undefined;
 const WORKER = new URL('worker.ts', import.meta.url);
+let code: Promise<PostgresCode> | undefined;
 
 /**
  * Threads that run tasks, each with a database of its own. All of them run the machine code of Postgres that the first one
@@ -72,15 +72,16 @@ export class Workers {
   }
 }
 
+/** Nearly all objects of a scenario are garbage soon: with room for many, few are looked at. */
 async function startThread(): Promise<Worker> {
   code ??= compilePostgres();
-  return new Worker(WORKER, { workerData: await code });
+  return new Worker(WORKER, { workerData: await code, resourceLimits: { maxYoungGenerationSizeMb: 192 } });
 }
 
 function give(thread: Worker, task: Task): Promise<Report | { died: string }> {
   return new Promise((resolve) => {
     const failed = (error: unknown): void => end({ died: reason(error) });
-    const exited = (code: number): void => end({ died: `code ${code}` });
+    const exited = (status: number): void => end({ died: `code ${status}` });
     const end = (outcome: Report | { died: string }): void => {
       thread.off('message', end).off('error', failed).off('exit', exited);
       resolve(outcome);
