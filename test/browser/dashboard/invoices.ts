@@ -216,7 +216,7 @@ export function moneyInCases(stack: OnStack, open: Open): void {
     ];
     expect((await shop.post(`/api/invoices/${invoice.id}/refunds`, { amount: 10 })).status).toBe(201);
     const link = (await shop.post('/api/payment-links', { description: 'Tea', amount: 12.5 })).body.data;
-    const [full, reduced] = [(await see('/')).page, (await see('/', viewer)).page];
+    const [full, reduced] = [(await see('/security')).page, (await see('/security', viewer)).page];
     // What the owner has on each page, and what both see when all of it is there.
     const pages: readonly [path: string, moving: string[], text: string][] = [
       ['/invoices', ['New invoice'], 'Columns'],

@@ -64,7 +64,7 @@ export function operatorCases(stack: OnStack, open: Open): void {
 
   test('is seen by operators alone', async () => {
     const owner = await dashboardPerson(quittance, shop, 'Olga');
-    const { page, expectProblem } = await see('/', owner);
+    const { page, expectProblem } = await see('/security', owner);
     const places = page.getByRole('navigation').getByRole('link');
     expect(await places.allTextContents()).not.toContain('Dead letters');
     expectProblem(/403/);

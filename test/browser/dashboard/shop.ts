@@ -158,7 +158,7 @@ export function shopCases(stack: OnStack, open: Open): void {
   });
 
   test('a foreign page does nothing in the name of somebody who has signed in, and reads nothing', async () => {
-    const visit = await see('/');
+    const visit = await see('/security');
     const page = await visit.page.context().newPage();
     const order = JSON.stringify({ asset: 'ETH', amount: 25, external_id: 'forged' });
     foreignPage = `<form method="post" enctype="text/plain" action="${quittance.url}/api/invoices"><input name='${order.slice(0, -1)},"a":"' value='"}'></form>`;
