@@ -206,7 +206,7 @@ export function livePageCases(stack: OnStack, open: Open): void {
   });
   beforeAll(async () => {
     await new Promise<void>((resolve) => shopServer.listen(0, '127.0.0.1', resolve));
-    shopOrigin = `http://127.0.0.1:${(shopServer.address() as AddressInfo).port}`;
+    shopOrigin = `http://${new URL(quittance.url).hostname}:${(shopServer.address() as AddressInfo).port}`;
   });
 
   /** The API takes origins of HTTPS alone. */

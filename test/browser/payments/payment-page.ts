@@ -108,10 +108,8 @@ export function paymentPageCases(stack: OnStack, open: Open): void {
 
   test('fits into a small window in every language', async () => {
     const { url } = await invoice('USDC_ERC20');
-    const { page } = await open(url, { window: 'small' });
     for (const language of languages) {
-      await page.setExtraHTTPHeaders({ 'accept-language': language });
-      await page.goto(url);
+      const page = await see(url, { window: 'small', locale: language });
       expect(await page.evaluate('document.documentElement.lang')).toBe(language);
       await expectNoSidewaysScroll(page);
     }

@@ -14,11 +14,17 @@ import { moneyOutCases } from './dashboard/payouts.ts';
 import { peopleCases } from './dashboard/people.ts';
 import { sandboxCases } from './dashboard/sandbox.ts';
 import { shopCases } from './dashboard/shop.ts';
+import { documentCases } from './documents.ts';
 import { CONFIRMATIONS, OUT_OF_THE_WAY } from './on-stack.ts';
+import { browserWalletCases } from './payments/browser-wallet.ts';
+import { livePageCases } from './payments/live-page.ts';
 
-/** What people of an account and operators see and do: cases that share one stack, with Ethereum, and one Chromium. */
+/**
+ * What people of an account, operators and customers see and do, and the documents: cases that share one Chromium, and one stack
+ * with Ethereum alone, which takes a third less than one with all chains.
+ */
 
-await inBrowser('the dashboard', (open) => {
+await inBrowser('in a browser', (open) => {
   let quittance: Quittance;
   let testMoney: Listening | undefined;
   const stack = () => quittance;
@@ -41,12 +47,15 @@ await inBrowser('the dashboard', (open) => {
     await quittance?.stop();
   });
 
-  describe('of money in', () => moneyInCases(stack, open));
-  describe('of money out', () => moneyOutCases(stack, open));
-  describe('of a shop', () => shopCases(stack, open));
-  describe('of the people of an account', () => peopleCases(stack, open));
-  describe('of developers', () => developerCases(stack, open));
-  describe('of who is told by e-mail', () => notificationCases(stack, open));
-  describe('of operators', () => operatorCases(stack, open));
-  describe('of a sandbox', () => sandboxCases(stack, open));
+  describe('the dashboard of money in', () => moneyInCases(stack, open));
+  describe('the dashboard of money out', () => moneyOutCases(stack, open));
+  describe('the dashboard of a shop', () => shopCases(stack, open));
+  describe('the dashboard and the people of an account', () => peopleCases(stack, open));
+  describe('the dashboard for developers', () => developerCases(stack, open));
+  describe('the notifications of the dashboard', () => notificationCases(stack, open));
+  describe('the console of operators', () => operatorCases(stack, open));
+  describe('the dashboard of a sandbox', () => sandboxCases(stack, open));
+  describe('the scripts of the payment page', () => livePageCases(stack, open));
+  describe('payment pages', () => browserWalletCases(stack, open));
+  describe('the documents', () => documentCases(stack, open));
 });
