@@ -1,3 +1,5 @@
+import { createHmac } from 'node:crypto';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { invariant } from '@quittance/shared/result';
 import { HARDENED_OFFSET, HDKey } from '@scure/bip32';
 import { generateMnemonic, mnemonicToSeedSync, validateMnemonic } from '@scure/bip39';
@@ -23,11 +25,15 @@ export function seedOf(phrase: string): Uint8Array {
   return mnemonicToSeedSync(normalizedPhrase(phrase));
 }
 
+const { Point } = secp256k1;
+/** A public key, as the point of the curve that it is. */
+export type PublicPoint = InstanceType<typeof Point>;
+
 /** How an extended public key is written, where it stands, and what its children's addresses are. */
 type AccountForm = {
   /** Of BIP-44: m/purpose'/coin'/0'. */
   path: string;
-  addressOf(publicKey: Uint8Array): string;
+  addressOf(publicKey: PublicPoint): string;
   versions?: HDKey['versions'];
 };
 
@@ -42,15 +48,41 @@ export function addressesBelow(xpub: string, { path, addressOf, versions }: Acco
   // The payouts service signs for this very account; addresses of another one could not be spent from.
   if (account.depth !== 3 || account.index !== HARDENED_OFFSET)
     throw new Error(`this is not the extended public key of ${path}`);
-  const external = account.deriveChild(0);
-  return {
-    at(index) {
-      invariant(index >= 0 && index < HARDENED_OFFSET, 'a public key has 2^31 children');
-      const { publicKey } = external.deriveChild(index);
-      invariant(publicKey !== null, 'an extended key has a public key');
-      return addressOf(publicKey);
-    },
+  const childAt = publicChildren(account.deriveChild(0));
+  return { at: (index) => addressOf(childAt(index)) };
+}
+
+const INDEX_BYTES = 4;
+const SCALAR_BYTES = 32;
+
+/**
+ * The public keys of children, the same as those of `deriveChild`, in half the time: the parent's point is read once, and the
+ * multiplication need not take the same time for every key, because all of it is public.
+ */
+export function publicChildren(parent: HDKey): (index: number) => PublicPoint {
+  const { publicKey, chainCode } = parent;
+  invariant(publicKey !== null && chainCode !== null, 'an extended key has a public key and a chain code');
+  const point = Point.fromBytes(publicKey);
+  const data = Buffer.concat([publicKey, Buffer.alloc(INDEX_BYTES)]);
+  return (index) => {
+    const isChild = Number.isInteger(index) && index >= 0 && index < HARDENED_OFFSET;
+    invariant(isChild, 'a public key has 2^31 children');
+    data.writeUInt32BE(index, publicKey.length);
+    const tweak = createHmac('sha512', chainCode)
+      .update(data)
+      .digest('hex')
+      .slice(0, 2 * SCALAR_BYTES);
+    const scalar = BigInt(`0x${tweak}`);
+    const child = Point.Fn.isValidNot0(scalar) ? point.add(Point.BASE.multiplyUnsafe(scalar)) : Point.ZERO;
+    return child.is0() ? derivedByLibrary(parent, index) : child;
   };
+}
+
+/** BIP-32 leaves out an index in 2^127, and the library knows which one is next. */
+function derivedByLibrary(parent: HDKey, index: number): PublicPoint {
+  const { publicKey } = parent.deriveChild(index);
+  invariant(publicKey !== null, 'an extended key has a public key');
+  return Point.fromBytes(publicKey);
 }
 
 function parseExtendedKey(text: string, versions: HDKey['versions'] | undefined): HDKey {

@@ -55,7 +55,7 @@ export function depositAddresses(network: BitcoinNetwork, xpub: string): Deposit
     throw new Error(`an extended public key that begins with ${prefix} is not one of ${network}`);
   return addressesBelow(xpub, {
     path: `m/84'/${slip44}'/0'`,
-    addressOf: (publicKey) => addressOf(form, publicKey),
+    addressOf: (publicKey) => addressOf(form, publicKey.toBytes()),
     versions: known.versions,
   });
 }

@@ -6,7 +6,7 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { bytesToHex, getAddress, isAddress, keccak256 } from 'viem/utils';
 import type { DepositAddresses } from '../chain.ts';
 import type { Secp256k1Key } from '../hot-key.ts';
-import { addressesBelow, seedOf } from '../keys.ts';
+import { addressesBelow, type PublicPoint, seedOf } from '../keys.ts';
 import { contractOf, type EvmNetwork } from './network.ts';
 
 /** BIP-44: one account a purpose. Deposits are the children of the first account's external chain. */
@@ -29,14 +29,15 @@ export const showAddress = (canonical: string): string => getAddress(canonical);
 export const depositAddresses = (xpub: string): DepositAddresses =>
   addressesBelow(xpub, {
     path: DEPOSIT_ACCOUNT_PATH,
-    addressOf,
+    addressOf: addressOfPoint,
   });
 
 /** The canonical address of a public key, compressed or not. */
-export function addressOf(publicKey: Uint8Array): string {
-  const uncompressed = secp256k1.Point.fromBytes(publicKey).toBytes(false);
-  return `0x${keccak256(uncompressed.subarray(1)).slice(-40)}`;
-}
+export const addressOf = (publicKey: Uint8Array): string =>
+  addressOfPoint(secp256k1.Point.fromBytes(publicKey));
+
+const addressOfPoint = (point: PublicPoint): string =>
+  `0x${keccak256(point.toBytes(false).subarray(1)).slice(-40)}`;
 
 /** What a wallet opens to pay `amount` to `address`, both filled in (EIP-681). */
 export function paymentUri(network: EvmNetwork, asset: AssetSymbol, address: string, amount: Units): string {
