@@ -16,7 +16,7 @@ type Reach = {
   seed: number;
 };
 
-/** Most values are drawn anew in each seed, so most of what is kept of the template is never asked again. */
+/** Most values are drawn again in each seed, so most of what is kept of the template is never asked again. */
 const ALWAYS_MAX = 200;
 
 /** How a read locks what it reads: one transaction at a time is open here. */
