@@ -6,19 +6,27 @@ import type { Page } from 'playwright-core';
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
+type Part = {
+  except?: readonly string[];
+  only?: readonly string[] | undefined;
+  within?: string;
+};
+
 /**
  * Nothing keeps people from using the page, as far as axe-core finds it, contrast of colours among it.
  * @param except rules that are left out
+ * @param only the rules that are tried; all of them when not given
  * @param within the part of the page that is looked at; rules of whole pages are left out then
  */
 export async function expectNoAxeFindings(
   page: Page,
-  { except = [], within }: { except?: readonly string[]; within?: string } = {},
+  { except = [], only, within }: Part = {},
 ): Promise<void> {
   // Where a page changes without being loaded again it is there already.
   if (await page.evaluate<boolean>('window.axe === undefined')) await page.evaluate(axe);
   const rules = Object.fromEntries(except.map((rule) => [rule, { enabled: false }]));
-  const options = JSON.stringify({ rules, resultTypes: ['violations'] });
+  const runOnly = only && { type: 'rule', values: only };
+  const options = JSON.stringify({ rules, runOnly, resultTypes: ['violations'] });
   const { violations } = await page.evaluate<AxeResults>(
     `axe.run(${JSON.stringify(within ?? null)} ?? document, ${options})`,
   );
