@@ -3,10 +3,13 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { PGlite } from '@electric-sql/pglite';
+import { PGlite, type PGliteOptions } from '@electric-sql/pglite';
 
 /** Postgres as machine code: threads that are given it need not compile their own. */
-export type PostgresCode = { pgliteWasmModule: WebAssembly.Module; initdbWasmModule: WebAssembly.Module };
+export type PostgresCode = Required<Pick<PGliteOptions, 'pgliteWasmModule' | 'initdbWasmModule'>>;
+
+/** Of JavaScript; TypeScript knows it only where there is a document. */
+declare const WebAssembly: { compile(code: Uint8Array): Promise<PostgresCode['pgliteWasmModule']> };
 
 const FOLDER = fileURLToPath(new URL('../../.engines/simulation/', import.meta.url));
 const DIGEST_BYTES = 32;
