@@ -270,7 +270,7 @@ export class Scenario {
       // What is paid too little waits until its invoice's time is over.
       if (left.includes(SEEN) && round > 1) {
         await scheduler.sleep(environment.outside, 120_000);
-        this.#changeChain(() => chain.mine(1));
+        this.#changeChain(() => chain.mine(chain.settlesAfter));
         await this.#drain();
         await this.#one('invoices', 'expire');
         continue;
