@@ -218,6 +218,10 @@ export function shopCases(stack: OnStack, open: Open): void {
     const [sent] = ofKind('invoice.paid');
     const payload = await details.getByText('"event": "invoice.paid"').textContent();
     expect(JSON.parse(payload ?? '')).toEqual(JSON.parse(sent?.body ?? ''));
+    // By itself it is sent again after five seconds, or, where it has failed twice by now, after five minutes.
+    const failed = ofKind('invoice.paid').length;
+    await details.getByRole('button', { name: 'Send again' }).click();
+    await eventually(() => expect(ofKind('invoice.paid').length).toBeGreaterThan(failed));
     await page.keyboard.press('Escape');
     await details.waitFor({ state: 'detached' });
     await row('webhook.test').getByRole('button', { name: /^Open/ }).click();
