@@ -20,8 +20,8 @@ import { Seeds } from './seeds.ts';
  * the seeds that ever failed and those of the mutants, then N fresh ones from S on, or from a base that is drawn and
  * printed. A seed that fails is added to the corpus. Some seeds are run twice, and must take the same steps. Then applies
  * mutants, each of which must be found by the violation that it names within a thousand seeds: at the seed that showed it
- * last, or else from the first one on. `--search` begins with the first one for all, and writes down what it finds; with
- * `--mutant` it does so for this one. `--only-fresh` runs neither the corpus nor mutants. `--seed S` prints one scenario step by step.
+ * last, or else from the first one on. `--search` writes down where each was found; with `--mutant` where this one was.
+ * `--only-fresh` runs neither the corpus nor mutants. `--seed S` prints one scenario step by step.
  */
 const SEEDS = 20_000;
 const MUTANT_SEEDS_MAX = 1_000;
@@ -169,7 +169,7 @@ async function runMutants(): Promise<void> {
     kinds: chosen.map((chain) => kinds[chain] as ChainKind).reverse(),
     from: whole(given.from, 1),
     count: whole(given.mutant === undefined ? undefined : given.seeds, MUTANT_SEEDS_MAX),
-    known: given.search === true ? new Map() : knownFindings(),
+    known: knownFindings(),
   });
   say('\nmutants, and the seed that shows each:');
   for (const { name, what } of wanted) {
