@@ -163,6 +163,7 @@ export const signingMutants: readonly Mutant[] = [
     what: 'a payout is done in its first block, and nobody looks at it again',
     shows: /^mined, and nothing was paid|the settled payout to \S+ is not in the chain/,
     kinds: ['evm', 'bitcoin'],
+    seedsMax: 4_000,
     apply(wiring) {
       rewrite(wiring, 'payouts.payouts_insert', [
         /min_confirmations(?=, external_id[^()]* from)/,
