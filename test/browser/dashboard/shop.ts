@@ -58,8 +58,11 @@ export function shopCases(stack: OnStack, open: Open): void {
   }
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
   async function save(page: Page): Promise<void> {
+    const answered = page.waitForResponse((response) => response.request().method() !== 'GET');
     await button(page, 'Save').click();
-    await page.getByText('The settings are saved').waitFor();
+    expect((await answered).ok()).toBe(true);
+    // What was saved before may still be told.
+    await page.getByText('The settings are saved').last().waitFor();
   }
   async function invoice(order: object = {}): Promise<Made> {
     const answer = await shop.post('/api/invoices', { asset: 'ETH', amount: 25, ...order });
