@@ -129,10 +129,16 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
       (await api(invoices.port, 'GET', `/api/invoices/${id}`, { account, now: clock.now() })).body,
     /** Settled deposits that their chain does not bear out, and addresses with more than is booked, by the checker of production. */
     unborne: (chain: Chain): Promise<string[]> => borneOutBy(chain, snapshotOf(db, 60_000)),
-    /** The same, were the largest deposit of the chain not written down. */
+    /**
+     * The same, were the largest deposit of the chain not written down, of those whose transaction pays the address once: of
+     * another one its fellow is told too.
+     */
     async unborneWithoutLargest(chain: Chain): Promise<{ found: string[]; address: string | undefined }> {
       const largest = await db.maybe<{ id: string; address: string }>(
-        `select id, address from deposits where chain = $1 and state = 'settled' order by amount desc limit 1`,
+        `select id, address from deposits d where chain = $1 and state = 'settled'
+           and not exists (select 1 from deposits o
+             where o.chain = d.chain and o.tx_hash = d.tx_hash and o.address = d.address and o.id <> d.id)
+         order by amount desc, id limit 1`,
         [chain],
       );
       const found = await borneOutBy(chain, (work) => withoutDeposit(db, largest?.id ?? '', work));
