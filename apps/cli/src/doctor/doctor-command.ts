@@ -152,7 +152,11 @@ function connectionsOf(
   chains: readonly ChainSettings[],
 ): Connection[] {
   const given: (Connection | { url: string | undefined; setting: string; subject: string })[] = [
-    { setting: 'DATABASE_URL_ADMIN', subject: 'Postgres', url: databaseUrl },
+    {
+      setting: env['DATABASE_URL_ADMIN'] ? 'DATABASE_URL_ADMIN' : 'OPERATOR_DATABASE_URL',
+      subject: 'Postgres',
+      url: databaseUrl,
+    },
     { setting: 'NATS_URL', subject: 'NATS', url: busUrl },
     { setting: 'REDIS_URL', subject: 'Redis', url: env['REDIS_URL'] || undefined },
     { setting: 'PUBLIC_URL', subject: 'PUBLIC_URL', url: env['PUBLIC_URL'] || undefined },
