@@ -4,6 +4,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { COMPILED } from '@quittance/stack/compiled-code';
 import {
   kindsWithoutBaseline,
   readRecoveryBaseline,
@@ -109,7 +110,7 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
       env: {
         TEST_PATIENCE: String(PATIENCE),
         // What one worker has compiled the others need not.
-        NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
+        NODE_COMPILE_CACHE: COMPILED,
         ...process.env,
         TMPDIR: scratch,
         COUNTS_FILE: countsFile,

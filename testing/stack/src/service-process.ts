@@ -3,16 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Engine, type EngineOptions, startEngine } from '@quittance/engines/process';
 import type { Service } from '@quittance/shared/events';
+import { compiled } from './compiled-code.ts';
 
 const ASK_WITHIN_MS = 2_000;
-const COMPILED = fileURLToPath(new URL('../../../node_modules/.cache/compiled', import.meta.url));
-
-/**
- * Where what Node has compiled is kept: a service then starts in half the time. Where it cannot be written, Node goes without.
- * An image names its own, which was filled when it was built.
- */
-export const compiled = (): string => process.env['NODE_COMPILE_CACHE'] ?? COMPILED;
-
 type Env = Readonly<Record<string, string>>;
 type ProcessOptions = { logDir: string } & Pick<EngineOptions, 'onUnexpectedExit'>;
 

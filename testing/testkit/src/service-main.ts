@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Service } from '@quittance/shared/events';
-import { compiled } from '@quittance/stack/service-process';
+import { compiled } from '@quittance/stack/compiled-code';
 
 export type ServiceMain = {
   /** What it has written until now. */
