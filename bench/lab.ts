@@ -3,8 +3,7 @@ import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 /** What benchmarks measure on, started when the first of them asks for it. */
 export type Lab = {
   /**
-   * All of Quittance with durable engines. The services look about as often as in production; tests make them look ten times
-   * as often.
+   * All of Quittance with durable engines. The services look about as often as in production; tests make them look more often.
    */
   quittance(): Promise<Quittance>;
   close(): Promise<void>;

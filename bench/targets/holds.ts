@@ -8,7 +8,7 @@ import { invariant } from '@quittance/shared/result';
 import type { Quittance } from '@quittance/testkit/quittance';
 import type { Benchmark, Sample } from '../benchmark.ts';
 import { drive } from '../drive.ts';
-import { processesOf } from '../lab.ts';
+import { type Lab, processesOf } from '../lab.ts';
 import { fundedAccounts } from '../yardsticks/ledger-accounts.ts';
 import { openTpcB } from '../yardsticks/tpc-b.ts';
 
@@ -28,9 +28,7 @@ export const holdsDistinct: Benchmark = {
   target: { atLeast: 0.8 },
   unit: '/s',
   async setUp(lab) {
-    const quittance = await lab.quittance();
-    const accounts = await fundedAccounts(quittance, ACCOUNTS);
-    const desk = await openDesk(quittance);
+    const { quittance, accounts, desk } = await openAccounts(lab);
     const tpcB = await openTpcB(quittance.stack.engines.postgres.url);
     return {
       ours: () => desk.measure(accounts, CLIENTS),
@@ -48,9 +46,7 @@ export const holdsHot: Benchmark = {
   target: { atLeast: 0.8 },
   unit: '/s',
   async setUp(lab) {
-    const quittance = await lab.quittance();
-    const accounts = await fundedAccounts(quittance, ACCOUNTS);
-    const desk = await openDesk(quittance);
+    const { quittance, accounts, desk } = await openAccounts(lab);
     return {
       ours: () => desk.measure(accounts.slice(0, 1), HOT_CLIENTS),
       theirs: () => desk.measure(accounts, HOT_CLIENTS),
@@ -59,6 +55,15 @@ export const holdsHot: Benchmark = {
     };
   },
 };
+
+async function openAccounts(lab: Lab) {
+  const quittance = await lab.quittance();
+  return {
+    quittance,
+    accounts: await fundedAccounts(quittance, ACCOUNTS),
+    desk: await openDesk(quittance),
+  };
+}
 
 /** Asks the ledger for holds as payouts does. */
 async function openDesk({ stack }: Quittance) {

@@ -52,6 +52,7 @@ app.post('/api/payouts', async (req, res) => {
     id = made.rows[0].id;
     await client.query('commit');
   } catch (error) {
+    // Of a connection that broke nothing is left to roll back.
     await client.query('rollback').catch(() => undefined);
     throw error;
   } finally {
