@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { root, textOf } from './tracked-files.ts';
 
 /**
  * Proves that dependency-cruiser sees what it should: it must find exactly the offences seeded under
  * tools/dependency-fixtures, and every rule must have one. Silence there would mean silence everywhere.
  */
-const root = join(import.meta.dirname, '..');
 const folder = 'tools/dependency-fixtures';
 
 type Rules = { forbidden: { name: string }[] };
@@ -15,7 +15,7 @@ type Cruise = { summary: { violations: { from: string; rule: { name: string } }[
 
 function seeded(): string[] {
   return globSync(`${folder}/**/*.{ts,tsx}`, { cwd: root }).flatMap((file) => {
-    const [, names] = /^\/\/ breaks: (.+)/.exec(readFileSync(join(root, file), 'utf8')) ?? [];
+    const [, names] = /^\/\/ breaks: (.+)/.exec(textOf(file)) ?? [];
     return (names ?? '')
       .split(', ')
       .filter((name) => name !== '')

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { root } from './tracked-files.ts';
+import { root, textOf } from './tracked-files.ts';
 
 /** Documents name files by path. A file that is renamed must be renamed there too. */
 
@@ -15,14 +15,14 @@ const isThere = (path: string) => existsSync(join(root, path));
 const namingPaths = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/glossary.md', 'docs/security/asvs.md'];
 
 test.each(namingPaths)('every path in %s exists', (file) => {
-  const paths = [...readFileSync(join(root, file), 'utf8').matchAll(PATH)].map(([, path = '']) => path);
+  const paths = [...textOf(file).matchAll(PATH)].map(([, path = '']) => path);
   expect(paths.length).toBeGreaterThan(0);
   expect(paths.filter((path) => !isThere(path))).toEqual([]);
 });
 
 test('every short path in ARCHITECTURE.md continues in the folder of the full path before it, or in its src', () => {
   const wrong: string[] = [];
-  for (const line of readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').split('\n')) {
+  for (const line of textOf('ARCHITECTURE.md').split('\n')) {
     if (!line.startsWith('| ')) continue;
     let before = '';
     for (const [, path = ''] of line.matchAll(/`([\w./-]+\/?[\w.-]+\.(?:ts|sql|md|yml|json))`/g)) {
@@ -46,7 +46,7 @@ test.each([...readmes, 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', ...d
   'every link in %s leads to a file and a heading that exist',
   (file) => {
     const wrong: string[] = [];
-    for (const [, target = ''] of readFileSync(join(root, file), 'utf8').matchAll(/\]\(([^)\s]+)\)/g)) {
+    for (const [, target = ''] of textOf(file).matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^https?:/.test(target)) continue;
       const [path = '', anchor] = target.split('#');
       const linked = path === '' ? join(root, file) : join(root, file, '..', path);

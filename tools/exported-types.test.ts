@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { root, trackedFiles } from './tracked-files.ts';
+import { textOf, trackedFiles } from './tracked-files.ts';
 
 /** The same part of each service, or the same thing seen by several of them. */
 const SHARED_MEANING = new Set(['Ports', 'Settings', 'HttpPorts', 'Disposition']);
@@ -13,7 +11,7 @@ test('no exported type of services and packages has the name of another', () => 
   const places = new Map<string, string[]>();
   for (const path of trackedFiles()) {
     if (!ONE_VOCABULARY.test(path)) continue;
-    const text = readFileSync(join(root, path), 'utf8');
+    const text = textOf(path);
     for (const [, name = ''] of text.matchAll(/^export (?:type|interface|class) (\w+)/gm))
       places.set(name, [...(places.get(name) ?? []), path]);
   }

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chainSettings } from '@quittance/chains/settings-schema';
 import { serviceSettings } from '@quittance/shared/config';
@@ -18,7 +18,7 @@ import { eventDescriptions } from '../services/webhooks/src/domain/event-types.t
 import { clientTypes, scopeMeanings } from './client-types.ts';
 import { documentText } from './openapi/document.ts';
 import { signerPackagesText } from './signer-packages.ts';
-import { root } from './tracked-files.ts';
+import { root, textOf } from './tracked-files.ts';
 
 /**
  * node tools/generate-docs.ts
@@ -32,8 +32,6 @@ export const generatedFiles = ['configure', 'command-line', 'api', 'webhooks'].m
   (name) => `docs/${name}.md`,
 );
 
-const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
-
 /** Files that are generated as a whole. */
 export const wholeFiles: Readonly<Record<string, () => string | Promise<string>>> = {
   'services/gateway/openapi.json': documentText,
@@ -43,6 +41,7 @@ export const wholeFiles: Readonly<Record<string, () => string | Promise<string>>
   'packages/client/src/operator-views.ts': () =>
     `// Written by tools/generate-docs.ts from packages/shared/src/operator-views.ts.\n${textOf('packages/shared/src/operator-views.ts')}`,
   'docs/security/signer-packages.md': () => signerPackagesText(root),
+  // A chart has no file from outside of its folder.
   'deploy/helm/quittance/files/alerts.yml': () => textOf('deploy/prometheus/alerts.yml'),
 };
 

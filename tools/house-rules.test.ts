@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { violations } from './house-rules.ts';
-import { root, trackedFiles } from './tracked-files.ts';
+import { textOf, trackedFiles } from './tracked-files.ts';
 
 const operation = 'services/ledger/src/operations/place-hold.ts';
 const aTest = 'services/ledger/src/domain/hold.test.ts';
@@ -13,9 +11,7 @@ it('every source file is tidy', () => {
   );
   expect(files).toContain('tools/house-rules.test.ts');
   const found = files.flatMap((path) =>
-    violations(path, readFileSync(join(root, path), 'utf8')).map(
-      ({ line, rule, advice }) => `${path}:${line} ${rule}: ${advice}`,
-    ),
+    violations(path, textOf(path)).map(({ line, rule, advice }) => `${path}:${line} ${rule}: ${advice}`),
   );
   expect(found).toEqual([]);
 });

@@ -1,11 +1,10 @@
-import { existsSync, globSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, globSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { root } from './tracked-files.ts';
+import { root, textOf } from './tracked-files.ts';
 
 /** All that is fetched from the package registry is held against a hash of pnpm-lock.yaml, our own Node first of all. */
 
-const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
 const lock = textOf('pnpm-lock.yaml');
 const workspace = textOf('pnpm-workspace.yaml');
 

@@ -1,11 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { registerHooks, stripTypeScriptTypes } from 'node:module';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { resetState, run } from 'jest-circus';
 import { closingLine } from './closing-line.ts';
 import { compareWithList, inWords, type Listed, mutantsOf } from './mutants.ts';
+import { root, textOf } from './tracked-files.ts';
 
 /**
  * npm run test:mutation [words of paths]
@@ -15,7 +15,6 @@ import { compareWithList, inWords, type Listed, mutantsOf } from './mutants.ts';
  * are noticed now, or whose code is gone, are named too, and fail nothing. A child process runs the tests without jest's
  * own runner, so that a mutant takes milliseconds; a mutant that loops is ended with its process.
  */
-const root = join(import.meta.dirname, '..');
 const JEST_GLOBALS = new URL('runner/globals.ts', import.meta.url).href;
 const LIST = 'test/mutation-survivors.json';
 const LIMIT_MS = 20_000;
@@ -59,13 +58,13 @@ async function mutateAll(words: readonly string[]): Promise<void> {
     if (failed !== undefined) process.stderr.write(`left out: ${test} (${failed})\n`);
     else for (const path of touched) covers.set(path, [...(covers.get(path) ?? []), test]);
   }
-  const listed = JSON.parse(readFileSync(join(root, LIST), 'utf8')) as Listed[];
+  const listed = JSON.parse(textOf(LIST)) as Listed[];
   const isChosen = (path: string) => !path.endsWith('.test.ts') && words.every((word) => path.includes(word));
   const sources = globSync('services/*/src/domain/**/*.ts', { cwd: root });
   const survivors = new Map<string, string[]>();
   let all = 0;
   for (const path of sources.filter(isChosen).sort()) {
-    const text = readFileSync(join(root, path), 'utf8');
+    const text = textOf(path);
     // The test beside the file notices most mutants.
     const first = (test: string) => (test === path.replace('.ts', '.test.ts') ? 0 : 1);
     const tests = (covers.get(path) ?? []).sort((a, b) => first(a) - first(b));

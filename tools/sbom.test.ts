@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { sbomDocument } from './sbom-document.ts';
-import { root } from './tracked-files.ts';
+import { root, textOf } from './tracked-files.ts';
 
 type Component = { name: string; group?: string; version: string; purl?: string; 'bom-ref': string };
 type Document = {
@@ -57,7 +57,7 @@ test('each package of the registry has the hash of the lock file, and every refe
   expect(installed.length).toBeGreaterThan(100);
   const [express] = named('express');
   expect(express?.purl).toMatch(/^pkg:npm\/express@5\./);
-  const lock = readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8');
+  const lock = textOf('pnpm-lock.yaml');
   const hash = Buffer.from(express?.hashes?.[0]?.content ?? '', 'hex').toString('base64');
   expect(lock).toContain(`express@${express?.version}:\n    resolution: {integrity: sha512-${hash}}`);
   expect(installed.filter(({ hashes }) => hashes?.[0]?.content.length !== 128)).toEqual([]);

@@ -1,8 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { root, trackedFiles } from './tracked-files.ts';
+import { root, textOf, trackedFiles } from './tracked-files.ts';
 
 /**
  * Finds what belongs to one machine and not to the project: paths of somebody's disk, and hosts of a package
@@ -63,7 +61,7 @@ if (import.meta.main) {
   const own = ownTexts();
   let count = 0;
   for (const path of trackedFiles()) {
-    const text = readFileSync(join(root, path), 'utf8');
+    const text = textOf(path);
     if (text.includes('\0')) continue;
     for (const { line, found, advice } of secretsIn(text, own)) {
       process.stdout.write(`${path}:${line} ${found}: ${advice}\n`);

@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, globSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const root = join(import.meta.dirname, '..');
+
+/** @param path from the root */
+export const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 /** The files that are ours, also the new ones: what git tracks or would track, as paths from the root. */
 export function trackedFiles(): string[] {

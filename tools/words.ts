@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import ts from 'typescript';
 import { comments } from './comments.ts';
-import { root, trackedFiles } from './tracked-files.ts';
+import { textOf, trackedFiles } from './tracked-files.ts';
 
 /**
  * node tools/words.ts
@@ -158,12 +156,12 @@ const isReadable = (path: string) =>
 
 /** Every former word in the files that are checked, or below the folders `asked` for, as lines to print. */
 function formerWordsIn(asked: readonly string[] = []): string[] {
-  const words = formerWords(readFileSync(join(root, GLOSSARY), 'utf8'));
+  const words = formerWords(textOf(GLOSSARY));
   const isAsked = (path: string) => isReadable(path) && asked.some((folder) => path.startsWith(folder));
   return trackedFiles()
     .filter((path) => (asked.length > 0 ? isAsked(path) : isReadable(path)))
     .flatMap((path) =>
-      findFormerWords(path, readFileSync(join(root, path), 'utf8'), words).map(
+      findFormerWords(path, textOf(path), words).map(
         ({ line, word, term }) => `${path}:${line} ${word}: now ${term}`,
       ),
     );
