@@ -3,6 +3,7 @@ import type { InvoiceId } from '@quittance/shared/ids';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { extensionMs, type Outage } from '../domain/expiry-extension.ts';
 import type { Ports, WatchedChain } from '../ports.ts';
+import { findCursor } from '../store/cursors.ts';
 import { extendInvoices, lockExtendableInvoices } from '../store/expiry-extensions.ts';
 import { expiringInvoices } from '../store/invoices.ts';
 import type { ViewPorts } from '../views.ts';
@@ -23,7 +24,10 @@ export async function expireInvoices(
   ports: ExpiryPorts,
   { chain }: Pick<WatchedChain, 'chain'>,
 ): Promise<number> {
-  const ids = await expiringInvoices(ports.db, chain, EXPIRED_BATCH);
+  // Asked first: joined to the cursor, the query reads all open invoices at each look.
+  const cursor = await findCursor(ports.db, chain);
+  if (cursor === undefined) return 0;
+  const ids = await expiringInvoices(ports.db, chain, cursor, EXPIRED_BATCH);
   if (ids.length === 0) return 0;
   const closed = await ports.db.transaction((trx) => recomputeInvoices(trx, ids, ports));
   failpoint('invoices.expired');

@@ -209,27 +209,32 @@ const selectExpiring = query<{ id: InvoiceId }>(
   'invoices_expiring',
   `select i.id from invoices i
    join addresses a on a.chain = i.chain and a.address = i.address
-   join cursors c on c.chain = i.chain
    where i.closed_at is null and i.status in ('pending', 'partially_paid') and i.chain = $1
-     and i.expires_at < c.known_until and (a.balance_check_at is null or i.expires_at < a.balance_known_until)
+     and i.expires_at < $2 and (a.balance_check_at is null or i.expires_at < a.balance_known_until)
      and not exists (
        select 1 from mempool_payments s
-       where s.invoice_id = i.id and (s.dropped_at is null or s.dropped_at >= c.known_until - $3::int * interval '1 millisecond')
+       where s.invoice_id = i.id and (s.dropped_at is null or s.dropped_at >= $2 - $5::int * interval '1 millisecond')
          and s.first_seen_at <= i.expires_at and s.asset = i.asset and s.amount >= i.dust)
      and not exists (
        select 1 from deposits d
        where d.invoice_id = i.id and d.state = 'dropped' and d.first_seen_at <= i.expires_at
          and d.asset = i.asset and d.amount >= i.dust
-         and (d.dropped_height is null or c.height < d.dropped_height + d.min_confirmations))
-   order by i.expires_at, i.id limit $2`,
+         and (d.dropped_height is null or $4 < d.dropped_height + d.min_confirmations))
+   order by i.expires_at, i.id limit $3`,
 );
 
 /**
  * Open invoices that expired before the known time of their chain and balance. Invoices that a dropped or mempool
  * payment holds open are left out: they would crowd out the others.
  */
-export async function expiringInvoices(db: Queryable, chain: Chain, limit: number): Promise<InvoiceId[]> {
-  return (await db.rows(selectExpiring, [chain, limit, AWAITED_AFTER_DROP_MS])).map(({ id }) => id);
+export async function expiringInvoices(
+  db: Queryable,
+  chain: Chain,
+  { knownUntil, height }: { knownUntil: Date; height: number },
+  limit: number,
+): Promise<InvoiceId[]> {
+  const values = [chain, knownUntil, limit, height, AWAITED_AFTER_DROP_MS];
+  return (await db.rows(selectExpiring, values)).map(({ id }) => id);
 }
 
 const deleteOldKeys = statement(
