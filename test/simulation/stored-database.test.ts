@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { readStored, writeStored } from './stored-database.ts';
 
@@ -26,6 +28,25 @@ describe('a stored database', () => {
     }
     writeStored(file, content);
     expect(readStored(file)).toEqual(content);
+  });
+
+  it('is written by several threads at once, and is whole after each', async () => {
+    const file = join(folder, 'at-once.tar');
+    const program = `
+      const { workerData } = require('node:worker_threads');
+      import(workerData.module).then(({ writeStored, readStored }) => {
+        for (let i = 0; i < 100; i++) {
+          writeStored(workerData.file, workerData.content);
+          if (readStored(workerData.file) === undefined) throw new Error('it is not whole');
+        }
+      });`;
+    const module = new URL('./stored-database.ts', import.meta.url).href;
+    const codes = Array.from({ length: 3 }, async () => {
+      const worker = new Worker(program, { eval: true, workerData: { module, file, content } });
+      const [code] = await once(worker, 'exit');
+      return code as unknown;
+    });
+    expect(await Promise.all(codes)).toEqual([0, 0, 0]);
   });
 
   it('replaces files that nothing has written for more than a day', () => {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -79,16 +79,18 @@ export function readStored(file: string): Uint8Array<ArrayBuffer> | undefined {
   return digest(content).equals(bytes.subarray(0, DIGEST_BYTES)) ? content : undefined;
 }
 
-/** Several processes may write the same file at once: each renames a whole one. */
+/** Several threads and processes may write the same file at once: each renames a whole one. */
 export function writeStored(file: string, content: Uint8Array): void {
   const folder = dirname(file);
   mkdirSync(folder, { recursive: true });
-  const scratch = `${file}.${process.pid}`;
+  const scratch = `${file}.${randomUUID()}`;
   writeFileSync(scratch, Buffer.concat([digest(content), content]));
   renameSync(scratch, file);
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
-    const isUnused = name !== basename(file) && Date.now() - statSync(path).mtimeMs > UNUSED_MS;
+    // Another may have renamed it meanwhile.
+    const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    const isUnused = name !== basename(file) && written !== undefined && Date.now() - written > UNUSED_MS;
     if (isUnused) rmSync(path, { force: true });
   }
 }
