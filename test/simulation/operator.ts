@@ -4,8 +4,11 @@ import type { Trx } from '@quittance/shared/db';
 import type { Environment } from './environment.ts';
 import { queryable } from './ports.ts';
 
-/** From when until when nothing of an asset may be signed. */
-export type Pause = { asset: AssetSymbol; from: number; to: number };
+/**
+ * From when until when nothing of an asset may be signed, and what was signed before: a chain worker that has died between the
+ * signature and storing it is followed by one that stores it, and sends it.
+ */
+export type Pause = { asset: AssetSymbol; from: number; to: number; signedBefore: readonly string[] };
 
 const PAUSE_MAX_MS = 20_000;
 
@@ -15,17 +18,20 @@ export async function runOperator(
   pauses: Pause[],
   onResumed: () => void,
 ): Promise<void> {
-  const { chance, chain, scheduler, outside } = environment;
+  const { chance, chain, database, scheduler, outside } = environment;
   await scheduler.sleep(outside, chance.below(6_000));
   // Often while the chain worker is in the middle of a round.
   for (let turns = chance.below(60); turns > 0; turns--) await scheduler.turn(outside);
-  const pause: Pause = { asset: chance.oneOf(chain.assets), from: 0, to: 0 };
-  pause.from = await change(environment, (trx) => noteHalt(trx, { asset: pause.asset, halt: '1' }));
-  environment.tell(outside, `payouts of ${pause.asset} are paused`);
+  const asset = chance.oneOf(chain.assets);
+  const from = await change(environment, (trx) => noteHalt(trx, { asset, halt: '1' }));
+  const signedBefore = database
+    .run('signer', 'select tx_hash from signatures', [], false)
+    .map((signature) => String(signature['tx_hash']));
+  environment.tell(outside, `payouts of ${asset} are paused`);
   await scheduler.sleep(outside, chance.below(PAUSE_MAX_MS));
-  pause.to = await change(environment, (trx) => noteResume(trx, { asset: pause.asset, halt: '1' }));
-  environment.tell(outside, `payouts of ${pause.asset} are resumed`);
-  pauses.push(pause);
+  const to = await change(environment, (trx) => noteResume(trx, { asset, halt: '1' }));
+  environment.tell(outside, `payouts of ${asset} are resumed`);
+  pauses.push({ asset, from, to, signedBefore });
   onResumed();
 }
 
@@ -43,12 +49,13 @@ async function change(environment: Environment, work: (trx: Trx) => Promise<void
 
 /** Nothing is signed while the payouts of its asset are paused. */
 export function signedWhilePaused({ database }: Environment, pauses: readonly Pause[]): string[] {
-  return pauses.flatMap(({ asset, from, to }) =>
+  return pauses.flatMap(({ asset, from, to, signedBefore }) =>
     database
       .run(
         'payouts',
-        `select purpose, id from transactions where asset = $1 and created_at > $2 and created_at < $3`,
-        [asset, new Date(from).toISOString(), new Date(to).toISOString()],
+        `select purpose, id from transactions
+         where asset = $1 and created_at > $2 and created_at < $3 and tx_hash <> all($4)`,
+        [asset, new Date(from).toISOString(), new Date(to).toISOString(), signedBefore],
         false,
       )
       .map(({ purpose, id }) => `signed while payouts of ${asset} were paused: ${purpose} ${id}`),
