@@ -87,6 +87,8 @@ export async function startFixture(options: FixtureOptions = {}) {
     max: 2,
     options: '-c search_path=invoices',
   });
+  // A pool has ended before its connections are closed, and the database is dropped under them.
+  admin.on('connect', (client) => client.on('error', () => undefined));
 
   async function rows(sql: string, values: unknown[] = []): Promise<Any[]> {
     return (await admin.query(sql, values)).rows;
