@@ -14,11 +14,14 @@ const PREFIX = 'quittance-test-';
  * is removed by the next one.
  */
 export function makeTestFolder(): string {
-  const folder = mkdtempSync(join(holdsPlenty(IN_MEMORY) ? IN_MEMORY : tmpdir(), `${PREFIX}${process.pid}-`));
+  const folder = mkdtempSync(join(fastFolder(), `${PREFIX}${process.pid}-`));
   // As root Postgres runs as somebody else, who has to reach its data.
   chmodSync(folder, 0o711);
   return folder;
 }
+
+/** Where files are written soonest: in memory where there is plenty, else among the temporary files. */
+export const fastFolder = (): string => (holdsPlenty(IN_MEMORY) ? IN_MEMORY : tmpdir());
 
 function holdsPlenty(inMemory: string): boolean {
   if (!existsSync(inMemory) || !mayRunPrograms(inMemory)) return false;

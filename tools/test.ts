@@ -30,14 +30,15 @@ const projects = [...usual, 'faults', 'containers', 'medusa'] as const;
 type Project = (typeof projects)[number];
 
 /**
- * One more than there are cores: together they keep all of them at work, and each more makes every wait of the others longer.
- * All projects share them, so that none waits for the last suite of another; `tools/slowest-first.ts` decides the order.
+ * Most suites wait more than they compute, for blocks, brokers and pages: with one more than there are cores, half of the
+ * cores' time was left over. All projects share them, so that none waits for the last suite of another;
+ * `tools/slowest-first.ts` decides the order.
  */
-const WORKERS = 1 + availableParallelism();
+const WORKERS = 2 * availableParallelism();
 /** They share one engine, and scale what they run. */
 const WORKERS_WITH_CONTAINERS = 1;
-/** Each has a stack under load all the time, and measures how soon it recovers: more of them only wait for one another. */
-const WORKERS_WITH_FAULTS = availableParallelism();
+/** Each has a stack under load all the time and waits half of it, and measures how soon it recovers. */
+const WORKERS_WITH_FAULTS = 1 + availableParallelism();
 /** What is claimed in seconds is claimed of a machine that does nothing else, and shown so at full size. */
 const PATIENCE = process.env['FAULTS'] === 'full' || process.env['PROOFS'] === 'full' ? 1 : 2;
 /** Which of the faults run today, printed so that `FAULTS_SEED` runs the same ones again. */

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { must, shell } from '@quittance/stack/shell';
+import { fastFolder } from '../../tools/test-folder.ts';
 
 /** What Debian calls its Docker engine, and what that needs to be useful here. */
 const PACKAGES = ['docker.io', 'iptables', 'docker-compose'];
@@ -34,7 +34,7 @@ export async function bringUpEngine(say: (line: string) => void): Promise<Docker
     throw new NoEngine('no Docker engine answers, and without root on Linux none can be started');
   }
   await install(say);
-  const dir = mkdtempSync(join(tmpdir(), 'quittance-docker-'));
+  const dir = mkdtempSync(join(fastFolder(), 'quittance-docker-'));
   const env = {
     ...process.env,
     // Debian's own client, which builds with the BuildKit of its engine; a newer one needs a plug-in for that.
