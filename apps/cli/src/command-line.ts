@@ -1,5 +1,6 @@
 import { allScopes } from '@quittance/gateway/operations/read-limits';
 import { Command, Option } from 'commander';
+import { addBackup } from './backup/backup-line.ts';
 import { type CertificateOptions, makeCertificates } from './certificate-commands.ts';
 import {
   days,
@@ -80,6 +81,7 @@ export function commandLine(around: Surroundings, output: Output): Command {
   addOperatorCommands(program, line);
   addMerchantCommands(program, line);
   addInstallation(program, line);
+  addBackup(program, line);
   addDoctor(program, line);
   addWalletCommands(program, line);
   addFormerNames(program, line);

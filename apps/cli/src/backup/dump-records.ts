@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { type Service, services } from '@quittance/shared/events';
+import type pg from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import { type BackedUpTable, type BackupHead, FORMAT, headLine, tailLine } from './backup-file.ts';
+import { appliedMigrations, type RecordTable, recordTables, usedSequences } from './record-tables.ts';
+
+export type Dumped = { head: BackupHead; tables: Record<string, BackedUpTable> };
+
+/**
+ * The records of all services as of one moment, as SQL. One transaction reads them, which waits for nobody and nobody waits for.
+ * `dumped` is told what was written, at the end.
+ */
+export async function* dumpRecords(
+  client: pg.Client,
+  dumped: (what: Dumped) => void,
+): AsyncGenerator<Buffer | string> {
+  await client.query('begin isolation level repeatable read, read only');
+  const { rows } = await client.query<{ at: Date }>('select now() as at');
+  const migrations: Partial<Record<Service, string[]>> = {};
+  for (const service of services) migrations[service] = await appliedMigrations(client, service);
+  const head = { format: FORMAT, at: (rows[0]?.at ?? new Date(0)).toISOString(), migrations };
+  yield headLine(head);
+  yield 'set session_replication_role = replica;\n';
+  const tables: Record<string, BackedUpTable> = {};
+  for (const table of await recordTables(client, services)) {
+    yield `copy ${table.name} (${table.columns}) from stdin;\n`;
+    tables[table.name] = yield* dumpTable(client, table);
+    yield '\\.\n';
+  }
+  // A sequence is not of the snapshot: it may be ahead of the rows, never behind.
+  for (const { name, last } of await usedSequences(client, services))
+    yield `select pg_catalog.setval('${name}', ${last}, true);\n`;
+  await client.query('commit');
+  yield tailLine({ tables });
+  dumped({ head, tables });
+}
+
+async function* dumpTable(
+  client: pg.Client,
+  { name, columns }: RecordTable,
+): AsyncGenerator<Buffer, BackedUpTable> {
+  const copy = client.query(copyTo(`copy ${name} (${columns}) to stdout`));
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of copy as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    bytes += chunk.length;
+    yield chunk;
+  }
+  return { rows: copy.rowCount, bytes, sha256: hash.digest('hex') };
+}
