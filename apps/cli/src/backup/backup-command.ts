@@ -81,9 +81,7 @@ async function writeFileIn(
     throw new CommandError(`The backup cannot be written to ${folder}: ${reason(error)}.`);
   });
   try {
-    const written = await write(handle.createWriteStream({ autoClose: false }));
-    await handle.sync();
-    await handle.close();
+    const written = await write(handle.createWriteStream({ flush: true }));
     const file = join(folder, fileName(new Date(written.dumped.head.at)));
     await rename(unfinished, file);
     return { ...written, file };

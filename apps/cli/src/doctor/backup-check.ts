@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Db } from '@quittance/shared/db';
+import { timeInName, UNFINISHED } from '../backup/backup-file.ts';
 import { bad, type Finding, ok, why } from './finding.ts';
 
 const HOUR_MS = 3_600_000;
@@ -35,7 +36,9 @@ async function newestIn(folder: string, hours: number, now: Date): Promise<Findi
   const remedy = 'Look why no backup was made, and make one now.';
   try {
     const times = await Promise.all(
-      (await readdir(folder)).map(async (name) => ({ name, time: (await stat(join(folder, name))).mtime })),
+      (await readdir(folder))
+        .filter((name) => !name.endsWith(UNFINISHED))
+        .map(async (name) => ({ name, time: timeInName(name) ?? (await stat(join(folder, name))).mtime })),
     );
     const newest = times.toSorted((a, b) => b.time.getTime() - a.time.getTime())[0];
     if (newest === undefined) return bad('problem', 'backup', subject, 'the folder is empty', remedy);
