@@ -176,6 +176,7 @@ export function openDrills() {
   return Object.assign(at, {
     as,
     merchantWith,
+    newMerchant: newMerchantWith,
     balanceOf,
     walletsHave,
     taken,

@@ -47,6 +47,13 @@ export async function hostile({ stack }: Quittance, service: Service): Promise<H
   };
 }
 
+/** What only other services' roles may do. */
+export const writes = [
+  'update ledger.balances set available = available + 1',
+  'select * from gateway.tokens',
+  'update payouts.payouts set amount = 1',
+];
+
 type Forged = {
   account: string;
   method?: string;

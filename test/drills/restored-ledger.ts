@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
@@ -24,7 +24,14 @@ type Records = {
   taken(asset: 'ETH', address: string): Promise<bigint>;
 };
 
-export async function restoresTheLedger(at: Records): Promise<void> {
+export const drillOfRestoredLedger = (at: Records, limitMs: number): void =>
+  test(
+    'ledger: an hour-old backup restored next to newer payouts pays nobody twice, and after the repair is exact to the unit',
+    () => restoresTheLedger(at),
+    limitMs,
+  );
+
+async function restoresTheLedger(at: Records): Promise<void> {
   const { quittance, newMerchant, balanceOf, untilEnded, taken } = at;
   const folder = mkdtempSync(join(tmpdir(), 'quittance-restore-'));
   const command = commandOf(quittance, folder);
@@ -48,7 +55,7 @@ export async function restoresTheLedger(at: Records): Promise<void> {
     // Since then: another shop's customer has paid, both have paid out.
     const young = await newMerchant('ETH');
     const [paidOfOld, paidOfYoung] = [await pay(old, 0.2), await pay(young, 0.3)];
-    await eventually(async () => expect((await quittance.books(5)).discrepancies).toEqual([]), STEP_MS, 500);
+    await eventually(() => areProcessed(quittance), STEP_MS, 500);
     const balances = async () => [await balanceOf(old, 'ETH'), await balanceOf(young, 'ETH')];
     const right = await balances();
     const received = await Promise.all([paidOfOld, paidOfYoung].map(({ address }) => taken('ETH', address)));
@@ -96,14 +103,20 @@ export async function restoresTheLedger(at: Records): Promise<void> {
     expect(await balances()).toEqual(right);
     const afterwards = [paidOfOld, paidOfYoung].map(({ address }) => taken('ETH', address));
     expect(await Promise.all(afterwards)).toEqual(received);
-    expect((await command.json('payouts', 'paused')).every(({ halted }: { halted: boolean }) => halted)).toBe(true);
+    expect((await command.json('payouts', 'paused')).every(({ halted }: { halted: boolean }) => halted)).toBe(
+      true,
+    );
 
     // Resumed by its operator, payouts go on.
     for (const asset of ['ETH', 'USDC_ERC20']) await command.text(0, 'payouts', 'resume', '--asset', asset);
-    await eventually(async () => {
-      const order = { asset: 'ETH', amount: 0.1, address: thiefsAddress() };
-      expect((await old.post('/api/payouts', order)).status).toBe(201);
-    }, STEP_MS, 500);
+    await eventually(
+      async () => {
+        const order = { asset: 'ETH', amount: 0.1, address: thiefsAddress() };
+        expect((await old.post('/api/payouts', order)).status).toBe(201);
+      },
+      STEP_MS,
+      500,
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -139,6 +152,13 @@ function commandOf({ stack }: Quittance, cwd: string) {
       return JSON.parse(out);
     },
   };
+}
+
+/** Every event has been processed, and its sender knows: it would not send it again by itself. */
+async function areProcessed({ db, books }: Quittance): Promise<void> {
+  for (const sender of ['invoices', 'payouts', 'ledger'])
+    expect(await db.rows(`select kind from ${sender}.outbox where confirmed_at is null`)).toEqual([]);
+  expect((await books()).discrepancies).toEqual([]);
 }
 
 async function emptyLedger({ db }: Quittance): Promise<void> {

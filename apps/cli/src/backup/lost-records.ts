@@ -84,3 +84,17 @@ export const placeAgain = (trx: Trx, { id, account, asset, amount, fee, invoice 
     amount: units(amount),
     networkFee: units(fee),
   });
+
+/**
+ * Ends of holds that arrived while the hold was lost are dead letters by then: their senders send them again.
+ * @returns how many
+ */
+export async function retryEndsOfHolds(trx: Trx, by: string): Promise<number> {
+  const ends = await trx.rows(
+    `select operator.retry_dead_letter('ledger', d.event_id, $1) from ledger.dead_letters d
+     where d.kind in ('hold.settle', 'hold.release')
+       and exists (select from ledger.holds h where h.payout_id = d.envelope -> 'payload' ->> 'payout_id')`,
+    [by],
+  );
+  return ends.length;
+}

@@ -14,6 +14,7 @@ import {
   lostEvents,
   lostHolds,
   placeAgain,
+  retryEndsOfHolds,
   sendLostEventsAgain,
 } from './lost-records.ts';
 
@@ -88,7 +89,15 @@ async function repairLost(db: Db, provable: readonly LostHold[], by: string): Pr
       if (outcome === 'placed')
         await writeAuditLog(trx, { actor: by, action: 'place lost hold', subject: `payout ${hold.id}` });
     }
+    const ends = await retryEndsOfHolds(trx, by);
     repaired.events = await sendLostEventsAgain(trx);
+    if (ends > 0)
+      repaired.events.push({
+        sender: 'payouts',
+        receiver: 'ledger',
+        kind: 'dead letters of holds',
+        count: ends,
+      });
     for (const { sender, receiver, kind, count } of repaired.events)
       await writeAuditLog(trx, {
         actor: by,
