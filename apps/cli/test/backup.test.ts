@@ -162,6 +162,19 @@ describe('a backup that is restored', () => {
   });
 });
 
+test('records that Postgres itself has restored are paused too, before a service starts', async () => {
+  const { db, run } = await emptyDatabase();
+  await db.rows(`insert into payouts.halted_assets (asset, halt, resumed_at) values ('ETH', 7, now())`);
+  expect(await run('restore', '--pause')).toMatchObject({
+    code: 0,
+    err: '',
+    out: expect.stringContaining('PAUSED'),
+  });
+  const paused = 'select asset, halt from payouts.halted_assets where resumed_at is null and halt > 7';
+  expect(await db.rows(paused)).toHaveLength(assetSymbols.length);
+  expect((await run('restore')).err).toMatch(/^Either the file of a backup, or --check/);
+});
+
 describe('what is refused in one line, with nothing restored', () => {
   const refused = async (file: string, identity = key(0).file) => {
     const { db, run } = await emptyDatabase();

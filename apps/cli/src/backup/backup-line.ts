@@ -4,7 +4,7 @@ import { type Line, leaf, type ScopeOptions, scopeOf, withScope } from '../comma
 import { CommandError } from '../surroundings.ts';
 import { type BackupOrder, backUp } from './backup-command.ts';
 import { checkRestored } from './restore-check.ts';
-import { restore } from './restore-command.ts';
+import { pauseRestored, restore } from './restore-command.ts';
 
 const repeated = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
@@ -19,6 +19,7 @@ type RestoreOptions = ScopeOptions & {
   only?: Service[];
   check?: boolean;
   repair?: boolean;
+  pause?: boolean;
 };
 
 /** The commands that save all records and bring them back. */
@@ -47,19 +48,28 @@ export function addBackup(program: Command, { around, prints }: Line): void {
     )
     .option('--check', 'name every difference between the databases and the chains')
     .option('--repair', 'with --check: repair what the records and the chains prove')
+    .option('--pause', 'only pause all payouts, after a restore from the log archive of Postgres')
     .addHelpText(
       'after',
       '\nNeeds DATABASE_URL_ADMIN, an empty database after `quittance migrate`, and that all services are stopped. All is restored, or nothing.\nThe chains come from the settings of the payouts service.\n\nExamples:\n  $ npx quittance restore quittance-2026-11-27T03-00-00Z.age --identity key.txt\n  $ npx quittance restore --check\n  $ npx quittance restore --check --repair\n',
     )
     .action(
-      prints((file: string | undefined, { identity, only = [], check, repair, ...scope }: RestoreOptions) => {
-        if (file === undefined && check === true)
-          return checkRestored(around, { ...scopeOf(scope), repair: repair === true });
-        if (file === undefined || check === true || repair === true)
-          throw new CommandError('Either the file of a backup, or --check, with --repair or without.');
-        if (identity === undefined)
-          throw new CommandError('Which key opens the backup? Name its file: --identity key.txt.');
-        return restore(around, { file, identity, only });
-      }),
+      prints(
+        (
+          file: string | undefined,
+          { identity, only = [], check, repair, pause, ...scope }: RestoreOptions,
+        ) => {
+          if (file === undefined && check === true)
+            return checkRestored(around, { ...scopeOf(scope), repair: repair === true });
+          if (file === undefined && pause === true && repair !== true) return pauseRestored(around);
+          if (file === undefined || check === true || repair === true || pause === true)
+            throw new CommandError(
+              'Either the file of a backup, or --check, with --repair or without, or --pause.',
+            );
+          if (identity === undefined)
+            throw new CommandError('Which key opens the backup? Name its file: --identity key.txt.');
+          return restore(around, { file, identity, only });
+        },
+      ),
     );
 }

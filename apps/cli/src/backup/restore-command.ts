@@ -40,11 +40,7 @@ export async function restore(
     const tables = await recordTables(client, services);
     await refuseRecords(client, tables);
     const loaded = await load(client, backup, tables);
-    await leaveOutAddresses(client, services);
-    await pauseAllPayouts(client, by, head.at);
-    await client.query(`select set_config('quittance.source', $1, true)`, [source()]);
-    const subject = `${services.join(', ')}, as of ${head.at}`;
-    await client.query('select operator.write_audit_log($1, $2, $3)', [by, 'restore', subject]);
+    await makeSafe(client, { by, services, from: `the backup of ${head.at}` });
     await client.query('commit');
     return loaded;
   });
@@ -62,6 +58,32 @@ export async function restore(
     )}
 Restored as of ${head.at}. Payouts of all assets are PAUSED, and stay so until you resume each.\n\nNext, before any service starts:\n  npx quittance restore --check\n`,
   };
+}
+
+/** The same for records that Postgres itself has brought back to another moment: pauses all payouts, before any service starts. */
+export async function pauseRestored(around: Surroundings): Promise<SaidOutcome> {
+  const by = actor(around);
+  await withConnection(adminDatabase(around), async (client) => {
+    await client.query('begin');
+    await refuseWhileServicesRun(client);
+    await makeSafe(client, { by, services: allServices, from: 'the log archive' });
+    await client.query('commit');
+  });
+  return {
+    json: { payouts: 'paused' },
+    text: say`Payouts of all assets are PAUSED, and stay so until you resume each.\n\nNext, before any service starts:\n  npx quittance restore --check\n`,
+  };
+}
+
+type Restored = { by: string; services: readonly Service[]; from: string };
+
+/** What must be true before a service may start on restored records. */
+async function makeSafe(client: pg.Client, { by, services, from }: Restored): Promise<void> {
+  await leaveOutAddresses(client, services);
+  await pauseAllPayouts(client, by, from);
+  await client.query(`select set_config('quittance.source', $1, true)`, [source()]);
+  const subject = `${services.join(', ')}, from ${from}`;
+  await client.query('select operator.write_audit_log($1, $2, $3)', [by, 'restore', subject]);
 }
 
 const tablesOf = (names: readonly string[], service: Service) =>

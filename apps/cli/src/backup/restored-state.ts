@@ -7,20 +7,20 @@ const ADDRESS_BLOCKS_LEFT_OUT = 10_000;
 const ADDRESSES_A_BLOCK = 32;
 
 /** What the auditor and the command show as the reason of the pause. */
-const pauseReason = (by: string, at: string): string =>
-  `restored from the backup of ${at}: run \`quittance restore --check\` (${by})`;
+const pauseReason = (by: string, from: string): string =>
+  `restored from ${from}: run \`quittance restore --check\` (${by})`;
 
 /**
  * Halts the payouts of every asset, in the records of the auditor and in those of payouts at once: payouts signs nothing before it
  * could be told. The transaction is that of the restore.
  */
-export async function pauseAllPayouts(client: pg.Client, by: string, backupAt: string): Promise<void> {
+export async function pauseAllPayouts(client: pg.Client, by: string, from: string): Promise<void> {
   // Payouts takes no halt for new whose number is lower than that of another.
   await client.query(
     `select setval('auditor.halts_seq_seq', greatest(
        (select coalesce(max(halt), 0) from payouts.halted_assets), (select coalesce(max(seq), 0) from auditor.halts), 1))`,
   );
-  const reason = JSON.stringify([{ invariant: 'operator', what: pauseReason(by, backupAt) }]);
+  const reason = JSON.stringify([{ invariant: 'operator', what: pauseReason(by, from) }]);
   await client.query(
     `with halted as (
        insert into auditor.halts as h (asset, discrepancies, halted_at)
