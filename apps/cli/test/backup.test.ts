@@ -10,17 +10,18 @@ import {
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { assetSymbols } from '@quittance/shared/assets';
 import { type Db, openDb } from '@quittance/shared/db';
 import { services } from '@quittance/shared/events';
 import { createLogger } from '@quittance/shared/logger';
-import { onServer } from '@quittance/testkit/databases';
+import { databaseUrl, onServer } from '@quittance/testkit/databases';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { Decrypter, Encrypter, generateIdentity, identityToRecipient } from 'age-encryption';
 import { backUp } from '../src/backup/backup-command.ts';
 import { commandSuite, quittanceIn } from './quittance-in.ts';
+import { contents } from './table-contents.ts';
 
 /** `quittance backup` and `quittance restore`: what comes back, and what is refused with nothing changed. */
 const { folder, env, quittance } = await commandSuite();
@@ -81,22 +82,6 @@ async function emptyDatabase() {
     url: database.adminUrl,
     run: (...args: string[]) => quittanceIn(folder, settings, args),
   };
-}
-
-/** Of each table its rows, as one number. */
-async function contents(db: Db): Promise<Record<string, string>> {
-  const tables = await db.rows<{ name: string }>(
-    `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = any($1) and tablename not like 'migrations%'`,
-    [services],
-  );
-  const found: Record<string, string> = {};
-  for (const { name } of tables) {
-    const { digest } = await db.one<{ digest: string }>(
-      `select count(*) || ' ' || coalesce(md5(string_agg(t::text, '|' order by t::text)), '') as digest from ${name} t`,
-    );
-    found[name] = digest;
-  }
-  return found;
 }
 
 /** What a restore adds: the pause, its own line of the audit log, addresses that are left out. */
@@ -210,7 +195,7 @@ describe('what is refused in one line, with nothing restored', () => {
     expect(await refused(altered('text.age', Buffer.from('hello\n')))).toMatch(/is no backup/);
   }, 60_000);
 
-  test('a backup of another format, of another release, without its end', async () => {
+  test('a backup of another format, of another release, without its end or with another row', async () => {
     const head = (format: number, migrations: object) =>
       `-- quittance backup ${JSON.stringify({ format, at: '2026-11-27T03:00:00.000Z', migrations })}\n`;
     expect(await refused(await packed('format.age', head(2, {})))).toMatch(/has format 2/);
@@ -221,6 +206,13 @@ describe('what is refused in one line, with nothing restored', () => {
     const older = Object.fromEntries(services.map((service) => [service, []]));
     expect(await refused(await packed('older.age', head(1, older)))).toMatch(/of an older release/);
     expect(await refused(await packed('other.age', 'hello\n'))).toMatch(/another program/);
+    const decrypter = new Decrypter();
+    decrypter.addIdentity(key(0).identity);
+    const text = gunzipSync(await decrypter.decrypt(readFileSync(saved))).toString();
+    const endless = text.slice(0, text.lastIndexOf('-- end of backup'));
+    expect(await refused(await packed('endless.age', endless))).toMatch(/its end is missing/);
+    const other = text.replace('\ttill\t', '\ttilt\t');
+    expect(await refused(await packed('other.age', other))).toMatch(/rows of gateway.tokens are not those/);
   }, 60_000);
 
   test('a database with records', async () => {
@@ -250,9 +242,15 @@ describe('what is refused in one line, with nothing restored', () => {
   });
 
   test('a folder that cannot be written, a key that is none, the private key in place of the public one', async () => {
-    const backup = (to: string, recipient: string) =>
-      quittance(['backup', '--to', to, '--recipient', recipient]);
+    const backup = (to: string, recipient: string, ...more: string[]) =>
+      quittance(['backup', '--to', to, '--recipient', recipient, ...more]);
     const { recipient, identity } = key(0);
+    expect((await backup('-', recipient, '--json')).err).toContain('both write to standard output');
+    const noTables = { DATABASE_URL_ADMIN: databaseUrl(adminUrl, 'postgres') };
+    expect(await quittance(['backup', '--to', backups, '--recipient', recipient], noTables)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('has no tables of Quittance'),
+    });
     expect(await backup(join(folder, 'missing'), recipient)).toMatchObject({
       code: 1,
       err: expect.stringMatching(/^The backup cannot be written to .*missing: ENOENT/),

@@ -15,7 +15,7 @@ import { fileName, UNFINISHED } from './backup-file.ts';
 import { type Dumped, dumpRecords } from './dump-records.ts';
 import { withConnection } from './record-tables.ts';
 
-export type BackupOrder = { to: string; recipient: readonly string[] };
+export type BackupOrder = { to: string; recipient: readonly string[]; json?: boolean };
 
 /** Standard output, for another program. */
 const PIPE = '-';
@@ -23,9 +23,11 @@ const PIPE = '-';
 /** Writes all records of one moment into an encrypted file of a folder, or to standard output. */
 export async function backUp(
   around: Surroundings,
-  { to, recipient }: BackupOrder,
+  { to, recipient, json }: BackupOrder,
   pipe: Writable = process.stdout,
 ): Promise<SaidOutcome> {
+  if (to === PIPE && json === true)
+    throw new CommandError('--json and --to - both write to standard output: use one of them.');
   const encrypter = encrypterFor(recipient);
   return await withConnection(adminDatabase(around), async (client) => {
     const write = (into: Writable) => writeBackup(client, encrypter, into);
