@@ -36,10 +36,19 @@ export async function loadRecords(
     const [, schema = '', sequence = '', last = ''] = SEQUENCE.exec(line) ?? [];
     const table = tables.get(name);
     if (name !== '' && table === undefined) await passOver(next);
-    else if (table !== undefined) loaded[name] = await loadTable(client, next, `${name} (${columns})`);
+    else if (table !== undefined)
+      loaded[name] = await loadTable(client, next, `${name} (${knownColumns(table, columns)})`);
     else if (services.has(schema))
       await client.query('select setval($1::regclass, $2::bigint, true)', [`${schema}.${sequence}`, last]);
   }
+}
+
+/** Whoever has the public key can make a file, and what stands here becomes part of a statement: only names that the table has. */
+function knownColumns({ name, columns }: RecordTable, given: string): string {
+  const known = new Set(columns.split(', '));
+  if (given.split(', ').some((column) => !known.has(column)))
+    throw new CommandError(`The columns of ${name} are not those of this release: nothing was restored.`);
+  return given;
 }
 
 async function passOver(next: BackupLines['next']): Promise<void> {
