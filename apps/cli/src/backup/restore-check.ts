@@ -119,7 +119,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
     'Read the blocks since the backup again: `npx quittance rescan CHAIN --from HEIGHT`.',
 };
 const REMEDY =
-  'Start the services and check again: it ends with the events that are on their way. Otherwise docs/runbook.md#after-a-restore.';
+  'Start the services and check again: it ends with the events that are on their way. Otherwise docs/install.md#after-a-restore.';
 
 const remedyOf = ({ name }: Discrepancy): string => REMEDIES[name] ?? REMEDY;
 
