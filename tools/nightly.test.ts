@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import {
   countsOf,
@@ -34,6 +35,15 @@ describe('the nightly run', () => {
     expect(names(dueParts(parts, lines))).toEqual(['c', 'd']);
     expect(names(dueParts(parts, lines, { failed: true }))).toEqual(['b', 'c', 'd']);
     expect(names(dueParts(parts, [...lines, begun('b')]))).toEqual(['b', 'c', 'd']);
+  });
+
+  it('has parts on the oldest Postgres that is promised, also when one is run again', () => {
+    const guide = readFileSync(new URL('../docs/install.md', import.meta.url), 'utf8');
+    const [, oldest = ''] = /^\| Postgres \| (\d+) or newer/m.exec(guide) ?? [];
+    const old = partsOf([], 'abc').filter(({ env }) => env?.POSTGRES === oldest);
+    expect(old.map(({ args }) => args[0])).toEqual(['integration', 'e2e', 'chain-scenarios']);
+    const again = dueParts(old, [begun(old[0]?.name ?? '')]);
+    expect(again.map(({ env }) => env)).toEqual(old.map(({ env }) => env));
   });
 
   it('repeats a part with the arguments that it had, so that a failure is seen again', () => {

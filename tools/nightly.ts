@@ -38,7 +38,8 @@ const STOP_LIMIT_MS = 60_000;
 /** Sizes and limits of time are those that are claimed, and a skipped test must be listed as allowed. */
 const FULL = { FAULTS: 'full', PROOFS: 'full', TEST_PATIENCE: '1', ONLY_ALLOWED_SKIPS: '1' };
 
-export type Part = { name: string; file: string; args: readonly string[] };
+type Env = { POSTGRES?: string };
+export type Part = { name: string; file: string; args: readonly string[]; env?: Env };
 
 /** A line is written when a part begins, and another when it ends; one that was stopped has no second line. */
 export type RecordLine = { part: string; commit: string; began: string; args: readonly string[] } & Partial<
@@ -50,6 +51,8 @@ const TESTS = 'tools/test.ts';
 const SIMULATION = 'test/simulation/main.ts';
 const CONTAINERS = 'test/containers/main.ts';
 const MUTATION = 'tools/mutation.ts';
+/** The oldest Postgres that docs/install.md promises; other parts run on the newest. */
+const OLDEST = { file: TESTS, env: { POSTGRES: '15' } };
 
 /** Long suites are parts of their own, so that a run that is stopped loses little. */
 export function partsOf(files: readonly string[], commit: string, lines: readonly RecordLine[] = []): Part[] {
@@ -64,6 +67,9 @@ export function partsOf(files: readonly string[], commit: string, lines: readonl
     { name: 'tests browser', file: TESTS, args: ['browser'] },
     ...suitesOf('chain-scenarios', /^test\/(chain-scenarios|simulation|interleavings)\/.*\.test\.ts$/),
     ...suitesOf('faults', /^test\/faults\/.*\.test\.ts$/),
+    { name: 'postgres 15 integration', args: ['integration'], ...OLDEST },
+    { name: 'postgres 15 e2e', args: ['e2e'], ...OLDEST },
+    { name: 'postgres 15 interleavings', args: ['chain-scenarios', 'test/interleavings/'], ...OLDEST },
     { name: 'medusa', file: TESTS, args: ['medusa'] },
     { name: 'containers integration', file: CONTAINERS, args: ['integration'] },
     { name: 'containers few', file: CONTAINERS, args: ['few'] },
@@ -214,7 +220,7 @@ let running: ReturnType<typeof spawn> | undefined;
 async function run(part: Part, logFile: string): Promise<(Counts & { isGreen: boolean }) | undefined> {
   const child = spawn(process.execPath, [join(root, part.file), ...part.args], {
     cwd: root,
-    env: { ...process.env, ...FULL },
+    env: { ...process.env, ...FULL, ...part.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running = child;

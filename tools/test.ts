@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -70,6 +70,14 @@ function fetchBrowser(): void {
   spawn(process.execPath, [join(import.meta.dirname, 'setup/fetch-browser.mjs')], { stdio: 'inherit' });
 }
 
+/** `POSTGRES=15 npm test` runs the suites on that version, which is fetched at the first time. */
+function postgresFolder(): string | undefined {
+  const major = process.env['POSTGRES'];
+  if (major === undefined) return undefined;
+  const command = [join(import.meta.dirname, 'setup/fetch-postgres.mjs'), major];
+  return execFileSync(process.execPath, command, { encoding: 'utf8' }).trim();
+}
+
 /** Jest leads a group of its own, so that what it started goes with it. */
 function kill(child: ChildProcess) {
   const signal = (name: NodeJS.Signals) => {
@@ -94,6 +102,7 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
   if (withFaults) process.stdout.write(`faults drawn by FAULTS_SEED=${FAULTS_SEED}\n`);
   const limitMs = withFaults ? LIMIT_WITH_FAULTS_MS : LIMIT_MS;
   const countsFile = join(scratch, 'counts.json');
+  const postgres = postgresFolder();
   const child = spawn(
     process.execPath,
     [
@@ -113,6 +122,7 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
         // What one worker has compiled the others need not.
         NODE_COMPILE_CACHE: COMPILED,
         ...process.env,
+        ...(postgres === undefined ? {} : { POSTGRES_NATIVE: postgres }),
         TMPDIR: scratch,
         COUNTS_FILE: countsFile,
         FAULTS_FILE: faultsFile,

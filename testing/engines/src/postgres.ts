@@ -8,10 +8,10 @@ import pg from 'pg';
 import { assertPortsFree, withPort } from './free-port.ts';
 import { ENVIRONMENT } from './launch-process.ts';
 import { findPlace, type Place, privateFile, privateFolder, removeData } from './postgres-place.ts';
+import { localeFlags, majorOf } from './postgres-version.ts';
 import { type Engine, EngineFailed, type EngineOptions, messageOf, startEngine } from './process.ts';
 
 const SUPERUSER = 'postgres';
-const MAJOR = '18';
 const PASSWORD_FILE = 'quittance-password';
 const ASK_WITHIN_MS = 2_000;
 const SHUTDOWN_BEGINS_WITHIN_MS = 1_000;
@@ -56,7 +56,7 @@ export type PostgresHandle = Engine & {
   destroy(): Promise<void>;
 };
 
-/** Starts Postgres 18 on the loopback interface, with a password that is made once and kept with the data. */
+/** Starts Postgres on the loopback interface, with a password that is made once and kept with the data. */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresHandle> {
   const wantedDir = path.resolve(options.dataDir);
   if (options.fresh) {
@@ -65,7 +65,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresH
   }
   const place = findPlace(wantedDir);
   if (!existsSync(path.join(place.dataDir, 'PG_VERSION'))) await makeCluster(place, options.settings);
-  const password = readCluster(place.dataDir);
+  const password = readCluster(place);
   return await withPort(options.port, async (port) => {
     const url = `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`;
     const engine = await startEngine({
@@ -138,8 +138,7 @@ async function makeCluster(place: Place, settings: PostgresSettings = {}): Promi
 async function initdb(place: Place, cluster: string, passwordFile: string, hasty: boolean): Promise<void> {
   const args = [
     ...['--pgdata', cluster, '--username', SUPERUSER, '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
-    // Postgres' own collation: sorting does not depend on the machine's libraries.
-    ...['--encoding', 'UTF8', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--locale', 'C'],
+    ...['--encoding', 'UTF8', ...localeFlags(majorOf(place.binDir))],
     ...(hasty ? ['--no-sync'] : []),
   ];
   const options = { ...place.user, cwd: '/', env: ENVIRONMENT, timeout: INITDB_WITHIN_MS };
@@ -153,7 +152,7 @@ async function initdb(place: Place, cluster: string, passwordFile: string, hasty
 }
 
 /** Checks the cluster's version and returns its superuser's password. */
-function readCluster(dataDir: string): string {
+function readCluster({ dataDir, binDir }: Place): string {
   const read = (name: string) => {
     try {
       return readFileSync(path.join(dataDir, name), 'utf8').trim();
@@ -165,10 +164,10 @@ function readCluster(dataDir: string): string {
       );
     }
   };
-  const version = read('PG_VERSION');
-  if (version !== MAJOR) {
+  const [version, major] = [read('PG_VERSION'), majorOf(binDir)];
+  if (version !== major) {
     throw new EngineFailed(
-      `the data in ${dataDir} is Postgres ${version}'s, this is Postgres ${MAJOR}: begin anew`,
+      `the data in ${dataDir} is Postgres ${version}'s, this is Postgres ${major}: begin anew`,
     );
   }
   return read(PASSWORD_FILE);
