@@ -210,6 +210,13 @@ export const kindsFor = (service: Service): EventKind[] =>
     (events[kind].to as readonly Service[]).includes(service),
   );
 
+export type EventRoute = { kind: EventKind; sender: Service; receiver: Service };
+
+/** Each kind of event with its sender, once for each service that must have it. */
+export const eventRoutes: readonly EventRoute[] = (Object.keys(events) as EventKind[]).flatMap((kind) =>
+  (events[kind].to as readonly Service[]).map((receiver) => ({ kind, sender: events[kind].from, receiver })),
+);
+
 /** Services that send to this one. */
 export const sendersTo = (service: Service): Service[] =>
   services.filter((sender) => kindsFor(service).some((kind) => events[kind].from === sender));

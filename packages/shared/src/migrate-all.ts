@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { asAdmin, closeDatabases, prepareRole } from './database-roles.ts';
-import { events, type Service, services } from './events.ts';
+import { eventRoutes, type Service, services } from './events.ts';
 import { migrateService } from './migrate.ts';
 
 export type MigrateAllOptions = {
@@ -51,11 +51,6 @@ export async function knownMigrations(service: Service): Promise<string[]> {
 const OPERATOR_CONNECTIONS_MAX = 10;
 const RIGHTS = new URL('../operator.sql', import.meta.url);
 
-/** Each kind of event with its sender, once for each that must have it. */
-const kinds = Object.entries(events).flatMap(([kind, { from, to }]) =>
-  to.map((receiver) => ({ kind, sender: from, receiver })),
-);
-
 /**
  * The role of this command: it reads what the command shows and calls what it changes things with, on whatever the
  * services' migrations have made. Nobody logs in with it before it is given a password.
@@ -69,7 +64,7 @@ export async function prepareOperator(adminUrl: string, password: string | undef
     await client.query(
       `insert into operator.kinds (kind, sender, receiver)
        select kind, sender, receiver from jsonb_to_recordset($1) as k(kind text, sender text, receiver text)`,
-      [JSON.stringify(kinds)],
+      [JSON.stringify(eventRoutes)],
     );
     await client.query('commit');
   });

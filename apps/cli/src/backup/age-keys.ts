@@ -8,7 +8,7 @@ import { CommandError, type Surroundings } from '../surroundings.ts';
 export function encrypterFor(recipients: readonly string[]): Encrypter {
   const encrypter = new Encrypter();
   for (const recipient of recipients) {
-    // Whoever gives the private key here has it in the list of processes, and would need it at each backup.
+    // The list of processes would show a private key, and each backup would need it.
     if (recipient.startsWith('AGE-SECRET-KEY-'))
       throw new CommandError('--recipient is the public key, age1…, and not the private one.');
     try {

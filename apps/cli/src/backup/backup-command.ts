@@ -11,7 +11,7 @@ import { adminDatabase } from '../settings.ts';
 import { CommandError, type Surroundings } from '../surroundings.ts';
 import { table } from '../table.ts';
 import { encrypterFor } from './age-keys.ts';
-import { fileName, UNFINISHED } from './backup-file.ts';
+import { fileName, servicesOf, totalOf, UNFINISHED } from './backup-file.ts';
 import { type Dumped, dumpRecords } from './dump-records.ts';
 import { withConnection } from './record-tables.ts';
 
@@ -95,11 +95,7 @@ async function writeFileIn(
 }
 
 function told({ dumped: { head, tables }, bytes, file }: Written & { file: string }): SaidOutcome {
-  const services = Object.keys(head.migrations).map((service) => {
-    const own = Object.entries(tables).filter(([name]) => name.startsWith(`${service}.`));
-    const sum = (of: 'rows' | 'bytes') => own.reduce((total, [, one]) => total + one[of], 0);
-    return { service, rows: sum('rows'), bytes: sum('bytes') };
-  });
+  const services = servicesOf(head).map((service) => ({ service, ...totalOf(tables, service) }));
   return {
     json: { file, at: head.at, bytes, services },
     text: say`${table(

@@ -70,3 +70,13 @@ export function timeInName(name: string): Date | undefined {
 /** The services that a backup has. */
 export const servicesOf = ({ migrations }: BackupHead): Service[] =>
   services.filter((service) => migrations[service] !== undefined);
+
+/** What the tables of a service have together. */
+export function totalOf(
+  tables: Readonly<Record<string, BackedUpTable>>,
+  service: Service,
+): Pick<BackedUpTable, 'rows' | 'bytes'> {
+  const own = Object.entries(tables).filter(([name]) => name.startsWith(`${service}.`));
+  const sum = (of: 'rows' | 'bytes') => own.reduce((total, [, one]) => total + one[of], 0);
+  return { rows: sum('rows'), bytes: sum('bytes') };
+}

@@ -2,9 +2,8 @@ import { type Service, services } from '@quittance/shared/events';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Line, leaf, type ScopeOptions, scopeOf, withScope } from '../command-options.ts';
 import { CommandError } from '../surroundings.ts';
-import { type BackupOrder, backUp } from './backup-command.ts';
+import type { BackupOrder } from './backup-command.ts';
 import { checkRestored } from './restore-check.ts';
-import { pauseRestored, restore } from './restore-command.ts';
 
 const repeated = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
@@ -22,7 +21,7 @@ type RestoreOptions = ScopeOptions & {
   pause?: boolean;
 };
 
-/** The commands that save all records and bring them back. */
+/** The commands that save all records and bring them back. No other command loads what they encrypt and copy with. */
 export function addBackup(program: Command, { around, prints }: Line): void {
   leaf(program, 'backup', 'save the records of all services, of one moment, in an encrypted file')
     .requiredOption('--to <folder>', 'where the file is written to; - for standard output')
@@ -35,7 +34,12 @@ export function addBackup(program: Command, { around, prints }: Line): void {
       'after',
       '\nNeeds DATABASE_URL_ADMIN. Services go on meanwhile. `age-keygen` makes a key pair; the private key does not belong on this machine.\nThe file has neither the recovery phrase nor the settings.\n\nExamples:\n  $ npx quittance backup --to /backups --recipient age1…\n  $ npx quittance backup --to - --recipient age1… | rclone rcat store:quittance/monday.age\n',
     )
-    .action(prints((order: BackupOrder) => backUp(around, order)));
+    .action(
+      prints(async (order: BackupOrder) => {
+        const { backUp } = await import('./backup-command.ts');
+        return await backUp(around, order);
+      }),
+    );
   withScope(
     leaf(program, 'restore', 'bring a backup into an empty database, with all payouts paused; then compare'),
   )
@@ -55,20 +59,21 @@ export function addBackup(program: Command, { around, prints }: Line): void {
     )
     .action(
       prints(
-        (
+        async (
           file: string | undefined,
           { identity, only = [], check, repair, pause, ...scope }: RestoreOptions,
         ) => {
           if (file === undefined && check === true)
-            return checkRestored(around, { ...scopeOf(scope), repair: repair === true });
-          if (file === undefined && pause === true && repair !== true) return pauseRestored(around);
+            return await checkRestored(around, { ...scopeOf(scope), repair: repair === true });
+          const { pauseRestored, restore } = await import('./restore-command.ts');
+          if (file === undefined && pause === true && repair !== true) return await pauseRestored(around);
           if (file === undefined || check === true || repair === true || pause === true)
             throw new CommandError(
               'Either the file of a backup, or --check, with --repair or without, or --pause.',
             );
           if (identity === undefined)
             throw new CommandError('Which key opens the backup? Name its file: --identity key.txt.');
-          return restore(around, { file, identity, only });
+          return await restore(around, { file, identity, only });
         },
       ),
     );

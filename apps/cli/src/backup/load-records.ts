@@ -43,7 +43,7 @@ export async function loadRecords(
   }
 }
 
-/** Whoever has the public key can make a file, and what stands here becomes part of a statement: only names that the table has. */
+/** These become part of a statement, and anybody can make a file with the public key: only names that the table has are taken. */
 function knownColumns({ name, columns }: RecordTable, given: string): string {
   const known = new Set(columns.split(', '));
   if (given.split(', ').some((column) => !known.has(column)))

@@ -1,7 +1,7 @@
 import { placeLostHold } from '@quittance/ledger/operations/place-lost-hold';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Db, Trx } from '@quittance/shared/db';
-import { events, type Service } from '@quittance/shared/events';
+import { type EventRoute, eventRoutes, type Service } from '@quittance/shared/events';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 
@@ -9,17 +9,11 @@ import { units } from '@quittance/shared/money';
 
 export type LostEvents = { sender: Service; receiver: Service; kind: string; count: number };
 
-type Route = { kind: string; sender: Service; receiver: Service };
-
-const routes: readonly Route[] = Object.entries(events).flatMap(([kind, { from: sender, to }]) =>
-  to.map((receiver) => ({ kind, sender, receiver })),
-);
-
 /**
  * Events that their sender counts as processed and that are not in the receiver's inbox, which keeps all that an outbox has
  * (docs/decisions/0017). A hold that is not there cannot end: its event waits until the hold is placed again.
  */
-const lost = ({ receiver, kind }: Route): string => `
+const lost = ({ receiver, kind }: EventRoute): string => `
   o.kind = '${kind}' and '${receiver}' = any(o.confirmed_by)
   and not exists (select from ${receiver}.inbox i where i.event_id = o.id)
   and not exists (select from ${receiver}.dead_letters d where d.event_id = o.id)
@@ -30,7 +24,7 @@ const lost = ({ receiver, kind }: Route): string => `
   }`;
 
 export async function lostEvents(db: Pick<Db, 'rows'>): Promise<LostEvents[]> {
-  const queries = routes.map(
+  const queries = eventRoutes.map(
     (route) =>
       `select '${route.sender}' as sender, '${route.receiver}' as receiver, '${route.kind}' as kind, count(*)::int as count
        from ${route.sender}.outbox o where ${lost(route)}`,
@@ -42,7 +36,7 @@ export async function lostEvents(db: Pick<Db, 'rows'>): Promise<LostEvents[]> {
 /** Has their senders send them again. A receiver books what an event says once, whatever its sender repeats. */
 export async function sendLostEventsAgain(trx: Trx): Promise<LostEvents[]> {
   const sent: LostEvents[] = [];
-  for (const route of routes) {
+  for (const route of eventRoutes) {
     const { sender, receiver, kind } = route;
     const { count } = await trx.one<{ count: number }>(
       `with again as (

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { roleOf } from '@quittance/shared/database-roles';
 import { services as allServices, type Service } from '@quittance/shared/events';
 import { knownMigrations } from '@quittance/shared/migrate-all';
 import type pg from 'pg';
@@ -9,7 +10,7 @@ import { adminDatabase } from '../settings.ts';
 import { CommandError, type Surroundings } from '../surroundings.ts';
 import { table } from '../table.ts';
 import { decrypterWith } from './age-keys.ts';
-import { type BackupHead, servicesOf } from './backup-file.ts';
+import { type BackupHead, servicesOf, totalOf } from './backup-file.ts';
 import { loadRecords } from './load-records.ts';
 import { type BackupLines, openBackup } from './read-backup.ts';
 import { appliedMigrations, type RecordTable, recordTables, withConnection } from './record-tables.ts';
@@ -44,17 +45,16 @@ export async function restore(
     await client.query('commit');
     return loaded;
   });
-  const rowsOf = (service: Service) =>
-    tablesOf(Object.keys(restored), service).reduce((sum, name) => sum + (restored[name]?.rows ?? 0), 0);
+  const rows = services.map((service) => ({ service, rows: totalOf(restored, service).rows }));
   return {
     json: {
       at: head.at,
-      services: services.map((service) => ({ service, rows: rowsOf(service) })),
+      services: rows,
       payouts: 'paused',
     },
     text: say`${table(
       ['SERVICE', 'ROWS'],
-      services.map((service) => [service, String(rowsOf(service))]),
+      rows.map((one) => [one.service, String(one.rows)]),
     )}
 Restored as of ${head.at}. Payouts of all assets are PAUSED, and stay so until you resume each.\n\nNext, before any service starts:\n  npx quittance restore --check\n`,
   };
@@ -86,18 +86,13 @@ async function makeSafe(client: pg.Client, { by, services, from }: Restored): Pr
   await client.query('select operator.write_audit_log($1, $2, $3)', [by, 'restore', subject]);
 }
 
-const tablesOf = (names: readonly string[], service: Service) =>
-  names.filter((name) => name.startsWith(`${service}.`));
-
 /** One that runs would see half a restore, or write into the tables. */
 async function refuseWhileServicesRun(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ role: string }>(
-    `select distinct usename as role from pg_stat_activity
-     where datname = current_database() and usename = any($1) order by 1`,
-    [allServices.map((service) => `quittance_${service}`)],
+    'select distinct usename as role from pg_stat_activity where datname = current_database()',
   );
-  if (rows.length === 0) return;
-  const running = rows.map(({ role }) => role.replace('quittance_', ''));
+  const running = allServices.filter((service) => rows.some(({ role }) => role === roleOf(service)));
+  if (running.length === 0) return;
   throw new CommandError(`Stop all services first. Connected to the database: ${running.join(', ')}.`);
 }
 

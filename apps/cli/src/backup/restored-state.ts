@@ -2,9 +2,10 @@ import { assetSymbols } from '@quittance/shared/assets';
 import type { Service } from '@quittance/shared/events';
 import type pg from 'pg';
 
-/** So many blocks of 32 addresses are left out: whoever has got one of them since the backup may still pay to it. */
+/** Addresses that customers were given since the backup are among these, and customers may still pay to them. */
 const ADDRESS_BLOCKS_LEFT_OUT = 10_000;
-const ADDRESSES_A_BLOCK = 32;
+/** On Solana, whose addresses come one by one. */
+const ADDRESSES_LEFT_OUT = 320_000;
 
 /** What the auditor and the command show as the reason of the pause. */
 const pauseReason = (by: string, from: string): string =>
@@ -42,7 +43,5 @@ export async function leaveOutAddresses(client: pg.Client, services: readonly Se
       [`invoices.${sequence}`, ADDRESS_BLOCKS_LEFT_OUT],
     );
   await client.query('delete from invoices.address_pool');
-  await client.query('update invoices.address_series set next_index = next_index + $1', [
-    ADDRESS_BLOCKS_LEFT_OUT * ADDRESSES_A_BLOCK,
-  ]);
+  await client.query('update invoices.address_series set next_index = next_index + $1', [ADDRESSES_LEFT_OUT]);
 }
