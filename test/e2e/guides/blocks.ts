@@ -45,7 +45,7 @@ export const notRun: readonly NotRun[] = [
   { document: live, begins: 'docker build', reason: server },
   { document: live, begins: 'docker compose up', reason: server },
   { document: live, begins: 'curl -s https://pay.shop.example', reason: 'needs a domain with a certificate' },
-  { document: live, begins: 'docker compose run --rm --no-TTY', reason: server },
+  { document: live, begins: 'docker compose run --rm -T', reason: server },
   {
     document: 'docs/guides/accept-a-payment.md',
     begins: 'export QUITTANCE_URL',
