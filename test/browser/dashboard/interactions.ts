@@ -17,16 +17,19 @@ export const NOTE_INTERACTIONS = `
   };
 `;
 
-/** How long the browser took until it had drawn what came of an act, in milliseconds: the median of several times. */
-export async function medianInteraction(
+/** How long the browser took until it had drawn what came of an act, in milliseconds. */
+export type Interaction = { fastest: number; median: number };
+
+/** Measures an act several times. What runs beside the browser slows some of them, a slow page all of them. */
+export async function measureInteraction(
   page: Page,
   times: number,
   act: (turn: number) => Promise<void>,
-): Promise<number> {
+): Promise<Interaction> {
   await page.evaluate('window.interactions = new Map()');
   for (let turn = 0; turn < times; turn++) await act(turn);
   const longest = await page.evaluate<number[]>('noted()');
   // What took less than a frame is not told of.
-  const all = [...longest, ...Array<number>(Math.max(0, times - longest.length)).fill(0)];
-  return all.sort((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0;
+  const all = [...longest, ...Array<number>(Math.max(0, times - longest.length)).fill(0)].sort((a, b) => a - b);
+  return { fastest: all[0] ?? 0, median: all[Math.floor(all.length / 2)] ?? 0 };
 }
