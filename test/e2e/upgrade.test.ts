@@ -25,6 +25,7 @@ import { run } from 'quittance/run';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
 import { type Customers, customersOf } from './upgrade/customers.ts';
+import { movedTimes } from './upgrade/moved-times.ts';
 import { openReconcilers } from './upgrade/reconcilers.ts';
 import type { StoredState } from './upgrade/stored.ts';
 
@@ -90,7 +91,6 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** As if it had been stopped a quarter of an hour ago: what was open is open, and what failed is due, whenever this runs. */
 async function restoreDatabase(): Promise<void> {
   const postgres = await startPostgres({
     dataDir: join(dir, 'postgres'),
@@ -102,23 +102,7 @@ async function restoreDatabase(): Promise<void> {
   await onServer(url, stored('database.sql.gz'));
   await onServer(
     url,
-    `set session_replication_role = 'replica';
-     do $$
-     declare
-       passed interval := now() - interval '15 minutes' - '${state.stoppedAt}'::timestamptz;
-       t record;
-     begin
-       for t in
-         select c.oid::regclass as name,
-           string_agg(format('%1$I = %1$I + $1', a.attname), ', ') as moved
-         from pg_class c join pg_attribute a on a.attrelid = c.oid
-         where c.relnamespace::regnamespace::text = any('{${services.join(', ')}, operator}') and c.relkind = 'r'
-           and a.atttypid = 'timestamptz'::regtype and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
-         group by c.oid
-       loop
-         execute format('update %s set %s', t.name, t.moved) using passed;
-       end loop;
-     end $$;
+    `${movedTimes(state.stoppedAt)}
      update webhooks.endpoints set url = '${receiver.url}/hook'`,
   );
   await postgres.stop();
