@@ -8,6 +8,7 @@ import { growth } from './targets/growth.ts';
 import { holdsDistinct, holdsHot } from './targets/holds.ts';
 import { deriveAddresses, signTransfers } from './targets/keys.ts';
 import { idleMemory, loadedMemory } from './targets/memory.ts';
+import { networkedInvoices, networkedPayouts, networkedReads } from './targets/networked-database.ts';
 import { installed, startSandbox } from './targets/npm-start.ts';
 import { payoutLatency, postPayouts } from './targets/payouts.ts';
 import { postInvoices } from './targets/post-invoices.ts';
@@ -48,6 +49,9 @@ export const benchmarks: readonly Benchmark[] = [
   creditsDistinct,
   creditsHot,
   commitToEffect,
+  networkedInvoices,
+  networkedReads,
+  networkedPayouts,
   startServices,
   idleMemory,
 ];
