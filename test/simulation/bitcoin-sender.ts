@@ -82,6 +82,7 @@ export function senderOf({ net, wallet, feeRate }: BitcoinView, ask: Ask): Bitco
         ),
       );
     },
+    newestBlock: () => ask('newestBlock', () => net.blocks.at(-1)?.hash ?? 'none'),
     finalizedHeight: () => ask('finalizedHeight', () => Math.max(0, net.height - FINAL_DEPTH)),
     close: async () => {},
   };

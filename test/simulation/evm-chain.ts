@@ -153,6 +153,7 @@ export function createEvmChain({ random, now }: SimChainOptions): SimChain<'evm'
     usualFee: () => leastFee,
     height: () => head().height,
     finalizedHeight: finalized,
+    newestBlock: () => head().hash,
     nonceAt: (address, height) =>
       height === head().height ? (nonces.get(address) ?? 0) : nonceAt(address, height),
     find,

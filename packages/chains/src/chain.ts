@@ -199,6 +199,8 @@ export type ChainSender = HotWallet & {
   status(txHash: string): Promise<TransactionStatus>;
   /** The highest block that cannot be reorganised away. */
   finalizedHeight(): Promise<number>;
+  /** Names the newest block. Until it is another one, the chain has nothing new to tell. Not where there is always a new one. */
+  newestBlock?(): Promise<string>;
   close(): Promise<void>;
 };
 
@@ -242,6 +244,7 @@ export type TokenSweepOrder = {
 };
 
 export type EvmSender = ChainSender & {
+  newestBlock(): Promise<string>;
   fees(): Promise<EvmFees>;
   /** Gas of a transfer from the hot wallet; `reverts` when the recipient or the token refuses it. */
   estimateTransfer(asset: AssetSymbol, to: string, amount: Units): Promise<bigint | 'reverts'>;

@@ -53,8 +53,12 @@ export const senderRules: QuorumRules<ChainSender> = {
   finalizedHeight: reached,
 };
 
+/** Something new at any of the nodes is something new. */
+const anyNew = (answers: readonly string[]): string => answers.toSorted().join(' ');
+
 export const evmRules: QuorumRules<EvmSender> = {
   ...senderRules,
+  newestBlock: anyNew,
   fees: each({ maxFeePerGas: sufficient, maxPriorityFeePerGas: sufficient }),
   estimateTransfer(answers, nodes) {
     const gas = answers.filter((answer) => answer !== 'reverts');
@@ -75,6 +79,7 @@ export const evmRules: QuorumRules<EvmSender> = {
 
 export const bitcoinRules: QuorumRules<BitcoinSender> = {
   ...senderRules,
+  newestBlock: anyNew,
   feeRate: sufficient,
   replacementFee(answers, nodes) {
     // It has to suffice for the nodes that have the transaction it replaces.

@@ -71,12 +71,12 @@ export async function assertLease(trx: Trx, lease: Lease): Promise<void> {
 const prolong = statement(
   'lease_prolong',
   `update leases set expires_at = clock_timestamp() + $3::int * interval '1 millisecond'
-   where name = $1 and holder = $2 and expires_at > clock_timestamp()`,
+   where name = $1 and holder = $2 and expires_at > clock_timestamp() returning token`,
 );
 
-/** Prolongs a lease that this holder has. One that it gave back or has lost is not taken again. */
-export async function prolongLease(db: Db, name: string, holder: string, ttlMs: number): Promise<void> {
-  await db.rows(prolong, [name, holder, ttlMs]);
+/** Prolongs a lease that this holder has, and says whether it has it. One that it gave back or has lost is not taken again. */
+export async function prolongLease(db: Db, name: string, holder: string, ttlMs: number): Promise<boolean> {
+  return (await db.rows(prolong, [name, holder, ttlMs])).length > 0;
 }
 
 const release = statement(

@@ -1,4 +1,5 @@
-import type { ChainKind } from '@quittance/shared/assets';
+import type { ChainSender } from '@quittance/chains/chain';
+import type { Chain, ChainKind } from '@quittance/shared/assets';
 import { prolongLease, releaseLease, takeLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { publishFeeEstimates } from '@quittance/shared/quotes';
@@ -14,7 +15,7 @@ import { watchStalled } from './operations/watch-stalled.ts';
 import type { PayoutChain, Ports } from './ports.ts';
 import { cancelRequests } from './store/cancellations.ts';
 import { oldestReserved } from './store/payouts.ts';
-import { walletsWithOpenTransactions } from './store/replacement-groups.ts';
+import { hasUnsentTransactions, walletsWithOpenTransactions } from './store/replacement-groups.ts';
 import { hasPlan } from './store/signing-plans.ts';
 
 const VOID_EVERY_MS = 500;
@@ -79,35 +80,61 @@ export function startWorkers(ports: Ports): Stoppable {
 /** A step that is not repeated before its time. */
 const timed = (step: () => Promise<void>) => () => step().then(() => 0);
 
-/** Runs a round of the chain worker while something is open on its chain, otherwise only one of IDLE_ROUNDS. */
+/**
+ * Runs a round of the chain worker while a payout waits, or a transaction was not accepted by any node; while transactions are
+ * sent, when there is a new block; otherwise, and for what a block would not tell, one of IDLE_ROUNDS.
+ */
 export function chainWorkerStep<K extends ChainKind>(
   ports: Ports,
   on: PayoutChain<K>,
 ): () => Promise<number> {
-  const { db, settings } = ports;
   let idleRounds = 0;
+  /** The newest one before the last round; undefined where it was not asked for. */
+  let block: string | undefined;
   return async () => {
-    if (idleRounds > 0 && !(await hasOpen(ports, on))) {
-      idleRounds -= 1;
+    const { db, settings } = ports;
+    let newest: string | undefined;
+    const waiting = idleRounds > 0 ? await waitingOn(ports, on) : 'a round';
+    if (waiting !== 'a round') {
       // Otherwise other replicas would take the lease, and each would ask its node.
-      await prolongLease(db, chainLease(on), settings.replica, settings.leaseMs);
-      return 0;
+      const leads = await prolongLease(db, chainLease(on), settings.replica, settings.leaseMs);
+      if (waiting === 'a block' && leads) newest = await newestBlock(ports, on);
+      if (waiting === 'nothing' || (newest !== undefined && newest === block)) {
+        idleRounds -= 1;
+        return 0;
+      }
     }
     const moved = await runChainWorker(ports, on);
+    block = newest;
     idleRounds = moved > 0 ? 0 : IDLE_ROUNDS - 1;
     return moved;
   };
 }
 
-/** Whether a payout waits to be signed or to be cancelled, or a transaction is open. */
-async function hasOpen(
+/** What is open on a chain: something to sign, to cancel or to send, or only transactions that wait for a block. */
+async function waitingOn(
   { db }: Ports,
   { chain, sender, assets }: Pick<PayoutChain, 'chain' | 'sender' | 'assets'>,
-): Promise<boolean> {
-  if (await hasPlan(db, chain)) return true;
-  if ((await oldestReserved(db, assets, 1)).length > 0) return true;
-  if ((await cancelRequests(db, assets, 1)).length > 0) return true;
-  return (await walletsWithOpenTransactions(db, chain, sender.hotAddress, 1)).length > 0;
+): Promise<'nothing' | 'a round' | 'a block'> {
+  if (await hasPlan(db, chain)) return 'a round';
+  if ((await oldestReserved(db, assets, 1)).length > 0) return 'a round';
+  if ((await cancelRequests(db, assets, 1)).length > 0) return 'a round';
+  if ((await walletsWithOpenTransactions(db, chain, sender.hotAddress, 1)).length === 0) return 'nothing';
+  return (await hasUnsentTransactions(db, chain)) ? 'a round' : 'a block';
+}
+
+/** Undefined where the chain names none, and while the node does not tell: the round says why. */
+async function newestBlock(
+  { throttledLog }: Ports,
+  { chain, sender }: { chain: Chain; sender: Pick<ChainSender, 'newestBlock'> },
+): Promise<string | undefined> {
+  try {
+    return await sender.newestBlock?.();
+  } catch (error) {
+    const fields = { chain, reason: reason(error) };
+    throttledLog.log('warn', `newest_block.${chain}`, fields, 'the node does not tell its newest block');
+    return undefined;
+  }
 }
 
 /** One replica publishes the fees of a chain for all. */

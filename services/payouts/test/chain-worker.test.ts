@@ -86,6 +86,63 @@ describe('the chain worker', () => {
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
   });
 
+  it('asks for the newest block alone while transactions wait for one, and once in fifteen rounds for all', async () => {
+    const waiting = counted();
+    const step = chainWorkerStep<'evm'>(waiting.ports, waiting.ports);
+    const { id } = await fixture.reserve();
+    expect(await step()).toBe(1);
+    expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
+    const asked = async () => {
+      const before = waiting.calls();
+      await step();
+      return waiting.calls() - before;
+    };
+    // The first round after it was sent, and the first that knows which block it has seen.
+    await step();
+    await step();
+    for (let round = 0; round < 14; round++) expect(await asked()).toBe(1);
+    expect(await asked()).toBeGreaterThan(3);
+    fixture.chain.mine();
+    expect(await asked()).toBeGreaterThan(3);
+    expect(await asked()).toBe(1);
+    fixture.chain.mine(CONFIRMATIONS - 1);
+    expect(await step()).toBe(1);
+    expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('runs each round while no node has accepted a transaction, or the newest block is not told', async () => {
+    const { id } = await fixture.reserve();
+    const { sender } = fixture.chain;
+    let isAway = true;
+    let tried = 0;
+    const ports = fixture.replicaWith({
+      broadcast: async (raw) => {
+        tried += 1;
+        return isAway ? 'unknown' : sender.broadcast(raw);
+      },
+    });
+    const step = chainWorkerStep<'evm'>(ports, ports);
+    for (let round = 0; round < 5; round++) {
+      await step();
+      fixture.clock.advance(ports.settings.gracePeriods.resendAfterMs + 1);
+    }
+    expect(await fixture.payout(id)).toMatchObject({ status: 'signed' });
+    expect(tried).toBeGreaterThan(3);
+    isAway = false;
+    await step();
+    expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
+
+    const untold = counted();
+    Object.assign(untold.ports.sender, { newestBlock: () => Promise.reject(new Error('ECONNREFUSED')) });
+    await fixture.freeLease();
+    const rounds = chainWorkerStep<'evm'>(untold.ports, untold.ports);
+    for (let round = 0; round < 5; round++) {
+      const before = untold.calls();
+      await rounds();
+      expect(untold.calls() - before).toBeGreaterThan(3);
+    }
+  });
+
   it('keeps its lease in idle rounds, so that other replicas do not ask their nodes', async () => {
     const [leader, follower] = [counted(), counted()];
     const leads = chainWorkerStep<'evm'>(leader.ports, leader.ports);

@@ -52,6 +52,7 @@ export class ScriptedChain {
       usualFee: () => MAX_FEE,
       height: () => this.blocks.length - 1,
       finalizedHeight: () => Math.max(0, this.blocks.length - 1 - this.finalizedLag),
+      newestBlock: () => this.blocks.at(-1)?.hash ?? 'none',
       nonceAt: (address, height) => this.#nonce(address, height + 1),
       find: (txHash) => (this.hasNoReceipts ? undefined : this.#find(txHash)),
       blocksBetween: (from, to) => this.#search(from, to),

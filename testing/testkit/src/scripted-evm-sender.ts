@@ -90,6 +90,7 @@ export type EvmView = {
   usualFee(): bigint;
   height(): number;
   finalizedHeight(): number;
+  newestBlock(): string;
   /** The next nonce of an address after the block at this height. */
   nonceAt(address: string, height: number): number;
   find(txHash: string): { block: MinedBlock; mined: Mined } | undefined;
@@ -138,6 +139,7 @@ export function evmSender(
         return Math.max(view.nonceAt(address, view.height()), ...(at === 'pending' ? waiting : []));
       }),
     finalizedHeight: () => ask('finalizedHeight', view.finalizedHeight),
+    newestBlock: () => ask('newestBlock', view.newestBlock),
     findByNonce: (address, nonce, from, to) =>
       ask('findByNonce', () => {
         for (const block of view.blocksBetween(from, to)) {

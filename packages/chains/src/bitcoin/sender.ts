@@ -66,6 +66,7 @@ export type BitcoinSender = ChainSender & {
    * waiting.
    */
   replacementFee(txHash: string, virtualBytes: number): Promise<Units | undefined>;
+  newestBlock(): Promise<string>;
   /** Of the newest block. */
   height(): Promise<number>;
   /**
@@ -122,6 +123,8 @@ export function createBitcoinSender({ rpc, network, wallet }: BitcoinSenderParts
     broadcast: (raw) => broadcast(rpc, raw),
 
     status: (txHash) => status(rpc, txHash),
+
+    newestBlock: () => ask(rpc, hash, 'getbestblockhash', []),
 
     height: () => heightOf(rpc),
 

@@ -119,6 +119,10 @@ export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): Ev
       return (await ask(rpc, header, 'eth_getBlockByNumber', ['finalized', false])).number;
     },
 
+    async newestBlock() {
+      return (await ask(rpc, header, 'eth_getBlockByNumber', ['latest', false])).hash;
+    },
+
     findByNonce: (owner, nonce, from, to) => findByNonce(rpc, owner, nonce, from, to),
 
     close: () => rpc.close(),

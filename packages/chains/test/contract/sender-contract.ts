@@ -105,6 +105,15 @@ export function senderContract(candidate: Candidate, opened: () => Fixture): voi
       expect(final).toBeLessThanOrEqual((await fixture.reader.head()).height + 1);
     });
 
+    test('names the newest block, and another one when there is one more', async () => {
+      // Where there is always a new one it names none.
+      const before = await sender.newestBlock?.();
+      if (before === undefined) return;
+      expect(before).toBe((await fixture.reader.head()).hash);
+      await fixture.mine(1);
+      expect(await sender.newestBlock?.()).not.toBe(before);
+    });
+
     whereItCan(
       candidate,
       'reorg',

@@ -20,6 +20,15 @@ export const walletsWithOpenTransactions = async (
   limit: number,
 ) => (await db.rows(selectOpenWallets, [chain, hotAddress, limit])).map(({ wallet }) => wallet);
 
+const selectUnsent = query<{ id: string }>(
+  'transactions_unsent',
+  `select id from transactions where chain = $1 and state = 'signed' limit 1`,
+);
+
+/** Whether a transaction is signed that no node has accepted yet. */
+export const hasUnsentTransactions = async (db: Queryable, chain: Chain): Promise<boolean> =>
+  (await db.rows(selectUnsent, [chain])).length > 0;
+
 const groupsOf = (transactions: readonly Transaction[]): ReplacementGroup[] =>
   [...Map.groupBy(transactions, ({ group }) => group).values()] as unknown as ReplacementGroup[];
 
