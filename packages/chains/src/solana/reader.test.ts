@@ -24,6 +24,8 @@ type BlockOf = (slot: number, numbers: Numbers | undefined) => Given | null | Er
 function nodeOf(slots: number[], given: { finalized?: number; block?: BlockOf; time?: number | null } = {}) {
   let finalized = given.finalized ?? slots.at(-1) ?? 0;
   let named = slots;
+  /** The slot and the details of each block that was asked for. */
+  const asked: [number, string][] = [];
   const rpc = scriptedRpc((method, params, numbers) => {
     switch (method) {
       case 'getSlot':
@@ -35,7 +37,8 @@ function nodeOf(slots: number[], given: { finalized?: number; block?: BlockOf; t
       case 'getBlockTime':
         return given.time ?? TIME;
       case 'getBlock': {
-        const slot = params[0] as number;
+        const [slot, { transactionDetails }] = params as [number, { transactionDetails: string }];
+        asked.push([slot, transactionDetails]);
         const there = slots.includes(slot) ? {} : null;
         const block = given.block === undefined ? there : given.block(slot, numbers);
         return block && (block instanceof Error ? block : written(slot, block));
@@ -56,6 +59,7 @@ function nodeOf(slots: number[], given: { finalized?: number; block?: BlockOf; t
   const reader = createSolanaReader({ rpc, network: { name: 'local' } });
   return {
     reader,
+    asked,
     finalize: (slot: number) => (finalized = slot),
     name: (some: number[]) => (named = some),
   };
@@ -143,6 +147,24 @@ describe('what waits', () => {
     node.finalize(8);
     const third = await watch.look();
     expect([third.fresh, third.has(SIGNATURE), third.height]).toEqual([[], false, 8]);
+  });
+
+  test.each([
+    ['is not read a second time, only its header', undefined, ['none'], 5n],
+    ['is read when the finalized block is another one', { hash: hashAt(8, 'D') }, ['none', 'accounts'], 7n],
+  ] as [string, Given | undefined, string[], bigint][])('%s', async (_, later, asked, amount) => {
+    let isFinal = false;
+    const block: BlockOf = (slot) =>
+      slot === 8 ? { balances: [[0, isFinal && later ? 7 : 5]], ...(isFinal && later) } : {};
+    const node = nodeOf([5, 6, 7, 8], { finalized: 7, block });
+    await watchOf(node).look();
+    isFinal = true;
+    node.finalize(8);
+    node.asked.length = 0;
+    expect(await node.reader.blocksAfter(7, 10)).toMatchObject([
+      { height: 8, hash: later?.hash ?? hashAt(8), parentHash: hashAt(7), payments: [{ amount }] },
+    ]);
+    expect(node.asked).toEqual(asked.map((details) => [8, details]));
   });
 
   test('is still fresh after a look that failed half-way', async () => {

@@ -20,15 +20,20 @@ const header = z.object({
 });
 const fullBlock = header.extend({ transactions: z.array(blockTransaction) });
 
-/** The node, and the tokens of the network by mint. */
-type Source = { rpc: Rpc; tokens: ReadonlyMap<string, AssetSymbol> };
+/**
+ * The node, and the tokens of the network by mint. `confirmed` holds the blocks that were read before they were finalized, by
+ * slot: blocks are megabytes, and the hash says whether the finalized one is the same.
+ */
+type Source = { rpc: Rpc; tokens: ReadonlyMap<string, AssetSymbol>; confirmed: Map<number, Block> };
+/** More are not kept where nobody reads the finalized ones: they are read again. */
+const CONFIRMED_KEPT = 2 * PENDING_BLOCKS_MAX;
 
 /**
  * Reads Solana from a node's JSON-RPC: the chain is its finalized blocks, which no reorganisation takes back, and
  * a block's height is its slot. It knows no key.
  */
 export function createSolanaReader({ rpc, network }: { rpc: Rpc; network: SolanaNetwork }): ChainReader {
-  const source: Source = { rpc, tokens: tokensOf(network) };
+  const source: Source = { rpc, tokens: tokensOf(network), confirmed: new Map() };
   const headerAt = (slot: number) => blockAt(rpc, header, slot, { transactionDetails: 'none' });
 
   return {
@@ -50,10 +55,11 @@ export function createSolanaReader({ rpc, network }: { rpc: Rpc; network: Solana
 
     async blocksAfter(height, limit) {
       const after: Block[] = [];
+      for (const slot of source.confirmed.keys()) if (slot <= height) source.confirmed.delete(slot);
       const finalized = await slotAt(rpc, 'finalized');
       const wanted = await slotsFrom(rpc, height + 1, limit, 'finalized');
       const final = wanted.filter((slot) => slot <= finalized);
-      for await (const next of readBlocks(source, final, 'finalized')) {
+      for await (const next of readBlocks(final, (slot) => finalizedBlock(source, slot))) {
         const last = after.at(-1);
         // A node behind a balancer that names too few slots leaves a hole here.
         if (last !== undefined && next.parentHash !== last.hash) return after;
@@ -73,8 +79,21 @@ export function createSolanaReader({ rpc, network }: { rpc: Rpc; network: Solana
   };
 }
 
+/** The block that has become final; only its header is asked for where the whole was read before. */
+async function finalizedBlock(source: Source, slot: number): Promise<Block | undefined> {
+  const { rpc, confirmed } = source;
+  const read = confirmed.get(slot);
+  const found = read && (await blockAt(rpc, header, slot, { transactionDetails: 'none' }));
+  if (read === undefined || found?.blockhash !== read.hash) return await readBlock(source, slot, 'finalized');
+  return {
+    ...read,
+    parentHash: found.previousBlockhash,
+    time: await timeOf(rpc, slot, found.blockTime),
+  };
+}
+
 async function readBlock(
-  { rpc, tokens }: Source,
+  { rpc, tokens }: Pick<Source, 'rpc' | 'tokens'>,
   slot: number,
   commitment: Commitment,
   numbers: Numbers = 'doubles',
@@ -99,10 +118,10 @@ async function readBlock(
 }
 
 /** The node has named these blocks: when it does not give one, that proves nothing of its payments. */
-async function* readBlocks(source: Source, slots: readonly number[], commitment: Commitment) {
+async function* readBlocks(slots: readonly number[], read: (slot: number) => Promise<Block | undefined>) {
   for (let start = 0; start < slots.length; start += TOGETHER) {
     const some = slots.slice(start, start + TOGETHER);
-    const found = await Promise.all(some.map((slot) => readBlock(source, slot, commitment)));
+    const found = await Promise.all(some.map(read));
     for (const [i, block] of found.entries()) {
       if (block === undefined)
         throw new RpcUnavailable('getBlock', `no block at slot ${some[i]}, which getBlocks named`);
@@ -133,7 +152,8 @@ function pendingWatch(source: Source): PendingWatch {
       const waiting = await slotsFrom(rpc, finalized + 1, PENDING_BLOCKS_MAX, 'confirmed');
       const fresh: Block[] = [];
       const unseen = waiting.filter((slot) => !seen.has(slot));
-      for await (const block of readBlocks(source, unseen, 'confirmed')) fresh.push(block);
+      for await (const block of readBlocks(unseen, (slot) => readBlock(source, slot, 'confirmed')))
+        fresh.push(block);
       const known = new Map([...seen, ...fresh.map((block) => [block.height, block] as const)]);
       const { dropped, uncertain } = offChain(known, waiting.at(-1));
       for (const slot of dropped) known.delete(slot);
@@ -149,6 +169,7 @@ function pendingWatch(source: Source): PendingWatch {
       for (const slot of [...known.keys()]) if (slot <= height && seen.has(slot)) known.delete(slot);
       // Only now: what a look that failed half-way had read must be fresh to the next one.
       seen = known;
+      keep(source.confirmed, fresh);
       const transactions = new Set(
         [...seen.values()].flatMap(({ payments }) => payments.map(({ txHash }) => txHash)),
       );
@@ -159,6 +180,12 @@ function pendingWatch(source: Source): PendingWatch {
       };
     },
   };
+}
+
+function keep(confirmed: Map<number, Block>, fresh: readonly Block[]): void {
+  for (const block of fresh) confirmed.set(block.height, block);
+  const slots = [...confirmed.keys()].sort((a, b) => a - b);
+  for (const slot of slots.slice(0, -CONFIRMED_KEPT)) confirmed.delete(slot);
 }
 
 /**
