@@ -48,7 +48,9 @@ export async function scanChain(ports: BlockPorts, watched: WatchedChain, lease:
     return { taken: 0, isAtHead: !isStale(watched, head, ports.clock.now()), isRescanAsked };
   }
   if (head.height === cursor.height) return await handleReorg(ports, watched, lease, cursor);
-  const blocks = await blocksAfter(watched, cursor.height, BATCH[chainKinds[chain]]);
+  // No more than there are: every block that is asked for and not there yet is a question to the node.
+  const limit = Math.min(BATCH[chainKinds[chain]], head.height - cursor.height);
+  const blocks = await blocksAfter(watched, cursor.height, limit);
   failpoint('invoices.blocks_read');
   let at: KnownBlock = cursor;
   let taken = 0;
