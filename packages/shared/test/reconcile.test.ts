@@ -4,12 +4,13 @@ import type { Bus } from '../src/bus.ts';
 import { missingSubject } from '../src/commands.ts';
 import { type EventKind, type Service, services } from '../src/events.ts';
 import { createLogger } from '../src/logger.ts';
-import { reconcileStep } from '../src/reconcile.ts';
+import { deleteOld, reconcileStep } from '../src/reconcile.ts';
 
 /** A sender with a real outbox, and receivers of whom the test says what they have. */
 
 const logger = createLogger('test', 'silent');
-const db = (await suiteDatabase()).openAs('invoices');
+const suite = await suiteDatabase();
+const db = suite.openAs('invoices');
 
 beforeEach(async () => {
   await db.rows('delete from outbox');
@@ -118,6 +119,21 @@ test('what was overtaken is lost, however often it was sent before: it is sent a
 test('to wait for who is behind is not to be busy', async () => {
   await sent('invoice.paid', 3, { sends: 5 });
   expect(await step({ webhooks: 'has none' })).toBe(0);
+});
+
+test('old events are deleted as fast as they come, and without a look at all that are younger', async () => {
+  await sent('deposit.settled', 20_000);
+  await db.rows(
+    `update outbox set confirmed_at = now() - case when seq < (select min(seq) + 1200 from outbox) then 31 else 1 end * interval '1 day'`,
+  );
+  expect([await step({}), await step({}), await step({}), await step({})]).toEqual([500, 500, 200, 0]);
+  expect(await count('true', 'deposit.settled')).toBe(18_800);
+  const { text } = deleteOld;
+  await suite.openAsAdmin('invoices').rows('analyze outbox');
+  const plan = (await db.rows<Record<string, string>>(`explain (analyze, buffers off, timing off) ${text}`))
+    .map((line) => Object.values(line)[0])
+    .join('\n');
+  expect(plan).not.toMatch(/Seq Scan|Sort/);
 });
 
 test('an event that all receivers have is deleted after a month, but not while it is a dead letter of one', async () => {
