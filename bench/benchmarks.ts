@@ -1,6 +1,7 @@
 import type { Benchmark } from './benchmark.ts';
 import { payoutsAndSimplest } from './peers/simple-payouts.ts';
 import { webhooksAndBullmq, webhooksAndPgBoss } from './peers/webhook-workers.ts';
+import { chainTraffic } from './targets/chain-traffic.ts';
 import { commitToEffect } from './targets/commit-to-effect.ts';
 import { creditsDistinct, creditsHot } from './targets/credits.ts';
 import { exports } from './targets/export-months.ts';
@@ -34,6 +35,7 @@ export const benchmarks: readonly Benchmark[] = [
   exports,
   growth,
   startSandbox,
+  chainTraffic,
   cpuOfSale,
   postInvoices,
   readInvoice,

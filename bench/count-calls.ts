@@ -1,0 +1,47 @@
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What services and a node have said to one another, the answers as they were sent, compressed or not. */
+export type Traffic = { calls: Map<string, number>; bytes: number };
+export type CallCounter = { url: string; traffic: Traffic; close(): Promise<void> };
+
+/** Stands before a node's JSON-RPC, and counts what goes through. Each call of a batch counts, as providers count them. */
+export async function countCalls(node: string): Promise<CallCounter> {
+  const traffic: Traffic = { calls: new Map(), bytes: 0 };
+  const server = createServer(async (asked, answered) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of asked) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    for (const { method } of [JSON.parse(body.toString())].flat() as { method: string }[])
+      traffic.calls.set(method, (traffic.calls.get(method) ?? 0) + 1);
+    const { pathname, search, username, password } = new URL(node);
+    const headers = { ...asked.headers, host: new URL(node).host };
+    const auth = username === '' ? {} : { auth: `${username}:${password}` };
+    const onward = request(
+      node,
+      { method: asked.method, path: pathname + search, headers, ...auth },
+      (answer) => {
+        answered.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.on('data', (bytes: Buffer) => {
+          traffic.bytes += bytes.length;
+        });
+        answer.pipe(answered);
+      },
+    );
+    onward.on('error', () => answered.destroy());
+    traffic.bytes += body.length;
+    onward.end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const here = new URL(node);
+  here.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: here.href,
+    traffic,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
