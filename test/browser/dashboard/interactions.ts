@@ -30,6 +30,8 @@ export async function measureInteraction(
   for (let turn = 0; turn < times; turn++) await act(turn);
   const longest = await page.evaluate<number[]>('noted()');
   // What took less than a frame is not told of.
-  const all = [...longest, ...Array<number>(Math.max(0, times - longest.length)).fill(0)].sort((a, b) => a - b);
+  const all = [...longest, ...Array<number>(Math.max(0, times - longest.length)).fill(0)].sort(
+    (a, b) => a - b,
+  );
   return { fastest: all[0] ?? 0, median: all[Math.floor(all.length / 2)] ?? 0 };
 }

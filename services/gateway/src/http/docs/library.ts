@@ -24,7 +24,16 @@ export const guideNames = [
 
 /** Documents that explain more than one task, in their order; the others of the folder are for developers of Quittance. */
 const referenceNames = ['api', 'webhooks', 'testkit', 'guarantees', 'glossary'];
-const operatorNames = ['install', 'kubernetes', 'configure', 'monitor', 'runbook', 'console', 'command-line'];
+const operatorNames = [
+  'install',
+  'kubernetes',
+  'configure',
+  'monitor',
+  'runbook',
+  'sizing',
+  'console',
+  'command-line',
+];
 
 export const DOCS_PATH = '/docs';
 const root = fileURLToPath(new URL('../../../../../', import.meta.url));
