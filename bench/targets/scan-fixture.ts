@@ -12,6 +12,7 @@ import { newGatewayKeys } from '@quittance/shared/gateway-keys';
 import { createLogger } from '@quittance/shared/logger';
 import { serviceUrl } from '@quittance/shared/migrate';
 import { migrateAll } from '@quittance/shared/migrate-all';
+import { noTracer } from '@quittance/shared/traces';
 import { aQuote } from '@quittance/testkit/builders';
 import { onServer } from '../yardsticks/tpc-b.ts';
 
@@ -75,6 +76,7 @@ export async function openScanner(
       scanEveryMs: config.SCAN_EVERY_MS,
       leaseMs: config.LEASE_MS,
     },
+    tracer: noTracer,
     wakeRelay: () => undefined,
   };
   const [watched] = chains.values();

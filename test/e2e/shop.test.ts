@@ -4,6 +4,7 @@ import { serveTestMoneyOf, testMoneyUrl } from '@quittance/sandbox/test-money';
 import type { Listening } from '@quittance/shared/http-server';
 import { STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { choiceCases } from './shop/choices.ts';
 import { clientCases } from './shop/client.ts';
 import { contractCases } from './shop/contract.ts';
@@ -20,6 +21,7 @@ import { peopleCases } from './shop/people.ts';
 import { referenceCases } from './shop/reference.ts';
 import { secretCases } from './shop/secrets.ts';
 import { thousandsOfPayouts } from './shop/thousands-of-payouts.ts';
+import { traceCases } from './shop/traces.ts';
 import { webhookCases } from './shop/webhooks.ts';
 
 /** Cases that share one stack, with a node that makes a block only when it is told to: starting one takes as long as most of them. */
@@ -27,10 +29,13 @@ import { webhookCases } from './shop/webhooks.ts';
 let quittance: Quittance;
 let metricsPort: number;
 let testMoney: Listening | undefined;
+let collector: Receiver;
 const stack = () => quittance;
 
 beforeAll(async () => {
   metricsPort = await freePort();
+  collector = await startReceiver();
+  const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
   const debug = { LOG_LEVEL: 'debug' };
   const testMoneyPort = await freePort();
   quittance = await startQuittance({
@@ -47,9 +52,10 @@ beforeAll(async () => {
         // Redis is for the gateway of the contract's cases.
         REDIS_URL: '',
       },
-      payouts: debug,
-      ledger: debug,
-      webhooks: debug,
+      invoices: traced,
+      payouts: { ...debug, ...traced },
+      ledger: { ...debug, ...traced },
+      webhooks: { ...debug, ...traced },
       auditor: { CHAINS_EVERY_MS: '1000' },
     },
     // The others are stopped, killed or paused.
@@ -64,6 +70,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await testMoney?.close(0);
   await quittance?.stop();
+  await collector?.close();
 });
 
 const unpaid = invoiceThatNobodyPays(stack);
@@ -73,6 +80,7 @@ webhookCases(stack);
 eventCases(stack);
 clientCases(stack);
 mistakeCases(stack);
+traceCases(stack, () => collector);
 ethereumCases(stack);
 choiceCases(stack);
 medusaCases(stack);

@@ -13,6 +13,7 @@ import { createLogger, throttledLog } from '@quittance/shared/logger';
 import { handleBatch } from '@quittance/shared/process-messages';
 import type { Quote } from '@quittance/shared/quotes';
 import { Secret } from '@quittance/shared/secret';
+import { noTracer } from '@quittance/shared/traces';
 import { anEventOf, aSettledDeposit } from '@quittance/testkit/builders';
 import { testDatabase } from '@quittance/testkit/engines';
 import { type Interleaver, openInterleaver } from './interleave.ts';
@@ -92,6 +93,7 @@ export async function payoutsAndLedger() {
         random: randomBytes,
         logger,
         throttledLog: throttledLog(logger, Date.now),
+        tracer: noTracer,
         quotes,
         chains: new Map([['ethereum', chain]]),
         fiatRates: { fresh: () => undefined },

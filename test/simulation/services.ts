@@ -36,6 +36,7 @@ import type { Quote } from '@quittance/shared/quotes';
 import { answerReconcilers, reconcileStep } from '@quittance/shared/reconcile';
 import { Secret } from '@quittance/shared/secret';
 import { namelessShop } from '@quittance/shared/shop-page';
+import { noTracer } from '@quittance/shared/traces';
 import { gatewayPublicKeys } from '@quittance/testkit/api';
 import { aQuote } from '@quittance/testkit/builders';
 import { handlers as webhooksHandlers } from '@quittance/webhooks/handlers';
@@ -181,6 +182,7 @@ function startInvoices(common: Common): Replica {
     clock,
     random: (size) => environment.chance.bytes(size),
     logger,
+    tracer: noTracer,
     quotes: quotesOf(environment),
     fiatRates: { fresh: () => undefined },
     chains: new Map([[chain.chain, watched]]),
@@ -239,6 +241,7 @@ function startPayouts(common: Common): Replica {
     clock,
     random: (size) => environment.chance.bytes(size),
     logger,
+    tracer: noTracer,
     throttledLog: throttledLog(logger, () => clock.now().getTime()),
     quotes: quotesForPayouts(environment),
     chains: new Map([[chain.chain, on]]),

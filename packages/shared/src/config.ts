@@ -117,6 +117,23 @@ export const serviceSettings = {
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'])
     .default('info')
     .describe('The least severe level that is logged. A log entry is one line of JSON on standard output.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional().meta({
+    format: 'URL',
+    description:
+      'Where [traces](monitor.md#traces) are sent: the URL of a collector of OpenTelemetry that takes OTLP over HTTP, such as `http://collector:4318`. Without it there are no traces.',
+  }),
+  OTEL_EXPORTER_OTLP_HEADERS: z
+    .string()
+    .regex(
+      /^[^=,\s]+=[^,]*(,[^=,\s]+=[^,]*)*$/,
+      'must be name=value, or several of these separated by commas',
+    )
+    .transform(toSecret)
+    .optional()
+    .meta({
+      format: 'list of `name=value`, secret',
+      description: 'Headers of each request to the collector, such as its API key.',
+    }),
   CRASH_AT: z.string().optional().meta({
     format: '`name:nth`',
     description: 'Tests only: ends the process at the nth passage of the named failpoint.',

@@ -84,6 +84,8 @@ export const events = {
       disposition: z.enum(['credit', 'unresolved']),
       /** Of what is unresolved. An older release leaves it out. */
       reason: z.enum(unresolvedReasons).optional(),
+      /** When the payment was first seen, in the mempool or in a block. An older release leaves it out. */
+      first_seen_at: z.iso.datetime().optional(),
     }),
   },
   /** A settled deposit's block was dropped and the payment did not come back. */

@@ -29,12 +29,12 @@ export type MessengerOptions<P> = Omit<ConsumerOptions<P>, 'handlers'> & {
  * the reconciler finds and sends again what was lost.
  */
 export function startMessenger<P>(options: MessengerOptions<P>) {
-  const { db, bus, service, logger, handlers } = options;
+  const { db, bus, service, logger, handlers, tracer } = options;
   const worker = (name: string, everyMs: number, step: () => Promise<number>) =>
     startWorker({ name, everyMs, step, logger });
   const relay = worker('relay', RELAY_EVERY_MS, async () => {
     const carried = await withBatchPause(
-      () => relayStep(db, bus, logger),
+      () => relayStep(db, bus, logger, tracer),
       (count) => count === 0 || count >= RELAY_BATCH,
     );
     // A commit with more events wakes the relay; a step that finds nothing costs as much as one that finds events.

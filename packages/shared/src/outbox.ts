@@ -1,10 +1,12 @@
 import type { Bus } from './bus.ts';
 import { bulk, type Db, statement, type Trx } from './db.ts';
+import { sentSpans } from './event-spans.ts';
 import type { EventKind, NewEvent } from './events.ts';
 import { failpoint } from './failpoint.ts';
 import { newEventId } from './ids.ts';
 import type { Logger } from './logger.ts';
 import { invariant } from './result.ts';
+import { noTracer, type Tracer } from './traces.ts';
 
 /** How many events one step publishes at most. */
 export const RELAY_BATCH = 200;
@@ -94,7 +96,12 @@ const holdBack = statement(
  * large for NATS is held back, so that the others go on.
  * @returns how many were published or held back; 0 means wait.
  */
-export async function relayStep(db: Db, bus: Bus, logger: Logger): Promise<number> {
+export async function relayStep(
+  db: Db,
+  bus: Bus,
+  logger: Logger,
+  tracer: Tracer = noTracer,
+): Promise<number> {
   if (!bus.connected()) return 0;
   const rows = await db.rows<OutboxRow>(claim);
   if (rows.length === 0) return 0;
@@ -118,6 +125,10 @@ export async function relayStep(db: Db, bus: Bus, logger: Logger): Promise<numbe
   failpoint('relay.published');
   const sent = carried.filter((_, i) => stored[i] === true);
   const unsent = carried.filter((_, i) => stored[i] !== true);
+  tracer.record(() => {
+    const now = tracer.now();
+    return sent.flatMap((row) => sentSpans(row, now));
+  });
   if (sent.length > 0) await db.rows(markSent, [sent.map((row) => row.seq)]);
   failpoint('relay.marked');
   if (unsent.length > 0) await db.rows(giveBack, [unsent.map((row) => row.seq)]);

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Db, Trx } from './db.ts';
 import { isPassing, mayPassInParts } from './db-errors.ts';
+import { processedSpans } from './event-spans.ts';
 import { type EventKind, type EventOf, events, parseEvent, type Service, subjectOf } from './events.ts';
 import { failpoint } from './failpoint.ts';
 import { addDeadLetter, firstTimes } from './inbox.ts';
 import { type Logger, reason, type ThrottledLog } from './logger.ts';
+import { noTracer, type Tracer } from './traces.ts';
 
 const TRIES = 8;
 /** One event may close its database connection. When two in a row do, the database is down. */
@@ -38,6 +40,8 @@ export type ProcessOptions<P = unknown> = {
   retryMs?: readonly number[] | undefined;
   /** Called after each commit: wakes the workers that have new work. */
   committed?: () => void;
+  /** Told of each event that was processed. */
+  tracer?: Tracer | undefined;
 };
 
 type DeadLetterPorts = Pick<ProcessOptions, 'db' | 'logger' | 'retryMs'>;
@@ -108,8 +112,9 @@ async function failedOf<P>(batch: readonly Taken[], options: ProcessOptions<P>):
 const isOfNone = (error: unknown): boolean => isPassing(error) && !mayPassInParts(error);
 
 async function write<P>(batch: readonly Taken[], options: ProcessOptions<P>): Promise<void> {
-  const { db, handlers, ports, logger, committed } = options;
-  const forgotten = await db.transaction(async (trx) => {
+  const { db, handlers, ports, logger, committed, tracer = noTracer } = options;
+  const start = tracer.now();
+  const { events: processed, forgotten } = await db.transaction(async (trx) => {
     const { fresh, forgotten } = await firstTimes(
       trx,
       batch.map(({ event }) => event.id),
@@ -118,9 +123,17 @@ async function write<P>(batch: readonly Taken[], options: ProcessOptions<P>): Pr
     const events = batch.map(({ event }) => event).filter((event) => fresh.delete(event.id));
     await handleBatch(trx, events, handlers, ports as P);
     failpoint('consumer.before_commit');
-    return forgotten;
+    return { events, forgotten };
   });
   failpoint('consumer.after_commit');
+  tracer.record(() => {
+    const arrived = batch.filter(({ event }) => processed.includes(event));
+    return processedSpans(
+      arrived.map(({ message: { subject }, event }) => ({ subject, event })),
+      start,
+      tracer.now(),
+    );
+  });
   const taken = batch.filter(({ event }) => !forgotten.has(event.id));
   for (const { message } of taken) message.ack();
   failpoint('consumer.acknowledged');

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { type CommandName, commandSubject, commands, type ReplyOf, type RequestOf } from './commands.ts';
 import type { serviceSettings } from './config.ts';
 import { type Db, openDb } from './db.ts';
+import { answeredSpans } from './event-spans.ts';
 import type { Service } from './events.ts';
 import type { HttpParts } from './http.ts';
 import { type Listening, type ListenOptions, listen } from './http-server.ts';
@@ -16,6 +17,7 @@ import type { Metrics } from './metrics.ts';
 import type { HandlersOf } from './process-messages.ts';
 import { databaseCheck, untilReady } from './readiness.ts';
 import { invariant } from './result.ts';
+import { type OpenTracer, openTracer, spanOutcomes, type Tracer, type TraceSettings } from './traces.ts';
 
 /** Requests in flight end within this time; a process has two seconds more (lifecycle.ts). */
 const DRAIN_MS = 8_000;
@@ -24,7 +26,8 @@ type Settings = z.infer<z.ZodObject<typeof serviceSettings>>;
 
 /** The settings that services have. Without NATS_URL a service sends and receives no events, without HOST and PORT it serves no HTTP. */
 export type ServiceConfig = Pick<Settings, 'LOG_LEVEL' | 'DATABASE_URL' | 'DATABASE_POOL'> &
-  Partial<Pick<Settings, 'HOST' | 'PORT' | 'NATS_URL' | 'PUBLIC_URL'>>;
+  Partial<Pick<Settings, 'HOST' | 'PORT' | 'NATS_URL' | 'PUBLIC_URL'>> &
+  TraceSettings;
 
 /** What every service's ports are made from. */
 export type BasePorts = {
@@ -35,6 +38,8 @@ export type BasePorts = {
   logger: Logger;
   /** Names this process where one replica works for all. */
   replica: string;
+  /** Records the steps of payments and payouts, where traces are on. */
+  tracer: Tracer;
   /** Wakes the relay: call it after a commit that wrote to the outbox. */
   wakeRelay: () => void;
 };
@@ -130,6 +135,8 @@ export async function startService<
   const db =
     given.db ??
     openDb({ url, schema: name, pool: config.DATABASE_POOL, logger, settings: parts.databaseSettings ?? {} });
+  const replica = randomUUID();
+  const tracer = await openTracer(name, replica, config, logger);
   const late = lateBus();
   const { bus } = late;
   let wakeRelay = () => {};
@@ -143,9 +150,11 @@ export async function startService<
     bus,
     clock,
     logger,
-    replica: randomUUID(),
+    replica,
+    tracer,
     wakeRelay: () => wakeRelay(),
   });
+  if (metrics !== undefined) countSpans(tracer, metrics);
   const servers: Listening[] = [];
   const running: Stoppable[] = [...watchers];
   const stopping = new AbortController();
@@ -195,7 +204,10 @@ export async function startService<
     for (const command of Object.keys(parts.responders ?? {}) as CommandName[]) {
       const respond = parts.responders?.[command] as Responder<CommandName, P> | undefined;
       invariant(respond !== undefined && commands[command].by === name, `${command} is answered by ${name}`);
-      bus.answer(commandSubject(command), (body) => respond(ports, commands[command].request.parse(body)));
+      bus.answer(
+        commandSubject(command),
+        traced(tracer, command, (request) => respond(ports, request)),
+      );
     }
     const workers = parts.workers?.(ports);
     if (workers !== undefined) running.push(...[workers].flat());
@@ -208,6 +220,7 @@ export async function startService<
       handlers: parts.handlers,
       retryMs: given.retryMs,
       ports,
+      tracer,
       committed: () => parts.committed?.(ports, workers),
     });
     wakeRelay = messenger.wake;
@@ -228,7 +241,7 @@ export async function startService<
       });
     }
     await bus.close();
-    const closed = [metrics, ...connections, db].map(async (one) => one?.close());
+    const closed = [metrics, ...connections, db, tracer].map(async (one) => one?.close());
     const failed = [...ended, ...(await Promise.allSettled(closed))].find((one) => one.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   }
@@ -244,3 +257,33 @@ export async function startService<
   if (parts.servesWithoutDatabase !== true) await ready.catch(undo);
   return { ports, port, ready, stop };
 }
+
+const countSpans = (tracer: OpenTracer, metrics: Metrics): void => {
+  if (!tracer.isOn) return;
+  const name = 'quittance_trace_spans_total';
+  const help = 'Spans that the collector of traces took, and those that were dropped.';
+  const count = metrics.counter({ name, help }, 'outcome', spanOutcomes);
+  tracer.onCount((outcome, spans) => {
+    for (let i = 0; i < spans; i++) count(outcome);
+  });
+};
+
+/** Parses the request of a command, answers it, and records that it was answered. */
+const traced =
+  (
+    tracer: Tracer,
+    command: CommandName,
+    answer: (request: RequestOf<CommandName>) => Promise<ReplyOf<CommandName>>,
+  ) =>
+  async (body: unknown): Promise<ReplyOf<CommandName>> => {
+    const request = commands[command].request.parse(body);
+    const start = tracer.now();
+    try {
+      const reply = await answer(request);
+      tracer.record(() => answeredSpans(command, request, { start, end: tracer.now(), reply }));
+      return reply;
+    } catch (error) {
+      tracer.record(() => answeredSpans(command, request, { start, end: tracer.now(), error: 'no_answer' }));
+      throw error;
+    }
+  };

@@ -4,7 +4,14 @@ import { milliseconds, serviceSettings, wholeNumber } from '@quittance/shared/co
 import { z } from 'zod';
 
 /** The auditor serves no merchant's request, so it needs no URL of the gateway, and its key for the console of operators alone. */
-const { GATEWAY_PUBLIC_KEY: key, PUBLIC_URL: _url, ...settings } = serviceSettings;
+const {
+  GATEWAY_PUBLIC_KEY: key,
+  PUBLIC_URL: _url,
+  // No step of a payment or payout is its.
+  OTEL_EXPORTER_OTLP_ENDPOINT: _collector,
+  OTEL_EXPORTER_OTLP_HEADERS: _headers,
+  ...settings
+} = serviceSettings;
 
 /** `chains` are those whose nodes are asked. Each is switched on by its `<CHAIN>_RPC_URL`; without any, only the database is checked. */
 export const configSchema = withChains(

@@ -4,8 +4,14 @@ import { toSecret } from '@quittance/shared/secret';
 import { z } from 'zod';
 import { parseNetworks } from './domain/client-address.ts';
 
-/** The gateway publishes and consumes no events, so it does not connect to NATS. Its own assertions it need not check. */
-const { NATS_URL: _url, GATEWAY_PUBLIC_KEY: _key, ...settings } = serviceSettings;
+/** The gateway publishes and consumes no events, so it does not connect to NATS. Its own assertions it need not check. No step is its. */
+const {
+  NATS_URL: _url,
+  GATEWAY_PUBLIC_KEY: _key,
+  OTEL_EXPORTER_OTLP_ENDPOINT: _collector,
+  OTEL_EXPORTER_OTLP_HEADERS: _headers,
+  ...settings
+} = serviceSettings;
 
 const perMinute = wholeNumber(1, 1_000_000_000);
 

@@ -9,6 +9,7 @@ import type { AccountId, InvoiceId, Random } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import type { FiatRateBoard, QuoteBoard } from '@quittance/shared/quotes';
 import type { Shop } from '@quittance/shared/shop-page';
+import type { Tracer } from '@quittance/shared/traces';
 import type { AddressFilter } from './address-filter.ts';
 import type { OutageLimits } from './domain/expiry-extension.ts';
 import type { StoredSettings } from './domain/invoice-settings.ts';
@@ -102,6 +103,8 @@ export type Ports = {
   clock: Clock;
   random: Random;
   logger: Logger;
+  /** Records the steps of payments and payouts, where traces are on. */
+  tracer: Tracer;
   quotes: Pick<QuoteBoard, 'latest' | 'fresh'>;
   /** The rates of the currencies that invoices are priced in. */
   fiatRates: Pick<FiatRateBoard, 'fresh'>;

@@ -54,7 +54,7 @@ export const startInvoices = (
     config,
     given,
     migrations: new URL('../migrations/', import.meta.url),
-    open({ db, bus, clock, logger, replica, wakeRelay }) {
+    open({ db, bus, clock, logger, replica, tracer, wakeRelay }) {
       const { ADDRESSES_AHEAD: ahead, SCAN_EVERY_MS: scanEveryMs, LEASE_MS: leaseMs } = config;
       const chains = given.chains ?? watchChains(config.chains, { db, logger, ahead, scanEveryMs });
       if (chains.size === 0) logger.warn('no chain is configured: no invoice can be created');
@@ -67,6 +67,7 @@ export const startInvoices = (
         clock,
         random: pooledBytes,
         logger,
+        tracer,
         quotes,
         fiatRates,
         chains,

@@ -8,6 +8,7 @@ import type { Random } from '@quittance/shared/ids';
 import type { Logger, ThrottledLog } from '@quittance/shared/logger';
 import type { FiatRateBoard, QuoteBoard } from '@quittance/shared/quotes';
 import type { Secret } from '@quittance/shared/secret';
+import type { Tracer } from '@quittance/shared/traces';
 import type { GracePeriods } from './domain/states.ts';
 import type { Stalled } from './store/payouts.ts';
 import type { TransactionSigner } from './transaction-signer.ts';
@@ -53,6 +54,8 @@ export type Ports = {
   clock: Clock;
   random: Random;
   logger: Logger;
+  /** Records the steps of payments and payouts, where traces are on. */
+  tracer: Tracer;
   throttledLog: ThrottledLog;
   /** It has the keys. */
   signer: TransactionSigner;

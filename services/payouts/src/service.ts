@@ -42,7 +42,7 @@ export async function startPayouts(
     config,
     given,
     migrations: new URL('../migrations/', import.meta.url),
-    open({ db, bus, clock, logger, replica, wakeRelay }) {
+    open({ db, bus, clock, logger, replica, tracer, wakeRelay }) {
       const chains =
         given.chains ??
         new Map<Chain, PayoutChain>(config.chains.map((chain) => [chain.chain, connectChain(chain, logger)]));
@@ -58,6 +58,7 @@ export async function startPayouts(
         clock,
         random: randomBytes,
         logger,
+        tracer,
         throttledLog: throttledLog(logger, () => clock.now().getTime()),
         signer: busSigner(bus, clock),
         quotes,

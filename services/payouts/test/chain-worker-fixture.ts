@@ -8,6 +8,7 @@ import { type AccountId, newAccountId, type PayoutId } from '@quittance/shared/i
 import { createLogger, type Logger, throttledLog } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { Secret } from '@quittance/shared/secret';
+import { noTracer } from '@quittance/shared/traces';
 import type { TestDatabase } from '@quittance/testkit/engines';
 import { recordDeposits, reverseDeposits } from '../src/handlers.ts';
 import { readAttempts } from '../src/operations/read-attempts.ts';
@@ -98,6 +99,7 @@ export abstract class ChainWorkerFixture {
       clock: this.clock,
       random: randomBytes,
       logger,
+      tracer: noTracer,
       throttledLog: throttledLog(logger, () => this.clock.now().getTime()),
       quotes: { latest: () => undefined, fresh: () => undefined },
       fiatRates: { fresh: () => undefined },

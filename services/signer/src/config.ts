@@ -9,8 +9,16 @@ import { toSecret } from '@quittance/shared/secret';
 import { z } from 'zod';
 import { type AssetSigningLimits, limitNames, type SigningLimits } from './domain/limits.ts';
 
-/** The signer serves no HTTP. */
-const { HOST: _host, PORT: _port, PUBLIC_URL: _url, GATEWAY_PUBLIC_KEY: _key, ...common } = serviceSettings;
+/** The signer serves no HTTP, and loads nothing that sends traces: payouts records how long it was asked. */
+const {
+  HOST: _host,
+  PORT: _port,
+  PUBLIC_URL: _url,
+  GATEWAY_PUBLIC_KEY: _key,
+  OTEL_EXPORTER_OTLP_ENDPOINT: _collector,
+  OTEL_EXPORTER_OTLP_HEADERS: _headers,
+  ...common
+} = serviceSettings;
 
 const limitsText = z
   .string()

@@ -47,7 +47,7 @@ export type DeliveryWorker = {
  * @param claimEveryMs how long a due delivery of which nobody has told this process may wait
  */
 export function startDeliveryWorker(
-  ports: Pick<Ports, 'db' | 'clock' | 'random' | 'logger' | 'encryption' | 'sender' | 'attempted'>,
+  ports: Pick<Ports, 'db' | 'clock' | 'random' | 'logger' | 'tracer' | 'encryption' | 'sender' | 'attempted'>,
   claimEveryMs = CLAIM_EVERY_MS,
 ): DeliveryWorker {
   const { logger, sender } = ports;

@@ -3,6 +3,7 @@ import type { Db } from '@quittance/shared/db';
 import type { GatewayPublicKeys } from '@quittance/shared/gateway-keys';
 import type { Random } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
+import type { Tracer } from '@quittance/shared/traces';
 import type { DeliveryUpdate } from './domain/outcome.ts';
 import type { EndpointKeyPairs } from './endpoint-key-pairs.ts';
 import type { SecretEncryption } from './endpoint-secrets.ts';
@@ -28,6 +29,8 @@ export type Ports = {
   clock: Clock;
   random: Random;
   logger: Logger;
+  /** Records the steps of payments and payouts, where traces are on. */
+  tracer: Tracer;
   encryption: SecretEncryption;
   /** For `v1a` signatures. Without them there are `v1` signatures only. */
   keyPairs?: EndpointKeyPairs;

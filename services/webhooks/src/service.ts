@@ -35,7 +35,7 @@ export const startWebhooks = (
     config,
     given,
     migrations: new URL('../migrations/', import.meta.url),
-    open({ db, clock, logger }) {
+    open({ db, clock, logger, tracer }) {
       const random = given.random ?? randomBytes;
       const metrics = webhooksMetrics(config.DATABASE_URL.reveal(), logger);
       const settings = {
@@ -56,6 +56,7 @@ export const startWebhooks = (
         clock,
         random,
         logger,
+        tracer,
         encryption: createSecretEncryption(
           config.WEBHOOK_SECRETS_KEY.reveal(),
           random,

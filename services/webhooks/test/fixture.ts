@@ -5,6 +5,7 @@ import type { EventKind, EventOf } from '@quittance/shared/events';
 import { listen } from '@quittance/shared/http-server';
 import { type AccountId, type EndpointId, newAccountId, newEndpointId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
+import { noTracer } from '@quittance/shared/traces';
 import { api, gatewayPublicKeys } from '@quittance/testkit/api';
 import { anEventOf } from '@quittance/testkit/builders';
 import { startReceiver } from '@quittance/testkit/receiver';
@@ -101,6 +102,7 @@ export async function openFixture(given: Partial<Ports> = {}) {
     clock,
     random: randomBytes,
     logger,
+    tracer: noTracer,
     encryption: createSecretEncryption(SECRETS_KEY, randomBytes),
     sender: createWebhookSender({ publicOnly: false, timeoutMs: 2_000 }),
     streams: createEventStreams({ db, logger }),

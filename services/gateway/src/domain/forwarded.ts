@@ -16,10 +16,14 @@ const hopByHop = [
 /** What only the gateway may say, or what it has dealt with itself. */
 const own = [
   'authorization',
+  'baggage',
   'content-length',
   'expect',
   'forwarded',
   'quittance-account',
+  // A client's trace is not ours: services find the trace of a payment by its id.
+  'traceparent',
+  'tracestate',
   'x-quittance-identity',
   'x-real-ip',
   'x-request-id',

@@ -1,8 +1,10 @@
 import type { Block } from '@quittance/chains/chain';
+import { assets } from '@quittance/shared/assets';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { invariant } from '@quittance/shared/result';
+import type { Span } from '@quittance/shared/traces';
 import { ourAddresses } from '../address-filter.ts';
 import type { Ports, WatchedChain } from '../ports.ts';
 import { contradictedAbove, endContradictionsAbove } from '../store/contradictions.ts';
@@ -21,6 +23,7 @@ import { recomputeInvoices } from './recompute-invoices.ts';
 import {
   addressesIn,
   logContradictions,
+  type OwnedPayment,
   paymentsTo,
   recordPayments,
   recordSpends,
@@ -41,7 +44,7 @@ export type BlockStep = {
   blocks: readonly Block[];
 };
 
-export type BlockPorts = Pick<Ports, 'db' | 'clock' | 'random' | 'logger'> & ViewPorts;
+export type BlockPorts = Pick<Ports, 'db' | 'clock' | 'random' | 'logger' | 'tracer'> & ViewPorts;
 
 /**
  * Applies blocks in one transaction: drops the blocks after `base`, records the payments of the new blocks, and
@@ -53,7 +56,7 @@ export async function applyBlocks(ports: BlockPorts, move: BlockStep): Promise<v
   const tip = blocks.at(-1);
   invariant(tip !== undefined, 'there is at least one block to apply');
   invariant(isLinked(base, blocks), 'the new blocks follow each other');
-  const contradicted = await ports.db.transaction(async (trx) => {
+  const { contradicted, paid } = await ports.db.transaction(async (trx) => {
     await assertLease(trx, move.lease);
     const cursor = await lockCursor(trx, chain);
     invariant(cursor.hash === from.hash, 'only the holder of the lease changes the cursor');
@@ -88,11 +91,28 @@ export async function applyBlocks(ports: BlockPorts, move: BlockStep): Promise<v
     const held = found.flatMap(({ invoiceId }) => invoiceId ?? []);
     await recomputeInvoices(trx, [...touched, ...held], ports);
     failpoint('invoices.block_written');
-    return found;
+    return { contradicted: found, paid };
   });
   failpoint('invoices.block_committed');
+  ports.tracer.record(() => seenSpans(paid, ports.clock.now()));
   logContradictions(ports, chain, contradicted);
 }
+
+/** From the block of a payment until it is written down: once in each block that has it. */
+const seenSpans = (paid: readonly OwnedPayment[], now: Date): Span[] =>
+  paid.map(({ payment: { outpoint, asset }, owner: { invoiceId: id }, block }) => ({
+    of: { is: 'invoice', id },
+    name: 'deposit seen',
+    kind: 'internal',
+    start: block.time,
+    end: now,
+    step: `seen ${block.hash} ${outpoint}`,
+    attributes: {
+      'quittance.asset': asset,
+      'quittance.chain': assets[asset].chain,
+      'quittance.block.height': block.height,
+    },
+  }));
 
 /** Each block names the one before it as its parent. */
 export const haveParents = (base: KnownBlock, blocks: readonly Block[]): boolean =>

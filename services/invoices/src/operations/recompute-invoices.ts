@@ -130,7 +130,8 @@ async function settleAndReverse(trx: Trx, changes: readonly Change[], now: Date)
       invariant(disposition !== null, 'a settled deposit has a disposition');
       const reason =
         disposition === 'unresolved' ? { reason: unresolvedReason(invoiceOf(deposit), deposit) } : {};
-      return { kind: 'deposit.settled', payload: { ...payloadOf(deposit), disposition, ...reason } };
+      const seen = { first_seen_at: deposit.firstSeenAt.toISOString() };
+      return { kind: 'deposit.settled', payload: { ...payloadOf(deposit), disposition, ...reason, ...seen } };
     }),
     ...reversed.map((deposit): NewEvent => ({ kind: 'deposit.reversed', payload: payloadOf(deposit) })),
   ];

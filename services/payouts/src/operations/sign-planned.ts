@@ -12,6 +12,7 @@ import { postponeDeposits } from '../store/unswept-deposits.ts';
 import { postponeUtxos } from '../store/utxos.ts';
 import { nextNonce } from '../store/wallets.ts';
 import type { Refusal } from '../transaction-signer.ts';
+import { payoutSpans } from './payout-spans.ts';
 import { storeSigned } from './store-signed.ts';
 import { sendTransaction } from './transactions.ts';
 
@@ -35,6 +36,7 @@ export async function signPlanned(
   stillRight: (trx: Trx) => Promise<boolean> = async () => true,
 ): Promise<Transaction[]> {
   if (planned.length === 0) return [];
+  const start = ports.clock.now();
   try {
     await ports.db.transaction(async (trx) => {
       await assertLease(trx, lease);
@@ -53,6 +55,10 @@ export async function signPlanned(
     throw error;
   }
   failpoint('plans.stored');
+  const stored = { start, end: ports.clock.now() };
+  ports.tracer.record(() =>
+    payoutSpans('payout planned', payoutsOf(planned), { ...stored, chain: ports.chain }),
+  );
   return await carryOut(ports, lease, planned, false);
 }
 
@@ -88,7 +94,8 @@ async function carryOut(
   planned: readonly PlannedTransaction[],
   onlyKnown: boolean,
 ): Promise<Transaction[]> {
-  const { db, kind, chain, signer, throttledLog } = ports;
+  const { db, kind, chain, signer, throttledLog, clock, tracer } = ports;
+  const start = clock.now();
   const orders = planned.map(({ order, payments }) => {
     return { order, payouts: payments.map(({ payoutId }) => payoutId) };
   });
@@ -119,6 +126,13 @@ async function carryOut(
     return transactions;
   });
   for (const { purpose } of stored) failpoint(`${kind}.${purpose}s.signed`);
+  // From the question to the signer until the bytes are stored; also of the next attempt at a payment.
+  tracer.record(() => {
+    const payouts = planned
+      .slice(0, signed.length)
+      .flatMap(({ payments }) => payments.map((one) => one.payoutId));
+    return payoutSpans('payout signed', payouts, { kind: 'client', start, end: clock.now(), chain });
+  });
   if (refused !== null && refusedOne !== undefined) reportRefusal(ports, refusedOne, refused);
   return stored;
 }

@@ -13,6 +13,7 @@ import { invalidateAttempts, invalidateOtherAttempts, paymentsOf } from '../stor
 import { moveTransaction, noteSent, type Transaction } from '../store/transactions.ts';
 import { markSwept, markUnswept } from '../store/unswept-deposits.ts';
 import { eventView, outcomeView } from '../views.ts';
+import { payoutSpans } from './payout-spans.ts';
 
 /** A sweep that the token refuses costs a fee, so it is not repeated at once. */
 const SWEEP_AGAIN_AFTER_MS = 10 * 60_000;
@@ -29,19 +30,23 @@ const NEVER_MINED =
  * they are sent again until a block includes them.
  */
 export async function sendTransaction(ports: ChainPorts, transaction: Transaction): Promise<void> {
-  const { db, kind, chain, sender, clock, throttledLog, logger } = ports;
+  const { db, kind, chain, sender, clock, throttledLog, logger, tracer } = ports;
   const { id, group, purpose, txHash, wallet, nonce, raw } = transaction;
+  const start = clock.now();
   const answer = await sender.broadcast(raw);
   failpoint(`${kind}.${purpose}s.sent`);
   const now = clock.now();
-  await db.transaction(async (trx) => {
+  const shown = await db.transaction(async (trx) => {
     await noteSent(trx, id, now);
-    if (answer !== 'accepted') return;
+    if (answer !== 'accepted') return [];
     const moved = await moveTransaction(trx, id, ['signed'], 'broadcast');
-    if (moved === undefined) return;
-    for (const { payoutId } of await paymentsOf(trx, group)) await showPayoutSent(trx, payoutId, txHash);
+    if (moved === undefined) return [];
+    const payouts = await payoutsOf(trx, group);
+    for (const payout of payouts) await showPayoutSent(trx, payout, txHash);
+    return payouts;
   });
   failpoint(`${kind}.${purpose}s.broadcast`);
+  tracer.record(() => payoutSpans('payout broadcast', shown, { kind: 'client', start, end: now, chain }));
   const details = { chain, transaction: txHash, group, wallet, nonce, answer };
   if (answer === 'accepted') return logger.debug(details, 'sent');
   const message = 'the node did not accept a transaction, sending the same bytes again';
@@ -65,8 +70,8 @@ export async function settleTransaction(
   ending: MinedOutcome,
   alongside?: Alongside,
 ): Promise<boolean> {
-  const { db, kind, chain, clock, logger, wakeRelay } = ports;
-  const { id, group, purpose, txHash } = transaction;
+  const { db, kind, chain, clock, logger, tracer, wakeRelay } = ports;
+  const { id, group, purpose, txHash, firstBroadcastAt, createdAt } = transaction;
   const state = ending.succeeded ? 'mined' : 'reverted';
   const settled = await db.transaction(async (trx) => {
     await assertLease(trx, lease);
@@ -94,6 +99,15 @@ export async function settleTransaction(
   });
   if (settled === undefined) return false;
   failpoint(`${kind}.${purpose}s.settled`);
+  tracer.record(() =>
+    payoutSpans(`payout ${state}`, settled, {
+      start: firstBroadcastAt ?? createdAt,
+      end: clock.now(),
+      chain,
+      height: ending.height,
+      ...(ending.succeeded ? {} : { error: state }),
+    }),
+  );
   wakeRelay();
   const details = { chain, transaction: txHash, payouts: settled, purpose, height: ending.height };
   if (ending.succeeded) logger.info(details, 'mined');

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Trx } from '@quittance/shared/db';
+import { sendStep } from '@quittance/shared/event-spans';
 import { failpoint } from '@quittance/shared/failpoint';
+import type { Span, Traced } from '@quittance/shared/traces';
 import { healthAfter } from '../domain/circuit.ts';
 import { envelopeOf } from '../domain/envelope.ts';
 import { hasBeenFailing, type MailNotification } from '../domain/mail-notification.ts';
@@ -58,7 +60,14 @@ type Ended = { attempt: Attempt; update: DeliveryUpdate };
 
 /** Records attempts, the next states of their deliveries, and the health of their endpoints. */
 export async function recordAttempts(
-  { db, clock, logger, attempted, mailer }: Pick<Ports, 'db' | 'clock' | 'logger' | 'attempted' | 'mailer'>,
+  {
+    db,
+    clock,
+    logger,
+    tracer,
+    attempted,
+    mailer,
+  }: Pick<Ports, 'db' | 'clock' | 'logger' | 'tracer' | 'attempted' | 'mailer'>,
   attempts: readonly Attempt[],
 ): Promise<void> {
   const now = clock.now();
@@ -84,6 +93,42 @@ export async function recordAttempts(
   });
   attempted?.(recorded.map(({ update }) => update));
   failpoint('webhooks.recorded');
+  tracer.record(() => recorded.flatMap(attemptSpans));
+}
+
+/** The URL of an endpoint may have a secret in it, and is left out. */
+function attemptSpans({ attempt: { delivery, startedAt, ms, result }, update }: Ended): Span[] {
+  const of = tracedResource(delivery);
+  if (of === undefined) return [];
+  const failure = result.kind === 'answered' ? String(result.status) : result.kind;
+  return [
+    {
+      of,
+      name: 'POST webhook',
+      kind: 'client',
+      start: startedAt,
+      end: new Date(startedAt.getTime() + ms),
+      parent: sendStep(delivery.id),
+      attributes: {
+        'http.request.method': 'POST',
+        ...(result.kind === 'answered' ? { 'http.response.status_code': result.status } : {}),
+        'http.request.resend_count': delivery.attempts - 1,
+        'quittance.event.id': delivery.id,
+        'quittance.event.kind': delivery.kind,
+        'quittance.endpoint.id': delivery.endpoint.endpointId,
+        'quittance.delivery.state': update.state,
+      },
+      error: update.state === 'delivered' ? undefined : failure,
+    },
+  ];
+}
+
+/** Whose trace a delivery belongs to, by the resource that its event shows. */
+function tracedResource({ kind, data }: Pick<ClaimedDelivery, 'kind' | 'data'>): Traced | undefined {
+  const [is] = kind.split('.');
+  if (is !== 'invoice' && is !== 'payout') return undefined;
+  const { id } = JSON.parse(data) as { id: string | number };
+  return { is, id: String(id) };
 }
 
 /** Whether an attempt went to the endpoint as it is now: not when it has a new URL or was enabled again since. */
