@@ -10,12 +10,16 @@ import { type Manifest, REQUIRED, renderChart } from './helm/rendered-chart.ts';
 const FETCH_WITHIN_MS = 240_000;
 const listening = services.filter((service) => service !== 'signer');
 
+const COLLECTOR = { podSelector: { matchLabels: { app: 'collector' } } };
+
 let usual: Manifest[];
 let withKms: Manifest[];
+let withCollector: Manifest[];
 beforeAll(async () => {
-  [usual, withKms] = await Promise.all([
+  [usual, withKms, withCollector] = await Promise.all([
     renderChart(REQUIRED),
     renderChart({ ...REQUIRED, services: { signer: { outside: [443] } } }),
+    renderChart({ ...REQUIRED, networkPolicy: { collectors: [{ peers: [COLLECTOR], ports: [4318] }] } }),
   ]);
 }, FETCH_WITHIN_MS);
 
@@ -86,6 +90,14 @@ test('a pod of somebody else reaches nothing, and the signer nothing outside', (
     auditor: [443],
   });
   expect(portsOutside(withKms, podOf('signer'))).toEqual([443]);
+});
+
+test('the services that send traces reach a collector in the cluster that is named, and the others do not', () => {
+  const collector: Pod = { name: 'collector', labels: { app: 'collector' } };
+  const reaching = (manifests: Manifest[]) =>
+    components.filter((component) => mayReach(manifests, podOf(component), collector, 4318));
+  expect(reaching(usual)).toEqual([]);
+  expect(reaching(withCollector)).toEqual(['invoices', 'payouts', 'ledger', 'webhooks']);
 });
 
 test('without one policy a service is open, which the test above would find', () => {

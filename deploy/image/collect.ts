@@ -36,14 +36,15 @@ const NOT_RUN = ['node_modules', 'test'];
 const isTest = (path: string) => /\.test\.ts$/.test(path);
 /**
  * What nobody reads at run time in an installed package: TypeScript, which Node does not run there, maps, what is written
- * for people, the package's own tests, its second copy of itself for `require`, where it has one for `import`, and its
- * copies for browsers and telephones, where it has one for Node. Licences stay.
+ * for people, the package's own tests, its second copy of itself for `require`, where it has one for `import`, or those
+ * for bundlers, where Node loads another one, and its copies for browsers and telephones, where it has one for Node. Licences stay.
  */
 const isUnread = (path: string) =>
   (/\.(?:map|flow|markdown|md|[cm]?ts)$/i.test(path) && !/licen[cs]e|notice/i.test(basename(path))) ||
   (/^(?:tests?|__tests__)$/.test(basename(path)) && existsSync(join(dirname(path), 'package.json'))) ||
   (basename(path) === '_cjs' && existsSync(join(dirname(path), '_esm'))) ||
   (/\/dist\/cjs$/.test(path) && existsSync(join(dirname(path), 'esm'))) ||
+  (/\/build\/es(?:m|next)$/.test(path) && existsSync(join(dirname(path), 'src'))) ||
   (FOR_OTHERS.test(path) && existsSync(path.replace(FOR_OTHERS, '.node.$1')));
 const FOR_OTHERS = /\.(?:browser|native)\.([cm]?js)$/;
 

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
@@ -8,6 +8,8 @@ import { CONFIRMATIONS, merchantWith, type OnStack, receive } from './on-stack.t
 /** What a collector of OpenTelemetry is sent of a payment and of a payout, and what becomes of them without one. */
 
 const STEP_MS = 60_000;
+/** Spans are sent every second. */
+const TRACED_WITHIN_MS = 15_000;
 
 type Attribute = { key: string; value: { stringValue?: string; intValue?: number } };
 /** A span as OTLP has it, with the service that has sent it. */
@@ -53,8 +55,8 @@ export const traceCases = (stack: OnStack, collector: () => Receiver): void =>
       shop = await merchantWith(quittance, 'ETH', 1_000);
       hooks = await startReceiver();
       expect((await shop.post('/api/webhooks', { url: `${hooks.url}/hook` })).status).toBe(201);
-      return () => hooks.close();
     }, STEP_MS);
+    afterAll(() => hooks?.close());
 
     const traceOf = (key: string, id: string | number): Sent[] => {
       const spans = sentTo(collector());
@@ -129,7 +131,7 @@ export const traceCases = (stack: OnStack, collector: () => Receiver): void =>
             ].sort(),
           );
           return found;
-        }, STEP_MS);
+        }, TRACED_WITHIN_MS);
         expectOneTree(spans, 'invoice created');
         const settled = spans.find(({ name }) => name === 'deposit settled');
         expect(settled && attributesOf(settled)).toMatchObject({
@@ -183,7 +185,7 @@ export const traceCases = (stack: OnStack, collector: () => Receiver): void =>
             ].sort(),
           );
           return found;
-        }, STEP_MS);
+        }, TRACED_WITHIN_MS);
         expectOneTree(spans, 'payout requested');
         const byName = new Map(spans.map((span) => [span.name, span]));
         const order = [

@@ -84,9 +84,9 @@ securityContext:
 - ipBlock: { cidr: "::/0", except: ["::1/128", "fc00::/7", "fe80::/10"] }
 {{- end }}
 
-{{/* Of networkPolicy: the nodes of chains that are not outside. */}}
-{{- define "quittance.nodes" -}}
-{{- range .nodes }}
+{{/* Of networkPolicy: nodes of chains, or collectors, that are not outside. */}}
+{{- define "quittance.reached" -}}
+{{- range . }}
 - to: {{ toYaml .peers | nindent 4 }}
   ports:
     {{- range .ports }}
