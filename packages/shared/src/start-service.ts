@@ -14,10 +14,11 @@ import type { Running } from './lifecycle.ts';
 import { createLogger, type Logger, reason } from './logger.ts';
 import { startMessenger } from './messenger.ts';
 import type { Metrics } from './metrics.ts';
+import { type OpenTracer, openTracer, spanOutcomes, type TraceSettings } from './open-tracer.ts';
 import type { HandlersOf } from './process-messages.ts';
 import { databaseCheck, untilReady } from './readiness.ts';
 import { invariant } from './result.ts';
-import { type OpenTracer, openTracer, spanOutcomes, type Tracer, type TraceSettings } from './traces.ts';
+import type { Tracer } from './traces.ts';
 
 /** Requests in flight end within this time; a process has two seconds more (lifecycle.ts). */
 const DRAIN_MS = 8_000;

@@ -178,7 +178,7 @@ export const traceCases = (stack: OnStack, collector: () => Receiver): void =>
               'payouts: send hold.settle',
               'payouts: send payout.completed',
               'payouts: send payout.created',
-              'webhooks: POST webhook',
+              // No endpoint is told of payout.created unless it asks for it.
               'webhooks: POST webhook',
               'webhooks: process payout.completed',
               'webhooks: process payout.created',
