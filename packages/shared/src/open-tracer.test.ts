@@ -146,7 +146,7 @@ test('a collector that hangs holds up nobody, and closing does not wait for it',
   const started = performance.now();
   await tracer.close();
   expect(performance.now() - started).toBeLessThan(4_000);
-  // All but the batch that is under way.
+  // All but the batch that is in flight.
   expect(counts).toEqual({ exported: 0, dropped: 5_000 - 512 });
   expect(lines).toEqual([{ level: 'warn', message: dropped }]);
 });
