@@ -37,7 +37,7 @@ export async function openTracer(
     const exporter = openSpanExporter(service, instance, { endpoint, headers: headers?.reveal() });
     return queuedTracer(exporter, logger);
   } catch (error) {
-    logger.error({ reason: reason(error) }, 'the packages of traces cannot be loaded: there are no traces');
+    logger.error({ reason: reason(error) }, 'the exporter of traces could not be made: there are no traces');
     return off;
   }
 }
