@@ -51,7 +51,7 @@ export default {
       displayName: 'integration',
       testMatch: [
         '<rootDir>/{packages,services,apps,testing}/*/test/**/*.test.ts',
-        '<rootDir>/test/{privileges,releases}/**/*.test.ts',
+        '<rootDir>/test/{privileges,releases,alerts}/**/*.test.ts',
       ],
     },
     {
