@@ -1,0 +1,129 @@
+import { eventually } from '@quittance/testkit/eventually';
+import { type AlertFault, older, payout, WITHIN_MS } from './alert-fault.ts';
+import type { Stage } from './alert-stage.ts';
+
+/** What comes in blocks that nobody expects. */
+export const ofBlocks: readonly AlertFault[] = [
+  {
+    fault: 'the node has a payment in two blocks',
+    fires: [{ alert: 'PaymentContradicted', labels: { chain: 'ethereum' } }],
+    async begin({ shop, quittance: { ethereum }, mining, node }) {
+      const { body } = await shop.post('/api/invoices', { asset: 'ETH', amount: 10 });
+      await mining.pause();
+      await ethereum.pay('ETH', body.data.address.address, body.data.amount);
+      node.repeat((await ethereum.height()) + 1);
+      await ethereum.mine(2);
+      mining.resume();
+    },
+    async end({ node, quittance }) {
+      node.tellTheTruth();
+      // Invoices asks again every minute.
+      await quittance.db.rows('update invoices.contradictions set check_at = now()');
+    },
+  },
+  {
+    fault: 'somebody sends money to the hot wallet',
+    fires: [{ alert: 'OperatorFundsGrew', labels: { asset: 'ETH' } }],
+    begin: ({ quittance, hotAddress }) => quittance.ethereum.pay('ETH', hotAddress, '0.5'),
+    end: () => undefined,
+  },
+];
+
+export const ofNodeAndBus: readonly AlertFault[] = [
+  {
+    fault: 'the nodes of Ethereum are down',
+    fires: [
+      { alert: 'ChainLags', labels: { chain: 'ethereum' } },
+      { alert: 'ChainNotCompared', labels: { chain: 'ethereum' } },
+      { alert: 'ChainWithoutLeader', labels: { chain: 'ethereum' } },
+    ],
+    async begin(stage) {
+      for (const way of [...stage.ways.invoices, stage.ways.others]) way.set({ kind: 'refuse' });
+      await older(stage, 'invoices.cursors', 'synced_at', '5 minutes');
+    },
+    end({ ways }) {
+      for (const way of [...ways.invoices, ways.others]) way.set({ kind: 'pass' });
+    },
+  },
+  {
+    fault: 'NATS is stopped',
+    fires: [{ alert: 'OutboxStuck', labels: { job: 'invoices' } }],
+    async begin(stage) {
+      await stage.quittance.stack.engines.nats.stop();
+      await stage.shop.post('/api/invoices', { asset: 'ETH', amount: 10 });
+      await older(stage, 'invoices.outbox', 'created_at', '2 minutes', 'sent_at is null');
+    },
+    end: ({ quittance }) => quittance.stack.engines.nats.restart(),
+  },
+];
+
+export const ofAStrangeChain: readonly AlertFault[] = [
+  {
+    fault: 'the hot wallet has sent what the database does not know',
+    fires: [{ alert: 'SigningPaused', labels: { chain: 'ethereum' } }],
+    begin: (stage) => moveNonce(stage, 1n),
+    end: (stage) => moveNonce(stage, -1n),
+  },
+  {
+    fault: 'the node answers slowly while many blocks come',
+    fires: [{ alert: 'ChainLagsFar', labels: { chain: 'ethereum' } }],
+    async begin({ ways, rpc }) {
+      for (const way of ways.invoices) way.set({ kind: 'latency', ms: 200 });
+      await rpc('anvil_mine', '0x320');
+    },
+    end({ ways }) {
+      for (const way of ways.invoices) way.set({ kind: 'pass' });
+    },
+  },
+];
+
+export const ofAReorganisation: readonly AlertFault[] = [
+  {
+    fault: 'the blocks of a settled payout are dropped',
+    fires: [{ alert: 'TransactionsMissing', labels: { chain: 'ethereum' } }],
+    async begin(stage) {
+      const { ethereum } = stage.quittance;
+      const before = await ethereum.height();
+      const until = await payout(stage);
+      await until('mined');
+      await stage.mining.pause();
+      await ethereum.dropBlocks((await ethereum.height()) - before);
+    },
+    end: ({ mining }) => mining.resume(),
+  },
+];
+
+let taken = new Map<string, string>();
+
+export const ofTheft: readonly AlertFault[] = [
+  {
+    fault: 'somebody empties the wallets',
+    fires: [
+      { alert: 'ReservesShort', labels: { asset: 'ETH' } },
+      { alert: 'DiscrepanciesFound', labels: { asset: 'ETH' } },
+      { alert: 'HaltAsked', labels: { asset: 'ETH' } },
+      { alert: 'PayoutsHalted', labels: { asset: 'ETH' } },
+    ],
+    async begin({ quittance, hotAddress, rpc }) {
+      const given = await quittance.db.rows<{ address: string }>(
+        `select address from invoices.addresses where chain = 'ethereum'`,
+      );
+      taken = new Map();
+      for (const address of [hotAddress, ...given.map((one) => one.address)]) {
+        const balance = String(await rpc('eth_getBalance', address, 'latest'));
+        if (balance === '0x0') continue;
+        taken.set(address, balance);
+        await rpc('anvil_setBalance', address, '0x0');
+      }
+    },
+    async end({ command, rpc }) {
+      for (const [address, balance] of taken) await rpc('anvil_setBalance', address, balance);
+      await eventually(() => command('payouts', 'resume', '--asset', 'ETH'), WITHIN_MS, 500);
+    },
+  },
+];
+
+async function moveNonce({ hotAddress, rpc }: Stage, by: bigint): Promise<void> {
+  const nonce = BigInt(String(await rpc('eth_getTransactionCount', hotAddress, 'latest')));
+  await rpc('anvil_setNonce', hotAddress, `0x${(nonce + by).toString(16)}`);
+}
