@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { createLogger } from '@quittance/shared/logger';
 import { createMetrics } from '@quittance/shared/metrics';
@@ -57,6 +57,27 @@ test('every alert and panel uses metrics and labels of the table in docs/monitor
     }
   }
   expect(wrong).toEqual([]);
+});
+
+test('every route that an expression chooses is one of the service', () => {
+  const chosen = expressions.flatMap((expression) => [
+    ...expression.matchAll(/\{job="(\w+)",route="([^"]+)",method="(\w+)"/g),
+  ]);
+  expect(chosen.length).toBeGreaterThan(3);
+  const missing = chosen.filter(([, job, route, method]) => {
+    const folder = new URL(`../services/${job}/src/http/`, import.meta.url);
+    const served = `app.${method?.toLowerCase()}('${route}'`;
+    return !readdirSync(folder).some(
+      (file) => file.endsWith('.ts') && readFileSync(new URL(file, folder), 'utf8').includes(served),
+    );
+  });
+  expect(missing.map(([all]) => all)).toEqual([]);
+});
+
+test('each panel has an id of its own', () => {
+  const ids = (JSON.parse(dashboard) as { panels: { id: number }[] }).panels.map(({ id }) => id);
+  expect(ids.length).toBeGreaterThan(30);
+  expect([...new Set(ids)]).toEqual(ids);
 });
 
 test('the dashboard shows every metric of the table', () => {

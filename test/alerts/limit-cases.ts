@@ -55,7 +55,7 @@ const limits: readonly Limit[] = [
     series: 'quittance_payouts_leader{job="payouts",chain="solana"}',
     labels: { chain: 'solana' },
     ...{ limit: 1, beyond: 0, minutes: 1 },
-    summary: 'No replica pays on solana: its node does not answer, or payouts is down.',
+    summary: 'No replica pays on solana: its node does not answer, or serves another network.',
   },
   ...(
     [

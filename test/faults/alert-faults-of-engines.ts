@@ -48,7 +48,9 @@ export const ofEngines: readonly AlertFault[] = [
       stage.as('invoices', (bus) =>
         bus.publish([{ kind: 'deposit.settled', dedupe: 'unreadable', body: 'not JSON' }]),
       ),
-    end: ({ quittance }) => quittance.db.rows('delete from ledger.dead_letters'),
+    async end({ quittance }) {
+      for (const receiver of ['ledger', 'payouts']) await quittance.db.rows(`delete from ${receiver}.dead_letters`);
+    },
   },
   {
     fault: 'payouts asks for a hold that nobody has requested',
