@@ -17,9 +17,11 @@ type Act = { while: string; faults: readonly AlertFault[] };
 export const acts: readonly Act[] = [
   { while: 'everything runs, and much goes wrong', faults: [...ofEngines, ...ofWork, ...ofBlocks] },
   { while: 'the gateway and the auditor run alone', faults: ofServices },
-  { while: 'what looks after the others is down', faults: ofTheGateway },
   { while: 'no node and no bus answers', faults: ofNodeAndBus },
-  { while: 'the chain is not as the records have it', faults: ofAStrangeChain },
+  {
+    while: 'the chain is not as the records have it, and nobody looks after it',
+    faults: [...ofAStrangeChain, ...ofTheGateway],
+  },
   { while: 'a deep reorganisation takes a payout away', faults: ofAReorganisation },
   { while: 'money is missing', faults: ofTheft },
 ];
