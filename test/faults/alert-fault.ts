@@ -1,5 +1,5 @@
 import { eventually } from '@quittance/testkit/eventually';
-import type { recurring, Stage } from './alert-stage.ts';
+import type { AlertFixture, recurring } from './alert-fixture.ts';
 
 export type Fired = { alert: string; labels?: Readonly<Record<string, string>> };
 
@@ -7,29 +7,37 @@ export type Fired = { alert: string; labels?: Readonly<Record<string, string>> }
 export type AlertFault = {
   fault: string;
   fires: readonly Fired[];
-  begin(stage: Stage): unknown;
+  begin(fixture: AlertFixture): unknown;
   /** Puts it right, and whatever the runbook asks for beside that. */
-  end(stage: Stage): unknown;
+  end(fixture: AlertFixture): unknown;
 };
 
 export const WITHIN_MS = 20_000;
 
 /** Nobody waits for hours: what is old enough to fire is made older than it is. */
-export const older = ({ quittance }: Stage, table: string, column: string, by: string, where = 'true') =>
-  quittance.db.rows(`update ${table} set ${column} = ${column} - interval '${by}' where ${where}`);
+export const older = (
+  { quittance }: AlertFixture,
+  table: string,
+  column: string,
+  by: string,
+  where = 'true',
+) => quittance.db.rows(`update ${table} set ${column} = ${column} - interval '${by}' where ${where}`);
 
-export const service = ({ quittance }: Stage, name: keyof Stage['quittance']['stack']['services']) => {
+export const service = (
+  { quittance }: AlertFixture,
+  name: keyof AlertFixture['quittance']['stack']['services'],
+) => {
   const found = quittance.stack.services[name];
   if (found === undefined) throw new Error(`this stack has no ${name}`);
   return found;
 };
 
 /** Begins and ends what recurs while a fault lasts. */
-export function lasting(make: (stage: Stage) => ReturnType<typeof recurring>) {
+export function lasting(make: (fixture: AlertFixture) => ReturnType<typeof recurring>) {
   let running: ReturnType<typeof recurring> | undefined;
   return {
-    begin(stage: Stage) {
-      running = make(stage);
+    begin(fixture: AlertFixture) {
+      running = make(fixture);
       running.begin();
     },
     end: () => running?.end(),
@@ -37,7 +45,7 @@ export function lasting(make: (stage: Stage) => ReturnType<typeof recurring>) {
 }
 
 /** Asks for a payout. @returns what waits until it is in a state */
-export async function payout({ shop, quittance }: Stage): Promise<(wanted: string) => Promise<void>> {
+export async function payout({ shop, quittance }: AlertFixture): Promise<(wanted: string) => Promise<void>> {
   const address = await quittance.ethereum.newAddress();
   const { status, body } = await shop.post('/api/payouts', { asset: 'ETH', amount: '0.01', address });
   if (status !== 201) throw new Error(`no payout: ${status} ${JSON.stringify(body)}`);

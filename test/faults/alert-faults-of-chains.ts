@@ -1,6 +1,6 @@
 import { eventually } from '@quittance/testkit/eventually';
 import { type AlertFault, older, payout, WITHIN_MS } from './alert-fault.ts';
-import type { Stage } from './alert-stage.ts';
+import type { AlertFixture } from './alert-fixture.ts';
 
 /** What comes in blocks that nobody expects. */
 export const ofBlocks: readonly AlertFault[] = [
@@ -37,9 +37,9 @@ export const ofNodeAndBus: readonly AlertFault[] = [
       { alert: 'ChainNotCompared', labels: { chain: 'ethereum' } },
       { alert: 'ChainWithoutLeader', labels: { chain: 'ethereum' } },
     ],
-    async begin(stage) {
-      for (const way of [...stage.ways.invoices, stage.ways.others]) way.set({ kind: 'refuse' });
-      await older(stage, 'invoices.cursors', 'synced_at', '5 minutes');
+    async begin(fixture) {
+      for (const way of [...fixture.ways.invoices, fixture.ways.others]) way.set({ kind: 'refuse' });
+      await older(fixture, 'invoices.cursors', 'synced_at', '5 minutes');
     },
     end({ ways }) {
       for (const way of [...ways.invoices, ways.others]) way.set({ kind: 'pass' });
@@ -48,10 +48,10 @@ export const ofNodeAndBus: readonly AlertFault[] = [
   {
     fault: 'NATS is stopped',
     fires: [{ alert: 'OutboxStuck', labels: { job: 'invoices' } }],
-    async begin(stage) {
-      await stage.quittance.stack.engines.nats.stop();
-      await stage.shop.post('/api/invoices', { asset: 'ETH', amount: 10 });
-      await older(stage, 'invoices.outbox', 'created_at', '2 minutes', 'sent_at is null');
+    async begin(fixture) {
+      await fixture.quittance.stack.engines.nats.stop();
+      await fixture.shop.post('/api/invoices', { asset: 'ETH', amount: 10 });
+      await older(fixture, 'invoices.outbox', 'created_at', '2 minutes', 'sent_at is null');
     },
     end: ({ quittance }) => quittance.stack.engines.nats.restart(),
   },
@@ -61,8 +61,8 @@ export const ofAStrangeChain: readonly AlertFault[] = [
   {
     fault: 'the hot wallet has sent what the database does not know',
     fires: [{ alert: 'SigningPaused', labels: { chain: 'ethereum' } }],
-    begin: (stage) => moveNonce(stage, 1n),
-    end: (stage) => moveNonce(stage, -1n),
+    begin: (fixture) => moveNonce(fixture, 1n),
+    end: (fixture) => moveNonce(fixture, -1n),
   },
   {
     fault: 'the node answers slowly while many blocks come',
@@ -81,12 +81,12 @@ export const ofAReorganisation: readonly AlertFault[] = [
   {
     fault: 'the blocks of a settled payout are dropped',
     fires: [{ alert: 'TransactionsMissing', labels: { chain: 'ethereum' } }],
-    async begin(stage) {
-      const { ethereum } = stage.quittance;
+    async begin(fixture) {
+      const { ethereum } = fixture.quittance;
       const before = await ethereum.height();
-      const until = await payout(stage);
+      const until = await payout(fixture);
       await until('mined');
-      await stage.mining.pause();
+      await fixture.mining.pause();
       await ethereum.dropBlocks((await ethereum.height()) - before);
     },
     end: ({ mining }) => mining.resume(),
@@ -123,7 +123,7 @@ export const ofTheft: readonly AlertFault[] = [
   },
 ];
 
-async function moveNonce({ hotAddress, rpc }: Stage, by: bigint): Promise<void> {
+async function moveNonce({ hotAddress, rpc }: AlertFixture, by: bigint): Promise<void> {
   const nonce = BigInt(String(await rpc('eth_getTransactionCount', hotAddress, 'latest')));
   await rpc('anvil_setNonce', hotAddress, `0x${(nonce + by).toString(16)}`);
 }

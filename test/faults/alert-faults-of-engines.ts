@@ -2,20 +2,20 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type AlertFault, lasting, older, service } from './alert-fault.ts';
-import { recurring, type Stage } from './alert-stage.ts';
+import { type AlertFixture, recurring } from './alert-fixture.ts';
 
 const GUESSES_EVERY_MS = 100;
 const SLOW_MS = 1_500;
 const LAG_MS = 200;
 
-const guesses = (stage: Stage) =>
+const guesses = (fixture: AlertFixture) =>
   recurring(
-    () => fetch(`${stage.quittance.url}/api/balances`, { headers: { authorization: 'Bearer guessed' } }),
+    () => fetch(`${fixture.quittance.url}/api/balances`, { headers: { authorization: 'Bearer guessed' } }),
     GUESSES_EVERY_MS,
   );
 
 /** Somebody's transaction holds a lock on a table for seconds, again and again. */
-const locks = ({ quittance, shop }: Stage) =>
+const locks = ({ quittance, shop }: AlertFixture) =>
   recurring(async () => {
     const client = new pg.Client({ connectionString: quittance.stack.adminUrl });
     await client.connect();
@@ -31,11 +31,11 @@ const locks = ({ quittance, shop }: Stage) =>
     }
   }, 0);
 
-const overload = (stage: Stage) =>
+const overload = (fixture: AlertFixture) =>
   recurring(async () => {
-    service(stage, 'payouts').pause();
+    service(fixture, 'payouts').pause();
     await sleep(LAG_MS);
-    service(stage, 'payouts').resume();
+    service(fixture, 'payouts').resume();
   }, LAG_MS);
 
 let prices = '';
@@ -44,21 +44,22 @@ export const ofEngines: readonly AlertFault[] = [
   {
     fault: 'an event is on the bus that cannot be read',
     fires: [{ alert: 'DeadLetters', labels: { job: 'ledger' } }],
-    begin: (stage) =>
-      stage.as('invoices', (bus) =>
+    begin: (fixture) =>
+      fixture.as('invoices', (bus) =>
         bus.publish([{ kind: 'deposit.settled', dedupe: 'unreadable', body: 'not JSON' }]),
       ),
     async end({ quittance }) {
-      for (const receiver of ['ledger', 'payouts']) await quittance.db.rows(`delete from ${receiver}.dead_letters`);
+      for (const receiver of ['ledger', 'payouts'])
+        await quittance.db.rows(`delete from ${receiver}.dead_letters`);
     },
   },
   {
     fault: 'payouts asks for a hold that nobody has requested',
     fires: [{ alert: 'HoldsNotAskedFor' }],
-    begin: (stage) =>
-      stage.as('payouts', (bus) =>
+    begin: (fixture) =>
+      fixture.as('payouts', (bus) =>
         bus.ask('hold.place', {
-          ...{ payout_id: '900000', account_id: stage.shop.id, asset: 'ETH', amount: '1' },
+          ...{ payout_id: '900000', account_id: fixture.shop.id, asset: 'ETH', amount: '1' },
           ...{ network_fee: '0', deposit_id: null },
         } as never),
       ),
@@ -81,12 +82,12 @@ export const ofEngines: readonly AlertFault[] = [
       { alert: 'QuoteOld', labels: { asset: 'USDC_ERC20' } },
       { alert: 'FiatRateOld', labels: { currency: 'EUR' } },
     ],
-    async begin(stage) {
-      const { pricesFile } = stage.quittance.stack;
+    async begin(fixture) {
+      const { pricesFile } = fixture.quittance.stack;
       prices = readFileSync(pricesFile, 'utf8');
       const { USDC_ERC20: _asset, EUR: _currency, ...others } = JSON.parse(prices) as Record<string, string>;
       writeFileSync(pricesFile, JSON.stringify(others));
-      await older(stage, 'ledger.quotes', 'as_of', '2 minutes', `asset in ('USDC_ERC20', 'EUR')`);
+      await older(fixture, 'ledger.quotes', 'as_of', '2 minutes', `asset in ('USDC_ERC20', 'EUR')`);
     },
     end: ({ quittance }) => writeFileSync(quittance.stack.pricesFile, prices),
   },

@@ -1,6 +1,6 @@
 import { eventually } from '@quittance/testkit/eventually';
 import { type AlertFault, older, service, WITHIN_MS } from './alert-fault.ts';
-import { recurring } from './alert-stage.ts';
+import { recurring } from './alert-fixture.ts';
 
 const READS_EVERY_MS = 100;
 
@@ -18,35 +18,36 @@ export const ofServices: readonly AlertFault[] = [
       { alert: 'HaltNotAcknowledged', labels: { asset: 'USDC_ERC20' } },
       { alert: 'EventsNotProcessed', labels: { job: 'auditor' } },
     ],
-    async begin(stage) {
-      for (const name of ['invoices', 'payouts', 'ledger', 'webhooks'] as const) service(stage, name).kill();
-      reading = recurring(() => stage.shop.get('/api/balances'), READS_EVERY_MS);
+    async begin(fixture) {
+      for (const name of ['invoices', 'payouts', 'ledger', 'webhooks'] as const)
+        service(fixture, name).kill();
+      reading = recurring(() => fixture.shop.get('/api/balances'), READS_EVERY_MS);
       reading.begin();
-      await stage.command('payouts', 'pause', '--asset', 'USDC_ERC20', '--reason', 'a drill');
+      await fixture.command('payouts', 'pause', '--asset', 'USDC_ERC20', '--reason', 'a drill');
       await eventually(async () => {
         const sent = await older(
-          ...([stage, 'auditor.outbox', 'created_at', '6 minutes'] as const),
+          ...([fixture, 'auditor.outbox', 'created_at', '6 minutes'] as const),
           'confirmed_at is null and sent_at is not null returning 1',
         );
         if (sent.length === 0) throw new Error('no event was sent');
       }, WITHIN_MS);
     },
-    async end(stage) {
+    async end(fixture) {
       await reading?.end();
       await Promise.all(
         (['invoices', 'payouts', 'ledger', 'webhooks'] as const).map((name) =>
-          service(stage, name).restart(),
+          service(fixture, name).restart(),
         ),
       );
-      await stage.command('payouts', 'resume', '--asset', 'USDC_ERC20');
+      await fixture.command('payouts', 'resume', '--asset', 'USDC_ERC20');
     },
   },
   {
     fault: 'the auditor may not read a table',
     fires: [{ alert: 'RecordsNotChecked', labels: { scope: 'recent' } }],
-    async begin(stage) {
-      await stage.quittance.db.rows('revoke select on ledger.entries from quittance_auditor');
-      await older(stage, 'auditor.checks', 'ended_at', '11 minutes');
+    async begin(fixture) {
+      await fixture.quittance.db.rows('revoke select on ledger.entries from quittance_auditor');
+      await older(fixture, 'auditor.checks', 'ended_at', '11 minutes');
     },
     end: ({ quittance }) => quittance.db.rows('grant select on ledger.entries to quittance_auditor'),
   },
@@ -59,10 +60,10 @@ export const ofTheGateway: readonly AlertFault[] = [
       { alert: 'ServiceDown', labels: { job: 'gateway' } },
       { alert: 'ServiceDown', labels: { job: 'auditor' } },
     ],
-    begin(stage) {
-      for (const name of ['gateway', 'auditor'] as const) service(stage, name).kill();
+    begin(fixture) {
+      for (const name of ['gateway', 'auditor'] as const) service(fixture, name).kill();
     },
-    end: (stage) =>
-      Promise.all((['gateway', 'auditor'] as const).map((name) => service(stage, name).restart())),
+    end: (fixture) =>
+      Promise.all((['gateway', 'auditor'] as const).map((name) => service(fixture, name).restart())),
   },
 ];

@@ -1,18 +1,18 @@
 import { eventually } from '@quittance/testkit/eventually';
 import { type AlertFault, older, payout, service, WITHIN_MS } from './alert-fault.ts';
-import type { Stage } from './alert-stage.ts';
+import type { AlertFixture } from './alert-fixture.ts';
 
 const MAILS = 6;
 const TESTS = 5;
 
 /** An endpoint with some events to be delivered to it. */
-async function endpoint({ shop, receiver }: Stage, path: string): Promise<void> {
+async function endpoint({ shop, receiver }: AlertFixture, path: string): Promise<void> {
   const { status, body } = await shop.post('/api/webhooks', { url: `${receiver.url}${path}` });
   if (status !== 201) throw new Error(`no endpoint: ${JSON.stringify(body)}`);
   for (let i = 0; i < TESTS; i++) await shop.post(`/api/webhooks/${body.data.id}/test`, {});
 }
 
-async function mailTo({ shop }: Stage, address: string): Promise<void> {
+async function mailTo({ shop }: AlertFixture, address: string): Promise<void> {
   const { status, body } = await shop.post('/api/mail-recipients', { address });
   if (status !== 201) throw new Error(`no recipient: ${JSON.stringify(body)}`);
 }
@@ -26,28 +26,28 @@ export const ofWork: readonly AlertFault[] = [
       { alert: 'PayoutsStalled', labels: { chain: 'ethereum' } },
       { alert: 'HoldOld', labels: { asset: 'ETH' } },
     ],
-    async begin(stage) {
-      await service(stage, 'signer').stop();
-      const until = await payout(stage);
+    async begin(fixture) {
+      await service(fixture, 'signer').stop();
+      const until = await payout(fixture);
       await until('planned');
-      await older(stage, 'payouts.payouts', 'created_at', '8 hours');
-      await older(stage, 'ledger.holds', 'created_at', '8 hours');
+      await older(fixture, 'payouts.payouts', 'created_at', '8 hours');
+      await older(fixture, 'ledger.holds', 'created_at', '8 hours');
     },
-    end: (stage) => service(stage, 'signer').restart(),
+    end: (fixture) => service(fixture, 'signer').restart(),
   },
   {
     fault: 'the servers of merchants answer 500',
     fires: [{ alert: 'WebhooksFail' }],
-    begin: (stage) => endpoint(stage, '/failing'),
+    begin: (fixture) => endpoint(fixture, '/failing'),
     end: ({ receiver }) => receiver.answer((response) => response.writeHead(200).end()),
   },
   {
     fault: 'the server of a merchant does not answer',
     fires: [{ alert: 'WebhooksLate', labels: { queue: 'new' } }],
-    async begin(stage) {
-      await endpoint(stage, '/hanging');
+    async begin(fixture) {
+      await endpoint(fixture, '/hanging');
       await eventually(async () => {
-        const waiting = await stage.quittance.db.rows(
+        const waiting = await fixture.quittance.db.rows(
           `update webhooks.deliveries set due_at = due_at - interval '2 minutes'
            where state = 'waiting' and attempts = 0 returning 1`,
         );
@@ -59,14 +59,14 @@ export const ofWork: readonly AlertFault[] = [
   {
     fault: 'a mail server refuses a mail, and then says nothing',
     fires: [{ alert: 'MailsFail' }, { alert: 'MailsLate' }],
-    async begin(stage) {
-      await mailTo(stage, 'first@shop.example');
+    async begin(fixture) {
+      await mailTo(fixture, 'first@shop.example');
       await eventually(() => {
-        if (stage.mail.refused() === 0) throw new Error('no mail was sent');
+        if (fixture.mail.refused() === 0) throw new Error('no mail was sent');
       }, WITHIN_MS);
-      stage.mail.says('nothing');
-      for (let i = 0; i < MAILS; i++) await mailTo(stage, `person${i}@shop.example`);
-      await older(stage, 'webhooks.mail_recipients', 'due_at', '10 minutes', 'claimed_until is null');
+      fixture.mail.says('nothing');
+      for (let i = 0; i < MAILS; i++) await mailTo(fixture, `person${i}@shop.example`);
+      await older(fixture, 'webhooks.mail_recipients', 'due_at', '10 minutes', 'claimed_until is null');
     },
     end: ({ mail }) => mail.says('no'),
   },

@@ -5,7 +5,7 @@ import { patient } from '@quittance/testkit/patience';
 import { alertRules, prometheusPrograms } from '../alerts/prometheus.ts';
 import { acts } from './alert-acts.ts';
 import type { Fired } from './alert-fault.ts';
-import { openStage, type Stage } from './alert-stage.ts';
+import { type AlertFixture, openAlertFixture } from './alert-fixture.ts';
 import type { FiringAlert } from './alert-watch.ts';
 import { allReady } from './between.ts';
 
@@ -42,17 +42,17 @@ const named = (alerts: readonly FiringAlert[]): string[] =>
 if ('missing' in programs) notTried('every alert is fired by a fault', programs.missing);
 else {
   const { folder } = programs;
-  const on = {} as { stage: Stage };
+  const on = {} as { fixture: AlertFixture };
   beforeAll(
     async () => {
-      on.stage = await openStage(folder);
+      on.fixture = await openAlertFixture(folder);
     },
     patient(2 * ENDS_WITHIN_MS),
   );
-  afterAll(() => on.stage?.close(), patient(ENDS_WITHIN_MS));
+  afterAll(() => on.fixture?.close(), patient(ENDS_WITHIN_MS));
 
   test('nothing fires while all is in order', async () => {
-    const { watch } = on.stage;
+    const { watch } = on.fixture;
     await eventually(async () => {
       expect(await watch.count('up == 1')).toBe(6);
       // It has been measured twice by then.
@@ -64,7 +64,7 @@ else {
   describe.each(acts)('while $while', (act) => {
     let begun: Promise<unknown>[] = [];
     beforeAll(() => {
-      begun = act.faults.map(async ({ begin }) => begin(on.stage));
+      begun = act.faults.map(async ({ begin }) => begin(on.fixture));
       // Each is awaited by the test of its alert.
       for (const one of begun) one.catch(() => undefined);
     });
@@ -72,7 +72,7 @@ else {
     test.each(titled.filter((one) => one.act === act))('$name fires: $fault', async (fired) => {
       await begun[act.faults.findIndex(({ fault }) => fault === fired.fault)];
       const alert = await eventually(async () => {
-        const firing = await on.stage.watch.firing();
+        const firing = await on.fixture.watch.firing();
         const found = firing.find(isOf(fired));
         if (found === undefined) throw new Error(`only these fire: ${named(firing).join(', ')}`);
         return found;
@@ -84,20 +84,20 @@ else {
     test('and is put right', async () => {
       // What could not begin has failed the test of its alert.
       await Promise.allSettled(begun);
-      for (const { end } of act.faults) await end(on.stage);
-      await expect(allReady(on.stage.quittance, ENDS_WITHIN_MS)).resolves.toBeUndefined();
+      for (const { end } of act.faults) await end(on.fixture);
+      await expect(allReady(on.fixture.quittance, ENDS_WITHIN_MS)).resolves.toBeUndefined();
     });
   });
 
   test('all alerts have ended when all is in order again', async () => {
-    await eventually(async () => expect(named(await on.stage.watch.firing())).toEqual([]), ENDS_WITHIN_MS);
+    await eventually(async () => expect(named(await on.fixture.watch.firing())).toEqual([]), ENDS_WITHIN_MS);
   });
 
   test('each leads to its section of the runbook that the gateway serves', async () => {
-    const page = await (await fetch(`${on.stage.quittance.url}/docs/runbook`)).text();
+    const page = await (await fetch(`${on.fixture.quittance.url}/docs/runbook`)).text();
     for (const [name, { annotations }] of seen) {
       const [address, section] = String(annotations['runbook_url']).split('#');
-      expect([name, address]).toEqual([name, `${on.stage.quittance.url}/docs/runbook`]);
+      expect([name, address]).toEqual([name, `${on.fixture.quittance.url}/docs/runbook`]);
       expect(page).toContain(`id="${section}"`);
     }
     expect(seen.size).toBe(rules.length);

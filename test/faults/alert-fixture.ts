@@ -29,7 +29,7 @@ const NODES = 3;
 const logger = createLogger('alerts', 'silent');
 
 /** Everything that the alerts are about, in order, and what can be broken of it. */
-export type Stage = {
+export type AlertFixture = {
   quittance: Quittance;
   /** Whose customer has paid. */
   shop: Merchant;
@@ -46,12 +46,12 @@ export type Stage = {
   rpc(method: string, ...params: unknown[]): Promise<unknown>;
   /** Runs `quittance` as an operator does. */
   command(...args: string[]): Promise<void>;
-  /** On the bus as a service. */
+  /** Connected to NATS as a service. */
   as<T>(user: BusUser, use: (bus: Bus) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
 
-export async function openStage(programs: string): Promise<Stage> {
+export async function openAlertFixture(programs: string): Promise<AlertFixture> {
   const [mail, receiver, metricsPort] = await Promise.all([
     startUnwillingMailServer(),
     startReceiver(),
