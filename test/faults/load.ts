@@ -60,6 +60,8 @@ export type LoadOptions = {
   blockEveryMs?: number;
   /** What is sold and paid out in turn; each client pays out one of them. */
   assets?: readonly LoadAsset[];
+  /** Who is at work, where not an account of its own at the stack's gateway. */
+  merchant?(quittance: Quittance): Promise<Merchant>;
 };
 
 /** Needs a stack with nodes for these assets, and makes the blocks that do not come by themselves. */
@@ -68,7 +70,10 @@ export async function startLoad(quittance: Quittance, options: LoadOptions = {})
   const customerOf = (asset: LoadAsset): Customer =>
     ({ BTC: () => quittance.bitcoin, ETH: () => quittance.ethereum, SOL: () => quittance.solana })[asset]();
   const inTurn = (turn: number) => assets[turn % assets.length] as LoadAsset;
-  const [merchant, receiver] = await Promise.all([quittance.merchant(), startReceiver(checkWebhook)]);
+  const [merchant, receiver] = await Promise.all([
+    options.merchant?.(quittance) ?? quittance.merchant(),
+    startReceiver(checkWebhook),
+  ]);
   const asked: Asked[] = [];
   const sales: Sale[] = [];
   const broken = new Set<string>();

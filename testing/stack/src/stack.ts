@@ -59,6 +59,8 @@ export type StackOptions = {
   engineDirs?: { postgres?: string | undefined; nats?: string | undefined };
   /** How soon NATS writes what it has acknowledged; its own default when not given. */
   natsSyncInterval?: string;
+  /** On how many nodes each stream is, where `parts` starts a cluster of NATS. */
+  streamReplicas?: number;
   /** Adds a NATS user who may do everything, for a test that looks or breaks. */
   busAdmin?: boolean;
   /** Called between the migrations and the start of the services. */
@@ -166,6 +168,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
           provisioner = startNatsProvisioner(
             busUrl(bus.url, PROVISIONER, secrets.busPasswords.provisioner),
             join(dir, 'logs'),
+            options.streamReplicas,
           );
           await provisioner.made;
           return bus;

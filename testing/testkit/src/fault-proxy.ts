@@ -38,6 +38,8 @@ export type FaultProxy = {
   through(url: string): string;
   /** From now on, on the connections that are open as well. */
   set(fault: Fault): void;
+  /** New connections go to the host and port of this URL, and those that are open are cut off. */
+  leadTo(url: string): void;
   /** Cuts off every connection that is open, and answers how many there were. */
   cut(): number;
   /** How often the fault that is set did something: connections held up or cut, answers slowed down or lost. */
@@ -49,7 +51,8 @@ export type FaultProxy = {
 
 /** Stands before `target`, a URL with host and port. The same seed loses the same answers. */
 export async function startFaultProxy(target: string, seed = 1): Promise<FaultProxy> {
-  const { hostname, port, protocol } = new URL(target);
+  const { protocol } = new URL(target);
+  let end = new URL(target);
   const isPostgres = protocol.startsWith('postgres');
   const isHttp = protocol.startsWith('http');
   const random = seeded(seed);
@@ -81,7 +84,7 @@ export async function startFaultProxy(target: string, seed = 1): Promise<FaultPr
 
   const server = createServer({ allowHalfOpen: true }, (client) => {
     // eslint-disable-next-line no-restricted-syntax -- a port
-    const node = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+    const node = connect({ port: Number(end.port), host: end.hostname, allowHalfOpen: true });
     const [toNode, toClient] = [direction(node), direction(client)];
     const postgres = postgresReader();
     let answered = 0;
@@ -197,6 +200,10 @@ export async function startFaultProxy(target: string, seed = 1): Promise<FaultPr
       fault = next;
       fired = 0;
       for (const { adapt } of [...open]) adapt();
+    },
+    leadTo(url) {
+      end = new URL(url);
+      for (const { cut } of [...open]) cut();
     },
     cut() {
       const cuts = [...open];

@@ -55,6 +55,8 @@ export type QuittanceOptions = Pick<
   | 'together'
   | 'engineDirs'
   | 'natsSyncInterval'
+  | 'streamReplicas'
+  | 'parts'
   | 'busAdmin'
   | 'say'
 > & {
