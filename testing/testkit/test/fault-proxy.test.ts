@@ -58,6 +58,20 @@ describe('the fault proxy', () => {
     expect(proxy.counted('a')).toEqual({ asked: 1, lost: 0 });
   });
 
+  it('leads to another target, and cuts off who is at the former one', async () => {
+    await ask('a');
+    const other = createServer((_request, response) => response.end('the other one'));
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    try {
+      proxy.leadTo(`http://127.0.0.1:${(other.address() as AddressInfo).port}`);
+      expect(proxy.cut()).toBe(0);
+      expect(await eventually(() => ask('b'))).toBe('the other one');
+    } finally {
+      other.closeAllConnections();
+      await new Promise((resolve) => other.close(resolve));
+    }
+  });
+
   it('is slow', async () => {
     proxy.set({ kind: 'latency', ms: 120 });
     const begun = performance.now();
