@@ -1,5 +1,6 @@
-import { createServer, request } from 'node:http';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 
 /** What services and a node have said to one another, the answers as they were sent, compressed or not. */
 export type Traffic = { calls: Map<string, number>; bytes: number };
@@ -8,10 +9,8 @@ export type CallCounter = { url: string; traffic: Traffic; close(): Promise<void
 /** Stands before a node's JSON-RPC, and counts what goes through. Each call of a batch counts, as providers count them. */
 export async function countCalls(node: string): Promise<CallCounter> {
   const traffic: Traffic = { calls: new Map(), bytes: 0 };
-  const server = createServer(async (asked, answered) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of asked) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks);
+  const passOn = async (asked: IncomingMessage, answered: ServerResponse) => {
+    const body = await buffer(asked);
     for (const { method } of [JSON.parse(body.toString())].flat() as { method: string }[])
       traffic.calls.set(method, (traffic.calls.get(method) ?? 0) + 1);
     const { pathname, search, username, password } = new URL(node);
@@ -31,6 +30,9 @@ export async function countCalls(node: string): Promise<CallCounter> {
     onward.on('error', () => answered.destroy());
     traffic.bytes += body.length;
     onward.end(body);
+  };
+  const server = createServer((asked, answered) => {
+    passOn(asked, answered).catch(() => answered.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const here = new URL(node);
