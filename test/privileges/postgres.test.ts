@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Db } from '@quittance/shared/db';
 import { type Service, services } from '@quittance/shared/events';
-import { TEST_PASSWORD } from '@quittance/testkit/databases';
+import { mayMaintain, TEST_PASSWORD } from '@quittance/testkit/databases';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
 
 /*
@@ -164,7 +164,8 @@ describe.each(owners)('the role of %s', (service) => {
          case when has_any_column_privilege($2, c.oid, 'insert') then 'i' end,
          case when has_any_column_privilege($2, c.oid, 'update') then 'u' end,
          case when has_table_privilege($2, c.oid, 'delete') then 'd' end,
-         case when has_table_privilege($2, c.oid, 'truncate, references, trigger, maintain, select with grant option') then '!' end) as rights
+         case when has_table_privilege($2, c.oid, 'truncate, references, trigger, select with grant option') then '!' end,
+         case when ${mayMaintain('$2', 'c.oid')} then '!' end) as rights
        from pg_class c where c.relnamespace = $1::regnamespace and c.relkind in ('r', 'p')
          and has_table_privilege($2, c.oid, 'select')`,
       [service, `quittance_${service}`],

@@ -21,3 +21,7 @@ export async function onServer(server: string, sql: string): Promise<void> {
     await client.end();
   }
 }
+
+/** SQL: whether a role may vacuum, lock or reindex a table. Postgres has this right from 17 on, and refuses its name before. */
+export const mayMaintain = (role: string, table: string): string =>
+  `case when current_setting('server_version_num')::int >= 170000 then has_table_privilege(${role}, ${table}, 'maintain') else false end`;
