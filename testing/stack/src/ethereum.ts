@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type AssetSymbol, nativeAsset } from '@quittance/shared/assets';
 import {
   createPublicClient,
@@ -49,12 +51,31 @@ export async function payOnEthereum(
 ): Promise<Hex> {
   // The node signs: two who pay at the same time would take the same nonce.
   const client = createWalletClient({ account: faucet.address, chain: anvil, transport: http(node.rpc) });
-  if (asset === nativeAsset.ethereum) return await client.sendTransaction({ to: to as Hex, value: amount });
+  if (asset === nativeAsset.ethereum)
+    return await withOwnNonce(() => client.sendTransaction({ to: to as Hex, value: amount }));
   if (asset !== 'USDC_ERC20') throw new Error(`the Ethereum faucet has no ${asset}`);
-  return await client.writeContract({
-    address: node.tokens.USDC_ERC20 as Hex,
-    abi: erc20Abi,
-    functionName: 'transfer',
-    args: [to as Hex, amount],
-  });
+  return await withOwnNonce(() =>
+    client.writeContract({
+      address: node.tokens.USDC_ERC20 as Hex,
+      abi: erc20Abi,
+      functionName: 'transfer',
+      args: [to as Hex, amount],
+    }),
+  );
+}
+
+const TRIES = 20;
+const PAUSE_MAX_MS = 50;
+const TAKEN_NONCE = /replacement transaction underpriced|nonce too low|already imported/i;
+
+/** The node itself may give two that come at the same moment the same nonce. It refuses the second, which is sent again. */
+async function withOwnNonce<T>(send: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await send();
+    } catch (error) {
+      if (tries === TRIES || !(error instanceof Error) || !TAKEN_NONCE.test(error.message)) throw error;
+      await sleep(randomInt(PAUSE_MAX_MS));
+    }
+  }
 }
