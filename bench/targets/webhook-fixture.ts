@@ -9,6 +9,7 @@ import { newAccountId, newInvoiceId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { serviceUrl } from '@quittance/shared/migrate';
 import { migrateAll } from '@quittance/shared/migrate-all';
+import { noTracer } from '@quittance/shared/traces';
 import { anEventOf } from '@quittance/testkit/builders';
 import { defaultEventTypes } from '@quittance/webhooks/domain/event-types';
 import { createSecretEncryption } from '@quittance/webhooks/endpoint-secrets';
@@ -71,7 +72,7 @@ export async function openFixture(endpoints: number): Promise<Fixture> {
     logger,
   });
   const ports = {
-    ...{ db, clock: systemClock, random: randomBytes, logger },
+    ...{ db, clock: systemClock, random: randomBytes, logger, tracer: noTracer },
     encryption: createSecretEncryption('a key of the benchmark, of 32 or more', randomBytes),
   } as unknown as Fixture['ports'];
 

@@ -56,7 +56,7 @@ test('the example becomes an .env that lacks nothing but the nodes, and says no 
   expect(
     empty.filter(
       (name) =>
-        !/_RPC_URL$|^TRUSTED_PROXIES$|^MIN_CONFIRMATIONS$|^UNPROVEN_HOLDS_UNTIL$|^SIGNER_LIMITS$|^SMTP_URL$|^MAIL_FROM$/.test(
+        !/_RPC_URL$|^TRUSTED_PROXIES$|^MIN_CONFIRMATIONS$|^UNPROVEN_HOLDS_UNTIL$|^SIGNER_LIMITS$|^SMTP_URL$|^MAIL_FROM$|^OTEL_/.test(
           name,
         ),
     ),
