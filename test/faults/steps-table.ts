@@ -25,10 +25,12 @@ const cells = ({ step, reads, failedReads, payouts, found }: Step): string[] => 
   String(found.violations.length),
 ];
 
-/** One line for each step. */
+/** One line for each step, and then one for each violation. */
 export function stepsTable(steps: readonly Step[]): string {
   const head = ['step', 'reads', 'failed', 'payouts by answer', 'slowest recovery', 'violations'];
   const rows = [head, ...steps.map(cells)];
   const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return `\n${rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')).join('\n')}\n`;
+  const lines = rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  '));
+  const violations = steps.flatMap(({ step, found }) => found.violations.map((what) => `${step}: ${what}`));
+  return `\n${[...lines, ...violations].join('\n')}\n`;
 }

@@ -112,7 +112,7 @@ describe('a service that', () => {
     expect((await ask('GET', '/api/assets')).status).toBe(200);
   });
 
-  test('has restarted and closed the kept connection: what only reads is asked again, once', async () => {
+  test('has restarted and closed the kept connection: what only reads is asked again', async () => {
     const asked = { get: 0, post: 0 };
     const restarting = await rawServer((request, first) => {
       if (request.startsWith('GET')) asked.get += 1;
@@ -123,6 +123,25 @@ describe('a service that', () => {
     expect((await ask('GET', '/api/payouts', [], '', before.port)).status).toBe(200);
     expect((await ask('GET', '/api/payouts', [], '', before.port)).status).toBe(200);
     expect(asked.get).toBe(3);
+    expect(await ask('POST', '/api/payouts', [], '{}', before.port)).toMatchObject(serverError);
+    expect(asked.post).toBe(1);
+  });
+
+  test('is killed before a new connection is answered: what only reads is asked three times, then 503', async () => {
+    const asked = { get: 0, post: 0 };
+    let lost = 2;
+    const dying = await rawServer((request) => {
+      if (request.startsWith('GET')) asked.get += 1;
+      else asked.post += 1;
+      lost -= 1;
+      return lost < 0 ? 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}' : undefined;
+    });
+    const before = await startedBeside({ PAYOUTS_URL: `http://127.0.0.1:${dying}` });
+    expect((await ask('GET', '/api/payouts', [], '', before.port)).status).toBe(200);
+    expect(asked.get).toBe(3);
+    lost = 10;
+    expect(await ask('GET', '/api/payouts', [], '', before.port)).toMatchObject(unavailable);
+    expect(asked.get).toBe(6);
     expect(await ask('POST', '/api/payouts', [], '{}', before.port)).toMatchObject(serverError);
     expect(asked.post).toBe(1);
   });

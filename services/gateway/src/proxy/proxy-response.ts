@@ -21,7 +21,8 @@ export type ProxiedRequest = {
 
 /** One request on its way to a service. */
 export type ProxyContext = ProxiedRequest & {
-  isSecondTry: boolean;
+  /** How often it was sent, this time included. */
+  tries: number;
   /** Undefined while it waits for a socket. */
   outgoing?: ClientRequest;
   /** Whether a byte of it may have reached the service: from then on nobody here knows what was done. */

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import type { ClientRequest } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Tell } from '@quittance/shared/http';
@@ -113,8 +114,13 @@ export function createProxy(
         if (!('locals' in res)) throw error;
         const context = proxyContextOf(res);
         if (context === undefined || !mayTryAgain(error, res, context)) return fail(error, res);
-        context.isSecondTry = true;
-        void proxy(req, res);
+        context.tries += 1;
+        // The library listens to the answer again each time; Node warns of more than ten.
+        res.setMaxListeners(READ_TRIES_MAX * EventEmitter.defaultMaxListeners);
+        // What ends a process ends all of its connections: by then those that are kept are known to be closed too.
+        setImmediate(() => {
+          if (!isOver(res)) void proxy(req, res);
+        });
       },
     },
     // The library's other plugins build a log line for each answer, and tell clients what went wrong inside.
@@ -135,7 +141,7 @@ export function createProxy(
 
   return {
     pass(req, res, request) {
-      const context: ProxyContext = { ...request, isSecondTry: false, sent: false, streaming: false };
+      const context: ProxyContext = { ...request, tries: 1, sent: false, streaming: false };
       res.locals['proxyContext'] = context;
       // Without `next`: what failed comes to `on.error` as well.
       return proxy(req, res);
@@ -157,16 +163,17 @@ function noteSending(outgoing: ClientRequest, context: ProxyContext | undefined)
   else context.sent = true;
 }
 
+const READ_TRIES_MAX = 3;
+
 /**
- * A kept connection may be closed by the service at the very moment it is used again, as when it restarts. What
- * only reads is asked once more; anything else may have been done, and nobody here can know.
+ * A replica may end while it is asked, in order or killed, and others serve. What only reads is asked again;
+ * anything else may have been done, and nobody here can know.
  */
-function mayTryAgain(error: Error, res: Response, { isSecondTry, outgoing }: ProxyContext): boolean {
+function mayTryAgain(error: Error, res: Response, { tries }: ProxyContext): boolean {
   return (
     onlyReads(res) &&
-    !isSecondTry &&
-    outgoing?.reusedSocket === true &&
-    /^(ECONNRESET|EPIPE)$/.test(codeOf(error) ?? '') &&
+    tries < READ_TRIES_MAX &&
+    /^(ECONNREFUSED|ECONNRESET|EPIPE)$/.test(codeOf(error) ?? '') &&
     !isOver(res)
   );
 }
