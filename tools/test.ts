@@ -37,8 +37,8 @@ type Project = (typeof projects)[number];
 const WORKERS = 2 * availableParallelism();
 /** They share one engine, and scale what they run. */
 const WORKERS_WITH_CONTAINERS = 1;
-/** Each has a stack under load all the time and waits half of it, and measures how soon it recovers. */
-const WORKERS_WITH_FAULTS = 1 + availableParallelism();
+/** Each has a stack under load all the time, one of them of twenty processes, and measures how soon it recovers. */
+const WORKERS_WITH_FAULTS = availableParallelism();
 /** What is claimed in seconds is claimed of a machine that does nothing else, and shown so at full size. */
 const PATIENCE = process.env['FAULTS'] === 'full' || process.env['PROOFS'] === 'full' ? 1 : 2;
 /** Which of the faults run today, printed so that `FAULTS_SEED` runs the same ones again. */
