@@ -48,6 +48,10 @@ const isUnread = (path: string) =>
   (FOR_OTHERS.test(path) && existsSync(path.replace(FOR_OTHERS, '.node.$1')));
 const FOR_OTHERS = /\.(?:browser|native)\.([cm]?js)$/;
 
+/** Who may be told where to send traces. Of the others' images what sends them is left out. */
+const TRACED = ['invoices', 'payouts', 'ledger', 'webhooks', 'sandbox'];
+const sendsTraces = (path: string) => /@opentelemetry\/(?!api$)/.test(path);
+
 const taken = new Set<string>();
 
 /** `folder` is the real path of a package; what it depends on follows. */
@@ -67,7 +71,7 @@ function take(folder: string): void {
     if (existsSync(join(folder, 'native', 'pg-symlinks.json')))
       execFileSync(process.execPath, [join('scripts', 'hydrate-symlinks.js')], { cwd: target });
   }
-  for (const path of dependenciesOf(folder)) link(path);
+  for (const path of dependenciesOf(folder)) if (TRACED.includes(name) || !sendsTraces(path)) link(path);
 }
 
 function copy(from: string, to: string, without: (path: string) => boolean): void {
