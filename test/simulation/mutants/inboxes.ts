@@ -10,6 +10,7 @@ const everyMessage = [
 export const inboxMutants: readonly Mutant[] = [
   {
     name: 'no-inbox-in-invoices',
+    seedsMax: 6_000,
     what: 'invoices takes in every message that it is handed, and announces anew what is credited',
     shows: /is told invoice\.\w+ 2 times/,
     apply(wiring) {
