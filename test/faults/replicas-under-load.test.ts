@@ -23,8 +23,8 @@ const GROUP = 'many replicas';
 const HEALS_WITHIN_MS = 20_000;
 const [ACCEPTED, NOT_NOW, NO_ANSWER] = [201, 503, 0] as const;
 /**
- * What was at work in a process that was killed: nobody knows what became of it until its client asks again. For up to a
- * minute it may hear that its first request still runs.
+ * What was at work in a process that was killed: nobody knows what became of it until its client asks again. For some seconds
+ * it may hear that its first request still runs.
  */
 const [NOT_KNOWN, STILL_RUNNING] = [500, 409] as const;
 
