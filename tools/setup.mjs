@@ -7,7 +7,7 @@ import path from 'node:path';
 import { CHECKOUT, cleanPath, ENGINES_DIR, SetupError, say } from './setup/commands.mjs';
 import { buildDashboard, dashboardIsReady } from './setup/dashboard.mjs';
 import { enginesAreReady, findEngines } from './setup/engines.mjs';
-import { takeLock } from './setup/lock.mjs';
+import { underLock } from './setup/lock.mjs';
 import { installPackages, packagesAreReady } from './setup/packages.mjs';
 
 const NODE_MAJOR_MIN = 18;
@@ -15,14 +15,9 @@ const NODE_MAJOR_MIN = 18;
 async function main() {
   refuseOldNode();
   if (isReady()) return;
-  fs.mkdirSync(ENGINES_DIR, { recursive: true });
-  const lock = await takeLock();
-  try {
-    if (isReady()) return;
-    await setUp();
-  } finally {
-    lock.release();
-  }
+  await underLock(async () => {
+    if (!isReady()) await setUp();
+  });
 }
 
 function refuseOldNode() {

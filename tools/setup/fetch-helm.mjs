@@ -1,18 +1,12 @@
 // Finds or fetches Helm for the test of the chart, and prints its path.
 
-import fs from 'node:fs';
-import { ENGINES_DIR } from './commands.mjs';
 import { findHelm } from './helm.mjs';
-import { takeLock } from './lock.mjs';
+import { underLock } from './lock.mjs';
 
 async function main() {
-  fs.mkdirSync(ENGINES_DIR, { recursive: true });
-  const lock = await takeLock();
-  try {
+  await underLock(async () => {
     process.stdout.write(`${await findHelm()}\n`);
-  } finally {
-    lock.release();
-  }
+  });
 }
 
 main().catch((error) => {

@@ -9,11 +9,25 @@ const LOCK_STALE_MS = 20_000;
 const LOCK_POLL_MS = 200;
 
 /**
- * Only one set-up works in a checkout. The holder touches its lock file every two seconds; the lock of a
- * process that is gone, or that has been silent for twenty seconds (another machine's, another container's),
- * is taken over.
+ * Does something of a set-up, of which only one works in a checkout at a time.
+ * @template T
+ * @param {() => Promise<T>} work
  */
-export async function takeLock() {
+export async function underLock(work) {
+  fs.mkdirSync(ENGINES_DIR, { recursive: true });
+  const { release } = await takeLock();
+  try {
+    return await work();
+  } finally {
+    release();
+  }
+}
+
+/**
+ * The holder touches its lock file every two seconds; the lock of a process that is gone, or that has been silent for twenty
+ * seconds (another machine's, another container's), is taken over.
+ */
+async function takeLock() {
   let told = false;
   while (!createLock()) {
     const holder = readLock();
