@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { freePort } from '@quittance/engines/free-port';
+import { NATS_NODES } from '@quittance/engines/nats-cluster';
 import type { Engine } from '@quittance/engines/process';
 import { type Service, services } from '@quittance/shared/events';
 import { processes } from '@quittance/stack/parts';
@@ -10,7 +11,7 @@ import { type FaultProxy, startFaultProxy } from '@quittance/testkit/fault-proxy
 import { type Merchant, merchant } from '@quittance/testkit/merchant';
 import type { Quittance, QuittanceOptions } from '@quittance/testkit/quittance';
 import { type Balancer, startBalancer } from './balancer.ts';
-import { NATS_NODES, type NatsCluster, natsCluster } from './nats-cluster.ts';
+import { type NatsCluster, natsCluster } from './nats-cluster.ts';
 import { type PostgresPair, postgresPair } from './postgres-pair.ts';
 
 /** As many as the chart starts without autoscaling. */

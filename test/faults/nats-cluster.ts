@@ -1,13 +1,10 @@
-import { join } from 'node:path';
-import { freePort } from '@quittance/engines/free-port';
-import { type NatsHandle, type NatsOptions, startNats } from '@quittance/engines/nats';
+import type { NatsHandle, NatsOptions } from '@quittance/engines/nats';
+import { NATS_NODES, natsNode, startNatsCluster } from '@quittance/engines/nats-cluster';
 import { STREAM } from '@quittance/shared/bus-connection';
 import { ADMIN } from '@quittance/shared/bus-permissions';
 import type { Stack } from '@quittance/stack/stack';
 import { eventually } from '@quittance/testkit/eventually';
 import { connect } from 'nats';
-
-export const NATS_NODES = 3;
 
 /** Three nats-servers that are one NATS: each stream is on all of them, and two of the three decide. */
 export type NatsCluster = {
@@ -19,8 +16,6 @@ export type NatsCluster = {
   /** Waits until every node has all of the stream. */
   complete(stack: Stack): Promise<void>;
 };
-
-const nameOf = (i: number): string => `node-${i}`;
 
 export function natsCluster(): NatsCluster {
   const nodes: NatsHandle[] = [];
@@ -41,20 +36,7 @@ export function natsCluster(): NatsCluster {
   return {
     nodes,
     async start(options) {
-      const routes = await Promise.all(Array.from({ length: NATS_NODES }, freePort));
-      const urls = routes.map((port) => `"nats://127.0.0.1:${port}"`).join(', ');
-      const started = await Promise.all(
-        routes.map((route, i) =>
-          startNats({
-            ...options,
-            dataDir: join(options.dataDir, nameOf(i)),
-            port: i === 0 ? options.port : 0,
-            config: `${options.config ?? ''}
-server_name: "${nameOf(i)}"
-cluster { name: "quittance", listen: "127.0.0.1:${route}", routes: [${urls}] }`,
-          }),
-        ),
-      );
+      const started = await startNatsCluster(options);
       nodes.push(...started);
       const [first] = started as [NatsHandle];
       return {
@@ -68,7 +50,7 @@ cluster { name: "quittance", listen: "127.0.0.1:${route}", routes: [${urls}] }`,
     async leader(stack) {
       return await eventually(async () => {
         const { leader } = await replicas(stack);
-        const found = nodes.find((_, i) => nameOf(i) === leader);
+        const found = nodes.find((_, i) => natsNode(i) === leader);
         if (found === undefined) throw new Error('the stream has no leader');
         return found;
       });

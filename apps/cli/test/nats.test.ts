@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { freePort } from '@quittance/engines/free-port';
 import { type NatsHandle, startNats } from '@quittance/engines/nats';
+import { startNatsCluster } from '@quittance/engines/nats-cluster';
 import { busUrl, PROVISIONER } from '@quittance/shared/bus-connection';
 import { busUsers } from '@quittance/shared/bus-permissions';
 import { services } from '@quittance/shared/events';
@@ -71,17 +71,7 @@ describe('nats provision', () => {
   });
 
   test('creates the streams on three nodes of a cluster, and the doctor tells so', async () => {
-    const routes = await Promise.all(['a', 'b', 'c'].map(async (name) => ({ name, port: await freePort() })));
-    const urls = JSON.stringify(routes.map(({ port }) => `nats://127.0.0.1:${port}`));
-    const nodes = await Promise.all(
-      routes.map(({ name, port }) =>
-        startNats({
-          dataDir: join(folder, `cluster-${name}`),
-          port: 0,
-          config: `server_name: ${name}\ncluster { name: three, listen: "127.0.0.1:${port}", routes: ${urls} }`,
-        }),
-      ),
-    );
+    const nodes = await startNatsCluster({ dataDir: join(folder, 'cluster'), port: 0 });
     try {
       const env = { NATS_URL: nodes[0]?.url ?? '' };
       const made = await ended(['nats', 'provision', '--replicas', '3'], env);
