@@ -1,5 +1,6 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { formatUnits, units } from '@quittance/shared/money';
+import { inColumns } from '@quittance/testkit/in-columns';
 
 /** What one hostile service has tried, and what came of it. */
 export type Drill = {
@@ -28,14 +29,6 @@ export function drillsTable(drills: readonly Drill[]): string {
     haltedAfterMs === undefined ? '-' : `${Math.round(haltedAfterMs / 1000)} s`,
     limit,
   ]);
-  const all = [['hostile', 'tried', 'lost', 'at most', 'halted after', 'what limits it'], ...rows];
-  const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0))) ?? [];
-  return all
-    .map((row) =>
-      row
-        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const head = ['hostile', 'tried', 'lost', 'at most', 'halted after', 'what limits it'];
+  return inColumns([head, ...rows]).join('\n');
 }

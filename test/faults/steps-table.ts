@@ -1,3 +1,4 @@
+import { inColumns } from '@quittance/testkit/in-columns';
 import type { Findings } from './expect-harmless.ts';
 
 /** What merchants met in one step of a suite. */
@@ -28,9 +29,7 @@ const cells = ({ step, reads, failedReads, payouts, found }: Step): string[] => 
 /** One line for each step, and then one for each violation. */
 export function stepsTable(steps: readonly Step[]): string {
   const head = ['step', 'reads', 'failed', 'payouts by answer', 'slowest recovery', 'violations'];
-  const rows = [head, ...steps.map(cells)];
-  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  '));
+  const lines = inColumns([head, ...steps.map(cells)]);
   const violations = steps.flatMap(({ step, found }) => found.violations.map((what) => `${step}: ${what}`));
   return `\n${[...lines, ...violations].join('\n')}\n`;
 }

@@ -1,4 +1,5 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { inColumns } from '@quittance/testkit/in-columns';
 
 /** What a fault did, as a suite reports it when it is over. */
 export type FaultReport = {
@@ -66,11 +67,7 @@ export function faultsTable(reports: readonly FaultReport[]): string {
     slowestRecoveryMs: slowest,
   };
   const rows = [['', 'fault', 'fired', 'violations', 'slowest recovery'], ...[...sorted, all].map(cells)];
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  const lines = rows.map((row) =>
-    row.map((cell, i) => (i < 2 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  '),
-  );
-  return `\n${lines.join('\n')}\n`;
+  return `\n${inColumns(rows, 2).join('\n')}\n`;
 }
 
 const sum = (reports: readonly FaultReport[], column: 'fired' | 'violations'): number =>
