@@ -1,6 +1,5 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
+import { startRpcServer } from './rpc-server.ts';
 
 /** What a node says to one question. */
 export type Told = { result?: unknown; error?: { code: number; message: string } };
@@ -115,27 +114,14 @@ export async function startDivergentNode(
     return JSON.stringify(await (Array.isArray(calls) ? Promise.all(calls.map(answer)) : answer(calls)));
   };
 
-  const server = createServer((incoming, outgoing) => {
-    const chunks: Buffer[] = [];
-    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-    incoming.on('end', () => {
-      says(Buffer.concat(chunks).toString()).then(
-        (text) => {
-          outgoing.setHeader('content-type', 'application/json');
-          outgoing.end(text);
-        },
-        () => outgoing.destroy(),
-      );
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { host: ownHost, close } = await startRpcServer(says);
 
   const leave = (how: Left['how']) => async () => {
     differed = 0;
     left = { how, ...(await protocol.heights(ask)) };
   };
   const url = new URL(firstUrl);
-  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  url.host = ownHost;
   return {
     url: url.href,
     lag: leave('lag'),
@@ -159,11 +145,7 @@ export async function startDivergentNode(
     },
     lied: () => (lies === 'evict' ? evicted.size : denied.size),
     heights: () => protocol.heights(ask),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
 }
 

@@ -1,6 +1,5 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
+import { startRpcServer } from './rpc-server.ts';
 
 type Call = { id: unknown; method: string; params: readonly [string, ...unknown[]] };
 type Block = { number: string; hash: string; transactions: object[] };
@@ -55,29 +54,15 @@ export async function startRepeatingNode(node: string): Promise<RepeatingNode> {
     return JSON.stringify(await (Array.isArray(calls) ? Promise.all(calls.map(answer)) : answer(calls)));
   };
 
-  const server = createServer((incoming, outgoing) => {
-    const chunks: Buffer[] = [];
-    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-    incoming.on('end', () => {
-      says(Buffer.concat(chunks).toString()).then(
-        (text) => outgoing.setHeader('content-type', 'application/json').end(text),
-        () => outgoing.destroy(),
-      );
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { host, close } = await startRpcServer(says);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${host}`,
     repeat(height) {
       repeated = height;
     },
     tellTheTruth() {
       repeated = undefined;
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
 }
