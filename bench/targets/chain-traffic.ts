@@ -1,5 +1,6 @@
 import { sleep } from '@quittance/shared/clock';
 import type { Service } from '@quittance/shared/events';
+import { type Between, putBetween } from '@quittance/testkit/between';
 import type { Merchant } from '@quittance/testkit/merchant';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import type { Benchmark, Sample } from '../benchmark.ts';
@@ -53,25 +54,26 @@ export const chainTraffic: Benchmark = {
   },
 };
 
-/** Starts the services again, each with its nodes behind what counts. */
-async function countEach({ stack }: Quittance): Promise<Counters> {
+/** Starts the services that ask nodes again, each with its nodes behind what counts. */
+async function countEach(quittance: Quittance): Promise<Counters> {
+  const { stack } = quittance;
   const counters: Counters = [];
+  const between: Between[] = [];
   for (const service of Object.keys(stack.services) as Service[]) {
-    const settings = stack.settingsOf(service);
     for (const chain of chainNames) {
-      const name = `${chain.toUpperCase()}_RPC_URL`;
-      const node = settings[name];
+      const setting = `${chain.toUpperCase()}_RPC_URL`;
+      const node = stack.settingsOf(service)[setting];
       if (node === undefined || node === '') continue;
       const counter = await countCalls(node);
-      counters.push({ service, chain, ...counter });
-      settings[name] = counter.url;
+      counters.push({ chain, ...counter });
+      between.push({ service, setting, through: () => counter.url });
     }
   }
-  await Promise.all(Object.values(stack.services).map((service) => service.restart()));
+  await putBetween(quittance, between);
   return counters;
 }
 
-type Counters = (CallCounter & { service: Service; chain: ChainName })[];
+type Counters = (CallCounter & { chain: ChainName })[];
 type Counts = Record<ChainName, { calls: number; bytes: number }>;
 
 async function measure(quittance: Quittance, counters: Counters): Promise<Sample> {

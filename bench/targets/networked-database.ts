@@ -1,5 +1,5 @@
-import { freePort } from '@quittance/engines/free-port';
 import type { Service } from '@quittance/shared/events';
+import { putBetween } from '@quittance/testkit/between';
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
 import type { Benchmark } from '../benchmark.ts';
@@ -87,28 +87,26 @@ function answering(
 }
 
 /** Starts the services again, so that they reach their database through a process that delays its answers. */
-async function startDelay({
-  stack,
-}: Quittance): Promise<{ set(ms: number): Promise<void>; close(): Promise<void> }> {
-  const port = await freePort();
-  const control = await startStub('delay.ts', [String(port), new URL(stack.engines.postgres.url).port]);
-  const direct = new Map<Record<string, string>, string>();
-  for (const service of Object.keys(stack.services) as Service[]) {
-    const settings = stack.settingsOf(service);
-    const url = settings['DATABASE_URL'];
-    if (url === undefined) continue;
-    direct.set(settings, url);
-    const through = new URL(url);
-    through.port = String(port);
-    settings['DATABASE_URL'] = through.href;
-  }
-  const restart = () => Promise.all(Object.values(stack.services).map((service) => service.restart()));
-  await restart();
+async function startDelay(
+  quittance: Quittance,
+): Promise<{ set(ms: number): Promise<void>; close(): Promise<void> }> {
+  const { stack } = quittance;
+  const direct = new URL(stack.engines.postgres.url).port;
+  const control = await startStub('delay.ts', [direct]);
+  const delayed = await (await fetch(control.url)).text();
+  const reachBy = (port: string) => {
+    const through = (url: string) => Object.assign(new URL(url), { port }).href;
+    const all = Object.keys(stack.services) as Service[];
+    return putBetween(
+      quittance,
+      all.map((service) => ({ service, setting: 'DATABASE_URL', through })),
+    );
+  };
+  await reachBy(delayed);
   return {
     set: async (ms) => void (await fetch(`${control.url}/${ms}`, { method: 'POST' })),
     async close() {
-      for (const [settings, url] of direct) settings['DATABASE_URL'] = url;
-      await restart();
+      await reachBy(direct);
       await control.engine.stop();
     },
   };

@@ -1,3 +1,5 @@
+import type { Service } from '@quittance/shared/events';
+import { serviceOf } from '@quittance/testkit/between';
 import { eventually } from '@quittance/testkit/eventually';
 import type { AlertFixture, recurring } from './alert-fixture.ts';
 
@@ -23,14 +25,7 @@ export const older = (
   where = 'true',
 ) => quittance.db.rows(`update ${table} set ${column} = ${column} - interval '${by}' where ${where}`);
 
-export const service = (
-  { quittance }: AlertFixture,
-  name: keyof AlertFixture['quittance']['stack']['services'],
-) => {
-  const found = quittance.stack.services[name];
-  if (found === undefined) throw new Error(`this stack has no ${name}`);
-  return found;
-};
+export const service = ({ quittance }: AlertFixture, name: Service) => serviceOf(quittance.stack, name);
 
 /** Begins and ends what recurs while a fault lasts. */
 export function lasting(make: (fixture: AlertFixture) => ReturnType<typeof recurring>) {

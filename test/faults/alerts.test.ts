@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { allReady } from '@quittance/testkit/between';
 import { eventually } from '@quittance/testkit/eventually';
 import { notTried } from '@quittance/testkit/not-tried';
 import { patient } from '@quittance/testkit/patience';
@@ -7,7 +8,6 @@ import { acts } from './alert-acts.ts';
 import type { Fired } from './alert-fault.ts';
 import { type AlertFixture, openAlertFixture } from './alert-fixture.ts';
 import type { FiringAlert } from './alert-watch.ts';
-import { allReady } from './between.ts';
 
 /**
  * Every alert of operators is fired by a fault: services with real engines, a Prometheus that scrapes them and evaluates the rules, which wait

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, jest, test } from '@jest/globals';
+import { putBetween } from '@quittance/testkit/between';
 import { anEventOf, aSettledDeposit } from '@quittance/testkit/builders';
 import { type BusFault, startBusShim } from '@quittance/testkit/bus-shim';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
-import { putBetween } from './between.ts';
 import { expectHarmless, expectTrueWords, recovered } from './expect-harmless.ts';
 import { allDataLost } from './lost-data.ts';
 import { sized } from './size.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, jest, test } from '@jest/globals';
+import { putBetween } from '@quittance/testkit/between';
 import { eventually } from '@quittance/testkit/eventually';
 import { startFaultProxy } from '@quittance/testkit/fault-proxy';
 import { patient } from '@quittance/testkit/patience';
 import type { Quittance } from '@quittance/testkit/quittance';
-import { putBetween } from './between.ts';
 import { leaving, losing, lying, type Nodes, onTheWay, type Pair, type Strike } from './chain-strikes.ts';
 import { bitcoinProtocol } from './divergent-bitcoin.ts';
 import { evmProtocol } from './divergent-evm.ts';

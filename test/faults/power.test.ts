@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { startNats } from '@quittance/engines/nats';
 import { startPostgres } from '@quittance/engines/postgres';
+import { allReady } from '@quittance/testkit/between';
 import { patient } from '@quittance/testkit/patience';
 import { connect } from 'nats';
 import pg from 'pg';
-import { allReady } from './between.ts';
 import { type BusState, busState } from './bus-state.ts';
 import { cutPower, type DiskImage, openDiskImage, type Powered, whyNoDisks } from './disk-image.ts';
 import {

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import type { Engine } from '@quittance/engines/process';
+import { putBetween } from '@quittance/testkit/between';
 import { type FaultProxy, startFaultProxy } from '@quittance/testkit/fault-proxy';
 import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { type Replica, startReplica } from '@quittance/testkit/replica';
-import { putBetween } from './between.ts';
 import { type Mining, mineAllTheTime } from './mining.ts';
 
 const STARTS_WITHIN_MS = 180_000;

@@ -1,7 +1,7 @@
 import type { Service } from '@quittance/shared/events';
 import { listeningServices } from '@quittance/stack/ports';
-import { eventually } from '@quittance/testkit/eventually';
-import type { Quittance } from '@quittance/testkit/quittance';
+import { eventually } from './eventually.ts';
+import type { Quittance } from './quittance.ts';
 
 /** Whose connection to what goes through something that can fail. */
 export type Between = { service: Service; setting: string; through(url: string): string };
@@ -22,7 +22,8 @@ export async function putBetween(
   );
 }
 
-function serviceOf({ services }: Quittance['stack'], service: Service) {
+/** A service of the stack; throws where the stack runs without it. */
+export function serviceOf({ services }: Quittance['stack'], service: Service) {
   const found = services[service];
   if (found === undefined) throw new Error(`this stack has no ${service}`);
   return found;
