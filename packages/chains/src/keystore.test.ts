@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, expect, test } from '@jest/globals';
+import { mnemonicToEntropy } from '@scure/bip39';
+import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { newRecoveryPhrase } from './keys.ts';
 import { decryptPhrase, encryptPhrase, openKeystore, readPassphrase, writeSecretFile } from './keystore.ts';
 
@@ -27,7 +29,10 @@ test.each([12, 24] as const)('a phrase of %d words comes out of its keystore', (
   const opened = decryptPhrase(text, 'ünïcode pass'.normalize('NFD'));
   expect(opened.reveal()).toBe(phrase);
   expect(inspect(opened)).not.toContain(phrase.split(' ')[0]);
-  for (const word of phrase.split(' ')) if (word.length > 4) expect(text).not.toContain(word);
+  // Nothing is written but digits where another keystore has them: `version` is a word of BIP-39 too.
+  const formOf = (one: string) => one.replaceAll(/"[0-9a-f]{24,}"/g, '"…"');
+  expect(formOf(text)).toBe(formOf(keystore));
+  expect(text).not.toContain(Buffer.from(mnemonicToEntropy(phrase, wordlist)).toString('hex'));
 });
 
 test('two keystores of one phrase have nothing in common but their form', () => {
