@@ -1,7 +1,8 @@
 import type { Service } from '@quittance/shared/events';
 import { serviceOf } from '@quittance/testkit/between';
 import { eventually } from '@quittance/testkit/eventually';
-import type { AlertFixture, recurring } from './alert-fixture.ts';
+import type { AlertFixture } from './alert-fixture.ts';
+import type { Recurring } from './recurring.ts';
 
 export type Fired = { alert: string; labels?: Readonly<Record<string, string>> };
 
@@ -28,8 +29,8 @@ export const older = (
 export const service = ({ quittance }: AlertFixture, name: Service) => serviceOf(quittance.stack, name);
 
 /** Begins and ends what recurs while a fault lasts. */
-export function lasting(make: (fixture: AlertFixture) => ReturnType<typeof recurring>) {
-  let running: ReturnType<typeof recurring> | undefined;
+export function lasting(make: (fixture: AlertFixture) => Recurring) {
+  let running: Recurring | undefined;
   return {
     begin(fixture: AlertFixture) {
       running = make(fixture);

@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type AlertFault, lasting, older, service } from './alert-fault.ts';
-import { type AlertFixture, recurring } from './alert-fixture.ts';
+import type { AlertFixture } from './alert-fixture.ts';
+import { recurring } from './recurring.ts';
 
 const GUESSES_EVERY_MS = 100;
 const SLOW_MS = 1_500;

@@ -1,10 +1,10 @@
 import { eventually } from '@quittance/testkit/eventually';
 import { type AlertFault, older, service, WITHIN_MS } from './alert-fault.ts';
-import { recurring } from './alert-fixture.ts';
+import { type Recurring, recurring } from './recurring.ts';
 
 const READS_EVERY_MS = 100;
 
-let reading: ReturnType<typeof recurring> | undefined;
+let reading: Recurring | undefined;
 
 export const ofServices: readonly AlertFault[] = [
   {

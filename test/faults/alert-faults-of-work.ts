@@ -1,9 +1,11 @@
 import { eventually } from '@quittance/testkit/eventually';
 import { type AlertFault, older, payout, service, WITHIN_MS } from './alert-fault.ts';
 import type { AlertFixture } from './alert-fixture.ts';
+import { type Recurring, recurring } from './recurring.ts';
 
 const MAILS = 6;
 const TESTS = 5;
+const AGES_EVERY_MS = 500;
 
 /** An endpoint with some events to be delivered to it. */
 async function endpoint({ shop, receiver }: AlertFixture, path: string): Promise<void> {
@@ -16,6 +18,8 @@ async function mailTo({ shop }: AlertFixture, address: string): Promise<void> {
   const { status, body } = await shop.post('/api/mail-recipients', { address });
   if (status !== 201) throw new Error(`no recipient: ${JSON.stringify(body)}`);
 }
+
+let ageing: Recurring | undefined;
 
 /** What payouts, the signer and webhooks have to do and cannot. */
 export const ofWork: readonly AlertFault[] = [
@@ -66,8 +70,16 @@ export const ofWork: readonly AlertFault[] = [
       }, WITHIN_MS);
       fixture.mail.says('nothing');
       for (let i = 0; i < MAILS; i++) await mailTo(fixture, `person${i}@shop.example`);
-      await older(fixture, 'webhooks.mail_recipients', 'due_at', '10 minutes', 'claimed_until is null');
+      // Some are being sent, and when the server has said nothing for long enough the next are.
+      ageing = recurring(
+        () => older(fixture, 'webhooks.mail_recipients', 'due_at', '10 minutes', 'claimed_until is null'),
+        AGES_EVERY_MS,
+      );
+      ageing.begin();
     },
-    end: ({ mail }) => mail.says('no'),
+    async end({ mail }) {
+      await ageing?.end();
+      mail.says('no');
+    },
   },
 ];

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { openWallet } from '@quittance/chains/evm/wallet';
 import { freePort } from '@quittance/engines/free-port';
@@ -134,25 +133,4 @@ async function paidShop({ merchant, ethereum }: Quittance): Promise<Merchant> {
     if (invoice.status !== 'paid') throw new Error(`the invoice is ${invoice.status}`);
   }, PAID_WITHIN_MS);
   return shop;
-}
-
-/** What is done again and again until it is to end. */
-export function recurring(step: () => Promise<unknown>, everyMs: number) {
-  const stopping = new AbortController();
-  let loop: Promise<void> = Promise.resolve();
-  return {
-    begin() {
-      loop = (async () => {
-        while (!stopping.signal.aborted) {
-          await step();
-          // Cut short it throws, and the loop sees that it is over.
-          await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-        }
-      })();
-    },
-    async end() {
-      stopping.abort();
-      await loop;
-    },
-  };
 }

@@ -5,6 +5,7 @@ import { withPort } from '@quittance/engines/free-port';
 import { startEngine } from '@quittance/engines/process';
 import { z } from 'zod';
 import { alertRules, type Rules } from '../alerts/prometheus.ts';
+import { recurring } from './recurring.ts';
 
 /** Windows are this much shorter than those of operators, and as many samples long. */
 const WINDOWS_SHORTER = 60;
@@ -14,6 +15,7 @@ const WINDOW_MIN_S = 5;
 const WAITS_SHORTER = 300;
 const SECONDS = { s: 1, m: 60, h: 3_600 } as const;
 const ASK_WITHIN_MS = 2_000;
+const LOOK_EVERY_MS = 500;
 
 const answerSchema = z.object({
   data: z.object({
@@ -31,6 +33,8 @@ export type FiringAlert = z.infer<typeof answerSchema>['data']['alerts'][number]
 export type AlertWatch = {
   /** What fires now. */
   firing(): Promise<FiringAlert[]>;
+  /** What fires now or has fired since a time: some alerts fire for seconds. Each as often as it was seen. */
+  firedSince(atMs: number): Promise<FiringAlert[]>;
   /** How many series an expression has now. */
   count(expression: string): Promise<number>;
   stop(): Promise<void>;
@@ -99,10 +103,23 @@ export async function startAlertWatch(
       }),
       ask: async () => void (await ask('/-/ready')),
     });
+    const firing = async (): Promise<FiringAlert[]> => {
+      const { data } = answerSchema.parse(await ask('/api/v1/alerts'));
+      return data.alerts.filter(({ state }) => state === 'firing');
+    };
+    const fired: { atMs: number; alert: FiringAlert }[] = [];
+    const look = async () => {
+      const atMs = Date.now();
+      for (const alert of await firing()) fired.push({ atMs, alert });
+    };
+    // That Prometheus does not answer is told to whoever asks.
+    const looking = recurring(() => look().catch(() => undefined), LOOK_EVERY_MS);
+    looking.begin();
     return {
-      async firing() {
-        const { data } = answerSchema.parse(await ask('/api/v1/alerts'));
-        return data.alerts.filter(({ state }) => state === 'firing');
+      firing,
+      async firedSince(atMs) {
+        await look();
+        return fired.filter((one) => one.atMs >= atMs).map(({ alert }) => alert);
       },
       async count(expression) {
         const answer = await ask(`/api/v1/query?query=${encodeURIComponent(expression)}`);
@@ -110,6 +127,7 @@ export async function startAlertWatch(
           .length;
       },
       async stop() {
+        await looking.end();
         await engine.stop();
         rmSync(folder, { recursive: true, force: true });
       },

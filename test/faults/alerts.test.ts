@@ -63,7 +63,9 @@ else {
 
   describe.each(acts)('while $while', (act) => {
     let begun: Promise<unknown>[] = [];
+    let begunAt = 0;
     beforeAll(() => {
+      begunAt = Date.now();
       begun = act.faults.map(async ({ begin }) => begin(on.fixture));
       // Each is awaited by the test of its alert.
       for (const one of begun) one.catch(() => undefined);
@@ -72,9 +74,10 @@ else {
     test.each(titled.filter((one) => one.act === act))('$name fires: $fault', async (fired) => {
       await begun[act.faults.findIndex(({ fault }) => fault === fired.fault)];
       const alert = await eventually(async () => {
-        const firing = await on.fixture.watch.firing();
-        const found = firing.find(isOf(fired));
-        if (found === undefined) throw new Error(`only these fire: ${named(firing).join(', ')}`);
+        const since = await on.fixture.watch.firedSince(begunAt);
+        const found = since.find(isOf(fired));
+        if (found === undefined)
+          throw new Error(`only these have fired: ${[...new Set(named(since))].join(', ')}`);
         return found;
       }, FIRES_WITHIN_MS);
       seen.set(fired.alert, alert);

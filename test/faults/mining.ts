@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { recurring } from './recurring.ts';
 
 /** Blocks that come by themselves, until they are to pause or to stop. */
 export type Mining = {
@@ -8,19 +8,14 @@ export type Mining = {
 };
 
 export function mineAllTheTime(mine: () => Promise<unknown>, everyMs: number): Mining {
-  const stopping = new AbortController();
   let isPaused = false;
   let mining: Promise<unknown> = Promise.resolve();
-  const loop = (async () => {
-    while (!stopping.signal.aborted) {
-      if (!isPaused) {
-        mining = mine();
-        await mining;
-      }
-      // Cut short it throws, and the loop sees that it is over.
-      await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-    }
-  })();
+  const loop = recurring(async () => {
+    if (isPaused) return;
+    mining = mine();
+    await mining;
+  }, everyMs);
+  loop.begin();
   return {
     async pause() {
       isPaused = true;
@@ -29,9 +24,6 @@ export function mineAllTheTime(mine: () => Promise<unknown>, everyMs: number): M
     resume() {
       isPaused = false;
     },
-    async stop() {
-      stopping.abort();
-      await loop;
-    },
+    stop: () => loop.end(),
   };
 }
