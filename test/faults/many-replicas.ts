@@ -1,4 +1,5 @@
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { freePort } from '@quittance/engines/free-port';
 import { NATS_NODES } from '@quittance/engines/nats-cluster';
 import type { Engine } from '@quittance/engines/process';
@@ -44,20 +45,42 @@ export type Shared = {
   close(): Promise<void>;
 };
 
+/**
+ * A checkout of a former release, set up, in `UPGRADE_FROM`: all replicas run its code, on the schema of this one, until they are
+ * upgraded. Each release that runs on today's schema may be given.
+ */
+const formerCheckout = process.env['UPGRADE_FROM'];
+export const isUpgrade = formerCheckout !== undefined;
+
 export type ManyReplicas = {
   postgres: PostgresPair;
   nats: NatsCluster;
+  /** From now on a replica that is restarted runs the code of this checkout. */
+  upgrade(): void;
   options: QuittanceOptions;
   /** Starts the other replicas of each service beside the stack's own. */
   start(quittance: Quittance): Promise<Shared>;
 };
 
+type StartService = typeof startServiceProcess;
+const ROOT = join(import.meta.dirname, '../..');
+const checkoutIn = (folder: string): URL => pathToFileURL(`${resolve(folder)}/`);
+
 /** Several processes of every service on a cluster of NATS, and a Postgres with a synchronous standby. */
 export function manyReplicas(): ManyReplicas {
   const [postgres, nats] = [postgresPair(), natsCluster()];
+  let former = formerCheckout;
+  const start: StartService = (options) =>
+    startServiceProcess({
+      ...options,
+      ...(former === undefined ? {} : { checkout: () => checkoutIn(former ?? ROOT) }),
+    });
   return {
     postgres,
     nats,
+    upgrade() {
+      former = undefined;
+    },
     options: {
       chains: [],
       redis: true,
@@ -65,19 +88,19 @@ export function manyReplicas(): ManyReplicas {
       auditor: true,
       busAdmin: true,
       streamReplicas: NATS_NODES,
-      parts: { ...processes, postgres: postgres.start, nats: nats.start },
+      parts: { ...processes, service: start, postgres: postgres.start, nats: nats.start },
       // Processes are killed and no power is cut: a standby has what was written, whether or not it is on a disk.
       postgresSettings: { synchronous_commit: 'on', max_connections: `${CONNECTIONS_OF_POSTGRES}` },
       settings: { gateway: { GATEWAY_REPLICAS: `${REPLICAS.gateway}` } },
     },
-    start: (quittance) => startOthers(quittance, nats),
+    start: (quittance) => startOthers(quittance, nats, start),
   };
 }
 
 /** Whose work of a chain only one replica does. */
 const asksNodes: readonly Service[] = ['invoices', 'payouts'];
 
-async function startOthers({ stack }: Quittance, nats: NatsCluster): Promise<Shared> {
+async function startOthers({ stack }: Quittance, nats: NatsCluster, start: StartService): Promise<Shared> {
   const closing: { close(): Promise<unknown> }[] = [];
   const places = await Promise.all(
     services.flatMap((service) =>
@@ -123,7 +146,7 @@ async function startOthers({ stack }: Quittance, nats: NatsCluster): Promise<Sha
       return {
         service,
         replica: {
-          engine: engine ?? (await startServiceProcess({ service, port, env, logDir })),
+          engine: engine ?? (await start({ service, port, env, logDir })),
           port: port ?? 0,
           node,
         },

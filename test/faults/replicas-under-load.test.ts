@@ -5,7 +5,14 @@ import { type Merchant, merchant } from '@quittance/testkit/merchant';
 import { patient } from '@quittance/testkit/patience';
 import { askFor, newAddress } from './asked-payouts.ts';
 import { expectHarmless, expectTrueWords, type Findings, recovered } from './expect-harmless.ts';
-import { balanced, manyReplicas, REPLICAS, type ServiceReplica, type Shared } from './many-replicas.ts';
+import {
+  balanced,
+  isUpgrade,
+  manyReplicas,
+  REPLICAS,
+  type ServiceReplica,
+  type Shared,
+} from './many-replicas.ts';
 import { lookingOn, unseemly } from './onlookers.ts';
 import { type Step, stepsTable } from './steps-table.ts';
 import { type UnderLoad, underLoad } from './under-load.ts';
@@ -253,7 +260,8 @@ test('the primary of Postgres is killed and its standby promoted: nothing that w
   ));
 
 test('all replicas are restarted, one of each service after the other', () =>
-  step('rolling restart', async (found) => {
+  step(isUpgrade ? 'rolling upgrade' : 'rolling restart', async (found) => {
+    many.upgrade();
     for (let turn = 0; turn < Math.max(...Object.values(REPLICAS)); turn++) {
       const some = services.flatMap((service) => on.between.replicas[service][turn] ?? []);
       await Promise.all(some.map(({ engine }) => engine.restart()));

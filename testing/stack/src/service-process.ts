@@ -14,14 +14,18 @@ export type ServiceOptions = ProcessOptions & {
   /** Undefined of a service that listens nowhere: who needs it asks until it answers. */
   port: number | undefined;
   env: Env;
+  /** The checkout whose code it runs, asked before every start; this one when not given. */
+  checkout?: () => URL;
 };
+
+const THIS_CHECKOUT = new URL('../../../', import.meta.url);
 
 /** Starts one service, by itself as a process of its own, and returns when it is ready to serve. */
 export async function startServiceProcess(options: ServiceOptions): Promise<Engine> {
-  const { service, env } = options;
+  const { service, env, checkout = () => THIS_CHECKOUT } = options;
   return await startMain(options, {
     name: service,
-    main: new URL(`../../../services/${service}/src/main.ts`, import.meta.url),
+    main: () => new URL(`services/${service}/src/main.ts`, checkout()),
     env: () => ({ NODE_COMPILE_CACHE: compiled(), ...env }),
     services: [options],
   });
@@ -37,7 +41,7 @@ export async function startServicesTogether(options: TogetherOptions): Promise<E
   const settings = () => Object.fromEntries(together.map(({ service, env }) => [service, env]));
   return await startMain(options, {
     name: 'services',
-    main: new URL('./services-main.ts', import.meta.url),
+    main: () => new URL('./services-main.ts', import.meta.url),
     env: () => ({ NODE_COMPILE_CACHE: compiled(), SERVICES: JSON.stringify(settings()) }),
     services: together,
   });
@@ -45,7 +49,7 @@ export async function startServicesTogether(options: TogetherOptions): Promise<E
 
 type Main = {
   name: string;
-  main: URL;
+  main: () => URL;
   env: () => Env;
   services: readonly Pick<ServiceOptions, 'service' | 'port'>[];
 };
@@ -67,7 +71,7 @@ async function startMain(
   };
   return await startEngine({
     name,
-    command: () => ({ file: process.execPath, args: [fileURLToPath(main)], env: env() }),
+    command: () => ({ file: process.execPath, args: [fileURLToPath(main())], env: env() }),
     ask: async () => {
       for (const { port } of services) if (port !== undefined) await askWhetherReady(port);
     },
