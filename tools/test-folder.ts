@@ -40,7 +40,11 @@ function mayRunPrograms(mountPoint: string): boolean {
 function removeAbandoned(parent: string): void {
   for (const name of readdirSync(parent)) {
     const owner = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
-    if (owner !== undefined && !existsSync(`/proc/${owner}`))
+    if (owner === undefined || existsSync(`/proc/${owner}`)) continue;
+    try {
       rmSync(join(parent, name), { recursive: true, force: true });
+    } catch {
+      // A disk of a test is mounted in it, or another run removes it as well: the next run tries again.
+    }
   }
 }
