@@ -31,7 +31,7 @@ export const chainTraffic: Benchmark = {
   async setUp() {
     const quittance = await startQuittance({
       settings: {
-        invoices: { SCAN_EVERY_MS: '1000' },
+        invoices: { SCAN_EVERY_MS: '1000', SCAN_IDLE_EVERY_MS: '5000' },
         payouts: { PAYOUTS_EVERY_MS: '1000' },
         auditor: { CHECK_EVERY_MS: '60000', CHAINS_EVERY_MS: '60000' },
       },

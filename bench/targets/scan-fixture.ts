@@ -74,6 +74,7 @@ export async function openScanner(
       publicUrl: config.PUBLIC_URL,
       toleranceBps: 0,
       scanEveryMs: config.SCAN_EVERY_MS,
+      scanIdleEveryMs: config.SCAN_EVERY_MS,
       leaseMs: config.LEASE_MS,
     },
     tracer: noTracer,

@@ -199,6 +199,7 @@ function startInvoices(common: Common): Replica {
       publicUrl: 'http://localhost',
       toleranceBps: 0,
       scanEveryMs: 1_000,
+      scanIdleEveryMs: 1_000,
       leaseMs: LEASE_MS,
     },
     wakeRelay: () => {},

@@ -8,6 +8,11 @@ export const configSchema = withChains(
     ...serviceSettings,
     ...chainSettings,
     SCAN_EVERY_MS: milliseconds.default(1_000).describe('How often the nodes are asked for new blocks.'),
+    SCAN_IDLE_EVERY_MS: milliseconds
+      .default(5_000)
+      .describe(
+        'How often the node of a chain is asked while no invoice on it waits for a payment; never later than an outage begins, nor more often than `SCAN_EVERY_MS`.',
+      ),
     LEASE_MS: milliseconds
       .default(5_000)
       .describe('How long after a replica died another replica continues scanning its chain.'),

@@ -93,6 +93,8 @@ export type Settings = {
   /** How much less than its amount due makes a new invoice paid, in basis points. */
   toleranceBps: number;
   scanEveryMs: number;
+  /** How often a chain is scanned while no invoice on it waits for a payment. */
+  scanIdleEveryMs: number;
   /** How long after a replica died another one continues scanning its chain. */
   leaseMs: number;
 };

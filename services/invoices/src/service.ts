@@ -79,6 +79,7 @@ export const startInvoices = (
           publicUrl: config.PUBLIC_URL,
           toleranceBps: config.TOLERANCE_BPS,
           scanEveryMs,
+          scanIdleEveryMs: config.SCAN_IDLE_EVERY_MS,
           leaseMs,
         },
         wakeRelay,

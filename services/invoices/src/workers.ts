@@ -13,7 +13,7 @@ import { resolveContradictions } from './operations/resolve-contradictions.ts';
 import { markSynced, scanChain } from './operations/scan-chain.ts';
 import { type MempoolState, newMempoolState, readMempool, recordMempool } from './operations/scan-mempool.ts';
 import type { Ports, WatchedChain } from './ports.ts';
-import { pruneIdempotencyKeys } from './store/invoices.ts';
+import { isPaymentAwaited, pruneIdempotencyKeys } from './store/invoices.ts';
 
 const PRUNE_EVERY_MS = 3_600_000;
 const PRUNE_BATCH = 500;
@@ -27,7 +27,9 @@ export function createScanner(
   watched: WatchedChain,
 ): { step(): Promise<number>; leave(): Promise<void> } {
   const { db, clock, logger, wakeRelay } = ports;
-  const { replica, leaseMs } = ports.settings;
+  const { replica, leaseMs, scanEveryMs, scanIdleEveryMs } = ports.settings;
+  // Half of what counts as an outage, so that one look that is late is none.
+  const idleMs = Math.min(scanIdleEveryMs, watched.outageMs / 2);
   const failed = (error: unknown) =>
     logger.warn({ reason: reason(error) }, 'the lease of a chain’s scanner could not be renewed');
   const watch = watched.reader.watchPending?.bind(watched.reader);
@@ -35,6 +37,8 @@ export function createScanner(
   let isReady = false;
   let isNear = false;
   let memory: MempoolState | undefined;
+  /** When the step began that has last found the chain synced; undefined: look again. */
+  let syncedAt: Date | undefined;
 
   /** Applies new blocks. When synced, also records mempool payments, contract-sent money and payments of a rescan. */
   async function follow(held: Lease): Promise<number> {
@@ -54,6 +58,7 @@ export function createScanner(
       if (look.isComplete === false) return taken + 1;
     }
     await markSynced(ports, watched, held, startedAt);
+    syncedAt = startedAt;
     const ended = await resolveContradictions(ports, watched, held);
     const found = await checkBalances(ports, watched, held);
     // A rescan takes one batch of blocks per step.
@@ -61,13 +66,23 @@ export function createScanner(
     return taken + ended + found;
   }
 
+  /** A node counts every call: while nobody waits for a payment, it is asked less often. */
+  async function mayRest(): Promise<boolean> {
+    if (syncedAt === undefined || idleMs <= scanEveryMs) return false;
+    const sinceMs = clock.now().getTime() - syncedAt.getTime();
+    // A clock that was set back says nothing.
+    if (sinceMs < 0 || sinceMs >= idleMs) return false;
+    return !(await isPaymentAwaited(db, watched.chain));
+  }
+
   return {
     async step() {
       const held = await takeLease(db, `scanner.${watched.chain}`, replica, leaseMs);
       // Another replica held the lease in between and has recorded the mempool.
-      if (held?.token !== lease?.token) memory = undefined;
+      if (held?.token !== lease?.token) memory = syncedAt = undefined;
       lease = held;
-      if (held === undefined) return 0;
+      if (held === undefined || (await mayRest())) return 0;
+      syncedAt = undefined;
       try {
         const done = await withLease({ db, clock, failed }, held, async () => {
           // No block is read before the node's network is verified.

@@ -90,6 +90,8 @@ export const configOf = (database: TestDatabase, natsUrl: string, env: Record<st
     PUBLIC_URL: 'https://pay.example/',
     LOG_LEVEL: 'silent',
     ADDRESSES_AHEAD: '32',
+    // Each step scans, unless a test is about those that do not.
+    SCAN_IDLE_EVERY_MS: '1',
     ...env,
   }),
   PORT: 0,

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Clock } from '@quittance/shared/clock';
 import { eventually } from '@quittance/testkit/eventually';
 import { createScanner } from '../src/workers.ts';
-import { DUE, empty, MINUTE, openFixture } from './fixture.ts';
+import { DUE, empty, type Fixture, MINUTE, openFixture } from './fixture.ts';
 import { newTx } from './scripted-chain.ts';
 
 const { fixture, anInvoice, mine, blocks, reorg, withFresh } = await openFixture();
@@ -135,6 +135,54 @@ describe('the scanner', () => {
       pending_amount: '0.0025',
     });
   });
+});
+
+describe('a chain on which no invoice waits for a payment', () => {
+  const IDLE_MS = 5_000;
+
+  /** A scanner as a new installation has it, and how often it has asked for the newest block in so many seconds. */
+  async function resting(fresh: Fixture) {
+    const { ports, watchedChain, chain } = fresh;
+    const settings = { ...ports.settings, scanEveryMs: 1_000, scanIdleEveryMs: IDLE_MS };
+    const scanner = createScanner({ ...ports, settings }, watchedChain);
+    const { head } = chain;
+    let calls = 0;
+    chain.head = () => {
+      calls += 1;
+      return head();
+    };
+    while ((await scanner.step()) > 0);
+    return async (seconds: number) => {
+      const before = calls;
+      for (let second = 0; second < seconds; second++) {
+        fresh.pass(1_000);
+        await scanner.step();
+      }
+      return calls - before;
+    };
+  }
+
+  it('is scanned every five seconds, and every second while an invoice is open', async () =>
+    withFresh({}, async (fresh) => {
+      const asked = await resting(fresh);
+      expect(await asked(20)).toBe(4);
+      const invoice = await fresh.anInvoice();
+      expect(await asked(3)).toBe(3);
+      fresh.pass(24 * 60 * MINUTE);
+      fresh.chain.mine({});
+      await asked(2);
+      await fresh.scan();
+      await invoice.expectShown({ status: 'expired' });
+      expect(await asked(20)).toBe(4);
+    }));
+
+  it('is scanned before that would count as an outage, and when the clock was set back', async () =>
+    withFresh({ outageMs: 4_000 }, async (fresh) => {
+      const asked = await resting(fresh);
+      expect(await asked(20)).toBe(10);
+      fresh.pass(-MINUTE);
+      expect(await asked(1)).toBe(1);
+    }));
 });
 
 describe('the lease of a scanner', () => {

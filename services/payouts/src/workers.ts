@@ -17,6 +17,7 @@ import { cancelRequests } from './store/cancellations.ts';
 import { oldestReserved } from './store/payouts.ts';
 import { hasUnsentTransactions, walletsWithOpenTransactions } from './store/replacement-groups.ts';
 import { hasPlan } from './store/signing-plans.ts';
+import { hasUnswept } from './store/unswept-deposits.ts';
 
 const VOID_EVERY_MS = 500;
 const AUTOMATIC_EVERY_MS = 5_000;
@@ -24,8 +25,11 @@ const REFUNDS_EVERY_MS = 5_000;
 const FEES_EVERY_MS = 15_000;
 /** Another replica publishes fees before the last ones expire in the ledger. */
 const FEES_LEASE_MS = 2 * FEES_EVERY_MS + 5_000;
-/** While nothing is open, one round of this many asks the chain: a deposit may have become economical to sweep. */
-const IDLE_ROUNDS = 15;
+/**
+ * While only this is open, one round of so many asks the chain: a block would not tell all, a deposit may have become economical
+ * to sweep, and somebody else may have used the keys.
+ */
+const IDLE_ROUNDS = { 'a block': 15, 'a deposit': 15, nothing: 30 } as const;
 const STALLED_EVERY_MS = 15_000;
 
 /**
@@ -82,44 +86,43 @@ const timed = (step: () => Promise<void>) => () => step().then(() => 0);
 
 /**
  * Runs a round of the chain worker while a payout waits, or a transaction was not accepted by any node; while transactions are
- * sent, when there is a new block; otherwise, and for what a block would not tell, one of IDLE_ROUNDS.
+ * sent, when there is a new block; otherwise one of IDLE_ROUNDS.
  */
 export function chainWorkerStep<K extends ChainKind>(
   ports: Ports,
   on: PayoutChain<K>,
 ): () => Promise<number> {
-  let idleRounds = 0;
+  /** Since the last that asked the chain; undefined before the first, and after one that has moved something. */
+  let idleRounds: number | undefined;
   /** The newest one before the last round; undefined where it was not asked for. */
   let block: string | undefined;
   return async () => {
     const { db, settings } = ports;
     let newest: string | undefined;
-    const waiting = idleRounds > 0 ? await waitingOn(ports, on) : 'a round';
-    if (waiting !== 'a round') {
+    const waiting = idleRounds === undefined ? 'a round' : await waitingOn(ports, on);
+    if (idleRounds !== undefined && waiting !== 'a round' && ++idleRounds < IDLE_ROUNDS[waiting]) {
       // Otherwise other replicas would take the lease, and each would ask its node.
       const leads = await prolongLease(db, chainLease(on), settings.replica, settings.leaseMs);
       if (waiting === 'a block' && leads) newest = await newestBlock(ports, on);
-      if (waiting === 'nothing' || (newest !== undefined && newest === block)) {
-        idleRounds -= 1;
-        return 0;
-      }
+      if (waiting !== 'a block' || (newest !== undefined && newest === block)) return 0;
     }
     const moved = await runChainWorker(ports, on);
     block = newest;
-    idleRounds = moved > 0 ? 0 : IDLE_ROUNDS - 1;
+    idleRounds = moved > 0 ? undefined : 0;
     return moved;
   };
 }
 
-/** What is open on a chain: something to sign, to cancel or to send, or only transactions that wait for a block. */
+/** What is open on a chain: something to sign, to cancel or to send, or only what waits for a block or for lower fees. */
 async function waitingOn(
   { db }: Ports,
   { chain, sender, assets }: Pick<PayoutChain, 'chain' | 'sender' | 'assets'>,
-): Promise<'nothing' | 'a round' | 'a block'> {
+): Promise<'a round' | keyof typeof IDLE_ROUNDS> {
   if (await hasPlan(db, chain)) return 'a round';
   if ((await oldestReserved(db, assets, 1)).length > 0) return 'a round';
   if ((await cancelRequests(db, assets, 1)).length > 0) return 'a round';
-  if ((await walletsWithOpenTransactions(db, chain, sender.hotAddress, 1)).length === 0) return 'nothing';
+  if ((await walletsWithOpenTransactions(db, chain, sender.hotAddress, 1)).length === 0)
+    return (await hasUnswept(db, chain)) ? 'a deposit' : 'nothing';
   return (await hasUnsentTransactions(db, chain)) ? 'a round' : 'a block';
 }
 

@@ -66,7 +66,7 @@ describe('the chain worker', () => {
     expect(wrong.signingPause.reason).toBeUndefined();
   });
 
-  it('asks its node once in fifteen rounds while nothing is open, and at once when a payout comes', async () => {
+  it('asks its node once in thirty rounds while nothing is open, and at once when a payout comes', async () => {
     const idle = counted();
     const step = chainWorkerStep<'evm'>(idle.ports, idle.ports);
     await step();
@@ -77,13 +77,27 @@ describe('the chain worker', () => {
       fixture.clock.advance(second === 20 ? -3_600_000 : 1_000);
       await step();
     }
-    expect(idle.calls()).toBe(5 * perRound);
+    expect(idle.calls()).toBe(3 * perRound);
 
     const { id } = await fixture.reserve();
     expect(await step()).toBe(1);
     fixture.chain.mine(CONFIRMATIONS);
     expect(await step()).toBe(1);
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('asks its node once in fifteen rounds while a deposit is too small to be swept', async () => {
+    await fixture.deposit(7, 'ETH', 1n);
+    const idle = counted();
+    const step = chainWorkerStep<'evm'>(idle.ports, idle.ports);
+    expect(await step()).toBe(0);
+    let rounds = 0;
+    for (let second = 0; second < 60; second++) {
+      const before = idle.calls();
+      await step();
+      if (idle.calls() > before) rounds += 1;
+    }
+    expect(rounds).toBe(4);
   });
 
   it('asks for the newest block alone while transactions wait for one, and once in fifteen rounds for all', async () => {

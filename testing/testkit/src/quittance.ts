@@ -198,7 +198,13 @@ export function testSettings({ settings = {}, quiet = false }: QuittanceOptions)
       ...settings.gateway,
     },
     // A hundred invoices a second need no more addresses ready, and deriving one takes a millisecond.
-    invoices: { ...common, SCAN_EVERY_MS: '400', ADDRESSES_AHEAD: '32', ...settings.invoices },
+    invoices: {
+      ...common,
+      SCAN_EVERY_MS: '400',
+      SCAN_IDLE_EVERY_MS: '400',
+      ADDRESSES_AHEAD: '32',
+      ...settings.invoices,
+    },
     payouts: { ...common, PAYOUTS_EVERY_MS: '400', ...settings.payouts },
     signer: { ...common, ...settings.signer },
     auditor: { ...common, CHECK_EVERY_MS: '4000', ...settings.auditor },

@@ -205,6 +205,16 @@ export async function saveInvoiceStates(
   await trx.rows(updateProgress, progress.values(rows));
 }
 
+const selectAwaited = statement(
+  'invoices_awaited',
+  `select 1 from invoices where closed_at is null and status in ('pending', 'partially_paid', 'confirmed') and chain = $1
+   limit 1`,
+);
+
+/** Whether an invoice of a chain waits for a payment, or for one to be final. */
+export const isPaymentAwaited = async (db: Queryable, chain: Chain): Promise<boolean> =>
+  (await db.maybe(selectAwaited, [chain])) !== undefined;
+
 const selectExpiring = query<{ id: InvoiceId }>(
   'invoices_expiring',
   `select i.id from invoices i

@@ -155,6 +155,15 @@ export async function sweepableSum(db: Queryable, chain: Chain, asset: AssetSymb
   return (await db.one(sumSweepable, [chain, asset])).amount;
 }
 
+const selectAnyUnswept = statement(
+  'unswept_deposits_any',
+  `select 1 from unswept_deposits where chain = $1 and state <> 'swept' and reversed_at is null limit 1`,
+);
+
+/** Whether a chain has a deposit that was not swept yet. */
+export const hasUnswept = async (db: Queryable, chain: Chain): Promise<boolean> =>
+  (await db.maybe(selectAnyUnswept, [chain])) !== undefined;
+
 const claim = statement(
   'unswept_deposits_claim',
   `update unswept_deposits set state = 'sweeping', sweep_id = $2, updated_at = now()
