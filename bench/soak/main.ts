@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { freePort } from '@quittance/engines/free-port';
 import { sleep } from '@quittance/shared/clock';
+import { reason } from '@quittance/shared/logger';
 import { listeningServices } from '@quittance/stack/ports';
 import { inColumns } from '@quittance/testkit/in-columns';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
@@ -43,6 +44,10 @@ const quittance = await startQuittance({
 });
 try {
   process.exitCode = (await soak(quittance)) ? 0 : 1;
+} catch (error) {
+  // Now, since what is found at the stop may be a consequence of it.
+  say(`the soak has failed: ${reason(error)}`);
+  throw error;
 } finally {
   await quittance.stop();
 }
@@ -56,7 +61,10 @@ async function soak(stack: Quittance): Promise<boolean> {
   try {
     while (performance.now() < until) {
       await sleep(SAMPLE_EVERY_MS);
-      samples.push(await sample(watched));
+      const one = await sample(watched).catch((error: unknown) =>
+        say(`a sample is missing: ${reason(error)}`),
+      );
+      if (one !== undefined) samples.push(one);
     }
   } catch (error) {
     await load.abandon();
