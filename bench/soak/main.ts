@@ -29,7 +29,7 @@ const kinds = {
 } as const;
 const RESULTS = fileURLToPath(new URL('../results/soak.jsonl', import.meta.url));
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '60' } } });
 const minutes = z.coerce.number().positive().parse(values.minutes);
 
