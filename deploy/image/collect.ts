@@ -45,6 +45,8 @@ const isUnread = (path: string) =>
   (basename(path) === '_cjs' && existsSync(join(dirname(path), '_esm'))) ||
   (/\/dist\/cjs$/.test(path) && existsSync(join(dirname(path), 'esm'))) ||
   (/\/build\/es(?:m|next)$/.test(path) && existsSync(join(dirname(path), 'src'))) ||
+  // Those of Amazon: Node loads the other one, with `import` as well.
+  (/@(?:aws-sdk|smithy)\/[^/]+\/dist-es$/.test(path) && existsSync(join(dirname(path), 'dist-cjs'))) ||
   (FOR_OTHERS.test(path) && existsSync(path.replace(FOR_OTHERS, '.node.$1')));
 const FOR_OTHERS = /\.(?:browser|native)\.([cm]?js)$/;
 

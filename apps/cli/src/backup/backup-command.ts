@@ -11,16 +11,20 @@ import { adminDatabase } from '../settings.ts';
 import { CommandError, type Surroundings } from '../surroundings.ts';
 import { table } from '../table.ts';
 import { encrypterFor } from './age-keys.ts';
-import { fileName, servicesOf, totalOf, UNFINISHED } from './backup-file.ts';
-import { type Dumped, dumpRecords } from './dump-records.ts';
+import { type BackupHead, fileName, servicesOf, totalOf, UNFINISHED } from './backup-file.ts';
+import { beginDump, type Dumped, dumpRecords } from './dump-records.ts';
 import { withConnection } from './record-tables.ts';
+import { keyBelow, type StoreAddress, storeAddress } from './store-address.ts';
 
 export type BackupOrder = { to: string; recipient: readonly string[]; json?: boolean };
 
 /** Standard output, for another program. */
 const PIPE = '-';
 
-/** Writes all records of one moment into an encrypted file of a folder, or to standard output. */
+/** Takes the bytes of a backup, to their end. */
+type Sink = (chunks: AsyncIterable<Uint8Array>) => Promise<void>;
+
+/** Writes all records of one moment into an encrypted file of a folder, a store that speaks S3, or to standard output. */
 export async function backUp(
   around: Surroundings,
   { to, recipient, json }: BackupOrder,
@@ -29,26 +33,33 @@ export async function backUp(
   if (to === PIPE && json === true)
     throw new CommandError('--json and --to - both write to standard output: use one of them.');
   const encrypter = encrypterFor(recipient);
+  const address = storeAddress(to);
+  const upload = address === undefined ? undefined : await uploadInto(around, address);
   return await withConnection(adminDatabase(around), async (client) => {
-    const write = (into: Writable) => writeBackup(client, encrypter, into);
-    if (to !== PIPE) return told(await writeFileIn(resolve(around.cwd, to), write));
-    const { dumped } = await write(pipe);
-    around.err(`Backed up as of ${dumped.head.at}.\n`);
+    const head = await beginDump(client);
+    const write: Write = (into, stop) => writeBackup({ client, head, encrypter }, into, stop);
+    const name = fileName(new Date(head.at));
+    if (upload !== undefined) return told(await upload(name, write));
+    if (to !== PIPE) return told(await writeFileIn(resolve(around.cwd, to), name, write));
+    await write(pipe);
+    around.err(`Backed up as of ${head.at}.\n`);
     return { json: null, text: say`` };
   });
 }
 
 type Written = { dumped: Dumped; bytes: number };
+type Write = (into: Writable | Sink, stop?: AbortSignal) => Promise<Written>;
+type Source = { client: pg.Client; head: BackupHead; encrypter: ReturnType<typeof encrypterFor> };
 
 async function writeBackup(
-  client: pg.Client,
-  encrypter: ReturnType<typeof encrypterFor>,
-  into: Writable,
+  { client, head, encrypter }: Source,
+  into: Writable | Sink,
+  stop?: AbortSignal,
 ): Promise<Written> {
   let dumped: Dumped | undefined;
   let bytes = 0;
   const records = Readable.from(
-    dumpRecords(client, (what) => {
+    dumpRecords(client, head, (what) => {
       dumped = what;
     }),
   );
@@ -66,25 +77,39 @@ async function writeBackup(
       }
     },
     into,
-    { end: into !== process.stdout },
+    { end: into !== process.stdout, ...(stop === undefined ? {} : { signal: stop }) },
   );
   await packing;
   if (dumped === undefined) throw new Error('the records were not read to their end');
   return { dumped, bytes };
 }
 
+type Saved = Written & { file: string };
+
+/** Opens the store before the database is read. */
+async function uploadInto(around: Surroundings, address: StoreAddress) {
+  const [{ openStore }, { uploadBackup }] = await Promise.all([
+    import('./store.ts'),
+    import('./upload-backup.ts'),
+  ]);
+  const store = openStore(around, address.bucket);
+  const stop = around.stopping?.() ?? new AbortController().signal;
+  return async (name: string, write: Write): Promise<Saved> => {
+    const key = keyBelow(address, name);
+    const written = await write((chunks) => uploadBackup(store, key, chunks, stop), stop);
+    return { ...written, file: `s3://${address.bucket}/${key}` };
+  };
+}
+
 /** Complete, on the disk and under its name, or not at all. */
-async function writeFileIn(
-  folder: string,
-  write: (into: Writable) => Promise<Written>,
-): Promise<Written & { file: string }> {
+async function writeFileIn(folder: string, name: string, write: Write): Promise<Saved> {
   const unfinished = join(folder, `quittance-${process.pid}${UNFINISHED}`);
   const handle = await open(unfinished, 'w', 0o600).catch((error: unknown) => {
     throw new CommandError(`The backup cannot be written to ${folder}: ${reason(error)}.`);
   });
   try {
     const written = await write(handle.createWriteStream({ flush: true }));
-    const file = join(folder, fileName(new Date(written.dumped.head.at)));
+    const file = join(folder, name);
     await rename(unfinished, file);
     return { ...written, file };
   } catch (error) {
@@ -94,7 +119,7 @@ async function writeFileIn(
   }
 }
 
-function told({ dumped: { head, tables }, bytes, file }: Written & { file: string }): SaidOutcome {
+function told({ dumped: { head, tables }, bytes, file }: Saved): SaidOutcome {
   const services = servicesOf(head).map((service) => ({ service, ...totalOf(tables, service) }));
   return {
     json: { file, at: head.at, bytes, services },

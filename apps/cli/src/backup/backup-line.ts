@@ -24,7 +24,10 @@ type RestoreOptions = ScopeOptions & {
 /** The commands that save all records and bring them back. No other command loads what they encrypt and copy with. */
 export function addBackup(program: Command, { around, prints }: Line): void {
   leaf(program, 'backup', 'save the records of all services, of one moment, in an encrypted file')
-    .requiredOption('--to <folder>', 'where the file is written to; - for standard output')
+    .requiredOption(
+      '--to <place>',
+      'where it is written to: a folder, a store that speaks S3 (s3://bucket/path), or - for standard output',
+    )
     .requiredOption(
       '--recipient <key>',
       'the public key of age (age1…) for which it is encrypted; may be repeated',
@@ -32,7 +35,7 @@ export function addBackup(program: Command, { around, prints }: Line): void {
     )
     .addHelpText(
       'after',
-      '\nNeeds DATABASE_URL_ADMIN. Services go on meanwhile. `age-keygen` makes a key pair; the private key does not belong on this machine.\nThe file has neither the recovery phrase nor the settings.\n\nExamples:\n  $ npx quittance backup --to /backups --recipient age1…\n  $ npx quittance backup --to - --recipient age1… | rclone rcat store:quittance/monday.age\n',
+      '\nNeeds DATABASE_URL_ADMIN. Services go on meanwhile. `age-keygen` makes a key pair; the private key does not belong on this machine.\nThe file has neither the recovery phrase nor the settings.\nA store is that of AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION; one that is not Amazon’s is named by AWS_ENDPOINT_URL_S3.\n\nExamples:\n  $ npx quittance backup --to /backups --recipient age1…\n  $ npx quittance backup --to s3://backups/quittance --recipient age1…\n  $ npx quittance backup --to - --recipient age1… | rclone rcat store:quittance/monday.age\n',
     )
     .action(
       prints(async (order: BackupOrder) => {
@@ -43,7 +46,10 @@ export function addBackup(program: Command, { around, prints }: Line): void {
   withScope(
     leaf(program, 'restore', 'bring a backup into an empty database, with all payouts paused; then compare'),
   )
-    .argument('[file]', 'the backup; - for standard input')
+    .argument(
+      '[file]',
+      'the backup: a file, an object of a store (s3://bucket/path), or - for standard input',
+    )
     .option('--identity <file>', 'the file with the private key of age')
     .option(
       '--only <service>',
@@ -55,7 +61,7 @@ export function addBackup(program: Command, { around, prints }: Line): void {
     .option('--pause', 'only pause all payouts, after a restore from the log archive of Postgres')
     .addHelpText(
       'after',
-      '\nNeeds DATABASE_URL_ADMIN, an empty database after `quittance migrate`, and that all services are stopped. All is restored, or nothing.\nThe chains come from the settings of the payouts service.\n\nExamples:\n  $ npx quittance restore quittance-2026-11-27T03-00-00Z.age --identity key.txt\n  $ npx quittance restore --check\n  $ npx quittance restore --check --repair\n',
+      '\nNeeds DATABASE_URL_ADMIN, an empty database after `quittance migrate`, and that all services are stopped. All is restored, or nothing.\nThe chains come from the settings of the payouts service.\n\nExamples:\n  $ npx quittance restore quittance-2026-11-27T03-00-00Z.age --identity key.txt\n  $ npx quittance restore s3://backups/quittance/quittance-2026-11-27T03-00-00Z.age --identity key.txt\n  $ npx quittance restore --check\n  $ npx quittance restore --check --repair\n',
     )
     .action(
       prints(

@@ -7,19 +7,21 @@ import { appliedMigrations, type RecordTable, recordTables, usedSequences } from
 
 export type Dumped = { head: BackupHead; tables: Record<string, BackedUpTable> };
 
-/**
- * The records of all services as of one moment, as SQL. One transaction reads them, which waits for nobody and nobody waits for.
- * `dumped` is told what was written, at the end.
- */
-export async function* dumpRecords(
-  client: pg.Client,
-  dumped: (what: Dumped) => void,
-): AsyncGenerator<Buffer | string> {
+/** Begins the one transaction that reads all records of one moment, which waits for nobody and nobody waits for. */
+export async function beginDump(client: pg.Client): Promise<BackupHead> {
   await client.query('begin isolation level repeatable read, read only');
   const { rows } = await client.query<{ at: Date }>('select now() as at');
   const migrations: Partial<Record<Service, string[]>> = {};
   for (const service of services) migrations[service] = await appliedMigrations(client, service);
-  const head = { format: FORMAT, at: (rows[0]?.at ?? new Date(0)).toISOString(), migrations };
+  return { format: FORMAT, at: (rows[0]?.at ?? new Date(0)).toISOString(), migrations };
+}
+
+/** The records of all services as of that moment, as SQL. `dumped` is told what was written, at the end. */
+export async function* dumpRecords(
+  client: pg.Client,
+  head: BackupHead,
+  dumped: (what: Dumped) => void,
+): AsyncGenerator<Buffer | string> {
   yield headLine(head);
   yield 'set session_replication_role = replica;\n';
   const tables: Record<string, BackedUpTable> = {};

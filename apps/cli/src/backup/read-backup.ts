@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open as openFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -7,6 +7,7 @@ import { reason } from '@quittance/shared/logger';
 import type { Decrypter } from 'age-encryption';
 import { CommandError, type Surroundings } from '../surroundings.ts';
 import { type BackupHead, FORMAT, readHead } from './backup-file.ts';
+import { storeAddress } from './store-address.ts';
 
 const LINE_END = 0x0a;
 
@@ -17,19 +18,22 @@ export type BackupLines = {
   next(): Promise<Buffer>;
 };
 
-/** Opens a backup, or standard input for `-`, up to the line that says what it is. */
+/** Opens a backup of a folder or a store, or standard input for `-`, up to the line that says what it is. */
 export async function openBackup(
   around: Surroundings,
   file: string,
   decrypter: Decrypter,
 ): Promise<BackupLines> {
-  const source = file === '-' ? process.stdin : await fileStream(resolve(around.cwd, file));
+  const source = await open(around, file);
   const name = file === '-' ? 'standard input' : basename(file);
   const damaged = (error: unknown) =>
-    new CommandError(`${name} is cut off or damaged, and nothing was restored: ${reason(error)}.`);
+    error instanceof CommandError
+      ? new CommandError(`${error.message} Nothing was restored.`)
+      : new CommandError(`${name} is cut off or damaged, and nothing was restored: ${reason(error)}.`);
   const decrypted = await decrypter
     .decrypt(Readable.toWeb(source) as ReadableStream<Uint8Array>)
     .catch((error: unknown) => {
+      if (error instanceof CommandError) throw error;
       if (reason(error).includes('no identity matched'))
         throw new CommandError(`${name} is encrypted for another key than the one of --identity.`);
       throw new CommandError(`${name} is no backup, or its beginning is damaged: ${reason(error)}.`);
@@ -50,8 +54,19 @@ export async function openBackup(
   return { head, next };
 }
 
+async function open(around: Surroundings, file: string): Promise<Readable> {
+  if (file === '-') return process.stdin;
+  const address = storeAddress(file);
+  if (address === undefined) return await fileStream(resolve(around.cwd, file));
+  const [{ openStore }, { storedBytes }] = await Promise.all([
+    import('./store.ts'),
+    import('./read-store.ts'),
+  ]);
+  return Readable.from(storedBytes(openStore(around, address.bucket), address.path), { objectMode: false });
+}
+
 async function fileStream(file: string): Promise<Readable> {
-  const handle = await open(file).catch((error: unknown) => {
+  const handle = await openFile(file).catch((error: unknown) => {
     throw new CommandError(`The backup cannot be read: ${reason(error)}.`);
   });
   return createReadStream(file, { fd: handle });

@@ -2,52 +2,81 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Db } from '@quittance/shared/db';
 import { timeInName, UNFINISHED } from '../backup/backup-file.ts';
+import { type StoreAddress, storeAddress } from '../backup/store-address.ts';
+import type { Surroundings } from '../surroundings.ts';
 import { bad, type Finding, ok, why } from './finding.ts';
 
 const HOUR_MS = 3_600_000;
+const STORE_ATTEMPTS = 2;
+const STORE_WITHIN_MS = 15_000;
 
 export type BackupOptions = {
-  /** Where backups are written to, each a file or a folder of its own. */
-  folder: string | undefined;
+  /** Where backups are written to: a folder, in which each is a file or a folder of its own, or a place in a store. */
+  place: string | undefined;
   /** How old the last one may be. */
   hours: number;
 };
 
 type Archiver = { mode: string; archived: Date | null; failed: Date | null; error: string | null };
 
-/** The age of the last backup: the newest of a folder, and what Postgres' own archiver says. */
+/** The age of the last backup: the newest of a folder or a store, and what Postgres' own archiver says. */
 export async function checkBackups(
-  { folder, hours }: BackupOptions,
+  around: Surroundings,
+  { place, hours }: BackupOptions,
   db: Db | undefined,
   now: Date,
 ): Promise<Finding[]> {
   const found = [
-    ...(folder === undefined ? [] : [await newestIn(folder, hours, now)]),
+    ...(place === undefined ? [] : [await newestIn(around, place, hours, now)]),
     ...(db === undefined ? [] : await checkArchiver(db)),
   ];
   if (found.length > 0) return found;
   const remedy =
-    'Name the folder that backups are written to: --backups. docs/install.md says what to back up.';
+    'Name the folder or the store that backups are written to: --backups. docs/install.md says what to back up.';
   return [bad('unknown', 'backup', 'last backup', 'not known here', remedy)];
 }
 
-async function newestIn(folder: string, hours: number, now: Date): Promise<Finding> {
-  const subject = `newest in ${folder}`;
+type Saved = { name: string; time: Date };
+
+async function newestIn(around: Surroundings, place: string, hours: number, now: Date): Promise<Finding> {
+  const subject = `newest in ${place}`;
   const remedy = 'Look why no backup was made, and make one now.';
   try {
-    const times = await Promise.all(
-      (await readdir(folder))
-        .filter((name) => !name.endsWith(UNFINISHED))
-        .map(async (name) => ({ name, time: timeInName(name) ?? (await stat(join(folder, name))).mtime })),
-    );
-    const newest = times.toSorted((a, b) => b.time.getTime() - a.time.getTime())[0];
-    if (newest === undefined) return bad('problem', 'backup', subject, 'the folder is empty', remedy);
+    const address = storeAddress(place);
+    const saved = address === undefined ? await savedIn(place) : await storedAt(around, address);
+    const newest = saved
+      .map(({ name, time }) => ({ name, time: timeInName(name) ?? time }))
+      .toSorted((a, b) => b.time.getTime() - a.time.getTime())[0];
+    if (newest === undefined)
+      return bad(
+        'problem',
+        'backup',
+        subject,
+        address === undefined ? 'the folder is empty' : 'there is none',
+        remedy,
+      );
     const age = Math.floor((now.getTime() - newest.time.getTime()) / HOUR_MS);
     const text = `${newest.name} is ${age} hours old`;
     return age >= hours ? bad('problem', 'backup', subject, text, remedy) : ok('backup', subject, text);
   } catch (error) {
     return bad('problem', 'backup', subject, why(error), 'Correct --backups.');
   }
+}
+
+async function savedIn(folder: string): Promise<Saved[]> {
+  const names = (await readdir(folder)).filter((name) => !name.endsWith(UNFINISHED));
+  return await Promise.all(
+    names.map(async (name) => ({ name, time: (await stat(join(folder, name))).mtime })),
+  );
+}
+
+async function storedAt(around: Surroundings, address: StoreAddress): Promise<Saved[]> {
+  const [{ openStore }, { storedBelow }] = await Promise.all([
+    import('../backup/store.ts'),
+    import('../backup/read-store.ts'),
+  ]);
+  const store = openStore(around, address.bucket, STORE_ATTEMPTS);
+  return await storedBelow(store, address, AbortSignal.timeout(STORE_WITHIN_MS));
 }
 
 /** Nothing where Postgres does not archive its log: then backups are made in another way. */

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '@quittance/shared/clock';
 import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { isOlder } from '@quittance/shared/readiness';
+import { isInStore } from '../backup/store-address.ts';
 import type { SaidOutcome } from '../outcome.ts';
 import { say } from '../output.ts';
 import { adminDatabase, operatorDatabase, provisionerNats, watchedChains } from '../settings.ts';
@@ -105,7 +106,7 @@ async function look(
       state === 'problem' && (check === 'migrations' || (check === 'database' && subject === 'answer')),
   );
   const usable = isUsable ? db : undefined;
-  const { backups: folder, backupHours: hours } = options;
+  const { backups: place, backupHours: hours } = options;
   const connections = connectionsOf(around, databaseUrl, busUrl, chains);
   const found = await Promise.all([
     usable === undefined
@@ -129,8 +130,8 @@ async function look(
       ? [bad('unknown', 'bus', 'NATS', 'NATS_URL is not set here', 'Set it as the provisioner has it.')]
       : checkBus(busUrl, clock),
     checkCertificates(connections, clock.now()),
-    checkDisks(['/', around.cwd, ...(folder === undefined ? [] : [folder])], room),
-    checkBackups({ folder, hours }, usable, clock.now()),
+    checkDisks(['/', around.cwd, ...(place === undefined || isInStore(place) ? [] : [place])], room),
+    checkBackups(around, { place, hours }, usable, clock.now()),
   ]);
   return [ofNode(), ...records, ...found.flat()];
 }

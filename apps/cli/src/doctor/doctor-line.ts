@@ -16,8 +16,8 @@ export function addDoctor(program: Command, { around, prints }: Line): void {
       'compare the schema of each service with that of this release instead: tables, columns, indexes, functions, grants',
     )
     .option(
-      '--backups <folder>',
-      'where backups are written to: the newest file tells the age of the last one',
+      '--backups <place>',
+      'the folder or the store (s3://bucket/path) that backups are written to: the newest tells the age of the last one',
     )
     .option('--backup-hours <hours>', 'how old the last backup may be', hoursOld, BACKUP_HOURS)
     .addHelpText(
