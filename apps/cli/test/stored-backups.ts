@@ -9,17 +9,24 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { type SwiftHandle, startSwift, swiftKeys } from '@quittance/engines/swift';
+import { afterAll, beforeAll } from '@jest/globals';
+import { findSwift, startSwift, swiftKeys } from '@quittance/engines/swift';
+import { openDb } from '@quittance/shared/db';
+import { createLogger } from '@quittance/shared/logger';
 import { onServer } from '@quittance/testkit/databases';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { patient } from '@quittance/testkit/patience';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
+import { commandSuite, quittanceIn, startCommand } from './quittance-in.ts';
+import { contents } from './table-contents.ts';
 
-export const REGION = 'eu-central-1';
+const REGION = 'eu-central-1';
 export const BUCKET = 'backups';
 /** Parts of this size go into the store. */
 export const PART_BYTES = 16 * 1_024 * 1_024;
 
 /** OpenStack Swift with an empty bucket, and what is in it, seen by another client than the command's. */
-export async function storeOf(program: string, folder: string) {
+async function storeOf(program: string, folder: string) {
   const swift = await startSwift({ program, dataDir: join(folder, 'swift'), port: 0, region: REGION });
   const client = new S3Client({
     endpoint: swift.url,
@@ -34,7 +41,6 @@ export async function storeOf(program: string, folder: string) {
   const uploads = async () => (await client.send(new ListMultipartUploadsCommand(inBucket))).Uploads ?? [];
   return {
     swift,
-    /** How the command is told of it. */
     settings: settingsOf(swift.url),
     names: async () =>
       ((await client.send(new ListObjectsV2Command(inBucket))).Contents ?? []).map(({ Key = '' }) => Key),
@@ -60,9 +66,10 @@ export async function storeOf(program: string, folder: string) {
   };
 }
 
-export type TestStore = Awaited<ReturnType<typeof storeOf>>;
+type TestStore = Awaited<ReturnType<typeof storeOf>>;
 
-export const settingsOf = (endpoint: SwiftHandle['url']) => ({
+/** How the command is told of a store. */
+export const settingsOf = (endpoint: string) => ({
   AWS_ENDPOINT_URL_S3: endpoint,
   AWS_REGION: REGION,
   AWS_ACCESS_KEY_ID: swiftKeys.owner.accessKeyId,
@@ -70,11 +77,74 @@ export const settingsOf = (endpoint: SwiftHandle['url']) => ({
 });
 
 /** A key pair of age, the private one in a file. */
-export async function ageKeys(folder: string, name: string) {
+async function ageKeys(folder: string) {
   const identity = await generateIdentity();
-  const file = join(folder, `${name}.txt`);
+  const file = join(folder, 'key.txt');
   writeFileSync(file, `${identity}\n`);
   return { file, recipient: await identityToRecipient(identity) };
+}
+
+/**
+ * For one suite: a database with an account, OpenStack Swift as a store, and the command that knows both. Swift checks signatures, regions,
+ * clocks and the condition that a name is free as S3 does. It is not Amazon's: nothing here has policies, versions or locks.
+ */
+export async function storeSuite() {
+  const program = await findSwift().catch((error: Error) => error);
+  if (program instanceof Error) return { missing: program.message };
+  const { folder, env, quittance } = await commandSuite();
+  const made: TestDatabase[] = [];
+  let started: { store: TestStore; key: Awaited<ReturnType<typeof ageKeys>> } | undefined;
+  beforeAll(async () => {
+    started = { store: await storeOf(program, folder), key: await ageKeys(folder) };
+    await quittance(['account', 'create', 'My shop']);
+  }, patient(60_000));
+  afterAll(async () => {
+    await Promise.all(made.map((one) => one.drop()));
+    await started?.store.stop();
+  });
+  const ready = () => {
+    if (started === undefined) throw new Error('the store has not started');
+    return started;
+  };
+  const withStore = (others: Record<string, string>) => ({ ...env(), ...ready().store.settings, ...others });
+  const orderTo = (place: string) => [
+    'backup',
+    '--to',
+    place,
+    '--recipient',
+    ready().key.recipient,
+    '--json',
+  ];
+  return {
+    store: () => ready().store,
+    adminUrl: env().DATABASE_URL_ADMIN,
+    run: (args: readonly string[], others: Record<string, string> = {}) => quittance(args, withStore(others)),
+    backUp: (place: string, others: Record<string, string> = {}) =>
+      quittance(orderTo(place), withStore(others)),
+    /** One that can be acted upon while it runs. */
+    startBackup: (place: string, others: Record<string, string>, stopping?: AbortSignal) =>
+      startCommand(folder, withStore(others), orderTo(place), stopping),
+    /** A database that only the migrations have seen, and a restore into it. */
+    emptyDatabase: async () => {
+      const database = await testDatabase();
+      made.push(database);
+      const restore = (from: string, others: Record<string, string> = {}) =>
+        quittanceIn(folder, withStore({ DATABASE_URL_ADMIN: database.adminUrl, ...others }), [
+          ...['restore', from, '--identity', ready().key.file],
+        ]);
+      return { url: database.adminUrl, restore };
+    },
+  };
+}
+
+/** What a restore adds. */
+const ADDED = ['auditor.halts', 'payouts.halted_assets', 'gateway.audit_log'];
+
+/** Of each table its rows, but for what a restore adds. */
+export async function recordsOf(url: string): Promise<Record<string, string>> {
+  const db = openDb({ url, schema: 'public', pool: 1, logger: createLogger('test', 'silent') });
+  const all = await contents(db).finally(() => db.close());
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !ADDED.includes(name)));
 }
 
 /** Rows that no compression makes as small as one part. */

@@ -1,4 +1,5 @@
 import { reason } from '@quittance/shared/logger';
+import { inLine } from '../output.ts';
 import { CommandError } from '../surroundings.ts';
 import type { Store } from './store.ts';
 
@@ -24,7 +25,7 @@ export const refused =
 
 function explained(error: unknown, { at, bucket }: Store, wish: Wish, subject: string): string {
   const name = Error.isError(error) ? error.name : '';
-  const said = Error.isError(error) ? error.message.replace(/\.$/, '') : String(error);
+  const said = inLine(Error.isError(error) ? error.message : String(error)).replace(/\.$/, '');
   const status = statusOf(error);
   if (NOT_ACCEPTED.test(name))
     return `${at} does not accept the credentials (${name}): correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.`;
@@ -51,7 +52,7 @@ function explained(error: unknown, { at, bucket }: Store, wish: Wish, subject: s
     return wish === 'write' ? `${subject} ${IS_TAKEN}` : `${subject} has changed while it was read.`;
   if (isOfNoStore(error)) return noStore(at);
   return status === undefined
-    ? `${at} does not answer (${reason(error)}). Is it running, and is AWS_ENDPOINT_URL_S3 right?`
+    ? `${at} does not answer (${inLine(reason(error))}): start it, or correct AWS_ENDPOINT_URL_S3.`
     : `${at} refuses (${status} ${name}): ${said}.`;
 }
 
