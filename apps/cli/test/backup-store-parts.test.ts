@@ -16,7 +16,7 @@ if ('missing' in suite) notTried('a backup of several parts goes into a store an
 else {
   const { adminUrl, backUp, emptyDatabase, startBackup, store } = suite;
 
-  /** Before the store, and slow, so that a test can act while an upload is under way. */
+  /** Before the store, and slow, so that a test can act while an upload is in flight. */
   const slowStore = async () => {
     // Of no protocol: it is not to read what goes through.
     const proxy = await startFaultProxy(store().swift.url.replace('http:', 'tcp:'));
@@ -72,7 +72,7 @@ else {
       LONG_MS,
     );
 
-    const underWay = async (place: string, stopping?: AbortSignal) => {
+    const inFlight = async (place: string, stopping?: AbortSignal) => {
       const { proxy, settings } = await slowStore();
       const { code, said } = startBackup(`s3://${BUCKET}/${place}`, settings, stopping);
       // With more to come.
@@ -92,7 +92,7 @@ else {
     test(
       'is not there when the store goes away in the middle, and says what may be left',
       async () => {
-        const { proxy, ended } = await underWay('gone');
+        const { proxy, ended } = await inFlight('gone');
         proxy.set({ kind: 'refuse' });
         expect(await ended()).toMatch(
           /does not answer .* No backup was made; parts of it may be left in the bucket/,
@@ -123,7 +123,7 @@ else {
       'leaves nothing in the store when the database ends it, or who has started it',
       async () => {
         const left = async () => (await store().uploads()).filter(({ Key = '' }) => Key.startsWith('ended'));
-        const database = await underWay('ended-by-database');
+        const database = await inFlight('ended-by-database');
         await onServer(
           adminUrl,
           `select pg_terminate_backend(pid) from pg_stat_activity
@@ -132,7 +132,7 @@ else {
         expect(await database.ended()).toMatch(/terminat/i);
         expect(await left()).toEqual([]);
         const stop = new AbortController();
-        const person = await underWay('ended-by-person', stop.signal);
+        const person = await inFlight('ended-by-person', stop.signal);
         stop.abort();
         expect(await person.ended()).toBe('It was stopped.');
         expect(await left()).toEqual([]);

@@ -196,7 +196,7 @@ else {
       for (const name of names) expect((await store().bytes(name)).bytes.toString()).toBe('of another');
     });
 
-    test('one that came while the upload was under way', async () => {
+    test('one that came while the upload was in flight', async () => {
       const name = 'raced.age';
       async function* chunks() {
         yield Buffer.from('first');
