@@ -168,6 +168,8 @@ else {
         answer.writeHead(got.statusCode ?? 500, got.headers);
         got.pipe(answer);
       });
+      // Swift ends its answer to HEAD as if it had a body, which is seen after the answer.
+      further.on('error', () => answer.end());
       asked.pipe(further);
     });
     await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));

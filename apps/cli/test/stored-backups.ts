@@ -52,9 +52,9 @@ async function storeOf(program: string, folder: string) {
       await client.send(new PutObjectCommand({ ...inBucket, Key, Body }));
     },
     uploads,
-    /** How many parts of the first unfinished upload have arrived. */
-    parts: async () => {
-      const [upload] = await uploads();
+    /** How many parts of an unfinished upload below the path have arrived. */
+    parts: async (path: string) => {
+      const upload = (await uploads()).find(({ Key = '' }) => Key.startsWith(`${path}/`));
       if (upload === undefined) return 0;
       const { Key, UploadId } = upload;
       return (await client.send(new ListPartsCommand({ ...inBucket, Key, UploadId }))).Parts?.length ?? 0;
