@@ -213,7 +213,7 @@ const otherNetworks = {
 };
 const refusals = [
   /the node is on chain 31337, configured is 1/,
-  /the node is not on Bitcoin's signet/,
+  /the node is on regtest \(first block [0-9a-f]{64}\), configured is signet/,
   /the node is on local .*configured is mainnet/,
 ];
 

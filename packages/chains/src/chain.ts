@@ -71,8 +71,11 @@ export type Head = { height: number; hash: string; time: Date };
  */
 export type ChainReader = {
   chain: Chain;
-  /** Throws WrongNetwork when the node is not on the configured network. */
-  check(): Promise<void>;
+  /**
+   * Throws WrongNetwork when the node is not on the configured network. Of the network alone it is asked with every batch of
+   * new blocks: tokens are not looked at then, and of several nodes a quorum has to be right.
+   */
+  check(of?: 'network'): Promise<void>;
   head(): Promise<Head>;
   /** All payments of the block, to any address; undefined when the node has no block of that height (yet). */
   block(height: number): Promise<Block | undefined>;

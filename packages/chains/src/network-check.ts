@@ -7,26 +7,27 @@ import { type ChainReader, WrongNetwork } from './chain.ts';
 /** A node that does not answer within this at the start of a service is one that is away. */
 const START_TIMEOUT_MS = 3_000;
 
-/** Asks a chain's node for its network, until it has once said the right one. */
+/** Asks a chain's node for its network. */
 export type NetworkCheck = {
-  /** Throws WrongNetwork when the node is not on the configured network, and whatever else when it is away. */
-  check(): Promise<void>;
+  /**
+   * Throws WrongNetwork when the node is not on the configured network, and whatever else when it is away. It is asked each time:
+   * what answers under its address may be another one since.
+   */
+  check: ChainReader['check'];
   /** For `/readyz`: names the setting when the node was last found to be on another network. */
   lacks(): string | undefined;
 };
 
-const settingOf = (chain: Chain): string => `${chain.toUpperCase()}_RPC_URL`;
+/** The setting that names a chain's nodes. */
+export const settingOf = (chain: Chain): string => `${chain.toUpperCase()}_RPC_URL`;
 
-/** @param checked the chain's reader or sender: asked until it has once found the network to be right */
+/** @param checked the chain's reader or sender */
 export function networkCheck({ chain, check }: Pick<ChainReader, 'chain' | 'check'>): NetworkCheck {
-  let isRight = false;
   let isWrong = false;
   return {
-    async check() {
-      if (isRight) return;
+    async check(of) {
       try {
-        await check();
-        isRight = true;
+        await check(of);
         isWrong = false;
       } catch (error) {
         isWrong = error instanceof WrongNetwork;

@@ -1,7 +1,7 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
 import { type FakeNode, someNodes } from '@quittance/testkit/fake-chain';
-import type { ChainReader } from './chain.ts';
+import { type ChainReader, WrongNetwork } from './chain.ts';
 import { quorumReader } from './quorum-reader.ts';
 
 const noQuorum = { name: 'NoQuorum' };
@@ -253,5 +253,21 @@ describe('a reader of four nodes', () => {
     expect(await reader.head()).toMatchObject({ height: 11 });
     nodes[1].away();
     await expect(reader.head()).rejects.toMatchObject(away);
+  });
+});
+
+describe('while blocks are read, the network is what a quorum of the nodes is on', () => {
+  const right = someNodes(1).nodes[0].reader();
+  const moved = { ...right, check: () => Promise.reject(new WrongNetwork('chain 2, configured is 1')) };
+
+  test('one of three that serves another network is left out, and keeps a start from beginning', async () => {
+    const reader = quorumReader([right, moved, right]);
+    await expect(reader.check('network')).resolves.toBeUndefined();
+    await expect(reader.check()).rejects.toThrow('chain 2, configured is 1');
+  });
+
+  test('without a quorum on the right one nothing is read', async () => {
+    await expect(quorumReader([moved, right]).check('network')).rejects.toThrow('chain 2, configured is 1');
+    await expect(quorumReader([moved, moved, right]).check('network')).rejects.toThrow('chain 2');
   });
 });

@@ -125,7 +125,13 @@ export function quorumReader(
     chain,
 
     // A node on another network is a mistake in the settings, also where the others would suffice.
-    check: () => panel.check((reader) => reader.check()),
+    check: (of) =>
+      of === 'network'
+        ? panel.ask(
+            (reader) => reader.check(of),
+            () => undefined,
+          )
+        : panel.check((reader) => reader.check()),
 
     async head() {
       const head = await commonHead();

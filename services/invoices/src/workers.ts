@@ -1,5 +1,7 @@
+import { WrongNetwork } from '@quittance/chains/chain';
+import { settingOf } from '@quittance/chains/network-check';
 import { type Lease, LeaseLost, releaseLease, takeLease, withLease } from '@quittance/shared/lease';
-import { reason } from '@quittance/shared/logger';
+import { reason, throttledLog } from '@quittance/shared/logger';
 import type { Stoppable } from '@quittance/shared/start-service';
 import { startWorker } from '@quittance/shared/worker';
 import { refillAddressPool } from './address-pool.ts';
@@ -27,11 +29,13 @@ export function createScanner(
   watched: WatchedChain,
 ): { step(): Promise<number>; leave(): Promise<void> } {
   const { db, clock, logger, wakeRelay } = ports;
+  const { chain } = watched;
   const { replica, leaseMs, scanEveryMs, scanIdleEveryMs } = ports.settings;
   // Half of what counts as an outage, so that one look that is late is none.
   const idleMs = Math.min(scanIdleEveryMs, watched.outageMs / 2);
   const failed = (error: unknown) =>
     logger.warn({ reason: reason(error) }, 'the lease of a chain’s scanner could not be renewed');
+  const networks = throttledLog(logger, () => clock.now().getTime());
   const watch = watched.reader.watchPending?.bind(watched.reader);
   let lease: Lease | undefined;
   let isReady = false;
@@ -90,6 +94,7 @@ export function createScanner(
           // Loading a million addresses takes seconds and must not run inside the transaction of the first block.
           if (!isReady) await watched.filter.among(db, []);
           isReady = true;
+          networks.ended('network', { chain }, 'the node is on the right network again');
           const followed = await follow(held);
           // Last, so that invoices with very many payments delay neither blocks nor expiry.
           return followed + (await recomputeOverdueInvoices(ports, watched));
@@ -101,7 +106,12 @@ export function createScanner(
         if (error instanceof LeaseLost) memory = undefined;
         // While the node was down, nothing shows that a payment was dropped.
         memory?.missing.clear();
-        throw error;
+        if (!(error instanceof WrongNetwork)) throw error;
+        // Asked again before anything else, and for its tokens too.
+        isReady = false;
+        const message = `nothing is read from this node, no payment is seen: correct ${settingOf(chain)}, or the settings of the network`;
+        networks.log('error', 'network', { chain, reason: reason(error) }, message);
+        return 0;
       }
     },
     async leave() {

@@ -130,6 +130,32 @@ describe('a payout that a real node does not mine', () => {
   });
 });
 
+it('signs and sends nothing while its node serves another network, and pays when it serves the right one again', async () => {
+  await fixture.stopReplicas();
+  await fixture.db.rows(`update leases set expires_at = now()`);
+  const service = await start(true);
+  const moveTo = (chainId: number) => rpc.call('anvil_setChainId', [chainId]);
+  const why = () => service.ports.chains.get('ethereum')?.signingPause.reason;
+  try {
+    await moveTo(1);
+    const { id, to } = await payout('ETH', '0.01');
+    await eventually(async () =>
+      expect(why()).toBe(
+        'the node is on chain 1, configured is 31337: correct ETHEREUM_RPC_URL, or the settings of the network',
+      ),
+    );
+    const signed = 'select 1 from payments where payout_id = $1';
+    expect(await fixture.db.rows(signed, [id])).toEqual([]);
+    await moveTo(31_337);
+    expect((await ended(id)).status).toBe('mined');
+    expect(await onEthereum.balance('ETH', to)).toBe(ETHER / 100n);
+    expect(await fixture.db.rows(signed, [id])).toHaveLength(1);
+    expect(why()).toBeUndefined();
+  } finally {
+    await moveTo(31_337);
+  }
+});
+
 describe('two replicas with their workers', () => {
   it('pay many simultaneous payouts once each, with nonces without a gap', async () => {
     await fixture.stopReplicas();
@@ -235,7 +261,7 @@ it.each([
   [
     'BITCOIN',
     { BITCOIN_NETWORK: 'signet', BITCOIN_HOT_ADDRESS: openBitcoinWallet('signet', SEED).hotAddress },
-    ".*not on Bitcoin's signet",
+    '.*configured is signet',
   ],
 ])(
   'a replica with a node of another network does not start, and names %s_RPC_URL',

@@ -51,12 +51,15 @@ const VERSION_MIN = 280_000;
 
 const networkInfo = z.object({ version: z.int() });
 
-/** Throws WrongNetwork when the node is not what was configured. */
-export async function checkNetwork(rpc: Rpc, network: BitcoinNetwork): Promise<void> {
+/** Throws WrongNetwork when the node or, unless the network alone is asked for, its release is not what was configured. */
+export async function checkNetwork(rpc: Rpc, network: BitcoinNetwork, of?: 'network'): Promise<void> {
   const genesis = await ask(rpc, hash, 'getblockhash', [0]);
   if (!factsOf(network).genesis.includes(genesis)) {
-    throw new WrongNetwork(`the node is not on Bitcoin's ${network}: its first block is ${genesis}`);
+    const found =
+      bitcoinNetworks.find((known) => factsOf(known).genesis.includes(genesis)) ?? 'another network';
+    throw new WrongNetwork(`the node is on ${found} (first block ${genesis}), configured is ${network}`);
   }
+  if (of === 'network') return;
   const { version } = await ask(rpc, networkInfo, 'getnetworkinfo', []);
   if (version < VERSION_MIN) {
     throw new WrongNetwork(`the node is Bitcoin Core ${Math.floor(version / 10_000)}: 28 or later is needed`);

@@ -64,7 +64,7 @@ export function createBitcoinReader({ rpc, network }: { rpc: Rpc; network: Bitco
   return {
     chain: 'bitcoin',
 
-    check: () => checkNetwork(rpc, network),
+    check: (of) => checkNetwork(rpc, network, of),
 
     async head(): Promise<Head> {
       const best = await ask(rpc, hash, 'getbestblockhash', []);

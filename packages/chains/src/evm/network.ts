@@ -35,12 +35,13 @@ export function contractOf(network: EvmNetwork, asset: AssetSymbol): string | un
   throw new Error(`${asset} is not an asset of ${network.chain}, or its contract is not configured`);
 }
 
-/** Throws WrongNetwork when the node or the token is not what was configured. */
-export async function checkNetwork(rpc: Rpc, network: EvmNetwork): Promise<void> {
+/** Throws WrongNetwork when the node or, unless the network alone is asked for, the token is not what was configured. */
+export async function checkNetwork(rpc: Rpc, network: EvmNetwork, of?: 'network'): Promise<void> {
   const chainId = await ask(rpc, units256, 'eth_chainId', []);
   if (chainId !== BigInt(network.chainId)) {
     throw new WrongNetwork(`the node is on chain ${chainId}, configured is ${network.chainId}`);
   }
+  if (of === 'network') return;
   for (const [address, asset] of tokensOf(network)) await checkToken(rpc, address, asset);
 }
 

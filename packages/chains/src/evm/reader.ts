@@ -51,7 +51,7 @@ export function createEvmReader({
   return {
     chain: network.chain,
 
-    check: () => checkNetwork(rpc, network),
+    check: (of) => checkNetwork(rpc, network, of),
 
     async head(): Promise<Head> {
       const latest = ['latest', false];

@@ -39,7 +39,7 @@ export function createSolanaReader({ rpc, network }: { rpc: Rpc; network: Solana
   return {
     chain: 'solana',
 
-    check: () => checkNetwork(rpc, network),
+    check: (of) => checkNetwork(rpc, network, of),
 
     async head(): Promise<Head> {
       const height = await slotAt(rpc, 'finalized');

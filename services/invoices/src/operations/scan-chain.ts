@@ -35,7 +35,10 @@ const CLOCKS_APART_MS = 130 * 60_000;
 /** How many blocks a step applied, and whether it reached the head that the node had at its start. */
 export type Scanned = { taken: number; isAtHead: boolean; isRescanAsked?: boolean };
 
-/** One step of the scanner, by the holder of the lease: applies the next blocks, or handles a reorganisation. */
+/**
+ * One step of the scanner, by the holder of the lease: applies the next blocks, or handles a reorganisation. Before anything
+ * is concluded from a head that is not the applied one, the node is asked for its network: another one may answer there since.
+ */
 export async function scanChain(ports: BlockPorts, watched: WatchedChain, lease: Lease): Promise<Scanned> {
   const { reader, chain } = watched;
   const found = await findCursor(ports.db, chain);
@@ -43,14 +46,21 @@ export async function scanChain(ports: BlockPorts, watched: WatchedChain, lease:
   const isRescanAsked = found?.isRescanAsked ?? false;
   const head = await reader.head();
   // A node that has lost blocks will load them again: nothing is dropped for it.
-  if (head.height < cursor.height) return { taken: 0, isAtHead: false };
+  if (head.height < cursor.height) {
+    await watched.network.check('network');
+    return { taken: 0, isAtHead: false };
+  }
   if (head.hash === cursor.hash) {
     return { taken: 0, isAtHead: !isStale(watched, head, ports.clock.now()), isRescanAsked };
   }
-  if (head.height === cursor.height) return await handleReorg(ports, watched, lease, cursor);
+  if (head.height === cursor.height) {
+    await watched.network.check('network');
+    return await handleReorg(ports, watched, lease, cursor);
+  }
   // No more than there are: every block that is asked for and not there yet is a question to the node.
   const limit = Math.min(BATCH[chainKinds[chain]], head.height - cursor.height);
   const blocks = await blocksAfter(watched, cursor.height, limit);
+  await watched.network.check('network');
   failpoint('invoices.blocks_read');
   let at: KnownBlock = cursor;
   let taken = 0;
@@ -194,6 +204,7 @@ async function handleReorg(
   const { chain } = watched;
   const base = await commonBlock(ports, watched, cursor);
   const blocks = await blocksAfter(watched, base.height, BRANCH_MAX);
+  await watched.network.check('network');
   failpoint('invoices.branch_read');
   const last = blocks.at(-1);
   // The chain changed during the read: the next step tries again.
