@@ -30,7 +30,7 @@ const NATS = 'quittance-stand-in/nats';
 const NPM_VERSION = '11.19.1';
 const NPM_WITHIN_MS = 2 * 60_000;
 
-/** What a shell script and a program linked with glibc or libstdc++ need. */
+/** What a shell script and a program linked with glibc or libstdc++ need; `util-linux` has flock. */
 const DEBIAN_PACKAGES = [
   ...[
     'base-passwd',
@@ -43,6 +43,7 @@ const DEBIAN_PACKAGES = [
     'sed',
     'tar',
     'hostname',
+    'util-linux',
   ],
   ...['libc6', 'libc-bin', 'libgcc-s1', 'libstdc++6', 'libtinfo6', 'libacl1', 'libattr1', 'libselinux1'],
   ...['libpcre2-8-0', 'libgmp10', 'netbase'],
