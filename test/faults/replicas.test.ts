@@ -15,6 +15,7 @@ import { FENCING_COSTS, overtake, STOPPED_MS } from './fencing.ts';
 import { replicated } from './replicas.ts';
 import { sized } from './size.ts';
 import { untilArrived } from './until-arrived.ts';
+import { CLOCKS_COST, payByWrongClocks } from './wrong-clocks.ts';
 
 /**
  * Two of every service that decides about money, and everybody at once: what a balance has is given out exactly, a key
@@ -269,6 +270,11 @@ test('two replicas tell each event once to each endpoint; one that is killed cos
     } finally {
       await receiver.close();
     }
+  }));
+
+test('clocks that are 10 s off: who is refused is not paid, who is not is paid once, and each says which clock is wrong', () =>
+  expectHarmless(GROUP, 'a gateway and a process of payouts with clocks 10 s off', async (found) => {
+    await payByWrongClocks(on, (await richMerchant(CLOCKS_COST * cost)).at(1), found);
   }));
 
 /** How often each event came to each endpoint. */

@@ -11,7 +11,7 @@ import { type Mining, mineAllTheTime } from './mining.ts';
 
 const STARTS_WITHIN_MS = 180_000;
 /** Where the second process of payouts logs. */
-const SECOND_LOGS = 'second-logs';
+export const SECOND_LOGS = 'second-logs';
 
 /** A process of payouts: its way to the node, and how many lines of its log say something. */
 export type PayoutsProcess = { engine: Engine; node: FaultProxy; said(text: string): number };

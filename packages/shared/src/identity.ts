@@ -95,20 +95,21 @@ export function signIdentity(
 }
 
 /**
- * The assertion in the header, 'stale' when it is of this request but old, or undefined when it is missing, forged or of
- * another request. Its body is not compared yet, so that a body without a right assertion need not be read.
+ * The assertion in the header, 'stale' or 'ahead' when it is of this request but older or younger than a request can be, or
+ * undefined when it is missing, forged or of another request. Its body is not compared yet, so that a body without a right assertion need not be read.
  */
 export function verifyIdentity(
   keys: GatewayPublicKeys,
   header: unknown,
   request: AssertedRequest,
   now: Date,
-): Assertion | 'stale' | undefined {
+): Assertion | 'stale' | 'ahead' | undefined {
   const claims = claimsIn(keys, header);
   if (claims === undefined || !isOf(claims, request)) return undefined;
   const { id, account, token, person, scopes, operator, body, at } = claims;
   const age = now.getTime() - at;
-  if (age > MAX_AGE_MS || age < -AHEAD_MAX_MS) return 'stale';
+  if (age > MAX_AGE_MS) return 'stale';
+  if (age < -AHEAD_MAX_MS) return 'ahead';
   return {
     id: id as AssertionId,
     identity: {

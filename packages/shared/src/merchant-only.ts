@@ -17,6 +17,14 @@ export const merchantOnly = (receiver: Receiver, keys: GatewayPublicKeys, clock:
 export const operatorOnly = (receiver: Service, keys: GatewayPublicKeys, clock: Clock): RequestHandler =>
   assertedOnly(receiver, keys, clock, (identity) => identity.operator === true);
 
+/** As an operator reads it in the log. */
+const notNow = {
+  stale:
+    'the gateway signed this request too long ago: it was held up, or the gateway’s clock is behind this machine’s (set both by NTP)',
+  ahead:
+    'the gateway signed this request in the future: its clock is ahead of this machine’s, set both by NTP',
+};
+
 function assertedOnly(
   receiver: Receiver,
   keys: GatewayPublicKeys,
@@ -27,9 +35,9 @@ function assertedOnly(
     const request = { receiver, method: req.method, path: req.originalUrl };
     const assertion = verifyIdentity(keys, req.headers[IDENTITY_HEADER], request, clock.now());
     if (assertion === undefined) return send(res, answers.unauthenticated);
-    if (assertion !== 'stale' && !isLetIn(assertion.identity)) return send(res, answers.unauthenticated);
     // Held up on its way, or the clocks disagree. Its client is known, and nothing was done.
-    if (assertion === 'stale') return next(new Unavailable('the gateway signed this request too long ago'));
+    if (typeof assertion === 'string') return next(new Unavailable(notNow[assertion]));
+    if (!isLetIn(assertion.identity)) return send(res, answers.unauthenticated);
     readBytes(req, res, (error?: unknown) => {
       if (error !== undefined) return next(error);
       const rawBody = bytesOf(req);

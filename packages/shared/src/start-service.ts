@@ -3,6 +3,7 @@ import type { Express } from 'express';
 import type { z } from 'zod';
 import { type Bus, connectBus, lateBus } from './bus.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { watchClock } from './clock-watch.ts';
 import { type CommandName, commandSubject, commands, type ReplyOf, type RequestOf } from './commands.ts';
 import type { serviceSettings } from './config.ts';
 import { type Db, openDb } from './db.ts';
@@ -192,6 +193,8 @@ export async function startService<
   async function begin(): Promise<void> {
     await untilReady(check, logger, stopping.signal);
     if (stopping.signal.aborted) return;
+    // A test's clock has a time of its own.
+    if (given.clock === undefined) running.push(watchClock({ db, clock, logger }));
     await parts.migrated?.(ports);
     if (config.NATS_URL !== undefined) {
       const connected =

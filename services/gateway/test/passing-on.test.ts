@@ -95,7 +95,7 @@ describe('whose request it is', () => {
     const { method = '', path = '', headers = {}, body = '' } = at.upstream.asked.at(-1) ?? {};
     const header = headers['x-quittance-identity'];
     const assertion = verifyIdentity(gatewayPublicKeys, header, { receiver, method, path }, new Date());
-    if (assertion === undefined || assertion === 'stale') return assertion;
+    if (typeof assertion !== 'object') return assertion;
     const { account, token } = assertion.identity;
     return { account, token, isOfBody: isBodyOf(assertion, Buffer.from(body)) };
   }

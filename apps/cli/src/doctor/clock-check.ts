@@ -1,19 +1,15 @@
+import { aheadMs, CLOCKS_APART_MAX_MS, type ClockReading } from '@quittance/shared/clock-watch';
 import { bad, type Finding, ok } from './finding.ts';
 
-/** What an installation stands without harm: a request of a merchant is old after minutes, a lease after seconds. */
-const OFF_MAX_MS = 2_000;
 const MS = 1_000;
 
-/** A clock somewhere else: what it said, and between which times of our own. */
-export type ClockReading = { subject: string; time: Date; before: Date; after: Date };
-
-/** Compares a clock with this machine's. The time of the question counts for it: somewhere in there it looked at its clock. */
-export function clockFinding({ subject, time, before, after }: ClockReading): Finding {
-  const early = before.getTime() - time.getTime();
-  const late = time.getTime() - after.getTime();
-  const off = Math.max(early, late, 0);
-  if (off <= OFF_MAX_MS) {
-    const exact = (after.getTime() - before.getTime()) / MS;
+/** Compares a clock with this machine's. */
+export function clockFinding({ subject, ...reading }: ClockReading & { subject: string }): Finding {
+  // Of that clock, as the reader of this line is told of it.
+  const ahead = -aheadMs(reading);
+  const off = Math.abs(ahead);
+  if (off <= CLOCKS_APART_MAX_MS) {
+    const exact = (reading.after.getTime() - reading.before.getTime()) / MS;
     return ok(
       'clock',
       subject,
@@ -24,7 +20,7 @@ export function clockFinding({ subject, time, before, after }: ClockReading): Fi
     'problem',
     'clock',
     subject,
-    `${(off / MS).toFixed(1)} s ${late > 0 ? 'ahead of' : 'behind'} this machine's clock`,
+    `${(off / MS).toFixed(1)} s ${ahead > 0 ? 'ahead of' : 'behind'} this machine's clock`,
     'Set both clocks by NTP (timedatectl shows whether it runs), and look which of them is wrong.',
   );
 }
