@@ -1,5 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { rmSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
 import { allReady, putBetween } from '@quittance/testkit/between';
@@ -9,6 +7,7 @@ import { patient } from '@quittance/testkit/patience';
 import pg from 'pg';
 import { type DiskImage, openDiskImage, whyNoDisks } from './disk-image.ts';
 import { expectHarmless, expectTrueWords, faultsNotTried } from './expect-harmless.ts';
+import { fillUp } from './full-disk.ts';
 import { faultsOfTheDay, sized } from './size.ts';
 import { goThrough, type Met, underLoad } from './under-load.ts';
 import { notConnected, onTheWay, recurring } from './wire.ts';
@@ -176,14 +175,12 @@ function crowded(): Pick<Met, 'begin' | 'end' | 'fired'> {
 
 /** A file that takes all the room there is; and Postgres is made to need more. */
 function full(): Pick<Met, 'begin' | 'end' | 'fired' | 'met'> {
-  const filler = () => join(disk?.folder ?? '', 'filler');
+  let makeRoom = () => {};
   let refused = 0;
   return {
     async begin() {
       await on.quittance.db.rows('create table public.growing (text text)');
-      const { bsize, bfree } = statfsSync(disk?.folder ?? '');
-      // All that root may take, which is more than Postgres may.
-      for (let left = bsize * bfree; left > bsize; left = Math.floor(left / 2)) fill(filler(), left);
+      if (disk !== undefined) makeRoom = fillUp(disk);
       await eventually(async () => {
         const grows = on.quittance.db.rows(
           `insert into public.growing select repeat(md5(random()::text), 100) from generate_series(1, 3000)`,
@@ -200,7 +197,7 @@ function full(): Pick<Met, 'begin' | 'end' | 'fired' | 'met'> {
       });
     },
     async end() {
-      rmSync(filler(), { force: true });
+      makeRoom();
       // One that could not even write its log has ended.
       if (engine().pid === undefined) await engine().restart();
       await eventually(() => on.quittance.db.rows('drop table if exists public.growing'));
@@ -208,15 +205,6 @@ function full(): Pick<Met, 'begin' | 'end' | 'fired' | 'met'> {
     fired: () => refused,
     met: ['payouts'],
   };
-}
-
-function fill(file: string, bytes: number): void {
-  const from = String(statSync(file, { throwIfNoEntry: false })?.size ?? 0);
-  try {
-    execFileSync('fallocate', ['--offset', from, '--length', String(bytes), file], { stdio: 'ignore' });
-  } catch {
-    // That much is not left: half of it may be.
-  }
 }
 
 test(

@@ -16,6 +16,7 @@ import {
   faultsNotTried,
   recovered,
 } from './expect-harmless.ts';
+import { fillUp } from './full-disk.ts';
 import {
   nameOf,
   type OnlyOnTheBus,
@@ -36,6 +37,7 @@ import { untilArrived } from './until-arrived.ts';
 const GROUP = 'power';
 const FAULT = 'Postgres loses its power';
 const ALWAYS = 'NATS with sync_interval always loses its power';
+const NATS_FULL = 'disk of NATS full';
 const POSTGRES_CUTS = sized(2, 20);
 /** Rounds of cuts of NATS in quick succession, after each of which everything heals. */
 const ROUNDS = sized(1, 10);
@@ -242,6 +244,24 @@ function stackUnderLoad(): void {
     });
   });
 
+  test('the disk of NATS is full: events wait with their senders, who say so, and arrive when there is room', () =>
+    expectHarmless(GROUP, NATS_FULL, async (found) => {
+      const { quittance, logs, between: nats } = on;
+      on.mark();
+      const makeRoom = fillUp(nats.disk);
+      try {
+        await logs.said(
+          'payouts',
+          /"reason":"[^"]*no space left on device: make room on the disk of NATS","msg":"events could not be published/,
+        );
+        found.fired = 1;
+      } finally {
+        makeRoom();
+      }
+      recovered(found, await untilArrived(quittance, new Date(), HEALED_WITHIN_MS));
+      found.violations.push(...on.endedServices());
+    }));
+
   test('in the end every word that was given is true', async () => {
     await expectTrueWords(GROUP, on.load);
   });
@@ -252,5 +272,5 @@ if (why === undefined) {
   describe('an engine whose power is cut', enginesAlone);
   describe('a stack whose power is cut', stackUnderLoad);
 } else {
-  faultsNotTried(GROUP, [FAULT, ALWAYS, 'NATS and Postgres lose their power at once'], why);
+  faultsNotTried(GROUP, [FAULT, ALWAYS, 'NATS and Postgres lose their power at once', NATS_FULL], why);
 }

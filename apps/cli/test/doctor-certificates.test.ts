@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { startNats } from '@quittance/engines/nats';
+import { opensslCertificate } from '@quittance/testkit/openssl-certificate';
 import { doctorSuite, wrong } from './doctor-at.ts';
 
 /** What `quittance doctor` says of certificates: of servers that have them, and of files that services trust. */
@@ -10,29 +9,9 @@ const { folder, nats, looked, finally: afterwards } = await doctorSuite();
 
 const HOUR_MS = 3_600_000;
 
-/** A certificate for localhost that openssl makes, valid between two dates, which is its own authority. */
-function opensslCertificate(name: string, from: string, to: string) {
-  const place = join(folder, name);
-  mkdirSync(place);
-  writeFileSync(join(place, 'index.txt'), '');
-  writeFileSync(
-    join(place, 'ca.cnf'),
-    `[ca]\ndefault_ca = own\n[own]\ndatabase = index.txt\nnew_certs_dir = .\nrand_serial = yes\ndefault_md = sha256\npolicy = any\nx509_extensions = names\n[any]\ncommonName = supplied\n[names]\nsubjectAltName = DNS:localhost\n`,
-  );
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: place, stdio: 'pipe' });
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', 'key.pem'];
-  openssl('req', '-new', ...key, '-subj', '/CN=localhost', '-out', 'request.pem');
-  const dates = ['-startdate', from, '-enddate', to];
-  const files = ['-keyfile', 'key.pem', '-in', 'request.pem', '-out', 'certificate.pem', '-notext'];
-  openssl('ca', '-selfsign', '-batch', '-config', 'ca.cnf', ...dates, ...files);
-  return { certificate: join(place, 'certificate.pem'), key: join(place, 'key.pem') };
-}
-
-const timeOf = (date: Date) => `${date.toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')}Z`;
-
 describe('certificates', () => {
   async function tlsNats(name: string, from: Date, to: Date) {
-    const files = opensslCertificate(name, timeOf(from), timeOf(to));
+    const files = opensslCertificate(join(folder, name), from, to);
     const config = `tls { cert_file: "${files.certificate}", key_file: "${files.key}" }`;
     const server = await startNats({ dataDir: join(folder, `${name}-nats`), port: 0, config });
     afterwards(() => server.stop());
@@ -62,8 +41,8 @@ describe('certificates', () => {
   });
 
   test('one of another authority is a problem', async () => {
-    const other = opensslCertificate('other', timeOf(inDays(-1)), timeOf(inDays(90)));
-    const own = opensslCertificate('own', timeOf(inDays(-1)), timeOf(inDays(90)));
+    const other = opensslCertificate(join(folder, 'other'), inDays(-1), inDays(90));
+    const own = opensslCertificate(join(folder, 'own'), inDays(-1), inDays(90));
     const config = `tls { cert_file: "${own.certificate}", key_file: "${own.key}" }`;
     const server = await startNats({ dataDir: join(folder, 'own-nats'), port: 0, config });
     afterwards(() => server.stop());

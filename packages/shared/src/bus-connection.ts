@@ -1,4 +1,5 @@
 import { type ConnectionOptions, connect, type NatsConnection } from 'nats';
+import { certificateProblem, isCertificateRefused } from './certificate-problem.ts';
 import { sleep } from './clock.ts';
 import type { Service } from './events.ts';
 import { type Logger, reason, throttledLog } from './logger.ts';
@@ -87,7 +88,9 @@ export async function connectPatiently(
       return bus;
     } catch (error) {
       if (stopping?.aborted === true || error instanceof StartRefused) throw error;
-      const why = reason(error);
+      const why = isCertificateRefused(error)
+        ? await certificateProblem(url, error, new Date())
+        : reason(error);
       throttled.log('warn', why, { reason: why }, 'the bus is not there yet, trying again every second');
       await sleep(1_000, stopping);
     }

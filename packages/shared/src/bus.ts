@@ -2,6 +2,7 @@ import { type ConsumerMessages, type JetStreamClient, type KV, NatsError, type S
 import type { z } from 'zod';
 import { type BucketName, connectPatiently, STREAM } from './bus-connection.ts';
 import { isNotFound } from './bus-setup.ts';
+import { certificateLook } from './certificate-problem.ts';
 import { type CommandName, commandSubject, commands, type ReplyOf, type RequestOf } from './commands.ts';
 import { type EventKind, events, type Service, subjectOf } from './events.ts';
 import { type Logger, reason, throttledLog } from './logger.ts';
@@ -52,6 +53,9 @@ export async function connectBus({ url, service, logger }: BusOptions): Promise<
     if (isLacking) throttled.log('warn', what, {}, `the bus has no ${what}, waiting until it is made`);
     else throttled.ended(what, {}, `the bus has its ${what} now`);
   };
+  const lookAtCertificate = certificateLook(url, (problem) =>
+    throttled.log('error', 'certificate', { reason: problem }, 'the bus cannot be connected to'),
+  );
   let up = true;
   const answering = new Map<Subscription, Set<Promise<void>>>();
   void (async () => {
@@ -59,8 +63,11 @@ export async function connectBus({ url, service, logger }: BusOptions): Promise<
       if (status.type === 'disconnect') {
         up = false;
         logger.warn('the bus is gone, reconnecting');
+      } else if (status.type === 'reconnecting') {
+        lookAtCertificate();
       } else if (status.type === 'reconnect') {
         up = true;
+        throttled.ended('certificate', {}, 'the certificate of the bus is accepted again');
         logger.info('the bus is back');
       } else if (status.type === 'error') {
         const { data: error, permissionContext: of } = status;
@@ -182,6 +189,14 @@ export function lateBus(): { bus: Bus; connect(bus: Bus): void } {
   };
 }
 
+/** What an operator does about a NATS without room; a server may use three quarters of what is free when it starts. */
+function remedyOf(refusal: string): string {
+  if (refusal.includes('no space left')) return ': make room on the disk of NATS';
+  return refusal === 'insufficient resources'
+    ? ': NATS has filled the part of its disk that it may use; make room there, and restart it'
+    : '';
+}
+
 type Publication = 'stored' | 'no_stream' | { failed: string };
 
 /** A copy for each receiver. Once all are stored the event is; else all go again, and those stored are doubles. */
@@ -195,7 +210,7 @@ async function publishOne(js: JetStreamClient, message: Outgoing, to: Service): 
   } catch (error) {
     // The stream's own refusal, as when it is full, is a 503 as well; its words are not the driver's.
     const refusal = error instanceof NatsError ? error.api_error : undefined;
-    if (refusal !== undefined) return { failed: refusal.description };
+    if (refusal !== undefined) return { failed: `${refusal.description}${remedyOf(refusal.description)}` };
     // 503 from nobody: there is no stream for the subject.
     if (error instanceof NatsError && error.code === '503') return 'no_stream';
     return { failed: reason(error) };

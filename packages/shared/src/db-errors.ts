@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { isCertificateRefused } from './certificate-problem.ts';
 import { codeOf, reason } from './logger.ts';
 
 /** The name of the constraint that a statement broke, when that is why it failed. */
@@ -33,7 +34,9 @@ export async function knownWrite<T>(write: Promise<T>): Promise<T> {
     const isKnown =
       error instanceof pg.DatabaseError
         ? !ENDED.test(error.code ?? '')
-        : NEVER_SENT.test(codeOf(error) ?? '') || /trying to connect|not queryable/i.test(reason(error));
+        : NEVER_SENT.test(codeOf(error) ?? '') ||
+          isCertificateRefused(error) ||
+          /trying to connect|not queryable/i.test(reason(error));
     throw isDatabaseDown(error) && !isKnown ? new UnknownOutcome(error) : error;
   }
 }
@@ -52,6 +55,7 @@ export function isDatabaseDown(error: unknown): boolean {
   if (!Error.isError(error)) return false;
   return (
     /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN)/.test(codeOf(error) ?? '') ||
+    isCertificateRefused(error) ||
     /Connection terminated|timeout exceeded when trying to connect|not queryable|Query read timeout/i.test(
       error.message,
     )

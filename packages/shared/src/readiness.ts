@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { certificateProblem, isCertificateRefused } from './certificate-problem.ts';
 import { sleep } from './clock.ts';
 import { type Db, statement } from './db.ts';
 import { isDatabaseDown } from './db-errors.ts';
@@ -22,8 +23,15 @@ export type DatabaseCheck = {
   refusal(): StartRefused | undefined;
 };
 
-/** @param migrations the service's folder of numbered .sql files: all of them must have been applied, and no other. */
-export function databaseCheck(db: Db, migrations: URL, logger: Logger): DatabaseCheck {
+/**
+ * @param url what `db` connects to, to name a certificate that is refused
+ * @param migrations the service's folder of numbered .sql files: all of them must have been applied, and no other.
+ */
+export function databaseCheck(
+  { db, url, logger }: { db: Db; url: string; logger: Logger },
+  migrations: URL,
+): DatabaseCheck {
+  const throttled = throttledLog(logger);
   let isFit = false;
   let refusal: StartRefused | undefined;
   return {
@@ -32,6 +40,7 @@ export function databaseCheck(db: Db, migrations: URL, logger: Logger): Database
       try {
         if (isFit) {
           await db.rows('select 1');
+          throttled.ended('certificate', {}, 'the certificate of the database is accepted again');
           return undefined;
         }
         const found = await db.one<Found>(selectApplied);
@@ -43,6 +52,13 @@ export function databaseCheck(db: Db, migrations: URL, logger: Logger): Database
         return isFit ? undefined : 'the database to be migrated';
       } catch (error) {
         logger.debug({ reason: reason(error) }, 'the database cannot be asked');
+        if (isCertificateRefused(error)) {
+          const problem = await certificateProblem(url, error, new Date());
+          // Before it was fit, whoever waits for it says so.
+          if (isFit)
+            throttled.log('error', 'certificate', { reason: problem }, 'the database cannot be connected to');
+          return `the database (${problem})`;
+        }
         return isDatabaseDown(error) ? 'the database' : lackOf(error);
       }
     },

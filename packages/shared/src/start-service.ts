@@ -161,7 +161,7 @@ export async function startService<
   const running: Stoppable[] = [...watchers];
   const stopping = new AbortController();
   let hasBegun = false;
-  const check = databaseCheck(db, parts.migrations, logger);
+  const check = databaseCheck({ db, url, logger }, parts.migrations);
   const health = {
     logger,
     clock,

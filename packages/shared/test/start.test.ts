@@ -181,7 +181,10 @@ describe('an engine that is too old', () => {
   test('Postgres', async () => {
     const one = async () => ({ version: '14.19 (Debian 14.19-1)', applied: [] });
     const logger = createLogger('test', 'silent');
-    const check = databaseCheck({ one } as unknown as Db, new URL('../migrations/', import.meta.url), logger);
+    const check = databaseCheck(
+      { db: { one } as unknown as Db, url: database.urlOf('ledger'), logger },
+      new URL('../migrations/', import.meta.url),
+    );
     await expect(untilReady(check, logger)).rejects.toThrow(
       'Postgres 14.19 (Debian 14.19-1) is too old, 15 or newer is needed',
     );
@@ -204,9 +207,12 @@ test('a role that Postgres does not let in is told apart from one that has no ta
   const logger = createLogger('test', 'silent');
   const failing = (code: string) =>
     databaseCheck(
-      { one: () => Promise.reject(Object.assign(new Error('no'), { code })) } as unknown as Db,
+      {
+        db: { one: () => Promise.reject(Object.assign(new Error('no'), { code })) } as unknown as Db,
+        url: database.urlOf('ledger'),
+        logger,
+      },
       new URL('../migrations/', import.meta.url),
-      logger,
     ).lacks();
   expect(await failing('28P01')).toBe('the database to be migrated, or another password in DATABASE_URL');
   expect(await failing('3D000')).toBe('the database of DATABASE_URL to be created');

@@ -1,3 +1,4 @@
+import { certificateLook, isCertificateRefused } from '@quittance/shared/certificate-problem';
 import { type Logger, reason, throttledLog } from '@quittance/shared/logger';
 import { readTlsUrl } from '@quittance/shared/tls-url';
 import { Redis } from 'ioredis';
@@ -129,8 +130,15 @@ function connectRedis(given: string, logger: Logger): Redis {
   const throttled = throttledLog(logger);
   const isAway = (why: string) =>
     throttled.log('warn', 'away', { reason: why }, 'Redis is away, limits are counted in memory');
-  redis.on('error', (error) => isAway(reason(error)));
+  const lookAtCertificate = certificateLook(given, (problem) =>
+    throttled.log('error', 'certificate', { reason: problem }, 'Redis cannot be connected to'),
+  );
+  redis.on('error', (error) => {
+    isAway(reason(error));
+    if (isCertificateRefused(error)) lookAtCertificate();
+  });
   redis.on('close', () => isAway('it closed the connection'));
+  redis.on('ready', () => throttled.ended('certificate', {}, 'the certificate of Redis is accepted again'));
   redis.on('ready', () => throttled.ended('away', {}, 'Redis is back, limits are counted there again'));
   return redis;
 }

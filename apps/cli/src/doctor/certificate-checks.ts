@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { tlsServerOf, type WantedTls } from '@quittance/shared/certificate-problem';
+import { peerCertificate } from '@quittance/shared/peer-certificate';
 import { bad, type Finding, ok, type State, why } from './finding.ts';
-import { peerCertificate, type TlsServer } from './peer-certificate.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const WARNED_DAYS = 30;
@@ -9,15 +10,6 @@ const WARNED_DAYS = 30;
 /** A connection that a setting asks for, as it stands there. */
 export type Connection = { setting: string; subject: string; url: string };
 
-type Wanted = { server: TlsServer; file: string | undefined };
-
-const PORTS: Readonly<Record<string, { port: number; begins: TlsServer['begins'] }>> = {
-  'postgres:': { port: 5432, begins: 'as Postgres' },
-  'postgresql:': { port: 5432, begins: 'as Postgres' },
-  'tls:': { port: 4222, begins: 'as NATS' },
-  'rediss:': { port: 6379, begins: 'at once' },
-  'https:': { port: 443, begins: 'at once' },
-};
 const LOOPBACK = /^(?:localhost|127\.|\[::1\]$)/;
 
 /** Expiry, authority and name of the certificates that services verify, and where a password travels without any. */
@@ -25,7 +17,7 @@ export async function checkCertificates(connections: readonly Connection[], now:
   const files = new Map<string, Connection>();
   const found = await Promise.all(
     connections.map(async (connection) => {
-      const wanted = wantedOf(connection.url);
+      const wanted = tlsServerOf(connection.url);
       if (wanted === undefined) return withoutTls(connection);
       if (wanted.file !== undefined) files.set(wanted.file, connection);
       return [await checkServer(connection, wanted, now)];
@@ -35,20 +27,6 @@ export async function checkCertificates(connections: readonly Connection[], now:
     ...found.flat(),
     ...[...files].map(([file, connection]) => checkAuthorities(file, connection, now)),
   ];
-}
-
-function wantedOf(text: string): Wanted | undefined {
-  const url = new URL(text);
-  const known = PORTS[url.protocol];
-  const mode = url.searchParams.get('sslmode');
-  const file = url.searchParams.get('sslrootcert') ?? undefined;
-  const isPlain =
-    known?.begins === 'as Postgres' && file === undefined && (mode === null || mode === 'disable');
-  if (known === undefined || isPlain) return undefined;
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  // eslint-disable-next-line no-restricted-syntax -- a port
-  const port = url.port === '' ? known.port : Number(url.port);
-  return { server: { host, port, begins: known.begins }, file };
 }
 
 const withoutTls = ({ setting, subject, url }: Connection): Finding[] =>
@@ -64,7 +42,7 @@ const withoutTls = ({ setting, subject, url }: Connection): Finding[] =>
         ),
       ];
 
-async function checkServer({ setting, subject }: Connection, wanted: Wanted, now: Date): Promise<Finding> {
+async function checkServer({ setting, subject }: Connection, wanted: WantedTls, now: Date): Promise<Finding> {
   try {
     const authorities = wanted.file === undefined ? undefined : readFileSync(wanted.file, 'utf8');
     const { validTo, refusal } = await peerCertificate({ ...wanted.server, authorities });

@@ -12,6 +12,8 @@ export type TlsServer = {
 };
 
 export type PeerCertificate = {
+  /** Of whom it is, as `CN=…`; empty where a server shows none. */
+  subject: string;
   /** Undefined where a server shows none. */
   validTo: Date | undefined;
   /** Why a service would not connect; undefined when it would. */
@@ -39,11 +41,15 @@ export async function peerCertificate(server: TlsServer): Promise<PeerCertificat
       rejectUnauthorized: false,
     });
     await once(secure, 'secureConnect');
-    const { valid_to: validTo } = secure.getPeerCertificate();
+    const { valid_to: validTo, subject } = secure.getPeerCertificate();
     const error: unknown = secure.authorizationError;
     const refusal = secure.authorized ? undefined : String(Error.isError(error) ? error.message : error);
     secure.destroy();
-    return { validTo: validTo === undefined ? undefined : new Date(validTo), refusal };
+    return {
+      subject: subject?.CN === undefined ? '' : `CN=${subject.CN}`,
+      validTo: validTo === undefined ? undefined : new Date(validTo),
+      refusal,
+    };
   } finally {
     socket.destroy();
   }
