@@ -232,7 +232,9 @@ describe('the chain worker', () => {
       return sender.estimateTransfer(...given);
     };
     expect(await fixture.run(fixture.replicaWith({ estimateTransfer }))).toBe(0);
-    fixture.expectLogged({ msg: 'another replica has taken the lease of the chain worker' });
+    fixture.expectLogged({
+      msg: 'another replica has taken the lease of the chain worker: what this one wanted to sign is refused',
+    });
     expect(await fixture.transactions()).toHaveLength(1);
     await fixture.expectPaid({ id });
   });

@@ -131,7 +131,9 @@ export async function runChainWorker<K extends ChainKind>(all: Ports, on: Payout
     });
   } catch (error) {
     if (error instanceof LeaseLost) {
-      logger.warn({ lease: lease.name }, 'another replica has taken the lease of the chain worker');
+      const message =
+        'another replica has taken the lease of the chain worker: what this one wanted to sign is refused';
+      logger.warn({ lease: lease.name }, message);
       return 0;
     }
     // Halted between the plan and the signature. The next round skips the asset.
