@@ -5,7 +5,7 @@ import type { Sample } from './samples.ts';
 export type Allowance = { times: number; plus: number };
 
 /** Memory settles for a while after a start, and the first quarter says nothing. */
-export const allowances = {
+const allowances = {
   megabytes: { times: 1.15, plus: 20 },
   descriptors: { times: 1, plus: 10 },
   lagMs: { times: 2, plus: 20 },
