@@ -143,8 +143,12 @@ const ADDED = ['auditor.halts', 'payouts.halted_assets', 'gateway.audit_log'];
 /** Of each table its rows, but for what a restore adds. */
 export async function recordsOf(url: string): Promise<Record<string, string>> {
   const db = openDb({ url, schema: 'public', pool: 1, logger: createLogger('test', 'silent') });
-  const all = await contents(db).finally(() => db.close());
-  return Object.fromEntries(Object.entries(all).filter(([name]) => !ADDED.includes(name)));
+  try {
+    const all = Object.entries(await contents(db));
+    return Object.fromEntries(all.filter(([name]) => !ADDED.includes(name)));
+  } finally {
+    await db.close();
+  }
 }
 
 /** Rows that no compression makes as small as one part. */

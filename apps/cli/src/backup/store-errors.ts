@@ -33,6 +33,19 @@ function explained(error: unknown, { at, bucket }: Store, wish: Wish, subject: s
     return `The bucket ${bucket} is of another region than AWS_REGION says: ${said}.`;
   if (status === 403 && name !== 'RequestTimeTooSkewed')
     return `${at} refuses (${name}): these credentials need ${permissions[wish]} in the bucket ${bucket}.`;
+  const known = ofName(name, at, bucket, subject);
+  if (known !== undefined) return known;
+  if (said === 'Region is missing')
+    return 'Which region? Set AWS_REGION, and AWS_ENDPOINT_URL_S3 for a store that is not Amazon’s.';
+  if (status === 412)
+    return wish === 'write' ? `${subject} ${IS_TAKEN}` : `${subject} has changed while it was read.`;
+  if (isOfNoStore(error)) return noStore(at);
+  return status === undefined
+    ? `${at} does not answer (${inLine(reason(error))}): start it, or correct AWS_ENDPOINT_URL_S3.`
+    : `${at} refuses (${status} ${name}): ${said}.`;
+}
+
+function ofName(name: string, at: string, bucket: string, subject: string): string | undefined {
   switch (name) {
     case 'NoSuchBucket':
       return `${at} has no bucket ${bucket}.`;
@@ -45,15 +58,9 @@ function explained(error: unknown, { at, bucket }: Store, wish: Wish, subject: s
       return 'Which credentials? Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.';
     case 'AbortError':
       return 'It was stopped.';
+    default:
+      return undefined;
   }
-  if (said === 'Region is missing')
-    return 'Which region? Set AWS_REGION, and AWS_ENDPOINT_URL_S3 for a store that is not Amazon’s.';
-  if (status === 412)
-    return wish === 'write' ? `${subject} ${IS_TAKEN}` : `${subject} has changed while it was read.`;
-  if (isOfNoStore(error)) return noStore(at);
-  return status === undefined
-    ? `${at} does not answer (${inLine(reason(error))}): start it, or correct AWS_ENDPOINT_URL_S3.`
-    : `${at} refuses (${status} ${name}): ${said}.`;
 }
 
 /** Goes on after the name. */
