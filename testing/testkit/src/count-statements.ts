@@ -1,7 +1,7 @@
 import pg from 'pg';
 
-/** The relay's, the consumer's and the reconciler's look for work all the time: how often depends on how long a test takes. */
-const byTheClock = /^(?:outbox|inbox|dead_letters|reconcil)/;
+/** The relay, the consumer, the reconciler and the watch of the clock ask all the time: how often depends on how long a test takes. */
+const byTheClock = /^(?:outbox|inbox|dead_letters|reconcil|clock_of_database)/;
 
 type Query = { name?: string; text?: string } | string;
 
