@@ -38,7 +38,7 @@ grant select on
   payouts.payouts, payouts.payments, payouts.wallets, payouts.wallet_histories, payouts.utxos, payouts.leases,
   payouts.halted_assets,
   ledger.holds, ledger.transfers, ledger.entries, ledger.unresolved, ledger.reversals,
-  webhooks.endpoints, webhooks.deliveries, webhooks.attempts, webhooks.endpoint_queues
+  webhooks.endpoints, webhooks.deliveries, webhooks.attempts, webhooks.endpoint_queues, webhooks.archiving
 to quittance_operator;
 -- Not the signed bytes, not the secrets.
 grant select (id, chain, wallet, nonce, replacement_group, attempt, purpose, asset, amount, fee_paid, tx_hash, state, broadcasts,
@@ -46,6 +46,8 @@ grant select (id, chain, wallet, nonce, replacement_group, attempt, purpose, ass
   created_at, updated_at)
   on payouts.transactions to quittance_operator;
 grant select (account_id, sequence, id, kind, created_at, resource_id, version) on webhooks.events to quittance_operator;
+-- Which months wait to be archived, and not what is in them.
+grant select (month) on webhooks.pruned_events to quittance_operator;
 grant select on
   invoices.outbox, invoices.inbox, invoices.dead_letters, payouts.outbox, payouts.inbox, payouts.dead_letters,
   ledger.outbox, ledger.inbox, ledger.dead_letters, webhooks.outbox, webhooks.inbox, webhooks.dead_letters,

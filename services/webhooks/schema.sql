@@ -2,6 +2,20 @@
 --   node tools/schema-snapshots.ts
 -- `quittance doctor --schema` compares a running database with it. Nothing executes this file.
 
+--- function webhooks.keep_pruned_events(of_account text, receivers bigint[], first_kept bigint, last_pruned bigint)
+returns void language sql set search_path=webhooks, pg_temp, TimeZone=UTC
+  insert into pruned_events (month_of_year, month, account_id, sequence, line)
+  select extract(month from created_at), date_trunc('month', created_at)::date, account_id, sequence,
+    translate(json_build_object('id', id, 'event', kind, 'created_at', created_at, 'account_id', account_id,
+      'sequence', sequence, 'resource_id', resource_id, 'version', version, 'data', data, 'deliveries', (
+        select coalesce(json_agg(json_build_object('webhook_id', p.id, 'url', p.url, 'status', d.state, 'attempts', (
+            select coalesce(json_agg(json_build_object('number', number, 'started_at', started_at, 'ms', ms,
+              'status', status, 'failure', failure, 'answer', answer) order by number), '[]')
+            from attempts a where a.endpoint_key = d.endpoint_key and a.sequence = d.sequence)) order by p.key), '[]')
+        from deliveries d join endpoints p on p.key = d.endpoint_key
+        where d.endpoint_key = any(receivers) and d.sequence = e.sequence))::text, E'\n\r', '  ')
+  from events e where account_id = of_account and sequence between first_kept and last_pruned;
+
 --- function webhooks.prune_deliveries_of_deleted(of_endpoint bigint, at_most integer)
 returns integer language plpgsql security definer set search_path=webhooks, pg_temp
 declare
@@ -73,6 +87,9 @@ begin
       order by sequence limit batch) as oldest) as checked
   where may_go;
   if last_pruned is null then return 0; end if;
+  if exists (select from archiving) then
+    perform keep_pruned_events(of_account, receivers, first_kept, last_pruned);
+  end if;
   delete from attempts where endpoint_key = any(receivers) and sequence between first_kept and last_pruned;
   delete from deliveries where endpoint_key = any(receivers) and sequence between first_kept and last_pruned;
   delete from events where account_id = of_account and sequence between first_kept and last_pruned;
@@ -146,6 +163,13 @@ grant insert, select to quittance_webhooks
 grant select to quittance_auditor
 grant select (account_id, last_sequence, pruned_through, replayed_on, replayed) to quittance_operator
 grant update (last_sequence, replayed_on, replayed) to quittance_webhooks
+
+--- table webhooks.archiving
+is_only boolean not null default true
+since timestamp with time zone not null default now()
+constraint archiving_is_one_row CHECK (is_only)
+constraint archiving_pkey PRIMARY KEY (is_only)
+grant select to quittance_operator
 
 --- table webhooks.attempts
 endpoint_key bigint not null
@@ -432,3 +456,147 @@ grant delete, insert, select, update to quittance_webhooks
 grant select to quittance_auditor
 grant select to quittance_operator
 grant select (seq, id, kind, payload, request_id, created_at, claimed_until, sent_at, sends, confirmed_at, confirmed_by, dead_lettered_by) to quittance_operator
+
+--- table webhooks.pruned_events
+month_of_year smallint not null
+month date not null
+account_id text collate "C" not null
+sequence bigint not null
+line text not null
+constraint pruned_events_in_their_month CHECK (((EXTRACT(day FROM month) = (1)::numeric) AND (EXTRACT(month FROM month) = (month_of_year)::numeric)))
+constraint pruned_events_once PRIMARY KEY (month_of_year, account_id, sequence)
+constraint pruned_events_one_line CHECK ((line !~ '[\n\r]'::text))
+partition by LIST (month_of_year)
+grant select (month) to quittance_operator
+
+--- table webhooks.pruned_events_01
+month_of_year smallint not null
+month date not null
+account_id text collate "C" not null
+sequence bigint not null
+line text not null
+constraint pruned_events_01_pkey PRIMARY KEY (month_of_year, account_id, sequence)
+constraint pruned_events_in_their_month CHECK (((EXTRACT(day FROM month) = (1)::numeric) AND (EXTRACT(month FROM month) = (month_of_year)::numeric)))
+constraint pruned_events_one_line CHECK ((line !~ '[\n\r]'::text))
+partition of webhooks.pruned_events FOR VALUES IN ('1')
+
+--- table webhooks.pruned_events_02
+month_of_year smallint not null
+month date not null
+account_id text collate "C" not null
+sequence bigint not null
+line text not null
+constraint pruned_events_02_pkey PRIMARY KEY (month_of_year, account_id, sequence)
+constraint pruned_events_in_their_month CHECK (((EXTRACT(day FROM month) = (1)::numeric) AND (EXTRACT(month FROM month) = (month_of_year)::numeric)))
+constraint pruned_events_one_line CHECK ((line !~ '[\n\r]'::text))
+partition of webhooks.pruned_events FOR VALUES IN ('2')
+
+--- table webhooks.pruned_events_03
+month_of_year smallint not null
+month date not null
+account_id text collate "C" not null
+sequence bigint not null
+line text not null
+constraint pruned_events_03_pkey PRIMARY KEY (month_of_year, account_id, sequence)
+constraint pruned_events_in_their_month CHECK (((EXTRACT(day FROM month) = (1)::numeric) AND (EXTRACT(month FROM month) = (month_of_year)::numeric)))
+constraint pruned_events_one_line CHECK ((line !~ '[\n\r]'::text))
+partition of webhooks.pruned_events FOR VALUES IN ('3')
+
+--- table webhooks.pruned_events_04
+month_of_year smallint not null
+month date not null
+account_id text collate "C" not null
+sequence bigint not null
+line text not null
+constraint pruned_events_04_pkey PRIMARY KEY (month_of_year, account_id, sequence)
+constraint pruned_events_in_their_month CHECK (((EXTRACT(day FROM month) = (1)::numeric) AND (EXTRACT(month FROM month) = (month_of_year)::numeric)))
+constraint pruned_events_one_line CHECK ((line !~ '[\n\r]'::text))
+partition of webhooks.pruned_events FOR VALUES IN ('4')
+
+--- table webhooks.pruned_events_05
+month_of_year smallint not null
+month date not null
+account_id text collate "C" not null
+sequence bigint not null
+line text not null
+constraint pruned_events_05_pkey PRIMARY KEY (month_of_year, account_id, sequence)
+constraint pruned_events_in_their_month CHECK (((EXTRACT(day FROM month) = (1)::numeric) AND (EXTRACT(month FROM month) = (month_of_year)::numeric)))
+constraint pruned_events_one_line CHECK ((line !~ '[\n\r]'::text))
+partition of webhooks.pruned_events FOR VALUES IN ('5')
+
+--- table webhooks.pruned_events_06
+month_of_year smallint not null
+month date not null
+account_id text collate "C" not null
+sequence bigint not null
+line text not null
+constraint pruned_events_06_pkey PRIMARY KEY (month_of_year, account_id, sequence)
+constraint pruned_events_in_their_month CHECK (((EXTRACT(day FROM month) = (1)::numeric) AND (EXTRACT(month FROM month) = (month_of_year)::numeric)))
+constraint pruned_events_one_line CHECK ((line !~ '[\n\r]'::text))
+partition of webhooks.pruned_events FOR VALUES IN ('6')
+
+--- table webhooks.pruned_events_07
+month_of_year smallint not null
+month date not null
+account_id text collate "C" not null
+sequence bigint not null
+line text not null
+constraint pruned_events_07_pkey PRIMARY KEY (month_of_year, account_id, sequence)
+constraint pruned_events_in_their_month CHECK (((EXTRACT(day FROM month) = (1)::numeric) AND (EXTRACT(month FROM month) = (month_of_year)::numeric)))
+constraint pruned_events_one_line CHECK ((line !~ '[\n\r]'::text))
+partition of webhooks.pruned_events FOR VALUES IN ('7')
+
+--- table webhooks.pruned_events_08
+month_of_year smallint not null
+month date not null
+account_id text collate "C" not null
+sequence bigint not null
+line text not null
+constraint pruned_events_08_pkey PRIMARY KEY (month_of_year, account_id, sequence)
+constraint pruned_events_in_their_month CHECK (((EXTRACT(day FROM month) = (1)::numeric) AND (EXTRACT(month FROM month) = (month_of_year)::numeric)))
+constraint pruned_events_one_line CHECK ((line !~ '[\n\r]'::text))
+partition of webhooks.pruned_events FOR VALUES IN ('8')
+
+--- table webhooks.pruned_events_09
+month_of_year smallint not null
+month date not null
+account_id text collate "C" not null
+sequence bigint not null
+line text not null
+constraint pruned_events_09_pkey PRIMARY KEY (month_of_year, account_id, sequence)
+constraint pruned_events_in_their_month CHECK (((EXTRACT(day FROM month) = (1)::numeric) AND (EXTRACT(month FROM month) = (month_of_year)::numeric)))
+constraint pruned_events_one_line CHECK ((line !~ '[\n\r]'::text))
+partition of webhooks.pruned_events FOR VALUES IN ('9')
+
+--- table webhooks.pruned_events_10
+month_of_year smallint not null
+month date not null
+account_id text collate "C" not null
+sequence bigint not null
+line text not null
+constraint pruned_events_10_pkey PRIMARY KEY (month_of_year, account_id, sequence)
+constraint pruned_events_in_their_month CHECK (((EXTRACT(day FROM month) = (1)::numeric) AND (EXTRACT(month FROM month) = (month_of_year)::numeric)))
+constraint pruned_events_one_line CHECK ((line !~ '[\n\r]'::text))
+partition of webhooks.pruned_events FOR VALUES IN ('10')
+
+--- table webhooks.pruned_events_11
+month_of_year smallint not null
+month date not null
+account_id text collate "C" not null
+sequence bigint not null
+line text not null
+constraint pruned_events_11_pkey PRIMARY KEY (month_of_year, account_id, sequence)
+constraint pruned_events_in_their_month CHECK (((EXTRACT(day FROM month) = (1)::numeric) AND (EXTRACT(month FROM month) = (month_of_year)::numeric)))
+constraint pruned_events_one_line CHECK ((line !~ '[\n\r]'::text))
+partition of webhooks.pruned_events FOR VALUES IN ('11')
+
+--- table webhooks.pruned_events_12
+month_of_year smallint not null
+month date not null
+account_id text collate "C" not null
+sequence bigint not null
+line text not null
+constraint pruned_events_12_pkey PRIMARY KEY (month_of_year, account_id, sequence)
+constraint pruned_events_in_their_month CHECK (((EXTRACT(day FROM month) = (1)::numeric) AND (EXTRACT(month FROM month) = (month_of_year)::numeric)))
+constraint pruned_events_one_line CHECK ((line !~ '[\n\r]'::text))
+partition of webhooks.pruned_events FOR VALUES IN ('12')

@@ -1,5 +1,6 @@
 import { allScopes } from '@quittance/gateway/operations/read-limits';
 import { Command, Option } from 'commander';
+import { addArchive } from './archive/archive-line.ts';
 import { addBackup } from './backup/backup-line.ts';
 import { type CertificateOptions, makeCertificates } from './certificate-commands.ts';
 import {
@@ -82,6 +83,7 @@ export function commandLine(around: Surroundings, output: Output): Command {
   addMerchantCommands(program, line);
   addInstallation(program, line);
   addBackup(program, line);
+  addArchive(program, line);
   addDoctor(program, line);
   addWalletCommands(program, line);
   addFormerNames(program, line);

@@ -50,6 +50,9 @@ const statements: readonly string[] = [
    order by r.object, t.tgname`,
   `select object, line from (
      select object, format('with (%s)', array_to_string(reloptions, ', ')) as line from (${relations}) r where reloptions is not null
+     union all select object, format('partition by %s', pg_get_partkeydef(oid)) from (${relations}) r where relkind = 'p'
+     union all select object, format('partition of %s %s', i.inhparent::regclass, pg_get_expr(c.relpartbound, c.oid))
+       from (${relations}) r join pg_class c using (oid) join pg_inherits i on i.inhrelid = c.oid where c.relispartition
      union all select object, 'unlogged' from (${relations}) r where relpersistence = 'u'
      union all select object, pg_get_viewdef(oid) from (${relations}) r where relkind = 'v'
      union all select object, format('as %s start %s increment %s', format_type(s.seqtypid, null), s.seqstart, s.seqincrement)

@@ -2,10 +2,14 @@ import type { Service } from '@quittance/shared/events';
 import pg from 'pg';
 
 /** A connection that may take as long as it needs: to read every row of every table, or to write them. */
-export async function withConnection<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function withConnection<T>(
+  url: string,
+  work: (client: pg.Client) => Promise<T>,
+  program = 'quittance-backup',
+): Promise<T> {
   const client = new pg.Client({
     connectionString: url,
-    application_name: 'quittance-backup',
+    application_name: program,
     connectionTimeoutMillis: 5_000,
     // As pg_dump sets them: what is written can be read by a server with other settings.
     options: [

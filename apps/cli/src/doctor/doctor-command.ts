@@ -9,6 +9,7 @@ import { say } from '../output.ts';
 import { adminDatabase, operatorDatabase, provisionerNats, watchedChains } from '../settings.ts';
 import { CommandError, type Surroundings } from '../surroundings.ts';
 import { table } from '../table.ts';
+import { checkArchive } from './archive-check.ts';
 import { checkBackups } from './backup-check.ts';
 import { checkBus } from './bus-check.ts';
 import { type Connection, checkCertificates } from './certificate-checks.ts';
@@ -132,6 +133,7 @@ async function look(
     checkCertificates(connections, clock.now()),
     checkDisks(['/', around.cwd, ...(place === undefined || isInStore(place) ? [] : [place])], room),
     checkBackups(around, { place, hours }, usable, clock.now()),
+    usable === undefined ? [] : checkArchive(usable),
   ]);
   return [ofNode(), ...records, ...found.flat()];
 }

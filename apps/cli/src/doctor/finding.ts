@@ -14,6 +14,7 @@ export const checkNames = [
   'certificate',
   'disk',
   'backup',
+  'archive',
 ] as const;
 type CheckName = (typeof checkNames)[number];
 
