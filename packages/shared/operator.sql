@@ -46,6 +46,8 @@ grant select (id, chain, wallet, nonce, replacement_group, attempt, purpose, ass
   created_at, updated_at)
   on payouts.transactions to quittance_operator;
 grant select (account_id, sequence, id, kind, created_at, resource_id, version) on webhooks.events to quittance_operator;
+-- Which assets merchants may use: the doctor compares them with the chains that are configured.
+grant select (active) on ledger.assets to quittance_operator;
 -- Which months wait to be archived, and not what is in them.
 grant select (month) on webhooks.pruned_events to quittance_operator;
 grant select on

@@ -95,8 +95,8 @@ constraint assets_min_confirmations_set_positive CHECK ((min_confirmations_set >
 constraint assets_network_fee_not_negative CHECK ((network_fee >= (0)::numeric))
 constraint assets_pkey PRIMARY KEY (symbol)
 grant select, update to quittance_ledger
+grant select (symbol, active, dust) to quittance_operator
 grant select (symbol, dust) to quittance_auditor
-grant select (symbol, dust) to quittance_operator
 
 --- table ledger.balances
 account_id text collate "C" not null

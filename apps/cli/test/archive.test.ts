@@ -132,7 +132,8 @@ test('what waits is in a backup of the database', async () => {
     `^copy webhooks\\.pruned_events_${month(5).slice(-2)} .*\n\\d+\t.*"id" : "${id}"`,
     'm',
   );
-  expect(text).toMatch(copied);
+  // The whole of it would be told otherwise.
+  expect(copied.test(text)).toBe(true);
 });
 
 test('`archive stop` deletes what is pruned from then on, and what waits stays', async () => {
@@ -150,8 +151,8 @@ test('`archive stop` deletes what is pruned from then on, and what waits stays',
 test('the doctor warns of months that wait for longer than a monthly run leaves them', async () => {
   const asOperator = { OPERATOR_DATABASE_URL: serviceUrl(adminUrl, 'operator', TEST_PASSWORD) };
   const line = async () => {
-    const { code, json } = await quittanceIn(folder, asOperator, ['doctor', '--json']);
-    expect(code).toBe(0);
+    const { err, json } = await quittanceIn(folder, asOperator, ['doctor', '--json']);
+    expect(err).toBe('');
     const { findings } = json() as { findings: { check: string; state: string; found: string }[] };
     return findings.filter(({ check }) => check === 'archive').map(({ state, found }) => [state, found]);
   };
