@@ -58,25 +58,18 @@ async function soak(stack: Quittance): Promise<boolean> {
   const samples: Sample[] = [];
   const watched = watchedOf(stack);
   const until = performance.now() + minutes * MINUTE_MS;
-  try {
-    while (performance.now() < until) {
-      await sleep(SAMPLE_EVERY_MS);
-      const one = await sample(watched).catch((error: unknown) =>
-        say(`a sample is missing: ${reason(error)}`),
-      );
-      if (one !== undefined) samples.push(one);
-    }
-  } catch (error) {
-    await load.abandon();
-    throw error;
+  while (performance.now() < until) {
+    await sleep(SAMPLE_EVERY_MS);
+    const one = await sample(watched).catch((error: unknown) => say(`a sample is missing: ${reason(error)}`));
+    if (one !== undefined) samples.push(one);
   }
   const counts = load.counts();
-  const broken = await load.finish();
   const found = Object.entries(kinds).map(([kind, unit]) => ({
     unit,
     trends: trends(kind as keyof Sample, samples),
   }));
   for (const { unit, trends: all } of found) say(tableOf(unit, all));
+  const broken = await load.finish().catch((error: unknown) => [reason(error)]);
   say(`${counts.sales} sales, ${counts.accepted} payouts; not true: ${broken.join('; ') || 'nothing'}`);
   const grown = found.flatMap(({ unit, trends: all }) =>
     all.filter(({ isFlat }) => !isFlat).map((trend) => ({ unit, ...trend })),
