@@ -1,3 +1,5 @@
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { onServer } from '@quittance/testkit/databases';
 import { eventually } from '@quittance/testkit/eventually';
@@ -11,6 +13,32 @@ const suite = await storeSuite();
 const SLOW_MS = 500;
 /** The command tries again for some seconds before it gives a store up. */
 const LONG_MS = patient(60_000);
+
+/** Before the store: whoever completes an upload gets no answer. */
+async function answersOfCompletionLost(url: string) {
+  let lost = 0;
+  const server = createServer((asked, answered) => {
+    const isCompletion = asked.method === 'POST' && asked.url?.includes('uploadId=') === true;
+    const { method, headers } = asked;
+    const onward = request(new URL(asked.url ?? '', url), { method, headers }, (answer) => {
+      if (!isCompletion) {
+        answered.writeHead(answer.statusCode ?? 0, answer.headers);
+        return answer.pipe(answered);
+      }
+      lost += 1;
+      return answer.resume().on('end', () => answered.destroy());
+    });
+    onward.on('error', () => answered.destroy());
+    asked.pipe(onward);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${port}`, lost: () => lost, close };
+}
 
 if ('missing' in suite) notTried('a backup of several parts goes into a store and comes back', suite.missing);
 else {
@@ -115,6 +143,20 @@ else {
         await proxy.close();
         const [name = ''] = (await store().names()).filter((one) => one.startsWith('moment'));
         expect((await store().bytes(name)).bytes.length).toBeGreaterThan(PART_BYTES);
+      },
+      LONG_MS,
+    );
+
+    test(
+      'is there when it was stored and no answer says so',
+      async () => {
+        const { url, lost, close } = await answersOfCompletionLost(store().swift.url);
+        const done = await backUp(`s3://${BUCKET}/unanswered`, settingsOf(url));
+        close();
+        expect(lost()).toBeGreaterThan(1);
+        expect(done.code).toBe(0);
+        const [name = ''] = (await store().names()).filter((one) => one.startsWith('unanswered/'));
+        expect((await store().bytes(name)).bytes.length).toBe(done.json().bytes);
       },
       LONG_MS,
     );

@@ -40,6 +40,7 @@ export async function uploadBackup(
   const upload = { ...object, UploadId };
   try {
     const parts: CompletedPart[] = [];
+    let bytes = 0;
     for await (const part of inParts(chunks)) {
       if (parts.length === PARTS_MAX)
         throw new CommandError(
@@ -50,15 +51,28 @@ export async function uploadBackup(
         .send(new UploadPartCommand({ ...upload, PartNumber, Body: part }), { abortSignal: stop })
         .catch(asRefusal);
       parts.push({ PartNumber, ETag });
+      bytes += part.length;
     }
-    await complete(store, upload, parts).catch(asRefusal);
+    await complete(store, upload, parts).catch(async (error: unknown) => {
+      // The answer to a first attempt may be lost: then the next one finds no upload, or the name taken.
+      if ((await sizeOf(store, object)) !== bytes) asRefusal(error);
+    });
   } catch (error) {
     throw (await isAborted(store, upload)) ? error : withPartsLeft(error);
   }
 }
 
+type StoredObject = { Bucket: string; Key: string };
+
+/** Undefined where there is no such object, or the store does not say. */
+const sizeOf = ({ client }: Store, object: StoredObject): Promise<number | undefined> =>
+  client.send(new HeadObjectCommand(object)).then(
+    ({ ContentLength }) => ContentLength,
+    () => undefined,
+  );
+
 /** False where the store does not say so: who may only write is not told, and what else is wrong, the upload is told as well. */
-async function isTaken(store: Store, object: { Bucket: string; Key: string }): Promise<boolean> {
+async function isTaken(store: Store, object: StoredObject): Promise<boolean> {
   try {
     const { ETag } = await store.client.send(new HeadObjectCommand(object));
     return ETag !== undefined;
