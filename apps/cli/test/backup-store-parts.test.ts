@@ -28,8 +28,11 @@ async function answersOfCompletionLost(url: string) {
       lost += 1;
       return answer.resume().on('end', () => answered.destroy());
     });
-    onward.on('error', () => answered.destroy());
-    asked.pipe(onward);
+    // Swift answers a HEAD with a text as well, which is an error after the answer.
+    onward.on('error', () => answered.headersSent || answered.destroy());
+    // Without a body, not even an empty one.
+    if (headers['content-length'] === undefined) onward.end();
+    else asked.pipe(onward);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
