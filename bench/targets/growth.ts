@@ -2,18 +2,19 @@ import type { Merchant } from '@quittance/testkit/merchant';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import type { Benchmark, Sample } from '../benchmark.ts';
 import { drive } from '../drive.ts';
-import { storeInvoices, storeTransactions } from './stored-months.ts';
+import { maintain, storeEvents, storeInvoices, storeTransactions } from './stored-months.ts';
 
 /** BENCH_ROWS=10000000 for the size that is claimed: filling it takes an hour, and each transaction has two entries. */
 // eslint-disable-next-line no-restricted-syntax -- a count
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 150_000);
 const FEW = 10_000;
+const EVENTS_OF_AN_INVOICE = 5;
 const CLIENTS = 4;
 const SECONDS = 0.7;
 
 export const growth: Benchmark = {
   name: 'growth',
-  what: `An invoice, a look at it, a page of the list, the balances and a page of balance transactions, p50 of each added up, in an account with many invoices and transactions (150,000; BENCH_ROWS=10000000 for the size that is claimed).`,
+  what: `An invoice, a look at it, a page of the list, the balances, a page of balance transactions and one of events, p50 of each added up, in an account with many invoices and transactions, and five events of each (150,000; BENCH_ROWS=10000000 for the size that is claimed).`,
   yardstick: 'the same with 10,000',
   target: { atMost: 1.3 },
   unit: 'ms',
@@ -38,8 +39,9 @@ async function openFilled(rows: number): Promise<{ quittance: Quittance; shop: M
   const shop = await quittance.merchant();
   await storeInvoices(quittance, shop, rows);
   await storeTransactions(quittance, shop, rows);
-  await quittance.db.rows('vacuum analyze');
-  await quittance.db.rows('checkpoint');
+  await storeEvents(quittance, shop, EVENTS_OF_AN_INVOICE * rows);
+  await maintain(quittance, 'vacuum analyze');
+  await maintain(quittance, 'checkpoint');
   return { quittance, shop };
 }
 
@@ -51,6 +53,7 @@ async function paths(shop: Merchant): Promise<Sample> {
     list: () => shop.get('/api/invoices?perPage=25'),
     balances: () => shop.get('/api/balances'),
     transactions: () => shop.get('/api/balance-transactions?limit=25'),
+    events: () => shop.get('/api/events?limit=25'),
   };
   const more: Record<string, number> = {};
   for (const [name, ask] of Object.entries(asked)) {

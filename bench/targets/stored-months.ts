@@ -1,18 +1,49 @@
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
+import pg from 'pg';
+
+/** As many as one statement inserts: their triggers and foreign keys are remembered until it ends. */
+const CHUNK = 100_000;
+
+/** Inserts rows in chunks: the last parameters of the statement are the first number of each and its last. */
+async function insertNumbered(
+  quittance: Quittance,
+  sql: string,
+  values: readonly string[],
+  { from, rows }: { from: number; rows: number },
+): Promise<void> {
+  for (let first = from; first < from + rows; first += CHUNK)
+    await maintain(quittance, sql, [...values, first, Math.min(first + CHUNK, from + rows) - 1]);
+}
 
 /** Copies of one invoice, most of them paid, with what shops note on theirs. */
-export async function storeInvoices({ db }: Quittance, shop: Merchant, rows: number): Promise<void> {
+export async function storeInvoices(quittance: Quittance, shop: Merchant, rows: number): Promise<void> {
   const { id } = (await shop.post('/api/invoices', { asset: 'ETH', amount: 25 })).body.data;
-  await db.rows(
-    `insert into invoices.invoices select copy.* from invoices.invoices i, generate_series(2, $2::int) as n,
+  await insertNumbered(
+    quittance,
+    `insert into invoices.invoices select copy.* from invoices.invoices i, generate_series($2::int, $3::int) as n,
        jsonb_populate_record(i, jsonb_build_object('id', 'inv_' || lpad(n::text, 36, '0'), 'external_id', 'order ' || n,
          'description', 'Two tickets, row ' || n, 'metadata', jsonb_build_object('customer', md5(n::text)), 'closed_at', now(),
          'status', case when n % 5 = 0 then 'expired' else 'paid' end,
          'paid_amount', case when n % 5 = 0 then 0 else i.amount_due end,
          'paid_at', case when n % 5 = 0 then null else now() end)) as copy
      where i.id = $1`,
-    [id, rows],
+    [id],
+    { from: 2, rows: rows - 1 },
+  );
+}
+
+/** The events of invoices, several of each, as the event log of a merchant has them. */
+export async function storeEvents(quittance: Quittance, shop: Merchant, rows: number): Promise<void> {
+  await insertNumbered(
+    quittance,
+    `insert into webhooks.events (account_id, sequence, id, kind, created_at, resource_id, version, data)
+     select $1, n, 'evt_' || lpad(n::text, 36, '0'), case when n % 2 = 0 then 'invoice.paid' else 'invoice.expired' end,
+       now() - (1000000000 - n) * interval '1 millisecond', 'inv_' || lpad((n / 5)::text, 36, '0'), n % 5,
+       json_build_object('id', 'inv_' || lpad((n / 5)::text, 36, '0'), 'status', 'paid')
+     from generate_series($2::int, $3::int) as n`,
+    [shop.id],
+    { from: 900_000_001, rows },
   );
 }
 
@@ -34,14 +65,15 @@ export async function storePayouts({ db }: Quittance, shop: Merchant, rows: numb
  * Of five movements four are payments and one is a hold, whose payout refunds an invoice once in fifty times. The balance is
  * what they add up to.
  */
-export async function storeTransactions({ db }: Quittance, shop: Merchant, rows: number): Promise<void> {
-  await db.rows(
+export async function storeTransactions(quittance: Quittance, shop: Merchant, rows: number): Promise<void> {
+  await insertNumbered(
+    quittance,
     `with moved as (
        insert into ledger.transfers (op, kind, account_id, asset, amount, network_fee, usd_rate)
        select case when n % 5 = 0 then 'hold:' || n else 'deposit:dep_' || n end,
          case when n % 5 = 0 then 'hold' else 'deposit' end, $1, 'ETH', 1000000000000000 + n,
          case when n % 5 = 0 then 500000000000 else 0 end, 2500
-       from generate_series(900000001, 900000000 + $2::int) as n
+       from generate_series($2::int, $3::int) as n
        returning seq, op, kind, amount),
      named as (
        insert into ledger.deposits (deposit_id, account_id, asset, outpoint, invoice_id)
@@ -54,13 +86,31 @@ export async function storeTransactions({ db }: Quittance, shop: Merchant, rows:
      booked as (
        insert into ledger.balances (account_id, asset, available, held)
        select $1, 'ETH', sum(case when kind = 'hold' then -amount else amount end), sum(amount) filter (where kind = 'hold')
-       from moved)
+       from moved
+       on conflict (account_id, asset) do update set available = balances.available + excluded.available,
+         held = balances.held + excluded.held)
      insert into ledger.entries (transfer_seq, account_id, bucket, asset, amount)
      select m.seq, e.account_id, e.bucket, 'ETH', e.amount from moved m cross join lateral (values
        ($1, 'available', case when kind = 'hold' then -amount else amount end),
        (case when kind = 'hold' then $1 end, case when kind = 'hold' then 'held' else 'custody' end,
          case when kind = 'hold' then amount else -amount end)) as e (account_id, bucket, amount)`,
-    [shop.id, rows],
+    [shop.id],
+    { from: 900_000_001, rows },
   );
-  await db.rows('analyze ledger.transfers, ledger.entries, ledger.holds, ledger.deposits');
+  await maintain(quittance, 'analyze ledger.transfers, ledger.entries, ledger.holds, ledger.deposits');
+}
+
+/** What takes longer than a statement of a service may. */
+export async function maintain(
+  { stack }: Quittance,
+  statement: string,
+  values: unknown[] = [],
+): Promise<void> {
+  const client = new pg.Client({ connectionString: stack.adminUrl });
+  await client.connect();
+  try {
+    await client.query(statement, values);
+  } finally {
+    await client.end();
+  }
 }
