@@ -40,10 +40,10 @@ export const isCertificateRefused = (error: unknown): boolean => REFUSED.test(co
 
 /**
  * Names the certificate of a URL's server when it is not accepted, with the day on which it has expired or the reason: the
- * errors of drivers say no more than that one has expired. Undefined where it is accepted, or no TLS is asked for. Throws when
+ * errors of drivers say no more than that one has expired. `why` is a longer reason, where one is known. Undefined where it is accepted, or no TLS is asked for. Throws when
  * the server does not show one.
  */
-async function refusedCertificate(url: string, now: Date): Promise<string | undefined> {
+async function refusedCertificate(url: string, now: Date, why?: string): Promise<string | undefined> {
   const wanted = tlsServerOf(url);
   if (wanted === undefined) return undefined;
   const { server, file } = wanted;
@@ -53,13 +53,14 @@ async function refusedCertificate(url: string, now: Date): Promise<string | unde
   if (validTo !== undefined && validTo <= now)
     return `${named} expired on ${validTo.toISOString().slice(0, 10)}: renew it, and restart its server`;
   if (refusal === undefined) return undefined;
-  return `${named} is not accepted (${refusal}): correct it, or the authorities in sslrootcert`;
+  return `${named} is not accepted (${why ?? refusal}): correct it, or the authorities in sslrootcert`;
 }
 
 /** Why a certificate was refused with this error, in the words of `refusedCertificate` where they can be had. */
 export async function certificateProblem(url: string, error: unknown, now: Date): Promise<string> {
   try {
-    return (await refusedCertificate(url, now)) ?? reason(error);
+    // The error of a driver says which names the certificate has, where it has another one.
+    return (await refusedCertificate(url, now, reason(error))) ?? reason(error);
   } catch (failure) {
     return `${reason(error)}; its certificate cannot be looked at: ${reason(failure)}`;
   }
