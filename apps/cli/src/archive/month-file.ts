@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { failpoint } from '@quittance/shared/failpoint';
 import { reason } from '@quittance/shared/logger';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { UNFINISHED } from '../backup/backup-file.ts';
 import { CommandError } from '../surroundings.ts';
+import { writeWhole } from '../whole-file.ts';
 import { copyOf } from './pruned-months.ts';
 
 /** What a file has, before it is compressed. */
@@ -39,29 +38,21 @@ function measuring() {
  * in the name: a run that was killed writes the same file again, and events that were pruned later never replace others.
  */
 export async function writeMonth(client: pg.Client, folder: string, month: string): Promise<MonthFile> {
-  const unfinished = join(folder, `events-${month}${UNFINISHED}`);
-  const handle = await open(unfinished, 'w', 0o600).catch((error: unknown) => {
-    throw new CommandError(`The archive cannot be written to ${folder}: ${reason(error)}.`);
-  });
-  try {
+  const place = { folder, begins: `events-${month}`, what: 'archive' };
+  const { lines, sha256, file } = await writeWhole(place, async (into, path) => {
     const copy = client.query(copyTo(copyOf(month)));
     const { pass, content } = measuring();
-    await pipeline(copy, pass, createGzip(), handle.createWriteStream({ flush: true }));
+    await pipeline(copy, pass, createGzip(), into);
     const written = content();
     if (written.lines !== copy.rowCount)
       throw new Error(`${copy.rowCount} events of ${month} are ${written.lines} lines`);
-    await readAgain(unfinished, written);
+    await readAgain(path, written);
     failpoint('archive.written');
-    const file = join(folder, `events-${month}-${written.sha256.slice(0, 16)}.jsonl.gz`);
-    await rename(unfinished, file);
-    await syncFolder(folder);
-    failpoint('archive.named');
-    return { ...written, file };
-  } catch (error) {
-    await handle.close();
-    await rm(unfinished, { force: true });
-    throw error;
-  }
+    return { ...written, name: `events-${month}-${written.sha256.slice(0, 16)}.jsonl.gz` };
+  });
+  await syncFolder(folder);
+  failpoint('archive.named');
+  return { lines, sha256, file };
 }
 
 /** Reads a file to its end. Throws when its content is another one than was written. */

@@ -1,17 +1,16 @@
-import { open, rename, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { reason } from '@quittance/shared/logger';
 import type pg from 'pg';
 import type { SaidOutcome } from '../outcome.ts';
 import { say } from '../output.ts';
 import { adminDatabase } from '../settings.ts';
 import { CommandError, type Surroundings } from '../surroundings.ts';
 import { table } from '../table.ts';
+import { writeWhole } from '../whole-file.ts';
 import { encrypterFor } from './age-keys.ts';
-import { type BackupHead, fileName, servicesOf, totalOf, UNFINISHED } from './backup-file.ts';
+import { type BackupHead, fileName, servicesOf, totalOf } from './backup-file.ts';
 import { beginDump, type Dumped, dumpRecords } from './dump-records.ts';
 import { withConnection } from './record-tables.ts';
 import { keyBelow, type StoreAddress, storeAddress } from './store-address.ts';
@@ -40,7 +39,10 @@ export async function backUp(
     const write: Write = (into, stop) => writeBackup({ client, head, encrypter }, into, stop);
     const name = fileName(new Date(head.at));
     if (upload !== undefined) return told(await upload(name, write));
-    if (to !== PIPE) return told(await writeFileIn(resolve(around.cwd, to), name, write));
+    if (to !== PIPE) {
+      const place = { folder: resolve(around.cwd, to), begins: `quittance-${process.pid}`, what: 'backup' };
+      return told(await writeWhole(place, async (into) => ({ ...(await write(into)), name })));
+    }
     await write(pipe);
     around.err(`Backed up as of ${head.at}.\n`);
     return { json: null, text: say`` };
@@ -99,24 +101,6 @@ async function uploadInto(around: Surroundings, address: StoreAddress) {
     const written = await write((chunks) => uploadBackup(store, key, chunks, stop), stop);
     return { ...written, file: `s3://${address.bucket}/${key}` };
   };
-}
-
-/** Complete, on the disk and under its name, or not at all. */
-async function writeFileIn(folder: string, name: string, write: Write): Promise<Saved> {
-  const unfinished = join(folder, `quittance-${process.pid}${UNFINISHED}`);
-  const handle = await open(unfinished, 'w', 0o600).catch((error: unknown) => {
-    throw new CommandError(`The backup cannot be written to ${folder}: ${reason(error)}.`);
-  });
-  try {
-    const written = await write(handle.createWriteStream({ flush: true }));
-    const file = join(folder, name);
-    await rename(unfinished, file);
-    return { ...written, file };
-  } catch (error) {
-    await handle.close();
-    await rm(unfinished, { force: true });
-    throw error;
-  }
 }
 
 function told({ dumped: { head, tables }, bytes, file }: Saved): SaidOutcome {

@@ -50,9 +50,6 @@ function asJson(text: string): unknown {
   }
 }
 
-/** Written under another name until it is complete. */
-export const UNFINISHED = '.unfinished';
-
 export const fileName = (at: Date): string =>
   `quittance-${at
     .toISOString()

@@ -1,9 +1,10 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Db } from '@quittance/shared/db';
-import { timeInName, UNFINISHED } from '../backup/backup-file.ts';
+import { timeInName } from '../backup/backup-file.ts';
 import { type StoreAddress, storeAddress } from '../backup/store-address.ts';
 import type { Surroundings } from '../surroundings.ts';
+import { UNFINISHED } from '../whole-file.ts';
 import { bad, type Finding, ok, why } from './finding.ts';
 
 const HOUR_MS = 3_600_000;
