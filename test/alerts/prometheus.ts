@@ -1,23 +1,19 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { fetched } from '@quittance/engines/fetched';
+import { reason } from '@quittance/shared/logger';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
 const root = join(import.meta.dirname, '../..');
 export const RULES = join(root, 'deploy/prometheus/alerts.yml');
-const FETCH = join(root, 'tools/setup/fetch-prometheus.mjs');
-const execute = promisify(execFile);
 
 /** The folder of `prometheus` and `promtool`, which are fetched once when this machine has none, or why there are none. */
 export async function prometheusPrograms(): Promise<{ folder: string } | { missing: string }> {
   try {
-    const { stdout } = await execute(process.execPath, [FETCH]);
-    return { folder: stdout.trim() };
+    return { folder: await fetched('fetch-prometheus') };
   } catch (error) {
-    const { stderr } = error as { stderr?: string };
-    return { missing: stderr?.trim().split('\n').at(-1) ?? String(error) };
+    return { missing: reason(error) };
   }
 }
 

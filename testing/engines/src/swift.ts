@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { fetched } from './fetched.ts';
 import { assertPortsFree, withPort } from './free-port.ts';
-import { EngineMissing } from './installed.ts';
 import { type Engine, type EngineOptions, startEngine } from './process.ts';
 
-const FETCH = fileURLToPath(new URL('../../../tools/setup/fetch-swift.mjs', import.meta.url));
 const STORE = fileURLToPath(new URL('./swift-store.py', import.meta.url));
 const ASK_WITHIN_MS = 2_000;
 
@@ -30,15 +27,7 @@ export type SwiftOptions = EngineOptions & {
 export type SwiftHandle = Engine & { url: string; port: number };
 
 /** The program that runs Swift, which is fetched once when this machine has none. Throws EngineMissing where it cannot be had. */
-export async function findSwift(): Promise<string> {
-  try {
-    const { stdout } = await promisify(execFile)(process.execPath, [FETCH]);
-    return stdout.trim();
-  } catch (error) {
-    const { stderr } = error as { stderr?: string };
-    throw new EngineMissing(stderr?.trim().split('\n').at(-1) ?? String(error));
-  }
-}
+export const findSwift = (): Promise<string> => fetched('fetch-swift');
 
 /**
  * Starts OpenStack Swift with its interface of S3 on the loopback interface: signatures of version 4, uploads in parts, conditions on
