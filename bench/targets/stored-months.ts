@@ -1,19 +1,21 @@
+import { asAdmin } from '@quittance/shared/database-roles';
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
-import pg from 'pg';
 
 /** As many as one statement inserts: their triggers and foreign keys are remembered until it ends. */
 const CHUNK = 100_000;
 
 /** Inserts rows in chunks: the last parameters of the statement are the first number of each and its last. */
 async function insertNumbered(
-  quittance: Quittance,
+  { stack }: Quittance,
   sql: string,
   values: readonly string[],
   { from, rows }: { from: number; rows: number },
 ): Promise<void> {
-  for (let first = from; first < from + rows; first += CHUNK)
-    await maintain(quittance, sql, [...values, first, Math.min(first + CHUNK, from + rows) - 1]);
+  await asAdmin(stack.adminUrl, async (client) => {
+    for (let first = from; first < from + rows; first += CHUNK)
+      await client.query(sql, [...values, first, Math.min(first + CHUNK, from + rows) - 1]);
+  });
 }
 
 /** Copies of one invoice, most of them paid, with what shops note on theirs. */
@@ -101,16 +103,5 @@ export async function storeTransactions(quittance: Quittance, shop: Merchant, ro
 }
 
 /** What takes longer than a statement of a service may. */
-export async function maintain(
-  { stack }: Quittance,
-  statement: string,
-  values: unknown[] = [],
-): Promise<void> {
-  const client = new pg.Client({ connectionString: stack.adminUrl });
-  await client.connect();
-  try {
-    await client.query(statement, values);
-  } finally {
-    await client.end();
-  }
-}
+export const maintain = ({ stack }: Quittance, statement: string): Promise<unknown> =>
+  asAdmin(stack.adminUrl, (client) => client.query(statement));

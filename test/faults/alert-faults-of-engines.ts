@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import { asAdmin } from '@quittance/shared/database-roles';
 import { type AlertFault, lasting, older, service } from './alert-fault.ts';
 import type { AlertFixture } from './alert-fixture.ts';
 import { recurring } from './recurring.ts';
@@ -17,20 +17,18 @@ const guesses = (fixture: AlertFixture) =>
 
 /** Somebody's transaction holds a lock on a table for seconds, again and again. */
 const locks = ({ quittance, shop }: AlertFixture) =>
-  recurring(async () => {
-    const client = new pg.Client({ connectionString: quittance.stack.adminUrl });
-    await client.connect();
-    try {
-      await client.query('begin');
-      await client.query('lock table invoices.payment_links in access exclusive mode');
-      const asked = shop.get('/api/payment-links');
-      await sleep(SLOW_MS);
-      await client.query('rollback');
-      await asked;
-    } finally {
-      await client.end();
-    }
-  }, 0);
+  recurring(
+    () =>
+      asAdmin(quittance.stack.adminUrl, async (client) => {
+        await client.query('begin');
+        await client.query('lock table invoices.payment_links in access exclusive mode');
+        const asked = shop.get('/api/payment-links');
+        await sleep(SLOW_MS);
+        await client.query('rollback');
+        await asked;
+      }),
+    0,
+  );
 
 const overload = (fixture: AlertFixture) =>
   recurring(async () => {

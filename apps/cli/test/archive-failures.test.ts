@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import pg from 'pg';
+import { asAdmin } from '@quittance/shared/database-roles';
 import { readAgain } from '../src/archive/month-file.ts';
 import { removeMonth } from '../src/archive/pruned-months.ts';
 import { archiveSuite, month } from './archive-fixture.ts';
@@ -73,17 +73,13 @@ describe('nothing is removed', () => {
     await start();
     const id = await happened('acc_1', month(5));
     await prune();
-    const client = new pg.Client({ connectionString: adminUrl });
-    await client.connect();
-    try {
+    await asAdmin(adminUrl, async (client) => {
       for (const written of [0, 2]) {
         await client.query('begin');
         await expect(removeMonth(client, month(5), written)).rejects.toThrow('Run the command again');
         await client.query('rollback');
       }
-    } finally {
-      await client.end();
-    }
+    });
     expect(await idsWaiting()).toEqual([id]);
   });
 
@@ -91,11 +87,13 @@ describe('nothing is removed', () => {
     await start();
     const id = await happened('acc_1', month(5));
     await prune();
-    const other = new pg.Client({ connectionString: adminUrl });
-    await other.connect();
-    await other.query(`select pg_advisory_lock(hashtext('quittance archive'))`);
-    expect(await write()).toMatchObject({ code: 1, err: 'Another `quittance archive write` is running.\n' });
-    await other.end();
+    await asAdmin(adminUrl, async (other) => {
+      await other.query(`select pg_advisory_lock(hashtext('quittance archive'))`);
+      expect(await write()).toMatchObject({
+        code: 1,
+        err: 'Another `quittance archive write` is running.\n',
+      });
+    });
     for (const args of [[], ['--to', archive(), '--without-file']])
       expect(await quittance(['archive', 'write', ...args])).toMatchObject({
         code: 1,
