@@ -15,7 +15,7 @@ import { type Looks, lookingOn, slowMs, unseemly } from './onlookers.ts';
 import { faultsOfTheDay, sized } from './size.ts';
 import { goThrough, type Met, onTheBus, underLoad } from './under-load.ts';
 import { untilArrived } from './until-arrived.ts';
-import { hung, notConnected, onTheWay, recurring } from './wire.ts';
+import { hung, notConnected, onTheWay, striking } from './wire.ts';
 
 const HEALS_WITHIN_MS = 60_000;
 jest.setTimeout(patient(sized(1_500, 60_000) + 2 * HEALS_WITHIN_MS + 60_000));
@@ -71,7 +71,7 @@ describe('NATS', () => {
       ...way('nats', { kind: 'drip', bytes: 256, everyMs: 2 }),
       ms: STORM_MS,
     },
-    { fault: 'connections to NATS cut', ...recurring(() => on.between.nats.cut()), ...storm },
+    { fault: 'connections to NATS cut', ...striking(() => on.between.nats.cut()), ...storm },
     {
       fault: 'connections to NATS cut in the middle of a word',
       ...way('nats', { kind: 'reset', afterBytes: 3_000 }),

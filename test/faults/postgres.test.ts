@@ -10,7 +10,7 @@ import { expectHarmless, expectTrueWords, faultsNotTried } from './expect-harmle
 import { fillUp } from './full-disk.ts';
 import { faultsOfTheDay, sized } from './size.ts';
 import { goThrough, type Met, underLoad } from './under-load.ts';
-import { notConnected, onTheWay, recurring } from './wire.ts';
+import { notConnected, onTheWay, striking } from './wire.ts';
 
 /**
  * Whatever becomes of Postgres or the way to it: what was acknowledged is there, no service ends, and all go on within
@@ -76,13 +76,13 @@ const faults: Met[] = [
   {
     fault: 'connections to Postgres cut',
     ms: STORM_MS,
-    ...recurring(() => on.between.cut()),
+    ...striking(() => on.between.cut()),
     met: services,
   },
   {
     fault: 'backends of Postgres terminated',
     ms: STORM_MS,
-    ...recurring(async () => {
+    ...striking(async () => {
       const ended = await on.quittance.db.rows(
         `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'quittance-%'
          and usename <> 'postgres'`,

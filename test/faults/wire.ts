@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import type { Engine } from '@quittance/engines/process';
 import type { Fault, FaultProxy } from '@quittance/testkit/fault-proxy';
+import { recurring } from './recurring.ts';
 
 /** One fault of a suite: how it begins and ends, and how often it happened. */
 export type Case = {
@@ -55,25 +56,12 @@ const isStopped = (pid: number | undefined): boolean =>
 const STRIKES_EVERY_MS = 250;
 
 /** Again and again as long as it lasts; `strike` answers how many it hit. */
-export function recurring(strike: () => number | Promise<number>): Struck {
+export function striking(strike: () => number | Promise<number>): Struck {
   let struck = 0;
   let strikes = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let last: Promise<unknown> = Promise.resolve();
-  return {
-    begin() {
-      timer = setInterval(() => {
-        last = last.then(async () => {
-          strikes += 1;
-          struck += await strike();
-        });
-      }, STRIKES_EVERY_MS);
-    },
-    async end() {
-      clearInterval(timer);
-      await last;
-    },
-    fired: () => struck,
-    strikes: () => strikes,
-  };
+  const { begin, end } = recurring(async () => {
+    strikes += 1;
+    struck += await strike();
+  }, STRIKES_EVERY_MS);
+  return { begin, end, fired: () => struck, strikes: () => strikes };
 }
