@@ -18,8 +18,11 @@ export type NetworkCheck = {
   lacks(): string | undefined;
 };
 
-/** The setting that names a chain's nodes. */
-export const settingOf = (chain: Chain): string => `${chain.toUpperCase()}_RPC_URL`;
+const settingOf = (chain: Chain): string => `${chain.toUpperCase()}_RPC_URL`;
+
+/** What an operator does about a node that is on another network. */
+export const remedyOf = (chain: Chain): string =>
+  `correct ${settingOf(chain)}, or the settings of the network`;
 
 /** @param checked the chain's reader or sender */
 export function networkCheck({ chain, check }: Pick<ChainReader, 'chain' | 'check'>): NetworkCheck {

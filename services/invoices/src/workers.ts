@@ -1,5 +1,5 @@
 import { WrongNetwork } from '@quittance/chains/chain';
-import { settingOf } from '@quittance/chains/network-check';
+import { remedyOf } from '@quittance/chains/network-check';
 import { type Lease, LeaseLost, releaseLease, takeLease, withLease } from '@quittance/shared/lease';
 import { reason, throttledLog } from '@quittance/shared/logger';
 import type { Stoppable } from '@quittance/shared/start-service';
@@ -76,12 +76,12 @@ export function createScanner(
     const sinceMs = clock.now().getTime() - syncedAt.getTime();
     // A clock that was set back says nothing.
     if (sinceMs < 0 || sinceMs >= idleMs) return false;
-    return !(await isPaymentAwaited(db, watched.chain));
+    return !(await isPaymentAwaited(db, chain));
   }
 
   return {
     async step() {
-      const held = await takeLease(db, `scanner.${watched.chain}`, replica, leaseMs);
+      const held = await takeLease(db, `scanner.${chain}`, replica, leaseMs);
       // Another replica held the lease in between and has recorded the mempool.
       if (held?.token !== lease?.token) memory = syncedAt = undefined;
       lease = held;
@@ -109,7 +109,7 @@ export function createScanner(
         if (!(error instanceof WrongNetwork)) throw error;
         // Asked again before anything else, and for its tokens too.
         isReady = false;
-        const message = `nothing is read from this node, no payment is seen: correct ${settingOf(chain)}, or the settings of the network`;
+        const message = `nothing is read from this node, no payment is seen: ${remedyOf(chain)}`;
         networks.log('error', 'network', { chain, reason: reason(error) }, message);
         return 0;
       }

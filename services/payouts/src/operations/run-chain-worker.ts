@@ -1,5 +1,5 @@
 import { WrongNetwork } from '@quittance/chains/chain';
-import { settingOf } from '@quittance/chains/network-check';
+import { remedyOf } from '@quittance/chains/network-check';
 import type { AssetSymbol, ChainKind } from '@quittance/shared/assets';
 import { type Lease, LeaseLost, releaseLease, takeLease, withLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
@@ -170,7 +170,7 @@ async function isRightWalletAndNetwork<K extends ChainKind>(ports: ChainPorts<K>
     if (mismatch === undefined) return true;
   } catch (error) {
     if (!(error instanceof WrongNetwork)) throw error;
-    signingPause.reason = `${error.message}: correct ${settingOf(ports.chain)}, or the settings of the network`;
+    signingPause.reason = `${error.message}: ${remedyOf(ports.chain)}`;
   }
   reportSigningPaused(ports);
   return false;
