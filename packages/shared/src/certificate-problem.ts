@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { remembered } from './clock.ts';
 import { codeOf, reason } from './logger.ts';
-import { peerCertificate, type TlsServer } from './peer-certificate.ts';
+import { type PeerCertificate, peerCertificate, type TlsServer } from './peer-certificate.ts';
 
 /** The server that a URL leads to, and the file with the authorities that it is verified by. */
 export type WantedTls = { server: TlsServer; file: string | undefined };
@@ -38,17 +38,24 @@ const REFUSED =
 
 export const isCertificateRefused = (error: unknown): boolean => REFUSED.test(codeOf(error) ?? '');
 
+/** The certificate of a server, verified by the authorities of the file. Throws when there is no TLS, or the file cannot be read. */
+export async function certificateOf({ server, file }: WantedTls): Promise<PeerCertificate> {
+  const authorities = file === undefined ? undefined : readFileSync(file, 'utf8');
+  return await peerCertificate({ ...server, authorities });
+}
+
 /**
  * Names the certificate of a URL's server when it is not accepted, with the day on which it has expired or the reason: the
- * errors of drivers say no more than that one has expired. `why` is a longer reason, where one is known. Undefined where it is accepted, or no TLS is asked for. Throws when
+ * errors of drivers say no more than that one has expired. Undefined where it is accepted, or no TLS is asked for. Throws when
  * the server does not show one.
+ *
+ * @param why a longer reason than its own, where one is known
  */
 async function refusedCertificate(url: string, now: Date, why?: string): Promise<string | undefined> {
   const wanted = tlsServerOf(url);
   if (wanted === undefined) return undefined;
-  const { server, file } = wanted;
-  const authorities = file === undefined ? undefined : readFileSync(file, 'utf8');
-  const { subject, validTo, refusal } = await peerCertificate({ ...server, authorities });
+  const { server } = wanted;
+  const { subject, validTo, refusal } = await certificateOf(wanted);
   const named = `the certificate of ${server.host}:${server.port}${subject === '' ? '' : ` (${subject})`}`;
   if (validTo !== undefined && validTo <= now)
     return `${named} expired on ${validTo.toISOString().slice(0, 10)}: renew it, and restart its server`;

@@ -1,7 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { tlsServerOf, type WantedTls } from '@quittance/shared/certificate-problem';
-import { peerCertificate } from '@quittance/shared/peer-certificate';
+import { certificateOf, tlsServerOf, type WantedTls } from '@quittance/shared/certificate-problem';
 import { bad, type Finding, ok, type State, why } from './finding.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -44,8 +43,7 @@ const withoutTls = ({ setting, subject, url }: Connection): Finding[] =>
 
 async function checkServer({ setting, subject }: Connection, wanted: WantedTls, now: Date): Promise<Finding> {
   try {
-    const authorities = wanted.file === undefined ? undefined : readFileSync(wanted.file, 'utf8');
-    const { validTo, refusal } = await peerCertificate({ ...wanted.server, authorities });
+    const { validTo, refusal } = await certificateOf(wanted);
     const renew = `Renew the certificate of ${wanted.server.host}.`;
     const finding = expiryFinding(subject, validTo, now, renew);
     if (finding.state === 'problem' || refusal === undefined) return finding;
