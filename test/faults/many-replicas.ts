@@ -71,10 +71,7 @@ export function manyReplicas(): ManyReplicas {
   const [postgres, nats] = [postgresPair(), natsCluster()];
   let former = formerCheckout;
   const start: StartService = (options) =>
-    startServiceProcess({
-      ...options,
-      ...(former === undefined ? {} : { checkout: () => checkoutIn(former ?? ROOT) }),
-    });
+    startServiceProcess({ ...options, checkout: () => checkoutIn(former ?? ROOT) });
   return {
     postgres,
     nats,

@@ -14,7 +14,7 @@ const SLOW_MS = 500;
 /** The command tries again for some seconds before it gives a store up. */
 const LONG_MS = patient(60_000);
 
-/** Before the store: whoever completes an upload gets no answer. */
+/** Stands before the store, and gives no answer to the completion of an upload. */
 async function answersOfCompletionLost(url: string) {
   let lost = 0;
   const server = createServer((asked, answered) => {

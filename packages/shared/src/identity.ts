@@ -96,7 +96,8 @@ export function signIdentity(
 
 /**
  * The assertion in the header, 'stale' or 'ahead' when it is of this request but older or younger than a request can be, or
- * undefined when it is missing, forged or of another request. Its body is not compared yet, so that a body without a right assertion need not be read.
+ * undefined when it is missing, forged or of another request. Its body is not compared yet, so that a body without a right
+ * assertion need not be read.
  */
 export function verifyIdentity(
   keys: GatewayPublicKeys,

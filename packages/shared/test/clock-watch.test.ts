@@ -18,8 +18,11 @@ test('a clock that is ten seconds off is told once with what to do, and once whe
   const lines: string[] = [];
   const logger = createLogger('ledger', 'info', { write: (line) => void lines.push(line) });
   let [offMs, asked] = [10_000, 0];
-  const clock = { now: () => new Date(Date.now() + offMs + 0 * asked++) };
-  const watch = watchClock({ db, clock, logger }, 10);
+  const now = () => {
+    asked += 1;
+    return new Date(Date.now() + offMs);
+  };
+  const watch = watchClock({ db, clock: { now }, logger }, 10);
   const untilSaid = (many: number) => eventually(() => expect(lines).toHaveLength(many));
   await untilSaid(1);
   const before = asked;
