@@ -60,15 +60,18 @@ type Reached = { service: Service; delivered: number };
 const AGAIN_MS = 120_000;
 
 /**
- * Creates the stream, durable consumers and buckets that NATS lacks, and returns their names. Changes nothing that exists,
+ * Creates the stream, durable consumers and buckets that NATS lacks, and tells the name of each. Changes nothing that exists,
  * except a durable consumer that is past the end of its stream.
  */
-async function ensureBus(manager: JetStreamManager, replicas: number): Promise<string[]> {
-  const made: string[] = [];
+async function ensureBus(
+  manager: JetStreamManager,
+  replicas: number,
+  tell: (made: string) => void,
+): Promise<void> {
   const ensureStream = async (name: string, config: Partial<StreamConfig>) => {
     if ((await foundOnBus(() => manager.streams.info(name))) !== undefined) return;
     await manager.streams.add({ ...config, name, num_replicas: replicas });
-    made.push(`stream ${name}`);
+    tell(`stream ${name}`);
   };
   await ensureStream(STREAM, eventStream);
   for (const bucket of bucketNames) await ensureStream(bucketStream(bucket), bucketConfig(bucket));
@@ -80,10 +83,9 @@ async function ensureBus(manager: JetStreamManager, replicas: number): Promise<s
       continue;
     }
     await manager.consumers.add(STREAM, durableOf(service));
-    made.push(`consumer ${service}`);
+    tell(`consumer ${service}`);
   }
-  made.push(...(await bringBack(manager, reached)));
-  return made;
+  for (const replaced of await bringBack(manager, reached)) tell(replaced);
 }
 
 /**
@@ -152,6 +154,8 @@ export function startProvisioner(options: {
   const { url, logger, everyMs = PROVISION_EVERY_MS, replicas = 1 } = options;
   const stopping = new AbortController();
   const first = Promise.withResolvers<string[]>();
+  // What steps created that then failed is told too, once one has ended.
+  let made: string[] = [];
   // A caller that does not wait for it finds the failure in the log.
   first.promise.catch(() => undefined);
   const keeping = keep();
@@ -166,9 +170,10 @@ export function startProvisioner(options: {
         logger,
         async step() {
           try {
-            const made = await ensureBus(manager, replicas);
+            await ensureBus(manager, replicas, (one) => made.push(one));
             if (made.length > 0) logger.info({ made }, 'NATS lacked something, it was created');
             first.resolve(made);
+            made = [];
           } catch (error) {
             // Stopping closes the connection while a request may be in flight.
             if (!stopping.signal.aborted) throw error;
