@@ -4,7 +4,13 @@ import { kindsFor, type Service } from './events.ts';
 import { answerPruning, pruneInboxStep } from './inbox.ts';
 import { reason, throttledLog } from './logger.ts';
 import { RELAY_BATCH, relayStep } from './outbox.ts';
-import { type Handlers, type Message, type ProcessOptions, processMessages } from './process-messages.ts';
+import {
+  type Handlers,
+  type Message,
+  type ProcessedEvent,
+  type ProcessOptions,
+  processMessages,
+} from './process-messages.ts';
 import { answerReconcilers, reconcileStep } from './reconcile.ts';
 import { startWorker, type Worker, withBatchPause } from './worker.ts';
 
@@ -43,9 +49,9 @@ export function startMessenger<P>(options: MessengerOptions<P>) {
   const workers = [relay, worker('reconciler', RECONCILE_EVERY_MS, () => reconcileStep(db, bus, logger))];
   let consumer: Pick<Worker, 'stop'> | undefined;
   if (handlers !== undefined && kindsFor(service).length > 0) {
-    const committed = () => {
+    const committed = (events: readonly ProcessedEvent[]) => {
       relay.wake();
-      options.committed?.();
+      options.committed?.(events);
     };
     consumer = startConsumer({ ...options, handlers, committed });
     workers.push(worker('prune the inbox', PRUNE_EVERY_MS, () => pruneInboxStep(db, bus, service)));

@@ -111,14 +111,17 @@ test('a database that says nothing holds up no scrape, and nothing old is told f
 
 test('a counter has all its values from the beginning', async () => {
   const metrics = metricsOf([]);
-  const refused = metrics.counter({ name: 'quittance_refused_total', help: 'refused' }, 'limit', [
-    'token',
-    'page',
-  ]);
-  refused('page');
+  const refused = metrics.counter(
+    { name: 'quittance_refused_total', help: 'refused' },
+    { limit: ['token', 'page'], route: ['a', 'b'] },
+  );
+  refused({ limit: 'page', route: 'a' });
+  refused({ limit: 'page', route: 'a' }, 1.5);
   expect(await samples(metrics)).toEqual([
-    'quittance_refused_total{limit="token"} 0',
-    'quittance_refused_total{limit="page"} 1',
+    'quittance_refused_total{limit="token",route="a"} 0',
+    'quittance_refused_total{limit="token",route="b"} 0',
+    'quittance_refused_total{limit="page",route="a"} 2.5',
+    'quittance_refused_total{limit="page",route="b"} 0',
   ]);
 });
 

@@ -20,17 +20,19 @@ export type DatabaseGauge = Shown & { read(db: Queryable): Promise<Sample[]> };
 
 export type RequestLabels = { route: string; method: string; status: string };
 
+/** The values of each label. */
+type Labels = { readonly [label: string]: readonly string[] };
+
 export type Metrics = {
   contentType: string;
   /** Everything, as Prometheus reads it. Never fails, and takes seconds at most. */
   text(): Promise<string>;
   request(labels: RequestLabels, seconds: number): void;
-  /** What only grows; each value of its label is there from the beginning, at 0. */
-  counter<V extends string>(
+  /** What only grows, by one where nothing else is said; each value of its labels is there from the beginning, at 0. */
+  counter<const L extends Labels>(
     of: { name: Name; help: string },
-    label: string,
-    values: readonly V[],
-  ): (value: V) => void;
+    labels: L,
+  ): (values: { readonly [K in keyof L]: L[K][number] }, by?: number) => void;
   gauge(gauge: MemoryGauge): void;
   close(): Promise<void>;
 };
@@ -86,15 +88,22 @@ export function createMetrics({ logger, db, gauges = [], cachedMs = CACHED_MS }:
     contentType: registry.contentType,
     text: () => registry.metrics(),
     request: (labels, seconds) => requests.observe(labels, seconds),
-    counter({ name, help }, label, values) {
-      const counter = new Counter({ name, help, labelNames: [label], registers });
-      for (const value of values) counter.inc({ [label]: value }, 0);
-      return (value) => counter.inc({ [label]: value });
+    counter({ name, help }, labels) {
+      const counter = new Counter({ name, help, labelNames: Object.keys(labels), registers });
+      for (const values of combinations(labels)) counter.inc(values, 0);
+      return (values, by) => counter.inc({ ...values }, by);
     },
     gauge: (gauge) => addGauge(registry, gauge, gauge.look),
     close: async () => db?.close(),
   };
 }
+
+/** Each value of a label with each of the others. */
+const combinations = (labels: Labels): Record<string, string>[] =>
+  Object.entries(labels).reduce<Record<string, string>[]>(
+    (all, [label, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [label]: value }))),
+    [{}],
+  );
 
 type FormerMetric = {
   name: Name;

@@ -38,11 +38,14 @@ export type ProcessOptions<P = unknown> = {
   throttled: ThrottledLog;
   /** The pauses before a message is delivered again, by how often it was delivered. */
   retryMs?: readonly number[] | undefined;
-  /** Called after each commit: wakes the workers that have new work. */
-  committed?: () => void;
+  /** Called after each commit with the events that are new: wakes the workers that have work by them. */
+  committed?: (events: readonly ProcessedEvent[]) => void;
   /** Told of each event that was processed. */
   tracer?: Tracer | undefined;
 };
+
+/** An event whose effects are committed; each comes once. */
+export type ProcessedEvent = EventOf<EventKind>;
 
 type DeadLetterPorts = Pick<ProcessOptions, 'db' | 'logger' | 'retryMs'>;
 
@@ -143,7 +146,7 @@ async function write<P>(batch: readonly Taken[], options: ProcessOptions<P>): Pr
   for (const { event } of taken) {
     logger.debug({ event: event.id, kind: event.kind, request_id: event.request_id }, 'processed an event');
   }
-  committed?.();
+  committed?.(processed);
 }
 
 const mayHaveComeBefore = () =>

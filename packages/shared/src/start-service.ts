@@ -16,7 +16,7 @@ import { createLogger, type Logger, reason } from './logger.ts';
 import { startMessenger } from './messenger.ts';
 import type { Metrics } from './metrics.ts';
 import { type OpenTracer, openTracer, spanOutcomes, type TraceSettings } from './open-tracer.ts';
-import type { HandlersOf } from './process-messages.ts';
+import type { HandlersOf, ProcessedEvent } from './process-messages.ts';
 import { databaseCheck, untilReady } from './readiness.ts';
 import { invariant } from './result.ts';
 import type { Tracer } from './traces.ts';
@@ -98,8 +98,8 @@ export type ServiceParts<S extends Service, P, W extends Stoppable | readonly St
   handlers?: HandlersOf<S, P>;
   /** Undefined in tests that step the workers themselves. */
   workers?: ((ports: P) => W) | undefined;
-  /** After each batch of events that was committed: wake what it has given work. */
-  committed?: (ports: P, workers: W | undefined) => void;
+  /** After each batch of events that was committed, with those that are new: wake what it has given work. */
+  committed?: (ports: P, workers: W | undefined, events: readonly ProcessedEvent[]) => void;
   /** Ends answers that would go on for minutes, so that requests can end in time. */
   endStreams?: (ports: P) => void | Promise<void>;
   /** A last write, when HTTP, workers and handlers have ended. Its failure is a warning. */
@@ -225,7 +225,7 @@ export async function startService<
       retryMs: given.retryMs,
       ports,
       tracer,
-      committed: () => parts.committed?.(ports, workers),
+      committed: (events) => parts.committed?.(ports, workers, events),
     });
     wakeRelay = messenger.wake;
     running.push(messenger);
@@ -266,10 +266,8 @@ const countSpans = (tracer: OpenTracer, metrics: Metrics): void => {
   if (!tracer.isOn) return;
   const name = 'quittance_trace_spans_total';
   const help = 'Spans that the collector of traces took, and those that were dropped.';
-  const count = metrics.counter({ name, help }, 'outcome', spanOutcomes);
-  tracer.onCount((outcome, spans) => {
-    for (let i = 0; i < spans; i++) count(outcome);
-  });
+  const count = metrics.counter({ name, help }, { outcome: spanOutcomes });
+  tracer.onCount((outcome, spans) => count({ outcome }, spans));
 };
 
 /** Parses the request of a command, answers it, and records that it was answered. */

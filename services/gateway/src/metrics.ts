@@ -24,8 +24,7 @@ export function gatewayMetrics(logger: Logger, { isRedisUp, openPageStreams }: L
       name: 'quittance_rate_limited_total',
       help: 'Requests that were refused because there were too many of the token, or of the peer without one.',
     },
-    'limit',
-    limitNames,
+    { limit: limitNames },
   );
-  return { ...metrics, refused };
+  return { ...metrics, refused: (limit) => refused({ limit }) };
 }

@@ -1,3 +1,4 @@
+import { assetSymbols, assets } from '@quittance/shared/assets';
 import { type Statement, statement } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
 import {
@@ -7,6 +8,8 @@ import {
   openMetricsDb,
   reading,
 } from '@quittance/shared/metrics';
+import { formatUnits, units } from '@quittance/shared/money';
+import type { ProcessedEvent } from '@quittance/shared/process-messages';
 import { type HoldProblem, holdProblems } from './domain/asked-hold.ts';
 
 const selectOpenHolds = statement(
@@ -64,8 +67,40 @@ export function ledgerMetrics(databaseUrl: string, logger: Logger) {
       name: 'quittance_holds_not_asked_for_total',
       help: 'Holds that were refused because no request of their account asks for them, by what is wrong.',
     },
-    'problem',
-    holdProblems,
+    { problem: holdProblems },
   );
-  return { ...metrics, countUnasked: (problem: HoldProblem): void => countUnasked(problem) };
+  const countMoved = metrics.counter(
+    {
+      name: 'quittance_moved_amount_total',
+      help: 'What came from customers (credited, unresolved) and left for good (paid_out), in whole units of the asset.',
+    },
+    { flow: flows, asset: assetSymbols },
+  );
+  return {
+    ...metrics,
+    countUnasked: (problem: HoldProblem): void => countUnasked({ problem }),
+    /** Counts the money that these events have moved. */
+    countMoved(events: readonly ProcessedEvent[]): void {
+      for (const event of events) {
+        const flow = flowOf(event);
+        if (flow === undefined || !('amount' in event.payload)) continue;
+        const { asset, amount } = event.payload;
+        // eslint-disable-next-line no-restricted-syntax -- for a graph; amounts are exact in the records
+        countMoved({ flow, asset }, Number(formatUnits(units(amount), assets[asset].decimals)));
+      }
+    },
+  };
+}
+
+const flows = ['credited', 'unresolved', 'paid_out'] as const;
+
+function flowOf(event: ProcessedEvent): (typeof flows)[number] | undefined {
+  switch (event.kind) {
+    case 'deposit.settled':
+      return event.payload.disposition === 'credit' ? 'credited' : 'unresolved';
+    case 'hold.settle':
+      return 'paid_out';
+    default:
+      return undefined;
+  }
 }

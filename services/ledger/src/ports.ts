@@ -4,6 +4,7 @@ import type { RequestOf } from '@quittance/shared/commands';
 import type { Db } from '@quittance/shared/db';
 import type { GatewayPublicKeys } from '@quittance/shared/gateway-keys';
 import type { Logger } from '@quittance/shared/logger';
+import type { ProcessedEvent } from '@quittance/shared/process-messages';
 import type { FeeEstimateBoard } from '@quittance/shared/quotes';
 import type { HoldProblem, ReadRequest } from './domain/asked-hold.ts';
 import type { AssetSettings, Difference } from './domain/asset-settings.ts';
@@ -58,6 +59,8 @@ export type Ports = {
   proofs: ProofBatcher;
   /** Counts a hold that no request asks for. */
   countUnasked: (problem: HoldProblem) => void;
+  /** Counts the money that these events have moved. */
+  countMoved: (events: readonly ProcessedEvent[]) => void;
   /** Whether this replica's asset settings were in force at the last check. */
   settingsState: { differences: readonly Difference[] };
   settings: Settings;

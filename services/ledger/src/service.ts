@@ -58,6 +58,7 @@ export const startLedger = (
         holds: holdBatcherOf({ db, clock }),
         proofs: proofBatcherOf({ db, clock, gatewayKeys }),
         countUnasked: metrics.countUnasked,
+        countMoved: metrics.countMoved,
         settingsState: { differences: [] },
         settings: {
           replica,
@@ -90,6 +91,7 @@ export const startLedger = (
       'accepted.read': readAccepted,
     },
     handlers,
+    committed: ({ countMoved }, _workers, events) => countMoved(events),
     workers: workers ? startWorkers : undefined,
     leave: ({ db, settings }) => deleteReplicaRow(db, settings.replica),
   });

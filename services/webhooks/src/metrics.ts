@@ -81,22 +81,20 @@ export function webhooksMetrics(databaseUrl: string, logger: Logger) {
       name: 'quittance_delivery_attempts_total',
       help: 'Delivery attempts by outcome. Failed ones are retried.',
     },
-    'outcome',
-    Object.values(outcomes),
+    { outcome: Object.values(outcomes) },
   );
   const countMail = metrics.counter(
     {
       name: 'quittance_mails_total',
       help: 'Attempts at e-mails by outcome. Those that are retried are sent again later.',
     },
-    'outcome',
-    mailOutcomes,
+    { outcome: mailOutcomes },
   );
   return {
     ...metrics,
-    mailed: (outcome: MailOutcome): void => countMail(outcome),
+    mailed: (outcome: MailOutcome): void => countMail({ outcome }),
     attempted(updates: readonly DeliveryUpdate[]): void {
-      for (const { state } of updates) count(outcomes[state]);
+      for (const { state } of updates) count({ outcome: outcomes[state] });
     },
   };
 }

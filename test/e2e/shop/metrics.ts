@@ -121,7 +121,15 @@ export const metricsCases = (stack: OnStack, metricsPort: () => number): void =>
       );
       expect(heights).toEqual([expect.any(Number), expect.any(Number)]);
       expect(sampleIn(invoices, 'quittance_chain_lag_seconds{chain="ethereum"}')).toBeLessThan(30);
-      expect(sampleIn(told.get('ledger') ?? '', 'quittance_quote_age_seconds{asset="ETH"}')).toBeLessThan(30);
+      const ledger = told.get('ledger') ?? '';
+      expect(sampleIn(ledger, 'quittance_quote_age_seconds{asset="ETH"}')).toBeLessThan(30);
+      const moved = (flow: string) => `quittance_moved_amount_total{flow="${flow}",asset="ETH"}`;
+      expect(sampleIn(ledger, moved('credited'))).toBeCloseTo(Number(invoice.amount));
+      expect(sampleIn(ledger, moved('unresolved'))).toBe(0);
+      await eventually(
+        async () => expect(sampleIn(await metricsOf('ledger'), moved('paid_out'))).toBe(0.01),
+        STEP_MS,
+      );
       const webhooks = told.get('webhooks') ?? '';
       expect(
         sampleIn(webhooks, 'quittance_delivery_attempts_total{outcome="delivered"}'),
