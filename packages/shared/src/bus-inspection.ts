@@ -1,4 +1,5 @@
 import { bucketNames, bucketStream, connectPatiently, PROVISIONER, STREAM } from './bus-connection.ts';
+import { separateServers } from './bus-servers.ts';
 import { foundOnBus } from './bus-setup.ts';
 import { receivers } from './events.ts';
 import type { Logger } from './logger.ts';
@@ -13,6 +14,8 @@ export type BusInspection = {
   replicas: number | undefined;
   /** Streams, durable consumers and buckets that it lacks. */
   missing: string[];
+  /** What is wrong with how its servers are run. */
+  apart: string | undefined;
   /** By service: how many events wait for it in the stream. */
   waiting: Map<string, number>;
 };
@@ -39,7 +42,9 @@ export async function inspectBus(url: string, logger: Logger): Promise<BusInspec
     // nats-server says the time of each answer, which the types of its client do not have.
     const said = events === undefined ? undefined : (events as { ts?: unknown }).ts;
     const time = typeof said === 'string' ? new Date(said) : undefined;
-    return { version: nc.info?.version ?? '', time, replicas: events?.config.num_replicas, missing, waiting };
+    const apart = await separateServers(nc, url);
+    const replicas = events?.config.num_replicas;
+    return { version: nc.info?.version ?? '', time, replicas, missing, apart, waiting };
   } finally {
     await nc.close();
   }

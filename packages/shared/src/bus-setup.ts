@@ -17,8 +17,9 @@ import {
   PROVISIONER,
   STREAM,
 } from './bus-connection.ts';
+import { type AddressesOf, RUN_ONE, separateServers } from './bus-servers.ts';
 import { receivers, type Service, subjectsTo } from './events.ts';
-import type { Logger } from './logger.ts';
+import { type Logger, throttledLog } from './logger.ts';
 import { startWorker } from './worker.ts';
 
 /** Messages that a dead process had fetched are delivered again after this time; writing a batch takes a tenth of it. */
@@ -27,6 +28,7 @@ const STREAM_AGE_MS = 7 * 24 * 3_600_000;
 const DEDUPLICATION_MS = 120_000;
 const PROVISION_EVERY_MS = 2_000;
 const ASK_TIMEOUT_MS = 2_000;
+const APART = 'servers apart';
 const nanos = (ms: number) => ms * 1_000_000;
 
 /** Stored in files. When it is full it refuses events, which stay in the outbox. Nothing can be deleted from it. */
@@ -150,8 +152,11 @@ export function startProvisioner(options: {
   logger: Logger;
   everyMs?: number;
   replicas?: number;
+  /** Of the host in `url`: as this machine's resolver knows them when not given. */
+  addressesOf?: AddressesOf;
 }): Provisioner {
-  const { url, logger, everyMs = PROVISION_EVERY_MS, replicas = 1 } = options;
+  const { url, logger, everyMs = PROVISION_EVERY_MS, replicas = 1, addressesOf } = options;
+  const throttled = throttledLog(logger);
   const stopping = new AbortController();
   const first = Promise.withResolvers<string[]>();
   // What steps created that then failed is told too, once one has ended.
@@ -174,6 +179,9 @@ export function startProvisioner(options: {
             if (made.length > 0) logger.info({ made }, 'NATS lacked something, it was created');
             first.resolve(made);
             made = [];
+            const apart = await separateServers(nc, url, addressesOf);
+            if (apart === undefined) throttled.ended(APART, {}, 'NATS is one again');
+            else throttled.log('error', APART, {}, `${apart}. ${RUN_ONE}`);
           } catch (error) {
             // Stopping closes the connection while a request may be in flight.
             if (!stopping.signal.aborted) throw error;

@@ -5,10 +5,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
-import { connect } from 'nats';
+import { connect, type ServerInfo } from 'nats';
 import { z } from 'zod';
 import { type Bus, connectBus } from '../src/bus.ts';
 import { STREAM } from '../src/bus-connection.ts';
+import { separateServers } from '../src/bus-servers.ts';
+import { startProvisioner } from '../src/bus-setup.ts';
 import type { Service } from '../src/events.ts';
 import { createLogger } from '../src/logger.ts';
 import {
@@ -64,6 +66,31 @@ test('a connection that closes while NATS is down does not wait for it', async (
   await bus.close();
   // Waiting would never end, and be cut off by the test's own limit.
   expect(performance.now() - start).toBeLessThan(patient(10_000));
+});
+
+test('two servers of one name that are no cluster are told of, until there is one', async () => {
+  const own = await testNats();
+  const lines: string[] = [];
+  let addresses = ['10.0.0.2', '10.0.0.3'];
+  const provisioner = startProvisioner({
+    url: own.url,
+    logger: createLogger('provisioner', 'info', { write: (line) => void lines.push(line) }),
+    everyMs: 20,
+    addressesOf: async () => addresses,
+  });
+  await eventually(() => expect(lines.join()).toMatch(/2 servers of NATS are no cluster: .*without --scale/));
+  addresses = ['10.0.0.2'];
+  await eventually(() => expect(lines.join()).toContain('NATS is one again'));
+  await provisioner.stop();
+  await own.stop();
+});
+
+test('servers of a cluster may be several, and a host without a name is not two', async () => {
+  const twice = async () => ['10.0.0.2', '10.0.0.3'];
+  const server = { info: { cluster: 'quittance' } as ServerInfo };
+  expect(await separateServers(server, 'nats://nats:4222', twice)).toBeUndefined();
+  const unknown = () => Promise.reject(new Error('ENOTFOUND'));
+  expect(await separateServers({}, 'nats://nats:4222', unknown)).toBeUndefined();
 });
 
 test('a question that names another place than an inbox for its answer is not answered', async () => {

@@ -1,4 +1,5 @@
 import { inspectBus } from '@quittance/shared/bus-inspection';
+import { RUN_ONE } from '@quittance/shared/bus-servers';
 import type { Clock } from '@quittance/shared/clock';
 import { createLogger } from '@quittance/shared/logger';
 import { clockFinding } from './clock-check.ts';
@@ -20,6 +21,7 @@ export async function checkBus(url: string, clock: Clock): Promise<Finding[]> {
       time,
       replicas = 1,
       missing,
+      apart,
       waiting,
     } = await within(ANSWER_WITHIN_MS, inspectBus(url, silent));
     const late = [...waiting].filter(([, count]) => count > WAITING_MAX);
@@ -33,6 +35,7 @@ export async function checkBus(url: string, clock: Clock): Promise<Finding[]> {
             `stream, consumers and buckets are there, ${replicas === 1 ? 'on one node' : `on ${replicas} nodes`}`,
           )
         : bad('problem', 'bus', 'streams', `NATS lacks ${missing.join(', ')}`, START),
+      ...(apart === undefined ? [] : [bad('problem', 'bus', 'servers', apart, `${RUN_ONE}.`)]),
       ...late.map(([service, count]) =>
         bad(
           'warning',
