@@ -12,9 +12,11 @@ import {
   getBase64EncodedWireTransaction,
   getSignatureFromTransaction,
   type Instruction,
+  isSolanaError,
   type KeyPairSigner,
   lamports,
   pipe,
+  SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE as SIMULATION_FAILED,
   type Signature,
   setTransactionMessageFeePayerSigner,
   setTransactionMessageLifetimeUsingBlockhash,
@@ -44,6 +46,7 @@ const ANSWERED_WITHIN_MS = 10_000;
 const COMPUTE_BUDGET = address('ComputeBudget111111111111111111111111111111');
 const SET_COMPUTE_UNIT_PRICE = 3;
 const PRICE_MAX = 50_000;
+const TRIES_MAX = 3;
 
 export type SolanaNode = { rpc: string; tokens: { USDC_SOL: string } };
 type Rpc = ReturnType<typeof solanaRpc>;
@@ -144,7 +147,25 @@ async function sendingTokens(faucet: KeyPairSigner, mint: Address, owner: Addres
   return [create, getTransferCheckedInstruction(order)];
 }
 
+/**
+ * A transaction whose simulation fails is in no block and never will be: on a busy machine its blockhash is too old by then. It is
+ * made again, with a newer one.
+ */
 async function send(rpc: Rpc, faucet: KeyPairSigner, instructions: readonly Instruction[]): Promise<string> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await sendOnce(rpc, faucet, instructions);
+    } catch (error) {
+      if (tries === TRIES_MAX || !isSolanaError(error, SIMULATION_FAILED)) throw error;
+    }
+  }
+}
+
+async function sendOnce(
+  rpc: Rpc,
+  faucet: KeyPairSigner,
+  instructions: readonly Instruction[],
+): Promise<string> {
   const { value: lifetime } = await rpc.getLatestBlockhash().send();
   const message = pipe(
     createTransactionMessage({ version: 0 }),
