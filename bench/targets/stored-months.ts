@@ -5,7 +5,7 @@ import type { Quittance } from '@quittance/testkit/quittance';
 /** As many as one statement inserts: their triggers and foreign keys are remembered until it ends. */
 const CHUNK = 100_000;
 
-/** Inserts rows in chunks: the last parameters of the statement are the first number of each and its last. */
+/** Inserts rows in chunks: the last parameters of the statement are the first number of each and its last. Nothing is checked. */
 async function insertNumbered(
   { stack }: Quittance,
   sql: string,
@@ -13,6 +13,7 @@ async function insertNumbered(
   { from, rows }: { from: number; rows: number },
 ): Promise<void> {
   await asAdmin(stack.adminUrl, async (client) => {
+    await client.query('set session_replication_role = replica');
     for (let first = from; first < from + rows; first += CHUNK)
       await client.query(sql, [...values, first, Math.min(first + CHUNK, from + rows) - 1]);
   });
@@ -100,6 +101,25 @@ export async function storeTransactions(quittance: Quittance, shop: Merchant, ro
     { from: 900_000_001, rows },
   );
   await maintain(quittance, 'analyze ledger.transfers, ledger.entries, ledger.holds, ledger.deposits');
+}
+
+/** Fills tables while they have no indexes but those of their constraints, and makes them again: a tenth of the time. */
+export async function withoutIndexes(
+  { stack, db }: Quittance,
+  tables: readonly string[],
+  fill: () => Promise<void>,
+): Promise<void> {
+  const indexes = await db.rows<{ name: string; definition: string }>(
+    `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
+     where indrelid = any($1::regclass[]) and not exists (select from pg_constraint where conindid = indexrelid)`,
+    [tables],
+  );
+  await asAdmin(stack.adminUrl, async (client) => {
+    for (const { name } of indexes) await client.query(`drop index ${name}`);
+    await fill();
+    await client.query(`set maintenance_work_mem = '1GB'`);
+    for (const { definition } of indexes) await client.query(definition);
+  });
 }
 
 /** What takes longer than a statement of a service may. */
