@@ -97,6 +97,7 @@ test('every metric of the table has an alert, except those that only inform', ()
     'quittance_holds_open',
     'quittance_deliveries_waiting',
     'quittance_hot_wallet_height',
+    'quittance_moved_amount_total',
     'quittance_page_streams',
     'quittance_trace_spans_total',
   ];

@@ -41,6 +41,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'apps/dashboard/src/pages/home/volume-chart.tsx': ['bar', 'bars'],
   'apps/dashboard/src/parts/values.tsx': ['family'],
   'apps/dashboard/src/theme.ts': ['family'],
+  'packages/shared/src/bus-servers.ts': ['family'],
   'services/gateway/src/proxy/agents.ts': ['family'],
   'services/gateway/src/proxy/agents.test.ts': ['family'],
   'services/webhooks/src/connections.ts': ['family'],

@@ -4,7 +4,7 @@ import type { NatsConnection } from 'nats';
 /** The addresses of a host. */
 export type AddressesOf = (host: string) => Promise<readonly unknown[]>;
 
-// Of one family: a host that has both is still one.
+// Of IPv4 alone: a host that has an address of each kind is still one.
 const addressesOfHost: AddressesOf = (host) => lookup(host, { all: true, family: 4 });
 
 /**
