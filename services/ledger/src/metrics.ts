@@ -95,12 +95,7 @@ export function ledgerMetrics(databaseUrl: string, logger: Logger) {
 const flows = ['credited', 'unresolved', 'paid_out'] as const;
 
 function flowOf(event: ProcessedEvent): (typeof flows)[number] | undefined {
-  switch (event.kind) {
-    case 'deposit.settled':
-      return event.payload.disposition === 'credit' ? 'credited' : 'unresolved';
-    case 'hold.settle':
-      return 'paid_out';
-    default:
-      return undefined;
-  }
+  if (event.kind === 'hold.settle') return 'paid_out';
+  if (event.kind !== 'deposit.settled') return undefined;
+  return event.payload.disposition === 'credit' ? 'credited' : 'unresolved';
 }

@@ -124,6 +124,7 @@ export const metricsCases = (stack: OnStack, metricsPort: () => number): void =>
       const ledger = told.get('ledger') ?? '';
       expect(sampleIn(ledger, 'quittance_quote_age_seconds{asset="ETH"}')).toBeLessThan(30);
       const moved = (flow: string) => `quittance_moved_amount_total{flow="${flow}",asset="ETH"}`;
+      // eslint-disable-next-line no-restricted-syntax -- a sample is a number
       expect(sampleIn(ledger, moved('credited'))).toBeCloseTo(Number(invoice.amount));
       expect(sampleIn(ledger, moved('unresolved'))).toBe(0);
       await eventually(
