@@ -2,6 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { freePort } from '@quittance/engines/free-port';
+import { chains } from '@quittance/shared/assets';
 import { sleep } from '@quittance/shared/clock';
 import { reason } from '@quittance/shared/logger';
 import { listeningServices } from '@quittance/stack/ports';
@@ -28,7 +29,7 @@ const kinds = {
   bytes: 'bytes a row',
 } as const;
 /** They keep their whole chain in memory, of which the soak makes a block each second. It is shown, and not judged. */
-const nodes: readonly string[] = ['ethereum', 'bitcoin', 'solana'];
+const nodes: readonly string[] = chains;
 const RESULTS = fileURLToPath(new URL('../results/soak.jsonl', import.meta.url));
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

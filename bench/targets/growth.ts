@@ -4,7 +4,7 @@ import type { Benchmark, Sample } from '../benchmark.ts';
 import { drive } from '../drive.ts';
 import { maintain, storeEvents, storeInvoices, storeTransactions, withoutIndexes } from './stored-months.ts';
 
-/** BENCH_ROWS=10000000 for the size that is claimed: filling it takes half an hour, and each transaction has two entries. */
+/** BENCH_ROWS=10000000 for the size that is claimed: filling it takes an hour, and each transaction has two entries. */
 // eslint-disable-next-line no-restricted-syntax -- a count
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 150_000);
 const FEW = 10_000;
@@ -38,7 +38,7 @@ async function openFilled(rows: number): Promise<{ quittance: Quittance; shop: M
     ...{ chains: [], redis: true, durable: true, quiet: true, checkBooks: false, checkAnswers: false },
   });
   const shop = await quittance.merchant();
-  // Filling writes each page of the indexes once after every checkpoint: there are few of them.
+  // Filling writes each page of the indexes once after every checkpoint: there are few of them, and one vacuum, at the end.
   await maintain(quittance, `alter system set max_wal_size = '8GB'`);
   await maintain(quittance, 'alter system set autovacuum = off');
   await maintain(quittance, 'select pg_reload_conf()');

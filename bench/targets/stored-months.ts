@@ -2,7 +2,7 @@ import { asAdmin } from '@quittance/shared/database-roles';
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
 
-/** As many as one statement inserts: their triggers and foreign keys are remembered until it ends. */
+/** As many as one statement inserts: it keeps what one part of it hands to the others. */
 const CHUNK = 100_000;
 
 /** Inserts rows in chunks: the last parameters of the statement are the first number of each and its last. Nothing is checked. */
@@ -103,7 +103,7 @@ export async function storeTransactions(quittance: Quittance, shop: Merchant, ro
   await maintain(quittance, 'analyze ledger.transfers, ledger.entries, ledger.holds, ledger.deposits');
 }
 
-/** Fills tables while they have no indexes but those of their constraints, and makes them again: a tenth of the time. */
+/** Fills tables while they have no indexes but those of their constraints, and makes them again. */
 export async function withoutIndexes(
   { stack, db }: Quittance,
   tables: readonly string[],

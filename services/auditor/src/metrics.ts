@@ -1,4 +1,4 @@
-import { type AssetSymbol, assetSymbols, assets } from '@quittance/shared/assets';
+import { assetSymbols } from '@quittance/shared/assets';
 import type { Db } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
 import {
@@ -8,7 +8,7 @@ import {
   messageGauges,
   type Sample,
 } from '@quittance/shared/metrics';
-import { formatUnits, units } from '@quittance/shared/money';
+import { inWholeUnits } from '@quittance/shared/whole-units';
 import type { Ports } from './ports.ts';
 import { lastCheck, lastComparisons } from './store/checks.ts';
 import { knownDiscrepancies } from './store/discrepancies.ts';
@@ -106,9 +106,4 @@ function backing({ memory, clock, settings }: Seen, side: 'there' | 'owed'): Sam
   return latest.flatMap(({ balances }) =>
     [...balances.backing].map(([asset, sides]) => ({ asset, value: inWholeUnits(asset, sides[side]) })),
   );
-}
-
-function inWholeUnits(asset: AssetSymbol, amount: bigint): number {
-  // eslint-disable-next-line no-restricted-syntax -- for a graph; the amounts are compared exactly elsewhere
-  return Number(formatUnits(units(amount), assets[asset].decimals));
 }

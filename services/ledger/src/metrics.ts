@@ -1,4 +1,4 @@
-import { assetSymbols, assets } from '@quittance/shared/assets';
+import { type AssetSymbol, assetSymbols } from '@quittance/shared/assets';
 import { type Statement, statement } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
 import {
@@ -8,8 +8,9 @@ import {
   openMetricsDb,
   reading,
 } from '@quittance/shared/metrics';
-import { formatUnits, units } from '@quittance/shared/money';
+import { type Units, units } from '@quittance/shared/money';
 import type { ProcessedEvent } from '@quittance/shared/process-messages';
+import { inWholeUnits } from '@quittance/shared/whole-units';
 import { type HoldProblem, holdProblems } from './domain/asked-hold.ts';
 
 const selectOpenHolds = statement(
@@ -82,11 +83,10 @@ export function ledgerMetrics(databaseUrl: string, logger: Logger) {
     /** Counts the money that these events have moved. */
     countMoved(events: readonly ProcessedEvent[]): void {
       for (const event of events) {
-        const flow = flowOf(event);
-        if (flow === undefined || !('amount' in event.payload)) continue;
-        const { asset, amount } = event.payload;
-        // eslint-disable-next-line no-restricted-syntax -- for a graph; amounts are exact in the records
-        countMoved({ flow, asset }, Number(formatUnits(units(amount), assets[asset].decimals)));
+        const move = movedBy(event);
+        if (move === undefined) continue;
+        const { flow, asset, amount } = move;
+        countMoved({ flow, asset }, inWholeUnits(asset, amount));
       }
     },
   };
@@ -94,8 +94,16 @@ export function ledgerMetrics(databaseUrl: string, logger: Logger) {
 
 const flows = ['credited', 'unresolved', 'paid_out'] as const;
 
-function flowOf(event: ProcessedEvent): (typeof flows)[number] | undefined {
-  if (event.kind === 'hold.settle') return 'paid_out';
-  if (event.kind !== 'deposit.settled') return undefined;
-  return event.payload.disposition === 'credit' ? 'credited' : 'unresolved';
+type Moved = { flow: (typeof flows)[number]; asset: AssetSymbol; amount: Units };
+
+function movedBy({ kind, payload }: ProcessedEvent): Moved | undefined {
+  if (kind === 'hold.settle') return moved('paid_out', payload);
+  if (kind !== 'deposit.settled') return undefined;
+  return moved(payload.disposition === 'credit' ? 'credited' : 'unresolved', payload);
 }
+
+const moved = (flow: Moved['flow'], { asset, amount }: { asset: AssetSymbol; amount: string }): Moved => ({
+  flow,
+  asset,
+  amount: units(amount),
+});

@@ -10,7 +10,6 @@ export const NATS_NODES = 3;
 
 const TRIES_MAX = 5;
 const ASK_EVERY_MS = 50;
-const ANSWER_WITHIN_MS = 2_000;
 const TOGETHER_WITHIN_MS = 20_000;
 
 /** What the node of this place calls itself. */
@@ -28,7 +27,7 @@ export async function startNatsCluster(options: NatsOptions): Promise<NatsHandle
     const { nodes, monitors } = await startNodes(options);
     if (await areTogether(monitors)) return nodes;
     await Promise.all(nodes.map((node) => node.stop()));
-    nodes.forEach((_, i) => void rmSync(folderOf(options, i), { recursive: true }));
+    for (const [i] of nodes.entries()) rmSync(folderOf(options, i), { recursive: true });
   }
   throw new EngineFailed(`${NATS_NODES} nats-servers did not become one cluster in ${TRIES_MAX} tries`);
 }
@@ -72,7 +71,7 @@ type Members = { cluster_size?: number; replicas?: unknown[] };
 
 async function membersAt(port: number): Promise<Members> {
   const answer = await fetch(`http://127.0.0.1:${port}/jsz`, {
-    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    signal: AbortSignal.timeout(TOGETHER_WITHIN_MS),
   });
   const { meta_cluster: members = {} } = (await answer.json()) as { meta_cluster?: Members };
   return members;
