@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import { unitsOf } from '@quittance/testkit/customer';
 import { eventually } from '@quittance/testkit/eventually';
+import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
 import { fixture, LATE_MS, sale } from './money-scenarios.ts';
 
@@ -23,15 +24,16 @@ export async function batchAndAutomaticPayout(quittance: Quittance): Promise<voi
   const { status, body } = await shop.post('/api/payout-batches', { mode: 'each', payouts });
   expect([status, body.data.totals]).toEqual([
     201,
-    { lines: LINES, created: LINES - 1, refused: 0, invalid: 1, unavailable: 0, undecided: 0 },
+    {
+      ...{ lines: LINES, created: expect.any(Number), refused: 0, invalid: 1 },
+      ...{ unavailable: expect.any(Number), undecided: 0 },
+    },
   ]);
   expect(body.data.lines[WRONG_LINE - 1]).toMatchObject({ line: WRONG_LINE, status: 'invalid' });
-  const mined = `/api/payouts?batch_id=${body.data.id}&status=mined&perPage=1`;
-  await eventually(
-    async () => expect((await shop.get(mined)).body.meta.total).toBe(LINES - 1),
-    LATE_MS,
-    1_000,
-  );
+  await sendAgain(shop, payouts, body.data);
+  const total = async (filter: string) => (await shop.get(`/api/payouts?${filter}&perPage=1`)).body.meta.total;
+  expect(await total(`batch_id=${body.data.id}`)).toBe(body.data.totals.created);
+  await eventually(async () => expect(await total('status=mined')).toBe(LINES - 1), LATE_MS, 1_000);
   expect(await customer.balance('BTC', to)).toBe(BigInt(LINES - 1) * unitsOf('BTC', AMOUNT));
 
   const rest = await customer.newAddress();
@@ -48,6 +50,28 @@ export async function batchAndAutomaticPayout(quittance: Quittance): Promise<voi
   await at.arrived(rest, unitsOf('BTC', paid.amount));
   await at.has('0');
   await expectSameInFiles(quittance.url, shop.token);
+}
+
+type Line = { line: number; status: string };
+
+/** As the documentation tells a shop to: what the ledger was too busy to decide goes into another batch. */
+async function sendAgain(
+  shop: Merchant,
+  payouts: readonly object[],
+  { lines }: { lines: readonly Line[] },
+): Promise<void> {
+  const left = lines.flatMap(({ line, status }) => (status === 'unavailable' ? [payouts[line - 1] ?? {}] : []));
+  if (left.length === 0) return;
+  const body = await eventually(
+    async () => {
+      const again = await shop.post('/api/payout-batches', { mode: 'each', payouts: left });
+      expect(again.status).toBe(201);
+      return again.body;
+    },
+    LATE_MS,
+    1_000,
+  );
+  await sendAgain(shop, left, body.data);
 }
 
 /** What a bookkeeper adds up: the files of invoices and payouts come to the same as the statement of the month. */
