@@ -16,7 +16,7 @@ import { postInvoices } from './targets/post-invoices.ts';
 import { onePosting } from './targets/posting.ts';
 import { readBalances, readInvoice } from './targets/reads.ts';
 import { cpuOfSale } from './targets/sale.ts';
-import { scanBlock } from './targets/scan-block.ts';
+import { scanBlock, scanPayments } from './targets/scan-block.ts';
 import { startServices } from './targets/start.ts';
 import { walOfInvoices } from './targets/wal.ts';
 import { claims } from './targets/webhook-claims.ts';
@@ -28,6 +28,7 @@ export const benchmarks: readonly Benchmark[] = [
   signTransfers,
   installed,
   scanBlock,
+  scanPayments,
   claims,
   webhookDeliveries,
   webhooksAndBullmq,

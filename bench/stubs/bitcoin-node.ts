@@ -16,7 +16,9 @@ const [outputs, ours, addresses] = [outputsText, oursText, addressesText].map(Nu
 const GENESIS = '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206';
 const OUTPUTS_OF_A_TRANSACTION = 4;
 const BEGUN = Math.floor(Date.now() / 1_000);
-let height = 200;
+/** Blocks that are there before a scanner comes: nothing in them is ours. */
+const BEFORE = 200;
+let height = BEFORE;
 let made: { height: number; text: string } | undefined;
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -50,7 +52,7 @@ function blockText(of: number): string {
       ],
       vout: Array.from({ length: OUTPUTS_OF_A_TRANSACTION }, (_, n) => {
         const i = t * OUTPUTS_OF_A_TRANSACTION + n;
-        const isOurs = i % every === 1 && i < ours * every;
+        const isOurs = of > BEFORE && i % every === 1 && i < ours * every;
         const program = digest(`program ${of} ${i}`).slice(0, 40);
         const address = isOurs
           ? ourAddress((of * ours + Math.floor(i / every)) % addresses)

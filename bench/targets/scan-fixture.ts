@@ -16,8 +16,6 @@ import { noTracer } from '@quittance/shared/traces';
 import { aQuote } from '@quittance/testkit/builders';
 import { onServer } from '../yardsticks/tpc-b.ts';
 
-/** Those that are paid: the same in both tables. */
-export const PAID = 1_000;
 const PASSWORD = 'bench';
 const WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 const QUOTE = JSON.stringify(
@@ -25,17 +23,21 @@ const QUOTE = JSON.stringify(
 );
 const logger = createLogger('bench', 'error');
 
-/** Takes a block, in milliseconds. */
-export type ScanFixture = { take(): Promise<number>; stop(): Promise<void> };
+export type ScanFixture = {
+  /** Takes a block, in milliseconds. */
+  take(): Promise<number>;
+  /** Deposits get statistics, as Postgres makes them by itself within a minute. Without, it reads an index for each payment. */
+  analyze(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** How many addresses are watched, and how many of them have open invoices, which blocks pay. */
+type Watched = { addresses: number; paid: number };
 
 /** A database with so many watched addresses, and a scanner on it that has followed the chain up to now. */
-export async function openScanner(
-  serverUrl: string,
-  nodeUrl: string,
-  addresses: number,
-): Promise<ScanFixture> {
-  const adminUrl = await database(serverUrl, `bench_${addresses}`);
-  await fill(adminUrl, addresses);
+export async function openScanner(serverUrl: string, nodeUrl: string, of: Watched): Promise<ScanFixture> {
+  const adminUrl = await database(serverUrl, `bench_${of.addresses}`);
+  await fill(adminUrl, of);
   const config = loadConfig('invoices', configSchema, {
     PORT: '1',
     DATABASE_URL: serviceUrl(adminUrl, 'invoices', PASSWORD),
@@ -93,6 +95,7 @@ export async function openScanner(
       while ((await scanner.step()) > 0);
       return took;
     },
+    analyze: () => onDatabase(adminUrl, ['analyze invoices.deposits']),
     async stop() {
       await scanner.leave();
       await watched.reader.close();
@@ -110,15 +113,15 @@ async function database(serverUrl: string, name: string): Promise<string> {
 }
 
 /** Invoices as they are after some years: almost all paid or expired long ago, and every address still watched. */
-async function fill(adminUrl: string, addresses: number): Promise<void> {
+async function fill(adminUrl: string, { addresses, paid }: Watched): Promise<void> {
   await onDatabase(adminUrl, [
     `set search_path = invoices`,
     `insert into invoices (id, account_id, asset, chain, amount_fiat, usd_rate, quote, amount_due, min_confirmations,
        dust, status, created_at, expires_at, paid_at, closed_at, address, derivation_index)
      select 'inv_' || lpad(i::text, 32, '0'), 'acc_' || i % 100, 'BTC', 'bitcoin', 2500, 60000, '${QUOTE}', 41667, 2, 1000,
-       case when i < ${PAID} then 'pending' when i % 2 = 0 then 'paid' else 'expired' end,
-       now(), case when i < ${PAID} then now() + interval '1 day' else now() end,
-       case when i >= ${PAID} and i % 2 = 0 then now() end, case when i >= ${PAID} and i % 2 = 1 then now() end,
+       case when i < ${paid} then 'pending' when i % 2 = 0 then 'paid' else 'expired' end,
+       now(), case when i < ${paid} then now() + interval '1 day' else now() end,
+       case when i >= ${paid} and i % 2 = 0 then now() end, case when i >= ${paid} and i % 2 = 1 then now() end,
        'bcrt1q' || md5('ours ' || i), i
      from generate_series(0, ${addresses} - 1) as i`,
     `insert into addresses (chain, address, invoice_id, derivation_index, given_height)

@@ -31,7 +31,8 @@ export async function batchAndAutomaticPayout(quittance: Quittance): Promise<voi
   ]);
   expect(body.data.lines[WRONG_LINE - 1]).toMatchObject({ line: WRONG_LINE, status: 'invalid' });
   await sendAgain(shop, payouts, body.data);
-  const total = async (filter: string) => (await shop.get(`/api/payouts?${filter}&perPage=1`)).body.meta.total;
+  const total = async (filter: string) =>
+    (await shop.get(`/api/payouts?${filter}&perPage=1`)).body.meta.total;
   expect(await total(`batch_id=${body.data.id}`)).toBe(body.data.totals.created);
   await eventually(async () => expect(await total('status=mined')).toBe(LINES - 1), LATE_MS, 1_000);
   expect(await customer.balance('BTC', to)).toBe(BigInt(LINES - 1) * unitsOf('BTC', AMOUNT));
@@ -60,7 +61,9 @@ async function sendAgain(
   payouts: readonly object[],
   { lines }: { lines: readonly Line[] },
 ): Promise<void> {
-  const left = lines.flatMap(({ line, status }) => (status === 'unavailable' ? [payouts[line - 1] ?? {}] : []));
+  const left = lines.flatMap(({ line, status }) =>
+    status === 'unavailable' ? [payouts[line - 1] ?? {}] : [],
+  );
   if (left.length === 0) return;
   const body = await eventually(
     async () => {

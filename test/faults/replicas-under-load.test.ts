@@ -69,15 +69,21 @@ const on: UnderLoad<Shared> = underLoad({
   close: (between) => between.close(),
 });
 
-beforeAll(async () => {
-  shop = await newMerchant();
-  const { body } = await shop.post('/api/invoices', { asset: 'ETH', amount: '5000' });
-  await on.quittance.ethereum.pay('ETH', body.data.address.address, body.data.amount);
-  await paid(body.data.id, FIRST_SALE_WITHIN_MS);
-}, patient(FIRST_SALE_WITHIN_MS + 30_000));
+beforeAll(
+  async () => {
+    shop = await newMerchant();
+    const { body } = await shop.post('/api/invoices', { asset: 'ETH', amount: '5000' });
+    await on.quittance.ethereum.pay('ETH', body.data.address.address, body.data.amount);
+    await paid(body.data.id, FIRST_SALE_WITHIN_MS);
+  },
+  patient(FIRST_SALE_WITHIN_MS + 30_000),
+);
 
 const paid = (invoice: string, withinMs = HEALS_WITHIN_MS): Promise<void> =>
-  eventually(async () => expect((await shop.get(`/api/invoices/${invoice}`)).body.status).toBe('paid'), withinMs);
+  eventually(
+    async () => expect((await shop.get(`/api/invoices/${invoice}`)).body.status).toBe('paid'),
+    withinMs,
+  );
 
 /** Somebody pays, and is paid: every service has done its part. */
 async function roundTrip(): Promise<void> {
