@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from './free-port.ts';
+import { freePort, PortTaken } from './free-port.ts';
 import { type NatsHandle, type NatsOptions, startNats } from './nats.ts';
 import { EngineFailed } from './process.ts';
 
@@ -10,6 +10,7 @@ export const NATS_NODES = 3;
 
 const TRIES_MAX = 5;
 const ASK_EVERY_MS = 50;
+const ASK_WITHIN_MS = 2_000;
 const TOGETHER_WITHIN_MS = 20_000;
 
 /** What the node of this place calls itself. */
@@ -23,20 +24,29 @@ const folderOf = ({ dataDir }: NatsOptions, i: number) => join(dataDir, natsNode
  * it has not heard, when the first leader is elected, that it has JetStream. Such a cluster is begun again.
  */
 export async function startNatsCluster(options: NatsOptions): Promise<NatsHandle[]> {
+  let why: unknown;
   for (let tries = 1; tries <= TRIES_MAX; tries++) {
-    const { nodes, monitors } = await startNodes(options);
-    if (await areTogether(monitors)) return nodes;
+    const { started, monitors } = await startNodes(options);
+    const nodes = started.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+    // Somebody else may have taken the port of a route meanwhile.
+    why = started.find((one) => one.status === 'rejected')?.reason;
+    if (why === undefined && (await areTogether(monitors))) return nodes;
     await Promise.all(nodes.map((node) => node.stop()));
-    for (const [i] of nodes.entries()) rmSync(folderOf(options, i), { recursive: true });
+    for (const [i] of started.entries()) rmSync(folderOf(options, i), { recursive: true, force: true });
+    // Of a client's port that was given: whoever gave it has to choose another one.
+    if (why instanceof PortTaken) throw why;
   }
-  throw new EngineFailed(`${NATS_NODES} nats-servers did not become one cluster in ${TRIES_MAX} tries`);
+  const what = `${NATS_NODES} nats-servers did not become one cluster in ${TRIES_MAX} tries`;
+  throw new EngineFailed(what, { cause: why });
 }
 
-async function startNodes(options: NatsOptions): Promise<{ nodes: NatsHandle[]; monitors: number[] }> {
+type Started = { started: PromiseSettledResult<NatsHandle>[]; monitors: number[] };
+
+async function startNodes(options: NatsOptions): Promise<Started> {
   const portOfEach = () => Promise.all(Array.from({ length: NATS_NODES }, freePort));
   const [routes, monitors] = await Promise.all([portOfEach(), portOfEach()]);
   const urls = routes.map((port) => `"nats://127.0.0.1:${port}"`).join(', ');
-  const nodes = await Promise.all(
+  const started = await Promise.allSettled(
     routes.map((route, i) =>
       startNats({
         ...options,
@@ -49,7 +59,7 @@ cluster { name: "quittance", listen: "127.0.0.1:${route}", routes: [${urls}] }`,
       }),
     ),
   );
-  return { nodes, monitors };
+  return { started, monitors };
 }
 
 /** Whether the leader of the cluster knows of the others. One that counts fewer never learns of more. */
@@ -69,10 +79,15 @@ async function areTogether(monitors: readonly number[]): Promise<boolean> {
 /** As the monitoring of nats-server tells it: `replicas` only at the leader. */
 type Members = { cluster_size?: number; replicas?: unknown[] };
 
+/** Nothing of a node that does not answer yet. */
 async function membersAt(port: number): Promise<Members> {
-  const answer = await fetch(`http://127.0.0.1:${port}/jsz`, {
-    signal: AbortSignal.timeout(TOGETHER_WITHIN_MS),
-  });
-  const { meta_cluster: members = {} } = (await answer.json()) as { meta_cluster?: Members };
-  return members;
+  try {
+    const answer = await fetch(`http://127.0.0.1:${port}/jsz`, {
+      signal: AbortSignal.timeout(ASK_WITHIN_MS),
+    });
+    const { meta_cluster: members = {} } = (await answer.json()) as { meta_cluster?: Members };
+    return members;
+  } catch {
+    return {};
+  }
 }
