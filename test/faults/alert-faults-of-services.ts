@@ -1,5 +1,6 @@
 import { eventually } from '@quittance/testkit/eventually';
 import { type AlertFault, older, service, WITHIN_MS } from './alert-fault.ts';
+import { logLines } from './log-lines.ts';
 import { type Recurring, recurring } from './recurring.ts';
 
 const READS_EVERY_MS = 100;
@@ -46,7 +47,11 @@ export const ofServices: readonly AlertFault[] = [
     fault: 'the auditor may not read a table',
     fires: [{ alert: 'RecordsNotChecked', labels: { scope: 'recent' } }],
     async begin(fixture) {
+      const logs = logLines(fixture.quittance);
+      logs.mark();
       await fixture.quittance.db.rows('revoke select on ledger.entries from quittance_auditor');
+      // A check that had read the table before may still end, and be a recent one.
+      await logs.said('auditor', /permission denied for table entries/);
       await older(fixture, 'auditor.checks', 'ended_at', '11 minutes');
     },
     end: ({ quittance }) => quittance.db.rows('grant select on ledger.entries to quittance_auditor'),
