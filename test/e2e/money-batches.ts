@@ -22,18 +22,18 @@ export async function batchAndAutomaticPayout(quittance: Quittance): Promise<voi
     external_id: `line-${i + 1}`,
   }));
   const { status, body } = await shop.post('/api/payout-batches', { mode: 'each', payouts });
-  expect([status, body.data.totals]).toEqual([
+  const { totals } = body.data;
+  const { unavailable } = totals;
+  const created = LINES - 1 - unavailable;
+  expect([status, totals]).toEqual([
     201,
-    {
-      ...{ lines: LINES, created: expect.any(Number), refused: 0, invalid: 1 },
-      ...{ unavailable: expect.any(Number), undecided: 0 },
-    },
+    { lines: LINES, created, refused: 0, invalid: 1, unavailable, undecided: 0 },
   ]);
   expect(body.data.lines[WRONG_LINE - 1]).toMatchObject({ line: WRONG_LINE, status: 'invalid' });
   await sendAgain(shop, payouts, body.data);
   const total = async (filter: string) =>
     (await shop.get(`/api/payouts?${filter}&perPage=1`)).body.meta.total;
-  expect(await total(`batch_id=${body.data.id}`)).toBe(body.data.totals.created);
+  expect(await total(`batch_id=${body.data.id}`)).toBe(created);
   await eventually(async () => expect(await total('status=mined')).toBe(LINES - 1), LATE_MS, 1_000);
   expect(await customer.balance('BTC', to)).toBe(BigInt(LINES - 1) * unitsOf('BTC', AMOUNT));
 

@@ -24,20 +24,20 @@ const folderOf = ({ dataDir }: NatsOptions, i: number) => join(dataDir, natsNode
  * it has not heard, when the first leader is elected, that it has JetStream. Such a cluster is begun again.
  */
 export async function startNatsCluster(options: NatsOptions): Promise<NatsHandle[]> {
-  let why: unknown;
+  let failure: unknown;
   for (let tries = 1; tries <= TRIES_MAX; tries++) {
     const { started, monitors } = await startNodes(options);
     const nodes = started.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     // Somebody else may have taken the port of a route meanwhile.
-    why = started.find((one) => one.status === 'rejected')?.reason;
-    if (why === undefined && (await areTogether(monitors))) return nodes;
+    failure = started.find((one) => one.status === 'rejected')?.reason;
+    if (failure === undefined && (await areTogether(monitors))) return nodes;
     await Promise.all(nodes.map((node) => node.stop()));
     for (const [i] of started.entries()) rmSync(folderOf(options, i), { recursive: true, force: true });
-    // Of a client's port that was given: whoever gave it has to choose another one.
-    if (why instanceof PortTaken) throw why;
+    // The port of `options`, maybe: the caller has to choose another one.
+    if (failure instanceof PortTaken) throw failure;
   }
   const what = `${NATS_NODES} nats-servers did not become one cluster in ${TRIES_MAX} tries`;
-  throw new EngineFailed(what, { cause: why });
+  throw new EngineFailed(what, { cause: failure });
 }
 
 type Started = { started: PromiseSettledResult<NatsHandle>[]; monitors: number[] };
