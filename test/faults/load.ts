@@ -58,6 +58,8 @@ export type LoadOptions = {
   clients?: number;
   pauseMs?: number;
   blockEveryMs?: number;
+  /** As many payouts, and as many sales, may not have come to their end; while there are more it asks for none. */
+  mostOpen?: number;
   /** What is sold and paid out in turn; each client pays out one of them. */
   assets?: readonly LoadAsset[];
   /** Who is at work, where not an account of its own at the stack's gateway. */
@@ -66,7 +68,13 @@ export type LoadOptions = {
 
 /** Needs a stack with nodes for these assets, and makes the blocks that do not come by themselves. */
 export async function startLoad(quittance: Quittance, options: LoadOptions = {}): Promise<Load> {
-  const { clients = 2, pauseMs = 300, blockEveryMs = 200, assets = ['ETH'] } = options;
+  const {
+    clients = 2,
+    pauseMs = 300,
+    blockEveryMs = 200,
+    mostOpen = Number.POSITIVE_INFINITY,
+    assets = ['ETH'],
+  } = options;
   const customerOf = (asset: LoadAsset): Customer =>
     ({ BTC: () => quittance.bitcoin, ETH: () => quittance.ethereum, SOL: () => quittance.solana })[asset]();
   const inTurn = (turn: number) => assets[turn % assets.length] as LoadAsset;
@@ -100,8 +108,13 @@ export async function startLoad(quittance: Quittance, options: LoadOptions = {})
     }
   }
 
+  /** How many of these have not been shown as ended. */
+  const open = (ids: readonly (string | number | undefined)[]): number =>
+    ids.filter((id) => id !== undefined && !shown.has(`${id}`)).length;
+
   /** One payout. Its client asks again with the same key until it knows, as long as it may have been heard. */
   async function payOut(asset: LoadAsset): Promise<void> {
+    if (open(asked.map(({ id }) => id)) >= mostOpen) return;
     const to = await customerOf(asset).newAddress();
     const one: Asked = { asset, to, key: randomBytes(12).toString('hex'), id: undefined, known: 'unknown' };
     asked.push(one);
@@ -127,6 +140,7 @@ export async function startLoad(quittance: Quittance, options: LoadOptions = {})
   }
 
   async function sell(asset: LoadAsset): Promise<void> {
+    if (open(sales.map(({ id }) => id)) >= mostOpen) return;
     const made = await attempt(() =>
       merchant.post('/api/invoices', { asset, amount: SALE_DOLLARS, expires_in: 60 }),
     );

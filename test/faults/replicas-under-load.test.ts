@@ -59,10 +59,12 @@ const on: UnderLoad<Shared> = underLoad({
   options: many.options,
   between: many.start,
   load: {
-    // Twenty processes and three engines share the processors: as many payouts as they can pay meanwhile.
+    // Twenty processes and three engines share the processors: no more than they can do meanwhile. What waits behind
+    // others would be taken for what does not recover.
     clients: 2,
     pauseMs: 1_000,
-    blockEveryMs: 300,
+    blockEveryMs: 600,
+    mostOpen: 5,
     merchant: (quittance) =>
       quittance.merchant().then((own) => balanced(on.between.url, own, quittance, payoutAnswers)),
   },

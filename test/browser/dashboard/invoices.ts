@@ -258,7 +258,7 @@ export function moneyInCases(stack: OnStack, open: Open): void {
     );
   }
 
-  test('a list of 10,000 invoices answers what somebody does within a tenth of a second, or three on a busy machine', async () => {
+  test('a list of 10,000 invoices computes a tenth of a second for what somebody does, or three on a slow machine', async () => {
     const large = await quittance.merchant();
     await thousandsOf(large, ROWS);
     const visit = await open(quittance.url);
@@ -287,11 +287,11 @@ export function moneyInCases(stack: OnStack, open: Open): void {
     process.stdout.write(`interactions with ${ROWS} invoices, in ms: ${JSON.stringify(measured)}\n`);
     // Otherwise nothing was measured.
     expect(Math.max(...Object.values(measured).map(({ median }) => median))).toBeGreaterThan(0);
-    for (const { fastest } of Object.values(measured)) expect(fastest).toBeLessThan(INTERACTION_MS * BUSY);
+    for (const { computed } of Object.values(measured)) expect(computed).toBeLessThan(INTERACTION_MS * SLOW);
   });
 }
 
 const ROWS = 10_000;
 const INTERACTION_MS = 100;
-/** The suites that run beside this one take the processor. */
-const BUSY = 3;
+/** Of processors some have half the speed of others, and less while they share caches with the suites beside this one. */
+const SLOW = 3;
