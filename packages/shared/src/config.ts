@@ -120,7 +120,7 @@ export const serviceSettings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional().meta({
     format: 'URL',
     description:
-      'Where [traces](monitor.md#traces) are sent: the URL of a collector of OpenTelemetry that takes OTLP over HTTP, such as `http://collector:4318`. Without it there are no traces.',
+      'Where [traces](monitor.md#traces) are sent: the URL of a collector of OpenTelemetry that takes OTLP over HTTP, such as `http://collector:4318`; `/v1/traces` is added to it. Without it there are no traces.',
   }),
   OTEL_EXPORTER_OTLP_HEADERS: z
     .string()
