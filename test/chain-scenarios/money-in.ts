@@ -5,6 +5,7 @@ import { refillAddressPool } from '@quittance/invoices/address-pool';
 import { configSchema } from '@quittance/invoices/config';
 import { compareKeys } from '@quittance/invoices/operations/compare-keys';
 import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
+import { watched } from '@quittance/invoices/ports';
 import { type InvoicesService, startInvoices } from '@quittance/invoices/service';
 import { createScanner } from '@quittance/invoices/workers';
 import { type Snapshot, snapshotOf } from '@quittance/reconciliation/snapshot';
@@ -21,8 +22,8 @@ import type { BitcoinChain } from './bitcoin-chain.ts';
 import type { EvmChain } from './evm-chain.ts';
 import { logger, SEED, startFixture, type Terms } from './fixture.ts';
 
-/** Time passes in steps so small that no look at the chain comes so late that it passes for an outage. */
-const STEP_MS = 9_000;
+/** Time passes in steps so small that no look at the chain comes so late that it passes for an outage: this part of one. */
+const STEP = 0.9;
 
 export type Invoice = { id: string; address: string; amount: string };
 
@@ -46,7 +47,7 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
     { clock, logger, quotes: fixture.quotes, workers: false },
   );
   const scanners = new Map(
-    [...invoices.ports.chains].map(([chain, watched]) => [chain, createScanner(invoices.ports, watched)]),
+    [...invoices.ports.chains].map(([chain, one]) => [chain, createScanner(invoices.ports, one)]),
   );
 
   // The key holder names addresses of chains without public derivation, and says that those of the others are its own.
@@ -77,9 +78,7 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
 
   /** What the other worker does, that expires invoices. */
   async function expire(chain: Chain): Promise<void> {
-    const watched = invoices.ports.chains.get(chain);
-    if (watched === undefined) throw new Error(`${chain} is not watched`);
-    while ((await expireInvoices(invoices.ports, watched)) > 0);
+    while ((await expireInvoices(invoices.ports, watched(invoices.ports.chains, chain))) > 0);
   }
 
   /** Follows a chain until it stands still. */
@@ -153,8 +152,9 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
     /** Lets time pass as in life: every few seconds a block, and a look at it. */
     async pass(chain: Chain, ms: number, mine: () => Promise<void>): Promise<void> {
       const until = clock.at.getTime() + ms;
+      const stepMs = STEP * watched(invoices.ports.chains, chain).outageMs;
       while (clock.at.getTime() < until) {
-        clock.at = new Date(Math.min(until, clock.at.getTime() + STEP_MS));
+        clock.at = new Date(Math.min(until, clock.at.getTime() + stepMs));
         await mine();
         await look(chain);
       }
@@ -194,6 +194,8 @@ export async function startBitcoinMoneyIn({ node }: BitcoinChain, confirmations:
       BITCOIN_RPC_URL: node.rpcUrl,
       BITCOIN_NETWORK: 'regtest',
       BITCOIN_XPUB: openBitcoinWallet('regtest', SEED).accountXpub,
+      // An outage is three times as long, so that an hour of blocks passes in a third of the looks.
+      SCAN_EVERY_MS: '10000',
     },
   );
   await shop.look('bitcoin');

@@ -39,7 +39,7 @@ const SETTLE_MS = 160_000;
 const VANISHED_MS = 60 * 60_000;
 
 /** The service looks more often than blocks come. */
-const STEPS_A_BLOCK = 6;
+const BLOCK_EVERY_MS = 54_000;
 
 /** Plays a script up to its end, and leaves it to time to make all of it final. */
 async function play(shop: MoneyIn, chain: ReorgChain, script: ReorgScript): Promise<Played> {
@@ -126,9 +126,12 @@ export async function expectCreditsOfChain(
   await chain.mineEmpty(DEPTH_MAX + 2 * confirmations);
   await shop.look(chain.chain);
   const settleMs = chain.chain === 'bitcoin' ? SETTLE_MS + VANISHED_MS : SETTLE_MS;
-  let steps = 0;
+  let blockAt = 0;
   await shop.pass(chain.chain, settleMs, async () => {
-    if (steps++ % STEPS_A_BLOCK === 0) await chain.mineEmpty(1);
+    const now = shop.clock.at.getTime();
+    if (now < blockAt) return;
+    blockAt = now + BLOCK_EVERY_MS;
+    await chain.mineEmpty(1);
   });
   await shop.settled();
   for (const script of played) {

@@ -24,14 +24,23 @@ const TIMEOUT_MS = 5_000;
 /** Length and code of the message with which a client of Postgres asks for TLS. */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 
-/** The certificate of a server, also one that is not trusted. Throws when there is no TLS. */
+/**
+ * The certificate of a server, also one that is not trusted.
+ * @throws when there is no TLS, when the server closes the connection, and after five seconds
+ */
 export async function peerCertificate(server: TlsServer): Promise<PeerCertificate> {
   const { host, port, begins, authorities } = server;
   const socket = connect({ host, port });
-  socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('no answer')));
+  const ended = new AbortController();
+  /** An error is thrown by what is awaited; where nothing is any more, it ends no process. */
+  const told = () => undefined;
+  // A server that closes in order, as a balancer does that reaches none, ends nothing that is awaited by itself.
+  socket.on('error', told).once('close', () => ended.abort(new Error('the connection was closed')));
+  const late = setTimeout(() => socket.destroy(new Error('no answer')), TIMEOUT_MS);
+  const { signal } = ended;
   try {
-    await once(socket, 'connect');
-    await begun[begins](socket);
+    await once(socket, 'connect', { signal });
+    await begun[begins](socket, signal);
     const secure = connectTls({
       socket,
       host,
@@ -40,7 +49,8 @@ export async function peerCertificate(server: TlsServer): Promise<PeerCertificat
       // Only looked at: nothing is sent.
       rejectUnauthorized: false,
     });
-    await once(secure, 'secureConnect');
+    secure.on('error', told);
+    await once(secure, 'secureConnect', { signal });
     const { valid_to: validTo, subject } = secure.getPeerCertificate();
     const error: unknown = secure.authorizationError;
     const refusal = secure.authorized ? undefined : String(Error.isError(error) ? error.message : error);
@@ -50,20 +60,24 @@ export async function peerCertificate(server: TlsServer): Promise<PeerCertificat
       validTo: validTo === undefined ? undefined : new Date(validTo),
       refusal,
     };
+  } catch (error) {
+    // What an aborted wait throws says only that it was aborted.
+    throw signal.aborted && Error.isError(error) && error.name === 'AbortError' ? signal.reason : error;
   } finally {
+    clearTimeout(late);
     socket.destroy();
   }
 }
 
-const begun: Record<TlsServer['begins'], (socket: Socket) => Promise<void>> = {
+const begun: Record<TlsServer['begins'], (socket: Socket, signal: AbortSignal) => Promise<void>> = {
   'at once': async () => undefined,
-  async 'as Postgres'(socket) {
+  async 'as Postgres'(socket, signal) {
     socket.write(SSL_REQUEST);
-    const [answer] = (await once(socket, 'data')) as [Buffer];
+    const [answer] = (await once(socket, 'data', { signal })) as [Buffer];
     if (answer.toString() !== 'S') throw new Error('the server offers no TLS');
   },
-  async 'as NATS'(socket) {
-    const [greeting] = (await once(socket, 'data')) as [Buffer];
+  async 'as NATS'(socket, signal) {
+    const [greeting] = (await once(socket, 'data', { signal })) as [Buffer];
     if (!/"tls_(?:required|available)":\s*true/.test(greeting.toString()))
       throw new Error('the server offers no TLS');
   },
