@@ -49,7 +49,7 @@ grant select (account_id, sequence, id, kind, created_at, resource_id, version) 
 -- Which assets merchants may use: the doctor compares them with the chains that are configured.
 grant select (active) on ledger.assets to quittance_operator;
 -- Which months wait to be archived, and not what is in them.
-grant select (month) on webhooks.pruned_events to quittance_operator;
+grant select (month_of_year, month) on webhooks.pruned_events to quittance_operator;
 grant select on
   invoices.outbox, invoices.inbox, invoices.dead_letters, payouts.outbox, payouts.inbox, payouts.dead_letters,
   ledger.outbox, ledger.inbox, ledger.dead_letters, webhooks.outbox, webhooks.inbox, webhooks.dead_letters,

@@ -467,7 +467,7 @@ constraint pruned_events_in_their_month CHECK (((EXTRACT(day FROM month) = (1)::
 constraint pruned_events_once PRIMARY KEY (month_of_year, account_id, sequence)
 constraint pruned_events_one_line CHECK ((line !~ '[\n\r]'::text))
 partition by LIST (month_of_year)
-grant select (month) to quittance_operator
+grant select (month_of_year, month) to quittance_operator
 
 --- table webhooks.pruned_events_01
 month_of_year smallint not null

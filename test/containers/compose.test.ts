@@ -1,3 +1,6 @@
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Container } from '@quittance/stack/compose-stack';
 import { must, shell } from '@quittance/stack/shell';
@@ -118,11 +121,24 @@ const connecting = (targets: readonly { name: string; address: string; port: num
     process.exit();
   });`;
 
-/** A program in the container of the gateway that prints how Postgres, NATS and Redis take connections. */
-const encryption = (adminPassword: string) => `
+/** The beginning of a program in the container of the gateway: `query` asks Postgres as its administrator. */
+const asAdministrator = (password: string) => `
+  const { createRequire } = process.getBuiltinModule('node:module');
+  const { Client } = createRequire('/app/packages/shared/package.json')('pg');
+  const query = async (text) => {
+    const client = new Client({
+      connectionString: 'postgres://quittance:${password}@postgres:5432/quittance?sslmode=verify-full&sslrootcert=/tls/ca.crt',
+    });
+    await client.connect();
+    const { rows } = await client.query(text);
+    await client.end();
+    return rows;
+  };`;
+
+/** Prints how Postgres, NATS and Redis take connections. */
+const ENCRYPTION = `
   const { connect } = process.getBuiltinModule('node:net');
   const tls = process.getBuiltinModule('node:tls');
-  const { createRequire } = process.getBuiltinModule('node:module');
   const ca = process.getBuiltinModule('node:fs').readFileSync('/tls/ca.crt');
   const said = (socket, order) => new Promise((resolve) => {
     let text = '';
@@ -132,32 +148,26 @@ const encryption = (adminPassword: string) => `
     socket.setTimeout(5_000, () => socket.destroy());
     socket.write(order);
   });
-  const { Client } = createRequire('/app/packages/shared/package.json')('pg');
-  const query = async (connectionString, text) => {
-    const client = new Client({ connectionString });
-    await client.connect();
-    const { rows } = await client.query(text);
-    await client.end();
-    return rows;
-  };
-  const admin = 'postgres://quittance:${adminPassword}@postgres:5432/quittance?sslmode=verify-full&sslrootcert=/tls/ca.crt';
   const remote = 'select distinct ssl from pg_stat_ssl join pg_stat_activity using (pid) where client_addr is not null';
   (async () => process.stdout.write(JSON.stringify({
     nats: JSON.parse((await said(connect(4222, 'nats'), '')).replace('INFO ', '')).tls_required,
     plainRedis: await said(connect(6379, 'redis'), 'PING\\r\\n'),
     strangerToRedis: await said(tls.connect({ host: 'redis', port: 6379, servername: 'redis', ca }), 'PING\\r\\n'),
-    postgres: await query(admin, remote),
+    postgres: await query(remote),
     gatewayCountsInRedis: (await (await fetch('http://127.0.0.1:9464/metrics')).text()).includes('quittance_rate_limit_redis_up 1'),
   })))();`;
+
+/** @returns what the program prints. */
+async function runAsAdministrator(program: string): Promise<string> {
+  const [gateway] = await project.running('gateway');
+  const whole = asAdministrator(project.settings['POSTGRES_PASSWORD'] ?? '') + program;
+  return await must('docker', ['exec', gateway?.id ?? '', 'node', '--eval', whole]);
+}
 
 test(
   'every connection to Postgres, NATS and Redis is encrypted, and Redis wants its password',
   async () => {
-    const [gateway] = await project.running('gateway');
-    const { POSTGRES_PASSWORD = '' } = project.settings;
-    const program = encryption(POSTGRES_PASSWORD);
-    const found = JSON.parse(await must('docker', ['exec', gateway?.id ?? '', 'node', '--eval', program]));
-    expect(found).toEqual({
+    expect(JSON.parse(await runAsAdministrator(ENCRYPTION))).toEqual({
       nats: true,
       plainRedis: '',
       strangerToRedis: '-NOAUTH Authentication required.',
@@ -255,4 +265,29 @@ test(
     await project.expectBooksRight();
   },
   8 * MINUTES,
+);
+
+/** As if they were older than 90 days, and pruned. */
+const PRUNE_ALL = `
+  query("update webhooks.events set created_at = created_at - interval '200 days'")
+    .then(() => query('select webhooks.prune_events(account_id, 1000) from webhooks.accounts'));`;
+
+test(
+  'old events are archived into a folder of the host',
+  async () => {
+    const operator = ['run', '--rm', '-T'];
+    const folder = mkdtempSync(join(tmpdir(), 'archive-'));
+    // The program in the container is another user, and who runs the tests cannot give a folder away.
+    chmodSync(folder, 0o777);
+    await project.must(...operator, 'quittance', 'archive', 'start');
+    await runAsAdministrator(PRUNE_ALL);
+    const archive = ['--volume', `${folder}:/archive`, 'quittance', 'archive', 'write', '--to', '/archive'];
+    const said = await project.must(...operator, ...archive);
+    const files = readdirSync(folder);
+    expect(files).toContainEqual(expect.stringMatching(/^events-\d{4}-\d\d-\w+\.jsonl\.gz$/));
+    for (const file of files) expect(said).toContain(`/archive/${file}`);
+    expect(await project.must(...operator, ...archive)).toContain('No month waits to be archived.');
+    rmSync(folder, { recursive: true });
+  },
+  3 * MINUTES,
 );

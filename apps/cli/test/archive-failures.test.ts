@@ -6,8 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { asAdmin } from '@quittance/shared/database-roles';
+import { eventually } from '@quittance/testkit/eventually';
 import { readAgain } from '../src/archive/month-file.ts';
 import { removeMonth } from '../src/archive/pruned-months.ts';
+import { mayRemove } from '../src/archive/removal-lock.ts';
+import { beginDump } from '../src/backup/dump-records.ts';
 import { archiveSuite, month } from './archive-fixture.ts';
 
 /** `quittance archive write` that is killed, or fails: nothing is lost. */
@@ -83,15 +86,28 @@ describe('nothing is removed', () => {
     expect(await idsWaiting()).toEqual([id]);
   });
 
-  test('by a second run at the same time, or without saying where to', async () => {
+  test('by a second run or beside a backup, which waits for a run, or without saying where to', async () => {
     await start();
     const id = await happened('acc_1', month(5));
     await prune();
+    const refused = {
+      code: 1,
+      err: 'Another `quittance archive write` or a `quittance backup` is running. Run it again when that has ended.\n',
+    };
     await asAdmin(adminUrl, async (other) => {
-      await other.query(`select pg_advisory_lock(hashtext('quittance archive'))`);
-      expect(await write()).toMatchObject({
-        code: 1,
-        err: 'Another `quittance archive write` is running.\n',
+      expect(await mayRemove(other)).toBe(true);
+      expect(await write()).toMatchObject(refused);
+      await asAdmin(adminUrl, async (backup) => {
+        let begun = false;
+        const beginning = beginDump(backup).then(() => (begun = true));
+        await eventually(async () => {
+          const { rows } = await other.query(`select from pg_locks where locktype = 'advisory' and not granted`);
+          expect(rows).toHaveLength(1);
+        });
+        expect(begun).toBe(false);
+        await other.query('select pg_advisory_unlock_all()');
+        await beginning;
+        expect(await write()).toMatchObject(refused);
       });
     });
     for (const args of [[], ['--to', archive(), '--without-file']])

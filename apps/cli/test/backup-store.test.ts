@@ -141,6 +141,7 @@ else {
       expect((await restore(from('none.age'))).err).toBe(
         `${store().swift.url} has no ${from('none.age')}.\n`,
       );
+      expect((await restore(`s3://${BUCKET}`)).err).toMatch(/^Name the backup itself/);
       expect((await restore(from('old/further/down.age'))).err).toMatch(/^down\.age is no backup/);
       const wrong = { AWS_SECRET_ACCESS_KEY: 'wrong' };
       expect((await restore(from('none.age'), wrong)).err).toMatch(/does not accept the credentials/);

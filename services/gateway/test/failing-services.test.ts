@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { connect, createServer, type Server } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
 import { bytesOf, openGatewayPerTest, sendRaw, startTestGateway, startUpstream } from './gateway-fixture.ts';
@@ -127,6 +127,24 @@ describe('a service that', () => {
     expect(asked.post).toBe(1);
   });
 
+  test.each(['application/json', 'text/csv'])(
+    'is killed while it answers %s: it is not asked again',
+    async (type) => {
+      let asked = 0;
+      const dying = await rawServer((_request, _first, socket) => {
+        asked += 1;
+        setTimeout(() => socket.resetAndDestroy(), 50);
+        return `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nContent-Length: 100\r\n\r\nhalf`;
+      });
+      const before = await startedBeside({ PAYOUTS_URL: `http://127.0.0.1:${dying}` });
+      const answer = await ask('GET', '/api/payouts', [], '', before.port).catch(() => undefined);
+      // Of a file a part is out already.
+      if (type === 'application/json') expect(answer).toMatchObject(unavailable);
+      expect((await ask('GET', '/api/assets', [], '', before.port)).status).toBe(200);
+      expect(asked).toBe(1);
+    },
+  );
+
   test('is killed before a new connection is answered: what only reads is asked three times, then 503', async () => {
     const asked = { get: 0, post: 0 };
     let lost = 2;
@@ -176,12 +194,14 @@ afterEach(() => {
 });
 
 /** A server that answers the first request of each connection, and cuts the connection at the second. */
-async function rawServer(answer: (request: string, first: boolean) => string | undefined): Promise<number> {
+async function rawServer(
+  answer: (request: string, first: boolean, socket: Socket) => string | undefined,
+): Promise<number> {
   const server = createServer((socket) => {
     let first = true;
     socket.setEncoding('utf8');
     socket.on('data', (text: string) => {
-      const bytes = answer(text, first);
+      const bytes = answer(text, first, socket);
       first = false;
       if (bytes === undefined) socket.resetAndDestroy();
       else socket.write(bytes);

@@ -41,7 +41,7 @@ export function createScanner(
   let isReady = false;
   let isNear = false;
   let memory: MempoolState | undefined;
-  /** When the step began that has last found the chain synced; undefined: look again. */
+  /** When the step began that has last found the chain synced and nothing left to do; undefined: look again. */
   let syncedAt: Date | undefined;
 
   /** Applies new blocks. When synced, also records mempool payments, contract-sent money and payments of a rescan. */
@@ -62,11 +62,12 @@ export function createScanner(
       if (look.isComplete === false) return taken + 1;
     }
     await markSynced(ports, watched, held, startedAt);
-    syncedAt = startedAt;
     const ended = await resolveContradictions(ports, watched, held);
     const found = await checkBalances(ports, watched, held);
     // A rescan takes one batch of blocks per step.
     if (isRescanAsked === true) await rescanChain(ports, watched, held);
+    // What is done in batches goes on in the next step.
+    else if (ended + found === 0) syncedAt = startedAt;
     return taken + ended + found;
   }
 
@@ -97,7 +98,9 @@ export function createScanner(
           networks.ended('network', { chain }, 'the node is on the right network again');
           const followed = await follow(held);
           // Last, so that invoices with very many payments delay neither blocks nor expiry.
-          return followed + (await recomputeOverdueInvoices(ports, watched));
+          const recomputed = await recomputeOverdueInvoices(ports, watched);
+          if (recomputed > 0) syncedAt = undefined;
+          return followed + recomputed;
         });
         if (done > 0) wakeRelay();
         return done;

@@ -176,6 +176,22 @@ describe('a chain on which no invoice waits for a payment', () => {
       expect(await asked(20)).toBe(4);
     }));
 
+  it('is scanned every second while an operator has its blocks read again', async () =>
+    withFresh({}, async (fresh) => {
+      const asked = await resting(fresh);
+      fresh.chain.mine(...empty(100));
+      while ((await asked(5)) > 1);
+      const from = fresh.chain.height() - 99;
+      await fresh.rows(
+        `insert into rescans (chain, from_height, next_height, asked_at) values ('ethereum', $1, $1, now())`,
+        [from],
+      );
+      await asked(15);
+      const [{ next_height, ended_at }] = await fresh.rows('select * from rescans');
+      expect({ next_height, ended: ended_at !== null }).toEqual({ next_height: from + 100, ended: true });
+      expect(await asked(20)).toBe(4);
+    }));
+
   it('is scanned before that would count as an outage, and when the clock was set back', async () =>
     withFresh({ outageMs: 4_000 }, async (fresh) => {
       const asked = await resting(fresh);

@@ -34,7 +34,11 @@ export type Sent = { [K in EventKind]: { kind: K; payload: PayloadOf<K>; id?: st
 async function ledgerFixture() {
   const [database, nats] = await Promise.all([testDatabase(), testNats()]);
   const admin = openDb({ url: database.adminUrl, schema: 'ledger', pool: 2, logger });
-  const db = openDb({ url: database.urlOf('ledger'), schema: 'ledger', pool: 8, logger });
+  const db = openDb({
+    ...{ url: database.urlOf('ledger'), schema: 'ledger', pool: 8, logger },
+    // Tests ask for a hundred things at once, more than a service does, and wait for each.
+    connectWithinMs: 30_000,
+  });
   const bus = await connectBus({ url: nats.url, service: 'payouts', logger });
   const running = new Set<LedgerService>();
   const config: LedgerConfig = {

@@ -10,6 +10,7 @@ import { CommandError, type Surroundings } from '../surroundings.ts';
 import { table } from '../table.ts';
 import { writeMonth } from './month-file.ts';
 import { type PrunedMonth, prunedMonths, removeMonth } from './pruned-months.ts';
+import { mayRemove } from './removal-lock.ts';
 
 const PROGRAM = 'quittance-archive';
 
@@ -59,7 +60,10 @@ export async function writeArchive(
   const folder = to === undefined ? null : resolve(around.cwd, to);
   const done: Done[] = [];
   await onDatabase(around, async (client) => {
-    await beAlone(client);
+    if (!(await mayRemove(client)))
+      throw new CommandError(
+        'Another `quittance archive write` or a `quittance backup` is running. Run it again when that has ended.',
+      );
     for (const found of await prunedMonths(client)) {
       if (before !== undefined && found.month >= before) continue;
       done.push(await archiveMonth(around, client, found, folder));
@@ -130,12 +134,4 @@ async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Prom
 async function note(client: pg.Client, around: Surroundings, action: string, subject: string): Promise<void> {
   await client.query(`select set_config('quittance.source', $1, true)`, [source()]);
   await client.query('select operator.write_audit_log($1, $2, $3)', [actor(around), action, subject]);
-}
-
-/** Until the connection ends. Another run could remove what this one counts. */
-async function beAlone(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ alone: boolean }>(
-    `select pg_try_advisory_lock(hashtext('quittance archive')) as alone`,
-  );
-  if (rows[0]?.alone !== true) throw new CommandError('Another `quittance archive write` is running.');
 }

@@ -24,6 +24,8 @@ export async function openBackup(
   file: string,
   decrypter: Decrypter,
 ): Promise<BackupLines> {
+  if (storeAddress(file)?.path === '')
+    throw new CommandError('Name the backup itself, as s3://bucket/name: `quittance backup` has printed it.');
   const source = await open(around, file);
   const name = file === '-' ? 'standard input' : basename(file);
   const damaged = (error: unknown) =>

@@ -27,6 +27,8 @@ export type ProxyContext = ProxiedRequest & {
   outgoing?: ClientRequest;
   /** Whether a byte of it may have reached the service: from then on nobody here knows what was done. */
   sent: boolean;
+  /** The answer has begun: what breaks off from then on is not asked again. */
+  answered: boolean;
   /** The answer has begun, and goes on for as long as it likes. */
   streaming: boolean;
 };

@@ -106,6 +106,7 @@ export function createProxy(
       },
       proxyRes(incoming, _req, res) {
         const context = proxyContextOf(res);
+        if (context !== undefined) context.answered = true;
         if (context?.endless === true && isEventStream(incoming)) streams.pass(incoming, res, context);
         else if (isFile(incoming)) sendFile(incoming, res, context);
         else sendResponse(incoming, res, fail);
@@ -141,7 +142,7 @@ export function createProxy(
 
   return {
     pass(req, res, request) {
-      const context: ProxyContext = { ...request, tries: 1, sent: false, streaming: false };
+      const context: ProxyContext = { ...request, tries: 1, sent: false, answered: false, streaming: false };
       res.locals['proxyContext'] = context;
       // Without `next`: what failed comes to `on.error` as well.
       return proxy(req, res);
@@ -169,9 +170,10 @@ const READ_TRIES_MAX = 3;
  * A replica may end while it is asked, in order or killed, and others serve. What only reads is asked again;
  * anything else may have been done, and nobody here can know.
  */
-function mayTryAgain(error: Error, res: Response, { tries }: ProxyContext): boolean {
+function mayTryAgain(error: Error, res: Response, { tries, answered }: ProxyContext): boolean {
   return (
     onlyReads(res) &&
+    !answered &&
     tries < READ_TRIES_MAX &&
     /^(ECONNREFUSED|ECONNRESET|EPIPE)$/.test(codeOf(error) ?? '') &&
     !isOver(res)
