@@ -101,7 +101,9 @@ describe('nothing is removed', () => {
         let begun = false;
         const beginning = beginDump(backup).then(() => (begun = true));
         await eventually(async () => {
-          const { rows } = await other.query(`select from pg_locks where locktype = 'advisory' and not granted`);
+          const { rows } = await other.query(
+            `select from pg_locks where locktype = 'advisory' and not granted`,
+          );
           expect(rows).toHaveLength(1);
         });
         expect(begun).toBe(false);
