@@ -17,8 +17,8 @@ import { batches } from './size.ts';
  * oracle is the node's set of unspent outputs in the end.
  */
 const CONFIRMATIONS = 2;
-/** Each batch ends with an hour of blocks, in which all is settled: most of what it takes. */
-const BATCHES = batches({ small: 40, full: 200, atOnce: 50 });
+/** Each batch ends with an hour of blocks, in which all is settled. Few in each, because its time is limited. */
+const BATCHES = batches({ small: 40, full: 200, atOnce: 10 });
 const SCRIPTS = BATCHES.reduce((sum, { seeds }) => sum + seeds.length, 0);
 
 let node: BitcoinChain;

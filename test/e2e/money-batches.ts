@@ -94,12 +94,17 @@ async function expectSameInFiles(url: string, token: string): Promise<void> {
   const fees = await sumOf('payouts?format=csv', 'fee_paid');
   const month = new Date().toISOString().slice(0, 7);
   const statement = JSON.parse(await get(`statements?month=${month}&asset=BTC`));
-  const entry = (type: string, what: string) =>
-    unitsOf('BTC', statement.entries.find((one: { type: string }) => one.type === type)[what]);
+  type Entry = { type: string } & Record<'amount' | 'fee' | 'net', string>;
+  const booked = (types: readonly string[], what: 'amount' | 'fee' | 'net') =>
+    (statement.entries as Entry[])
+      .filter(({ type }) => types.includes(type))
+      .reduce((sum, entry) => sum + unitsOf('BTC', entry[what]), 0n);
+  // What was held of a line that the ledger was too busy to decide has come back.
+  const payouts = ['payout', 'payout_voided'];
   expect([credited, paid, fees]).toEqual([
-    entry('payment', 'net'),
-    -entry('payout', 'amount'),
-    entry('payout', 'fee'),
+    booked(['payment'], 'net'),
+    -booked(payouts, 'amount'),
+    booked(payouts, 'fee'),
   ]);
   expect(credited).toBe(paid + fees);
   expect(statement).toMatchObject({ opening_balance: '0', closing_balance: '0' });

@@ -58,7 +58,7 @@ export type LoadOptions = {
   clients?: number;
   pauseMs?: number;
   blockEveryMs?: number;
-  /** As many payouts, and as many sales, may not have come to their end; while there are more it asks for none. */
+  /** While as many payouts have not come to their end it asks for none, and so of sales. */
   mostOpen?: number;
   /** What is sold and paid out in turn; each client pays out one of them. */
   assets?: readonly LoadAsset[];

@@ -7,9 +7,10 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { asAdmin } from '@quittance/shared/database-roles';
 import { eventually } from '@quittance/testkit/eventually';
+import type pg from 'pg';
 import { readAgain } from '../src/archive/month-file.ts';
 import { removeMonth } from '../src/archive/pruned-months.ts';
-import { mayRemove } from '../src/archive/removal-lock.ts';
+import { archivesAlone, keepBackupsOut } from '../src/archive/removal-lock.ts';
 import { beginDump } from '../src/backup/dump-records.ts';
 import { archiveSuite, month } from './archive-fixture.ts';
 
@@ -86,30 +87,15 @@ describe('nothing is removed', () => {
     expect(await idsWaiting()).toEqual([id]);
   });
 
-  test('by a second run or beside a backup, which waits for a run, or without saying where to', async () => {
+  test('by a second run at the same time, or without saying where to', async () => {
     await start();
     const id = await happened('acc_1', month(5));
     await prune();
-    const refused = {
-      code: 1,
-      err: 'Another `quittance archive write` or a `quittance backup` is running. Run it again when that has ended.\n',
-    };
     await asAdmin(adminUrl, async (other) => {
-      expect(await mayRemove(other)).toBe(true);
-      expect(await write()).toMatchObject(refused);
-      await asAdmin(adminUrl, async (backup) => {
-        let begun = false;
-        const beginning = beginDump(backup).then(() => (begun = true));
-        await eventually(async () => {
-          const { rows } = await other.query(
-            `select from pg_locks where locktype = 'advisory' and not granted`,
-          );
-          expect(rows).toHaveLength(1);
-        });
-        expect(begun).toBe(false);
-        await other.query('select pg_advisory_unlock_all()');
-        await beginning;
-        expect(await write()).toMatchObject(refused);
+      expect(await archivesAlone(other)).toBe(true);
+      expect(await write()).toMatchObject({
+        code: 1,
+        err: 'Another `quittance archive write` is running.\n',
       });
     });
     for (const args of [[], ['--to', archive(), '--without-file']])
@@ -121,5 +107,39 @@ describe('nothing is removed', () => {
     const deleted = await quittance(['archive', 'write', '--without-file']);
     expect(deleted.out).toContain('deleted without a file');
     expect(await idsWaiting()).toEqual([]);
+  });
+});
+
+test('a removal waits for the backups that read, and a backup for a removal', async () => {
+  await start();
+  const id = await happened('acc_1', month(5));
+  await prune();
+  const waiting = (observer: pg.Client) =>
+    eventually(async () => {
+      const { rows } = await observer.query(
+        `select from pg_locks where locktype = 'advisory' and not granted
+           and database = (select oid from pg_database where datname = current_database())`,
+      );
+      expect(rows).toHaveLength(1);
+    });
+  const writing = await asAdmin(adminUrl, async (backup) => {
+    await beginDump(backup);
+    const run = write();
+    await waiting(backup);
+    expect(await idsWaiting()).toEqual([id]);
+    return { run };
+  });
+  expect(await writing.run).toMatchObject({ code: 0 });
+  expect([idsIn(), await idsWaiting()]).toEqual([[id], []]);
+
+  await asAdmin(adminUrl, async (removal) => {
+    await removal.query('begin');
+    await keepBackupsOut(removal);
+    await asAdmin(adminUrl, async (backup) => {
+      const beginning = beginDump(backup);
+      await waiting(removal);
+      await removal.query('commit');
+      await beginning;
+    });
   });
 });

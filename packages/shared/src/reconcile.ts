@@ -85,7 +85,7 @@ export async function reconcileStep(
   if (!bus.connected()) return 0;
   let settled = 0;
   for (const service of services) settled += await reconcileWith(service, db, bus, logger, graceSeconds);
-  // In every step, and at once again while there are more: as many come under load as are confirmed.
+  // In every step: under load each has some to confirm. And at once again while there are more.
   return settled + (await db.rows(deleteOld)).length;
 }
 

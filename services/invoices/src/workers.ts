@@ -105,6 +105,7 @@ export function createScanner(
         if (done > 0) wakeRelay();
         return done;
       } catch (error) {
+        syncedAt = undefined;
         // Reading the whole mempool takes minutes, so a short outage of a node or the database keeps what was read.
         if (error instanceof LeaseLost) memory = undefined;
         // While the node was down, nothing shows that a payment was dropped.

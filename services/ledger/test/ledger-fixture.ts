@@ -35,7 +35,10 @@ async function ledgerFixture() {
   const [database, nats] = await Promise.all([testDatabase(), testNats()]);
   const admin = openDb({ url: database.adminUrl, schema: 'ledger', pool: 2, logger });
   const db = openDb({
-    ...{ url: database.urlOf('ledger'), schema: 'ledger', pool: 8, logger },
+    url: database.urlOf('ledger'),
+    schema: 'ledger',
+    pool: 8,
+    logger,
     // Tests ask for a hundred things at once, more than a service does, and wait for each.
     connectWithinMs: 30_000,
   });

@@ -18,8 +18,8 @@ export const NOTE_INTERACTIONS = `
 `;
 
 /**
- * How long the browser took until it had drawn what came of an act, and how long its main thread computed for it, also for
- * what came later, as data. In milliseconds.
+ * How long the browser took until it had drawn what came of an act, and how long its main thread computed until the act was
+ * over: for the data too where the act waits for them. In milliseconds.
  */
 export type Interaction = { fastest: number; median: number; computed: number };
 

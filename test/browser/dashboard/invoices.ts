@@ -274,8 +274,9 @@ export function moneyInCases(stack: OnStack, open: Open): void {
     const typed = 'order 777';
     const search = await measureInteraction(page, typed.length, async (turn) => {
       await page.getByLabel('Search').press(typed.charAt(turn));
+      // The first characters find all, the last ones what is looked for.
+      if (turn === typed.length - 1) await page.getByRole('link', { name: typed, exact: true }).waitFor();
     });
-    await page.getByRole('link', { name: typed, exact: true }).waitFor();
     await page.getByText(/^1 to 11 of 11$/).waitFor();
     await page.getByRole('button', { name: 'All', exact: true }).click();
     await shown(1);
@@ -285,9 +286,11 @@ export function moneyInCases(stack: OnStack, open: Open): void {
     });
     const measured = { nextPage, search, columns };
     process.stdout.write(`interactions with ${ROWS} invoices, in ms: ${JSON.stringify(measured)}\n`);
-    // Otherwise nothing was measured.
-    expect(Math.max(...Object.values(measured).map(({ median }) => median))).toBeGreaterThan(0);
-    for (const { computed } of Object.values(measured)) expect(computed).toBeLessThan(INTERACTION_MS * SLOW);
+    for (const { computed } of Object.values(measured)) {
+      // Otherwise nothing was measured.
+      expect(computed).toBeGreaterThan(0);
+      expect(computed).toBeLessThan(INTERACTION_MS * SLOW);
+    }
   });
 }
 

@@ -10,7 +10,7 @@ import { CommandError, type Surroundings } from '../surroundings.ts';
 import { table } from '../table.ts';
 import { writeMonth } from './month-file.ts';
 import { type PrunedMonth, prunedMonths, removeMonth } from './pruned-months.ts';
-import { mayRemove } from './removal-lock.ts';
+import { archivesAlone, keepBackupsOut } from './removal-lock.ts';
 
 const PROGRAM = 'quittance-archive';
 
@@ -60,10 +60,8 @@ export async function writeArchive(
   const folder = to === undefined ? null : resolve(around.cwd, to);
   const done: Done[] = [];
   await onDatabase(around, async (client) => {
-    if (!(await mayRemove(client)))
-      throw new CommandError(
-        'Another `quittance archive write` or a `quittance backup` is running. Run it again when that has ended.',
-      );
+    if (!(await archivesAlone(client)))
+      throw new CommandError('Another `quittance archive write` is running.');
     for (const found of await prunedMonths(client)) {
       if (before !== undefined && found.month >= before) continue;
       done.push(await archiveMonth(around, client, found, folder));
@@ -98,6 +96,7 @@ async function archiveMonth(
   const removed = written?.lines ?? events;
   const subject = `${month}, ${removed} events, ${written === null ? 'without a file' : `sha256 ${written.sha256}`}`;
   await inTransaction(client, async () => {
+    await keepBackupsOut(client);
     await removeMonth(client, month, removed);
     await note(client, around, 'archive.written', subject);
     failpoint('archive.removed');

@@ -27,7 +27,7 @@ export function addArchive(program: Command, { around, prints }: Line): void {
     .option('--without-file', 'delete the months instead of writing them')
     .addHelpText(
       'after',
-      '\nNeeds DATABASE_URL_ADMIN. A month is written when all of its events are pruned: four months after it began at the latest, unless one is\nstill to be delivered. Each line of a file is an event in JSON with its deliveries and attempts; `zcat` shows it. The file is read again\nbefore the month is removed; the folder has to outlast the container. After a run that was ended, run it again. The files are not\nencrypted.\n\nExamples:\n  $ npx quittance archive start\n  $ npx quittance archive write --to /archive\n  $ npx quittance archive write --to /archive --before 2026-08\n',
+      '\nNeeds DATABASE_URL_ADMIN. A month is written when all of its events are pruned: four months after it began at the latest, unless one is\nstill to be delivered. Each line of a file is an event in JSON with its deliveries and attempts; `zcat` shows it. The file is read again\nbefore the month is removed. In a container, mount the folder. After a run that was ended, run it again. The files are not encrypted.\n\nExamples:\n  $ npx quittance archive start\n  $ npx quittance archive write --to /archive\n  $ npx quittance archive write --to /archive --before 2026-08\n',
     )
     .action(
       prints(async (order: WriteOrder) =>

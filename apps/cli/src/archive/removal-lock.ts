@@ -1,23 +1,31 @@
 import type pg from 'pg';
 
 /*
- * Months are removed by emptying tables, which a transaction that began before sees as well: a backup would have lost
- * their events. So a backup waits for a removal, and a removal is refused while a backup reads. Both until the
- * connection ends.
+ * Months are removed by emptying tables, which a transaction sees that began before: a backup would lack their events. So a
+ * removal waits for the backups that read, and a backup for a removal, however long: timers may start both at one moment.
  */
-const LOCK = `hashtext('quittance archive')`;
+const ARCHIVING = `hashtext('quittance archive')`;
+const REMOVAL = `hashtext('quittance archive removal')`;
 
-/** Whether this connection alone may remove months: no other one does, and none makes a backup. */
-export async function mayRemove(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ alone: boolean }>(`select pg_try_advisory_lock(${LOCK}) as alone`);
+/** Whether no other connection archives; until this one ends none does. */
+export async function archivesAlone(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ alone: boolean }>(
+    `select pg_try_advisory_lock(${ARCHIVING}) as alone`,
+  );
   return rows[0]?.alone === true;
 }
 
-/** Waits until no month is being removed, and keeps it so. */
-export async function keepFromRemoval(client: pg.Client): Promise<void> {
-  // A month may take longer to write than anything else is waited for.
+/** Waits for the backups that read. Until the transaction of the caller ends, none begins. */
+export const keepBackupsOut = (client: pg.Client): Promise<void> =>
+  patiently(client, `select pg_advisory_xact_lock(${REMOVAL})`);
+
+/** Waits until no month is being removed. Until the connection ends, none is. */
+export const keepRemovalsOut = (client: pg.Client): Promise<void> =>
+  patiently(client, `select pg_advisory_lock_shared(${REMOVAL})`);
+
+async function patiently(client: pg.Client, lock: string): Promise<void> {
   const { rows } = await client.query<{ lock_timeout: string }>('show lock_timeout');
   await client.query('set lock_timeout = 0');
-  await client.query(`select pg_advisory_lock_shared(${LOCK})`);
+  await client.query(lock);
   await client.query(`select set_config('lock_timeout', $1, false)`, [rows[0]?.lock_timeout]);
 }

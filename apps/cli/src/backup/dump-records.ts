@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Service, services } from '@quittance/shared/events';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { keepFromRemoval } from '../archive/removal-lock.ts';
+import { keepRemovalsOut } from '../archive/removal-lock.ts';
 import { type BackedUpTable, type BackupHead, FORMAT, headLine, tailLine } from './backup-file.ts';
 import { appliedMigrations, type RecordTable, recordTables, usedSequences } from './record-tables.ts';
 
@@ -13,7 +13,7 @@ export type Dumped = { head: BackupHead; tables: Record<string, BackedUpTable> }
  * and no service waits for it.
  */
 export async function beginDump(client: pg.Client): Promise<BackupHead> {
-  await keepFromRemoval(client);
+  await keepRemovalsOut(client);
   await client.query('begin isolation level repeatable read, read only');
   const { rows } = await client.query<{ at: Date }>('select now() as at');
   const migrations: Partial<Record<Service, string[]>> = {};

@@ -133,7 +133,7 @@ async function look(
     checkCertificates(connections, clock.now()),
     checkDisks(['/', around.cwd, ...(place === undefined || isInStore(place) ? [] : [place])], room),
     checkBackups(around, { place, hours }, usable, clock.now()),
-    usable === undefined ? [] : checkArchive(usable),
+    ofDatabase(usable, checkArchive),
   ]);
   return [ofNode(), ...records, ...found.flat()];
 }
