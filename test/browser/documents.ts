@@ -10,7 +10,7 @@ import type { OnStack } from './on-stack.ts';
 
 /** The documents that the gateway shows, as people read them. Suites of the gateway read their bytes. */
 
-const ALL_WITHIN_MS = 60_000;
+const ALL_WITHIN_MS = 120_000;
 /** What the list of contents leads to at least. */
 const DOCUMENTS_MIN = 20;
 /** One of each kind: all of a kind have the same style sheet. */

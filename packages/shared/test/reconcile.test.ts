@@ -126,11 +126,7 @@ test('old events are deleted as fast as they come, and without a look at all tha
   await db.rows(
     `update outbox set confirmed_at = now() - case when seq < (select min(seq) + 1200 from outbox) then 31 else 1 end * interval '1 day'`,
   );
-  // Also by a step that has others to confirm: under load each one has.
-  await sent('invoice.paid', 1);
-  expect([await step({ webhooks: 'has all' }), await step({}), await step({}), await step({})]).toEqual([
-    501, 500, 200, 0,
-  ]);
+  expect([await step({}), await step({}), await step({}), await step({})]).toEqual([500, 500, 200, 0]);
   expect(await count('true', 'deposit.settled')).toBe(18_800);
   const { text } = deleteOld;
   await suite.openAsAdmin('invoices').rows('analyze outbox');
@@ -145,6 +141,7 @@ test('an event that all receivers have is deleted after a month, but not while i
     await db.rows(
       `update outbox set confirmed_at = now() - interval '31 days' where confirmed_at is not null`,
     );
+    // One step settles what it hears, the next has nothing else to do.
     await reconcile({});
   };
   await sent('deposit.settled', 2);
