@@ -24,8 +24,8 @@ export const keepRemovalsOut = (client: pg.Client): Promise<void> =>
   patiently(client, `select pg_advisory_lock_shared(${REMOVAL})`);
 
 async function patiently(client: pg.Client, lock: string): Promise<void> {
-  const { rows } = await client.query<{ lock_timeout: string }>('show lock_timeout');
   await client.query('set lock_timeout = 0');
   await client.query(lock);
-  await client.query(`select set_config('lock_timeout', $1, false)`, [rows[0]?.lock_timeout]);
+  // To what the connection was opened with.
+  await client.query('reset lock_timeout');
 }
