@@ -14,6 +14,7 @@ import { installed, startSandbox } from './targets/npm-start.ts';
 import { payoutLatency, postPayouts } from './targets/payouts.ts';
 import { postInvoices } from './targets/post-invoices.ts';
 import { onePosting } from './targets/posting.ts';
+import { pruning } from './targets/pruning.ts';
 import { readBalances, readInvoice } from './targets/reads.ts';
 import { cpuOfSale } from './targets/sale.ts';
 import { scanBlock, scanPayments } from './targets/scan-block.ts';
@@ -48,6 +49,7 @@ export const benchmarks: readonly Benchmark[] = [
   payoutLatency,
   payoutsAndSimplest,
   walOfInvoices,
+  pruning,
   loadedMemory,
   creditsDistinct,
   creditsHot,

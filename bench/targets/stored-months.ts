@@ -50,6 +50,58 @@ export async function storeEvents(quittance: Quittance, shop: Merchant, rows: nu
   );
 }
 
+/** Events of invoices that all receivers have had for more than a month: the first of the outbox. */
+export async function storeOldOutbox({ db }: Quittance, round: number, rows: number): Promise<void> {
+  await db.rows(
+    `insert into invoices.outbox (seq, id, kind, payload, created_at, sent_at, sends, confirmed_by, confirmed_at)
+     overriding system value
+     select -$1::bigint * 10000000 - n, 'evt_00' || lpad($1::text, 4, '0') || lpad(n::text, 30, '0'), 'invoice.created',
+       jsonb_build_object('account_id', 'acc_old', 'resource_id', 'inv_' || md5(n::text), 'version', 1,
+         'data', jsonb_build_object('id', 'inv_' || md5(n::text), 'status', 'pending', 'metadata', repeat('x', 500))),
+       now() - interval '32 days', now() - interval '32 days', 1, '{webhooks}', now() - interval '31 days'
+     from generate_series(1, $2::int) as n`,
+    [round, rows],
+  );
+}
+
+/** What webhooks took in more than a month ago, and no sender keeps. */
+export async function storeOldInbox({ db }: Quittance, round: number, rows: number): Promise<void> {
+  await db.rows(
+    `insert into webhooks.inbox (event_id, received_at)
+     select 'evt_00' || lpad($1::text, 4, '0') || lpad(n::text, 30, '0'), now() - interval '31 days'
+     from generate_series(1, $2::int) as n`,
+    [round, rows],
+  );
+  await db.rows(
+    `insert into webhooks.inbox_pruning (before_id, since) values ('evt_00z', now() - interval '1 day')
+     on conflict (is_only) do update set before_id = excluded.before_id, since = excluded.since`,
+  );
+}
+
+/** Events of an account that is new, older than they are kept, each delivered at once to the one endpoint. */
+export async function storeOldEvents({ db }: Quittance, account: string, rows: number): Promise<void> {
+  await db.rows('insert into webhooks.accounts (account_id, last_sequence) values ($1, $2::int)', [
+    account,
+    rows,
+  ]);
+  await db.rows(
+    `with endpoint as (
+       insert into webhooks.endpoints (id, account_id, url, event_types, created_at)
+       values ('we_' || $1::text, $1::text, 'https://shop.example/hook', '{}', now() - interval '100 days') returning key),
+     delivered as (
+       insert into webhooks.deliveries (endpoint_key, sequence, state, attempts, due_at)
+       select key, n, 'delivered', 1, now() - interval '91 days' from endpoint, generate_series(1, $2::int) as n),
+     tried as (
+       insert into webhooks.attempts (endpoint_key, sequence, number, started_at, ms, status, answer)
+       select key, n, 1, now() - interval '91 days', 30, 200, 'thanks' from endpoint, generate_series(1, $2::int) as n)
+     insert into webhooks.events (account_id, sequence, id, kind, created_at, resource_id, version, data)
+     select $1, n, $1 || '_' || n, 'invoice.created', now() - interval '91 days', 'inv_' || md5(n::text), 1,
+       json_build_object('id', 'inv_' || md5(n::text), 'status', 'pending', 'metadata', repeat('x', 500))
+     from generate_series(1, $2::int) as n`,
+    [account, rows],
+  );
+}
+
 /** Payouts that are mined or failed. */
 export async function storePayouts({ db }: Quittance, shop: Merchant, rows: number): Promise<void> {
   await db.rows(

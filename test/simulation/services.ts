@@ -30,7 +30,7 @@ import { busSigner } from '@quittance/payouts/transaction-signer';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { commandSubject, commands } from '@quittance/shared/commands';
 import { throttledLog } from '@quittance/shared/logger';
-import { relayStep } from '@quittance/shared/outbox';
+import { pruneOutboxStep, relayStep } from '@quittance/shared/outbox';
 import { type Handlers, processMessages } from '@quittance/shared/process-messages';
 import type { Quote } from '@quittance/shared/quotes';
 import { answerReconcilers, reconcileStep } from '@quittance/shared/reconcile';
@@ -105,7 +105,12 @@ function messengerOf<P>(common: Common, handlers: Handlers<P>, ports: P): Worker
   const consume = stepOf(environment, 'consume', process, processMessages);
   const throttled = throttledLog(logger, () => clock.now().getTime());
   const relay = stepOf(environment, 'relay', process, relayStep);
-  const reconcile = stepOf(environment, 'reconcile', process, reconcileStep);
+  const reconcile = stepOf(
+    environment,
+    'reconcile',
+    process,
+    async (...given) => (await reconcileStep(...given)) || pruneOutboxStep(db),
+  );
   return new Map([
     [
       'consume',

@@ -3,7 +3,7 @@ import { sleep } from './clock.ts';
 import { kindsFor, type Service } from './events.ts';
 import { answerPruning, pruneInboxStep } from './inbox.ts';
 import { reason, throttledLog } from './logger.ts';
-import { RELAY_BATCH, relayStep } from './outbox.ts';
+import { pruneOutboxStep, RELAY_BATCH, relayStep } from './outbox.ts';
 import {
   type Handlers,
   type Message,
@@ -18,7 +18,9 @@ import { startWorker, type Worker, withBatchPause } from './worker.ts';
 const RELAY_EVERY_MS = 500;
 /** A lost event is noticed after 20 s at the earliest. With two unanswered requests it still arrives within 60 s. */
 const RECONCILE_EVERY_MS = 10_000;
-const PRUNE_EVERY_MS = 3_600_000;
+/** Often, so that a step finds few dead rows before the first live one. While there are more, steps follow each other at once. */
+const PRUNE_OUTBOX_EVERY_MS = 10_000;
+const PRUNE_INBOX_EVERY_MS = 3_600_000;
 
 export type ConsumerOptions<P = unknown> = Omit<ProcessOptions<P>, 'throttled'> & {
   bus: Bus;
@@ -31,8 +33,8 @@ export type MessengerOptions<P> = Omit<ConsumerOptions<P>, 'handlers'> & {
 };
 
 /**
- * Runs what a service needs for events: the relay publishes its outbox, the consumer processes events of other services, and
- * the reconciler finds and sends again what was lost.
+ * Runs what a service needs for events: the relay publishes its outbox, the consumer processes events of other services, the
+ * reconciler finds and sends again what was lost, and old rows are pruned.
  */
 export function startMessenger<P>(options: MessengerOptions<P>) {
   const { db, bus, service, logger, handlers, tracer } = options;
@@ -46,7 +48,12 @@ export function startMessenger<P>(options: MessengerOptions<P>) {
     // A commit with more events wakes the relay; a step that finds nothing costs as much as one that finds events.
     return carried >= RELAY_BATCH ? carried : 0;
   });
-  const workers = [relay, worker('reconciler', RECONCILE_EVERY_MS, () => reconcileStep(db, bus, logger))];
+  const workers = [
+    relay,
+    worker('reconciler', RECONCILE_EVERY_MS, () => reconcileStep(db, bus, logger)),
+    // Of its own: under a steady load each step of the reconciler confirms something, and is followed by the next.
+    worker('prune the outbox', PRUNE_OUTBOX_EVERY_MS, () => pruneOutboxStep(db)),
+  ];
   let consumer: Pick<Worker, 'stop'> | undefined;
   if (handlers !== undefined && kindsFor(service).length > 0) {
     const committed = (events: readonly ProcessedEvent[]) => {
@@ -54,7 +61,7 @@ export function startMessenger<P>(options: MessengerOptions<P>) {
       options.committed?.(events);
     };
     consumer = startConsumer({ ...options, handlers, committed });
-    workers.push(worker('prune the inbox', PRUNE_EVERY_MS, () => pruneInboxStep(db, bus, service)));
+    workers.push(worker('prune the inbox', PRUNE_INBOX_EVERY_MS, () => pruneInboxStep(db, bus, service)));
   }
   answerReconcilers(bus, db, service);
   answerPruning(bus, db, service);

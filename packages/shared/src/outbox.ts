@@ -142,3 +142,25 @@ const envelopeOf = (row: OutboxRow) => ({
   request_id: row.request_id,
   payload: row.payload,
 });
+
+const PRUNE_BATCH = 500;
+
+// A dead letter of a receiver can be sent again from here only. Of the first events only, because there are millions that are
+// younger.
+export const pruneOutbox = statement(
+  'outbox_prune',
+  `with first as (
+     select seq, confirmed_at from outbox where confirmed_at is not null and dead_lettered_by = '{}'
+     order by seq limit ${PRUNE_BATCH})
+   delete from outbox using first
+   where outbox.seq = first.seq and first.confirmed_at < now() - interval '30 days'
+   returning outbox.seq`,
+);
+
+/**
+ * Deletes events that all receivers have had for 30 days: a receiver remembers an event for as long, see `pruneInboxStep`.
+ * @returns how many were deleted; 0 means wait.
+ */
+export async function pruneOutboxStep(db: Db): Promise<number> {
+  return (await db.rows(pruneOutbox)).length;
+}

@@ -56,25 +56,13 @@ const sendAgain = statement(
   `update outbox set sent_at = null, claimed_until = null where seq = any($1::bigint[]) and confirmed_at is null`,
 );
 
-// A dead letter of a receiver can be sent again from here only. Of the first events only, because there are millions that are
-// younger.
-export const deleteOld = statement(
-  'reconcile_delete_old',
-  `with first as (
-     select seq, confirmed_at from outbox where confirmed_at is not null and dead_lettered_by = '{}'
-     order by seq limit ${BATCH})
-   delete from outbox using first
-   where outbox.seq = first.seq and first.confirmed_at < now() - interval '30 days'
-   returning outbox.seq`,
-);
-
 type Row = { seq: string; id: string; sentAt: Date; isOverdue: boolean };
 
 /**
  * Compares this service's outbox with the inboxes of its receivers, and sends again what did not arrive: NATS may lose
  * everything, even its data directory, and that costs only time. Each receiver is asked about its own events, so that one
  * that is down does not affect the others.
- * @returns how many events were confirmed, sent again or deleted; 0 means that there were none or no receiver answered.
+ * @returns how many events were confirmed or sent again; 0 means that there were none or no receiver answered.
  */
 export async function reconcileStep(
   db: Db,
@@ -85,8 +73,7 @@ export async function reconcileStep(
   if (!bus.connected()) return 0;
   let settled = 0;
   for (const service of services) settled += await reconcileWith(service, db, bus, logger, graceSeconds);
-  // At once again while there are more: a busy installation has more in ten seconds than one step deletes.
-  return settled > 0 ? settled : (await db.rows(deleteOld)).length;
+  return settled;
 }
 
 async function reconcileWith(

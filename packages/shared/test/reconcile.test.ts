@@ -1,10 +1,13 @@
 import { beforeEach, expect, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
 import type { Bus } from '../src/bus.ts';
 import { missingSubject } from '../src/commands.ts';
 import { type EventKind, type Service, services } from '../src/events.ts';
 import { createLogger } from '../src/logger.ts';
-import { deleteOld, reconcileStep } from '../src/reconcile.ts';
+import { startMessenger } from '../src/messenger.ts';
+import { pruneOutbox, pruneOutboxStep } from '../src/outbox.ts';
+import { reconcileStep } from '../src/reconcile.ts';
 
 /** A sender with a real outbox, and receivers of whom the test says what they have. */
 
@@ -126,9 +129,10 @@ test('old events are deleted as fast as they come, and without a look at all tha
   await db.rows(
     `update outbox set confirmed_at = now() - case when seq < (select min(seq) + 1200 from outbox) then 31 else 1 end * interval '1 day'`,
   );
-  expect([await step({}), await step({}), await step({}), await step({})]).toEqual([500, 500, 200, 0]);
+  const prune = () => pruneOutboxStep(db);
+  expect([await prune(), await prune(), await prune(), await prune()]).toEqual([500, 500, 200, 0]);
   expect(await count('true', 'deposit.settled')).toBe(18_800);
-  const { text } = deleteOld;
+  const { text } = pruneOutbox;
   await suite.openAsAdmin('invoices').rows('analyze outbox');
   const plan = (await db.rows<Record<string, string>>(`explain (analyze, buffers off, timing off) ${text}`))
     .map((line) => Object.values(line)[0])
@@ -141,8 +145,7 @@ test('an event that all receivers have is deleted after a month, but not while i
     await db.rows(
       `update outbox set confirmed_at = now() - interval '31 days' where confirmed_at is not null`,
     );
-    // One step settles what it hears, the next has nothing else to do.
-    await reconcile({});
+    await pruneOutboxStep(db);
   };
   await sent('deposit.settled', 2);
   await reconcile({ payouts: 'has all', ledger: 'has all' });
@@ -163,4 +166,28 @@ test('an event that all receivers have is deleted after a month, but not while i
   await reconcile({ ledger: 'has all' });
   await forgetting();
   expect(await count('true', 'deposit.settled')).toBe(0);
+});
+
+test('old events are deleted while each step of the reconciler confirms a younger one', async () => {
+  await sent('deposit.settled', 700);
+  await db.rows(`update outbox set confirmed_at = now() - interval '31 days'`);
+  await sent('invoice.paid');
+  let confirmed = 0;
+  const bus = {
+    connected: () => true,
+    answer: () => undefined,
+    request: async () => {
+      confirmed += 1;
+      await sent('invoice.paid');
+      return { known: true, reply: { missing: [], parked: [] } };
+    },
+  } as unknown as Bus;
+  const messenger = startMessenger({ db, bus, service: 'invoices', logger });
+  try {
+    await eventually(async () => expect(await count('true', 'deposit.settled')).toBe(0));
+    const before = confirmed;
+    await eventually(() => expect(confirmed).toBeGreaterThan(before));
+  } finally {
+    await messenger.stop();
+  }
 });
