@@ -1,5 +1,7 @@
 import type { Bus } from '@quittance/shared/bus';
 import type { Service } from '@quittance/shared/events';
+import { pruneOutboxStep } from '@quittance/shared/outbox';
+import { reconcileStep } from '@quittance/shared/reconcile';
 import { CLAIM_MS, type Environment } from './environment.ts';
 
 /** A step of a relay, which another one follows when some of its events may be left. */
@@ -27,3 +29,7 @@ export async function relayOnce(
     throw error;
   }
 }
+
+/** What two workers do: the outbox is pruned when the reconciler has nothing to do. */
+export const reconcileAndPrune: typeof reconcileStep = async (db, ...given) =>
+  (await reconcileStep(db, ...given)) || pruneOutboxStep(db);

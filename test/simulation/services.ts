@@ -30,10 +30,10 @@ import { busSigner } from '@quittance/payouts/transaction-signer';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { commandSubject, commands } from '@quittance/shared/commands';
 import { throttledLog } from '@quittance/shared/logger';
-import { pruneOutboxStep, relayStep } from '@quittance/shared/outbox';
+import { relayStep } from '@quittance/shared/outbox';
 import { type Handlers, processMessages } from '@quittance/shared/process-messages';
 import type { Quote } from '@quittance/shared/quotes';
-import { answerReconcilers, reconcileStep } from '@quittance/shared/reconcile';
+import { answerReconcilers } from '@quittance/shared/reconcile';
 import { Secret } from '@quittance/shared/secret';
 import { namelessShop } from '@quittance/shared/shop-page';
 import { noTracer } from '@quittance/shared/traces';
@@ -44,7 +44,7 @@ import type { Environment } from './environment.ts';
 import type { Steps } from './mutant.ts';
 import { askOf, clockOf, databaseOf, loggerOf } from './ports.ts';
 import type { Process, Replica } from './process.ts';
-import { relayOnce } from './relay.ts';
+import { reconcileAndPrune, relayOnce } from './relay.ts';
 import type { Common } from './replica-parts.ts';
 import { invoicesRoutes, ledgerRoutes, payoutRoutes } from './routes.ts';
 import { BEGINNING } from './scheduler.ts';
@@ -105,12 +105,7 @@ function messengerOf<P>(common: Common, handlers: Handlers<P>, ports: P): Worker
   const consume = stepOf(environment, 'consume', process, processMessages);
   const throttled = throttledLog(logger, () => clock.now().getTime());
   const relay = stepOf(environment, 'relay', process, relayStep);
-  const reconcile = stepOf(
-    environment,
-    'reconcile',
-    process,
-    async (...given) => (await reconcileStep(...given)) || pruneOutboxStep(db),
-  );
+  const reconcile = stepOf(environment, 'reconcile', process, reconcileAndPrune);
   return new Map([
     [
       'consume',
