@@ -1,6 +1,7 @@
 // Makes a checkout ready to run: packages, Node 24, the dashboard, nats-server and (for the tests) redis-server.
 // Plain JavaScript without dependencies, because it runs before anything is installed, on whatever
 // Node (18 or newer) the machine has. With nothing to do it answers from two small files and a hash.
+// `--without-tools` leaves out the packages of development, which nothing that runs Quittance needs.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -11,6 +12,7 @@ import { underLock } from './setup/lock.mjs';
 import { installPackages, packagesAreReady } from './setup/packages.mjs';
 
 const NODE_MAJOR_MIN = 18;
+const PACKAGES = { tools: !process.argv.includes('--without-tools') };
 
 async function main() {
   refuseOldNode();
@@ -35,7 +37,7 @@ function refuseOldNode() {
 }
 
 function isReady() {
-  return packagesAreReady() && enginesAreReady() && dashboardIsReady();
+  return packagesAreReady(PACKAGES) && enginesAreReady() && dashboardIsReady();
 }
 
 /** Packages and engines come from different places, so they are fetched side by side. */
@@ -51,7 +53,7 @@ async function setUp() {
 
 /** The dashboard is built by packages, so these come first. */
 async function setUpPackages() {
-  if (!packagesAreReady()) await installPackages();
+  if (!packagesAreReady(PACKAGES)) await installPackages(PACKAGES);
   if (!dashboardIsReady()) await buildDashboard();
 }
 

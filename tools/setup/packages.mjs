@@ -28,8 +28,11 @@ const NODE_LINK = path.join(CHECKOUT, 'node_modules', 'node');
 export const NODE_24 = path.join(NODE_LINK, 'bin', 'node');
 const NODE_SHIM = path.join(CHECKOUT, 'node_modules', '.bin', 'node');
 
-export function packagesAreReady() {
-  return readJson(STAMP_FILE)?.packages === packagesHash() && fs.existsSync(NODE_24);
+/** @param tools whether those of development have to be there too, which are a third of all */
+export function packagesAreReady({ tools }) {
+  const stamp = readJson(STAMP_FILE);
+  const isComplete = stamp?.tools !== false || !tools;
+  return stamp?.packages === packagesHash() && isComplete && fs.existsSync(NODE_24);
 }
 
 /** Changes when the lock file, a manifest or the kind of machine does. */
@@ -67,20 +70,23 @@ function hasManifest(folder) {
   return fs.existsSync(path.join(CHECKOUT, folder, 'package.json'));
 }
 
-export async function installPackages() {
+/** Tools of development that are there stay: whoever tests and tries in turn installs them once. */
+export async function installPackages({ tools }) {
+  const stamp = readJson(STAMP_FILE);
+  const withTools = tools || (stamp !== undefined && stamp.tools !== false);
   const firstTime = !fs.existsSync(path.join(CHECKOUT, 'node_modules', '.modules.yaml'));
   say(`installing packages${firstTime ? ' (first time: about a minute)' : ''} …`);
   const hash = packagesHash();
   if (installedNode() !== wantedNode()) fs.rmSync(NODE_SHIM, { force: true });
   try {
-    await runPnpm(['install', '--frozen-lockfile', '--prod=false']);
+    await runPnpm(['install', '--frozen-lockfile', `--prod=${!withTools}`]);
     linkNode24();
     await checkNode24();
   } catch (error) {
     await dropBrokenShim();
     throw error;
   }
-  writeJson(STAMP_FILE, { packages: hash });
+  writeJson(STAMP_FILE, { packages: hash, tools: withTools });
 }
 
 function installedNode() {
