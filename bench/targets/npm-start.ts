@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -55,11 +55,12 @@ export const installed: Benchmark = {
 
 async function installIn(folder: string): Promise<Sample> {
   const run = promisify(execFile);
-  const clone = join(folder, 'quittance');
+  const [clone, home] = [join(folder, 'quittance'), join(folder, 'home')];
+  mkdirSync(home);
   await run('git', ['clone', '--quiet', root, clone]);
   const begun = performance.now();
   await run(process.execPath, [join(clone, 'tools/setup.mjs'), '--without-tools'], {
-    env: { HOME: join(folder, 'home'), PATH: process.env['PATH'] },
+    env: { HOME: home, PATH: process.env['PATH'] },
   });
   const seconds = (performance.now() - begun) / 1_000;
   const [packages = 0, engines = 0] = ['node_modules', '.engines'].map((name) =>
