@@ -64,7 +64,7 @@ export async function storeOldOutbox({ db }: Quittance, round: number, rows: num
   );
 }
 
-/** What webhooks took in more than a month ago, and no sender keeps. */
+/** Events that webhooks has processed more than a month ago, and no sender keeps. */
 export async function storeOldInbox({ db }: Quittance, round: number, rows: number): Promise<void> {
   await db.rows(
     `insert into webhooks.inbox (event_id, received_at)
