@@ -20,6 +20,9 @@ export const manifestOf = (folder: string): Manifest =>
 /** Whether it is of the workspace. */
 export const isOwn = (folder: string): boolean => !folder.includes('/node_modules/');
 
+/** What `overrides` in pnpm-workspace.yaml takes away, because the package that names it does not load it. */
+const TAKEN_AWAY: readonly string[] = ['@tabler/icons'];
+
 /** pnpm lays what an installed package depends on beside it, in `.pnpm/NAME@VERSION/node_modules/`. */
 function linksOf(folder: string): string {
   if (isOwn(folder)) return join(folder, 'node_modules');
@@ -36,7 +39,9 @@ export function dependenciesOf(folder: string): string[] {
   const perhaps = Object.keys({ ...optionalDependencies, ...peerDependencies, ...peerDependenciesMeta })
     .filter((name) => name !== 'typescript')
     .filter(there);
-  const needed = Object.keys(dependencies ?? {}).filter((name) => !perhaps.includes(name));
+  const needed = Object.keys(dependencies ?? {}).filter(
+    (name) => !perhaps.includes(name) && !TAKEN_AWAY.includes(name),
+  );
   const optional = new Set(Object.keys(optionalDependencies ?? {}));
   const missing = needed.filter((name) => !optional.has(name) && !there(name));
   if (missing.length > 0) throw new Error(`${folder} needs ${missing.join(', ')}: not installed`);
