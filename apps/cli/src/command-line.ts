@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
 import { allScopes } from '@quittance/gateway/operations/read-limits';
 import { Command, Option } from 'commander';
 import { addArchive } from './archive/archive-line.ts';
@@ -20,9 +21,9 @@ const loadAccounts = () => import('./gateway-commands.ts');
 const loadPeople = () => import('./people-commands.ts');
 const loadTokens = () => import('./token-commands.ts');
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
+/** Of this release: in a checkout the command's manifest is beside its sources, in a package from npm further up. */
+const manifest = findPackageJSON('..', import.meta.url) ?? '';
+const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
 
 const examples = `
 Examples:
