@@ -7,14 +7,23 @@ import { root } from './tracked-files.ts';
 /** A new file of our own needs no word, ten do. */
 const STEP = 10;
 
+const inSteps = ({ own, packages }: { own: number; packages: number }) => ({
+  own: Math.ceil(own / STEP) * STEP,
+  packages,
+});
+
 /** Each module is read, compiled and kept by every process of the service. */
 test('each service loads as many modules as are recorded', () => {
   const today = Object.fromEntries(
-    services.map((service) => {
-      const { own, packages } = loadedModules(root, `services/${service}/src/service.ts`);
-      return [service, { own: Math.ceil(own / STEP) * STEP, packages }];
-    }),
+    services.map((service) => [service, inSteps(loadedModules(root, `services/${service}/src/service.ts`))]),
   );
   expect(Object.values(today).every(({ own, packages }) => own > 20 && packages > 50)).toBe(true);
   expect(today).toEqual(recordedCounts(new URL('loaded-modules.json', import.meta.url), today));
+});
+
+/** Of each command alone what it needs besides: whoever asks for a list of invoices waits for no database's and no chain's libraries. */
+test('the command line loads fewer than 300 modules before a command runs', () => {
+  const { own, packages } = loadedModules(root, 'apps/cli/src/run.ts');
+  expect(own).toBeGreaterThan(20);
+  expect(own + packages).toBeLessThan(300);
 });

@@ -33,8 +33,10 @@ type Package = {
   name: string;
   description: string;
   folder: string;
-  /** Files that are started, or imported by who installs it. What they import follows, but for what needs a Docker engine. */
+  /** Files that are started, or imported by who installs it. What they import follows. */
   entries: readonly string[];
+  /** Whether what is imported when it is needed follows too. Of the testkit that is containers, KMSs and traces, which no shop tests. */
+  withLater?: true;
   /** Other files, by patterns. */
   files: readonly string[];
   /** What npm shows of it, where that is not the README.md of its folder. */
@@ -113,6 +115,7 @@ const packages: readonly Package[] = [
     description: 'Administers Quittance: accounts, API tokens, database, NATS, payouts and reconciliation',
     folder: 'apps/cli',
     entries: ['apps/cli/bin/quittance.mjs', 'apps/cli/src/main.ts'],
+    withLater: true,
     files: [...MIGRATIONS, 'services/*/schema.sql', '.env.example'],
     readme: 'docs/command-line.md',
     exports: {},
@@ -146,6 +149,8 @@ const catalog = new Map(
 
 /** Matches what is formatted here: static imports at the beginning of a line, and the ends of those over several lines. */
 const IMPORT = /^((?:import|export|\})(?:[^;'\n]*\bfrom)? ')([^']+)(';)/gm;
+/** What is loaded when it is needed. */
+const LATER = /(\bimport\(')([^']+)('\))/g;
 /** A file beside this one that is started as a process, or as a service. */
 const STARTED = /(new URL\(\s*['`][^'`]*)\.ts(['`])/g;
 
@@ -178,21 +183,22 @@ function forEach(entries: readonly string[], visit: (path: string, follow: (file
 }
 
 /** Writes `entries` and all that they import as JavaScript into `out`. @returns the packages of npm that are imported. */
-function writeWithImports(entries: readonly string[], out: string): Set<string> {
+function writeWithImports({ entries, withLater }: Package, out: string): Set<string> {
   const fromNpm = new Set<string>();
   forEach(entries, (path, follow) => {
     const code = path.endsWith('.ts') ? stripTypeScriptTypes(textOf(path)) : textOf(path);
-    const written = code
-      .replace(IMPORT, (whole, before: string, specifier: string, after: string) => {
-        const file = fileOf(specifier, path);
-        if (file === undefined) {
-          if (!specifier.startsWith('node:')) fromNpm.add(packageOf(specifier));
-          return whole;
-        }
-        follow(file);
-        return `${before}${asJs(besides(path, file))}${after}`;
-      })
-      .replace(STARTED, '$1.js$2');
+    const inTarball = (whole: string, before: string, specifier: string, after: string) => {
+      const file = fileOf(specifier, path);
+      if (file === undefined) {
+        if (!specifier.startsWith('node:')) fromNpm.add(packageOf(specifier));
+        return whole;
+      }
+      follow(file);
+      return `${before}${asJs(besides(path, file))}${after}`;
+    };
+    const begun = code.replace(IMPORT, inTarball);
+    const complete = withLater === true ? begun.replace(LATER, inTarball) : begun;
+    const written = complete.replace(STARTED, '$1.js$2');
     const target = join(out, asJs(path));
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, written);
@@ -232,7 +238,7 @@ function versions(names: Iterable<string>): Record<string, string> {
 }
 
 function writePackage(wanted: Package, out: string): void {
-  const fromNpm = writeWithImports(wanted.entries, out);
+  const fromNpm = writeWithImports(wanted, out);
   writeDeclarations(Object.values(wanted.exports), out);
   for (const file of wanted.files.flatMap((pattern) => globSync(pattern, { cwd: root }))) {
     mkdirSync(dirname(join(out, file)), { recursive: true });

@@ -6,22 +6,11 @@ import {
   type VerifiedLog,
   verifyAuditLog,
 } from '@quittance/gateway/operations/audit-log';
-import { InvalidArgumentError } from 'commander';
 import { withOperator } from './operator-database.ts';
 import type { Outcome, SaidOutcome } from './outcome.ts';
 import { type Said, say } from './output.ts';
 import type { Surroundings } from './surroundings.ts';
 import { minute, table } from './table.ts';
-
-/** `<position>:<hash>`, as `audit verify` prints it. */
-export function chainHead(text: string): ChainHead {
-  const [, position = '', hash = ''] = /^(\d{1,18}):([0-9a-f]{64})$/.exec(text) ?? [];
-  if (hash === '')
-    throw new InvalidArgumentError(
-      'It must be a head as `audit verify` prints it: a number, ":" and 64 digits.',
-    );
-  return { position: BigInt(position), hash };
-}
 
 const headText = ({ position, hash }: ChainHead): string => `${position}:${hash}`;
 

@@ -1,11 +1,12 @@
 import { verifyBooks } from '@quittance/reconciliation/verify-books';
 import { migrateAll } from '@quittance/shared/migrate-all';
 import { z } from 'zod';
+import { watchedChains } from './chain-settings.ts';
+import { adminDatabase, databasePasswords, operatorPassword } from './database-settings.ts';
 import { discrepancyLines } from './discrepancy-lines.ts';
 import { knownSecrets } from './known-secrets.ts';
 import type { SaidOutcome } from './outcome.ts';
 import { say } from './output.ts';
-import { adminDatabase, databasePasswords, operatorPassword, watchedChains } from './settings.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 import { table } from './table.ts';
 

@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
 import { type Line, type ScopeOptions, scopeOf, withScope } from './command-options.ts';
-import { natsPermissions, provisionNats } from './nats-commands.ts';
-import { listPausedPayouts, pausePayouts, resumePayouts } from './pause-commands.ts';
-import { resumeSigning } from './signing-commands.ts';
+
+// Loaded when a command runs: databases, NATS and chains take a second to load, and most commands need few of them.
+const loadNats = () => import('./nats-commands.ts');
+const loadPauses = () => import('./pause-commands.ts');
+const loadSigning = () => import('./signing-commands.ts');
 
 /** Commands whose name and arguments have changed, under their former names. They go with the next release. */
 export function addFormerNames(program: Command, { around, prints, writes }: Line): void {
@@ -16,26 +18,30 @@ export function addFormerNames(program: Command, { around, prints, writes }: Lin
     .argument('<up-to>')
     .option('--none-was-paid')
     .action(
-      prints((chain: string, upTo: string, { noneWasPaid = false }: { noneWasPaid?: boolean }) =>
-        resumeSigning(around, { chain, upTo, confirmNonePaid: noneWasPaid }),
+      prints(async (chain: string, upTo: string, { noneWasPaid = false }: { noneWasPaid?: boolean }) =>
+        (await loadSigning()).resumeSigning(around, { chain, upTo, confirmNonePaid: noneWasPaid }),
       ),
     );
 
   const asset = group('asset');
   former(asset, 'list')
     .description('former name of `payouts paused`')
-    .action(prints(() => listPausedPayouts(around)));
+    .action(prints(async () => (await loadPauses()).listPausedPayouts(around)));
   former(asset, 'halt')
     .description('former name of `payouts pause`')
     .argument('<asset>')
     .requiredOption('--reason <text>')
-    .action(prints((named: string, { reason }: { reason: string }) => pausePayouts(around, named, reason)));
+    .action(
+      prints(async (named: string, { reason }: { reason: string }) =>
+        (await loadPauses()).pausePayouts(around, named, reason),
+      ),
+    );
   for (const resume of [former(asset, 'resume'), former(program, 'resume-payouts')])
     withScope(
       resume.description('former name of `payouts resume`').argument('<asset>').option('--force'),
     ).action(
-      prints((asset: string, { force = false, ...given }: ScopeOptions & { force?: boolean }) =>
-        resumePayouts(around, { asset, force, ...scopeOf(given) }),
+      prints(async (asset: string, { force = false, ...given }: ScopeOptions & { force?: boolean }) =>
+        (await loadPauses()).resumePayouts(around, { asset, force, ...scopeOf(given) }),
       ),
     );
 
@@ -43,9 +49,11 @@ export function addFormerNames(program: Command, { around, prints, writes }: Lin
     .description('former name of `nats provision --watch`')
     .option('--once')
     .action(
-      prints(({ once = false }: { once?: boolean }) => provisionNats(around, { watch: !once, replicas: 1 })),
+      prints(async ({ once = false }: { once?: boolean }) =>
+        (await loadNats()).provisionNats(around, { watch: !once, replicas: 1 }),
+      ),
     );
   former(program, 'nats-permissions')
     .description('former name of `nats permissions`')
-    .action(writes(natsPermissions));
+    .action(writes(async () => (await loadNats()).natsPermissions()));
 }

@@ -2,10 +2,10 @@ import { createAccount, limitAccount, listAccounts } from '@quittance/gateway/op
 import { type Clock, systemClock } from '@quittance/shared/clock';
 import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
+import { gatewayDatabase } from './database-settings.ts';
 import { actor, source } from './operator-database.ts';
 import type { SaidOutcome } from './outcome.ts';
 import { say } from './output.ts';
-import { gatewayDatabase } from './settings.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 import { minute, table } from './table.ts';
 

@@ -6,12 +6,11 @@ import { newGatewayKeys, publicKeyOf } from '@quittance/shared/gateway-keys';
 import { reason } from '@quittance/shared/logger';
 import type { Outcome } from './outcome.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
+import { USUAL_KEYSTORE, USUAL_PASSPHRASE_FILE } from './wallet-files.ts';
 import {
   KEYSTORE,
   PASSPHRASE_FILE,
   strangeTo,
-  USUAL_KEYSTORE,
-  USUAL_PASSPHRASE_FILE,
   type WalletKeys,
   walletFile,
   walletKeysOf,

@@ -1,9 +1,9 @@
 import { busConfiguration, busUsers, permissionsOf } from '@quittance/shared/bus-permissions';
 import { startProvisioner } from '@quittance/shared/bus-setup';
 import { createLogger } from '@quittance/shared/logger';
+import { busPasswordVariable, provisionerNats } from './nats-settings.ts';
 import type { Outcome, SaidOutcome } from './outcome.ts';
 import { say } from './output.ts';
-import { busPasswordVariable, provisionerNats } from './settings.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** Creates what NATS lacks. With `watch` it goes on until the process is told to end, and creates what NATS loses. */

@@ -1,17 +1,20 @@
 import type { ChainHead } from '@quittance/gateway/operations/audit-log';
 import { type Command, Option } from 'commander';
-import { auditExport, auditList, auditVerify, chainHead } from './audit-commands.ts';
 import { type Line, leaf, listLimit, type ScopeOptions, scopeOf, withScope } from './command-options.ts';
-import { listDeadLetters, retryDeadLetters } from './dead-letter-commands.ts';
-import { listOperatorFunds, noteOperatorWithdrawal } from './funds-commands.ts';
-import { listPausedPayouts, pausePayouts, resumePayouts } from './pause-commands.ts';
-import { rescanAsk, rescanList, rescanStop } from './rescan-commands.ts';
-import { showInvoice } from './show-invoice.ts';
-import { showPayout } from './show-payout.ts';
-import { resumeSigning } from './signing-commands.ts';
-import { listStalledPayouts } from './stalled-payouts-command.ts';
+import { chainHead } from './read-options.ts';
 import { CommandError } from './surroundings.ts';
-import { webhookResend } from './webhook-commands.ts';
+
+// Loaded when a command runs: databases, NATS and chains take a second to load, and most commands need few of them.
+const loadAudit = () => import('./audit-commands.ts');
+const loadDeadLetters = () => import('./dead-letter-commands.ts');
+const loadFunds = () => import('./funds-commands.ts');
+const loadPauses = () => import('./pause-commands.ts');
+const loadRescans = () => import('./rescan-commands.ts');
+const loadInvoiceHistory = () => import('./show-invoice.ts');
+const loadPayoutHistory = () => import('./show-payout.ts');
+const loadSigning = () => import('./signing-commands.ts');
+const loadStalled = () => import('./stalled-payouts-command.ts');
+const loadWebhooks = () => import('./webhook-commands.ts');
 
 const AUDIT_LIST_DEFAULT = 50;
 
@@ -32,7 +35,7 @@ export function addOperatorCommands(program: Command, line: Line): void {
       'after',
       '\n`invoice show` and `payouts show` list the deliveries. The retry schedule starts again.\n',
     )
-    .action(prints((id: string) => webhookResend(around, id)));
+    .action(prints(async (id: string) => (await loadWebhooks()).webhookResend(around, id)));
 }
 
 function addAudit(program: Command, { around, prints, writes }: Line): void {
@@ -43,9 +46,9 @@ function addAudit(program: Command, { around, prints, writes }: Line): void {
     );
   leaf(audit, 'list', 'list the last entries, oldest first')
     .option('--limit <n>', 'how many', listLimit, AUDIT_LIST_DEFAULT)
-    .action(prints(({ limit }: { limit: number }) => auditList(around, limit)));
+    .action(prints(async ({ limit }: { limit: number }) => (await loadAudit()).auditList(around, limit)));
   leaf(audit, 'export', 'write all entries to standard output, a JSON object in each line').action(
-    writes(() => auditExport(around)),
+    writes(async () => (await loadAudit()).auditExport(around)),
   );
   leaf(audit, 'verify', 'verify that no entry was changed or taken away')
     .option(
@@ -57,7 +60,7 @@ function addAudit(program: Command, { around, prints, writes }: Line): void {
       'after',
       '\nEach entry has the hash of the one before it in its own. Who may change the whole database could compute all hashes\nagain: only a head that was noted elsewhere shows that. The exit code is 1 when something is wrong.\n',
     )
-    .action(prints(({ head }: { head?: ChainHead }) => auditVerify(around, head)));
+    .action(prints(async ({ head }: { head?: ChainHead }) => (await loadAudit()).auditVerify(around, head)));
 }
 
 function addFunds(program: Command, { around, prints }: Line): void {
@@ -67,7 +70,7 @@ function addFunds(program: Command, { around, prints }: Line): void {
       "The operator's own money in the hot wallets, beside what is booked. The auditor measures it.",
     );
   leaf(funds, 'list', 'list how much there is of each asset, and each change').action(
-    prints(() => listOperatorFunds(around)),
+    prints(async () => (await loadFunds()).listOperatorFunds(around)),
   );
   leaf(funds, 'withdrawn', 'note that the operator has taken some of it')
     .requiredOption('--asset <asset>', 'the asset, such as ETH')
@@ -76,7 +79,11 @@ function addFunds(program: Command, { around, prints }: Line): void {
       'after',
       '\nThe auditor pauses the payouts of an asset of which less is there than is booked and measured. Note a withdrawal when its\ntransaction is final, and resume payouts. What comes to a hot wallet is noted by the auditor itself.\n',
     )
-    .action(prints((given: { asset: string; amount: string }) => noteOperatorWithdrawal(around, given)));
+    .action(
+      prints(async (given: { asset: string; amount: string }) =>
+        (await loadFunds()).noteOperatorWithdrawal(around, given),
+      ),
+    );
 }
 
 function addInvoices(program: Command, { around, prints }: Line): void {
@@ -87,7 +94,7 @@ function addInvoices(program: Command, { around, prints }: Line): void {
       'after',
       '\nThe history covers the invoice, each payment, its block, its ledger entries, the webhooks and the answers to them.\nSteps that are not finished are listed last: `NOT SENT`, `DEAD LETTER`, `waiting`.\n',
     )
-    .action(prints((id: string) => showInvoice(around, id)));
+    .action(prints(async (id: string) => (await loadInvoiceHistory()).showInvoice(around, id)));
 }
 
 function addPayouts(program: Command, { around, prints }: Line): void {
@@ -103,15 +110,15 @@ function addPayouts(program: Command, { around, prints }: Line): void {
       'after',
       '\nThe history covers the request, the hold, each signed transaction, its broadcasts, its block, the webhooks and the\nanswers to them. Steps that are not finished are listed last: `NOT SENT`, `DEAD LETTER`, `waiting`.\n',
     )
-    .action(prints((id: string) => showPayout(around, id)));
+    .action(prints(async (id: string) => (await loadPayoutHistory()).showPayout(around, id)));
   leaf(payouts, 'stalled', 'list payouts that are pending for longer than usual on their chain')
     .addHelpText(
       'after',
       '\nThe limits are 3 hours on Bitcoin, 30 minutes on Ethereum, Base and Polygon, 10 minutes on Solana. The exit code is 1\nwhen there is such a payout.\n',
     )
-    .action(prints(() => listStalledPayouts(around)));
+    .action(prints(async () => (await loadStalled()).listStalledPayouts(around)));
   leaf(payouts, 'paused', 'list all assets: whether their payouts are paused, since when and why').action(
-    prints(() => listPausedPayouts(around)),
+    prints(async () => (await loadPauses()).listPausedPayouts(around)),
   );
   leaf(payouts, 'pause', 'pause the payouts of an asset until they are resumed')
     .requiredOption('--asset <asset>', 'the asset, such as ETH')
@@ -121,7 +128,9 @@ function addPayouts(program: Command, { around, prints }: Line): void {
       '\nNew payout requests are answered 503 and nothing new is signed. Transactions that are signed already are still sent\nand confirmed.\n',
     )
     .action(
-      prints(({ asset, reason }: { asset: string; reason: string }) => pausePayouts(around, asset, reason)),
+      prints(async ({ asset, reason }: { asset: string; reason: string }) =>
+        (await loadPauses()).pausePayouts(around, asset, reason),
+      ),
     );
   withScope(
     leaf(payouts, 'resume', 'resume paused payouts after the cause is fixed')
@@ -136,8 +145,8 @@ function addPayouts(program: Command, { around, prints }: Line): void {
       '\nThe command compares the records with the chain of the asset, as verify-books does. It needs the settings of the node.\n',
     )
     .action(
-      prints(({ asset, force = false, ...given }: ScopeOptions & { asset: string; force?: boolean }) =>
-        resumePayouts(around, { asset, force, ...scopeOf(given) }),
+      prints(async ({ asset, force = false, ...given }: ScopeOptions & { asset: string; force?: boolean }) =>
+        (await loadPauses()).resumePayouts(around, { asset, force, ...scopeOf(given) }),
       ),
     );
 }
@@ -161,11 +170,11 @@ function addSigning(program: Command, { around, prints }: Line): void {
         '\nExamples:\n  $ npx quittance signing resume ethereum --nonce 17\n  $ npx quittance signing resume bitcoin --outpoint 6f1e…a2:0 --confirm-none-paid\n',
     )
     .action(
-      prints((chain: string, { confirmNonePaid = false, ...given }: SigningOptions) => {
+      prints(async (chain: string, { confirmNonePaid = false, ...given }: SigningOptions) => {
         const upTo = given.nonce ?? given.outpoint ?? given.signature;
         if (upTo === undefined)
           throw new CommandError('Which transaction? Use --nonce, --outpoint or --signature.');
-        return resumeSigning(around, { chain, upTo, confirmNonePaid });
+        return (await loadSigning()).resumeSigning(around, { chain, upTo, confirmNonePaid });
       }),
     );
 }
@@ -183,7 +192,7 @@ function addDeadLetters(program: Command, { around, prints }: Line): void {
     .alias('parked')
     .description('Events that a service failed to process. They have had no effect yet.');
   leaf(deadLetters, 'list', 'list them with the reason, oldest first').action(
-    prints(() => listDeadLetters(around)),
+    prints(async () => (await loadDeadLetters()).listDeadLetters(around)),
   );
   leaf(deadLetters, 'retry', 'have the sending service send one again, after the cause is fixed')
     .alias('requeue')
@@ -197,8 +206,8 @@ function addDeadLetters(program: Command, { around, prints }: Line): void {
         'it. An event that fails again stays in the list, as does an event that no sender has stored.\n',
     )
     .action(
-      prints((event: string | undefined, { all = false, ...given }: RetryFlags) =>
-        retryDeadLetters(around, {
+      prints(async (event: string | undefined, { all = false, ...given }: RetryFlags) =>
+        (await loadDeadLetters()).retryDeadLetters(around, {
           event,
           all,
           notProcessed: given.notProcessed === true || given.notTakenIn === true,
@@ -227,9 +236,11 @@ function addRescan(program: Command, { around, prints }: Line): void {
         '\nExamples:\n  $ npx quittance rescan ethereum --from 21350000\n  $ npx quittance rescan\n',
     )
     .action(
-      prints((chain: string | undefined, { from, stop = false }: { from?: string; stop?: boolean }) => {
-        if (chain === undefined) return rescanList(around);
-        return stop ? rescanStop(around, chain) : rescanAsk(around, { chain, from });
+      prints(async (chain: string | undefined, { from, stop = false }: { from?: string; stop?: boolean }) => {
+        if (chain === undefined) return (await loadRescans()).rescanList(around);
+        return stop
+          ? (await loadRescans()).rescanStop(around, chain)
+          : (await loadRescans()).rescanAsk(around, { chain, from });
       }),
     );
 }

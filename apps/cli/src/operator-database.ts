@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import { type Db, openDb, type Trx } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
-import { operatorDatabase } from './settings.ts';
+import { operatorDatabase } from './database-settings.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 
 /** A statement that reads a sender's whole outbox may take a while. */

@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
+import { watchedChains } from './chain-settings.ts';
+import { adminDatabase } from './database-settings.ts';
 import { findOperator } from './operator-file.ts';
-import { adminDatabase, watchedChains } from './settings.ts';
 
 const SANDBOX = {
   gatewayDatabaseUrl: 'postgres://sandbox/gateway',

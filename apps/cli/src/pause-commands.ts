@@ -5,11 +5,12 @@ import { systemClock } from '@quittance/shared/clock';
 import { openDb, type Trx } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { assetNamed } from './asset-named.ts';
+import { watchedChains } from './chain-settings.ts';
+import { operatorDatabase } from './database-settings.ts';
 import { discrepancyLines } from './discrepancy-lines.ts';
 import { actor, withOperator, writeAuditLog } from './operator-database.ts';
 import type { SaidOutcome } from './outcome.ts';
 import { inLine, say } from './output.ts';
-import { operatorDatabase, watchedChains } from './settings.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 import { minute, table } from './table.ts';
 

@@ -1,5 +1,4 @@
 import {
-  allRoles,
   inviteAsOperator,
   listAsOperator,
   removeAsOperator,
@@ -9,13 +8,11 @@ import { noSuchAccount, withGateway } from './gateway-commands.ts';
 import { actor, withOperator } from './operator-database.ts';
 import type { SaidOutcome } from './outcome.ts';
 import { say } from './output.ts';
+import type { Role } from './read-options.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 import { minute, table } from './table.ts';
 
 /* People who sign in: the first owner of an account, and people who have lost their password. */
-
-type Role = (typeof allRoles)[number];
-export const roleNames: readonly Role[] = allRoles;
 
 type Invited = Extract<Awaited<ReturnType<typeof inviteAsOperator>>, { ok: true }>['value'];
 

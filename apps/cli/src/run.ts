@@ -1,5 +1,5 @@
 import { QuittanceError } from '@quittance/client';
-import { ChainNotCompared } from '@quittance/reconciliation/verify-books';
+import { ChainNotCompared } from '@quittance/reconciliation/chain-not-compared';
 import { isDatabaseDown } from '@quittance/shared/db-errors';
 import { reason } from '@quittance/shared/logger';
 import { StartRefused } from '@quittance/shared/readiness';

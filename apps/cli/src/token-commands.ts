@@ -1,46 +1,10 @@
 import { createToken, listTokens, revokeToken, rotateToken } from '@quittance/gateway/operations/accounts';
-import { readAllowedIp, readScope } from '@quittance/gateway/operations/read-limits';
-import { InvalidArgumentError } from 'commander';
 import { noSuchAccount, withGateway } from './gateway-commands.ts';
 import type { SaidOutcome } from './outcome.ts';
 import { say } from './output.ts';
+import { DAY_MS, type Scope } from './read-options.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 import { minute, table } from './table.ts';
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-const HOURS_MAX = 36_500 * 24;
-
-/** The milliseconds of `90d` or `12h`. */
-export function duration(text: string): number {
-  const [, count = '', unit] = /^([1-9]\d{0,5})([hd])$/.exec(text) ?? [];
-  // eslint-disable-next-line no-restricted-syntax -- hours or days
-  const ms = Number(count) * (unit === 'd' ? DAY_MS : HOUR_MS);
-  if (count === '' || ms > HOURS_MAX * HOUR_MS)
-    throw new InvalidArgumentError('It must be hours or days, such as 12h or 90d.');
-  return ms;
-}
-
-type Scope = NonNullable<ReturnType<typeof readScope>>;
-
-/** One more value of an option that may be given several times, or with commas. */
-const collected =
-  <T>(read: (text: string) => T | undefined, problem: (text: string) => string) =>
-  (text: string, before: T[] = []): T[] => [
-    ...before,
-    ...text.split(',').map((one) => {
-      const value = read(one.trim());
-      if (value === undefined) throw new InvalidArgumentError(problem(one.trim()));
-      return value;
-    }),
-  ];
-
-export const scopeOption = collected(readScope, (text) => `There is no scope ${JSON.stringify(text)}.`);
-export const ipOption = collected(
-  readAllowedIp,
-  (text) =>
-    `${JSON.stringify(text)} is neither an address nor a network by its first address, such as 203.0.113.0/24.`,
-);
 
 export type TokenOptions = {
   name: string;

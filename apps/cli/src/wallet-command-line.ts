@@ -2,15 +2,12 @@ import type { Chain } from '@quittance/shared/assets';
 import type { Command } from 'commander';
 import { chainNamed } from './chain-named.ts';
 import { type Line, leaf } from './command-options.ts';
-import {
-  type WalletInitOptions,
-  type WalletOptions,
-  walletBackupCheck,
-  walletInit,
-  walletShowXpub,
-} from './wallet-commands.ts';
-import { USUAL_KEYSTORE, USUAL_PASSPHRASE_FILE } from './wallet-keys.ts';
-import { walletHotAddress } from './wallet-kms.ts';
+import type { WalletInitOptions, WalletOptions } from './wallet-commands.ts';
+import { USUAL_KEYSTORE, USUAL_PASSPHRASE_FILE } from './wallet-files.ts';
+
+// Loaded when a command runs: databases, NATS and chains take a second to load, and most commands need few of them.
+const loadWallets = () => import('./wallet-commands.ts');
+const loadWalletKms = () => import('./wallet-kms.ts');
 
 /** Commands that ask neither a database nor a node: they can run on a machine without a network. */
 export function addWalletCommands(program: Command, { around, prints }: Line): void {
@@ -27,7 +24,7 @@ export function addWalletCommands(program: Command, { around, prints }: Line): v
       'after',
       '\nA new phrase is shown once, on a terminal only: write it on paper. A keystore is never overwritten. Give both files to the signer as\nWALLET_KEYSTORE and WALLET_PASSPHRASE_FILE.\n\nExamples:\n  $ npx quittance wallet init\n  $ npx quittance wallet init --restore --keystore /secure/keystore.json --ask-passphrase\n',
     )
-    .action(prints((options: WalletInitOptions) => walletInit(around, options)));
+    .action(prints(async (options: WalletInitOptions) => (await loadWallets()).walletInit(around, options)));
   withFiles(
     leaf(
       wallet,
@@ -39,7 +36,7 @@ export function addWalletCommands(program: Command, { around, prints }: Line): v
       'after',
       '\nThe keys of Bitcoin are of the network that BITCOIN_NETWORK names (default mainnet).\n',
     )
-    .action(prints((options: WalletOptions) => walletShowXpub(around, options)));
+    .action(prints(async (options: WalletOptions) => (await loadWallets()).walletShowXpub(around, options)));
   leaf(wallet, 'hot-address', 'print the address of a hot wallet whose key is in a KMS, for payouts')
     .argument('<chain>', 'bitcoin, ethereum, solana, base or polygon', chainNamed)
     .argument('<key>', 'as the signer is given it in <CHAIN>_HOT_KEY')
@@ -47,7 +44,11 @@ export function addWalletCommands(program: Command, { around, prints }: Line): v
       'after',
       '\nAsks the KMS for the public key, with the credentials that its own programs find.\n',
     )
-    .action(prints((chain: Chain, key: string) => walletHotAddress(around, chain, key)));
+    .action(
+      prints(async (chain: Chain, key: string) =>
+        (await loadWalletKms()).walletHotAddress(around, chain, key),
+      ),
+    );
   withFiles(
     leaf(
       wallet,
@@ -56,7 +57,9 @@ export function addWalletCommands(program: Command, { around, prints }: Line): v
     ),
   )
     .addHelpText('after', '\nWhat you type is not shown. Exit code 1: the words differ.\n')
-    .action(prints((options: WalletOptions) => walletBackupCheck(around, options)));
+    .action(
+      prints(async (options: WalletOptions) => (await loadWallets()).walletBackupCheck(around, options)),
+    );
 }
 
 const withFiles = (

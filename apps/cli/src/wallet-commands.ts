@@ -7,14 +7,8 @@ import { reason } from '@quittance/shared/logger';
 import type { SaidOutcome } from './outcome.ts';
 import { say } from './output.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
-import {
-  KEYSTORE,
-  PASSPHRASE_FILE,
-  USUAL_KEYSTORE,
-  USUAL_PASSPHRASE_FILE,
-  walletFile,
-  walletKeysOf,
-} from './wallet-keys.ts';
+import { USUAL_KEYSTORE, USUAL_PASSPHRASE_FILE } from './wallet-files.ts';
+import { KEYSTORE, PASSPHRASE_FILE, walletFile, walletKeysOf } from './wallet-keys.ts';
 
 const PASSPHRASE_BYTES = 32;
 /** Of a passphrase that a person makes up; one in a file is whatever the file has. */

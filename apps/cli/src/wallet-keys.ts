@@ -17,9 +17,6 @@ import { CommandError, type Surroundings } from './surroundings.ts';
 
 export const KEYSTORE = 'WALLET_KEYSTORE';
 export const PASSPHRASE_FILE = 'WALLET_PASSPHRASE_FILE';
-/** From the working folder of a checkout and of an image. */
-export const USUAL_KEYSTORE = 'wallet/keystore.json';
-export const USUAL_PASSPHRASE_FILE = 'wallet/passphrase';
 
 const EVM_CHAINS = ['ETHEREUM', 'BASE', 'POLYGON'];
 

@@ -4,6 +4,7 @@ import { openDb } from '@quittance/shared/db';
 import { createLogger, reason } from '@quittance/shared/logger';
 import type { BalanceSnapshots } from './balance-snapshots.ts';
 import { chainInvariants } from './chain-invariants.ts';
+import { ChainNotCompared } from './chain-not-compared.ts';
 import { type CheckScope, type ReconciledChain, readChainRecords } from './chain-records.ts';
 import { checkInvariants } from './check-invariants.ts';
 import { type ChainComparison, compareWithChain, NodeOutOfSync } from './compare-with-chain.ts';
@@ -48,11 +49,6 @@ export type BooksOptions = {
   /** Log files in which none of these secrets may stand. */
   logs?: { files: readonly string[]; secrets: Secrets };
 };
-
-/** No node of a chain could be asked, or all lag, so the records were not compared with the chain. */
-export class ChainNotCompared extends Error {
-  override name = 'ChainNotCompared';
-}
 
 /** Money moves between reading the records and asking a chain: such a discrepancy is not there at the next comparison. */
 const COMPARISONS_MAX = 3;

@@ -3,7 +3,6 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type Line, leaf, type ScopeOptions, scopeOf, withScope } from '../command-options.ts';
 import { CommandError } from '../surroundings.ts';
 import type { BackupOrder } from './backup-command.ts';
-import { checkRestored } from './restore-check.ts';
 
 const repeated = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
@@ -69,8 +68,10 @@ export function addBackup(program: Command, { around, prints }: Line): void {
           file: string | undefined,
           { identity, only = [], check, repair, pause, ...scope }: RestoreOptions,
         ) => {
-          if (file === undefined && check === true)
+          if (file === undefined && check === true) {
+            const { checkRestored } = await import('./restore-check.ts');
             return await checkRestored(around, { ...scopeOf(scope), repair: repair === true });
+          }
           const { pauseRestored, restore } = await import('./restore-command.ts');
           if (file === undefined && pause === true && repair !== true) return await pauseRestored(around);
           if (file === undefined || check === true || repair === true || pause === true)

@@ -3,10 +3,11 @@ import { type BooksReport, verifyBooks } from '@quittance/reconciliation/verify-
 import { type AssetSymbol, assetSymbols, assets } from '@quittance/shared/assets';
 import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
+import { watchedChains } from '../chain-settings.ts';
+import { adminDatabase } from '../database-settings.ts';
 import { actor, source, writeAuditLog } from '../operator-database.ts';
 import type { SaidOutcome } from '../outcome.ts';
 import { type Said, say } from '../output.ts';
-import { adminDatabase, watchedChains } from '../settings.ts';
 import type { Surroundings } from '../surroundings.ts';
 import {
   type LostEvents,

@@ -1,10 +1,11 @@
 import { configuredAssets } from '@quittance/chains/settings';
+import { ChainNotCompared } from '@quittance/reconciliation/chain-not-compared';
 import type { CheckScope, ReconciledChain } from '@quittance/reconciliation/chain-records';
 import { checkInvariants } from '@quittance/reconciliation/check-invariants';
 import type { Discrepancy } from '@quittance/reconciliation/discrepancy';
 import { invariants } from '@quittance/reconciliation/invariants';
 import { type Snapshot, snapshotOf } from '@quittance/reconciliation/snapshot';
-import { ChainNotCompared, type CheckedChain, checkChain } from '@quittance/reconciliation/verify-books';
+import { type CheckedChain, checkChain } from '@quittance/reconciliation/verify-books';
 import type { Db, Trx } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease, LeaseLost, takeLease, withLease } from '@quittance/shared/lease';

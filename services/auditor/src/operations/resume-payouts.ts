@@ -1,9 +1,10 @@
+import { ChainNotCompared } from '@quittance/reconciliation/chain-not-compared';
 import type { ReconciledChain } from '@quittance/reconciliation/chain-records';
 import { checkInvariants } from '@quittance/reconciliation/check-invariants';
 import type { Discrepancy } from '@quittance/reconciliation/discrepancy';
 import { invariants } from '@quittance/reconciliation/invariants';
 import { snapshotOf } from '@quittance/reconciliation/snapshot';
-import { ChainNotCompared, checkChain } from '@quittance/reconciliation/verify-books';
+import { checkChain } from '@quittance/reconciliation/verify-books';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import { ok, type Result, refuse } from '@quittance/shared/result';

@@ -2,7 +2,7 @@ import type { Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { canonicalEmail } from '../domain/password.ts';
-import { type Role, roles } from '../domain/roles.ts';
+import type { Role } from '../domain/roles.ts';
 import type { Ports } from '../ports.ts';
 import type { Author } from '../store/audit-log.ts';
 import { deletePasskeys } from '../store/passkeys.ts';
@@ -21,8 +21,6 @@ import { invite, inviteMember, type NewInvitation } from './invitations.ts';
 
 /** What an operator does with people: the first owner of an account, and people who have lost their password. */
 type OperatorPorts = Pick<Ports, 'db' | 'clock'>;
-
-export const allRoles: readonly Role[] = roles;
 
 type OfPerson = Author & { account: string; email: string };
 

@@ -1,10 +1,4 @@
-import { withChains } from '@quittance/chains/settings';
-import { chainSettings } from '@quittance/chains/settings-schema';
-import type { ReconciledChain } from '@quittance/reconciliation/chain-records';
-import { type BusUser, PROVISIONER } from '@quittance/shared/bus-connection';
-import { ConfigError, loadConfig } from '@quittance/shared/config';
 import { type Service, services } from '@quittance/shared/events';
-import { z } from 'zod';
 import { findOperator, type Where, withoutOperator } from './operator-file.ts';
 import { CommandError } from './surroundings.ts';
 
@@ -64,37 +58,6 @@ export function databasePasswords(where: Where): (service: Service) => string {
     );
   }
   return (service) => passwords.get(service) ?? '';
-}
-
-export const busPasswordVariable = (user: BusUser): string => `${user.toUpperCase()}_NATS_PASSWORD`;
-
-/** NATS with the user of the provisioner, which may create what the services need. */
-export function provisionerNats({ env }: Where): string {
-  const url = env['NATS_URL'];
-  if (url && URL.canParse(url) && /^(nats|tls):$/.test(new URL(url).protocol)) return url;
-  // Without its value: it holds a password.
-  throw new CommandError(
-    `Which bus? Set NATS_URL to nats://${PROVISIONER}:<password>@<host>:4222.` +
-      (url ? ' It is set, and not to such a URL.' : ' (The sandbox looks after its bus by itself.)'),
-  );
-}
-
-const chainsSchema = withChains(z.object(chainSettings));
-
-/** The chains that the records are compared with: the configured ones, otherwise the sandbox's. */
-export function watchedChains(where: Where): ReconciledChain[] {
-  const own = Object.entries(where.env).filter(([name]) => Object.hasOwn(chainSettings, name));
-  const operator = own.length > 0 ? undefined : findOperator(where);
-  try {
-    const config = loadConfig('verify-books', chainsSchema, operator?.chains ?? Object.fromEntries(own));
-    return config.chains.map((settings) => {
-      const began = operator?.chainsBegan?.[settings.chain];
-      return { settings, ...(began === undefined ? {} : { since: new Date(began) }) };
-    });
-  } catch (error) {
-    if (error instanceof ConfigError) throw new CommandError(error.message);
-    throw error;
-  }
 }
 
 function proper(url: string, variable: string): string {
