@@ -1,20 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import type { InvoiceId } from '@quittance/shared/ids';
-import { chooseAsset } from '../src/operations/choose-asset.ts';
 import { expireUnchosen } from '../src/operations/expire-unchosen.ts';
 import { MINUTE, openFixture } from './fixture.ts';
 import { linksOf } from './link-fixture.ts';
 
 const { fixture } = await openFixture();
-const { choose, page } = linksOf(fixture);
-const { ports } = fixture;
-
-async function unchosen(order: object = {}) {
-  const shop = fixture.merchant();
-  const { body } = await shop.post('/api/invoices', { amount: 25, assets: 'all', ...order });
-  const id: InvoiceId = body.data.id;
-  return { shop, id, kinds: async () => (await fixture.told(id)).map(({ kind }) => kind) };
-}
+const { choose, page, unchosen } = linksOf(fixture);
 
 describe('an invoice whose payer chooses the asset', () => {
   it('can be chosen until a minute before its end, and says how long', async () => {
@@ -43,34 +33,8 @@ describe('an invoice whose payer chooses the asset', () => {
     expect(await kinds()).toEqual(['invoice.created']);
 
     fixture.pass(MINUTE);
-    await expireUnchosen(ports);
+    await expireUnchosen(fixture.ports);
     expect((await page(`/pay/${id}`)).body).toContain('The time to pay is over.');
     expect((await choose(id)).status).toBe(303);
-  });
-
-  it('is not chosen when its last minute begins while an address is taken', async () => {
-    const { shop, id, kinds } = await unchosen({ expires_in: 30 });
-    fixture.pass(29 * MINUTE - 1);
-    const chains = new Map(
-      [...ports.chains].map(([chain, watched]) => {
-        const take = () => {
-          fixture.pass(1);
-          return watched.addresses.take();
-        };
-        return [chain, { ...watched, addresses: { ...watched.addresses, take } }];
-      }),
-    );
-    const chosen = await chooseAsset({ ...ports, chains }, { id, text: 'ETH', requestId: 'req_1' });
-    expect(chosen).toEqual({ ok: true, value: false });
-    expect(await shop.read(id)).toMatchObject({ asset: null, status: 'pending' });
-    expect(await kinds()).toEqual(['invoice.created']);
-  });
-
-  it('of one minute can be chosen for half of it', async () => {
-    const [one, other] = [await unchosen({ expires_in: 1 }), await unchosen({ expires_in: 1 })];
-    fixture.pass(MINUTE / 2 - 1);
-    expect((await choose(one.id)).status).toBe(303);
-    fixture.pass(1);
-    expect((await choose(other.id)).status).toBe(409);
   });
 });

@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import type { InvoiceId } from '@quittance/shared/ids';
 import { type ApiAnswer, api } from '@quittance/testkit/api';
 import type { Fixture } from './fixture.ts';
 import type { Any } from './replica.ts';
@@ -20,6 +21,15 @@ export function linksOf(fixture: Fixture) {
       const { status, body } = await shop.post('/api/payment-links', { description: 'Tea', ...order });
       if (status !== 201) throw new Error(`POST /api/payment-links answers ${JSON.stringify(body)}`);
       return { shop, link: body.data };
+    },
+    /** An invoice before the choice of its asset, of a new merchant. */
+    async unchosen(order: object = {}) {
+      const shop = fixture.merchant();
+      const { status, body } = await shop.post('/api/invoices', { amount: 25, assets: 'all', ...order });
+      expect(status).toBe(201);
+      const made: Any = body.data;
+      const kinds = async () => (await fixture.told(made.id)).map(({ kind }) => kind);
+      return { shop, made, id: made.id as InvoiceId, kinds, read: () => shop.read(made.id) };
     },
   };
 }

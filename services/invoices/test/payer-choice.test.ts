@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import type { InvoiceId } from '@quittance/shared/ids';
 import { chooseAsset } from '../src/operations/choose-asset.ts';
 import { describeInvoice } from '../src/operations/describe-invoice.ts';
 import { expireUnchosen } from '../src/operations/expire-unchosen.ts';
@@ -10,19 +9,8 @@ import type { Any } from './replica.ts';
 
 const { fixture, pay, settle } = await openFixture();
 const { ports } = fixture;
-const { choose, page: pageAt } = linksOf(fixture);
+const { choose, page: pageAt, unchosen } = linksOf(fixture);
 const page = (id: string) => pageAt(`/pay/${id}`);
-
-/** An invoice before the choice, of a new merchant. */
-async function unchosen(order: object = {}) {
-  const shop = fixture.merchant();
-  const order_ = { amount: 25, assets: 'all', ...order };
-  const { status, body } = await shop.post('/api/invoices', order_);
-  expect(status).toBe(201);
-  const made: Any = body.data;
-  const kinds = async () => (await fixture.told(made.id)).map(({ kind }) => kind);
-  return { shop, made, id: made.id as InvoiceId, kinds, read: () => shop.read(made.id) };
-}
 
 describe('an invoice whose payer chooses the asset', () => {
   it('has no asset, rate, amount or address until the choice, and is an ordinary invoice afterwards', async () => {
@@ -220,13 +208,14 @@ describe('an invoice whose payer chooses the asset', () => {
   it.each([
     ['it expires', expire, null],
     ['its time ends', async () => fixture.pass(2 * MINUTE), null],
+    ['too little of its time is left', async () => fixture.pass(MINUTE / 2), null],
     ['the shop cancels it', undefined, 'cancelled'],
   ])('is not chosen any more when %s while an address is taken', async (_, end, how) => {
     const { shop, made, id, kinds, read } = await unchosen({ expires_in: 1 });
     const ends = end ?? (() => shop.post(`/api/invoices/${made.id}/cancel`, {}));
     const chosen = await chooseAsset(duringAddress(ends), { id, text: 'ETH', requestId: 'req_1' });
     expect(chosen).toEqual({ ok: true, value: false });
-    await expireUnchosen(ports);
+    await expire();
     expect(await kinds()).toEqual(['invoice.created', 'invoice.expired']);
     const ended = await read();
     expect(ended).toMatchObject({ status: 'expired', asset: null, address: null, usd_rate: null });

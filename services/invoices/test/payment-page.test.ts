@@ -212,12 +212,6 @@ describe('the payment page', () => {
       expect(answer.body).not.toContain('script');
     }
   });
-
-  it('needs no token and answers HEAD', async () => {
-    const { id } = await anInvoice();
-    const head = await api(fixture.service.port, 'HEAD', `/pay/${id}`, { now: fixture.clock.now() });
-    expect(head).toMatchObject({ status: 200, body: '' });
-  });
 });
 
 describe('the payment page on other chains', () => {

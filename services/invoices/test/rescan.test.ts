@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import type { Block } from '@quittance/chains/chain';
 import { DUE, empty, MINUTE } from './fixture.ts';
 import { openRescanFixture } from './rescan-fixture.ts';
 
@@ -120,40 +121,20 @@ it('a rescan records nothing of a fork whose blocks follow each other', async ()
   const invoice = await anInvoice();
   const [last] = fixture.chain.mine({}, {}, {}).slice(-1);
   await fixture.scan();
-  const forged = {
-    ...last,
-    hash: '0xfork',
-    payments: [
-      {
-        outpoint: '0xforged:0',
-        txHash: '0xforged',
-        outputIndex: 0,
-        asset: 'ETH',
-        address: invoice.to,
-        amount: DUE,
-      },
-    ],
-  };
+  const forged = { ...(last as Block), hash: '0xfork' };
+  chain.reveal(forged, { to: invoice.to, amount: DUE });
   await ask(last?.height ?? 0);
-  await whileTold(() => Promise.resolve([forged as never]), 3);
+  await whileTold(() => Promise.resolve([forged]), 3);
   expect(await invoice.deposits()).toEqual([]);
   expect(await lastRescan()).toMatchObject({ tries: 3 });
   await done();
 });
 
 it('a rescan credits no payment from before the address was given out', async () => {
-  const [earlier] = fixture.chain.mine({});
-  if (earlier === undefined) throw new Error('no block was mined');
+  const earlier = block();
   await blocks(1);
   const invoice = await anInvoice({ asset: 'USDC_ERC20' });
-  (earlier.payments as unknown[]).push({
-    outpoint: '0xearlier:0',
-    txHash: '0xearlier',
-    outputIndex: 0,
-    asset: 'USDC_ERC20',
-    address: invoice.to,
-    amount: DOLLARS,
-  });
+  chain.reveal(earlier, { to: invoice.to, amount: DOLLARS, asset: 'USDC_ERC20' });
   await rescan(earlier.height);
   expect(await invoice.deposits()).toEqual([]);
   expect(await lastRescan()).toMatchObject({ found: 0, failure: null });

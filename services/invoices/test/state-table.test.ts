@@ -125,22 +125,6 @@ it('dust is listed, waits as unresolved and never counts', async () => {
   ]);
 });
 
-it('a token other than the invoice’s is listed by its name and waits as unresolved', async () => {
-  const invoice = await anInvoice();
-  await pay(invoice.to, 25_000_000n, { asset: 'USDC_ERC20', index: 1 });
-  await invoice.expectShown({
-    status: 'pending',
-    payments: [{ amount: '25', asset: 'USDC_ERC20', output_index: 1, status: 'pending' }],
-  });
-  await blocks(2);
-  expect(await invoice.settled()).toMatchObject([
-    {
-      payload: { disposition: 'unresolved', reason: 'wrong_asset', asset: 'USDC_ERC20', amount: '25000000' },
-    },
-  ]);
-  await invoice.expectShown({ status: 'pending' });
-});
-
 it('USDC in two parts, in one transaction and another', async () => {
   const invoice = await anInvoice({ asset: 'USDC_ERC20' });
   await invoice.expectShown({ amount: '25' });

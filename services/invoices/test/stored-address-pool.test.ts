@@ -103,32 +103,26 @@ describe('addresses that only the signer can derive', () => {
     expect(new Set(indexes).size).toBe(AHEAD);
   });
 
-  it.each<[string, (addresses: string[]) => string[]]>([
-    ['too few', (addresses) => addresses.slice(1)],
-    ['too many', (addresses) => [...addresses, ...addresses]],
-    ['one twice', ([first = '', , ...rest]) => [first, first, ...rest]],
-    ['31 bytes', ([, ...rest]) => ['1111111111111111111111111111111', ...rest]],
-    ['no base58', ([, ...rest]) => ['0OIl', ...rest]],
-    ['of another chain', ([, ...rest]) => ['0x00000000000000000000000000000000000000aa', ...rest]],
-    ['nothing', () => []],
-  ])('are refused when they are %s', async (_what, spoil) => {
+  const given = async () => (await fixture.rows('select address from addresses limit 1'))[0].address;
+  const invalid = 'the signer returned invalid addresses of solana';
+  it.each<[string, typeof answer, string]>([
+    ['too few', (addresses) => addresses.slice(1), invalid],
+    ['too many', (addresses) => [...addresses, ...addresses], invalid],
+    ['one twice', ([first = '', , ...rest]) => [first, first, ...rest], invalid],
+    ['31 bytes', ([, ...rest]) => ['1111111111111111111111111111111', ...rest], invalid],
+    ['no base58', ([, ...rest]) => ['0OIl', ...rest], invalid],
+    ['of another chain', ([, ...rest]) => ['0x00000000000000000000000000000000000000aa', ...rest], invalid],
+    ['nothing', () => [], invalid],
+    [
+      'given out before',
+      async ([, ...rest]) => [await given(), ...rest],
+      'the signer derives an address for one index only',
+    ],
+  ])('are refused when they are %s', async (_what, spoil, message) => {
     await fixture.rows('delete from address_pool');
     answer = spoil;
     try {
-      await expect(refill()).rejects.toThrow('the signer returned invalid addresses of solana');
-    } finally {
-      answer = (addresses) => addresses;
-    }
-    expect(await ready()).toEqual([]);
-    expect(await refill()).toBe(AHEAD);
-  });
-
-  it('are refused when they were given out before', async () => {
-    await fixture.rows('delete from address_pool');
-    const [{ address }] = await fixture.rows('select address from addresses limit 1');
-    answer = ([, ...rest]) => [address, ...rest];
-    try {
-      await expect(refill()).rejects.toThrow('the signer derives an address for one index only');
+      await expect(refill()).rejects.toThrow(message);
     } finally {
       answer = (addresses) => addresses;
     }

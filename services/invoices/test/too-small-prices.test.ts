@@ -1,31 +1,25 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { FiatRate, Quote } from '@quittance/shared/quotes';
 import { aFiatRate } from '@quittance/testkit/builders';
 import { openFixture } from './fixture.ts';
 import { invoiceOf, linksOf } from './link-fixture.ts';
-import type { Any } from './replica.ts';
 
 const { fixture } = await openFixture();
 const { open, choose, page, aLink } = linksOf(fixture);
 
-const quotes = () => ({
-  eth: fixture.quotes.get('ETH') as Any,
-  usdc: fixture.quotes.get('USDC_ERC20') as Any,
-});
-const before = quotes();
+const before = new Map(fixture.quotes);
+const setDust = (asset: string, dust: string) =>
+  fixture.quotes.set(asset, { ...(before.get(asset) as Quote), dust });
 /** A payment counts from 0.01 ETH, 25 dollars, and from 20 USDC on. */
-beforeEach(() => {
-  fixture.quotes.set('ETH', { ...before.eth, dust: '10000000000000000' });
-  fixture.quotes.set('USDC_ERC20', { ...before.usdc, dust: '20000000' });
-});
-afterEach(() => {
-  fixture.quotes.set('ETH', before.eth);
-  fixture.quotes.set('USDC_ERC20', before.usdc);
-});
-
-const dustless = (): void => {
-  fixture.quotes.set('ETH', before.eth);
-  fixture.quotes.set('USDC_ERC20', before.usdc);
+const raise = () => {
+  setDust('ETH', '10000000000000000');
+  setDust('USDC_ERC20', '20000000');
 };
+const reset = () => {
+  for (const [asset, quote] of before) fixture.quotes.set(asset, quote);
+};
+beforeEach(raise);
+afterEach(reset);
 
 describe('a price below the smallest payment that is credited', () => {
   it.each([
@@ -57,20 +51,17 @@ describe('a price below the smallest payment that is credited', () => {
   });
 
   it('is not refused while one of its assets has no fresh rate: it may be paid in that one', async () => {
-    const eth = fixture.quotes.get('ETH') as Any;
     fixture.quotes.delete('ETH');
     const shop = fixture.merchant();
     expect((await shop.post('/api/invoices', { assets: 'all', amount: 10 })).status).toBe(201);
     await aLink({ amount: 10 }, shop);
-    fixture.quotes.set('ETH', eth);
   });
 
   it('is said to whoever pays a link, and nothing is created', async () => {
-    dustless();
+    reset();
     const { shop, link } = await aLink({ amount: 10 });
     const free = await aLink({ asset: 'ETH' }, shop);
-    fixture.quotes.set('ETH', { ...before.eth, dust: '10000000000000000' });
-    fixture.quotes.set('USDC_ERC20', { ...before.usdc, dust: '20000000' });
+    raise();
     const fixed = await open(link.id);
     expect(fixed.status).toBe(422);
     expect(fixed.body).toContain(
@@ -99,17 +90,17 @@ describe('a price below the smallest payment that is credited', () => {
     });
     expect(await shop.read(id)).toMatchObject({ asset: null, status: 'pending' });
     // The rates change: now it is too small for all of them.
-    fixture.quotes.set('USDC_ERC20', { ...before.usdc, dust: '23000000' });
+    setDust('USDC_ERC20', '23000000');
     const none = await page(`/pay/${id}`);
     expect(none.body).toContain('This price is too small to be paid in any of the currencies');
     expect(none.body).not.toContain('try again');
-    fixture.quotes.set('USDC_ERC20', { ...before.usdc, dust: '22000000' });
+    setDust('USDC_ERC20', '22000000');
     expect((await choose(id, 'asset=USDC_ERC20')).status).toBe(303);
     expect(await shop.read(id)).toMatchObject({ asset: { symbol: 'USDC_ERC20' }, amount: '22' });
   });
 
   it('follows the rate of its currency', async () => {
-    const euro = fixture.fiatRates.get('EUR') as Any;
+    const euro = fixture.fiatRates.get('EUR') as FiatRate;
     const { link } = await aLink({ amount: 25, currency: 'EUR', asset: 'ETH' });
     fixture.fiatRates.set('EUR', aFiatRate('EUR', '0.8', fixture.clock.at));
     try {

@@ -52,16 +52,4 @@ describe('an invoice that never expires', () => {
     await pay(to, DUE);
     expect((await fixture.told(made.id)).at(-1)?.kind).toBe('invoice.late_payment');
   });
-
-  it('expires when it is cancelled, and money that comes later is late', async () => {
-    const { shop, made, to } = await unending();
-    fixture.pass(1_000);
-    const now = fixture.clock.at.toISOString();
-    const cancelled = { status: 'expired', cancelled_at: now, expires_at: now };
-    const answer = await shop.post(`/api/invoices/${made.id}/cancel`, {});
-    expect(answer).toMatchObject({ status: 200, body: { data: cancelled } });
-    fixture.pass(1_000);
-    await pay(to, DUE);
-    expect((await fixture.told(made.id)).at(-1)?.kind).toBe('invoice.late_payment');
-  });
 });

@@ -8,11 +8,15 @@ const USDC = { asset: 'USDC_ERC20' } as const;
 const about = async ({ id }: { id: string }) =>
   (await fixture.told(id)).filter(({ kind }) => kind === 'invoice.unresolved_payment');
 
-it('a payment of another asset is reported once it is final, with what names it', async () => {
+it('a payment of another asset is listed by its name, and reported once it is final', async () => {
   const invoice = await anInvoice();
-  const { tx } = await pay(invoice.to, 25_000_000n, USDC);
+  const { tx } = await pay(invoice.to, 25_000_000n, { ...USDC, index: 1 });
+  const listed = { amount: '25', ...USDC, output_index: 1 };
+  await invoice.expectShown({ status: 'pending', payments: [{ ...listed, status: 'pending' }] });
   expect(await about(invoice)).toEqual([]);
   await blocks(2);
+  const waiting = { disposition: 'unresolved', reason: 'wrong_asset', ...USDC, amount: '25000000' };
+  expect(await invoice.settled()).toMatchObject([{ payload: waiting }]);
   const [deposit] = await invoice.deposits();
   await invoice.expectReported('deposit.settled', 'invoice.unresolved_payment');
   expect(await about(invoice)).toMatchObject([
@@ -23,7 +27,7 @@ it('a payment of another asset is reported once it is final, with what names it'
         data: {
           id: invoice.id,
           status: 'pending',
-          payments: [{ amount: '25', asset: 'USDC_ERC20', status: 'confirmed' }],
+          payments: [{ ...listed, status: 'confirmed' }],
           unresolved: {
             id: deposit.id,
             reason: 'wrong_asset',

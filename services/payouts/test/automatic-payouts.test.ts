@@ -4,13 +4,10 @@ import { CANCELLED } from '../src/domain/states.ts';
 import { runAutomaticPayouts } from '../src/operations/run-automatic-payouts.ts';
 import { claimDue } from '../src/store/automatic-payouts.ts';
 import { movePayout } from '../src/store/payouts.ts';
-import { type RequestsFixture, recipient, requestsSuite } from './service-fixture.ts';
+import { recipient, requestsSuite } from './service-fixture.ts';
 
 /** Rules by which the service pays all that a balance has. */
-let fixture: RequestsFixture;
-requestsSuite((started) => {
-  fixture = started;
-});
+const fixture = requestsSuite();
 
 const PATH = '/api/automatic-payouts';
 const ETHER = 10n ** 18n;
@@ -25,11 +22,7 @@ const step = (available: bigint | undefined, ports = fixture.service.ports) => {
   });
   return runAutomaticPayouts(ports);
 };
-const makeDue = () =>
-  fixture.db.rows(
-    `update automatic_payouts set next_run_at = now() - interval '1 second' where account_id = $1`,
-    [fixture.shop.account],
-  );
+const makeDue = () => fixture.makeDue(fixture.shop);
 
 describe('the worker of automatic payouts', () => {
   it('pays all that the balance has once when two replicas run a rule at the same time', async () => {

@@ -15,7 +15,7 @@ import { type TestDatabase, testBitcoind, testDatabase } from '@quittance/testki
 import { scriptedSigner } from '@quittance/testkit/scripted-signer';
 import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
-import { ChainWorkerFixture, chainWorkerSuite, TestClock } from './chain-worker-fixture.ts';
+import { ChainWorkerFixture, chainWorkerSuite, hasPaidNothing, TestClock } from './chain-worker-fixture.ts';
 import type { DepositPayload } from './deposit-event.ts';
 import { SEED } from './service-client.ts';
 
@@ -230,13 +230,7 @@ export class BitcoinFixture extends ChainWorkerFixture {
       const paid = (await this.paidTo(address)).map((one) => ({ amount: one.amount, txHash: one.txHash }));
       if (status === 'mined')
         expect({ id, paid }).toEqual({ id, paid: [{ amount: BigInt(amount), txHash: tx_hash }] });
-      if (
-        ['failed', 'refused', 'voided', 'requested', 'awaiting_approval', 'reserved', 'planned'].includes(
-          status,
-        )
-      ) {
-        expect({ id, paid }).toEqual({ id, paid: [] });
-      }
+      if (hasPaidNothing(status)) expect({ id, paid }).toEqual({ id, paid: [] });
     }
     const stored = new Set((await this.transactions()).map(({ raw }) => raw));
     for (const raw of this.sent) expect(stored).toContain(raw);

@@ -7,7 +7,7 @@ import { findPayout } from '../src/store/payouts.ts';
 import { chainWorkerStep } from '../src/workers.ts';
 import { halt, resume } from './chain-worker-fixture.ts';
 import { type EngineFixture, engineSuite } from './engine-fixture.ts';
-import { order, type RequestsFixture, requestsSuite } from './service-fixture.ts';
+import { order, requestsSuite } from './service-fixture.ts';
 
 /** Payouts that their merchants cancel before they are signed. */
 
@@ -127,10 +127,7 @@ describe('the chain worker', () => {
 });
 
 describe('POST /api/payouts/{id}/cancel', () => {
-  let fixture: RequestsFixture;
-  requestsSuite((started) => {
-    fixture = started;
-  });
+  const fixture = requestsSuite();
   const created = async (): Promise<number> => (await fixture.shop.post(order)).body.data.id;
   const cancel = (id: unknown, client = fixture.shop, body: object | string = '') =>
     client.post(body, {}, `/api/payouts/${id}/cancel`);

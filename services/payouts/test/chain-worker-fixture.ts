@@ -61,6 +61,10 @@ const TABLES = [
 ];
 const placed = { known: true, reply: { outcome: 'placed' } };
 
+const unsent = ['failed', 'refused', 'voided', 'requested', 'awaiting_approval', 'reserved', 'planned'];
+/** Whether a payout in this state has paid nothing. */
+export const hasPaidNothing = (status: string): boolean => unsent.includes(status);
+
 /** What the fixtures of the chain workers share: the database, the log, and a ledger that places every hold. */
 export abstract class ChainWorkerFixture {
   readonly lines: Line[] = [];

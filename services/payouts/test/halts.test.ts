@@ -5,7 +5,7 @@ import { haltedAssets } from '../src/store/halts.ts';
 import { halt, resume } from './chain-worker-fixture.ts';
 import { CONFIRMATIONS, type EngineFixture, ETHER, engineSuite } from './engine-fixture.ts';
 import { MAX_FEE } from './scripted-chain.ts';
-import { order, type RequestsFixture, requestsSuite } from './service-fixture.ts';
+import { order, requestsSuite } from './service-fixture.ts';
 
 /** Halts of the auditor, and what is not signed because of them. */
 
@@ -137,10 +137,7 @@ describe('a halt on Ethereum', () => {
 });
 
 describe('a request', () => {
-  let fixture: RequestsFixture;
-  requestsSuite((started) => {
-    fixture = started;
-  });
+  const fixture = requestsSuite();
 
   it('is answered 503 while its asset is halted, nothing is stored, and its key is free again', async () => {
     const { shop, db } = fixture;

@@ -1,14 +1,11 @@
 import { expect, it } from '@jest/globals';
 import { ConfigError } from '@quittance/shared/config';
 import { hotAddressesOf } from '@quittance/testkit/scripted-signer';
-import { type ServiceFixture, serviceSuite } from './service-fixture.ts';
+import { serviceSuite } from './service-fixture.ts';
 
 const OTHER_SEED = `${'abandon '.repeat(11)}about`;
 
-let fixture: ServiceFixture;
-serviceSuite(async (opened) => {
-  fixture = opened;
-});
+const fixture = serviceSuite();
 
 it('payouts does not start with another hot wallet than the database was used with, and names both', async () => {
   const { BITCOIN_HOT_ADDRESS: bitcoin, ETHEREUM_HOT_ADDRESS: ethereum } = hotAddressesOf(OTHER_SEED);

@@ -99,13 +99,8 @@ describe('automatic_payout.failed', () => {
   const PATH = '/api/automatic-payouts';
   const rule = { address, schedule: 'threshold', threshold: 0.1 };
   const resource = () => `${at.fixture.shop.account} ETH`;
-  const makeDue = () =>
-    at.fixture.db.rows(
-      `update automatic_payouts set next_run_at = now() - interval '1 second' where account_id = $1`,
-      [at.fixture.shop.account],
-    );
   const run = async () => {
-    await makeDue();
+    await at.fixture.makeDue(at.fixture.shop);
     await runAutomaticPayouts(at.fixture.service.ports);
     return (await at.fixture.shop.get(PATH)).body.data[0];
   };

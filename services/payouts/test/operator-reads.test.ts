@@ -1,12 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { asOperator } from '@quittance/testkit/api';
-import { order, type RequestsFixture, requestsSuite } from './service-fixture.ts';
+import { order, requestsSuite } from './service-fixture.ts';
 
 /** What the console of operators sees of payouts and hot wallets. */
-let fixture: RequestsFixture;
-requestsSuite((started) => {
-  fixture = started;
-});
+const fixture = requestsSuite();
 
 const PATH = '/api/operator/payouts';
 const read = async () => {

@@ -1,12 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { order, type ServiceFixture, serviceSuite } from './service-fixture.ts';
+import { order, serviceSuite } from './service-fixture.ts';
 
 /** The transactions that were signed for a payout, as its merchant reads them. */
-let fixture: ServiceFixture;
-serviceSuite(async (opened) => {
-  fixture = opened;
-  await fixture.start();
-});
+const fixture = serviceSuite(() => fixture.start());
 beforeEach(() => {
   fixture.shop = fixture.newClient();
 });
@@ -60,36 +56,22 @@ describe('GET /api/payouts/{id}/attempts', () => {
     ]);
     const { status, body } = await attemptsOf(id);
     expect(status).toBe(200);
-    expect(body).toEqual({
-      data: [
-        {
-          attempt: 1,
-          status: 'replaced',
-          tx_hash: first,
-          explorer_url: `https://scan.example/tx/${first}`,
-          fee_asset: 'ETH',
-          fee_max: '0.00063',
-          fee_paid: null,
-          fee_rate: { value: '20.5', unit: 'gwei' },
-          block_height: null,
-          signed_at: '2026-01-02T03:04:05.000Z',
-          sent_at: '2026-01-02T03:04:06.000Z',
-        },
-        {
-          attempt: 2,
-          status: 'mined',
-          tx_hash: second,
-          explorer_url: `https://scan.example/tx/${second}`,
-          fee_asset: 'ETH',
-          fee_max: '0.00063',
-          fee_paid: '0.00052',
-          fee_rate: { value: '30', unit: 'gwei' },
-          block_height: 8,
-          signed_at: '2026-01-02T03:04:05.000Z',
-          sent_at: null,
-        },
-      ],
+    const [signed_at, sent_at] = ['2026-01-02T03:04:05.000Z', '2026-01-02T03:04:06.000Z'];
+    const offer = (value: string) => ({
+      ...{ fee_asset: 'ETH', fee_max: '0.00063', fee_rate: { value, unit: 'gwei' }, signed_at },
     });
+    const of = (tx_hash = '') => ({ tx_hash, explorer_url: `https://scan.example/tx/${tx_hash}` });
+    expect(body.data).toEqual([
+      {
+        ...{ attempt: 1, status: 'replaced', ...of(first), ...offer('20.5') },
+        ...{ fee_paid: null, block_height: null, sent_at },
+      },
+      {
+        ...{ attempt: 2, status: 'mined', ...of(second), ...offer('30') },
+        ...{ fee_paid: '0.00052', block_height: 8, sent_at: null },
+      },
+    ]);
+    expect(Object.keys(body)).toEqual(['data']);
   });
 
   it('shows no fee rate of a transaction that a former release has signed', async () => {

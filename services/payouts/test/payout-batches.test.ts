@@ -3,13 +3,10 @@ import { eventually } from '@quittance/testkit/eventually';
 import { finishStaleBatches } from '../src/operations/finish-payout-batch.ts';
 import { voidStaleRequests } from '../src/operations/request-payout.ts';
 import type { Hold } from './scripted-ledger.ts';
-import { order, type RequestsFixture, recipient, requestsSuite } from './service-fixture.ts';
+import { order, recipient, requestsSuite } from './service-fixture.ts';
 
 /** Many payouts in one request. */
-let fixture: RequestsFixture;
-requestsSuite((started) => {
-  fixture = started;
-});
+const fixture = requestsSuite();
 
 const PATH = '/api/payout-batches';
 type Line = Partial<Record<'asset' | 'amount' | 'address' | 'external_id', unknown>>;

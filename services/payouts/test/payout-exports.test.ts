@@ -1,28 +1,11 @@
 import { expect, it } from '@jest/globals';
-import { order, type RequestsFixture, recipient, requestsSuite, storeReverted } from './service-fixture.ts';
+import { order, recipient, requestsSuite, storeReverted } from './service-fixture.ts';
 
 /** Files of payouts for bookkeepers. */
-let fixture: RequestsFixture;
-requestsSuite((started) => {
-  fixture = started;
-});
-
-async function payouts(count: number): Promise<number[]> {
-  const ids: number[] = [];
-  for (let i = 0; i < count; i++) {
-    ids.push((await fixture.shop.post({ ...order, amount: i + 1 })).body.data.id);
-  }
-  return ids;
-}
+const fixture = requestsSuite();
 
 it('GET /api/payouts?format=csv is a file of all that match, whose sums leave out what was not paid', async () => {
-  const [pending, mined, failed, charged, refused] = (await payouts(5)) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  const [pending = 0, mined = 0, failed = 0, charged = 0, refused] = await fixture.payouts(fixture.shop, 5);
   const { id: noted } = (
     await fixture.shop.post({ ...order, external_id: '=1+1', metadata: { note: 'a, "b"' } })
   ).body.data;

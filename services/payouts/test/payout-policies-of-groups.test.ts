@@ -2,13 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { policyReasons } from '../src/domain/policy.ts';
 import { runAutomaticPayouts } from '../src/operations/run-automatic-payouts.ts';
 import type { Client } from './service-client.ts';
-import { order, type RequestsFixture, recipient, requestsSuite } from './service-fixture.ts';
+import { order, recipient, requestsSuite } from './service-fixture.ts';
 
 /** What the policy of an account says of batches and of automatic payouts. */
-let fixture: RequestsFixture;
-requestsSuite((started) => {
-  fixture = started;
-});
+const fixture = requestsSuite();
 
 const put = (policy: object) => fixture.shop.put('/api/payout-policy', policy);
 const limit = (limits: object) => put({ delay_hours: 0, limits: [{ asset: 'ETH', ...limits }] });
@@ -59,10 +56,7 @@ describe('a batch', () => {
 describe('an automatic payout', () => {
   const RULE = '/api/automatic-payouts/ETH';
   const run = async (ether: bigint) => {
-    await fixture.db.rows(
-      `update automatic_payouts set next_run_at = now() - interval '1 second' where account_id = $1`,
-      [fixture.shop.account],
-    );
+    await fixture.makeDue(fixture.shop);
     fixture.ledger.available = (ether * 10n ** 18n).toString();
     await runAutomaticPayouts(fixture.service.ports);
     return (await fixture.shop.get('/api/payouts?perPage=1')).body.data[0];

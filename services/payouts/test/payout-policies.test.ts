@@ -1,13 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { policyReasons } from '../src/domain/policy.ts';
 import type { Client } from './service-client.ts';
-import { order, type RequestsFixture, recipient, requestsSuite } from './service-fixture.ts';
+import { order, recipient, requestsSuite } from './service-fixture.ts';
 
 /** What an account allows of its payouts. */
-let fixture: RequestsFixture;
-requestsSuite((started) => {
-  fixture = started;
-});
+const fixture = requestsSuite();
 
 const POLICY = '/api/payout-policy';
 const BOOK = '/api/address-book';

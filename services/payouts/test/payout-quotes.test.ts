@@ -1,10 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { order, type RequestsFixture, recipient, requestsSuite } from './service-fixture.ts';
+import { order, recipient, requestsSuite } from './service-fixture.ts';
 
-let fixture: RequestsFixture;
-requestsSuite((started) => {
-  fixture = started;
-});
+const fixture = requestsSuite();
 
 describe('GET /api/payouts/quote', () => {
   const quote = async (query: Record<string, string>) =>

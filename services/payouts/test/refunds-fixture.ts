@@ -13,9 +13,7 @@ export function refundsSuite() {
   const at = {} as { fixture: RequestsFixture; invoices: ScriptedInvoices };
   // Before the fixture's own, which stops NATS.
   afterAll(() => at.invoices?.close());
-  requestsSuite((started) => {
-    at.fixture = started;
-  });
+  at.fixture = requestsSuite();
   beforeEach(async () => {
     if (at.invoices === undefined) {
       at.invoices = await scriptedInvoices(at.fixture.nats.url);

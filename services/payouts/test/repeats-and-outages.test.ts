@@ -2,13 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Db, Statement } from '@quittance/shared/db';
 import { eventually } from '@quittance/testkit/eventually';
 import { aDeposit } from './deposit-event.ts';
-import { order, type RequestsFixture, requestsSuite } from './service-fixture.ts';
+import { order, requestsSuite } from './service-fixture.ts';
 
 /** Repeated requests, repeated messages and lost answers have one effect, and an outage has none. */
-let fixture: RequestsFixture;
-requestsSuite((started) => {
-  fixture = started;
-});
+const fixture = requestsSuite();
 
 describe('Idempotency-Key', () => {
   const withKey = (key: string, body: object | string = order, client = fixture.shop) =>

@@ -13,10 +13,9 @@ import { eventually } from '@quittance/testkit/eventually';
 import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutsService } from '../src/service.ts';
 import { SEED } from './service-client.ts';
-import { type ServiceFixture, serviceSuite } from './service-fixture.ts';
+import { serviceSuite } from './service-fixture.ts';
 
 /** Replicas of one service, with one seed, on real nodes: Bitcoin and two EVM networks. */
-let fixture: ServiceFixture;
 let bitcoin: BitcoindHandle;
 let ethereum: AnvilHandle;
 let base: AnvilHandle;
@@ -32,8 +31,7 @@ const BASE_CHAIN_ID = 8_453;
 const SLOTS_IN_AN_EPOCH = 32;
 const hex = (value: bigint): string => `0x${value.toString(16)}`;
 
-serviceSuite(async (opened) => {
-  fixture = opened;
+const fixture = serviceSuite(async () => {
   bitcoin = await testBitcoind();
   ethereum = await testAnvil();
   base = await testAnvil({ chainId: BASE_CHAIN_ID });

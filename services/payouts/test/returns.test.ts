@@ -5,13 +5,10 @@ import type { PayoutId } from '@quittance/shared/ids';
 import { recordDeposits, reverseDeposits } from '../src/handlers.ts';
 import { movePayout } from '../src/store/payouts.ts';
 import { aDeposit, type DepositPayload } from './deposit-event.ts';
-import { type RequestsFixture, recipient, requestsSuite, storeReverted } from './service-fixture.ts';
+import { recipient, requestsSuite, storeReverted } from './service-fixture.ts';
 
 /** An unresolved deposit is refunded: a payout of its whole amount less the fee, once. */
-let fixture: RequestsFixture;
-requestsSuite((started) => {
-  fixture = started;
-});
+const fixture = requestsSuite();
 
 const address = recipient;
 const FEE = 500_000_000_000_000n;

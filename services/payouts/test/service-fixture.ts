@@ -90,6 +90,18 @@ async function openFixture() {
         'select id, status from payouts where account_id = $1 order by seq',
         [account],
       ),
+    /** Payouts of 1, 2 and more Ether, in this order. */
+    async payouts(client: Client, count: number): Promise<number[]> {
+      const ids: number[] = [];
+      for (let i = 0; i < count; i++) ids.push((await client.post({ ...order, amount: i + 1 })).body.data.id);
+      return ids;
+    },
+    /** Lets the time come at which the automatic payouts of a merchant run. */
+    makeDue: ({ account }: Client) =>
+      db.rows(
+        `update automatic_payouts set next_run_at = now() - interval '1 second' where account_id = $1`,
+        [account],
+      ),
     /** The kinds of the events about a payout, in order. */
     async published(id: PayoutId): Promise<string[]> {
       const rows = await db.rows<{ kind: string }>(
@@ -108,26 +120,25 @@ async function openFixture() {
   };
 }
 
-export type ServiceFixture = Awaited<ReturnType<typeof openFixture>>;
+type ServiceFixture = Awaited<ReturnType<typeof openFixture>>;
 export type RequestsFixture = ServiceFixture & { service: PayoutsService };
 
-/** Opens the fixture of a suite, which starts its replicas by itself. */
-export function serviceSuite(use: (fixture: ServiceFixture) => Promise<void>): void {
-  let fixture: ServiceFixture | undefined;
+/** The fixture of a suite, which starts its replicas by itself. It has its members as soon as tests run. */
+export function serviceSuite(prepare: () => Promise<unknown> = async () => undefined): ServiceFixture {
+  const fixture = {} as ServiceFixture;
   beforeAll(async () => {
-    fixture = await openFixture();
-    await use(fixture);
+    Object.assign(fixture, await openFixture());
+    await prepare();
   });
-  afterAll(() => fixture?.stop());
+  afterAll(() => fixture.stop?.());
+  return fixture;
 }
 
 /** Starts one replica without its workers. Before every test the ledger places holds, and the merchant is a new one. */
-export function requestsSuite(use: (fixture: RequestsFixture) => void): void {
-  let fixture: RequestsFixture;
-  serviceSuite(async (opened) => {
-    fixture = Object.assign(opened, { service: await opened.start() });
-    use(fixture);
-  });
+export function requestsSuite(): RequestsFixture {
+  const fixture = serviceSuite(async () => {
+    fixture.service = await fixture.start();
+  }) as RequestsFixture;
   beforeEach(() => {
     fixture.ledger.reply = () => ({ outcome: 'placed' });
     fixture.ledger.asked.length = 0;
@@ -139,6 +150,7 @@ export function requestsSuite(use: (fixture: RequestsFixture) => void): void {
       expect(await fixture.db.rows('select 1 from outbox where sent_at is null')).toEqual([]),
     );
   });
+  return fixture;
 }
 
 /** Stores a transaction of a payout that was mined and reverted. */

@@ -17,6 +17,7 @@ const shown = () =>
     return signed && [signed.account, signed.method, signed.path, body.toString(), proof.item];
   });
 const account = () => at.fixture.shop.account;
+const rule = { address: recipient, schedule: 'threshold', threshold: 2 };
 
 it('shows the request of a batch with each of its lines', async () => {
   const payouts = [order, { ...order, amount: 2 }];
@@ -27,7 +28,6 @@ it('shows the request of a batch with each of its lines', async () => {
 });
 
 it('shows the request that has made a rule when the rule pays', async () => {
-  const rule = { address: recipient, schedule: 'threshold', threshold: 2 };
   await at.fixture.shop.put('/api/automatic-payouts/ETH', rule);
   at.fixture.ledger.available = (5_000n * FINNEY).toString();
   at.fixture.ledger.reply = () => ({ outcome: 'placed', amount: (4_999n * FINNEY).toString() });
@@ -36,11 +36,7 @@ it('shows the request that has made a rule when the rule pays', async () => {
 });
 
 it('shows no request of a rule that a former release has stored', async () => {
-  await at.fixture.shop.put('/api/automatic-payouts/ETH', {
-    address: recipient,
-    schedule: 'threshold',
-    threshold: 2,
-  });
+  await at.fixture.shop.put('/api/automatic-payouts/ETH', rule);
   await at.fixture.db.rows('update automatic_payouts set assertion_id = null where account_id = $1', [
     account(),
   ]);

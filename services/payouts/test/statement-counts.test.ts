@@ -1,12 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { statementsOf } from '@quittance/testkit/count-statements';
 import { recordedCounts } from '@quittance/testkit/recorded-counts';
-import { order, type RequestsFixture, requestsSuite } from './service-fixture.ts';
+import { order, requestsSuite } from './service-fixture.ts';
 
-let fixture: RequestsFixture;
-requestsSuite((started) => {
-  fixture = started;
-});
+const fixture = requestsSuite();
 
 test('a payout takes as many statements, events and questions to the ledger as are recorded', async () => {
   const { shop, ledger } = fixture;

@@ -41,64 +41,33 @@ const invoice: PaidInvoice = {
 const taken = (all: bigint, surplus = 0n): Refunded => ({ all: units(all), surplus: units(surplus) });
 
 describe('how much is refunded', () => {
-  it.each([
-    ['all that was paid', 'all', 0n, null, { share: 50n, amount: 50n }],
-    ['all that former refunds have left', 'all', 20n, null, { share: 30n, amount: 30n }],
-    ['the overpayment', 'surplus', 0n, null, { share: 10n, amount: 10n }],
-    ['what former refunds have left of the overpayment', 'surplus', 4n, null, { share: 6n, amount: 6n }],
-    ['an amount of dollars at the rate of the invoice', cents(2_500n), 0n, null, { share: 10n, amount: 10n }],
-    ['the value of all at twice the rate', 'all', 0n, '5000', { share: 50n, amount: 25n }],
-    ['an amount of dollars at half the rate', cents(2_500n), 0n, '1250', { share: 10n, amount: 20n }],
-  ] as const)('is %s', (_, wanted, refunded, now, { share, amount }) => {
-    const given = taken(refunded * FINNEY, wanted === 'surplus' ? refunded * FINNEY : 0n);
-    expect(
-      refundAmounts(invoice, given, wanted as WantedRefund, now === null ? null : inDollars(now)),
-    ).toEqual({
-      ok: true,
-      value: { share: share * FINNEY, amount: amount * FINNEY },
-    });
-  });
-
-  it.each([
-    ['all was refunded before', 'all', 50n, 'nothing_left'],
-    ['the chain took back more than is left', 'all', 60n, 'nothing_left'],
-    ['the overpayment was refunded before', 'surplus', 10n, 'nothing_left'],
-    ['it is a cent more than is left', cents(12_501n), 0n, 'too_large'],
-    ['it is a cent more than former refunds have left', cents(2_501n), 40n, 'too_large'],
-  ] as const)('is refused when %s', (_, wanted, refunded, problem) => {
-    const given = taken(refunded * FINNEY, wanted === 'surplus' ? refunded * FINNEY : 0n);
-    expect(refundAmounts(invoice, given, wanted as WantedRefund, null)).toEqual({
-      ok: false,
-      refusal: problem,
-    });
-  });
-
-  it.each([
-    ['is all that is left when one unit is', 'all', 50n * FINNEY - 1n, null, { share: 1n, amount: 1n }],
-    [
-      'is one unit when it is worth two at half the rate',
-      'all',
-      50n * FINNEY - 2n,
-      '5000',
-      { share: 2n, amount: 1n },
-    ],
-    ['is too small when it is worth less than a unit now', 'all', 50n * FINNEY - 1n, '5000', 'too_small'],
-  ] as const)('%s', (_, wanted, refunded, now, expected) => {
-    const found = refundAmounts(invoice, taken(refunded), wanted, now === null ? null : inDollars(now));
-    expect(found.ok ? found.value : found.refusal).toEqual(expected);
-  });
-
-  it('is too small when it takes less than a unit of what was paid, whatever it is worth now', () => {
-    const dear = { ...invoice, decimals: 0, rate: rate('2'), due: units(5n), paid: units(5n) };
-    expect(refundAmounts(dear, taken(0n), cents(199n), null)).toEqual({ ok: false, refusal: 'too_small' });
-    expect(refundAmounts(dear, taken(0n), cents(199n), inDollars('1'))).toEqual({
-      ok: false,
-      refusal: 'too_small',
-    });
-    expect(refundAmounts(dear, taken(0n), cents(200n), inDollars('2'))).toEqual({
-      ok: true,
-      value: { share: 1n, amount: 1n },
-    });
+  const all = 50n * FINNEY;
+  const dear = { ...invoice, decimals: 0, rate: rate('2'), due: units(5n), paid: units(5n) };
+  const dollars = cents(2_500n);
+  const [four, six, ten] = [4n * FINNEY, 6n * FINNEY, 10n * FINNEY] as const;
+  it.each<[string, PaidInvoice, WantedRefund, bigint, string | null, unknown]>([
+    ['is all that was paid', invoice, 'all', 0n, null, [all, all]],
+    ['is all that former refunds have left', invoice, 'all', 4n * ten, null, [ten, ten]],
+    ['is the overpayment', invoice, 'surplus', 0n, null, [ten, ten]],
+    ['is what former refunds have left of the overpayment', invoice, 'surplus', four, null, [six, six]],
+    ['is an amount of dollars at the rate of the invoice', invoice, dollars, 0n, null, [ten, ten]],
+    ['is the value of all at twice the rate', invoice, 'all', 0n, '5000', [all, all / 2n]],
+    ['is an amount of dollars at half the rate', invoice, dollars, 0n, '1250', [ten, 2n * ten]],
+    ['is all that is left when one unit is', invoice, 'all', all - 1n, null, [1n, 1n]],
+    ['is one unit when it is worth two at half the rate', invoice, 'all', all - 2n, '5000', [2n, 1n]],
+    ['is one unit that costs as much as is refunded', dear, cents(200n), 0n, '2', [1n, 1n]],
+    ['is too small when it is worth less than a unit now', invoice, 'all', all - 1n, '5000', 'too_small'],
+    ['is too small when it takes less than a unit', dear, cents(199n), 0n, null, 'too_small'],
+    ['is too small for that whatever it is worth now', dear, cents(199n), 0n, '1', 'too_small'],
+    ['is refused when all was refunded before', invoice, 'all', all, null, 'nothing_left'],
+    ['is refused when the chain took back more than is left', invoice, 'all', 6n * ten, null, 'nothing_left'],
+    ['is refused when the overpayment was refunded before', invoice, 'surplus', ten, null, 'nothing_left'],
+    ['is refused when it is a cent more than is left', invoice, cents(12_501n), 0n, null, 'too_large'],
+    ['is refused when a cent less is left', invoice, cents(2_501n), 4n * ten, null, 'too_large'],
+  ])('%s', (_, paid, wanted, refunded, now, expected) => {
+    const given = taken(refunded, wanted === 'surplus' ? refunded : 0n);
+    const found = refundAmounts(paid, given, wanted, now === null ? null : inDollars(now));
+    expect(found.ok ? [found.value.share, found.value.amount] : found.refusal).toEqual(expected);
   });
 
   it.each([
@@ -197,68 +166,47 @@ it('a refund moves between these states alone', () => {
 describe('a pending refund', () => {
   const now = new Date('2026-01-01T00:00:00Z');
   const later = new Date('2026-01-02T00:00:00Z');
-  const until = (expiresAt: Date | null) =>
-    expiresAt === null ? null : { expiresAt, version: 2, ofDeposit: false };
+  const link = { expiresAt: later, version: 2, ofDeposit: false };
+  const over = { ...link, expiresAt: now };
   it.each([
-    ['mined', later, 'completed'],
-    ['mined', null, 'completed'],
-    ['failed', later, 'claimable'],
-    ['refused', later, 'claimable'],
-    ['voided', later, 'claimable'],
-    ['failed', now, 'expired'],
-    ['failed', null, 'failed'],
-    ['refused', null, 'voided'],
-    ['voided', null, 'voided'],
-  ] as const)('whose payout is %s, with a link until %p, is %s', (end, expiresAt, state) => {
-    const payout = { status: end, isReverted: false, failedReason: end === 'failed' ? 'refused' : null };
-    expect(stateAfterPayout(payout, until(expiresAt), now)).toBe(state);
-    expect(refundMoves.pending).toContain(state);
-  });
-
-  it.each([later, now, null])(
-    'whose payout has cost its fee, with a link until %p, has failed',
-    (expiresAt) => {
-      const payout = { status: 'failed', isReverted: true, failedReason: 'reverted' } as const;
-      expect(stateAfterPayout(payout, until(expiresAt), now)).toBe('failed');
+    ['mined', null, link, 'completed'],
+    ['mined', null, null, 'completed'],
+    ['failed', 'refused', link, 'claimable'],
+    ['refused', null, link, 'claimable'],
+    ['voided', null, link, 'claimable'],
+    ['failed', 'refused', over, 'expired'],
+    ['failed', 'refused', null, 'failed'],
+    ['refused', null, null, 'voided'],
+    ['voided', null, null, 'voided'],
+    // Its merchant has cancelled or rejected the payout.
+    ...[CANCELLED, REJECTED].flatMap((reason) => [
+      ['failed', reason, link, 'cancelled'] as const,
+      ['failed', reason, over, 'cancelled'] as const,
+      ['failed', reason, null, 'failed'] as const,
+    ]),
+    // No merchant cancels what was never a payout.
+    ['refused', CANCELLED, link, 'claimable'],
+    ['voided', CANCELLED, link, 'claimable'],
+    ['refused', null, { ...link, version: LINK_VERSION_MAX - 1 }, 'claimable'],
+    ['refused', null, { ...link, version: LINK_VERSION_MAX }, 'expired'],
+    ['failed', null, { ...link, version: LINK_VERSION_MAX, ofDeposit: true }, 'expired'],
+    ['refused', null, { ...link, ofDeposit: true }, 'expired'],
+    ['failed', null, { ...link, ofDeposit: true }, 'claimable'],
+    ['voided', null, { ...link, ofDeposit: true }, 'claimable'],
+  ] as const)(
+    'whose payout is %s because of %p, with the link %j, is %s',
+    (status, failedReason, of, state) => {
+      expect(stateAfterPayout({ status, isReverted: false, failedReason }, of, now)).toBe(state);
+      expect(refundMoves.pending).toContain(state);
     },
   );
 
-  it.each([
-    [later, 'cancelled'],
-    [now, 'cancelled'],
-    [null, 'failed'],
-  ] as const)('whose payout its merchant cancelled, with a link until %p, is %s', (expiresAt, state) => {
-    for (const failedReason of [CANCELLED, REJECTED]) {
-      const payout = { status: 'failed', isReverted: false, failedReason } as const;
-      expect(stateAfterPayout(payout, until(expiresAt), now)).toBe(state);
-    }
-    expect(refundMoves.pending).toContain(state);
+  it.each([link, over, null])('whose payout has cost its fee, with the link %j, has failed', (of) => {
+    const payout = { status: 'failed', isReverted: true, failedReason: 'reverted' } as const;
+    expect(stateAfterPayout(payout, of, now)).toBe('failed');
   });
 
   it('with a link ends after 50 attempts, each of which has changed it twice', () => {
     expect(LINK_VERSION_MAX).toBe(2 * 50);
   });
-
-  it.each(['refused', 'voided'] as const)(
-    'whose payout is %s was not cancelled by its merchant',
-    (status) => {
-      const payout = { status, isReverted: false, failedReason: CANCELLED };
-      expect(stateAfterPayout(payout, until(later), now)).toBe('claimable');
-    },
-  );
-
-  it.each([
-    ['refused', LINK_VERSION_MAX - 1, false, 'claimable'],
-    ['refused', LINK_VERSION_MAX, false, 'expired'],
-    ['failed', LINK_VERSION_MAX, true, 'expired'],
-    ['refused', 2, true, 'expired'],
-    ['failed', 2, true, 'claimable'],
-    ['voided', 2, true, 'claimable'],
-  ] as const)(
-    'whose payout is %s, in its version %p, of a deposit: %p, is %s',
-    (status, version, ofDeposit, state) => {
-      const payout = { status, isReverted: false, failedReason: null };
-      expect(stateAfterPayout(payout, { expiresAt: later, version, ofDeposit }, now)).toBe(state);
-    },
-  );
 });
