@@ -111,12 +111,12 @@ describe('a document', () => {
       expect([path, (await ask(path)).status]).toEqual([path, 404]);
   });
 
-  test('counts towards the limit of public pages of its client', async () => {
-    const limited = await start({ PAGES_PER_MINUTE: '3' });
+  test('counts towards the limit of public pages of its client, as the reference does', async () => {
+    const limited = await start({ PAGES_PER_MINUTE: '4' });
     const statuses: number[] = [];
-    for (const path of ['/docs', '/docs/api', '/llms.txt', '/docs/webhooks'])
+    for (const path of ['/docs', '/docs/api', '/llms.txt', '/api/openapi.json', '/docs', '/api/openapi.json'])
       statuses.push((await sendRaw(limited.port, bytesOf('GET', path))).status);
-    expect(statuses).toEqual([200, 200, 200, 429]);
+    expect(statuses).toEqual([200, 200, 200, 200, 429, 429]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { deleteOldFailedRequests, writeFailedRequests } from '../src/operations/failed-requests.ts';
 import { newToken, openGateways, operatorsDb, startTestGateway } from './gateway-fixture.ts';
 import { cheapPasswords, peopleOf } from './people-fixture.ts';
@@ -7,10 +7,6 @@ const { url, upstream, startForAll, start, asAdmin } = await openGateways();
 const passwords = { passwords: cheapPasswords };
 const gateway = await startForAll({}, passwords);
 const { ask, by, someone } = peopleOf({ port: gateway.port, url, db: operatorsDb(url) });
-beforeEach(() => {
-  upstream.asked.length = 0;
-  upstream.answer((res) => res.end('{"ok":true}'));
-});
 
 const bearer = (token: string) => ({ headers: [`Authorization: Bearer ${token}`] });
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the API answers and asserts on it

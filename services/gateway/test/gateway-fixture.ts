@@ -27,6 +27,8 @@ export type Upstream = {
   asked: Asked[];
   /** How the next requests are answered, once their body is there; `{"ok":true}` at first. */
   answer(respond: (res: ServerResponse, asked: Asked, req: IncomingMessage) => void): void;
+  /** Forgets what it was asked, and answers as at first. */
+  beginAgain(): void;
   stop(): Promise<void>;
 };
 
@@ -57,6 +59,10 @@ export async function startUpstream(port = 0): Promise<Upstream> {
     asked,
     answer(next) {
       respond = next;
+    },
+    beginAgain() {
+      asked.length = 0;
+      respond = ok;
     },
     stop: () =>
       new Promise((resolve) => {
@@ -182,12 +188,14 @@ export function bytesOf(method: string, path: string, headers: readonly string[]
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** For one suite: a database, and an upstream that plays the services. Gateways stop after their test. */
+/** For one suite: a database, and an upstream that plays the services, and begins again with each test. */
 export async function openGateways() {
   const database = await suiteDatabase();
   const url = database.urlOf('gateway');
   const upstream = await startUpstream();
   database.finally(upstream.stop);
+  beforeEach(upstream.beginAgain);
+  const asAdmin = database.openAsAdmin('gateway');
   const gateways: GatewayService[] = [];
   afterEach(async () => {
     await Promise.all(gateways.splice(0).map((gateway) => gateway.stop()));
@@ -196,7 +204,14 @@ export async function openGateways() {
     url,
     upstream,
     /** For what the role of the gateway may not do. */
-    asAdmin: database.openAsAdmin('gateway'),
+    asAdmin,
+    /** The last step-up of the person was eleven minutes ago. */
+    endStepUp: (person: string) =>
+      asAdmin.rows(
+        `update gateway.sessions set stepped_up_at = now() - interval '11 minutes' where person_id = $1`,
+        [person],
+      ),
+    /** A gateway that stops after its test. */
     async start(
       settings: Record<string, string> = {},
       given: GatewayOptions = {},

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { makeToken } from '../src/domain/token.ts';
 import { limitAccount } from '../src/operations/accounts.ts';
 import { meetTokens, writeTokenUses } from '../src/operations/token-upkeep.ts';
@@ -122,14 +122,6 @@ test('it is not got round by a forwarded address of one’s own making', async (
   expect(statuses).toEqual([401, 401, 429, 429]);
 });
 
-test('payment pages have a limit of their own', async () => {
-  const gateway = await start({ PAGES_PER_MINUTE: '3', FAILED_AUTH_PER_MINUTE: '1' });
-  const statuses = [];
-  for (let i = 0; i < 4; i++)
-    statuses.push((await sendRaw(gateway.port, bytesOf('GET', '/pay/inv_1'))).status);
-  expect(statuses).toEqual([200, 200, 200, 429]);
-});
-
 describe('the database is not asked', () => {
   const db = operatorsDb(url);
   let reads = 0;
@@ -202,22 +194,20 @@ describe('the database is not asked', () => {
 });
 
 describe('payment pages', () => {
-  const page = async (gateway: GatewayService, id: string, headers: string[] = []) =>
-    (await sendRaw(gateway.port, bytesOf('GET', `/pay/${id}`, headers))).status;
   const pages = async (gateway: GatewayService, ids: readonly string[]) => {
     const statuses: number[] = [];
-    for (const id of ids) statuses.push(await page(gateway, id));
+    for (const id of ids) statuses.push((await sendRaw(gateway.port, bytesOf('GET', `/pay/${id}`))).status);
     return statuses;
   };
-  beforeAll(() => {
+  beforeEach(() => {
     upstream.answer((res, { path }) => {
       res.statusCode = path.startsWith('/pay/inv_none') ? 404 : 200;
       res.end('{}');
     });
   });
 
-  test('of one invoice take nothing from those of another, though all customers share an address', async () => {
-    const gateway = await start({ PAGES_PER_MINUTE: '3' });
+  test('of one invoice have a limit of their own and take nothing from those of another, though all customers share an address', async () => {
+    const gateway = await start({ PAGES_PER_MINUTE: '3', FAILED_AUTH_PER_MINUTE: '1' });
     expect(await pages(gateway, Array(5).fill('inv_a'))).toEqual([200, 200, 200, 429, 429]);
     expect(await pages(gateway, Array(4).fill('inv_b'))).toEqual([200, 200, 200, 429]);
   });
@@ -227,14 +217,6 @@ describe('payment pages', () => {
     expect(await pages(gateway, ['inv_c', '%69nv_c', 'inv_c/', 'inv_c?x', 'inv%5fc'])).toEqual([
       200, 200, 200, 429, 429,
     ]);
-  });
-
-  test('that there are not are counted together, and whoever asks for them takes no shown page away', async () => {
-    const gateway = await start({ UNKNOWN_PAGES_PER_MINUTE: '3' });
-    expect(await page(gateway, 'inv_d')).toBe(200);
-    const guesses = Array.from({ length: 6 }, (_, i) => `inv_none${i}`);
-    expect(await pages(gateway, guesses)).toEqual([404, 404, 404, 429, 429, 429]);
-    expect(await pages(gateway, ['inv_d', 'inv_d'])).toEqual([200, 200]);
   });
 
   test('that there are not stay within their limit though all are asked for at once in one connection', async () => {

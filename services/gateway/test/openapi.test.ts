@@ -5,7 +5,7 @@ import { openGateways } from './gateway-fixture.ts';
 
 /** The reference of the API, which needs no token. */
 
-const { start, startForAll } = await openGateways();
+const { startForAll } = await openGateways();
 const gateway = await startForAll();
 const url = `http://127.0.0.1:${gateway.port}/api/openapi.json`;
 
@@ -45,12 +45,4 @@ test('the reference is sent compressed to who takes Brotli', async () => {
   const [all, less] = [whole, compressed].map(({ headers }) => Number(headers.get('content-length')));
   expect(less).toBeLessThan((all ?? 0) / 5);
   expect(await compressed.text()).toBe(await whole.text());
-});
-
-test('requests for the reference count towards the limit of public pages of their client', async () => {
-  const limited = await start({ PAGES_PER_MINUTE: '2' });
-  const statuses: number[] = [];
-  for (const path of ['/docs', '/api/openapi.json', '/api/openapi.json'])
-    statuses.push((await fetch(`http://127.0.0.1:${limited.port}${path}`)).status);
-  expect(statuses).toEqual([200, 200, 429]);
 });

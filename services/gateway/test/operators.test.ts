@@ -1,18 +1,15 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { IDENTITY_HEADER, verifyIdentity } from '@quittance/shared/identity';
 import { gatewayPublicKeys } from '@quittance/testkit/api';
 import { routes } from '../src/domain/routes.ts';
-import { bytesOf, newToken, openGateways, operatorsDb, type Raw, sendRaw } from './gateway-fixture.ts';
-import { cheapPasswords, dataOf, peopleOf, type SignedIn } from './people-fixture.ts';
+import { bytesOf, newToken, openGateways, operatorsDb, sendRaw } from './gateway-fixture.ts';
+import { cheapPasswords, codeOf, dataOf, peopleOf, type SignedIn } from './people-fixture.ts';
 
 /** The console of operators: who is let through, what services are told, and what the gateway itself answers. */
 
-const { url, upstream, start, startForAll, asAdmin } = await openGateways();
+const { url, upstream, start, startForAll, asAdmin, endStepUp } = await openGateways();
 const gateway = await startForAll({}, { passwords: cheapPasswords });
 const { by, someone, acts } = peopleOf({ port: gateway.port, url, db: operatorsDb(url) });
-beforeEach(() => {
-  upstream.asked.length = 0;
-});
 
 const grant = (id: string) => asAdmin.rows('insert into gateway.operators (person_id) values ($1)', [id]);
 async function anOperator(): Promise<SignedIn> {
@@ -25,7 +22,6 @@ const ofOperators = routes
   .flatMap(({ methods, pattern }) =>
     methods.map((method) => ({ method, path: pattern.replace(/:\w+/, 'ETH') })),
   );
-const codeOf = ({ body }: Raw) => (body as { code?: string } | null)?.code;
 const send = (cookie: string, { method, path }: { method: string; path: string }, body: object = {}) =>
   by(cookie, method, path, method === 'GET' || method === 'DELETE' ? undefined : body);
 
@@ -61,10 +57,7 @@ describe('the routes of operators', () => {
 
   test('need a step-up for what changes something, which leaves the person an operator', async () => {
     const operator = await anOperator();
-    await asAdmin.rows(
-      `update gateway.sessions set stepped_up_at = now() - interval '11 minutes' where id = $1`,
-      [operator.sessionId],
-    );
+    await endStepUp(operator.id);
     for (const one of ofOperators) {
       const refused = codeOf(await send(operator.cookie, one)) === 'step_up_needed';
       expect([one, refused]).toEqual([one, one.method !== 'GET']);

@@ -49,11 +49,5 @@ export function passkeysOf({
     /** All challenges there are were made six minutes ago. */
     expireChallenges: () =>
       asAdmin.rows(`update gateway.passkey_challenges set created_at = now() - interval '6 minutes'`),
-    /** The last step-up of the person was eleven minutes ago. */
-    endStepUp: (person: string) =>
-      asAdmin.rows(
-        `update gateway.sessions set stepped_up_at = now() - interval '11 minutes' where person_id = $1`,
-        [person],
-      ),
   };
 }

@@ -7,9 +7,9 @@ import {
 import { deleteExpiredChallenges } from '../src/operations/passkeys.ts';
 import { newToken, openGateways, operatorsDb } from './gateway-fixture.ts';
 import { newDevice, passkeysOf } from './passkey-fixture.ts';
-import { cheapPasswords, cookieIn, dataOf, ORIGIN, peopleOf } from './people-fixture.ts';
+import { cheapPasswords, codeOf, cookieIn, dataOf, ORIGIN, peopleOf } from './people-fixture.ts';
 
-const { url, start, startForAll, asAdmin } = await openGateways();
+const { url, start, startForAll, asAdmin, endStepUp } = await openGateways();
 const gateway = await startForAll({ TOTP_SECRETS_KEY: 'k'.repeat(32) }, { passwords: cheapPasswords });
 const db = operatorsDb(url);
 const people = peopleOf({ port: gateway.port, url, db });
@@ -18,9 +18,7 @@ const { optionsToRegister, optionsToSignIn, optionsToStepUp, ...passkeys } = pas
   ...people,
   asAdmin,
 });
-const { signInWith, stepUpWith, withPasskey, expireChallenges, endStepUp } = passkeys;
-
-const codeOf = ({ body }: { body: unknown }) => (body as { code?: string } | null)?.code;
+const { signInWith, stepUpWith, withPasskey, expireChallenges } = passkeys;
 
 describe('a sign-in with a passkey', () => {
   test.each(['ES256', 'EdDSA', 'RS256'] as const)(

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Service } from '@quittance/shared/events';
 import { verifyIdentity } from '@quittance/shared/identity';
 import { gatewayPublicKeys } from '@quittance/testkit/api';
@@ -10,9 +10,6 @@ import { pathForms } from './path-forms.ts';
 const { url, upstream, startForAll } = await openGateways();
 const gateway = await startForAll();
 const shop = await newToken(url);
-beforeEach(() => {
-  upstream.asked.length = 0;
-});
 
 /** The service for which the gateway has signed the request. */
 function receiverOf({ method, path, headers }: Asked): Service | undefined {

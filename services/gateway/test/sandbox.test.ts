@@ -1,9 +1,9 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { IDENTITY_HEADER, verifyIdentity } from '@quittance/shared/identity';
 import { gatewayPublicKeys } from '@quittance/testkit/api';
 import { SESSION_COOKIE } from '../src/domain/session.ts';
 import { openGateways, operatorsDb } from './gateway-fixture.ts';
-import { cheapPasswords, ORIGIN, peopleOf } from './people-fixture.ts';
+import { cheapPasswords, codeOf, ORIGIN, peopleOf } from './people-fixture.ts';
 
 /** Payments with test money: there are some where the settings name a sandbox, and nowhere else. */
 
@@ -16,10 +16,6 @@ async function aGateway(sandbox: string | undefined) {
   const people = peopleOf({ port, url, db: operatorsDb(url) });
   return { ...people, owner: await people.someone() };
 }
-
-beforeEach(() => {
-  upstream.asked.length = 0;
-});
 
 test('a person who has signed in pays, and the gateway says so to the sandbox alone', async () => {
   const { by, owner } = await aGateway(upstream.url);
@@ -52,6 +48,6 @@ test('an installation that is no sandbox says so, and nothing there pays', async
   const { by, owner } = await aGateway(undefined);
   expect((await by(owner.cookie, 'GET', '/api/me')).body).toMatchObject({ sandbox: false });
   const answer = await by(owner.cookie, 'POST', PATH, payment);
-  expect([answer.status, (answer.body as { code: string }).code]).toEqual([404, 'route_not_found']);
+  expect([answer.status, codeOf(answer)]).toEqual([404, 'route_not_found']);
   expect(upstream.asked).toEqual([]);
 });

@@ -4,7 +4,15 @@ import { bytesOfBase32 } from '@quittance/testkit/base32';
 import { resetAsOperator } from '../src/operations/operators-people.ts';
 import { totpCode } from '../src/totp.ts';
 import { openGateways, operatorsDb } from './gateway-fixture.ts';
-import { cheapPasswords, cookieIn, dataOf, PASSWORD, peopleOf, type SignedIn } from './people-fixture.ts';
+import {
+  cheapPasswords,
+  codeOf,
+  cookieIn,
+  dataOf,
+  PASSWORD,
+  peopleOf,
+  type SignedIn,
+} from './people-fixture.ts';
 
 const { url, start, startForAll } = await openGateways();
 const settings = { TOTP_SECRETS_KEY: 'k'.repeat(32) };
@@ -14,9 +22,8 @@ const clock = { ...systemClock, now: () => new Date(now) };
 const given = { passwords: cheapPasswords, clock };
 const gateway = await startForAll({ ...settings, FAILED_CODES_PER_HOUR: '5' }, given);
 const db = operatorsDb(url);
-const { ask, by, signIn, someone, acts } = peopleOf({ port: gateway.port, url, db });
+const { accept, by, signIn, someone, acts } = peopleOf({ port: gateway.port, url, db });
 
-const codeOf = ({ body }: { body: unknown }) => (body as { code?: string } | null)?.code;
 const later = (steps = 1) => {
   now += steps * 30_000;
 };
@@ -114,8 +121,8 @@ describe('codes of an app', () => {
     expect((await signIn(anna.email)).status).toBe(201);
     const reset = await resetAsOperator({ db, clock: systemClock }, { email: ben.email, actor: 'ops' });
     if (!reset.ok) throw new Error(reset.refusal);
-    const body = { token: reset.value.token, password: 'a quite new password' };
-    expect((await ask('POST', '/api/invitations/accept', { body })).status).toBe(201);
+    const given = { token: reset.value.token, password: 'a quite new password' };
+    expect((await accept(given)).status).toBe(201);
     expect((await signIn(ben.email, 'a quite new password')).status).toBe(201);
     const { count } = await db.one<{ count: number }>(
       'select count(*)::int as count from recovery_codes where person_id = any($1::text[])',

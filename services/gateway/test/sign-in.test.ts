@@ -1,14 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { passwordHashes } from '../src/password-hashes.ts';
 import { newToken, openGateways, operatorsDb } from './gateway-fixture.ts';
-import { cheapPasswords, cookieIn, PASSWORD, peopleOf } from './people-fixture.ts';
+import { anEmail, cheapPasswords, cookieIn, PASSWORD, peopleOf } from './people-fixture.ts';
 
 const { url, start, startForAll } = await openGateways();
 const gateway = await startForAll({}, { passwords: cheapPasswords });
 const db = operatorsDb(url);
-const { ask, signIn, invited, someone } = peopleOf({ port: gateway.port, url, db });
-const accept = (body: object) => ask('POST', '/api/invitations/accept', { body });
-const anEmail = () => `anna${Math.random().toString(36).slice(2)}@shop.example`;
+const { accept, signIn, invited, someone } = peopleOf({ port: gateway.port, url, db });
 
 describe('a sign-in', () => {
   test('has the same answer for an unknown address and a wrong password', async () => {

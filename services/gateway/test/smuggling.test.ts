@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Service } from '@quittance/shared/events';
 import { verifyIdentity } from '@quittance/shared/identity';
 import { gatewayPublicKeys } from '@quittance/testkit/api';
@@ -11,9 +11,6 @@ import { smugglingForms } from './smuggling-forms.ts';
 const { url, upstream, startForAll } = await openGateways();
 const gateway = await startForAll();
 const [shop, other] = [await newToken(url), await newToken(url)];
-beforeEach(() => {
-  upstream.asked.length = 0;
-});
 
 /** The statuses of all answers, until the gateway closes the connection. */
 function statusesOf(bytes: string): Promise<number[]> {

@@ -6,14 +6,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
 import { readStream, type StreamReading } from '@quittance/testkit/stream-reader';
 import { revokeToken } from '../src/operations/accounts.ts';
-import {
-  bytesOf,
-  newToken,
-  openGatewayPerTest,
-  operatorsDb,
-  sendRaw,
-  startTestGateway,
-} from './gateway-fixture.ts';
+import { newToken, openGatewayPerTest, operatorsDb, startTestGateway } from './gateway-fixture.ts';
 
 const PATH = '/api/events/stream';
 const REQUEST_TIMEOUT_MS = 700;
@@ -133,11 +126,6 @@ test('without an answer in time it is refused; only one that has begun may last'
   at.upstream.answer(() => undefined);
   const { port } = await hasty();
   expect((await ask('GET', PATH, [], '', port)).status).toBe(503);
-});
-
-test('without a token there is none', async () => {
-  expect((await sendRaw(at.gateway.port, bytesOf('GET', PATH))).status).toBe(401);
-  expect(streams).toEqual([]);
 });
 
 test('HEAD is answered, and ends', async () => {
