@@ -5,7 +5,10 @@ import { describe, expect, test } from '@jest/globals';
 import { guideNames, readLibrary } from '../src/http/docs/library.ts';
 import { bytesOf, openGateways, sendRaw } from './gateway-fixture.ts';
 
-/** The documents as pages: /docs, their markdown, /llms.txt and the reference of endpoints. */
+/**
+ * The documents as pages: /docs, their markdown, /llms.txt and the reference of endpoints. That all files are kept by clients
+ * and have no body for HEAD is in openapi.test.ts.
+ */
 
 const { start, startForAll } = await openGateways();
 const gateway = await startForAll();
@@ -81,21 +84,6 @@ describe('a document', () => {
       }
     }
     expect(wrong).toEqual([]);
-  });
-
-  test('is sent once to a client that keeps it, and has no body for HEAD', async () => {
-    const whole = await ask('/docs/api');
-    const etag = whole.headers.get('etag') ?? '';
-    expect(etag).toMatch(/^"[0-9a-f]{32}"$/);
-    const again = await ask('/docs/api', [`If-None-Match: ${etag}`]);
-    expect([again.status, again.text]).toEqual([304, '']);
-    const head = await ask('/docs/api', [], 'HEAD');
-    expect([head.status, head.text, head.headers.get('content-length')]).toEqual([
-      200,
-      '',
-      String(Buffer.byteLength(whole.text)),
-    ]);
-    expect(whole.headers.get('cache-control')).toBe('public, max-age=300');
   });
 
   test('takes no other method, and a name that does not exist is a 404', async () => {

@@ -4,8 +4,9 @@ import { connect } from 'node:net';
 import { afterAll, afterEach, beforeEach } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
 import { type Db, openDb } from '@quittance/shared/db';
+import { IDENTITY_HEADER, verifyIdentity } from '@quittance/shared/identity';
 import { createLogger } from '@quittance/shared/logger';
-import { gatewayKeys } from '@quittance/testkit/api';
+import { gatewayKeys, gatewayPublicKeys } from '@quittance/testkit/api';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
 import { configSchema, type GatewayConfig } from '../src/config.ts';
 import type { TokenLimits } from '../src/domain/token-limits.ts';
@@ -31,6 +32,16 @@ export type Upstream = {
   beginAgain(): void;
   stop(): Promise<void>;
 };
+
+const receivers = ['invoices', 'payouts', 'ledger', 'webhooks', 'auditor', 'sandbox'] as const;
+
+/** The services for which the gateway has signed a request, of which there is one at most, and what it asserts. */
+export const signedFor = ({ method, path, headers }: Asked) =>
+  receivers.flatMap((receiver) => {
+    const request = { receiver, method, path };
+    const assertion = verifyIdentity(gatewayPublicKeys, headers[IDENTITY_HEADER], request, new Date());
+    return typeof assertion === 'object' ? [{ receiver, assertion }] : [];
+  });
 
 /** Plays a service behind the gateway. */
 export async function startUpstream(port = 0): Promise<Upstream> {
@@ -116,11 +127,7 @@ function testConfig(databaseUrl: string, upstream: string, settings: Record<stri
 export async function newToken(
   databaseUrl: string,
   { account: of, ...limits }: Partial<TokenLimits> & { account?: string } = {},
-): Promise<{
-  account: string;
-  token: string;
-  id: string;
-}> {
+) {
   const ports = { db: operatorsDb(databaseUrl), clock: systemClock };
   const account = of ?? (await newAccount(ports));
   const token = await createToken(ports, { ...limits, account, name: 'test', actor: 'test' });

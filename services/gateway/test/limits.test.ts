@@ -36,6 +36,13 @@ function pipelined(gateway: GatewayService, requests: readonly string[]): Promis
 const ask = (gateway: GatewayService, token: string, path = '/api/assets') =>
   sendRaw(gateway.port, bytesOf('GET', path, [`Authorization: Bearer ${token}`]));
 
+/** The statuses of so many requests, one after the other. */
+async function statusesOf(count: number, asked: (i: number) => ReturnType<typeof ask>): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let i = 0; i < count; i++) statuses.push((await asked(i)).status);
+  return statuses;
+}
+
 test('in memory: 30 a minute, each token for itself', async () => {
   const gateway = await start({ RATE_LIMIT_PER_MINUTE: '30' });
   const [{ token }, { token: other }] = [await newToken(url), await newToken(url)];
@@ -49,11 +56,8 @@ describe('an account with a limit of its own', () => {
   const db = operatorsDb(url);
   const limited = (account: string, requestsPerMinute: number | null) =>
     limitAccount({ db }, { account, requestsPerMinute, actor: 'ann' });
-  const statuses = async (gateway: GatewayService, token: string, count: number) => {
-    const given: number[] = [];
-    for (let i = 0; i < count; i++) given.push((await ask(gateway, token)).status);
-    return given;
-  };
+  const statuses = (gateway: GatewayService, token: string, count: number) =>
+    statusesOf(count, () => ask(gateway, token));
 
   test('may send so many requests with each token, and the headers show it', async () => {
     const gateway = await start({ RATE_LIMIT_PER_MINUTE: '2' });
@@ -114,12 +118,8 @@ test('failing to authenticate too often looks like any 429, and takes nothing fr
 
 test('it is not got round by a forwarded address of one’s own making', async () => {
   const gateway = await start({ FAILED_AUTH_PER_MINUTE: '2' });
-  const statuses = [];
-  for (let i = 0; i < 4; i++) {
-    const bytes = bytesOf('GET', '/api/assets', [`X-Forwarded-For: 10.0.0.${i}`]);
-    statuses.push((await sendRaw(gateway.port, bytes)).status);
-  }
-  expect(statuses).toEqual([401, 401, 429, 429]);
+  const from = (i: number) => bytesOf('GET', '/api/assets', [`X-Forwarded-For: 10.0.0.${i}`]);
+  expect(await statusesOf(4, (i) => sendRaw(gateway.port, from(i)))).toEqual([401, 401, 429, 429]);
 });
 
 describe('the database is not asked', () => {
@@ -138,11 +138,6 @@ describe('the database is not asked', () => {
     });
   }
 
-  const statusesOf = async (count: number, asked: () => ReturnType<typeof ask>) => {
-    const statuses: number[] = [];
-    for (let i = 0; i < count; i++) statuses.push((await asked()).status);
-    return statuses;
-  };
   const unknown = () => makeToken(randomBytes);
 
   test('for unknown tokens beyond the limit of failures, and known ones are let in meanwhile', async () => {
@@ -194,11 +189,8 @@ describe('the database is not asked', () => {
 });
 
 describe('payment pages', () => {
-  const pages = async (gateway: GatewayService, ids: readonly string[]) => {
-    const statuses: number[] = [];
-    for (const id of ids) statuses.push((await sendRaw(gateway.port, bytesOf('GET', `/pay/${id}`))).status);
-    return statuses;
-  };
+  const pages = (gateway: GatewayService, ids: readonly string[]) =>
+    statusesOf(ids.length, (i) => sendRaw(gateway.port, bytesOf('GET', `/pay/${ids[i]}`)));
   beforeEach(() => {
     upstream.answer((res, { path }) => {
       res.statusCode = path.startsWith('/pay/inv_none') ? 404 : 200;

@@ -12,8 +12,9 @@ import type { MerchantEvent } from '../src/operations/events.ts';
 import { sendMails } from '../src/operations/send-mails.ts';
 import type { Ports } from '../src/ports.ts';
 import { readSmtpUrl } from '../src/smtp-url.ts';
+import { CA } from './certificates.ts';
 import { anAccount, anEvent, openFixture } from './fixture.ts';
-import { CA, SMTP_PASSWORD, SMTP_USER, startSmtpServer } from './smtp-server.ts';
+import { SMTP_PASSWORD, SMTP_USER, startSmtpServer } from './smtp-server.ts';
 
 export const MINUTE = 60_000;
 export const sender = { name: 'Example Payments', address: 'payments@pay.example' };
