@@ -1,10 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { newToken, openGateways, operatorsDb } from './gateway-fixture.ts';
-import { cheapPasswords, peopleOf } from './people-fixture.ts';
+import { newToken } from './gateway-fixture.ts';
+import { openPeople } from './people-fixture.ts';
 
-const { url, startForAll, asAdmin } = await openGateways();
-const gateway = await startForAll({}, { passwords: cheapPasswords });
-const { ask, by, someone } = peopleOf({ port: gateway.port, url, db: operatorsDb(url) });
+const { url, asAdmin, ask, by, someone } = await openPeople();
 
 const bearer = (token: string) => ({ headers: [`Authorization: Bearer ${token}`] });
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the API answers and asserts on it

@@ -1,12 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { SESSION_COOKIE } from '../src/domain/session.ts';
-import { newToken, openGateways, operatorsDb } from './gateway-fixture.ts';
-import { cheapPasswords, codeOf, cookieIn, dataOf, ORIGIN, PASSWORD, peopleOf } from './people-fixture.ts';
+import { newToken } from './gateway-fixture.ts';
+import { codeOf, cookieIn, dataOf, ORIGIN, openPeople, PASSWORD } from './people-fixture.ts';
 
-const { url, upstream, startForAll } = await openGateways();
-const gateway = await startForAll({}, { passwords: cheapPasswords });
-const db = operatorsDb(url);
-const { ask, someone, invited, signIn, acts } = peopleOf({ port: gateway.port, url, db });
+const { url, upstream, ask, someone, invited, signIn, acts } = await openPeople();
 
 const of = (account: string) => `Quittance-Account: ${account}`;
 const session = (cookie: string) => [`Cookie: ${SESSION_COOKIE}=${cookie}`, `Origin: ${ORIGIN}`];

@@ -3,20 +3,13 @@ import { systemClock } from '@quittance/shared/clock';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Deviation } from '@quittance/testkit/software-authenticator';
 import { removeAsOperator, resetAsOperator } from '../src/operations/operators-people.ts';
-import { openGateways, operatorsDb } from './gateway-fixture.ts';
-import { newDevice, passkeysOf } from './passkey-fixture.ts';
-import { cheapPasswords, codeOf, cookieIn, dataOf, peopleOf } from './people-fixture.ts';
+import { newDevice, openPasskeys } from './passkey-fixture.ts';
+import { codeOf, cookieIn, dataOf } from './people-fixture.ts';
 
-const { url, startForAll, asAdmin, endStepUp } = await openGateways();
-const gateway = await startForAll({}, { passwords: cheapPasswords });
-const db = operatorsDb(url);
-const people = peopleOf({ port: gateway.port, url, db });
-const { by, signIn, someone, acts } = people;
-const { optionsToRegister, optionsToSignIn, optionsToStepUp, ...passkeys } = passkeysOf({
-  ...people,
-  asAdmin,
-});
-const { add, register, signInWith, withPasskey, expireChallenges } = passkeys;
+const passkeys = await openPasskeys();
+const { db, asAdmin, by, signIn, someone, acts, endStepUp, expireChallenges } = passkeys;
+const { optionsToRegister, optionsToSignIn, optionsToStepUp, add, register, signInWith, withPasskey } =
+  passkeys;
 
 const countOf = async (person: string): Promise<number> =>
   (await db.one<{ n: number }>('select count(*)::int as n from passkeys where person_id = $1', [person])).n;

@@ -4,7 +4,8 @@ import type { Role } from '../src/domain/roles.ts';
 import { SESSION_COOKIE } from '../src/domain/session.ts';
 import { inviteAsOperator } from '../src/operations/operators-people.ts';
 import { passwordHashes } from '../src/password-hashes.ts';
-import { bytesOf, newToken, type Raw, sendRaw } from './gateway-fixture.ts';
+import type { GatewayOptions } from '../src/service.ts';
+import { bytesOf, newToken, openGateways, operatorsDb, type Raw, sendRaw } from './gateway-fixture.ts';
 
 /** Hashes that cost nothing: what a hash costs is not what these tests are about. */
 export const cheapPasswords = passwordHashes({ memoryKib: 8, passes: 1 });
@@ -78,3 +79,21 @@ export function peopleOf({ port, url, db }: { port: number; url: string; db: Db 
 export const dataOf = (answer: Raw): any => (answer.body as { data: unknown }).data;
 
 export const codeOf = ({ body }: Pick<Raw, 'body'>) => (body as { code?: string } | null)?.code;
+
+/** For one suite: a gateway that people sign in at, whose passwords cost nothing. */
+export async function openPeople(settings: Record<string, string> = {}, given: GatewayOptions = {}) {
+  const gateways = await openGateways();
+  const options = { passwords: cheapPasswords, ...given };
+  const gateway = await gateways.startForAll(settings, options);
+  const of = { url: gateways.url, db: operatorsDb(gateways.url) };
+  return {
+    ...gateways,
+    ...{ gateway, db: of.db },
+    ...peopleOf({ port: gateway.port, ...of }),
+    /** One more gateway, for one test, and requests of people to it. */
+    async beside(own: Record<string, string> = {}, others: GatewayOptions = {}) {
+      const second = await gateways.start(own, { ...options, ...others });
+      return { ...peopleOf({ port: second.port, ...of }), gateway: second };
+    },
+  };
+}

@@ -1,13 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
 import { removeAsOperator, resetAsOperator } from '../src/operations/operators-people.ts';
-import { bytesOf, newToken, openGateways, operatorsDb, sendRaw } from './gateway-fixture.ts';
-import { anEmail, cheapPasswords, cookieIn, dataOf, PASSWORD, peopleOf } from './people-fixture.ts';
+import { bytesOf, newToken, sendRaw } from './gateway-fixture.ts';
+import { anEmail, cookieIn, dataOf, openPeople, PASSWORD } from './people-fixture.ts';
 
-const { url, startForAll, asAdmin } = await openGateways();
-const gateway = await startForAll({}, { passwords: cheapPasswords });
-const db = operatorsDb(url);
-const { accept, by, signIn, invited, someone, signedIn, acts } = peopleOf({ port: gateway.port, url, db });
+const people = await openPeople();
+const { url, gateway, db, asAdmin, accept, by, signIn, invited, someone, signedIn, acts } = people;
 const ports = { db, clock: systemClock };
 
 describe('an invitation', () => {

@@ -2,12 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { personOperations, roleAllows, stepUpOperations } from '../src/domain/person-operations.ts';
 import { roleHolds, roles } from '../src/domain/roles.ts';
 import { ANY_TOKEN, scopeOfOperation } from '../src/domain/scopes.ts';
-import { openGateways, operatorsDb } from './gateway-fixture.ts';
-import { cheapPasswords, codeOf, cookieIn, dataOf, PASSWORD, peopleOf } from './people-fixture.ts';
+import { codeOf, cookieIn, dataOf, openPeople, PASSWORD } from './people-fixture.ts';
 
-const { url, startForAll, asAdmin, endStepUp } = await openGateways();
-const gateway = await startForAll({}, { passwords: cheapPasswords });
-const { by, someone, signedIn, acts } = peopleOf({ port: gateway.port, url, db: operatorsDb(url) });
+const { asAdmin, endStepUp, by, someone, signedIn, acts } = await openPeople();
 const ID = `x_${'0'.repeat(36)}`;
 const send = (cookie: string, operation: string) => {
   const [method = '', pattern = ''] = operation.split(' ');

@@ -3,26 +3,13 @@ import { systemClock } from '@quittance/shared/clock';
 import { bytesOfBase32 } from '@quittance/testkit/base32';
 import { resetAsOperator } from '../src/operations/operators-people.ts';
 import { totpCode } from '../src/totp.ts';
-import { openGateways, operatorsDb } from './gateway-fixture.ts';
-import {
-  cheapPasswords,
-  codeOf,
-  cookieIn,
-  dataOf,
-  PASSWORD,
-  peopleOf,
-  type SignedIn,
-} from './people-fixture.ts';
+import { codeOf, cookieIn, dataOf, openPeople, PASSWORD, type SignedIn } from './people-fixture.ts';
 
-const { url, start, startForAll } = await openGateways();
-const settings = { TOTP_SECRETS_KEY: 'k'.repeat(32) };
 /** Each test moves it on: a code of the same 30 seconds counts once. */
 let now = Date.now();
 const clock = { ...systemClock, now: () => new Date(now) };
-const given = { passwords: cheapPasswords, clock };
-const gateway = await startForAll({ ...settings, FAILED_CODES_PER_HOUR: '5' }, given);
-const db = operatorsDb(url);
-const { accept, by, signIn, someone, acts } = peopleOf({ port: gateway.port, url, db });
+const settings = { TOTP_SECRETS_KEY: 'k'.repeat(32), FAILED_CODES_PER_HOUR: '5' };
+const { db, accept, by, signIn, someone, acts, beside } = await openPeople(settings, { clock });
 
 const later = (steps = 1) => {
   now += steps * 30_000;
@@ -132,7 +119,7 @@ describe('codes of an app', () => {
   });
 
   test('cannot be set up without TOTP_SECRETS_KEY, and are not skipped when it is missing', async () => {
-    const without = peopleOf({ port: (await start({}, given)).port, url, db });
+    const without = await beside();
     const [anna, ben] = [await withCodes(), await someone()];
     expect((await without.by(ben.cookie, 'POST', '/api/me/totp')).status).toBe(409);
     expect((await without.signIn(anna.email, PASSWORD, { code: anna.code() })).status).toBe(503);

@@ -1,27 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
-import { readPublicKeys } from '@quittance/shared/gateway-keys';
-import { IDENTITY_HEADER, verifyIdentity } from '@quittance/shared/identity';
-import { gatewayKeys } from '@quittance/testkit/api';
 import { SESSION_COOKIE } from '../src/domain/session.ts';
 import { endStreamsOfEnded } from '../src/operations/token-upkeep.ts';
-import { newToken, openGateways, operatorsDb } from './gateway-fixture.ts';
-import { cheapPasswords, codeOf, cookieIn, dataOf, PASSWORD, peopleOf } from './people-fixture.ts';
+import { newToken, signedFor } from './gateway-fixture.ts';
+import { codeOf, cookieIn, dataOf, openPeople, PASSWORD } from './people-fixture.ts';
 
-const { url, upstream, start, startForAll, asAdmin } = await openGateways();
-const gateway = await startForAll({}, { passwords: cheapPasswords });
-const people = { url, db: operatorsDb(url) };
-const { ask, by, someone, signedIn, signIn, acts } = peopleOf({ port: gateway.port, ...people });
+const people = await openPeople();
+const { url, upstream, gateway, asAdmin, ask, by, someone, signedIn, signIn, acts, beside } = people;
 
 describe('a session', () => {
   test('acts for its account with the scopes of the role, and services learn which person it is', async () => {
     const anna = await someone('accountant');
     expect((await by(anna.cookie, 'GET', '/api/balances?a=1')).status).toBe(200);
     const [asked] = upstream.asked;
-    const keys = readPublicKeys(gatewayKeys.publicKey);
-    const request = { receiver: 'ledger' as const, method: 'GET', path: '/api/balances?a=1' };
-    const assertion = verifyIdentity(keys ?? new Map(), asked?.headers[IDENTITY_HEADER], request, new Date());
-    expect(assertion).toMatchObject({ identity: { account: anna.account, person: anna.id } });
-    expect(JSON.stringify(assertion)).toContain('balances:read');
+    const identity = { account: anna.account, person: anna.id };
+    const signed = upstream.asked.flatMap(signedFor);
+    expect(signed).toMatchObject([{ receiver: 'ledger', assertion: { identity } }]);
+    expect(JSON.stringify(signed)).toContain('balances:read');
     expect(asked?.headers.cookie).toBeUndefined();
   });
 
@@ -50,8 +44,7 @@ describe('a session', () => {
   });
 
   test('is listed with where it came from, and ended by the person, at once on every gateway', async () => {
-    const other = await start({}, { passwords: cheapPasswords });
-    const elsewhere = peopleOf({ port: other.port, ...people });
+    const elsewhere = await beside();
     const anna = await someone();
     const [phone, eve] = [await signedIn(anna.email), await someone()];
     expect((await elsewhere.by(phone.cookie, 'GET', '/api/me')).status).toBe(200);
@@ -130,8 +123,7 @@ describe('a session', () => {
   });
 
   test('has its own limit of requests', async () => {
-    const limited = await start({ SESSION_REQUESTS_PER_MINUTE: '3' }, { passwords: cheapPasswords });
-    const { by: there } = peopleOf({ port: limited.port, ...people });
+    const { by: there } = await beside({ SESSION_REQUESTS_PER_MINUTE: '3' });
     const anna = await someone();
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => there(anna.cookie, 'GET', '/api/assets')),
