@@ -1,10 +1,8 @@
 import { systemClock } from '@quittance/shared/clock';
 import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
 import type { Ports } from '../src/ports.ts';
-import type { auditSuite } from './audit-fixture.ts';
+import { ADDRESS, type auditSuite, PAID } from './audit-fixture.ts';
 
-export const PAID = `0x${'7'.repeat(64)}`;
-export const ADDRESS = `0x${'2'.repeat(40)}`;
 export const HOT = `0x${'1'.repeat(40)}`;
 
 /** A node with a deposit of 60 units, unswept, and a hot wallet with 100 of the operator's own; and an auditor that asks it. */

@@ -5,7 +5,8 @@ import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
 import { stepAudit } from '../src/operations/check-books.ts';
 import { resumePayouts } from '../src/operations/resume-payouts.ts';
 import type { Ports } from '../src/ports.ts';
-import { auditSuite } from './audit-fixture.ts';
+import { ADDRESS, auditSuite, PAID } from './audit-fixture.ts';
+import { HOT } from './chain-with-deposit.ts';
 
 /** How far back the auditor looks into a chain: a network fee is booked that the chain does not contain. */
 
@@ -79,7 +80,6 @@ describe('a discrepancy of a chain', () => {
 });
 
 describe('a deposit that was credited', () => {
-  const [PAID, ADDRESS, HOT] = [`0x${'7'.repeat(64)}`, `0x${'2'.repeat(40)}`, `0x${'1'.repeat(40)}`];
   /** Records that agree with each other; the hot wallet holds twice as much of the operator's own. */
   const credited = () =>
     run(

@@ -6,8 +6,8 @@ import { stepAudit } from '../src/operations/check-books.ts';
 import { readReconciliation } from '../src/operations/read-reconciliation.ts';
 import { resumePayouts } from '../src/operations/resume-payouts.ts';
 import type { Ports } from '../src/ports.ts';
-import { auditSuite } from './audit-fixture.ts';
-import { ADDRESS, chainWithDeposit, HOT, PAID } from './chain-with-deposit.ts';
+import { ADDRESS, auditSuite, PAID } from './audit-fixture.ts';
+import { chainWithDeposit, HOT } from './chain-with-deposit.ts';
 
 /** What the auditor answers who signs payouts: since when an asset is known to be right. */
 

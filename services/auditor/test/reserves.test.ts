@@ -3,8 +3,8 @@ import { creditedDeposit } from '@quittance/testkit/credited-deposit';
 import type { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
 import { stepAudit } from '../src/operations/check-books.ts';
 import type { Ports } from '../src/ports.ts';
-import { auditSuite } from './audit-fixture.ts';
-import { ADDRESS, chainWithDeposit, HOT, PAID } from './chain-with-deposit.ts';
+import { ADDRESS, auditSuite, PAID } from './audit-fixture.ts';
+import { chainWithDeposit, HOT } from './chain-with-deposit.ts';
 
 /** A deposit of 60 units, unswept, and a hot wallet with 100 of the operator's own. */
 

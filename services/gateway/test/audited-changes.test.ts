@@ -1,22 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { suiteDatabase } from '@quittance/testkit/suite-database';
-import {
-  bytesOf,
-  newToken,
-  operatorsDb,
-  sendRaw,
-  startTestGateway,
-  startUpstream,
-} from './gateway-fixture.ts';
+import { bytesOf, newToken, openGateways, operatorsDb, sendRaw } from './gateway-fixture.ts';
 
 /** What merchants change of their settings is in the audit log, before a service hears of it. */
 
-const database = await suiteDatabase();
-const url = database.urlOf('gateway');
-const upstream = await startUpstream();
-database.finally(upstream.stop);
-const gateway = await startTestGateway(url, upstream.url, { TRUSTED_PROXIES: 'loopback' });
-database.finally(gateway.stop);
+const { url, upstream, startForAll, asAdmin } = await openGateways();
+const gateway = await startForAll({ TRUSTED_PROXIES: 'loopback' });
 const db = operatorsDb(url);
 
 async function asked(token: string, method: string, path: string, body?: object) {
@@ -59,13 +47,12 @@ test('a change that a token may not ask for is not written, and reaches no servi
 
 test('a change that cannot be written is answered as unavailable, and reaches no service', async () => {
   const { token } = await newToken(url);
-  const admin = database.openAsAdmin('gateway');
-  await admin.rows('revoke insert (actor) on audit_log from quittance_gateway');
+  await asAdmin.rows('revoke insert (actor) on audit_log from quittance_gateway');
   try {
     expect(await asked(token, 'PUT', '/api/payout-policy', {})).toMatchObject({ status: 503, passedOn: 0 });
     expect(await asked(token, 'GET', '/api/payout-policy')).toMatchObject({ status: 200, passedOn: 1 });
   } finally {
-    await admin.rows('grant insert (actor) on audit_log to quittance_gateway');
+    await asAdmin.rows('grant insert (actor) on audit_log to quittance_gateway');
   }
   expect(await asked(token, 'PUT', '/api/payout-policy', {})).toMatchObject({ status: 200, passedOn: 1 });
 });

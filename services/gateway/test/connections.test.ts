@@ -129,7 +129,6 @@ describe('a request that does not arrive is ended with 408', () => {
   test('and one that arrives in time is not', async () => {
     gateway = await start(settings);
     const { token } = await newToken(url);
-    upstream.asked.length = 0;
     const held = Promise.withResolvers<ServerResponse>();
     upstream.answer((res) => held.resolve(res));
     const answer = sendRaw(
@@ -165,7 +164,6 @@ describe('a proxy in front that nobody named', () => {
 
   test('is warned of once in the log, and in /readyz', async () => {
     gateway = await start({}, { logger: logger() });
-    upstream.answer((res) => res.end('{}'));
     const about = () => lines.filter(({ address }) => address !== undefined);
     expect(await readiness()).toEqual({ ready: true, waits_for: [] });
     for (let i = 0; i < 5; i++) await pageFrom(`203.0.113.${i}`);

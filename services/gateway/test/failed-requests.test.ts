@@ -1,16 +1,9 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { deleteOldFailedRequests, writeFailedRequests } from '../src/operations/failed-requests.ts';
-import { newToken, openGateways, operatorsDb, startTestGateway } from './gateway-fixture.ts';
-import { cheapPasswords, peopleOf } from './people-fixture.ts';
+import { newToken, startTestGateway } from './gateway-fixture.ts';
+import { openPeople, peopleOf } from './people-fixture.ts';
 
-const { url, upstream, startForAll, start, asAdmin } = await openGateways();
-const passwords = { passwords: cheapPasswords };
-const gateway = await startForAll({}, passwords);
-const { ask, by, someone } = peopleOf({ port: gateway.port, url, db: operatorsDb(url) });
-beforeEach(() => {
-  upstream.asked.length = 0;
-  upstream.answer((res) => res.end('{"ok":true}'));
-});
+const { url, db, upstream, gateway, asAdmin, ask, by, someone, beside } = await openPeople();
 
 const bearer = (token: string) => ({ headers: [`Authorization: Bearer ${token}`] });
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the API answers and asserts on it
@@ -82,24 +75,20 @@ describe('a request that fails', () => {
 
   test('is listed by every replica, and in no other account', async () => {
     const [shop, other] = [await newToken(url), await newToken(url)];
-    const beside = await start({}, passwords);
-    const elsewhere = peopleOf({ port: beside.port, url, db: operatorsDb(url) });
+    const elsewhere = await beside();
     await elsewhere.ask('GET', '/api/tokens/tok_0', bearer(shop.token));
-    await writeFailedRequests(beside.ports);
+    await writeFailedRequests(elsewhere.gateway.ports);
     expect((await listed(shop.token)).data).toHaveLength(1);
     expect((await listed(other.token)).data).toEqual([]);
   });
 
   test('is written when its gateway stops', async () => {
     const shop = await newToken(url);
-    const beside = await startTestGateway(url, upstream.url, {}, passwords);
-    await beside.ready;
-    await peopleOf({ port: beside.port, url, db: operatorsDb(url) }).ask(
-      'GET',
-      '/api/tokens/tok_0',
-      bearer(shop.token),
-    );
-    await beside.stop();
+    const stopping = await startTestGateway(url, upstream.url);
+    await stopping.ready;
+    const elsewhere = peopleOf({ port: stopping.port, url, db });
+    await elsewhere.ask('GET', '/api/tokens/tok_0', bearer(shop.token));
+    await stopping.stop();
     expect((await listed(shop.token)).data).toHaveLength(1);
   });
 

@@ -4,8 +4,9 @@ import { connect } from 'node:net';
 import { afterAll, afterEach, beforeEach } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
 import { type Db, openDb } from '@quittance/shared/db';
+import { IDENTITY_HEADER, verifyIdentity } from '@quittance/shared/identity';
 import { createLogger } from '@quittance/shared/logger';
-import { gatewayKeys } from '@quittance/testkit/api';
+import { gatewayKeys, gatewayPublicKeys } from '@quittance/testkit/api';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
 import { configSchema, type GatewayConfig } from '../src/config.ts';
 import type { TokenLimits } from '../src/domain/token-limits.ts';
@@ -27,8 +28,20 @@ export type Upstream = {
   asked: Asked[];
   /** How the next requests are answered, once their body is there; `{"ok":true}` at first. */
   answer(respond: (res: ServerResponse, asked: Asked, req: IncomingMessage) => void): void;
+  /** Forgets what it was asked, and answers as at first. */
+  beginAgain(): void;
   stop(): Promise<void>;
 };
+
+const receivers = ['invoices', 'payouts', 'ledger', 'webhooks', 'auditor', 'sandbox'] as const;
+
+/** The services for which the gateway has signed a request, of which there is one at most, and what it asserts. */
+export const signedFor = ({ method, path, headers }: Asked) =>
+  receivers.flatMap((receiver) => {
+    const request = { receiver, method, path };
+    const assertion = verifyIdentity(gatewayPublicKeys, headers[IDENTITY_HEADER], request, new Date());
+    return typeof assertion === 'object' ? [{ receiver, assertion }] : [];
+  });
 
 /** Plays a service behind the gateway. */
 export async function startUpstream(port = 0): Promise<Upstream> {
@@ -57,6 +70,10 @@ export async function startUpstream(port = 0): Promise<Upstream> {
     asked,
     answer(next) {
       respond = next;
+    },
+    beginAgain() {
+      asked.length = 0;
+      respond = ok;
     },
     stop: () =>
       new Promise((resolve) => {
@@ -110,11 +127,7 @@ function testConfig(databaseUrl: string, upstream: string, settings: Record<stri
 export async function newToken(
   databaseUrl: string,
   { account: of, ...limits }: Partial<TokenLimits> & { account?: string } = {},
-): Promise<{
-  account: string;
-  token: string;
-  id: string;
-}> {
+) {
   const ports = { db: operatorsDb(databaseUrl), clock: systemClock };
   const account = of ?? (await newAccount(ports));
   const token = await createToken(ports, { ...limits, account, name: 'test', actor: 'test' });
@@ -182,12 +195,14 @@ export function bytesOf(method: string, path: string, headers: readonly string[]
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** For one suite: a database, and an upstream that plays the services. Gateways stop after their test. */
+/** For one suite: a database, and an upstream that plays the services, and begins again with each test. */
 export async function openGateways() {
   const database = await suiteDatabase();
   const url = database.urlOf('gateway');
   const upstream = await startUpstream();
   database.finally(upstream.stop);
+  beforeEach(upstream.beginAgain);
+  const asAdmin = database.openAsAdmin('gateway');
   const gateways: GatewayService[] = [];
   afterEach(async () => {
     await Promise.all(gateways.splice(0).map((gateway) => gateway.stop()));
@@ -196,7 +211,14 @@ export async function openGateways() {
     url,
     upstream,
     /** For what the role of the gateway may not do. */
-    asAdmin: database.openAsAdmin('gateway'),
+    asAdmin,
+    /** The last step-up of the person was eleven minutes ago. */
+    endStepUp: (person: string) =>
+      asAdmin.rows(
+        `update gateway.sessions set stepped_up_at = now() - interval '11 minutes' where person_id = $1`,
+        [person],
+      ),
+    /** A gateway that stops after its test. */
     async start(
       settings: Record<string, string> = {},
       given: GatewayOptions = {},

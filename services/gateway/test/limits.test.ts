@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { makeToken } from '../src/domain/token.ts';
 import { limitAccount } from '../src/operations/accounts.ts';
 import { meetTokens, writeTokenUses } from '../src/operations/token-upkeep.ts';
@@ -36,6 +36,13 @@ function pipelined(gateway: GatewayService, requests: readonly string[]): Promis
 const ask = (gateway: GatewayService, token: string, path = '/api/assets') =>
   sendRaw(gateway.port, bytesOf('GET', path, [`Authorization: Bearer ${token}`]));
 
+/** The statuses of so many requests, one after the other. */
+async function statusesOf(count: number, asked: (i: number) => ReturnType<typeof ask>): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let i = 0; i < count; i++) statuses.push((await asked(i)).status);
+  return statuses;
+}
+
 test('in memory: 30 a minute, each token for itself', async () => {
   const gateway = await start({ RATE_LIMIT_PER_MINUTE: '30' });
   const [{ token }, { token: other }] = [await newToken(url), await newToken(url)];
@@ -49,11 +56,8 @@ describe('an account with a limit of its own', () => {
   const db = operatorsDb(url);
   const limited = (account: string, requestsPerMinute: number | null) =>
     limitAccount({ db }, { account, requestsPerMinute, actor: 'ann' });
-  const statuses = async (gateway: GatewayService, token: string, count: number) => {
-    const given: number[] = [];
-    for (let i = 0; i < count; i++) given.push((await ask(gateway, token)).status);
-    return given;
-  };
+  const statuses = (gateway: GatewayService, token: string, count: number) =>
+    statusesOf(count, () => ask(gateway, token));
 
   test('may send so many requests with each token, and the headers show it', async () => {
     const gateway = await start({ RATE_LIMIT_PER_MINUTE: '2' });
@@ -114,20 +118,8 @@ test('failing to authenticate too often looks like any 429, and takes nothing fr
 
 test('it is not got round by a forwarded address of one’s own making', async () => {
   const gateway = await start({ FAILED_AUTH_PER_MINUTE: '2' });
-  const statuses = [];
-  for (let i = 0; i < 4; i++) {
-    const bytes = bytesOf('GET', '/api/assets', [`X-Forwarded-For: 10.0.0.${i}`]);
-    statuses.push((await sendRaw(gateway.port, bytes)).status);
-  }
-  expect(statuses).toEqual([401, 401, 429, 429]);
-});
-
-test('payment pages have a limit of their own', async () => {
-  const gateway = await start({ PAGES_PER_MINUTE: '3', FAILED_AUTH_PER_MINUTE: '1' });
-  const statuses = [];
-  for (let i = 0; i < 4; i++)
-    statuses.push((await sendRaw(gateway.port, bytesOf('GET', '/pay/inv_1'))).status);
-  expect(statuses).toEqual([200, 200, 200, 429]);
+  const from = (i: number) => bytesOf('GET', '/api/assets', [`X-Forwarded-For: 10.0.0.${i}`]);
+  expect(await statusesOf(4, (i) => sendRaw(gateway.port, from(i)))).toEqual([401, 401, 429, 429]);
 });
 
 describe('the database is not asked', () => {
@@ -146,11 +138,6 @@ describe('the database is not asked', () => {
     });
   }
 
-  const statusesOf = async (count: number, asked: () => ReturnType<typeof ask>) => {
-    const statuses: number[] = [];
-    for (let i = 0; i < count; i++) statuses.push((await asked()).status);
-    return statuses;
-  };
   const unknown = () => makeToken(randomBytes);
 
   test('for unknown tokens beyond the limit of failures, and known ones are let in meanwhile', async () => {
@@ -202,22 +189,17 @@ describe('the database is not asked', () => {
 });
 
 describe('payment pages', () => {
-  const page = async (gateway: GatewayService, id: string, headers: string[] = []) =>
-    (await sendRaw(gateway.port, bytesOf('GET', `/pay/${id}`, headers))).status;
-  const pages = async (gateway: GatewayService, ids: readonly string[]) => {
-    const statuses: number[] = [];
-    for (const id of ids) statuses.push(await page(gateway, id));
-    return statuses;
-  };
-  beforeAll(() => {
+  const pages = (gateway: GatewayService, ids: readonly string[]) =>
+    statusesOf(ids.length, (i) => sendRaw(gateway.port, bytesOf('GET', `/pay/${ids[i]}`)));
+  beforeEach(() => {
     upstream.answer((res, { path }) => {
       res.statusCode = path.startsWith('/pay/inv_none') ? 404 : 200;
       res.end('{}');
     });
   });
 
-  test('of one invoice take nothing from those of another, though all customers share an address', async () => {
-    const gateway = await start({ PAGES_PER_MINUTE: '3' });
+  test('of one invoice have a limit of their own and take nothing from those of another, though all customers share an address', async () => {
+    const gateway = await start({ PAGES_PER_MINUTE: '3', FAILED_AUTH_PER_MINUTE: '1' });
     expect(await pages(gateway, Array(5).fill('inv_a'))).toEqual([200, 200, 200, 429, 429]);
     expect(await pages(gateway, Array(4).fill('inv_b'))).toEqual([200, 200, 200, 429]);
   });
@@ -227,14 +209,6 @@ describe('payment pages', () => {
     expect(await pages(gateway, ['inv_c', '%69nv_c', 'inv_c/', 'inv_c?x', 'inv%5fc'])).toEqual([
       200, 200, 200, 429, 429,
     ]);
-  });
-
-  test('that there are not are counted together, and whoever asks for them takes no shown page away', async () => {
-    const gateway = await start({ UNKNOWN_PAGES_PER_MINUTE: '3' });
-    expect(await page(gateway, 'inv_d')).toBe(200);
-    const guesses = Array.from({ length: 6 }, (_, i) => `inv_none${i}`);
-    expect(await pages(gateway, guesses)).toEqual([404, 404, 404, 429, 429, 429]);
-    expect(await pages(gateway, ['inv_d', 'inv_d'])).toEqual([200, 200]);
   });
 
   test('that there are not stay within their limit though all are asked for at once in one connection', async () => {

@@ -5,16 +5,17 @@ import { openGateways } from './gateway-fixture.ts';
 
 /** The reference of the API, which needs no token. */
 
-const { start, startForAll } = await openGateways();
+const { startForAll } = await openGateways();
 const gateway = await startForAll();
 const url = `http://127.0.0.1:${gateway.port}/api/openapi.json`;
+const reference = readFileSync(join(import.meta.dirname, '../openapi.json'));
 
 test('the reference is served without a token, byte for byte, and may be cached', async () => {
   const answer = await fetch(url);
   expect(answer.status).toBe(200);
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
   expect(answer.headers.get('cache-control')).toBe('public, max-age=300');
-  expect(await answer.text()).toBe(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8'));
+  expect(await answer.text()).toBe(reference.toString('utf8'));
 });
 
 test('a client that has the reference is answered 304 without a body', async () => {
@@ -27,13 +28,10 @@ test('a client that has the reference is answered 304 without a body', async () 
   expect((await fetch(url, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
 });
 
-test('HEAD has the headers of the reference alone, and another verb is a 405', async () => {
+test('HEAD has the headers of the reference alone', async () => {
   const head = await fetch(url, { method: 'HEAD', headers: { 'accept-encoding': 'identity' } });
   expect([head.status, await head.text()]).toEqual([200, '']);
-  // eslint-disable-next-line no-restricted-syntax -- a length
-  expect(Number(head.headers.get('content-length'))).toBeGreaterThan(100_000);
-  const wrong = await fetch(url, { method: 'POST' });
-  expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  expect(head.headers.get('content-length')).toBe(String(reference.length));
 });
 
 test('the reference is sent compressed to who takes Brotli', async () => {
@@ -45,12 +43,4 @@ test('the reference is sent compressed to who takes Brotli', async () => {
   const [all, less] = [whole, compressed].map(({ headers }) => Number(headers.get('content-length')));
   expect(less).toBeLessThan((all ?? 0) / 5);
   expect(await compressed.text()).toBe(await whole.text());
-});
-
-test('requests for the reference count towards the limit of public pages of their client', async () => {
-  const limited = await start({ PAGES_PER_MINUTE: '2' });
-  const statuses: number[] = [];
-  for (const path of ['/docs', '/api/openapi.json', '/api/openapi.json'])
-    statuses.push((await fetch(`http://127.0.0.1:${limited.port}${path}`)).status);
-  expect(statuses).toEqual([200, 200, 429]);
 });

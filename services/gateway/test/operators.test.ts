@@ -1,18 +1,12 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import { IDENTITY_HEADER, verifyIdentity } from '@quittance/shared/identity';
-import { gatewayPublicKeys } from '@quittance/testkit/api';
+import { describe, expect, test } from '@jest/globals';
 import { routes } from '../src/domain/routes.ts';
-import { bytesOf, newToken, openGateways, operatorsDb, type Raw, sendRaw } from './gateway-fixture.ts';
-import { cheapPasswords, dataOf, peopleOf, type SignedIn } from './people-fixture.ts';
+import { bytesOf, newToken, sendRaw, signedFor } from './gateway-fixture.ts';
+import { codeOf, dataOf, openPeople, type SignedIn } from './people-fixture.ts';
 
 /** The console of operators: who is let through, what services are told, and what the gateway itself answers. */
 
-const { url, upstream, start, startForAll, asAdmin } = await openGateways();
-const gateway = await startForAll({}, { passwords: cheapPasswords });
-const { by, someone, acts } = peopleOf({ port: gateway.port, url, db: operatorsDb(url) });
-beforeEach(() => {
-  upstream.asked.length = 0;
-});
+const people = await openPeople();
+const { url, upstream, gateway, asAdmin, endStepUp, by, someone, acts, beside } = people;
 
 const grant = (id: string) => asAdmin.rows('insert into gateway.operators (person_id) values ($1)', [id]);
 async function anOperator(): Promise<SignedIn> {
@@ -25,7 +19,6 @@ const ofOperators = routes
   .flatMap(({ methods, pattern }) =>
     methods.map((method) => ({ method, path: pattern.replace(/:\w+/, 'ETH') })),
   );
-const codeOf = ({ body }: Raw) => (body as { code?: string } | null)?.code;
 const send = (cookie: string, { method, path }: { method: string; path: string }, body: object = {}) =>
   by(cookie, method, path, method === 'GET' || method === 'DELETE' ? undefined : body);
 
@@ -61,10 +54,7 @@ describe('the routes of operators', () => {
 
   test('need a step-up for what changes something, which leaves the person an operator', async () => {
     const operator = await anOperator();
-    await asAdmin.rows(
-      `update gateway.sessions set stepped_up_at = now() - interval '11 minutes' where id = $1`,
-      [operator.sessionId],
-    );
+    await endStepUp(operator.id);
     for (const one of ofOperators) {
       const refused = codeOf(await send(operator.cookie, one)) === 'step_up_needed';
       expect([one, refused]).toEqual([one, one.method !== 'GET']);
@@ -74,23 +64,17 @@ describe('the routes of operators', () => {
 
   test('reach a service with an assertion that says operator, and no other request does', async () => {
     const operator = await anOperator();
-    const asserted = () =>
-      upstream.asked.map(({ method, path, headers }) => {
-        const receiver = path.includes('pauses') ? 'auditor' : 'invoices';
-        const found = verifyIdentity(
-          gatewayPublicKeys,
-          headers[IDENTITY_HEADER],
-          { receiver, method, path },
-          new Date(),
-        );
-        return typeof found === 'object' ? found.identity : found;
-      });
     await by(operator.cookie, 'PUT', '/api/operator/pauses/ETH', { reason: 'a drill' });
     await by(operator.cookie, 'GET', '/api/operator/chains');
     await by(operator.cookie, 'GET', '/api/invoices');
     const { account, id: person } = operator;
     const asOperator = { account, person, operator: true };
-    expect(asserted()).toEqual([asOperator, asOperator, { account, person, scopes: expect.any(Array) }]);
+    const asserted = upstream.asked.flatMap(signedFor);
+    expect(asserted.map(({ receiver }) => receiver)).toEqual(['auditor', 'invoices', 'invoices']);
+    expect(asserted.map(({ assertion }) => assertion.identity)).toEqual([
+      ...[asOperator, asOperator],
+      { account, person, scopes: expect.any(Array) },
+    ]);
     expect(await acts(account)).toContainEqual({
       ...{ actor: `person ${person}`, source: expect.any(String) },
       ...{ action: 'settings.change_requested', subject: 'PUT /api/operator/pauses/ETH' },
@@ -98,11 +82,10 @@ describe('the routes of operators', () => {
   });
 
   test('of the auditor are not there where the settings do not name it', async () => {
-    const without = await start({ AUDITOR_URL: undefined as never }, { passwords: cheapPasswords });
-    const people = peopleOf({ port: without.port, url, db: operatorsDb(url) });
-    const operator = await people.someone('viewer');
+    const without = await beside({ AUDITOR_URL: undefined as never });
+    const operator = await without.someone('viewer');
     await grant(operator.id);
-    const ask = async (path: string) => (await people.by(operator.cookie, 'GET', path)).status;
+    const ask = async (path: string) => (await without.by(operator.cookie, 'GET', path)).status;
     expect([await ask('/api/operator/reconciliation'), await ask('/api/operator/chains')]).toEqual([
       404, 200,
     ]);

@@ -1,13 +1,10 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { bytesOf, newToken, openGateways, sendRaw } from './gateway-fixture.ts';
 
 /** The contract's order: route and verb, then token, then limit, then length; only then a service is asked. */
 
 const { url, upstream, startForAll } = await openGateways();
 const gateway = await startForAll({ RATE_LIMIT_PER_MINUTE: '3' });
-beforeEach(() => {
-  upstream.asked.length = 0;
-});
 
 const ask = (method: string, path: string, headers: readonly string[] = [], body = '') =>
   sendRaw(gateway.port, bytesOf(method, path, headers, body));
@@ -56,10 +53,7 @@ describe('second: whose request it is', () => {
   test.each<[string, string[]]>([
     ['no header', []],
     ['an empty one', ['Authorization:']],
-    ['a scheme without a token', ['Authorization: Bearer']],
-    ['a scheme without a token, and a space', ['Authorization: Bearer ']],
     ['a token without a scheme', ['Authorization: qt_x']],
-    ['another scheme', ['Authorization: Basic dXNlcjpwYXNz']],
     ['a token of the wrong form', ['Authorization: Bearer qt_x']],
     ['a JWT', ['Authorization: Bearer a.b.c']],
     ['a token in another header', ['X-Api-Key: qt_x']],
@@ -68,25 +62,6 @@ describe('second: whose request it is', () => {
       expect(await ask('GET', path, headers)).toMatchObject({ status: 401, body: unauthenticated });
     }
     expect(upstream.asked).toEqual([]);
-  });
-
-  test('a token that is no longer or not yet one of ours', async () => {
-    const { token } = await newToken(url);
-    const other = `${token.slice(0, 10)}${token[10] === 'a' ? 'b' : 'a'}${token.slice(11)}`;
-    const { token: cut } = await newToken(url);
-    for (const wrong of [other, cut.slice(0, -1), `${cut}x`, token.toUpperCase()]) {
-      expect(await ask('GET', '/api/assets', [bearer(wrong)])).toMatchObject({ status: 401 });
-    }
-  });
-
-  test('the scheme and the header’s name may be written in any case', async () => {
-    const { token } = await newToken(url);
-    expect(await ask('GET', '/api/assets', [`authorization: bearer ${token}`])).toMatchObject({
-      status: 200,
-    });
-    expect(await ask('GET', '/api/assets', [`AUTHORIZATION: BEARER  ${token}`])).toMatchObject({
-      status: 200,
-    });
   });
 
   test('is asked before how long the body is', async () => {
@@ -135,39 +110,33 @@ describe('third: how many there were', () => {
     const answer = await ask('GET', '/api/assets', [bearer(token)]);
     expect(answer.status).toBe(422);
     expect(answer.headers.get('x-ratelimit-remaining')).toBe('2');
-    upstream.answer((res) => res.end('{}'));
   });
 });
 
 describe('fourth: how long it is', () => {
   const tooLarge = expect.objectContaining({ message: 'The body must not be greater than 64 kilobytes.' });
 
-  test.each<[number, number]>([
-    [64 * 1024, 200],
-    [64 * 1024 + 1, 413],
-    [10 * 1024 * 1024, 413],
-  ])('%d bytes with a Content-Length: %d', async (size, status) => {
+  const chunk = (length: number) => `${length.toString(16)}\r\n${'y'.repeat(length)}\r\n`;
+
+  test.each<[number, string, number]>([
+    [64 * 1024, 'with a Content-Length', 200],
+    [64 * 1024 + 1, 'with a Content-Length', 413],
+    [10 * 1024 * 1024, 'with a Content-Length', 413],
+    [64 * 1024, 'in chunks', 200],
+    [64 * 1024 + 1, 'in chunks', 413],
+    [1024 * 1024, 'in chunks', 413],
+  ])('%d bytes %s: %d', async (size, how, status) => {
     const { token } = await newToken(url);
-    const answer = await ask('POST', '/api/payouts', [bearer(token)], 'x'.repeat(size));
+    const headers = [bearer(token), ...(how === 'in chunks' ? ['Transfer-Encoding: chunked'] : [])];
+    const bytes =
+      how === 'in chunks'
+        ? `${bytesOf('POST', '/api/payouts', headers)}${chunk(1)}${chunk(size - 1)}0\r\n\r\n`
+        : bytesOf('POST', '/api/payouts', headers, 'x'.repeat(size));
+    const answer = await sendRaw(gateway.port, bytes);
     expect(answer.status).toBe(status);
     expect(upstream.asked.map(({ body }) => body.length)).toEqual(status === 200 ? [size] : []);
     if (status === 413) expect(answer.body).toEqual(tooLarge);
     if (status === 413) expect(answer.headers.get('x-ratelimit-remaining')).toBe('2');
-  });
-
-  test.each<[number, number]>([
-    [64 * 1024, 200],
-    [64 * 1024 + 1, 413],
-    [1024 * 1024, 413],
-  ])('%d bytes in chunks: %d', async (size, status) => {
-    const { token } = await newToken(url);
-    const head = bytesOf('POST', '/api/payouts', [bearer(token), 'Transfer-Encoding: chunked']);
-    const chunk = (length: number) => `${length.toString(16)}\r\n${'y'.repeat(length)}\r\n`;
-    const chunks = chunk(1) + chunk(size - 1);
-    const answer = await sendRaw(gateway.port, `${head}${chunks}0\r\n\r\n`);
-    expect(answer.status).toBe(status);
-    expect(upstream.asked.map(({ body }) => body.length)).toEqual(status === 200 ? [size] : []);
-    if (status === 413) expect(answer.body).toEqual(tooLarge);
   });
 
   test('a Content-Length alone is enough for a refusal', async () => {
@@ -189,17 +158,10 @@ describe('fourth: how long it is', () => {
   });
 });
 
+/** More of them are in smuggling-forms.ts. */
 describe('what is no request at all', () => {
   test.each([
     ['no HTTP', 'hello\r\n\r\n', 400],
-    ['a header without a colon', 'GET / HTTP/1.1\r\nHost: x\r\nbroken\r\n\r\n', 400],
-    ['a length that is no number', bytesOf('POST', '/api/payouts', ['Content-Length: 1e3']), 400],
-    ['two lengths', bytesOf('POST', '/api/payouts', ['Content-Length: 1', 'Content-Length: 2']), 400],
-    [
-      'a length and chunks',
-      bytesOf('POST', '/api/payouts', ['Content-Length: 1', 'Transfer-Encoding: chunked']),
-      400,
-    ],
     ['no Host', 'GET /api/assets HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     ['a header of 20 kB', bytesOf('GET', '/api/assets', [`X-Long: ${'x'.repeat(20_000)}`]), 431],
     ['a path of 20 kB', bytesOf('GET', `/api/assets?${'x'.repeat(20_000)}`), 431],

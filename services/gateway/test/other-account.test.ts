@@ -1,19 +1,12 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { SESSION_COOKIE } from '../src/domain/session.ts';
-import { newToken, openGateways, operatorsDb } from './gateway-fixture.ts';
-import { cheapPasswords, cookieIn, dataOf, ORIGIN, PASSWORD, peopleOf } from './people-fixture.ts';
+import { newToken } from './gateway-fixture.ts';
+import { codeOf, cookieIn, dataOf, ORIGIN, openPeople, PASSWORD } from './people-fixture.ts';
 
-const { url, upstream, startForAll } = await openGateways();
-const gateway = await startForAll({}, { passwords: cheapPasswords });
-const db = operatorsDb(url);
-const { ask, someone, invited, signIn, acts } = peopleOf({ port: gateway.port, url, db });
-beforeEach(() => {
-  upstream.asked.length = 0;
-});
+const { url, upstream, ask, someone, invited, signIn, acts } = await openPeople();
 
 const of = (account: string) => `Quittance-Account: ${account}`;
 const session = (cookie: string) => [`Cookie: ${SESSION_COOKIE}=${cookie}`, `Origin: ${ORIGIN}`];
-const codeOf = ({ body }: { body: unknown }) => (body as { code?: string } | null)?.code;
 const isRefused = { status: 409, body: { code: 'other_account' } };
 
 describe('a request that names its account', () => {

@@ -1,21 +1,17 @@
-import type { Db } from '@quittance/shared/db';
 import {
   type Algorithm,
   type Deviation,
   type SoftwareAuthenticator,
   softwareAuthenticator,
 } from '@quittance/testkit/software-authenticator';
-import { dataOf, ORIGIN, type peopleOf } from './people-fixture.ts';
+import { dataOf, ORIGIN, openPeople } from './people-fixture.ts';
 
 export const newDevice = (algorithm: Algorithm = 'ES256') => softwareAuthenticator(ORIGIN, { algorithm });
 
-/** Requests about passkeys to a gateway of a test. */
-export function passkeysOf({
-  ask,
-  by,
-  someone,
-  asAdmin,
-}: Pick<ReturnType<typeof peopleOf>, 'ask' | 'by' | 'someone'> & { asAdmin: Db }) {
+/** For one suite: a gateway that people sign in at, and their requests about passkeys. */
+export async function openPasskeys(settings: Record<string, string> = {}) {
+  const people = await openPeople(settings);
+  const { ask, by, someone, asAdmin } = people;
   const optionsToRegister = async (cookie: string) =>
     dataOf(await by(cookie, 'POST', '/api/me/passkeys/options'));
   const optionsToSignIn = async () => dataOf(await ask('POST', '/api/session/passkey/options'));
@@ -38,6 +34,7 @@ export function passkeysOf({
     by(cookie, 'POST', '/api/session/step-up/passkey', { credential });
 
   return {
+    ...people,
     ...{ optionsToRegister, optionsToSignIn, optionsToStepUp, add, register, signInWith, stepUpWith },
     /** Somebody with a passkey. */
     async withPasskey(device = newDevice()) {
@@ -49,11 +46,5 @@ export function passkeysOf({
     /** All challenges there are were made six minutes ago. */
     expireChallenges: () =>
       asAdmin.rows(`update gateway.passkey_challenges set created_at = now() - interval '6 minutes'`),
-    /** The last step-up of the person was eleven minutes ago. */
-    endStepUp: (person: string) =>
-      asAdmin.rows(
-        `update gateway.sessions set stepped_up_at = now() - interval '11 minutes' where person_id = $1`,
-        [person],
-      ),
   };
 }

@@ -5,22 +5,13 @@ import {
   softwareAuthenticator,
 } from '@quittance/testkit/software-authenticator';
 import { deleteExpiredChallenges } from '../src/operations/passkeys.ts';
-import { newToken, openGateways, operatorsDb } from './gateway-fixture.ts';
-import { newDevice, passkeysOf } from './passkey-fixture.ts';
-import { cheapPasswords, cookieIn, dataOf, ORIGIN, peopleOf } from './people-fixture.ts';
+import { newToken } from './gateway-fixture.ts';
+import { newDevice, openPasskeys } from './passkey-fixture.ts';
+import { codeOf, cookieIn, dataOf, ORIGIN } from './people-fixture.ts';
 
-const { url, start, startForAll, asAdmin } = await openGateways();
-const gateway = await startForAll({ TOTP_SECRETS_KEY: 'k'.repeat(32) }, { passwords: cheapPasswords });
-const db = operatorsDb(url);
-const people = peopleOf({ port: gateway.port, url, db });
-const { ask, by, signIn, someone, acts } = people;
-const { optionsToRegister, optionsToSignIn, optionsToStepUp, ...passkeys } = passkeysOf({
-  ...people,
-  asAdmin,
-});
-const { signInWith, stepUpWith, withPasskey, expireChallenges, endStepUp } = passkeys;
-
-const codeOf = ({ body }: { body: unknown }) => (body as { code?: string } | null)?.code;
+const passkeys = await openPasskeys({ TOTP_SECRETS_KEY: 'k'.repeat(32) });
+const { url, db, gateway, ask, by, signIn, someone, acts, beside, endStepUp, expireChallenges } = passkeys;
+const { optionsToRegister, optionsToSignIn, optionsToStepUp, signInWith, stepUpWith, withPasskey } = passkeys;
 
 describe('a sign-in with a passkey', () => {
   test.each(['ES256', 'EdDSA', 'RS256'] as const)(
@@ -94,7 +85,7 @@ describe('a sign-in with a passkey', () => {
 
   test('counts for one challenge once, also when several come at once on two gateways', async () => {
     const { device } = await withPasskey();
-    const other = peopleOf({ port: (await start({}, { passwords: cheapPasswords })).port, url, db });
+    const other = await beside();
     const options = await optionsToSignIn();
     const send = (one: typeof ask) =>
       one('POST', '/api/session/passkey', { body: { credential: device.get(options) } });
@@ -180,18 +171,13 @@ describe('a sign-in with a passkey', () => {
   });
 
   test('is limited by client: its options, and its failures', async () => {
-    const given = { passwords: cheapPasswords };
-    const few = peopleOf({ port: (await start({ SIGN_INS_PER_MINUTE: '3' }, given)).port, url, db });
+    const few = await beside({ SIGN_INS_PER_MINUTE: '3' });
     const statuses = await Promise.all(
       [1, 2, 3, 4, 5].map(async () => (await few.ask('POST', '/api/session/passkey/options')).status),
     );
     expect(statuses.sort()).toEqual([201, 201, 201, 429, 429]);
     const { device } = await withPasskey();
-    const failing = peopleOf({
-      port: (await start({ FAILED_SIGN_INS_PER_MINUTE: '2' }, given)).port,
-      url,
-      db,
-    });
+    const failing = await beside({ FAILED_SIGN_INS_PER_MINUTE: '2' });
     const send = async (deviation: Deviation) => {
       const credential = device.get(await optionsToSignIn(), deviation);
       return (await failing.ask('POST', '/api/session/passkey', { body: { credential } })).status;

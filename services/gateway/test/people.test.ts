@@ -1,16 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
 import { removeAsOperator, resetAsOperator } from '../src/operations/operators-people.ts';
-import { bytesOf, newToken, openGateways, operatorsDb, sendRaw } from './gateway-fixture.ts';
-import { cheapPasswords, cookieIn, dataOf, PASSWORD, peopleOf } from './people-fixture.ts';
+import { bytesOf, newToken, sendRaw } from './gateway-fixture.ts';
+import { anEmail, cookieIn, dataOf, openPeople, PASSWORD } from './people-fixture.ts';
 
-const { url, startForAll, asAdmin } = await openGateways();
-const gateway = await startForAll({}, { passwords: cheapPasswords });
-const db = operatorsDb(url);
-const { ask, by, signIn, invited, someone, signedIn, acts } = peopleOf({ port: gateway.port, url, db });
+const people = await openPeople();
+const { url, gateway, db, asAdmin, accept, by, signIn, invited, someone, signedIn, acts } = people;
 const ports = { db, clock: systemClock };
-const accept = (body: object) => ask('POST', '/api/invitations/accept', { body });
-const anEmail = () => `anna${Math.random().toString(36).slice(2)}@shop.example`;
 
 describe('an invitation', () => {
   test('makes a person who can sign in, once, also when it is accepted twice at once', async () => {
@@ -61,8 +57,6 @@ describe('an invitation', () => {
   test.each([
     ['short', 'elevenchars', 'The password must be at least 12 characters.'],
     ['common', 'Qwerty123456', 'The password is too common.'],
-    ['a common word with digits', '2024password2024', 'The password is too common.'],
-    ['of few characters', 'aaaaaaaabbbbbbbb', 'The password is too common.'],
     [
       'with the name of the address',
       'so ANNA-MARIA it is',

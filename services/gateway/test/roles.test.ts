@@ -2,19 +2,15 @@ import { describe, expect, test } from '@jest/globals';
 import { personOperations, roleAllows, stepUpOperations } from '../src/domain/person-operations.ts';
 import { roleHolds, roles } from '../src/domain/roles.ts';
 import { ANY_TOKEN, scopeOfOperation } from '../src/domain/scopes.ts';
-import { openGateways, operatorsDb } from './gateway-fixture.ts';
-import { cheapPasswords, cookieIn, dataOf, PASSWORD, peopleOf } from './people-fixture.ts';
+import { codeOf, cookieIn, dataOf, openPeople, PASSWORD } from './people-fixture.ts';
 
-const { url, startForAll, asAdmin } = await openGateways();
-const gateway = await startForAll({}, { passwords: cheapPasswords });
-const { by, someone, signedIn, acts } = peopleOf({ port: gateway.port, url, db: operatorsDb(url) });
+const { asAdmin, endStepUp, by, someone, signedIn, acts } = await openPeople();
 const ID = `x_${'0'.repeat(36)}`;
 const send = (cookie: string, operation: string) => {
   const [method = '', pattern = ''] = operation.split(' ');
   const body = method === 'GET' || method === 'DELETE' ? undefined : {};
   return by(cookie, method, pattern.replace(/:\w+/g, ID), body);
 };
-const codeOf = ({ body }: { body: unknown }) => (body as { code?: string } | null)?.code;
 
 describe('a role', () => {
   const ofAccounts = Object.entries(scopeOfOperation);
@@ -55,14 +51,9 @@ describe('a role', () => {
 });
 
 describe('a step-up', () => {
-  const elevenMinutes = (id: string) =>
-    asAdmin.rows(`update gateway.sessions set stepped_up_at = now() - interval '11 minutes' where id = $1`, [
-      id,
-    ]);
-
   test('is needed before each operation of the table, and before no other', async () => {
     const person = await someone('owner');
-    await elevenMinutes(person.sessionId);
+    await endStepUp(person.id);
     const all = [...Object.keys(scopeOfOperation), ...Object.keys(personOperations)];
     const refused: string[] = [];
     for (const operation of all.filter((one) => !one.startsWith('DELETE /api/sessions'))) {

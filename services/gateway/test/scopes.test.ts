@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { routes } from '../src/domain/routes.ts';
 import { ANY_TOKEN, holds, type Scope, scopeNames, scopeOfOperation, scopes } from '../src/domain/scopes.ts';
 import { bytesOf, newToken, openGateways, sendRaw } from './gateway-fixture.ts';
@@ -9,9 +9,6 @@ import { bytesOf, newToken, openGateways, sendRaw } from './gateway-fixture.ts';
 
 const { url, upstream, startForAll } = await openGateways();
 const gateway = await startForAll();
-beforeEach(() => {
-  upstream.asked.length = 0;
-});
 
 type Documented = { security?: { token?: string[]; session?: string[] }[] };
 const { paths } = JSON.parse(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8')) as {

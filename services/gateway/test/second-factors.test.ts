@@ -3,20 +3,14 @@ import { systemClock } from '@quittance/shared/clock';
 import { bytesOfBase32 } from '@quittance/testkit/base32';
 import { resetAsOperator } from '../src/operations/operators-people.ts';
 import { totpCode } from '../src/totp.ts';
-import { openGateways, operatorsDb } from './gateway-fixture.ts';
-import { cheapPasswords, cookieIn, dataOf, PASSWORD, peopleOf, type SignedIn } from './people-fixture.ts';
+import { codeOf, cookieIn, dataOf, openPeople, PASSWORD, type SignedIn } from './people-fixture.ts';
 
-const { url, start, startForAll } = await openGateways();
-const settings = { TOTP_SECRETS_KEY: 'k'.repeat(32) };
 /** Each test moves it on: a code of the same 30 seconds counts once. */
 let now = Date.now();
 const clock = { ...systemClock, now: () => new Date(now) };
-const given = { passwords: cheapPasswords, clock };
-const gateway = await startForAll({ ...settings, FAILED_CODES_PER_HOUR: '5' }, given);
-const db = operatorsDb(url);
-const { ask, by, signIn, someone, acts } = peopleOf({ port: gateway.port, url, db });
+const settings = { TOTP_SECRETS_KEY: 'k'.repeat(32), FAILED_CODES_PER_HOUR: '5' };
+const { db, accept, by, signIn, someone, acts, beside } = await openPeople(settings, { clock });
 
-const codeOf = ({ body }: { body: unknown }) => (body as { code?: string } | null)?.code;
 const later = (steps = 1) => {
   now += steps * 30_000;
 };
@@ -114,8 +108,8 @@ describe('codes of an app', () => {
     expect((await signIn(anna.email)).status).toBe(201);
     const reset = await resetAsOperator({ db, clock: systemClock }, { email: ben.email, actor: 'ops' });
     if (!reset.ok) throw new Error(reset.refusal);
-    const body = { token: reset.value.token, password: 'a quite new password' };
-    expect((await ask('POST', '/api/invitations/accept', { body })).status).toBe(201);
+    const given = { token: reset.value.token, password: 'a quite new password' };
+    expect((await accept(given)).status).toBe(201);
     expect((await signIn(ben.email, 'a quite new password')).status).toBe(201);
     const { count } = await db.one<{ count: number }>(
       'select count(*)::int as count from recovery_codes where person_id = any($1::text[])',
@@ -125,7 +119,7 @@ describe('codes of an app', () => {
   });
 
   test('cannot be set up without TOTP_SECRETS_KEY, and are not skipped when it is missing', async () => {
-    const without = peopleOf({ port: (await start({}, given)).port, url, db });
+    const without = await beside();
     const [anna, ben] = [await withCodes(), await someone()];
     expect((await without.by(ben.cookie, 'POST', '/api/me/totp')).status).toBe(409);
     expect((await without.signIn(anna.email, PASSWORD, { code: anna.code() })).status).toBe(503);

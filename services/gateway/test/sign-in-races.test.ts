@@ -2,8 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
 import { resetAsOperator } from '../src/operations/operators-people.ts';
 import type { PasswordHashes } from '../src/password-hashes.ts';
-import { openGateways, operatorsDb } from './gateway-fixture.ts';
-import { cheapPasswords, PASSWORD, peopleOf } from './people-fixture.ts';
+import { cheapPasswords, openPeople, PASSWORD } from './people-fixture.ts';
 
 /** What happens once a password was verified, or the new one hashed. */
 let afterwards: () => Promise<unknown> = async () => undefined;
@@ -20,10 +19,7 @@ const passwords: PasswordHashes = {
   },
 };
 
-const { url, startForAll } = await openGateways();
-const gateway = await startForAll({}, { passwords });
-const db = operatorsDb(url);
-const { by, signIn, someone } = peopleOf({ port: gateway.port, url, db });
+const { db, by, signIn, someone } = await openPeople({}, { passwords });
 
 /** The operator resets the person, once, at the given call. */
 function resetAtCall(email: string, atCall = 1): void {

@@ -1,14 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { passwordHashes } from '../src/password-hashes.ts';
-import { newToken, openGateways, operatorsDb } from './gateway-fixture.ts';
-import { cheapPasswords, cookieIn, PASSWORD, peopleOf } from './people-fixture.ts';
+import { newToken } from './gateway-fixture.ts';
+import { anEmail, cookieIn, openPeople, PASSWORD } from './people-fixture.ts';
 
-const { url, start, startForAll } = await openGateways();
-const gateway = await startForAll({}, { passwords: cheapPasswords });
-const db = operatorsDb(url);
-const { ask, signIn, invited, someone } = peopleOf({ port: gateway.port, url, db });
-const accept = (body: object) => ask('POST', '/api/invitations/accept', { body });
-const anEmail = () => `anna${Math.random().toString(36).slice(2)}@shop.example`;
+const { url, accept, signIn, invited, someone, beside } = await openPeople();
 
 describe('a sign-in', () => {
   test('has the same answer for an unknown address and a wrong password', async () => {
@@ -35,7 +30,7 @@ describe('a sign-in', () => {
       hashes += 1;
       return Promise.resolve(Buffer.alloc(32));
     });
-    const other = peopleOf({ port: (await start({}, { passwords: counted })).port, url, db });
+    const other = await beside({}, { passwords: counted });
     for (const one of [email, anEmail(), 'no address']) {
       hashes = 0;
       expect((await other.signIn(one)).status).toBe(401);
@@ -61,8 +56,7 @@ describe('a sign-in', () => {
   });
 
   test('is limited per client, and what fails says when to come back', async () => {
-    const limited = await start({ FAILED_SIGN_INS_PER_MINUTE: '3' }, { passwords: cheapPasswords });
-    const people = peopleOf({ port: limited.port, url, db });
+    const people = await beside({ FAILED_SIGN_INS_PER_MINUTE: '3' });
     const { email } = await someone();
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => people.signIn(anEmail(), 'wrong password')),
@@ -74,9 +68,7 @@ describe('a sign-in', () => {
   });
 
   test('is limited per address, and strangers lock nobody out who has signed in before', async () => {
-    const settings = { FAILED_SIGN_INS_PER_EMAIL_PER_MINUTE: '2', TRUSTED_PROXIES: 'loopback' };
-    const limited = await start(settings, { passwords: cheapPasswords });
-    const people = peopleOf({ port: limited.port, url, db });
+    const people = await beside({ FAILED_SIGN_INS_PER_EMAIL_PER_MINUTE: '2', TRUSTED_PROXIES: 'loopback' });
     const anna = await someone();
     const from = (address: string) => [`X-Forwarded-For: ${address}`];
     expect((await people.signIn(anna.email, PASSWORD, {}, from('203.0.113.7'))).status).toBe(201);

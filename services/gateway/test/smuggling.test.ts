@@ -1,9 +1,6 @@
 import { connect } from 'node:net';
-import { beforeEach, expect, test } from '@jest/globals';
-import type { Service } from '@quittance/shared/events';
-import { verifyIdentity } from '@quittance/shared/identity';
-import { gatewayPublicKeys } from '@quittance/testkit/api';
-import { type Asked, newToken, openGateways } from './gateway-fixture.ts';
+import { expect, test } from '@jest/globals';
+import { type Asked, newToken, openGateways, signedFor } from './gateway-fixture.ts';
 import { smugglingForms } from './smuggling-forms.ts';
 
 /** No bytes of a client become a request that another part of Quittance reads otherwise, or a request of another account. */
@@ -11,9 +8,6 @@ import { smugglingForms } from './smuggling-forms.ts';
 const { url, upstream, startForAll } = await openGateways();
 const gateway = await startForAll();
 const [shop, other] = [await newToken(url), await newToken(url)];
-beforeEach(() => {
-  upstream.asked.length = 0;
-});
 
 /** The statuses of all answers, until the gateway closes the connection. */
 function statusesOf(bytes: string): Promise<number[]> {
@@ -34,17 +28,10 @@ function statusesOf(bytes: string): Promise<number[]> {
   });
 }
 
-function shown({ method, path, headers, body }: Asked): string {
-  const receivers: Service[] = ['invoices', 'payouts', 'ledger', 'webhooks'];
-  const known = receivers.flatMap((receiver) => {
-    const header = headers['x-quittance-identity'];
-    const verified = verifyIdentity(gatewayPublicKeys, header, { receiver, method, path }, new Date());
-    return typeof verified === 'object' ? verified.identity.account : [];
-  });
-  const names = known.map((account) =>
-    account === shop.account ? 'A' : account === other.account ? 'B' : account,
-  );
-  return `${names.join()} ${method} ${path} ${body}`;
+function shown(asked: Asked): string {
+  const accounts = signedFor(asked).map(({ assertion }) => assertion.identity.account);
+  const names = accounts.map((one) => (one === shop.account ? 'A' : one === other.account ? 'B' : one));
+  return `${names.join()} ${asked.method} ${asked.path} ${asked.body}`;
 }
 
 const forms = smugglingForms(`Authorization: Bearer ${shop.token}`, `Authorization: Bearer ${other.token}`);

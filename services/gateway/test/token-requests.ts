@@ -4,9 +4,6 @@ import { bytesOf, type Raw, sendRaw } from './gateway-fixture.ts';
 export const HOUR_MS = 3_600_000;
 export const later = (ms: number): Date => new Date(Date.now() + ms);
 
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the API answers and asserts on it
-export const dataOf = (answer: Raw): any => (answer.body as { data: unknown }).data;
-
 type Headers = readonly string[];
 
 /** Requests for tokens, and what became of them. */

@@ -3,7 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { newTokenId } from '@quittance/shared/ids';
 import { writeTokenUses } from '../src/operations/token-upkeep.ts';
 import { bytesOf, newToken, openGateways, operatorsDb, type Raw, sendRaw } from './gateway-fixture.ts';
-import { dataOf, HOUR_MS, later, tokenRequests } from './token-requests.ts';
+import { dataOf } from './people-fixture.ts';
+import { HOUR_MS, later, tokenRequests } from './token-requests.ts';
 
 /** Expiry, the list of addresses, and what a token can give to another. */
 
@@ -27,7 +28,6 @@ test('a token that expires is refused from then on as one that was revoked', asy
 
 test('a token that is revoked while its body comes does nothing any more', async () => {
   const { token, id } = await newToken(url);
-  upstream.asked.length = 0;
   const body = JSON.stringify({ asset: 'ETH' });
   const head = bytesOf('POST', '/api/payouts', [`Authorization: Bearer ${token}`], body).slice(0, -1);
   const socket = connect(gateway.port, '127.0.0.1');
@@ -151,9 +151,7 @@ describe('a token that creates another', () => {
 
   test.each<[string, object, string]>([
     ['a scope', { scopes: ['tokens:write', 'payouts:write'] }, 'not the scope payouts:write'],
-    ['to write', { scopes: ['invoices:write'] }, 'not the scope invoices:write'],
     ['other addresses', { allowed_ips: ['127.0.0.0/8', '10.0.0.1'] }, 'not be used from 10.0.0.1/32'],
-    ['more addresses', { allowed_ips: ['0.0.0.0/0'] }, 'not be used from 0.0.0.0/0'],
     ['more time', { expires_at: later(3 * HOUR_MS).toISOString() }, 'expires at'],
   ])('cannot give it %s that it has not itself', async (_what, wanted, message) => {
     const owner = await newToken(url, {

@@ -3,7 +3,8 @@ import { systemClock } from '@quittance/shared/clock';
 import { newTokenId } from '@quittance/shared/ids';
 import { rotateToken } from '../src/operations/accounts.ts';
 import { newToken, openGateways, operatorsDb } from './gateway-fixture.ts';
-import { dataOf, HOUR_MS, later, tokenRequests } from './token-requests.ts';
+import { dataOf } from './people-fixture.ts';
+import { HOUR_MS, later, tokenRequests } from './token-requests.ts';
 
 /** A token that takes the place of another. */
 

@@ -103,19 +103,7 @@ const steps = [
   ...['pay', 'pay', 'pay late', 'mine again', 'reverse', 'reverse', 'accept'],
   ...['pay out', 'pay out', 'refund', 'give back', 'mine', 'fail', 'charge', 'give up'],
 ] as const;
-type Step =
-  | 'pay'
-  | 'pay late'
-  | 'mine again'
-  | 'reverse'
-  | 'accept'
-  | 'pay out'
-  | 'refund'
-  | 'give back'
-  | 'mine'
-  | 'fail'
-  | 'charge'
-  | 'give up';
+type Step = (typeof steps)[number];
 
 type Line = { id: string; month: string; type: string; asset: string; value: bigint | undefined } & Record<
   'amount' | 'fee' | 'net' | 'balance_after',
@@ -209,7 +197,7 @@ it('after any history the export, the list, the statements of all months and the
     const account = anAccount();
     const [ether, dollars] = symbols.map((asset) => new History(account, asset)) as [History, History];
     for (const [step, choice, asset] of history) {
-      await (asset === 'ETH' ? ether : dollars).take(step as Step, choice);
+      await (asset === 'ETH' ? ether : dollars).take(step, choice);
     }
     // Booked now: spread over three months in the order of their booking.
     await fixture.admin.rows(

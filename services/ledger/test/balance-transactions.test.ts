@@ -1,11 +1,7 @@
 import { beforeAll, expect, it } from '@jest/globals';
-import { systemClock } from '@quittance/shared/clock';
 import type { AccountId } from '@quittance/shared/ids';
-import { type Lease, takeLease } from '@quittance/shared/lease';
-import { rateFromSource } from '@quittance/shared/money';
 import { api } from '@quittance/testkit/api';
-import { refreshQuotes } from '../src/operations/refresh-quotes.ts';
-import { fixedPrices } from './fixed-prices.ts';
+import { publishPrices } from './fixed-prices.ts';
 import {
   aDeposit,
   aHold,
@@ -37,10 +33,7 @@ const payouts: Hold[] = [];
 beforeAll(async () => {
   // Booked before there is any rate.
   await handle(settled(paid));
-  const lease = (await takeLease(fixture.db, 'quotes', 'this test', 600_000)) as Lease;
-  const rate = rateFromSource('0.9999') ?? (0n as never);
-  const readings = [{ source: 'test', symbol: USDC.asset, rate, readAt: systemClock.now() }];
-  await refreshQuotes({ ...ledger.ports, prices: fixedPrices(readings) }, lease);
+  await publishPrices(ledger.ports, { USDC_ERC20: '0.9999' });
   await handle(settled(late), settled(ether));
   await accept(late);
   for (const amount of [1_000_000n, 2_000_000n, 3_000_000n]) {

@@ -1,28 +1,13 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { systemClock } from '@quittance/shared/clock';
 import type { AccountId } from '@quittance/shared/ids';
-import { type Lease, takeLease } from '@quittance/shared/lease';
-import { rateFromSource } from '@quittance/shared/money';
 import { api, foreignKeys, identityOf } from '@quittance/testkit/api';
 import { eventually } from '@quittance/testkit/eventually';
-import { refreshQuotes } from '../src/operations/refresh-quotes.ts';
-import { fixedPrices } from './fixed-prices.ts';
+import { publishPrices } from './fixed-prices.ts';
 import { aDeposit, aHold, anAccount, aReturn, askHttp, openLedger, settled } from './ledger-fixture.ts';
 
 const { fixture, one: ledger, handle, anUnresolved } = openLedger();
 
 const ask = askHttp.bind(undefined, ledger);
-
-async function rates(prices: Record<string, string>) {
-  const lease = (await takeLease(fixture.db, 'quotes', 'this test', 600_000)) as Lease;
-  const readings = Object.entries(prices).map(([asset, price]) => ({
-    source: 'test',
-    symbol: asset as 'ETH',
-    rate: rateFromSource(price) ?? (0n as never),
-    readAt: systemClock.now(),
-  }));
-  await refreshQuotes({ ...ledger.ports, prices: fixedPrices(readings) }, lease);
-}
 
 const eth = {
   id: 2,
@@ -58,7 +43,7 @@ describe('before any rate is known', () => {
 });
 
 describe('with rates', () => {
-  beforeAll(() => rates({ ETH: '2500.5', USDC_ERC20: '0.9999', BTC: '60000' }));
+  beforeAll(() => publishPrices(ledger.ports, { ETH: '2500.5', USDC_ERC20: '0.9999', BTC: '60000' }));
 
   it('the service is ready', async () => {
     await eventually(async () =>
@@ -133,6 +118,11 @@ describe('with rates', () => {
 });
 
 describe('GET /api/unresolved', () => {
+  async function idsOfList(query: string, account: AccountId): Promise<string[]> {
+    const { data } = (await ask(`/api/unresolved?${query}`, account)).body;
+    return (data as { id: string }[]).map(({ id }) => id);
+  }
+
   it('a long list is counted no further than 10,000, and its next page linked beyond', async () => {
     const account = anAccount();
     await fixture.admin.rows(
@@ -179,10 +169,7 @@ describe('GET /api/unresolved', () => {
       ],
       meta: { total: 2, last_page: 2, path: 'http://localhost:4000/api/unresolved' },
     });
-    const idsOf = async (query: string) => {
-      const { data } = (await ask(`/api/unresolved?${query}`, account)).body;
-      return (data as { id: string }[]).map(({ id }) => id);
-    };
+    const idsOf = (query: string) => idsOfList(query, account);
     expect(await idsOf('page=2&perPage=1')).toEqual([first.deposit_id]);
     expect(await idsOf('page=9')).toEqual([]);
     expect(await idsOf('asset=ETH')).toEqual([first.deposit_id]);
@@ -212,10 +199,7 @@ describe('GET /api/unresolved', () => {
     const second = await late('inv_late', '5Kd');
     const other = await late('inv_other', hash);
     await late('inv_late', hash, anAccount());
-    const idsOf = async (query: string) => {
-      const { data } = (await ask(`/api/unresolved?${query}`, account)).body;
-      return (data as { id: string }[]).map(({ id }) => id);
-    };
+    const idsOf = (query: string) => idsOfList(query, account);
     expect(await idsOf('invoice_id=inv_late')).toEqual([second, first]);
     expect(await idsOf(`tx_hash=0x${'AB'.repeat(32)}`)).toEqual([other, first]);
     expect(await idsOf(`tx_hash=${hash}&invoice_id=inv_late&status=open`)).toEqual([first]);

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { beforeEach, expect, it } from '@jest/globals';
 import { addressOf } from '@quittance/chains/evm/wallet';
-import { toWire } from '@quittance/chains/signing';
 import { openHotKey } from '@quittance/kms/hot-keys';
 import { type KmsKeyName, readKeyName } from '@quittance/kms/key-name';
-import { type Bus, connectBus } from '@quittance/shared/bus';
-import { commandSubject, type ReplyOf, type RequestOf } from '@quittance/shared/commands';
-import { ConfigError, loadConfig } from '@quittance/shared/config';
-import { createLogger } from '@quittance/shared/logger';
-import { testNats } from '@quittance/testkit/engines';
-import { eventually } from '@quittance/testkit/eventually';
+import { ConfigError } from '@quittance/shared/config';
 import { startFakeKms } from '@quittance/testkit/fake-kms';
-import { configSchema } from '../src/config.ts';
-import { startSigner } from '../src/service.ts';
 import { signerSuite } from './signer-fixture.ts';
-import { aTransfer, SEED } from './signer-orders.ts';
+import { aTransfer } from './signer-orders.ts';
+import { openSignerService } from './signer-service-fixture.ts';
 
 /** The service with a hot wallet in a KMS, here a local fake of both. */
 
@@ -21,60 +14,21 @@ const fixture = await signerSuite();
 const kms = await startFakeKms();
 const { aws, google } = kms.keys;
 Object.assign(process.env, kms.environment);
-const logger = createLogger('test', 'silent');
-let nats: Awaited<ReturnType<typeof testNats>>;
-let payouts: Bus;
-let ledger: Bus;
-beforeAll(async () => {
-  nats = await testNats();
-  payouts = await connectBus({ url: nats.url, service: 'payouts', logger });
-  ledger = await connectBus({ url: nats.url, service: 'ledger', logger });
-  ledger.answer(commandSubject('holds.describe'), async (request) => {
-    const asked = await fixture.around.bus.ask('holds.describe', request as RequestOf<'holds.describe'>);
-    return asked.known ? asked.reply : Promise.reject(new Error(asked.reason));
-  });
-});
+const googleEndpoint = kms.environment['GOOGLE_KMS_ENDPOINT'] ?? '';
+const { start: startWith, signed: signedOrder } = await openSignerService(fixture);
+const start = (given: Record<string, string>) => startWith({ GOOGLE_KMS_ENDPOINT: googleEndpoint, ...given });
+fixture.database.finally(kms.stop);
 beforeEach(() => {
   kms.behaviour = 'right';
 });
-afterAll(async () => {
-  await Promise.all([payouts?.close(), ledger?.close()]);
-  await nats?.stop();
-  await kms.stop();
-});
-
-const start = (given: Record<string, string>) =>
-  startSigner(
-    loadConfig('signer', configSchema, {
-      DATABASE_URL: fixture.database.urlOf('signer'),
-      NATS_URL: nats.url,
-      LOG_LEVEL: 'silent',
-      ETHEREUM_RPC_URL: 'http://127.0.0.1:1',
-      ETHEREUM_CHAIN_ID: '31337',
-      WALLET_SEED: SEED,
-      GOOGLE_KMS_ENDPOINT: kms.environment['GOOGLE_KMS_ENDPOINT'] ?? '',
-      ...given,
-    }),
-  );
-
 it.each(['aws', 'google'] as const)(
   'a transfer by a key in %s has the same bytes after a restart, and nothing is signed while the KMS hangs',
   async (provider) => {
     const key = kms.keys[provider].secp256k1;
-    const googleEndpoint = kms.environment['GOOGLE_KMS_ENDPOINT'];
     const { publicKey } = await openHotKey('evm', readKeyName(key) as KmsKeyName, { googleEndpoint });
-    const signed = (payout: string, nonce: number): Promise<ReplyOf<'transactions.sign'>> =>
-      eventually(async () => {
-        const { order, payouts: of } = aTransfer(fixture.hold(payout), { hot: addressOf(publicKey), nonce });
-        const answer = await payouts.ask('transactions.sign', {
-          chain: 'ethereum',
-          asked_at: new Date().toISOString(),
-          only_known: false,
-          orders: [{ order: toWire(order), payouts: [...of] }],
-        });
-        if (!answer.known) throw new Error(`nothing was signed: ${answer.reason}`);
-        return answer.reply;
-      });
+    const hot = addressOf(publicKey);
+    const signed = (payout: string, nonce: number) =>
+      signedOrder(aTransfer(fixture.hold(payout), { hot, nonce }));
     const first = await start({ ETHEREUM_HOT_KEY: key });
     const before = await signed('1', 0);
     kms.behaviour = 'hangs';

@@ -1,68 +1,34 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { openWallet } from '@quittance/chains/evm/wallet';
 import { encryptPhrase, writeSecretFile } from '@quittance/chains/keystore';
-import { toWire } from '@quittance/chains/signing';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
-import { type Bus, connectBus } from '@quittance/shared/bus';
-import { commandSubject, type ReplyOf, type RequestOf } from '@quittance/shared/commands';
-import { ConfigError, loadConfig } from '@quittance/shared/config';
-import { createLogger } from '@quittance/shared/logger';
-import { testNats } from '@quittance/testkit/engines';
+import { commandSubject, type RequestOf } from '@quittance/shared/commands';
+import { ConfigError } from '@quittance/shared/config';
 import { eventually } from '@quittance/testkit/eventually';
 import { runServiceMain } from '@quittance/testkit/service-main';
 import { z } from 'zod';
-import { configSchema } from '../src/config.ts';
-import { type SignerService, startSigner } from '../src/service.ts';
+import type { SignerService } from '../src/service.ts';
 import { signerSuite } from './signer-fixture.ts';
 import { aTransfer, OTHER_SEED, SEED } from './signer-orders.ts';
+import { openSignerService } from './signer-service-fixture.ts';
 
 /** The service as it is started, with a ledger on the same NATS. */
 
 const fixture = await signerSuite();
-const logger = createLogger('test', 'silent');
+const {
+  payouts,
+  invoices,
+  settings,
+  requestOf,
+  start,
+  signed: signedOrder,
+} = await openSignerService(fixture);
 const dir = mkdtempSync(join(tmpdir(), 'quittance-signer-'));
-let nats: Awaited<ReturnType<typeof testNats>>;
-let payouts: Bus;
-let invoices: Bus;
-let ledger: Bus;
-beforeAll(async () => {
-  nats = await testNats();
-  const connect = (service: string) => connectBus({ url: nats.url, service, logger });
-  [payouts, invoices, ledger] = await Promise.all([
-    connect('payouts'),
-    connect('invoices'),
-    connect('ledger'),
-  ]);
-  ledger.answer(commandSubject('holds.describe'), async (request) => {
-    const asked = await fixture.around.bus.ask('holds.describe', request as RequestOf<'holds.describe'>);
-    return asked.known ? asked.reply : Promise.reject(new Error(asked.reason));
-  });
-});
-afterAll(async () => {
-  await Promise.all([payouts?.close(), invoices?.close(), ledger?.close()]);
-  await nats?.stop();
-  rmSync(dir, { recursive: true });
-});
-
-const settings = (given: Record<string, string> = {}) => ({
-  DATABASE_URL: fixture.database.urlOf('signer'),
-  NATS_URL: nats.url,
-  LOG_LEVEL: 'silent',
-  ETHEREUM_RPC_URL: 'http://127.0.0.1:1',
-  ETHEREUM_CHAIN_ID: '31337',
-  ETHEREUM_USDC_ADDRESS: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
-  BITCOIN_RPC_URL: 'http://127.0.0.1:1',
-  BITCOIN_NETWORK: 'regtest',
-  WALLET_SEED: SEED,
-  ...given,
-});
-
-const start = (given: Record<string, string> = {}): Promise<SignerService> =>
-  startSigner(loadConfig('signer', configSchema, settings(given)));
+fixture.database.finally(() => rmSync(dir, { recursive: true }));
 
 async function during<T>(starting: Promise<SignerService>, work: () => Promise<T>): Promise<T> {
   const signer = await starting;
@@ -73,23 +39,7 @@ async function during<T>(starting: Promise<SignerService>, work: () => Promise<T
   }
 }
 
-const request = (payout: string, nonce = 0): RequestOf<'transactions.sign'> => {
-  const { order, payouts: of } = aTransfer(payout, { nonce });
-  return {
-    chain: 'ethereum',
-    asked_at: new Date().toISOString(),
-    only_known: false,
-    orders: [{ order: toWire(order), payouts: [...of] }],
-  };
-};
-
-/** Asks until there is an answer: a replica that has started may not be listening yet. */
-const signed = (payout: string, nonce?: number): Promise<ReplyOf<'transactions.sign'>> =>
-  eventually(async () => {
-    const answer = await payouts.ask('transactions.sign', request(payout, nonce));
-    if (!answer.known) throw new Error(`nothing was signed: ${answer.reason}`);
-    return answer.reply;
-  });
+const signed = (payout: string, nonce = 0) => signedOrder(aTransfer(payout, { nonce }));
 
 const derived = (asked: RequestOf<'addresses.derive'>) =>
   eventually(async () => {
@@ -119,7 +69,7 @@ async function killedAt(point: string, payout: string): Promise<void> {
     let signal: string | null | undefined;
     void ended.then((how) => (signal = how.signal));
     await eventually(async () => {
-      const answer = await payouts.request(subject, request(payout), z.unknown(), 500);
+      const answer = await payouts.request(subject, requestOf(aTransfer(payout)), z.unknown(), 500);
       expect(answer.known).toBe(false);
       expect(signal).toBe('SIGKILL');
     }, 60_000);

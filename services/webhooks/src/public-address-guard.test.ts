@@ -47,21 +47,13 @@ test.each(['', 'example.com', '1.2.3.4.5', 'g::1', '256.1.1.1'])('%j is not an a
   expect(isPublicAddress(text)).toBe(false);
 });
 
-test.each([
-  ...['localhost', 'localhost.', 'LOCALHOST', 'a.localhost', 'printer.local', 'db.internal', 'nas.home.arpa'],
-  ...[
-    'metadata.google.internal',
-    'router',
-    'a.localdomain',
-    'x.invalid',
-    'x.onion',
-    '%6cocalhost',
-    'ⓛocalhost',
-  ],
-  ...['..', '.', 'a..b', 'localhost..', 'example.com..', '-a.example', 'a_b.example'],
-])('the name %s cannot be public', (name) => {
-  expect(canBePublic(new URL(`https://${name}/`).hostname)).toBe(false);
-});
+/** Names of private networks are in ssrf-forms.ts. */
+test.each(['..', '.', 'a..b', 'localhost..', 'example.com..', '-a.example', 'a_b.example'])(
+  'the host %s is no name, and cannot be public',
+  (name) => {
+    expect(canBePublic(new URL(`https://${name}/`).hostname)).toBe(false);
+  },
+);
 
 test.each([
   'example.com',

@@ -5,19 +5,12 @@ import { eventually } from '@quittance/testkit/eventually';
 import { EventSource } from 'eventsource';
 import { replayEvents } from '../src/operations/deliveries.ts';
 import { changeEndpoint, readEndpoint } from '../src/operations/endpoints.ts';
-import { listEvents, recordEvents } from '../src/operations/events.ts';
+import { recordEvents } from '../src/operations/events.ts';
 import { anAccount, anEvent, HOUR, openFixture } from './fixture.ts';
 
-const { db, clock, ports, receiver, port, receive, deliverAll, aShop } = await openFixture();
+const { db, clock, ports, receiver, port, receive, pageOf, deliverAll, aShop } = await openFixture();
 
 type Told = { id: string; sequence: number; version: number; data: { id: string; n: number } };
-
-async function page(account: AccountId, after: number, limit = 500) {
-  const wanted = { after, limit, eventTypes: null, from: null, to: null };
-  const listed = await listEvents(ports, account, wanted);
-  if (!listed.ok) throw new Error(`the log ends at ${listed.refusal.last}`);
-  return listed.value;
-}
 
 test('a reader never sees a sequence number before a smaller one while many transactions write', async () => {
   const accounts = [anAccount(), anAccount()];
@@ -47,7 +40,7 @@ test('a reader never sees a sequence number before a smaller one while many tran
     const seen: string[] = [];
     for (let looksLeft = 2; looksLeft > 0; ) {
       if (!writing) looksLeft -= 1;
-      const { events, nextAfter } = await page(account, seen.length, 40);
+      const { events, nextAfter } = await pageOf(account, { after: seen.length, limit: 40 });
       seen.push(...events.map(({ sequence }) => sequence));
       expect(nextAfter).toBe(seen.at(-1) ?? '0');
       if (events.length === 40) looksLeft = 2;
@@ -137,7 +130,7 @@ test('a shop that was offline for a week gets all events by pages, by a stream o
     events.map(({ sequence }) => Number(sequence));
   const read: number[] = [];
   for (let after = 3, more = true; more; ) {
-    const { events, hasMore, nextAfter } = await page(account, after, 10);
+    const { events, hasMore, nextAfter } = await pageOf(account, { after, limit: 10 });
     read.push(...numbersOf(events));
     // eslint-disable-next-line no-restricted-syntax -- a sequence number
     [after, more] = [Number(nextAfter), hasMore];

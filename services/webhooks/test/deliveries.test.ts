@@ -2,7 +2,6 @@ import { expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { recordAttempts } from '../src/operations/attempt-delivery.ts';
 import { LEASE_MS } from '../src/operations/claim-deliveries.ts';
-import { createWebhookSender } from '../src/webhook-sender.ts';
 import { anEvent, openFixture } from './fixture.ts';
 
 const fixture = await openFixture();
@@ -123,19 +122,4 @@ test('an answer that Postgres cannot store unchanged is recorded all the same', 
   expect(await db.rows('select status, answer from attempts where endpoint_key = $1', [key])).toEqual([
     { status: 500, answer: '\ufffd\ufffd\ufffd' },
   ]);
-});
-
-test('an attempt that this process stopped is released and not counted', async () => {
-  const { account, key } = await aShop('/stopped');
-  const arrived = new Promise<void>((resolve) => receiver.answer(() => resolve()));
-  await receive(anEvent({ account }));
-  const sender = createWebhookSender({ publicOnly: false });
-  const sending = deliver({ sender });
-  await arrived;
-  await sender.close();
-  await sending;
-  expect(await deliveriesOf(key)).toMatchObject([{ state: 'waiting', attempts: 0 }]);
-  answerWith(200);
-  await deliverAll();
-  expect(await deliveriesOf(key)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
 });

@@ -5,14 +5,6 @@ import { isIPv6 } from 'node:net';
 /** The addresses of a name, IPv4 and IPv6, and its canonical name when it is an alias. */
 export type Answer = { addresses: readonly string[]; alias?: string };
 
-export type DnsServer = {
-  /** In the form that a resolver takes. */
-  address: string;
-  /** How often the IPv4 addresses of each name were queried. */
-  asked: Map<string, number>;
-  close(): Promise<void>;
-};
-
 const TYPE_A = 1;
 const TYPE_CNAME = 5;
 const TYPE_AAAA = 28;
@@ -25,9 +17,7 @@ const SECONDS_TO_LIVE = 0;
  * A DNS server on UDP (RFC 1035) that knows the given names only.
  * @param answer undefined when there is no such name. It is called for each query, so that answers may change
  */
-export async function startDnsServer(
-  answer: (name: string, query: number) => Answer | undefined,
-): Promise<DnsServer> {
+export async function startDnsServer(answer: (name: string, query: number) => Answer | undefined) {
   const socket = createSocket('udp4');
   const asked = new Map<string, number>();
   socket.on('message', (query, from) => {
@@ -50,7 +40,9 @@ export async function startDnsServer(
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
   return {
+    /** In the form that a resolver takes. */
     address: `127.0.0.1:${socket.address().port}`,
+    /** How often the IPv4 addresses of each name were queried. */
     asked,
     async close() {
       socket.close();

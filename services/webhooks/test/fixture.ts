@@ -22,7 +22,7 @@ import {
   takeBackDeliveries,
 } from '../src/operations/claim-deliveries.ts';
 import { registerEndpoint } from '../src/operations/endpoints.ts';
-import { type MerchantEvent, recordEvents } from '../src/operations/events.ts';
+import { listEvents, type MerchantEvent, recordEvents } from '../src/operations/events.ts';
 import type { Ports } from '../src/ports.ts';
 import { insertEndpoint } from '../src/store/endpoints.ts';
 import { createWebhookSender } from '../src/webhook-sender.ts';
@@ -142,6 +142,18 @@ export async function openFixture(given: Partial<Ports> = {}) {
   const receive = (...events: MerchantEvent[]): Promise<void> =>
     db.transaction((trx) => recordEvents(trx, events, ports));
 
+  /** A page of an account's events: the first 500 of all, unless something else is wanted. */
+  async function pageOf(
+    account: AccountId,
+    wanted: Partial<Parameters<typeof listEvents>[2]> = {},
+    own: Partial<Ports> = {},
+  ) {
+    const all = { after: 0, eventTypes: null, from: null, to: null, limit: 500 };
+    const listed = await listEvents({ ...ports, ...own }, account, { ...all, ...wanted });
+    if (!listed.ok) throw new Error(`the log ends at ${listed.refusal.last}`);
+    return listed.value;
+  }
+
   /** An endpoint of this account at a URL, or at a path of the merchant's server. */
   async function anEndpoint(account: AccountId, at: string, eventTypes: string[] = [...defaultEventTypes]) {
     const url = at.startsWith('/') ? `${receiver.url}${at}` : at;
@@ -190,7 +202,7 @@ export async function openFixture(given: Partial<Ports> = {}) {
     );
 
   return {
-    ...{ database, db, clock, ports, receiver, answerWith, port, call, serve, receive, anEndpoint },
+    ...{ database, db, clock, ports, receiver, answerWith, port, call, serve, receive, pageOf, anEndpoint },
     ...{ claim, attempt, send, deliver, deliverAll, deliveriesOf },
     takeBack: () => takeBackDeliveries(ports),
     /** Records this many events of one account, as the consumer does with a batch. */
@@ -242,6 +254,12 @@ export const noWebhook: Answered = {
   status: 404,
   body: expect.objectContaining({ message: 'No query results for model [Webhook].' }),
 };
+export const conflict = (message: string | RegExp): Answered => ({
+  status: 409,
+  body: expect.objectContaining({
+    message: typeof message === 'string' ? message : expect.stringMatching(message),
+  }),
+});
 export const forbidden: Answered = { status: 403, body: { message: 'This action is unauthorized.' } };
 export const invalid = (errors: Record<string, string[]>): Answered => ({
   status: 422,

@@ -1,28 +1,16 @@
-import { createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { createLogger } from '@quittance/shared/logger';
 import { patient } from '@quittance/testkit/patience';
-import { createMailer } from '../src/mailer.ts';
 import { claimMail } from '../src/operations/send-mails.ts';
-import { readSmtpUrl } from '../src/smtp-url.ts';
-import { anAccount, DAY, HOUR } from './fixture.ts';
-import { anAddress, MINUTE, openMailFixture, sender } from './mail-fixture.ts';
+import { anAccount, conflict, DAY, HOUR } from './fixture.ts';
+import { aMail, anAddress, MINUTE, mailerFor, openMailFixture, smtpUrl } from './mail-fixture.ts';
 import { SMTP_PASSWORD, SMTP_USER } from './smtp-server.ts';
 
 const fixture = await openMailFixture();
-const { aRecipient, add, call, clock, codeFor, database, db, happened, port, ports, send, smtp } = fixture;
-
-const conflict = (message: RegExp) => ({
-  status: 409,
-  body: expect.objectContaining({ message: expect.stringMatching(message) }),
-});
+const { aRecipient, add, call, clock, codeFor, db, happened, ports, send, smtp, stopUrlFor, tcp } = fixture;
 
 /** The recipient of the last mail to an address stops the mails. */
-async function stop(address: string): Promise<number> {
-  const link = /Stop these e-mails:\n(\S+)/.exec(smtp.mailsTo(address).at(-1)?.text ?? '')?.[1] ?? '';
-  const url = link.replace('http://quittance.test', `http://127.0.0.1:${port}`);
-  return (await fetch(url, { method: 'POST' })).status;
-}
+const stop = async (address: string) => (await fetch(stopUrlFor(address), { method: 'POST' })).status;
 const stopped = conflict(/has stopped these e-mails/);
 
 test('many accounts that add an address at the same moment have one code sent to it', async () => {
@@ -38,10 +26,13 @@ test('a stranger who stops the mails with a code is sent no more of them for 30 
   const [account, address] = [anAccount(), anAddress()];
   const { id } = (await add(account, address)).body.data;
   await send();
+  const code = codeFor(address);
   expect(await stop(address)).toBe(200);
+  const path = `/api/mail-recipients/${id}`;
+  expect((await call('POST', `${path}/confirm`, account, { code })).status).toBe(422);
   clock.advance(MINUTE);
-  expect(await call('POST', `/api/mail-recipients/${id}/code`, account)).toEqual(stopped);
-  expect((await call('DELETE', `/api/mail-recipients/${id}`, account)).status).toBe(200);
+  expect(await call('POST', `${path}/code`, account)).toEqual(stopped);
+  expect((await call('DELETE', path, account)).status).toBe(200);
   expect(await add(account, address.toUpperCase())).toEqual(stopped);
   await send();
   expect(smtp.mailsTo(address)).toHaveLength(1);
@@ -57,9 +48,7 @@ test('who has stopped the mails before, and is sent a code unasked, stops that t
   expect((await recipient.post('/code')).status).toBe(202);
   await send();
   const code = codeFor(recipient.address);
-  const link =
-    /Stop these e-mails:\n(\S+)/.exec(smtp.mailsTo(recipient.address).at(-1)?.text ?? '')?.[1] ?? '';
-  const page = await fetch(link.replace('http://quittance.test', `http://127.0.0.1:${port}`));
+  const page = await fetch(stopUrlFor(recipient.address));
   expect(await page.text()).toContain('<form method="post">');
   expect(await stop(recipient.address)).toBe(200);
   expect((await recipient.post('/confirm', { code })).status).toBe(422);
@@ -71,8 +60,7 @@ test('a mail server that repeats the password has it neither in the log nor in w
   const signIn = Buffer.from(`\0${SMTP_USER}\0${SMTP_PASSWORD}`).toString('base64');
   const secrets = [SMTP_PASSWORD, signIn, Buffer.from(SMTP_PASSWORD).toString('base64')];
   for (const at of ['AUTH', 'RCPT']) {
-    const server = createServer((socket) => {
-      socket.on('error', () => undefined);
+    const smtpPort = await tcp((socket) => {
       socket.write('220 test\r\n');
       socket.on('data', (data) => {
         const line = data.toString();
@@ -81,23 +69,9 @@ test('a mail server that repeats the password has it neither in the log nor in w
         else socket.write(line.startsWith('AUTH') ? '235 in\r\n' : '250 so\r\n');
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    database.finally(async () => void server.close());
-    const address = server.address();
-    const at127 = typeof address === 'object' ? address?.port : undefined;
     const logged: string[] = [];
-    const mailer = createMailer({
-      target: readSmtpUrl(
-        `smtp://${encodeURIComponent(SMTP_USER)}:${encodeURIComponent(SMTP_PASSWORD)}@127.0.0.1:${at127}`,
-        false,
-      ),
-      from: sender,
-      logger: createLogger('webhooks', 'info', { write: (line) => void logged.push(line) }),
-    });
-    const result = await mailer.send({
-      ...{ messageId: 'mail_1@pay.example', to: 'till@shop.example', subject: 'x', text: 'x', html: 'x' },
-      stopUrl: 'http://quittance.test/unsubscribe/x',
-    });
+    const logger = createLogger('webhooks', 'info', { write: (line) => void logged.push(line) });
+    const result = await mailerFor(smtpUrl('smtp', smtpPort), { logger }).send(aMail);
     const told = JSON.stringify([logged, result]);
     expect(told).toContain('not with [redacted] or [redacted] or [redacted]');
     for (const secret of secrets) expect(told).not.toContain(secret);
@@ -107,20 +81,18 @@ test('a mail server that repeats the password has it neither in the log nor in w
 test('a mail that cannot be made is put off, and holds up no other recipient', async () => {
   const [first, second] = [await aRecipient(), await aRecipient()];
   await happened(first.account, 'invoice.paid');
-  await db.rows(
-    `update mail_notifications set facts = facts || '{"type":"of_a_newer_release"}'
-     where recipient_key = (select key from mail_recipients where id = $1)`,
-    [first.id],
-  );
+  const becomes = (type: string) =>
+    db.rows(
+      `update mail_notifications set facts = facts || jsonb_build_object('type', $2::text)
+       where recipient_key = (select key from mail_recipients where id = $1)`,
+      [first.id, type],
+    );
+  await becomes('of_a_newer_release');
   clock.advance(MINUTE);
   await happened(second.account, 'invoice.paid');
   expect(await send()).toBe(1);
   expect(second.mails()).toHaveLength(1);
-  await db.rows(
-    `update mail_notifications set facts = facts || '{"type":"invoice_paid"}'
-     where recipient_key = (select key from mail_recipients where id = $1)`,
-    [first.id],
-  );
+  await becomes('invoice_paid');
   clock.advance(MINUTE);
   expect(await send()).toBe(1);
   expect(first.mails()).toHaveLength(1);

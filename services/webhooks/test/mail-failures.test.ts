@@ -1,6 +1,4 @@
 import { readdir, readFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { createMailer, type Mailer } from '../src/mailer.ts';
@@ -8,13 +6,13 @@ import { pruneOldMails } from '../src/operations/prune.ts';
 import { sendMails } from '../src/operations/send-mails.ts';
 import { readSmtpUrl } from '../src/smtp-url.ts';
 import { daysAgo, HOUR, SECOND } from './fixture.ts';
-import { MINUTE, mailerFor, openMailFixture, sender, smtpUrl } from './mail-fixture.ts';
+import { aMail, MINUTE, mailerFor, openMailFixture, sender, smtpUrl } from './mail-fixture.ts';
 import { startSmtpServer } from './smtp-server.ts';
 
 const fixture = await openMailFixture();
 const { aRecipient, anEndpoint, answerWith, authority, clock, codeFor, database, db, deliverAll, happened } =
   fixture;
-const { ports, send, smtp } = fixture;
+const { ports, send, smtp, tcp } = fixture;
 
 const greylisted = () => ({ code: 451, text: '4.7.1 Greylisted, try again' });
 const unknownUser = () => ({ code: 550, text: '5.1.1 No such user' });
@@ -107,10 +105,7 @@ test('a failure that concerns the installation pauses nobody, and is shown witho
 /** What comes of a mail that is sent by another mailer, and whether the server had it. */
 async function sentBy(mailer: Mailer) {
   database.finally(async () => mailer.close());
-  return await mailer.send({
-    ...{ messageId: 'mail_1@pay.example', to: 'till@shop.example', subject: 'x', text: 'x', html: 'x' },
-    stopUrl: 'http://quittance.test/unsubscribe/x',
-  });
+  return await mailer.send(aMail);
 }
 const postponed = { kind: 'postponed', reason: expect.stringMatching(/cannot be used at the moment/) };
 
@@ -172,25 +167,9 @@ test('a wrong password is a failure of the installation', async () => {
   expect(await sentBy(mailerFor(url))).toEqual(postponed);
 });
 
-/** A server that takes connections and does with them what a test says. */
-async function tcp(onSocket: (socket: Socket) => void): Promise<number> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    onSocket(socket);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  database.finally(async () => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
-
 test('a server that never answers, or slowly for ever, is left after a time limit', async () => {
   const silent = await tcp(() => undefined);
-  expect(await sentBy(mailerFor(`smtp://localhost:${silent}`, 200))).toEqual(postponed);
+  expect(await sentBy(mailerFor(`smtp://localhost:${silent}`, { sendWithinMs: 200 }))).toEqual(postponed);
   // It takes the whole mail, and its answer goes on for ever.
   const dripping = await tcp((socket) => {
     socket.write('220 ready\r\n');
@@ -204,7 +183,7 @@ test('a server that never answers, or slowly for ever, is left after a time limi
     });
     socket.on('close', () => clearInterval(timer));
   });
-  expect(await sentBy(mailerFor(`smtp://localhost:${dripping}`, 1_000))).toEqual(postponed);
+  expect(await sentBy(mailerFor(`smtp://localhost:${dripping}`, { sendWithinMs: 1_000 }))).toEqual(postponed);
   const closed = await tcp((socket) => socket.end());
   expect(await sentBy(mailerFor(`smtp://localhost:${closed}`))).toEqual(postponed);
 });

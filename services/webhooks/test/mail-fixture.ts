@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from '@jest/globals';
@@ -11,8 +12,9 @@ import type { MerchantEvent } from '../src/operations/events.ts';
 import { sendMails } from '../src/operations/send-mails.ts';
 import type { Ports } from '../src/ports.ts';
 import { readSmtpUrl } from '../src/smtp-url.ts';
+import { CA } from './certificates.ts';
 import { anAccount, anEvent, openFixture } from './fixture.ts';
-import { CA, SMTP_PASSWORD, SMTP_USER, startSmtpServer } from './smtp-server.ts';
+import { SMTP_PASSWORD, SMTP_USER, startSmtpServer } from './smtp-server.ts';
 
 export const MINUTE = 60_000;
 export const sender = { name: 'Example Payments', address: 'payments@pay.example' };
@@ -29,13 +31,14 @@ function authorityFile() {
 export const smtpUrl = (scheme: 'smtp' | 'smtps', port: number, authorities?: string): string =>
   `${scheme}://${encodeURIComponent(SMTP_USER)}:${encodeURIComponent(SMTP_PASSWORD)}@localhost:${port}${authorities === undefined ? '' : `?sslrootcert=${authorities}`}`;
 
-export const mailerFor = (url: string, sendWithinMs?: number) =>
-  createMailer({
-    target: readSmtpUrl(url, false),
-    from: sender,
-    logger: silent,
-    ...(sendWithinMs === undefined ? {} : { sendWithinMs }),
-  });
+export const mailerFor = (url: string, own: Partial<Parameters<typeof createMailer>[0]> = {}) =>
+  createMailer({ target: readSmtpUrl(url, false), from: sender, logger: silent, ...own });
+
+/** A mail that a test hands to a mailer. */
+export const aMail = {
+  ...{ messageId: 'mail_1@pay.example', to: 'till@shop.example', subject: 'x', text: 'x', html: 'x' },
+  stopUrl: 'http://quittance.test/unsubscribe/x',
+};
 
 export const anAddress = (): string => `till-${randomBytes(6).toString('hex')}@shop.example`;
 
@@ -80,6 +83,28 @@ export async function openMailFixture() {
     return code;
   }
 
+  /** Where the last mail to an address is answered that tells how the mails are stopped. */
+  const stopUrlFor = (address: string): string =>
+    /Stop these e-mails:\n(\S+)/
+      .exec(smtp.mailsTo(address).at(-1)?.text ?? '')?.[1]
+      ?.replace('http://quittance.test', `http://127.0.0.1:${fixture.port}`) ?? '';
+
+  /** A server that takes connections and does with them what a test says. @returns its port */
+  async function tcp(onSocket: (socket: Socket) => void): Promise<number> {
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      onSocket(socket);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    fixture.database.finally(async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    return (server.address() as AddressInfo).port;
+  }
+
   /** A confirmed recipient. Mails before are not counted. */
   async function aRecipient({
     account = anAccount(),
@@ -117,5 +142,5 @@ export async function openMailFixture() {
     data: Record<string, unknown> = anInvoiceView(),
   ) => fixture.receive(anEvent({ account, data, at: clock.now(), kind }));
 
-  return { ...fixture, smtp, mailer, authority, send, add, codeFor, aRecipient, happened };
+  return { ...fixture, smtp, mailer, authority, send, add, codeFor, stopUrlFor, tcp, aRecipient, happened };
 }

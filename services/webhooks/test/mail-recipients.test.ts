@@ -1,15 +1,10 @@
 import { expect, test } from '@jest/globals';
 import type { Ports } from '../src/ports.ts';
-import { anAccount, DAY, forbidden, invalid } from './fixture.ts';
+import { anAccount, conflict, DAY, forbidden, invalid } from './fixture.ts';
 import { anAddress, MINUTE, openMailFixture } from './mail-fixture.ts';
 
 const fixture = await openMailFixture();
 const { aRecipient, add, call, clock, codeFor, db, happened, port, send, smtp } = fixture;
-
-const conflict = (message: RegExp) => ({
-  status: 409,
-  body: expect.objectContaining({ message: expect.stringMatching(message) }),
-});
 
 test('an address is told of nothing before its code is given back', async () => {
   const [account, address] = [anAccount(), anAddress()];
@@ -265,12 +260,6 @@ test('opening the link changes nothing and shows a button, and who has stopped t
   await send();
   const confirmed = await recipient.post('/confirm', { code: codeFor(recipient.address) });
   expect(confirmed.body.data.status).toBe('active');
-});
-
-test('who has not confirmed an address can stop the mails too', async () => {
-  const { address, confirm, code } = await unconfirmed();
-  await open(stopLink(smtp.mailsTo(address)[0]), { method: 'POST' });
-  expect(await confirm(code)).toEqual(noCode);
 });
 
 test('a link that nobody has sent is answered with a page', async () => {

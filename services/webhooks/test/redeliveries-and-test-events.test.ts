@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Received } from '@quittance/testkit/receiver';
 import { Webhook } from 'standardwebhooks';
 import { deliveryIdOf } from '../src/domain/delivery.ts';
-import { anAccount, anEvent, HOUR, openFixture } from './fixture.ts';
+import { anAccount, anEvent, conflict, HOUR, openFixture } from './fixture.ts';
 
 const fixture = await openFixture();
 const { clock, receiver, answerWith, call, receive, anEndpoint, claim, deliverAll } = fixture;
@@ -62,8 +62,6 @@ async function exhaust(key: string): Promise<void> {
     clock.advance(due - clock.now().getTime());
   }
 }
-
-const conflict = (message: string) => ({ status: 409, body: expect.objectContaining({ message }) });
 
 describe('a redelivery', () => {
   test('sends the same event again at once and starts a new retry cycle', async () => {

@@ -5,7 +5,7 @@ import { deliveryIdOf } from '../src/domain/delivery.ts';
 import { pauses } from '../src/domain/outcome.ts';
 import { LEASE_MS } from '../src/operations/claim-deliveries.ts';
 import { redeliver } from '../src/operations/deliveries.ts';
-import { anEvent, DAY, HOUR, openFixture, SECOND } from './fixture.ts';
+import { anEvent, HOUR, openFixture, SECOND } from './fixture.ts';
 
 const fixture = await openFixture();
 const { clock, ports, receiver, answerWith, receive, claim, deliver } = fixture;
@@ -49,25 +49,6 @@ test('a delivery has ten attempts over 75 hours, each at its time, with the same
     // The package checks the timestamp with its own clock, so only the signature is compared.
     expect(headers['webhook-signature']).toBe(new Webhook(secret).sign(event.id, at, body));
   }
-});
-
-test('a delivery that is always answered with a pause of a day has ten attempts', async () => {
-  const { account, key } = await aShop('/day');
-  const event = anEvent({ account });
-  receiver.answer((response, { headers }) =>
-    headers['webhook-id'] === event.id
-      ? response.writeHead(429, { 'retry-after': '86400' }).end()
-      : response.writeHead(200).end(),
-  );
-  await receive(event);
-  // Its other deliveries succeed, so that the endpoint stays enabled.
-  for (let day = 0; day < 12; day++) {
-    await deliverAll();
-    await receive(anEvent({ account, resource: `inv_${day}` }));
-    clock.advance(1.2 * DAY);
-  }
-  const [first] = await deliveriesOf(key);
-  expect(first).toMatchObject({ state: 'exhausted', attempts: 10 });
 });
 
 test('an endpoint that asks for a pause receives nothing until its end, and then one delivery first', async () => {

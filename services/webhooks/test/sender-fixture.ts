@@ -1,27 +1,14 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, jest } from '@jest/globals';
-import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { startReceiver } from '@quittance/testkit/receiver';
 import { createWebhookSender, type WebhookSender, type WebhookSenderOptions } from '../src/webhook-sender.ts';
 
 /** Enough for an answer on a busy machine. */
 export const TIMEOUT_MS = 10_000;
 export const order = { headers: { 'content-type': 'application/json' }, body: '{}' };
 
-export type SenderFixture = {
-  receiver: Receiver;
-  aSender(options?: Partial<WebhookSenderOptions>): WebhookSender;
-  /** A server that writes raw bytes and counts its connections. */
-  rawServer(talk: (socket: Socket) => void): Promise<{ url: string; connections: () => number }>;
-  /** Listens until the end of the test. */
-  listening(
-    server: Server,
-    host?: string,
-    port?: number,
-  ): Promise<{ port: number; connections: () => number }>;
-};
-
 /** For one suite: senders and servers, which end with their test, and a receiver that answers 200 at first. */
-export async function openSenderFixture(): Promise<SenderFixture> {
+export async function openSenderFixture() {
   const receiver = await startReceiver();
   const senders: WebhookSender[] = [];
   const servers: Server[] = [];
@@ -34,7 +21,8 @@ export async function openSenderFixture(): Promise<SenderFixture> {
   });
   afterAll(() => receiver.close());
 
-  const listening: SenderFixture['listening'] = async (server, host = '127.0.0.1', port = 0) => {
+  /** Listens until the end of the test. */
+  const listening = async (server: Server, host = '127.0.0.1', port = 0) => {
     let connections = 0;
     server.on('connection', () => {
       connections += 1;
@@ -45,12 +33,13 @@ export async function openSenderFixture(): Promise<SenderFixture> {
   };
   return {
     receiver,
-    aSender(options = {}) {
+    aSender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
       const sender = createWebhookSender({ publicOnly: false, timeoutMs: TIMEOUT_MS, ...options });
       senders.push(sender);
       return sender;
     },
-    async rawServer(talk) {
+    /** A server that writes raw bytes and counts its connections. */
+    async rawServer(talk: (socket: Socket) => void) {
       const server = createServer((socket) => {
         socket.on('error', () => {});
         talk(socket);

@@ -1,8 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import { CA, SERVER_CERTIFICATE, SERVER_KEY } from './certificates.ts';
-
-export { CA };
+import { SERVER_CERTIFICATE, SERVER_KEY } from './certificates.ts';
 
 export const SMTP_USER = 'shop@mail.test';
 export const SMTP_PASSWORD = 'p:ss/w@rd %';
@@ -69,7 +67,7 @@ function received(raw: string, session: { secure?: boolean; user?: unknown }, fr
 }
 
 /**
- * A mail server on this machine that requires the sign-in of SMTP_USER, with a certificate of the authority `CA` for localhost.
+ * A mail server on this machine that requires the sign-in of SMTP_USER, with a certificate of the authority of certificates.ts for localhost.
  * `behave` changes what it answers.
  */
 export async function startSmtpServer(options: SMTPServerOptions = {}) {

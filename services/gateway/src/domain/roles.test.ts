@@ -19,6 +19,10 @@ describe('roles', () => {
       expect(scopeNames.filter((scope) => !scope.endsWith(':read') && roleHolds(role, scope))).toEqual([]);
   });
 
+  test('read the audit log when they own or administer the account', () => {
+    expect(roles.filter((role) => roleHolds(role, 'audit:read'))).toEqual(['owner', 'admin']);
+  });
+
   test('are given by owners, and by admins all but the owner', () => {
     const given = roles.map((own) => [own, roles.filter((other) => mayGive(own, other))]);
     expect(given).toEqual([
