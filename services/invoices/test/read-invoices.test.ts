@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { pageView } from '@quittance/shared/pages';
 import { api } from '@quittance/testkit/api';
 import { expireUnchosen } from '../src/operations/expire-unchosen.ts';
 import { DUE, ETHER, MINUTE, openFixture } from './fixture.ts';
@@ -78,10 +77,29 @@ describe('GET /api/invoices', () => {
     ]);
     const { asset } = await merchant.read(ids[0] as string);
     expect(body.data[0].asset).toEqual(asset);
-    const path = 'https://pay.example/api/invoices';
-    expect((await fixture.merchant().get('/api/invoices')).body).toStrictEqual(
-      pageView({ data: [], total: 0, page: 1, perPage: 10, path, query: {} }),
-    );
+    expect((await fixture.merchant().get('/api/invoices')).body).toStrictEqual({
+      data: [],
+      links: {
+        first: 'https://pay.example/api/invoices?page=1',
+        last: 'https://pay.example/api/invoices?page=1',
+        prev: null,
+        next: null,
+      },
+      meta: {
+        current_page: 1,
+        from: null,
+        last_page: 1,
+        links: [
+          { url: null, label: '&laquo; Previous', active: false },
+          { url: 'https://pay.example/api/invoices?page=1', label: '1', active: true },
+          { url: null, label: 'Next &raquo;', active: false },
+        ],
+        path: 'https://pay.example/api/invoices',
+        per_page: 10,
+        to: null,
+        total: 0,
+      },
+    });
   });
 
   it('counts a long list up to 10,000 and links the next page beyond it', async () => {
