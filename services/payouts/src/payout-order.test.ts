@@ -153,6 +153,7 @@ describe('a recipient', () => {
   const settingsOf = {
     bitcoin: { kind: 'bitcoin', chain: 'bitcoin', rpcUrls: [], network: 'mainnet' },
     testnet: { kind: 'bitcoin', chain: 'bitcoin', rpcUrls: [], network: 'testnet' },
+    regtest: { kind: 'bitcoin', chain: 'bitcoin', rpcUrls: [], network: 'regtest' },
     ethereum: { kind: 'evm', chain: 'ethereum', rpcUrls: [], chainId: 1 },
     solana: { kind: 'solana', chain: 'solana', rpcUrls: [], network: 'mainnet' },
   } as const satisfies Record<string, ChainSettings>;
@@ -161,26 +162,49 @@ describe('a recipient', () => {
   const hotOf = {
     bitcoin: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
     testnet: 'tb1qar0srrr7xfkvy5l643lydnw9re59gtzzl3mpd2',
+    regtest: 'bcrt1qar0srrr7xfkvy5l643lydnw9re59gtzzdq3p2y',
     ethereum: hotAddress,
     solana: '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM',
   };
 
-  // Which addresses a chain has is tested where it checks them, in packages/chains.
   it.each([
     ['bitcoin', 'segwit', p2wpkh, true],
+    ['bitcoin', 'segwit in capitals', p2wpkh.toUpperCase(), true],
+    ['bitcoin', 'taproot', 'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr', true],
+    ['bitcoin', 'legacy', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', true],
+    ['bitcoin', 'legacy script', '3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy', true],
     ['bitcoin', 'a wrong checksum', `${p2wpkh.slice(0, -1)}p`, false],
+    ['bitcoin', 'half in capitals', `BC1${p2wpkh.slice(3)}`, false],
+    ['bitcoin', 'version 0 as bech32m', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kemeawh', false],
+    [
+      'bitcoin',
+      'version 1 as bech32',
+      'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqh2y7hd',
+      false,
+    ],
     ['bitcoin', 'of testnet', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', false],
+    ['bitcoin', 'of regtest', 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080', false],
     ['testnet', 'of testnet', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', true],
     ['testnet', 'of mainnet', p2wpkh, false],
+    ['testnet', 'of mainnet, legacy', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', false],
+    ['regtest', 'of regtest', 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080', true],
+    ['regtest', 'of mainnet', p2wpkh, false],
     ['ethereum', 'a right checksum', address, true],
+    ['ethereum', 'no checksum', address.toLowerCase(), true],
+    ['ethereum', 'no 0x', address.slice(2), false],
     ['ethereum', 'a wrong checksum', '0x52908400098527886e0F7030069857D2E4169EE7', false],
     ['ethereum', 'of nobody', `0x${'0'.repeat(40)}`, false],
     ['ethereum', 'of the first precompiled contract', `0x${'0'.repeat(39)}1`, false],
     ['ethereum', 'of a precompiled contract of a rollup', `0x${'0'.repeat(37)}100`, false],
     ['ethereum', 'of somebody, with many zeroes', `0x${'0'.repeat(35)}10001`, true],
+    ['ethereum', 'of Bitcoin', p2wpkh, false],
     ['ethereum', 'of our hot wallet', hotOf.ethereum.toLowerCase(), false],
     ['solana', 'an account', owner, true],
     ['solana', 'of nobody', '1'.repeat(32), false],
+    ['solana', '31 bytes', '1'.repeat(31), false],
+    ['solana', '33 bytes', `${owner}22`, false],
+    ['solana', 'a letter that base58 does not have', owner.replace('7', '0'), false],
+    ['solana', 'of Ethereum', address, false],
     ['solana', 'of our hot wallet', hotOf.solana, false],
     ['bitcoin', 'of our hot wallet, in capitals', hotOf.bitcoin.toUpperCase(), false],
   ] as const)('%s: %s', (network, _, text, isOne) => {
