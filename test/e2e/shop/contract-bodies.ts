@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Raw, rawHttp } from '../raw-http.ts';
-import { PAYEE } from '../refused-bodies.ts';
 import { CONFIRMATIONS, merchantWith, type OnStack } from './on-stack.ts';
 
+const PAYEE = `0x${'ab'.repeat(20)}`;
 const text = expect.any(String);
 const stamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const hash = expect.stringMatching(/^0x[0-9a-f]{64}$/);
