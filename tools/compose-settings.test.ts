@@ -2,17 +2,10 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { type Service, services } from '@quittance/shared/events';
 import { z } from 'zod';
-import { configSchema as auditor } from '../services/auditor/src/config.ts';
-import { configSchema as gateway } from '../services/gateway/src/config.ts';
-import { configSchema as invoices } from '../services/invoices/src/config.ts';
-import { configSchema as ledger } from '../services/ledger/src/config.ts';
-import { configSchema as payouts } from '../services/payouts/src/config.ts';
-import { configSchema as signer } from '../services/signer/src/config.ts';
-import { configSchema as webhooks } from '../services/webhooks/src/config.ts';
+import { serviceSchemas } from './service-schemas.ts';
 
 /** A setting that docker-compose.yml does not hand on has no effect, and nobody is told. */
 
-const schemas: Record<Service, z.ZodType> = { auditor, gateway, invoices, ledger, payouts, signer, webhooks };
 /** For tests; for sandboxes, whose button pays; for chains that are thrown away; and for development's. */
 const NOT_FOR_COMPOSE = /^SANDBOX_URL$|^CRASH_AT$|^SOLANA_BEGAN$|_QUIET_MS$/;
 /** Public keys are for who gives out addresses, those of the hot wallets for who pays from them. */
@@ -69,7 +62,10 @@ test('docker-compose.yml has each service in a network without the other service
 });
 
 test.each(services)('docker-compose.yml hands on every setting of %s', (service) => {
-  const { properties = {} } = z.toJSONSchema(schemas[service], { io: 'input', unrepresentable: 'any' });
+  const { properties = {} } = z.toJSONSchema(serviceSchemas[service], {
+    io: 'input',
+    unrepresentable: 'any',
+  });
   const wanted = Object.keys(properties).filter((name) => isFor(service, name));
   expect(wanted).toContain('DATABASE_URL');
   const given = namesBelow(new RegExp(`^( {2})${service}:`));

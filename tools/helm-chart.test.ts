@@ -1,26 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { type Service, services } from '@quittance/shared/events';
+import { services } from '@quittance/shared/events';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { configSchema as auditor } from '../services/auditor/src/config.ts';
-import { configSchema as gateway } from '../services/gateway/src/config.ts';
-import { configSchema as invoices } from '../services/invoices/src/config.ts';
-import { configSchema as ledger } from '../services/ledger/src/config.ts';
-import { configSchema as payouts } from '../services/payouts/src/config.ts';
-import { configSchema as signer } from '../services/signer/src/config.ts';
-import { configSchema as webhooks } from '../services/webhooks/src/config.ts';
 import { componentOf, policyProblems, workloadsOf } from './helm/manifest-policies.ts';
 import { schemaProblems } from './helm/manifest-schemas.ts';
 import { CHART, type Manifest, REQUIRED, renderChart, withValues } from './helm/rendered-chart.ts';
 import { documentedMetrics } from './metrics-named.ts';
+import { serviceSchemas } from './service-schemas.ts';
 
 /** The chart of deploy/helm, as Helm renders it: by the schemas of Kubernetes, and by what we want of every pod. */
 
 const FETCH_WITHIN_MS = 240_000;
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
-const schemas: Record<Service, z.ZodType> = { auditor, gateway, invoices, ledger, payouts, signer, webhooks };
 const listening = services.filter((service) => service !== 'signer');
 
 const everything = {
@@ -208,7 +201,10 @@ describe('settings and secrets', () => {
     const common = ofKind(usual, 'ConfigMap').flatMap(({ data = {} }) => Object.keys(data));
     const own = (container.env ?? []).map(({ name }) => name);
     const secret = documented.filter(({ to }) => to.includes(service)).flatMap(({ keys }) => keys);
-    const { required = [] } = z.toJSONSchema(schemas[service], { io: 'input', unrepresentable: 'any' });
+    const { required = [] } = z.toJSONSchema(serviceSchemas[service], {
+      io: 'input',
+      unrepresentable: 'any',
+    });
     expect(required.length).toBeGreaterThan(0);
     expect(required.filter((name) => ![...common, ...own, ...secret].includes(name))).toEqual([]);
     if (service === 'gateway') {

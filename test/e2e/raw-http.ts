@@ -18,7 +18,6 @@ export function rawHttp(port: () => number) {
       return answer;
     });
   return {
-    send,
     get: (path: string, ...headers: string[]) => send('GET', path, headers),
     post: (path: string, body: string, ...headers: string[]) =>
       send('POST', path, [...headers, `Content-Length: ${Buffer.byteLength(body)}`], body),

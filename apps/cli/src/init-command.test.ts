@@ -7,6 +7,7 @@ import { depositAddresses as evmAddresses, openWallet as openEvmWallet } from '@
 import { encryptPhrase, writeSecretFile } from '@quittance/chains/keystore';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
 import { newGatewayKeys, publicKeyOf } from '@quittance/shared/gateway-keys';
+import { printed } from '@quittance/testkit/printed';
 import { run } from './run.ts';
 
 const EXAMPLE = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
@@ -19,17 +20,8 @@ writeSecretFile(join(dir, 'wallet/keystore.json'), encryptPhrase(WORDS, 'a passp
 writeSecretFile(join(dir, 'wallet/passphrase'), 'a passphrase\n');
 afterAll(() => rmSync(dir, { recursive: true }));
 
-async function filled(env: string | undefined, ...more: string[]) {
-  let [out, err] = ['', ''];
-  const code = await run(['init', ...more], {
-    env: {},
-    cwd: dir,
-    out: (text) => (out += text),
-    err: (text) => (err += text),
-    input: async () => env,
-  });
-  return { code, out, err };
-}
+const filled = (env: string | undefined, ...more: string[]) =>
+  printed((to) => run(['init', ...more], { env: {}, cwd: dir, ...to, input: async () => env }));
 
 /** The example, filled once for all tests: its keys take a while. */
 const filledExample = filled(EXAMPLE);

@@ -2,23 +2,15 @@ import { expect, test } from '@jest/globals';
 import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { openWallet as openEvmWallet } from '@quittance/chains/evm/wallet';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
+import { printed } from '@quittance/testkit/printed';
 import { run } from './run.ts';
 
 /** Which extended public keys and hot wallets in an .env are those of its recovery phrase. */
 const WORDS = 'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';
 const OTHER_WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 
-async function filled(env: string) {
-  let [out, err] = ['', ''];
-  const code = await run(['init'], {
-    env: {},
-    cwd: '/nowhere',
-    out: (text) => (out += text),
-    err: (text) => (err += text),
-    input: async () => env,
-  });
-  return { code, out, err };
-}
+const filled = (env: string) =>
+  printed((to) => run(['init'], { env: {}, cwd: '/nowhere', ...to, input: async () => env }));
 
 test.each(['BITCOIN', 'ETHEREUM', 'BASE', 'POLYGON'])(
   'a %s_XPUB of other words is refused',

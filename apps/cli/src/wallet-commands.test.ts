@@ -7,6 +7,7 @@ import { openWallet as openEvmWallet } from '@quittance/chains/evm/wallet';
 import { isRecoveryPhrase } from '@quittance/chains/keys';
 import { encryptPhrase, openKeystore, writeSecretFile } from '@quittance/chains/keystore';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
+import { printed } from '@quittance/testkit/printed';
 import { run } from './run.ts';
 
 const WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
@@ -32,19 +33,18 @@ async function wallet(
   args: string[],
   { answers, input, isTerminal = true, env = {}, cost = 'least' }: Terminal = {},
 ) {
-  let [out, err, shown] = ['', '', ''];
+  let shown = '';
   const left = [...(answers ?? [])];
-  const code = await run(['wallet', ...args], {
-    env,
-    cwd: dir,
-    out: (text) => (out += text),
-    err: (text) => (err += text),
-    input: async () => input,
-    ask: async (_question, echo) => (echo === 'hidden' && isTerminal ? left.shift() : undefined),
-    showSecret: isTerminal ? (text) => (shown += text) : undefined,
-    ...(cost === 'usual' ? {} : { keystoreCost: LEAST_COST }),
-  });
-  return { code, out, err, shown };
+  const said = await printed((to) =>
+    run(['wallet', ...args], {
+      ...{ env, cwd: dir, ...to },
+      input: async () => input,
+      ask: async (_question, echo) => (echo === 'hidden' && isTerminal ? left.shift() : undefined),
+      showSecret: isTerminal ? (text) => (shown += text) : undefined,
+      ...(cost === 'usual' ? {} : { keystoreCost: LEAST_COST }),
+    }),
+  );
+  return { ...said, shown };
 }
 
 const path = (name: string) => join(dir, 'wallet', name);

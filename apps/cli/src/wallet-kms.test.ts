@@ -1,21 +1,14 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { startFakeKms } from '@quittance/testkit/fake-kms';
+import { printed } from '@quittance/testkit/printed';
 import { run } from './run.ts';
 
 const fake = await startFakeKms();
 Object.assign(process.env, fake.environment);
 afterAll(() => fake.stop());
 
-async function hotAddress(chain: string, key: string, env: Record<string, string> = {}) {
-  let [out, err] = ['', ''];
-  const code = await run(['wallet', 'hot-address', chain, key], {
-    env,
-    cwd: '/nowhere',
-    out: (text) => (out += text),
-    err: (text) => (err += text),
-  });
-  return { code, out, err };
-}
+const hotAddress = (chain: string, key: string, env: Record<string, string> = {}) =>
+  printed((to) => run(['wallet', 'hot-address', chain, key], { env, cwd: '/nowhere', ...to }));
 
 test.each([
   ['ethereum', 'secp256k1', /^ETHEREUM_HOT_ADDRESS=0x[0-9a-f]{40}\n$/],

@@ -6,7 +6,8 @@ import { eventually } from '@quittance/testkit/eventually';
 import { startFaultProxy } from '@quittance/testkit/fault-proxy';
 import { notTried } from '@quittance/testkit/not-tried';
 import { patient } from '@quittance/testkit/patience';
-import { BUCKET, fillWithNoise, PART_BYTES, recordsOf, settingsOf, storeSuite } from './stored-backups.ts';
+import { BUCKET, fillWithNoise, PART_BYTES, settingsOf, storeSuite } from './stored-backups.ts';
+import { recordsOf } from './table-contents.ts';
 
 /** A backup that is larger than one part, and what is in the store and in the database when one of them goes away in the middle. */
 const suite = await storeSuite();

@@ -5,7 +5,8 @@ import { swiftKeys } from '@quittance/engines/swift';
 import { notTried } from '@quittance/testkit/not-tried';
 import { openStore } from '../src/backup/store.ts';
 import { uploadBackup } from '../src/backup/upload-backup.ts';
-import { BUCKET, recordsOf, settingsOf, storeSuite } from './stored-backups.ts';
+import { BUCKET, settingsOf, storeSuite } from './stored-backups.ts';
+import { recordsOf } from './table-contents.ts';
 
 /** `quittance backup --to s3://…` and `quittance restore s3://…`: what is told, and what stays as it is. */
 const suite = await storeSuite();

@@ -17,6 +17,7 @@ import { startPostgres } from '@quittance/engines/postgres';
 import { connectPatiently } from '@quittance/shared/bus-connection';
 import { openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
+import { printed } from '@quittance/testkit/printed';
 import { makeCertificates } from '../src/certificate-commands.ts';
 import { newCertificates } from '../src/certificates.ts';
 import { run } from '../src/run.ts';
@@ -34,16 +35,8 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const path = (...names: string[]) => join(dir, ...names);
 const certificate = (...names: string[]) => new X509Certificate(readFileSync(path(...names)));
 
-async function certificates(...args: string[]) {
-  let [out, err] = ['', ''];
-  const code = await run(['certificates', ...args], {
-    env: {},
-    cwd: dir,
-    out: (text) => (out += text),
-    err: (text) => (err += text),
-  });
-  return { code, out, err };
-}
+const certificates = (...args: string[]) =>
+  printed((to) => run(['certificates', ...args], { env: {}, cwd: dir, ...to }));
 
 test('each server has a certificate of its own name, all of one authority, whose key is kept nowhere', async () => {
   expect(await certificates('made')).toMatchObject({ code: 0, err: '' });

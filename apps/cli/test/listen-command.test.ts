@@ -1,22 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { verifyWebhook } from '@quittance/client';
-import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { startReceiver } from '@quittance/testkit/receiver';
 import { listenSecret } from '../src/listen-command.ts';
-import { type MerchantAt, merchantAt } from './merchant-at.ts';
+import { merchantSuite } from './merchant-at.ts';
 
-const home = mkdtempSync(join(tmpdir(), 'quittance-listen-'));
-afterAll(() => rmSync(home, { recursive: true }));
-
-let api: Receiver;
-let answers: MerchantAt['answers'];
-let quittance: MerchantAt['quittance'];
-beforeEach(async () => {
-  ({ api, answers, quittance } = await merchantAt(home));
-});
-afterEach(() => api.close());
+const { answers, quittance } = await merchantSuite();
 
 test('listen posts each event to a local server as a webhook that verifies, and prints its answer', async () => {
   const shop = await startReceiver();

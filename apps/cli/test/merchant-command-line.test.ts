@@ -1,34 +1,13 @@
-import {
-  closeSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it, test } from '@jest/globals';
-import type { Receiver } from '@quittance/testkit/receiver';
-import { type MerchantAt, merchantAt } from './merchant-at.ts';
+import { describe, expect, it, test } from '@jest/globals';
+import { merchantSuite } from './merchant-at.ts';
 
 /** The commands of a merchant, at an API that answers what a test wants. */
 
 const HOSTILE = 'evil\u001b[2J\r\nFORGED\u202e';
 const MODE = 0o777;
-const home = mkdtempSync(join(tmpdir(), 'quittance-merchant-'));
-afterAll(() => rmSync(home, { recursive: true }));
-
-let api: Receiver;
-let answers: MerchantAt['answers'];
-let quittance: MerchantAt['quittance'];
-beforeEach(async () => {
-  ({ api, answers, quittance } = await merchantAt(home));
-});
-afterEach(() => api.close());
+const { home, api, answers, quittance } = await merchantSuite();
 
 const asset = { id: 2, symbol: 'ETH', name: 'Ethereum', decimals: 18 };
 const invoice = {

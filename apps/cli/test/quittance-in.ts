@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { serviceUrl } from '@quittance/shared/migrate';
 import { TEST_PASSWORD } from '@quittance/testkit/databases';
 import type { TestDatabase } from '@quittance/testkit/engines';
+import { printing } from '@quittance/testkit/printed';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
 import { run } from '../src/run.ts';
 
@@ -16,26 +17,12 @@ export async function quittanceIn(cwd: string, env: Record<string, string>, args
 }
 
 /** One that goes on until it is told to stop; `said` is what it has said until now. */
-export function startCommand(
+export const startCommand = (
   cwd: string,
   env: Record<string, string>,
   args: readonly string[],
   stopping?: AbortSignal,
-) {
-  const said = { out: '', err: '' };
-  const code = run(args, {
-    env,
-    cwd,
-    out: (text) => {
-      said.out += text;
-    },
-    err: (text) => {
-      said.err += text;
-    },
-    ...(stopping === undefined ? {} : { stopping: () => stopping }),
-  });
-  return { code, said };
-}
+) => printing((to) => run(args, { env, cwd, ...to, ...(stopping && { stopping: () => stopping }) }));
 
 type Database = Pick<TestDatabase, 'adminUrl'>;
 

@@ -11,14 +11,11 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll } from '@jest/globals';
 import { findSwift, startSwift, swiftKeys } from '@quittance/engines/swift';
-import { openDb } from '@quittance/shared/db';
-import { createLogger } from '@quittance/shared/logger';
 import { onServer } from '@quittance/testkit/databases';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { patient } from '@quittance/testkit/patience';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
 import { commandSuite, quittanceIn, startCommand } from './quittance-in.ts';
-import { contents } from './table-contents.ts';
 
 const REGION = 'eu-central-1';
 export const BUCKET = 'backups';
@@ -135,20 +132,6 @@ export async function storeSuite() {
       return { url: database.adminUrl, restore };
     },
   };
-}
-
-/** What a restore adds. */
-const ADDED = ['auditor.halts', 'payouts.halted_assets', 'gateway.audit_log'];
-
-/** Of each table its rows, but for what a restore adds. */
-export async function recordsOf(url: string): Promise<Record<string, string>> {
-  const db = openDb({ url, schema: 'public', pool: 1, logger: createLogger('test', 'silent') });
-  try {
-    const all = Object.entries(await contents(db));
-    return Object.fromEntries(all.filter(([name]) => !ADDED.includes(name)));
-  } finally {
-    await db.close();
-  }
 }
 
 /** Rows that no compression makes as small as one part. */

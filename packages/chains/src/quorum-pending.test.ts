@@ -6,11 +6,16 @@ import { quorumReader } from './quorum-reader.ts';
 
 const away = { name: 'RpcUnavailable' };
 
+/** So many nodes whose waiting payments are watched, and one that waits. */
+function aPending(count: number) {
+  const { network, nodes, reader } = someNodes(count);
+  const watch = reader.watchPending?.();
+  return { network, nodes, watch, txHash: network.pay() };
+}
+
 describe('a pending payment of two nodes', () => {
   test('is told once both have it, and only once', async () => {
-    const { network, nodes, reader } = someNodes(2);
-    const watch = reader.watchPending?.();
-    const txHash = network.pay();
+    const { nodes, watch, txHash } = aPending(2);
     nodes[1].forget(txHash);
     expect((await watch?.look())?.fresh).toEqual([]);
     nodes[1].recover();
@@ -19,9 +24,7 @@ describe('a pending payment of two nodes', () => {
   });
 
   test('is pending as long as one node has it, and is settled only above the highest head', async () => {
-    const { network, nodes, reader } = someNodes(2);
-    const watch = reader.watchPending?.();
-    const txHash = network.pay();
+    const { network, nodes, watch, txHash } = aPending(2);
     await watch?.look();
     nodes[1].forget(txHash);
     expect((await watch?.look())?.has(txHash)).toBe(true);
@@ -32,9 +35,7 @@ describe('a pending payment of two nodes', () => {
   });
 
   test('is not lost when one of them was away at a look', async () => {
-    const { network, nodes, reader } = someNodes(2);
-    const watch = reader.watchPending?.();
-    const txHash = network.pay();
+    const { nodes, watch, txHash } = aPending(2);
     nodes[1].away();
     await expect(watch?.look()).rejects.toMatchObject(away);
     nodes[1].recover();
@@ -42,9 +43,7 @@ describe('a pending payment of two nodes', () => {
   });
 
   test('is forgotten when one told it and none has it any more', async () => {
-    const { network, nodes, reader } = someNodes(2);
-    const watch = reader.watchPending?.();
-    const txHash = network.pay();
+    const { network, nodes, watch, txHash } = aPending(2);
     nodes[1].forget(txHash);
     await watch?.look();
     network.drop(txHash);
@@ -55,9 +54,7 @@ describe('a pending payment of two nodes', () => {
 
 describe('a pending payment of three nodes', () => {
   test('is told once two have it, and is gone once two do not have it', async () => {
-    const { network, nodes, reader } = someNodes(3);
-    const watch = reader.watchPending?.();
-    const txHash = network.pay();
+    const { nodes, watch, txHash } = aPending(3);
     nodes[0].away();
     expect((await watch?.look())?.fresh).toMatchObject([{ txHash, amount: 5n }]);
     nodes[0].recover();

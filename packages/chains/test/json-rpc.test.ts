@@ -247,20 +247,17 @@ describe('a compressed answer', () => {
     expect(sent).toBeLessThan(text.length / 20);
   });
 
-  test('that grows beyond what an answer may have is none', async () => {
-    const bomb = gzipSync(Buffer.alloc(128 * 1024 * 1024 + 1, ' '));
-    expect(bomb.length).toBeLessThan(200_000);
-    const node = await connect((_request, response) =>
-      response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
-    );
-    await expect(node.call('a', [])).rejects.toMatchObject({ name: 'RpcUnavailable' });
-  });
-
   test.each([
+    [
+      'larger than an answer may be, though not on the way',
+      'gzip',
+      gzipSync(text.padEnd(128 * 1024 * 1024 + 1)),
+    ],
     ['cut off', 'gzip', gzipSync(text).subarray(0, 100)],
     ['not compressed at all', 'gzip', Buffer.from(text)],
     ['in an encoding that was not asked for', 'compress', gzipSync(text)],
   ])('that is %s is none', async (_what, encoding, bytes) => {
+    expect(bytes.length).toBeLessThan(200_000);
     const node = await connect((_request, response) =>
       response.writeHead(200, { 'content-encoding': encoding }).end(bytes),
     );

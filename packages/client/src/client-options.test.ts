@@ -9,25 +9,25 @@ test('a client needs a url and a token', () => {
   for (const token of ['', undefined]) expect(made({ token })).toThrow('give { url, token }');
 });
 
-test('a client of a page sends no token, and refuses one beside the session', async () => {
+/** The options of a page, and the headers of each request, which is answered so. */
+function aPage(body: object, status = 200) {
   const asked: Headers[] = [];
   const fetched = async (_url: unknown, request?: RequestInit) => {
     asked.push(new Headers(request?.headers));
-    return Response.json({ id: 'per_1' });
+    return Response.json(body, { status });
   };
-  const options = { url: 'https://pay.example', session: true, fetch: fetched } as const;
+  return { asked, options: { url: 'https://pay.example', session: true, fetch: fetched } as const };
+}
+
+test('a client of a page sends no token, and refuses one beside the session', async () => {
+  const { asked, options } = aPage({ id: 'per_1' });
   await new Quittance(options).me.retrieve();
   expect(asked[0]?.get('Authorization')).toBeNull();
   expect(() => new Quittance({ ...options, token: 'qt_1' })).toThrow('token and session are both given');
 });
 
 test('a client of one account names it in each request', async () => {
-  const asked: Headers[] = [];
-  const fetched = async (_url: unknown, request?: RequestInit) => {
-    asked.push(new Headers(request?.headers));
-    return Response.json({ message: 'Other.', code: 'other_account' }, { status: 409 });
-  };
-  const options = { url: 'https://pay.example', session: true, fetch: fetched } as const;
+  const { asked, options } = aPage({ message: 'Other.', code: 'other_account' }, 409);
   const refused = new Quittance({ ...options, account: 'acc_1' }).me.retrieve();
   await expect(refused).rejects.toMatchObject({ name: 'ConflictError', code: 'other_account' });
   await expect(new Quittance(options).me.retrieve()).rejects.toThrow();

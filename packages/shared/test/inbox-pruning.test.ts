@@ -74,6 +74,11 @@ async function prune(): Promise<void> {
   await hourPasses();
   while ((await step()) > 0);
 }
+/** Delivered, and forgotten by those who sent them. */
+async function past(...some: Sent[]): Promise<void> {
+  await delivered(...some);
+  await senderForgets(...some);
+}
 const inbox = async (): Promise<string[]> =>
   (await admin.rows<{ id: string }>('select event_id as id from inbox order by 1')).map(({ id }) => id);
 const idsOf = (some: readonly Sent[]) => some.map(({ id }) => id as string).toSorted();
@@ -106,8 +111,7 @@ test.each([
 
 test('removes nothing while one of the senders does not answer', async () => {
   const old = await sent(90);
-  await delivered(old);
-  await senderForgets(old);
+  await past(old);
   away.add('auditor');
   await prune();
   expect(await inbox()).toEqual([old.id]);
@@ -119,8 +123,7 @@ test('removes nothing while one of the senders does not answer', async () => {
 test('an event that was sent while its receiver was down is processed, however old it is', async () => {
   const others = [await sent(100), await sent(45)];
   const late = await sent(80, { confirmed: false });
-  await delivered(...others);
-  await senderForgets(...others);
+  await past(...others);
   await prune();
   expect(await missingFromInbox(dbOf(PAYOUTS), [late.id])).toEqual([late.id]);
   expect(await delivered(late)).toEqual(['acked']);
@@ -129,8 +132,7 @@ test('an event that was sent while its receiver was down is processed, however o
 
 test('an event that a restored backup of its sender sends again has no second effect, and becomes a dead letter', async () => {
   const old = [await sent(60, { kind: 'asset.resumed' }), await sent(59, { kind: 'asset.resumed' })];
-  await delivered(...old);
-  await senderForgets(...old);
+  await past(...old);
   await prune();
   expect(await inbox()).toEqual([]);
   // The backup knows them as sent, and confirmed by nobody.
@@ -185,8 +187,7 @@ test('a receiver whose clock is months ahead refuses nothing that it has not see
 
 test('one that is refused as too old does not keep the others of its batch', async () => {
   const old = await sent(60);
-  await delivered(old);
-  await senderForgets(old);
+  await past(old);
   await prune();
   const fresh = [await sent(0), await sent(0, { kind: 'asset.resumed' })];
   processed = [];
@@ -200,8 +201,7 @@ test('one that is refused as too old does not keep the others of its batch', asy
 
 test('refuses first, and removes when whoever began before that has ended', async () => {
   const old = await sent(60);
-  await delivered(old);
-  await senderForgets(old);
+  await past(old);
   await step();
   expect(await step()).toBe(0);
   expect(await inbox()).toEqual([old.id]);
@@ -214,8 +214,7 @@ test('refuses first, and removes when whoever began before that has ended', asyn
 
 test('many replicas that step one after the other put the removal off for no longer', async () => {
   const first = await sent(60);
-  await delivered(first);
-  await senderForgets(first);
+  await past(first);
   await step();
   for (let i = 0; i < 3; i++) {
     await admin.rows(`update inbox_pruning set since = since - interval '5 minutes'`);

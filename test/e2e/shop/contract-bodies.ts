@@ -1,9 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { eventually } from '@quittance/testkit/eventually';
 import type { Raw, rawHttp } from '../raw-http.ts';
-import { PAYEE } from '../refused-bodies.ts';
-import { CONFIRMATIONS, merchantWith, type OnStack } from './on-stack.ts';
+import { CONFIRMATIONS, merchantWith, type OnStack, whileMining } from './on-stack.ts';
 
+const PAYEE = `0x${'ab'.repeat(20)}`;
 const text = expect.any(String);
 const stamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const hash = expect.stringMatching(/^0x[0-9a-f]{64}$/);
@@ -138,9 +137,8 @@ export function bodyCases(stack: OnStack, { get, post }: Pick<ReturnType<typeof 
     const pending = { ...body, tx_hash: null, status: 'pending', completed_at: null };
     const [first] = (await read<{ data: [{ tx_hash: string | null }] }>('/api/payouts', shop)).data;
     expect(first).toEqual({ ...pending, tx_hash: first.tx_hash === null ? null : hash });
-    await eventually(async () => {
-      await quittance.ethereum.mine();
-      expect((await shop.get('/api/payouts')).body.data).toEqual([body]);
-    });
+    await whileMining(quittance, async () =>
+      expect((await shop.get('/api/payouts')).body.data).toEqual([body]),
+    );
   });
 }

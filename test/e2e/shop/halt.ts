@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
-import { merchantWith, type OnStack, quittanceCommand, receive } from './on-stack.ts';
+import { merchantWith, type OnStack, quittanceCommand, receive, whileMining } from './on-stack.ts';
 
 /** One base unit is wrong in the ledger's ETH: its payouts stop by themselves, others go on, and an operator lifts it. */
 
@@ -22,13 +22,8 @@ export const haltCases = (stack: OnStack): void =>
       return { status, retryAfter: headers['retry-after'], id: body.data?.id as number };
     }
     const isMined = (id: number) =>
-      eventually(
-        async () => {
-          await quittance.ethereum.mine();
-          expect((await shop.get(`/api/payouts/${id}`)).body.status).toBe('mined');
-        },
-        STEP_MS,
-        200,
+      whileMining(quittance, async () =>
+        expect((await shop.get(`/api/payouts/${id}`)).body.status).toBe('mined'),
       );
     const ofAuditor = async (path: string) => {
       const answer = await fetch(`http://127.0.0.1:${quittance.stack.ports.auditor}${path}`);

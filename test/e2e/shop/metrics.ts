@@ -9,7 +9,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import type { Quittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { documentedMetrics } from '../../../tools/metrics-named.ts';
-import type { OnStack } from './on-stack.ts';
+import { type OnStack, whileMining } from './on-stack.ts';
 
 /** What an operator sees of a running stack after a sale and a payout: its metrics, and its logs. */
 
@@ -58,15 +58,7 @@ export const metricsCases = (stack: OnStack, metricsPort: () => number): void =>
     test('tells what the operators’ table says, and nothing that is not in it', async () => {
       const shop = await quittance.merchant();
       const hooks = () => receiver.received.map(({ body }) => JSON.parse(body).event as string);
-      const mined = (kind: string) =>
-        eventually(
-          async () => {
-            await quittance.ethereum.mine(1);
-            expect(hooks()).toContain(kind);
-          },
-          STEP_MS,
-          300,
-        );
+      const mined = (kind: string) => whileMining(quittance, () => expect(hooks()).toContain(kind));
       expect((await shop.post('/api/webhooks', { url: `${receiver.url}/hook` })).status).toBe(201);
       const { data: invoice } = (await shop.post('/api/invoices', { asset: 'ETH', amount: 1_000 })).body;
       await quittance.ethereum.pay('ETH', invoice.address.address, invoice.amount);
@@ -172,14 +164,7 @@ export const metricsCases = (stack: OnStack, metricsPort: () => number): void =>
       const { data: invoice } = (await shop.post('/api/invoices', { asset: 'ETH', amount: 1_000 })).body;
       await quittance.ethereum.pay('ETH', invoice.address.address, invoice.amount);
       const toShop = () => receiver.received.filter(({ path }) => path === '/traced').map(({ body }) => body);
-      await eventually(
-        async () => {
-          await quittance.ethereum.mine(1);
-          expect(toShop().join()).toContain('invoice.paid');
-        },
-        STEP_MS,
-        300,
-      );
+      await whileMining(quittance, () => expect(toShop().join()).toContain('invoice.paid'));
       const address = await quittance.ethereum.newAddress();
       const asked = await shop.post('/api/payouts', { asset: 'ETH', amount: 0.01, address });
       expect(asked.status).toBe(201);

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { checkAnswer } from '@quittance/testkit/documented-answers';
 import type { Merchant } from '@quittance/testkit/merchant';
 import { mistakes } from '../mistakes-table.ts';
 import type { OnStack } from './on-stack.ts';
@@ -29,7 +30,10 @@ export const mistakeCases = (stack: OnStack): void =>
       const headers = { authorization: `Bearer ${shop.token}`, 'content-type': 'application/json' };
       const order = { method, headers, ...(method === 'POST' ? { body } : {}) };
       const answer = await fetch(`${stack().url}${path}`, order);
-      return { status: answer.status, headers: answer.headers, body: (await answer.json()) as ErrorBody };
+      const { status, headers: told } = answer;
+      const error = (await answer.json()) as ErrorBody;
+      checkAnswer({ method, path, status, contentType: told.get('content-type') ?? '', body: error });
+      return { status, headers: told, body: error };
     }
 
     test('the table has at least 46 of them', () => {

@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
+import { printed } from '@quittance/testkit/printed';
 import type { Quittance } from '@quittance/testkit/quittance';
 import { run } from 'quittance/run';
 
@@ -20,18 +21,35 @@ export async function merchantWith(
   return shop;
 }
 
+/** Mines until the node's blocks have shown it: a block before each look. */
+export const whileMining = <T>(
+  { ethereum }: Quittance,
+  look: () => Promise<T> | T,
+  withinMs = 60_000,
+): Promise<T> =>
+  eventually(
+    async () => {
+      await ethereum.mine();
+      return await look();
+    },
+    withinMs,
+    300,
+  );
+
+/** @returns the invoice, which is paid. */
 export async function receive(
   quittance: Quittance,
   shop: Merchant,
   asset: 'ETH' | 'USDC_ERC20',
   dollars: number,
-): Promise<void> {
+): Promise<{ id: string; amount: string; address: { address: string } }> {
   const { body } = await shop.post('/api/invoices', { asset, amount: dollars });
   await quittance.ethereum.pay(asset, body.data.address.address, body.data.amount);
   await quittance.ethereum.mine(CONFIRMATIONS);
   await eventually(async () =>
     expect((await shop.get(`/api/invoices/${body.data.id}`)).body.status).toBe('paid'),
   );
+  return body.data;
 }
 
 export async function balanceOf(shop: Merchant, asset: string): Promise<{ balance: string; held: string }> {
@@ -40,21 +58,8 @@ export async function balanceOf(shop: Merchant, asset: string): Promise<{ balanc
 }
 
 /** The command `quittance` with these settings and those of the chains. */
-export async function quittanceCommand(
+export const quittanceCommand = (
   { stack }: Quittance,
   settings: Readonly<Record<string, string>>,
   args: readonly string[],
-): Promise<{ code: number; out: string; err: string }> {
-  const said = { out: '', err: '' };
-  const code = await run(args, {
-    env: { ...settings, ...stack.chainSettings },
-    cwd: '/',
-    out: (text) => {
-      said.out += text;
-    },
-    err: (text) => {
-      said.err += text;
-    },
-  });
-  return { code, ...said };
-}
+) => printed((to) => run(args, { env: { ...settings, ...stack.chainSettings }, cwd: '/nowhere', ...to }));

@@ -5,11 +5,10 @@ import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
-import { type OnStack, quittanceCommand } from './on-stack.ts';
+import { type OnStack, quittanceCommand, whileMining } from './on-stack.ts';
 
 /** The operator looks into a sale and a payout of a running stack with the role made for that, and acts on it. */
 
-const STEP_MS = 60_000;
 const PASSWORD = 'of the operator';
 
 export const operatorCases = (stack: OnStack): void =>
@@ -43,15 +42,7 @@ export const operatorCases = (stack: OnStack): void =>
     }
 
     const webhookKinds = () => receiver.received.map(({ body }) => JSON.parse(body).event as string);
-    const mined = (check: () => Promise<void> | void) =>
-      eventually(
-        async () => {
-          await quittance.ethereum.mine(1);
-          await check();
-        },
-        STEP_MS,
-        300,
-      );
+    const mined = (check: () => Promise<void> | void) => whileMining(quittance, check);
 
     test('a sale and a payout show all that happened to them, a delivery is sent again, an asset is halted and resumed', async () => {
       expect((await shop.post('/api/webhooks', { url: `${receiver.url}/hook` })).status).toBe(201);

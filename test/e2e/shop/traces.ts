@@ -3,7 +3,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
-import { CONFIRMATIONS, merchantWith, type OnStack, receive } from './on-stack.ts';
+import { merchantWith, type OnStack, receive, whileMining } from './on-stack.ts';
 
 /** What a collector of OpenTelemetry is sent of a payment and of a payout, and what becomes of them without one. */
 
@@ -74,31 +74,12 @@ export const traceCases = (stack: OnStack, collector: () => Receiver): void =>
       );
     }
 
-    async function pay(
-      dollars: number,
-    ): Promise<{ id: string; address: { address: string }; amount: string }> {
-      const { status, body } = await shop.post('/api/invoices', { asset: 'ETH', amount: dollars });
-      expect(status).toBe(201);
-      await quittance.ethereum.pay('ETH', body.data.address.address, body.data.amount);
-      await quittance.ethereum.mine(CONFIRMATIONS);
-      await eventually(
-        async () => expect((await shop.get(`/api/invoices/${body.data.id}`)).body.status).toBe('paid'),
-        STEP_MS,
-      );
-      return body.data;
-    }
-
     async function payOut(): Promise<{ id: number; address: string }> {
       const address = await quittance.ethereum.newAddress();
       const { status, body } = await shop.post('/api/payouts', { asset: 'ETH', amount: 0.01, address });
       expect(status).toBe(201);
-      await eventually(
-        async () => {
-          await quittance.ethereum.mine();
-          expect((await shop.get(`/api/payouts/${body.data.id}`)).body.status).toBe('mined');
-        },
-        STEP_MS,
-        300,
+      await whileMining(quittance, async () =>
+        expect((await shop.get(`/api/payouts/${body.data.id}`)).body.status).toBe('mined'),
       );
       return { id: body.data.id, address };
     }
@@ -106,7 +87,7 @@ export const traceCases = (stack: OnStack, collector: () => Receiver): void =>
     test(
       'a payment is one trace from its block to the webhook, through four services',
       async () => {
-        const invoice = await pay(50);
+        const invoice = await receive(quittance, shop, 'ETH', 50);
         const spans = await eventually(() => {
           const found = traceOf('quittance.invoice.id', invoice.id);
           expect(steps(found)).toEqual(

@@ -6,7 +6,7 @@ import type { Quittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { Webhook } from 'standardwebhooks';
 import { payoutBody } from './contract-bodies.ts';
-import { CONFIRMATIONS, type OnStack } from './on-stack.ts';
+import { CONFIRMATIONS, type OnStack, whileMining } from './on-stack.ts';
 
 export const webhookCases = (stack: OnStack): void =>
   describe('webhooks', () => {
@@ -47,10 +47,7 @@ export const webhookCases = (stack: OnStack): void =>
 
       const payout = { asset: 'ETH', amount: 0.1, address: `0x${'77'.repeat(20)}` };
       const { id } = (await shop.post('/api/payouts', payout)).body.data;
-      await eventually(async () => {
-        await quittance.ethereum.mine();
-        expect(kinds()).toContain('payout.completed');
-      }, 20_000);
+      await whileMining(quittance, () => expect(kinds()).toContain('payout.completed'));
 
       for (const one of receiver.received) webhook.verify(one.body, one.headers as Record<string, string>);
       const completed = bodies().find((body) => body.event === 'payout.completed');
@@ -67,61 +64,5 @@ export const webhookCases = (stack: OnStack): void =>
       );
       const balance = await shop.get('/api/balances');
       expect(balance.body.data[0].balance).toBe('0.2995');
-    });
-
-    test('an endpoint is moved, tested, rotated and paused; what it missed is replayed, what it had is sent again', async () => {
-      const store = await quittance.merchant();
-      const arrived = () => receiver.received.filter((one) => one.path === '/moved');
-      const idsOf = () => arrived().map((one) => String(one.headers['webhook-id']));
-      const made = (await store.post('/api/webhooks', { url: `${receiver.url}/first` })).body.data;
-      const path = `/api/webhooks/${made.id}`;
-      const moved = await store.patch(path, { url: `${receiver.url}/moved`, description: 'the store' });
-      expect(moved).toMatchObject({ status: 200, body: { data: { id: made.id, description: 'the store' } } });
-
-      const { secret } = (await store.post(`${path}/rotate`, { overlap_hours: 1 })).body.data;
-      const tested = await store.post(`${path}/test`, {});
-      expect(tested.status).toBe(202);
-      await eventually(() => expect(idsOf()).toEqual([tested.body.data.event.id]));
-      const [test] = arrived();
-      for (const good of [made.secret, secret]) {
-        const read = new Webhook(good).verify(test?.body ?? '', test?.headers as Record<string, string>);
-        expect(read).toEqual(tested.body.data.event);
-      }
-
-      expect((await store.post(`${path}/disable`, {})).body.data.enabled).toBe(false);
-      expect((await store.post(`${path}/test`, {})).status).toBe(409);
-      const before = new Date().toISOString();
-      await store.post('/api/invoices', { asset: 'ETH', amount: 10 });
-      const missed = await eventually(async () => {
-        const { data } = (await store.get('/api/events?kinds=invoice.created')).body;
-        expect(data).toHaveLength(1);
-        return data[0];
-      });
-      expect((await store.post(`${path}/enable`, {})).body.data.enabled).toBe(true);
-      const range = { from: before, to: new Date(Date.now() + 60_000).toISOString() };
-      const replayed = await store.post(`${path}/replay`, range);
-      expect(replayed).toMatchObject({
-        status: 202,
-        body: { data: { queued: 1, already_waiting: 0, already_delivered: 0 } },
-      });
-      await eventually(() => expect(idsOf()).toEqual([tested.body.data.event.id, missed.id]));
-
-      const listed = await eventually(async () => {
-        const { body } = await store.get(`${path}/deliveries?status=delivered`);
-        expect(body.data).toHaveLength(2);
-        return body;
-      });
-      expect(listed.data[0]).toMatchObject({
-        webhook_id: made.id,
-        event: { id: missed.id, event: 'invoice.created' },
-        attempts: [{ number: 1, status: 200 }],
-      });
-      expect((await store.post(`/api/deliveries/${listed.data[0].id}/redeliver`, {})).status).toBe(202);
-      await eventually(() => expect(idsOf()).toEqual([tested.body.data.event.id, missed.id, missed.id]));
-      await eventually(async () => {
-        const { body } = await store.get(`/api/deliveries/${listed.data[0].id}`);
-        expect(body).toMatchObject({ status: 'delivered', attempts: [{ number: 1 }, { number: 2 }] });
-      });
-      expect((await shop.get(`/api/deliveries/${listed.data[0].id}`)).status).toBe(403);
     });
   });

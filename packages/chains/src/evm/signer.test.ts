@@ -12,12 +12,7 @@ const GWEI = 10n ** 9n;
 const fees = { maxFeePerGas: GWEI, maxPriorityFeePerGas: GWEI };
 
 test('the fee of a network on top of Ethereum may be more than the gas: a sweep leaves that behind', async () => {
-  const order = {
-    index: 0,
-    balance: units(10n ** 18n),
-    nonce: 0,
-    fees: { maxFeePerGas: GWEI, maxPriorityFeePerGas: GWEI },
-  };
+  const order = { index: 0, balance: units(10n ** 18n), nonce: 0, fees };
   const [onEthereum, onBase] = await Promise.all([
     signerOn('ethereum').signNativeSweep(order),
     signerOn('base').signNativeSweep(order),
