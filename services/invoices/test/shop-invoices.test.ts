@@ -185,29 +185,33 @@ describe('POST /api/invoices/{id}/cancel', () => {
   const cancel = (shop: ReturnType<Fixture['merchant']>, id: string, body: object = {}) =>
     shop.post(`/api/invoices/${id}/cancel`, body);
 
-  it('expires a pending invoice at once, and money that comes later is late', async () => {
-    const shop = fixture.merchant();
-    const { id, address } = await shop.invoice();
-    fixture.pass(1_000);
-    const now = fixture.clock.at.toISOString();
-    const first = await cancel(shop, id);
-    const cancelled = { status: 'expired', cancelled_at: now, expires_at: now, amount_remaining: '0.01' };
-    expect(first).toMatchObject({ status: 200, body: { data: { id, ...cancelled } } });
-    fixture.pass(1_000);
-    expect((await cancel(shop, id)).body).toStrictEqual(first.body);
-    const kinds = async () => (await fixture.told(id)).map(({ kind }) => kind);
-    expect(await kinds()).toEqual(['invoice.created', 'invoice.expired']);
-    expect((await fixture.told(id)).at(-1)?.payload.data).toStrictEqual(first.body.data);
-    const page = await api(fixture.service.port, 'GET', `/pay/${id}`, { now: fixture.clock.now() });
-    expect(page.body).toContain('The shop has cancelled this payment.');
-    await pay(address.address.toLowerCase(), DUE);
-    expect((await kinds()).at(-1)).toBe('invoice.late_payment');
-    expect(await shop.read(id)).toMatchObject({
-      ...cancelled,
-      paid_amount: '0',
-      payments: [{ amount: '0.01' }],
-    });
-  });
+  it.each([60, null])(
+    'expires a pending invoice of %p minutes at once, and later money is late',
+    async (minutes) => {
+      const shop = fixture.merchant();
+      await shop.patch('/api/invoice-settings', { expires_in: minutes });
+      const { id, address } = await shop.invoice();
+      fixture.pass(1_000);
+      const now = fixture.clock.at.toISOString();
+      const first = await cancel(shop, id);
+      const cancelled = { status: 'expired', cancelled_at: now, expires_at: now, amount_remaining: '0.01' };
+      expect(first).toMatchObject({ status: 200, body: { data: { id, ...cancelled } } });
+      fixture.pass(1_000);
+      expect((await cancel(shop, id)).body).toStrictEqual(first.body);
+      const kinds = async () => (await fixture.told(id)).map(({ kind }) => kind);
+      expect(await kinds()).toEqual(['invoice.created', 'invoice.expired']);
+      expect((await fixture.told(id)).at(-1)?.payload.data).toStrictEqual(first.body.data);
+      const page = await api(fixture.service.port, 'GET', `/pay/${id}`, { now: fixture.clock.now() });
+      expect(page.body).toContain('The shop has cancelled this payment.');
+      await pay(address.address.toLowerCase(), DUE);
+      expect((await kinds()).at(-1)).toBe('invoice.late_payment');
+      expect(await shop.read(id)).toMatchObject({
+        ...cancelled,
+        paid_amount: '0',
+        payments: [{ amount: '0.01' }],
+      });
+    },
+  );
 
   it('refuses an invoice of which a payment was seen, or that has expired', async () => {
     const shop = fixture.merchant();
