@@ -7,6 +7,7 @@ import { services } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient, STACK_STARTED_WITHIN_MS } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import { hotAddressesOf } from '@quittance/testkit/scripted-signer';
 import { runServiceMain } from '@quittance/testkit/service-main';
 import { batchAndAutomaticPayout } from './money-batches.ts';
 import { type Asset, fixture, LATE_MS, matrix, sale, scenarios } from './money-scenarios.ts';
@@ -202,25 +203,70 @@ test(
   LIMIT_MS,
 );
 
-const OTHER_WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
-test('public keys of other words than those of the signer are named; those of its own are the database’s', async () => {
-  const keys = {
-    BITCOIN_XPUB: openBitcoinWallet('regtest', OTHER_WORDS).accountXpub,
-    ETHEREUM_XPUB: openWallet(OTHER_WORDS).accountXpub,
-  };
+const otherSeed = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
+const otherNetworks = {
+  ETHEREUM_CHAIN_ID: '1',
+  BITCOIN_NETWORK: 'signet',
+  // Addresses say which network they are of.
+  BITCOIN_HOT_ADDRESS: openBitcoinWallet('signet', otherSeed).hotAddress,
+  SOLANA_NETWORK: 'mainnet',
+};
+const refusals = [
+  /the node is on chain 31337, configured is 1/,
+  /the node is on regtest \(first block [0-9a-f]{64}\), configured is signet/,
+  /the node is on local .*configured is mainnet/,
+];
+
+/** How another replica of a service ends up. */
+async function startedWith(
+  service: 'payouts' | 'invoices' | 'signer',
+  other: Record<string, string>,
+  until: RegExp[],
+) {
   const port = String(await freePort());
-  const env = { ...quittance.stack.settingsOf('invoices'), ...keys, PORT: port };
-  const { said, ended, kill } = runServiceMain('invoices', env);
+  const env = { ...quittance.stack.settingsOf(service), PORT: port, ...other };
+  const { said, ended, kill } = runServiceMain(service, env);
+  let code: number | null | undefined;
+  void ended.then((end) => {
+    code = end.code;
+  });
   try {
-    await eventually(async () => {
-      for (const name of Object.keys(keys))
-        expect(said.out).toContain(`${name} and the recovery phrase of the signer do not belong together`);
-      expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
+    await eventually(() => {
+      for (const line of until) expect(said.out + said.err).toMatch(line);
     }, MINUTE_MS);
+    return await eventually(async () => {
+      if (code !== undefined) return { code };
+      return { ready: (await fetch(`http://127.0.0.1:${port}/readyz`)).status };
+    });
   } finally {
     kill('SIGKILL');
     await ended;
   }
+}
+
+test('public keys of other words than those of the signer are named; those of its own are the database’s', async () => {
+  const keys = {
+    BITCOIN_XPUB: openBitcoinWallet('regtest', otherSeed).accountXpub,
+    ETHEREUM_XPUB: openWallet(otherSeed).accountXpub,
+  };
+  const said = Object.keys(keys).map(
+    (name) => new RegExp(`${name} and the recovery phrase of the signer do not belong together`),
+  );
+  expect(await startedWith('invoices', keys, said)).toEqual({ ready: 200 });
   const known = await quittance.db.rows('select chain from signer.wallets order by chain');
   expect(known).toEqual([{ chain: 'bitcoin' }, { chain: 'ethereum' }, { chain: 'solana' }]);
+});
+
+test('a seed of another wallet is named, and ends the signer', async () => {
+  const said = /the recovery phrase belongs to the hot wallet \w+, this database was used with/;
+  expect(await startedWith('signer', { WALLET_SEED: otherSeed }, [said])).toEqual({ code: 1 });
+});
+
+test('a hot wallet of another seed is named, and ends payouts', async () => {
+  const said = /the settings name the hot wallet \w+, this database was used with/;
+  expect(await startedWith('payouts', hotAddressesOf(otherSeed), [said])).toEqual({ code: 1 });
+});
+
+test.each(['payouts', 'invoices'] as const)('with nodes of other networks %s ends', async (service) => {
+  expect(await startedWith(service, otherNetworks, refusals)).toEqual({ code: 1 });
 });

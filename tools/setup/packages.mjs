@@ -70,11 +70,10 @@ function hasManifest(folder) {
   return fs.existsSync(path.join(CHECKOUT, folder, 'package.json'));
 }
 
-/** Tools of development that are there stay: whoever tests and tries in turn installs them once. */
+/** Tools of development that may be there stay: whoever tests and tries in turn installs them once. */
 export async function installPackages({ tools }) {
-  const stamp = readJson(STAMP_FILE);
-  const withTools = tools || (stamp !== undefined && stamp.tools !== false);
   const firstTime = !fs.existsSync(path.join(CHECKOUT, 'node_modules', '.modules.yaml'));
+  const withTools = tools || (!firstTime && readJson(STAMP_FILE)?.tools !== false);
   say(`installing packages${firstTime ? ' (first time: about a minute)' : ''} …`);
   const hash = packagesHash();
   if (installedNode() !== wantedNode()) fs.rmSync(NODE_SHIM, { force: true });

@@ -23,7 +23,7 @@ const loadTokens = () => import('./token-commands.ts');
 
 /** Of this release: in a checkout the command's manifest is beside its sources, in a package from npm further up. */
 const manifest = findPackageJSON('..', import.meta.url) ?? '';
-const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
+const { version = 'unknown' } = JSON.parse(readFileSync(manifest, 'utf8')) as { version?: string };
 
 const examples = `
 Examples:

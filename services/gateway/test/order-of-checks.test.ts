@@ -53,12 +53,15 @@ describe('second: whose request it is', () => {
   test.each<[string, string[]]>([
     ['no header', []],
     ['an empty one', ['Authorization:']],
+    ['another scheme', ['Authorization: Basic dXNlcjpwYXNz']],
+    ['a scheme without a token', ['Authorization: Bearer ']],
     ['a token without a scheme', ['Authorization: qt_x']],
     ['a token of the wrong form', ['Authorization: Bearer qt_x']],
     ['a JWT', ['Authorization: Bearer a.b.c']],
     ['a token in another header', ['X-Api-Key: qt_x']],
   ])('%s', async (_, headers) => {
-    for (const path of ['/api/invoices', '/api/payouts', '/api/balances', '/api/assets', '/api/webhooks']) {
+    const resources = ['invoices', 'payouts', 'balances', 'assets', 'webhooks', 'events/stream'];
+    for (const path of resources.map((name) => `/api/${name}`)) {
       expect(await ask('GET', path, headers)).toMatchObject({ status: 401, body: unauthenticated });
     }
     expect(upstream.asked).toEqual([]);

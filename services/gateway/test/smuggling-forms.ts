@@ -168,6 +168,12 @@ export function smugglingForms(tokenA: string, tokenB: string): readonly Smuggle
       asked: [`A GET /api/invoices ${hidden}`, 'B GET /api/assets '],
     },
     {
+      what: 'the body of a DELETE is no request',
+      bytes: `${lines('DELETE /api/webhooks/whe_1 HTTP/1.1', 'Host: x', tokenA, `Content-Length: ${hidden.length}`, '')}${hidden}${last('/api/assets', tokenB)}`,
+      statuses: [200, 200],
+      asked: [`A DELETE /api/webhooks/whe_1 ${hidden}`, 'B GET /api/assets '],
+    },
+    {
       what: 'two tokens, which are none',
       bytes: lines('GET /api/assets HTTP/1.1', 'Host: x', tokenA, tokenB, 'Connection: close', ''),
       statuses: [401],

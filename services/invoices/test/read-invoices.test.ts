@@ -148,6 +148,11 @@ describe('GET /api/invoices', () => {
     expect(new Set(ids).size).toBe(5);
   });
 
+  it.each(['0', '-1', 'x', '', '1.5'])('page=%s is page 1', async (page) => {
+    const answer = await fixture.merchant().get(`/api/invoices?page=${page}`);
+    expect(answer).toMatchObject({ status: 200, body: { meta: { current_page: 1 } } });
+  });
+
   it.each([
     ['perPage=0', { perPage: ['The per page must be at least 1.'] }],
     ['perPage=101', { perPage: ['The per page must not be greater than 100.'] }],

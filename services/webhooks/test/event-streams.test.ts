@@ -151,6 +151,7 @@ test('HEAD answers the headers and opens no stream', async () => {
   const server = await serveStreams({ perAccount: 0 });
   const head = await read(server, anAccount(), '', { method: 'HEAD' });
   expect([head.answer.statusCode, await head.ended]).toEqual([200, 'whole']);
+  expect(head.answer.headers['content-type']).toMatch(/^text\/event-stream/);
 });
 
 test.each([
