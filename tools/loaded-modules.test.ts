@@ -21,7 +21,7 @@ test('each service loads as many modules as are recorded', () => {
   expect(today).toEqual(recordedCounts(new URL('loaded-modules.json', import.meta.url), today));
 });
 
-/** Of each command alone what it needs besides: whoever asks for a list of invoices waits for no database's and no chain's libraries. */
+/** A command loads the rest that it needs itself: a list of invoices needs no libraries of databases and chains. */
 test('the command line loads fewer than 300 modules before a command runs', () => {
   const { own, packages } = loadedModules(root, 'apps/cli/src/run.ts');
   expect(own).toBeGreaterThan(20);

@@ -70,7 +70,7 @@ function hasManifest(folder) {
   return fs.existsSync(path.join(CHECKOUT, folder, 'package.json'));
 }
 
-/** Tools of development that may be there stay: whoever tests and tries in turn installs them once. */
+/** Tools of development that are installed are kept by an installation without them. */
 export async function installPackages({ tools }) {
   const firstTime = !fs.existsSync(path.join(CHECKOUT, 'node_modules', '.modules.yaml'));
   const withTools = tools || (!firstTime && readJson(STAMP_FILE)?.tools !== false);

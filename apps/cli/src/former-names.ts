@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Line, type ScopeOptions, scopeOf, withScope } from './command-options.ts';
 
-// Loaded when a command runs: databases, NATS and chains take a second to load, and most commands need few of them.
+// Loaded when a command runs, for the reason that command-line.ts gives.
 const loadNats = () => import('./nats-commands.ts');
 const loadPauses = () => import('./pause-commands.ts');
 const loadSigning = () => import('./signing-commands.ts');

@@ -10,7 +10,7 @@ import {
   withScope,
 } from './command-options.ts';
 
-// Loaded when a command runs: databases, NATS and chains take a second to load, and most commands need few of them.
+// Loaded when a command runs, for the reason that command-line.ts gives.
 const loadCertificates = () => import('./certificate-commands.ts');
 const loadDatabases = () => import('./database-commands.ts');
 const loadInit = () => import('./init-command.ts');

@@ -4,7 +4,7 @@ import { type Line, leaf, listLimit, type ScopeOptions, scopeOf, withScope } fro
 import { chainHead } from './read-options.ts';
 import { CommandError } from './surroundings.ts';
 
-// Loaded when a command runs: databases, NATS and chains take a second to load, and most commands need few of them.
+// Loaded when a command runs, for the reason that command-line.ts gives.
 const loadAudit = () => import('./audit-commands.ts');
 const loadDeadLetters = () => import('./dead-letter-commands.ts');
 const loadFunds = () => import('./funds-commands.ts');

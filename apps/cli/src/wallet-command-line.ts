@@ -5,7 +5,7 @@ import { type Line, leaf } from './command-options.ts';
 import type { WalletInitOptions, WalletOptions } from './wallet-commands.ts';
 import { USUAL_KEYSTORE, USUAL_PASSPHRASE_FILE } from './wallet-files.ts';
 
-// Loaded when a command runs: databases, NATS and chains take a second to load, and most commands need few of them.
+// Loaded when a command runs, for the reason that command-line.ts gives.
 const loadWallets = () => import('./wallet-commands.ts');
 const loadWalletKms = () => import('./wallet-kms.ts');
 

@@ -2,9 +2,6 @@ import type { Command } from 'commander';
 import { hoursOld, type Line, leaf } from '../command-options.ts';
 import type { DoctorOptions } from './doctor-command.ts';
 
-// Loaded when a command runs: databases, NATS and chains take a second to load, and most commands need few of them.
-const loadDoctors = () => import('./doctor-command.ts');
-
 const BACKUP_HOURS = 26;
 
 /** The command that looks at an installation and says what to do. */
@@ -27,5 +24,7 @@ export function addDoctor(program: Command, { around, prints }: Line): void {
       'after',
       '\nIt changes nothing. The exit code is 1 when there is a problem; a warning, or what cannot be looked at from here, leaves it 0.\nDATABASE_URL_ADMIN is the database, NATS_URL with the user `provisioner` is NATS, and the chains come from the settings of\nthe payouts service. Certificates are those of all of these URLs, of REDIS_URL and of PUBLIC_URL, where they are set.\n',
     )
-    .action(prints(async (options: DoctorOptions) => (await loadDoctors()).doctor(around, options)));
+    .action(
+      prints(async (options: DoctorOptions) => (await import('./doctor-command.ts')).doctor(around, options)),
+    );
 }
