@@ -12,6 +12,16 @@ export const USDC = address('c');
 export const RECIPIENT = address('3');
 /** The transaction that pays the recipient. */
 export const PAID = hash('9');
+export const aTransaction = {
+  group_id: '1',
+  tx_hash: PAID,
+  purpose: 'payout',
+  asset: 'ETH',
+  cost_due: false,
+  may_leave: false,
+} as const;
+/** What it pays, without the amount and what became of it. */
+export const aPayout = { id: '7', asset: 'ETH', address: RECIPIENT, group_id: '1' } as const;
 
 export type Given = Partial<ChainRecords> & Partial<ReserveRecords>;
 
