@@ -103,18 +103,6 @@ describe('POST /api/unresolved/{deposit}/return of a part', () => {
     expect((await giveBack(id, { amount: 0.004, address }, key)).status).toBe(422);
     expect(await takenOf(id)).toBe(12n);
   });
-
-  it.each([
-    [{ amount: 'x', address }, ['The amount must be a number.']],
-    [{ amount: 0, address }, ['The amount must be at least 0.000000000000000001.']],
-    [{ amount: '0.0000000000000000011', address }, ['The amount must not have more than 18 decimal places.']],
-    [{ amount: '0.0005', address }, ['The amount must be at least 0.00051.']],
-    [{ amount: '0.0005', claim: true }, ['The amount must be at least 0.00051.']],
-  ])('refuses %j', async (body, amount) => {
-    const answer = await giveBack(await aDepositToReturn(), body);
-    expect([answer.status, answer.body]).toMatchObject([422, { errors: { amount } }]);
-    expect(at.fixture.ledger.asked).toEqual([]);
-  });
 });
 
 describe('a claim link of a part', () => {
