@@ -1,5 +1,6 @@
-import { commandSubject, commands, type ReplyOf } from '@quittance/shared/commands';
-import { connect, type Msg } from 'nats';
+import { commands, type ReplyOf } from '@quittance/shared/commands';
+import { connect } from 'nats';
+import { answersOf } from './scripted-ledger.ts';
 
 export type Described = NonNullable<ReplyOf<'invoice.describe'>['invoice']>;
 
@@ -20,26 +21,17 @@ export async function scriptedInvoices(url: string): Promise<ScriptedInvoices> {
     isSilent: false,
     close: () => nats.close(),
   };
-  nats.subscribe(commandSubject('invoice.describe'), {
-    queue: 'invoices',
-    callback: (error: Error | null, message: Msg) => {
-      if (error !== null) throw error;
-      const { invoice_id } = commands['invoice.describe'].request.parse(message.json());
-      // No answer that can be read is no answer, without the wait for one.
-      if (scripted.isSilent) return void message.respond('null');
-      message.respond(JSON.stringify({ invoice: scripted.invoices.get(invoice_id) ?? null }));
-    },
+  const on = answersOf(nats, 'invoices');
+  on('invoice.describe', async (message) => {
+    const { invoice_id } = commands['invoice.describe'].request.parse(message.json());
+    // No answer that can be read is no answer, without the wait for one.
+    const described = JSON.stringify({ invoice: scripted.invoices.get(invoice_id) ?? null });
+    message.respond(scripted.isSilent ? 'null' : described);
   });
-  nats.subscribe(commandSubject('shop.describe'), {
-    queue: 'invoices',
-    callback: (error: Error | null, message: Msg) => {
-      if (error !== null) throw error;
-      const { account_id } = commands['shop.describe'].request.parse(message.json());
-      if (scripted.isSilent) return void message.respond('null');
-      message.respond(
-        JSON.stringify(scripted.shops.get(account_id) ?? { name: null, logo: null, language: null }),
-      );
-    },
+  on('shop.describe', async (message) => {
+    const { account_id } = commands['shop.describe'].request.parse(message.json());
+    const shop = scripted.shops.get(account_id) ?? { name: null, logo: null, language: null };
+    message.respond(scripted.isSilent ? 'null' : JSON.stringify(shop));
   });
   await nats.flush();
   return scripted;

@@ -37,6 +37,17 @@ export type ScriptedLedger = {
   close(): Promise<void>;
 };
 
+/** Answers commands in place of a service. */
+export const answersOf =
+  (nats: NatsConnection, service: string) =>
+  (command: keyof typeof commands, answer: (message: Msg) => Promise<void>): void => {
+    const callback = (error: Error | null, message: Msg) => {
+      if (error !== null) throw error;
+      void answer(message);
+    };
+    nats.subscribe(commandSubject(command), { queue: service, callback });
+  };
+
 export async function scriptedLedger(url: string): Promise<ScriptedLedger> {
   const nats: NatsConnection = await connect({
     servers: url,
@@ -64,27 +75,12 @@ export async function scriptedLedger(url: string): Promise<ScriptedLedger> {
     const { available } = ledger;
     if (available !== undefined) message.respond(JSON.stringify({ available }));
   };
-  nats.subscribe(commandSubject('hold.place'), {
-    queue: 'ledger',
-    callback: (error, message) => {
-      if (error !== null) throw error;
-      void answer(message);
-    },
-  });
-  nats.subscribe(commandSubject('balance.read'), {
-    queue: 'ledger',
-    callback: (error, message) => {
-      if (error !== null) throw error;
-      void answerBalance(message);
-    },
-  });
-  nats.subscribe(commandSubject('accepted.read'), {
-    queue: 'ledger',
-    callback: (error, message) => {
-      if (error !== null) throw error;
-      const { invoice_id } = commands['accepted.read'].request.parse(message.json());
-      message.respond(JSON.stringify({ amount: String(ledger.accepted.get(invoice_id) ?? 0n) }));
-    },
+  const on = answersOf(nats, 'ledger');
+  on('hold.place', answer);
+  on('balance.read', answerBalance);
+  on('accepted.read', async (message) => {
+    const { invoice_id } = commands['accepted.read'].request.parse(message.json());
+    message.respond(JSON.stringify({ amount: String(ledger.accepted.get(invoice_id) ?? 0n) }));
   });
   await nats.flush();
   return ledger;
