@@ -4,13 +4,10 @@ import type { Broadcast } from '@quittance/chains/chain';
 import type { Queryable, Trx } from '@quittance/shared/db';
 import { seeded } from '@quittance/testkit/seeded';
 import { watchEnded } from '../src/operations/watch-ended.ts';
-import { BITCOIN, type BitcoinFixture, bitcoinSuite, CONFIRMATIONS } from './bitcoin-fixture.ts';
+import { BITCOIN, bitcoinSuite, CONFIRMATIONS } from './bitcoin-fixture.ts';
 
 /** Payouts whose blocks a real Bitcoin node drops, or whose transactions it loses, and random faults of all kinds. */
-let fixture: BitcoinFixture;
-bitcoinSuite((fresh) => {
-  fixture = fresh;
-});
+const fixture = bitcoinSuite();
 
 describe('a node with faults', () => {
   type Send = () => Promise<Broadcast>;
