@@ -25,41 +25,31 @@ export const aPayout = { id: '7', asset: 'ETH', address: RECIPIENT, group_id: '1
 
 export type Given = Partial<ChainRecords> & Partial<ReserveRecords>;
 
-/** Records that owe 100 units, of which 40 are in the hot wallet and 60 at a deposit address. */
-export const records = ({
-  owed = [{ asset: 'ETH', amount: '100' }],
-  held = [{ asset: 'ETH', address: DEPOSIT, amount: '60', moving: false }],
-  booked = [],
-  funds = [],
-  unbooked = [],
-  spent = [],
-  leftBehind = [],
-  leftLately = [],
-  dropped = [],
-  ...given
-}: Given = {}): ChainRecords => ({
+/** 100 units are owed, of which 40 are in the hot wallet and 60 at a deposit address. */
+const owing: ReserveRecords = {
+  owed: [{ asset: 'ETH', amount: '100' }],
+  held: [{ asset: 'ETH', address: DEPOSIT, amount: '60', moving: false }],
+  booked: [],
+  funds: [],
+  unbooked: [],
+  spent: [],
+  leftBehind: [],
+  leftLately: [],
+  dropped: [],
+  hot: [HOT],
+  utxos: [],
+};
+export const records = (given: Given = {}): ChainRecords => ({
   payouts: [],
   deposits: [],
   transactions: [],
   inputs: [],
   costs: [],
   newestTransaction: '0',
-  reserves: {
-    owed,
-    held,
-    booked,
-    funds,
-    unbooked,
-    spent,
-    leftBehind,
-    leftLately,
-    dropped,
-    hot: [HOT],
-    utxos: [],
-  },
   cursor: { height: 10, hash: hash('a') },
   height: 10,
   ...given,
+  reserves: { ...owing, ...given },
 });
 
 type Settings = Parameters<typeof compareWithChain>[1];

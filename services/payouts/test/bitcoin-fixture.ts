@@ -27,10 +27,7 @@ const ROUND_MS = 3_000;
 const MEMPOOL_EXPIRES_S = 15 * 86_400;
 
 const wallet = openBitcoinWallet('regtest', SEED);
-const strangers = openBitcoinWallet(
-  'regtest',
-  'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about',
-);
+const strangers = openBitcoinWallet('regtest', `${'abandon '.repeat(11)}about`);
 /** All tests of a suite share a chain, so no address is used by two of them. */
 let indexes = 0;
 

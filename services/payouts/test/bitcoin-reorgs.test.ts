@@ -96,8 +96,7 @@ describe('a reorganisation', () => {
   });
 
   it('deeper than the confirmations makes the worker send a settled payout again', async () => {
-    await fixture.deposit(BITCOIN);
-    const payout = await fixture.reserve(BITCOIN / 4n);
+    const payout = await fixture.send();
     await fixture.expectPaid(payout);
     await fixture.node.reorganise(await depthOfFirst());
     await fixture.loseMempool();
@@ -108,8 +107,7 @@ describe('a reorganisation', () => {
   });
 
   it('of final blocks makes the worker send a settled payout again', async () => {
-    await fixture.deposit(BITCOIN);
-    const payout = await fixture.reserve(BITCOIN / 4n);
+    const payout = await fixture.send();
     await fixture.finish();
     await fixture.node.mine(101);
     await watchEnded(fixture.ports, 0);
@@ -125,8 +123,7 @@ describe('a reorganisation', () => {
   });
 
   it('is not assumed when a node lags, and a final payout is not sent again', async () => {
-    await fixture.deposit(BITCOIN);
-    await fixture.reserve(BITCOIN / 4n);
+    await fixture.send();
     await fixture.finish();
     await fixture.node.mine(101);
     await watchEnded(fixture.ports, 0);

@@ -12,7 +12,7 @@ const HALF = FINNEY / 2n;
 const asked = () =>
   at.fixture.ledger.asked.map((hold) => [
     (BigInt(hold.amount) + BigInt(hold.network_fee)) / HALF,
-    (hold as { is_part?: boolean }).is_part === true,
+    hold.is_part === true,
   ]);
 const takenOf = async (id: string) => {
   const { taken } = await at.fixture.db.one<{ taken: string }>(

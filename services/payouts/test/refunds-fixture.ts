@@ -3,14 +3,14 @@ import { newInvoiceId, type PayoutId, type RefundId } from '@quittance/shared/id
 import { recordDeposits } from '../src/handlers.ts';
 import { movePayout } from '../src/store/payouts.ts';
 import { aDeposit, type DepositPayload } from './deposit-event.ts';
-import { type Described, type ScriptedInvoices, scriptedInvoices } from './scripted-invoices.ts';
+import { type Described, scriptedInvoices } from './scripted-invoices.ts';
 import { type RequestsFixture, requestsSuite } from './service-fixture.ts';
 
 export const FINNEY = 10n ** 15n;
 
 /** For one suite: two replicas of the service, with invoices that the test scripts, and steps on refunds. */
 export function refundsSuite() {
-  const at = {} as { fixture: RequestsFixture; invoices: ScriptedInvoices };
+  const at = {} as { fixture: RequestsFixture; invoices: Awaited<ReturnType<typeof scriptedInvoices>> };
   // Before the fixture's own, which stops NATS.
   afterAll(() => at.invoices?.close());
   at.fixture = requestsSuite();

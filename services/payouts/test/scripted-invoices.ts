@@ -5,19 +5,12 @@ import { answersOf } from './scripted-ledger.ts';
 export type Described = NonNullable<ReplyOf<'invoice.describe'>['invoice']>;
 
 /** Invoices as a test has them. While it is silent, `invoice.describe` has no valid answer. */
-export type ScriptedInvoices = {
-  invoices: Map<string, Described>;
-  /** By account; others have set nothing. */
-  shops: Map<string, ReplyOf<'shop.describe'>>;
-  isSilent: boolean;
-  close(): Promise<void>;
-};
-
-export async function scriptedInvoices(url: string): Promise<ScriptedInvoices> {
+export async function scriptedInvoices(url: string) {
   const nats = await connect({ servers: url });
-  const scripted: ScriptedInvoices = {
-    invoices: new Map(),
-    shops: new Map(),
+  const scripted = {
+    invoices: new Map<string, Described>(),
+    /** By account; others have set nothing. */
+    shops: new Map<string, ReplyOf<'shop.describe'>>(),
     isSilent: false,
     close: () => nats.close(),
   };

@@ -55,7 +55,7 @@ type FixturePorts = Ports & PayoutChain<'solana'>;
 type Row = Record<string, unknown>;
 
 /** The chain worker with its ports for one test: empty tables, a wallet of its own, and a real node. */
-export class SolanaFixture extends ChainWorkerFixture {
+class SolanaFixture extends ChainWorkerFixture {
   readonly wallet: SolanaWallet = newWallet();
   readonly sender: SolanaSender;
   readonly signer: ScriptedSigner;
