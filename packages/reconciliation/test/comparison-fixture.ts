@@ -52,29 +52,27 @@ export const records = (given: Given = {}): ChainRecords => ({
   reserves: { ...owing, ...given },
 });
 
-type Settings = Parameters<typeof compareWithChain>[1];
-export type Comparison = {
+type Comparison = {
   node: ScriptedEvmNode;
-  settings: Settings;
+  settings: Parameters<typeof compareWithChain>[1];
   /** What a comparison of these records with the chain of the node names. */
   discrepanciesOf(given?: Given, comparing?: Comparing): Promise<string[]>;
 };
 
-/** Gives every test a scripted node that has what the records say. */
-export function compareEach(use: (comparison: Comparison) => void): void {
-  let node: ScriptedEvmNode;
+/** The comparison of a suite. In every test its node is a new one that has what the records say. */
+export function compareEach(): Comparison {
+  const comparison = {
+    discrepanciesOf: async (given, comparing) => {
+      const { discrepancies } = await compareWithChain(records(given), comparison.settings, comparing);
+      return discrepancies.map(({ what }) => what);
+    },
+  } as Comparison;
   beforeEach(async () => {
-    node = new ScriptedEvmNode();
+    const node = new ScriptedEvmNode();
     node.blocks.set(10, hash('a'));
     node.balances.set(HOT, 40n).set(DEPOSIT, 60n);
-    const started = await node.start();
-    const settings: Settings = started.kind === 'evm' ? { ...started, usdcAddress: USDC } : started;
-    use({
-      node,
-      settings,
-      discrepanciesOf: async (given, comparing) =>
-        (await compareWithChain(records(given), settings, comparing)).discrepancies.map(({ what }) => what),
-    });
+    Object.assign(comparison, { node, settings: { ...(await node.start()), usdcAddress: USDC } });
   });
-  afterEach(() => node.stop());
+  afterEach(() => comparison.node.stop());
+  return comparison;
 }

@@ -1,16 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ChainRecords } from '../src/chain-records.ts';
 import { compareWithChain } from '../src/compare-with-chain.ts';
-import { type Comparison, compareEach, DEPOSIT, HOT, hash, records, USDC } from './comparison-fixture.ts';
+import { compareEach, DEPOSIT, HOT, hash, records, USDC } from './comparison-fixture.ts';
 
 /** Compares settled deposits with the transactions of a scripted node. */
 
-let node: Comparison['node'];
-let settings: Comparison['settings'];
-let discrepanciesOf: Comparison['discrepanciesOf'];
-compareEach((comparison) => {
-  ({ node, settings, discrepanciesOf } = comparison);
-});
+const at = compareEach();
+const { discrepanciesOf } = at;
 
 describe('a deposit that is settled', () => {
   const BY = hash('7');
@@ -28,7 +24,7 @@ describe('a deposit that is settled', () => {
   const token = { ...deposit, asset: 'USDC_ERC20' } as const;
   const logOf = (amount: bigint, to = DEPOSIT) => ({ contract: USDC, to, amount });
   const mined = (given: object = {}) =>
-    node.mined.set(BY, { to: DEPOSIT, value: 60n, succeeded: true, height: 10, ...given });
+    at.node.mined.set(BY, { to: DEPOSIT, value: 60n, succeeded: true, height: 10, ...given });
   const found = (deposits: ChainRecords['deposits']) => discrepanciesOf({ deposits });
 
   test.each<[string, ChainRecords['deposits'], (() => unknown)?]>([
@@ -72,10 +68,10 @@ describe('a deposit that is settled', () => {
       [deposit],
       () => {
         mined();
-        node.pruned.add(BY);
+        at.node.pruned.add(BY);
       },
     ],
-    ['of a token that is in the settings no more', [{ ...token, asset: 'USDC_BASE' }]],
+    ['of a token that is in the at.settings no more', [{ ...token, asset: 'USDC_BASE' }]],
   ])('is there %s', async (_, deposits, change = mined) => {
     change();
     expect(await found(deposits)).toEqual([]);
@@ -88,7 +84,7 @@ describe('a deposit that is settled', () => {
       { ...token, id: 'dep_3', amount: '7', address: HOT },
     ];
     expect(await found([deposit, ...others])).toEqual([]);
-    expect(node.asked.filter((one) => one === BY)).toHaveLength(1);
+    expect(at.node.asked.filter((one) => one === BY)).toHaveLength(1);
   });
 
   test.each<[string, ChainRecords['deposits'], RegExp, (() => unknown)?]>([
@@ -124,7 +120,7 @@ describe('a deposit that is settled', () => {
     ],
   ])('and %s is named', async (_, deposits, named, change = mined) => {
     change();
-    const [first, ...others] = (await compareWithChain(records({ deposits }), settings)).discrepancies;
+    const [first, ...others] = (await compareWithChain(records({ deposits }), at.settings)).discrepancies;
     expect(others).toEqual([]);
     expect(first).toMatchObject({
       invariant: 'I5',
