@@ -1,16 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { compareWithChain } from '../src/compare-with-chain.ts';
 import type { GivenAddresses } from '../src/given-addresses.ts';
-import { type Comparison, compareEach, DEPOSIT, records } from './comparison-fixture.ts';
+import { compareEach, DEPOSIT, records } from './comparison-fixture.ts';
 
 /** Addresses that were given out against what is booked there. */
 
-let node: Comparison['node'];
-let settings: Comparison['settings'];
-compareEach((comparison) => {
-  ({ node, settings } = comparison);
-  settings = { ...settings, usdcAddress: undefined } as never;
-});
+const at = compareEach();
+const look = async (addresses: GivenAddresses) =>
+  await compareWithChain(records(), { ...at.settings, usdcAddress: undefined } as never, { addresses });
 
 const given = (other: Partial<GivenAddresses> = {}): GivenAddresses => ({
   inTurn: [DEPOSIT],
@@ -20,10 +17,9 @@ const given = (other: Partial<GivenAddresses> = {}): GivenAddresses => ({
   dust: [{ asset: 'ETH', amount: '5' }],
   ...other,
 });
-const look = async (addresses: GivenAddresses) => await compareWithChain(records(), settings, { addresses });
 
 test('a payment that was never written down is named, and pauses nothing', async () => {
-  node.balances.set(DEPOSIT, 1_060n);
+  at.node.balances.set(DEPOSIT, 1_060n);
   const { discrepancies, addresses } = await look(given());
   expect(discrepancies).toEqual([
     {
@@ -46,13 +42,13 @@ test.each<[string, bigint, Partial<GivenAddresses>, number]>([
   ['what a sweep may have left', 74n, { left: [{ address: DEPOSIT, amount: '10' }] }, 0],
   ['more than a sweep may have left', 75n, { left: [{ address: DEPOSIT, amount: '10' }] }, 1],
 ])('an address with %s is named or not accordingly', async (_, there, other, count) => {
-  node.balances.set(DEPOSIT, there);
+  at.node.balances.set(DEPOSIT, there);
   const { discrepancies } = await look(given(other));
   expect(discrepancies.filter(({ isExcess }) => isExcess)).toHaveLength(count);
 });
 
 test('an address that is being swept is left out', async () => {
-  node.balances.set(DEPOSIT, 1_060n);
+  at.node.balances.set(DEPOSIT, 1_060n);
   const moving = [{ asset: 'ETH' as const, address: DEPOSIT, amount: '60', moving: true }];
   const { discrepancies, addresses } = await look(given({ booked: moving }));
   expect(discrepancies).toEqual([]);

@@ -4,7 +4,7 @@ import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
 import { BalanceSnapshots } from '../src/balance-snapshots.ts';
 import { compareWithChain, NodeOutOfSync } from '../src/compare-with-chain.ts';
 import {
-  type Comparison,
+  aPayout,
   compareEach,
   DEPOSIT,
   type Given,
@@ -13,46 +13,27 @@ import {
   PAID,
   RECIPIENT,
   records,
+  aTransaction as transaction,
 } from './comparison-fixture.ts';
 
 /** Compares records with a chain of a scripted node. */
 
-let node: Comparison['node'];
-let settings: Comparison['settings'];
-let discrepanciesOf: Comparison['discrepanciesOf'];
-compareEach((comparison) => {
-  ({ node, settings, discrepanciesOf } = comparison);
-});
+const at = compareEach();
+const { discrepanciesOf } = at;
 
-const payout = {
-  id: '7',
-  asset: 'ETH',
-  address: RECIPIENT,
-  amount: '30',
-  group_id: '1',
-  is_held: false,
-} as const;
-const transaction = {
-  group_id: '1',
-  tx_hash: PAID,
-  purpose: 'payout',
-  asset: 'ETH',
-  cost_due: false,
-  may_leave: false,
-} as const;
+const payout = { ...aPayout, amount: '30', is_held: false } as const;
 const mined = {
   payouts: [{ ...payout, status: 'mined' }],
   transactions: [{ ...transaction, state: 'mined' }],
 };
-/** The payment is in the chain, with the given records of it. */
-function paid(given: Given = {}, value = 30n, to = RECIPIENT): Given {
-  node.mined.set(PAID, { to, value, succeeded: true, height: 10 });
-  return given;
+/** The payment is in the chain. */
+function paid(value = 30n, to = RECIPIENT): void {
+  at.node.mined.set(PAID, { to, value, succeeded: true, height: 10 });
 }
 
 test('one unit less is named, with its asset', async () => {
-  node.balances.set(DEPOSIT, 59n);
-  expect((await compareWithChain(records(), settings)).discrepancies).toEqual([
+  at.node.balances.set(DEPOSIT, 59n);
+  expect((await compareWithChain(records(), at.settings)).discrepancies).toEqual([
     {
       invariant: 'I6',
       asset: 'ETH',
@@ -82,20 +63,20 @@ test.each<[string, () => void]>([
   [
     'has not come so far',
     () => {
-      node.blocks.clear();
-      node.blocks.set(9, hash('9'));
+      at.node.blocks.clear();
+      at.node.blocks.set(9, hash('9'));
     },
   ],
-  ['stands on another branch', () => node.blocks.set(10, hash('b'))],
+  ['stands on another branch', () => at.node.blocks.set(10, hash('b'))],
 ])('a node that %s is asked nothing more', async (_, change) => {
   change();
-  node.balances.clear();
-  await expect(compareWithChain(records(), settings)).rejects.toBeInstanceOf(NodeOutOfSync);
-  expect(node.asked).toEqual([]);
+  at.node.balances.clear();
+  await expect(compareWithChain(records(), at.settings)).rejects.toBeInstanceOf(NodeOutOfSync);
+  expect(at.node.asked).toEqual([]);
 });
 
 test('a node that has the block of the cursor and not that of a payout has not come so far either', async () => {
-  await expect(compareWithChain(records({ height: 11 }), settings)).rejects.toBeInstanceOf(NodeOutOfSync);
+  await expect(compareWithChain(records({ height: 11 }), at.settings)).rejects.toBeInstanceOf(NodeOutOfSync);
 });
 
 const leaving = {
@@ -107,16 +88,16 @@ const leaving = {
 test('what lies there is asked before the transactions, however many', async () => {
   const others = ['4', '5', '6'].map((digit) => ({ tx_hash: hash(digit), amount: '20' }));
   for (const { tx_hash } of others)
-    node.mined.set(tx_hash, { to: HOT, value: 1n, succeeded: true, height: 9 });
+    at.node.mined.set(tx_hash, { to: HOT, value: 1n, succeeded: true, height: 9 });
   paid();
   expect(await discrepanciesOf({ ...leaving, costs: others })).toEqual([]);
-  expect(node.asked.slice(0, 3)).toEqual([DEPOSIT, HOT, PAID]);
-  expect(node.asked).toHaveLength(6);
+  expect(at.node.asked.slice(0, 3)).toEqual([DEPOSIT, HOT, PAID]);
+  expect(at.node.asked).toHaveLength(6);
 });
 
 test('what comes after the block that is looked at is not seen', async () => {
   // Stolen, and then the payout that would have explained it.
-  node.mined.set(PAID, { to: RECIPIENT, value: 30n, succeeded: true, height: 11 });
+  at.node.mined.set(PAID, { to: RECIPIENT, value: 30n, succeeded: true, height: 11 });
   expect(await discrepanciesOf(leaving)).toEqual([expect.stringMatching(/^ETH is short of 30/)]);
 });
 
@@ -124,14 +105,14 @@ test.each<[string, () => void, RegExp]>([
   [
     'a node that does not know the block it is asked about',
     () => {
-      node.knowsBlocks = false;
+      at.node.knowsBlocks = false;
     },
     /header not found/,
   ],
   [
     'a node that drops the block while it is asked',
     () => {
-      node.before = (method) => method === 'eth_getBalance' && node.blocks.set(10, hash('c'));
+      at.node.before = (method) => method === 'eth_getBalance' && at.node.blocks.set(10, hash('c'));
     },
     /it has dropped block 10 while it was asked/,
   ],
@@ -142,11 +123,11 @@ test.each<[string, () => void, RegExp]>([
 
 test('when a node is away, lags, or does not know the block, the next one is asked', async () => {
   const lagging = new ScriptedEvmNode();
-  const rpcUrls = [new Secret('http://127.0.0.1:1'), ...(await lagging.start()).rpcUrls, ...settings.rpcUrls];
+  const others = [new Secret('http://127.0.0.1:1'), ...(await lagging.start()).rpcUrls];
   try {
-    const chain = { ...settings, rpcUrls };
+    const chain = { ...at.settings, rpcUrls: [...others, ...at.settings.rpcUrls] };
     expect((await compareWithChain(records(), chain)).discrepancies).toEqual([]);
-    node.blocks.clear();
+    at.node.blocks.clear();
     lagging.blocks.set(10, hash('b'));
     await expect(compareWithChain(records(), chain)).rejects.toBeInstanceOf(NodeOutOfSync);
   } finally {
@@ -154,60 +135,61 @@ test('when a node is away, lags, or does not know the block, the next one is ask
   }
 });
 
-test.each<[string, () => Given, RegExp[]]>([
-  ['is not there', () => mined, [/payout 7 is mined, and no transaction of it is in the chain/]],
-  ['pays one unit more', () => paid(mined, 31n), [/payout 7: 0x9+ pays 31 ETH to 0x3+, not 30/]],
-  ['pays somebody else', () => paid(mined, 30n, HOT), [/payout 7: 0x9+ pays 0 ETH to 0x3+, not 30/]],
+test.each<[string, Given, RegExp, (() => unknown)?]>([
+  ['is not there', mined, /payout 7 is mined, and no transaction of it is in the chain/, () => {}],
+  ['pays one unit more', mined, /payout 7: 0x9+ pays 31 ETH to 0x3+, not 30/, () => paid(31n)],
+  ['pays somebody else', mined, /payout 7: 0x9+ pays 0 ETH to 0x3+, not 30/, () => paid(30n, HOT)],
   [
     'failed and is there',
-    () =>
-      paid({
-        payouts: [{ ...payout, status: 'failed' }],
-        transactions: [{ ...transaction, state: 'invalidated' }],
-      }),
-    [/payout 7 failed, and 0x9+ of it is in the chain/],
+    { payouts: [{ ...payout, status: 'failed' }], transactions: [{ ...transaction, state: 'invalidated' }] },
+    /payout 7 failed, and 0x9+ of it is in the chain/,
   ],
   [
     'is there twice',
+    {
+      ...mined,
+      transactions: [...mined.transactions, { ...transaction, tx_hash: hash('8'), state: 'invalidated' }],
+    },
+    /payout 7 has 2 transactions in the chain: 0x9+, 0x8+/,
     () => {
       paid();
-      node.mined.set(hash('8'), { to: RECIPIENT, value: 30n, succeeded: true, height: 10 });
-      const twin = { ...transaction, tx_hash: hash('8'), state: 'invalidated' };
-      return { ...mined, transactions: [...mined.transactions, twin] };
+      at.node.mined.set(hash('8'), { to: RECIPIENT, value: 30n, succeeded: true, height: 10 });
     },
-    [/payout 7 has 2 transactions in the chain: 0x9+, 0x8+/],
   ],
   [
     'cost another amount than is booked',
-    () => paid({ ...mined, costs: [{ tx_hash: PAID, amount: '21' }] }),
-    [/0x9+ cost 20 in the chain, 21 is booked/],
+    { ...mined, costs: [{ tx_hash: PAID, amount: '21' }] },
+    /0x9+ cost 20 in the chain, 21 is booked/,
   ],
   [
     'cost what is not booked',
-    () => paid({ ...mined, transactions: [{ ...transaction, state: 'mined', cost_due: true }] }),
-    [/what 0x9+ cost in the chain is not booked/],
+    { ...mined, transactions: [{ ...transaction, state: 'mined', cost_due: true }] },
+    /what 0x9+ cost in the chain is not booked/,
   ],
   [
     'cost what the chain never took',
-    () => ({ costs: [{ tx_hash: PAID, amount: '20' }] }),
-    [/a cost of 20 is booked for 0x9+, which is not in the chain/],
+    { costs: [{ tx_hash: PAID, amount: '20' }] },
+    /a cost of 20 is booked for 0x9+, which is not in the chain/,
+    () => {},
   ],
-])('a payout that %s is named', async (_, given, named) => {
-  expect(await discrepanciesOf(given())).toEqual(named.map((one) => expect.stringMatching(one)));
+])('a payout that %s is named', async (_, given, named, inChain = paid) => {
+  inChain();
+  expect(await discrepanciesOf(given)).toEqual([expect.stringMatching(named)]);
 });
 
 test('a payment that is not final may leave the chain until another transaction has used its nonce: it is named then, with its cost', async () => {
   const transactions = [{ ...transaction, state: 'mined', may_leave: true }];
   const inputs = [{ group_id: '1', input: { wallet: HOT, nonce: 4 } }];
   const away = { ...mined, transactions, inputs, costs: [{ tx_hash: PAID, amount: '20' }] };
-  node.nonces.set(HOT, 4);
+  at.node.nonces.set(HOT, 4);
   expect(await discrepanciesOf(away)).toEqual([]);
-  node.nonces.set(HOT, 5);
+  at.node.nonces.set(HOT, 5);
   expect(await discrepanciesOf(away)).toEqual([
     expect.stringMatching(/payout 7 is mined, and no transaction of it is in the chain/),
     expect.stringMatching(/a cost of 20 is booked for 0x9+, which is not in the chain/),
   ]);
-  expect(await discrepanciesOf(paid(away))).toEqual([]);
+  paid();
+  expect(await discrepanciesOf(away)).toEqual([]);
 });
 
 test('what lies still is not asked about each time, and all is before anything is missing', async () => {
@@ -218,23 +200,23 @@ test('what lies still is not asked about each time, and all is before anything i
     amount: '1',
     moving: false,
   }));
-  for (const one of many) node.balances.set(one.address, 1n);
+  for (const one of many) at.node.balances.set(one.address, 1n);
   const given = { held: many, owed: [{ asset: 'ETH' as const, amount: '540' }] };
   expect(await discrepanciesOf(given, { balances })).toEqual([]);
-  expect(node.asked).toHaveLength(501);
-  node.asked = [];
+  expect(at.node.asked).toHaveLength(501);
+  at.node.asked = [];
   expect(await discrepanciesOf(given, { balances })).toEqual([]);
   // The hot wallet, and those whose turn it is.
-  expect(node.asked).toHaveLength(201);
-  node.asked = [];
+  expect(at.node.asked).toHaveLength(201);
+  at.node.asked = [];
   // One was swept, and its money is in the hot wallet.
-  node.balances.set(many[0]?.address ?? '', 0n).set(HOT, 41n);
+  at.node.balances.set(many[0]?.address ?? '', 0n).set(HOT, 41n);
   expect(await discrepanciesOf({ ...given, held: many.slice(1) }, { balances })).toEqual([]);
   // Half of one is stolen: found at once where it is asked, and then with all the others asked.
-  node.balances.set(many[499]?.address ?? '', 0n).set(HOT, 40n);
-  node.asked = [];
+  at.node.balances.set(many[499]?.address ?? '', 0n).set(HOT, 40n);
+  at.node.asked = [];
   expect(await discrepanciesOf({ ...given, held: many.slice(1) }, { balances })).toEqual([
     expect.stringMatching(/^ETH is short of 2/),
   ]);
-  expect(node.asked.length).toBeGreaterThan(500);
+  expect(at.node.asked.length).toBeGreaterThan(500);
 });

@@ -64,10 +64,7 @@ test('a payout in flight is no shortage: its fee pays for its transaction', asyn
   expect(await found()).toEqual([]);
   isMined();
   expect(await found()).toEqual([]);
-});
-
-test('what is missing beside it is', async () => {
-  isMined();
+  // What is missing beside it is.
   node.balances.set(HOT, DEPOSITED - AMOUNT - FEE - 1n);
   expect(await found()).toEqual([expect.stringMatching(/^ETH is short of 1:/)]);
 });
@@ -187,37 +184,34 @@ test('a payout that is mined and away is waited for, and is named at once when i
   ]);
 });
 
-describe('what is known to be wrong', () => {
+test('what is known to be wrong is looked at however old, and as long as it is wrong', async () => {
   const STOLEN = `0x${'8'.repeat(64)}`;
-
-  test('is looked at however old, and as long as it is wrong', async () => {
-    // Three days ago: a payout that is mined only in the records, and a network fee without a known transaction.
-    await run(
-      `update payouts.payouts set status = 'mined', tx_hash = '${PAID}', completed_at = now() - interval '3 days';
-       update payouts.transactions set state = 'mined', block_height = 9, block_hash = '0xb', final_at = now() - interval '3 days',
-         updated_at = now() - interval '3 days';
-       update ledger.balances set held = 0; update ledger.holds set state = 'settled';
-       insert into ledger.transfers (op, kind, account_id, asset, amount, created_at)
-         values ('network:${STOLEN}', 'network', null, 'ETH', 20, now() - interval '3 days')`,
-    );
-    const everything = await found();
-    expect(everything).toEqual([
-      expect.stringMatching(/^payout 7 is mined, and no transaction of it is in the chain/),
-      expect.stringMatching(/^a cost of 20 is booked for 0x8+, which is not in the chain/),
-      expect.stringMatching(/^what 0x9+ cost in the chain is not booked/),
+  // Three days ago: a payout that is mined only in the records, and a network fee without a known transaction.
+  await run(
+    `update payouts.payouts set status = 'mined', tx_hash = '${PAID}', completed_at = now() - interval '3 days';
+     update payouts.transactions set state = 'mined', block_height = 9, block_hash = '0xb', final_at = now() - interval '3 days',
+       updated_at = now() - interval '3 days';
+     update ledger.balances set held = 0; update ledger.holds set state = 'settled';
+     insert into ledger.transfers (op, kind, account_id, asset, amount, created_at)
+       values ('network:${STOLEN}', 'network', null, 'ETH', 20, now() - interval '3 days')`,
+  );
+  const everything = await found();
+  expect(everything).toEqual([
+    expect.stringMatching(/^payout 7 is mined, and no transaction of it is in the chain/),
+    expect.stringMatching(/^a cost of 20 is booked for 0x8+, which is not in the chain/),
+    expect.stringMatching(/^what 0x9+ cost in the chain is not booked/),
+  ]);
+  const since = days(2);
+  expect(await found({ since })).toEqual([]);
+  for (const given of [{ since }, { since, watermarks }]) {
+    expect(await found({ ...given, suspects: ['payout 7 chain'] })).toEqual([everything[0], everything[2]]);
+    expect(await found({ ...given, suspects: [`cost ${STOLEN}`] })).toEqual([everything[1]]);
+    expect(await found({ ...given, suspects: [`cost ${PAID}, more than was accepted`] })).toEqual([
+      everything[0],
+      everything[2],
     ]);
-    const since = days(2);
-    expect(await found({ since })).toEqual([]);
-    for (const given of [{ since }, { since, watermarks }]) {
-      expect(await found({ ...given, suspects: ['payout 7 chain'] })).toEqual([everything[0], everything[2]]);
-      expect(await found({ ...given, suspects: [`cost ${STOLEN}`] })).toEqual([everything[1]]);
-      expect(await found({ ...given, suspects: [`cost ${PAID}, more than was accepted`] })).toEqual([
-        everything[0],
-        everything[2],
-      ]);
-    }
-    await run('delete from ledger.transfers');
-    isMined();
-    expect(await found({ since, suspects: ['payout 7 chain', `cost ${STOLEN}`] })).toEqual([everything[2]]);
-  });
+  }
+  await run('delete from ledger.transfers');
+  isMined();
+  expect(await found({ since, suspects: ['payout 7 chain', `cost ${STOLEN}`] })).toEqual([everything[2]]);
 });

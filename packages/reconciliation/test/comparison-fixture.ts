@@ -12,69 +12,67 @@ export const USDC = address('c');
 export const RECIPIENT = address('3');
 /** The transaction that pays the recipient. */
 export const PAID = hash('9');
+export const aTransaction = {
+  group_id: '1',
+  tx_hash: PAID,
+  purpose: 'payout',
+  asset: 'ETH',
+  cost_due: false,
+  may_leave: false,
+} as const;
+/** What it pays, without the amount and what became of it. */
+export const aPayout = { id: '7', asset: 'ETH', address: RECIPIENT, group_id: '1' } as const;
 
 export type Given = Partial<ChainRecords> & Partial<ReserveRecords>;
 
-/** Records that owe 100 units, of which 40 are in the hot wallet and 60 at a deposit address. */
-export const records = ({
-  owed = [{ asset: 'ETH', amount: '100' }],
-  held = [{ asset: 'ETH', address: DEPOSIT, amount: '60', moving: false }],
-  booked = [],
-  funds = [],
-  unbooked = [],
-  spent = [],
-  leftBehind = [],
-  leftLately = [],
-  dropped = [],
-  ...given
-}: Given = {}): ChainRecords => ({
+/** 100 units are owed, of which 40 are in the hot wallet and 60 at a deposit address. */
+const owing: ReserveRecords = {
+  owed: [{ asset: 'ETH', amount: '100' }],
+  held: [{ asset: 'ETH', address: DEPOSIT, amount: '60', moving: false }],
+  booked: [],
+  funds: [],
+  unbooked: [],
+  spent: [],
+  leftBehind: [],
+  leftLately: [],
+  dropped: [],
+  hot: [HOT],
+  utxos: [],
+};
+export const records = (given: Given = {}): ChainRecords => ({
   payouts: [],
   deposits: [],
   transactions: [],
   inputs: [],
   costs: [],
   newestTransaction: '0',
-  reserves: {
-    owed,
-    held,
-    booked,
-    funds,
-    unbooked,
-    spent,
-    leftBehind,
-    leftLately,
-    dropped,
-    hot: [HOT],
-    utxos: [],
-  },
   cursor: { height: 10, hash: hash('a') },
   height: 10,
   ...given,
+  reserves: { ...owing, ...given },
 });
 
-type Settings = Parameters<typeof compareWithChain>[1];
-export type Comparison = {
+type Comparison = {
   node: ScriptedEvmNode;
-  settings: Settings;
+  settings: Parameters<typeof compareWithChain>[1];
   /** What a comparison of these records with the chain of the node names. */
   discrepanciesOf(given?: Given, comparing?: Comparing): Promise<string[]>;
 };
 
-/** Gives every test a scripted node that has what the records say. */
-export function compareEach(use: (comparison: Comparison) => void): void {
-  let node: ScriptedEvmNode;
+/** The comparison of a suite. In every test its node is a new one that has what the records say. */
+export function compareEach(): Comparison {
+  const comparison = {
+    discrepanciesOf: async (given, comparing) => {
+      const { discrepancies } = await compareWithChain(records(given), comparison.settings, comparing);
+      return discrepancies.map(({ what }) => what);
+    },
+  } as Comparison;
   beforeEach(async () => {
-    node = new ScriptedEvmNode();
+    const node = new ScriptedEvmNode();
     node.blocks.set(10, hash('a'));
     node.balances.set(HOT, 40n).set(DEPOSIT, 60n);
-    const started = await node.start();
-    const settings: Settings = started.kind === 'evm' ? { ...started, usdcAddress: USDC } : started;
-    use({
-      node,
-      settings,
-      discrepanciesOf: async (given, comparing) =>
-        (await compareWithChain(records(given), settings, comparing)).discrepancies.map(({ what }) => what),
-    });
+    Object.assign(comparison, { node, settings: { ...(await node.start()), usdcAddress: USDC } });
   });
-  afterEach(() => node.stop());
+  afterEach(() => comparison.node.stop());
+  return comparison;
 }

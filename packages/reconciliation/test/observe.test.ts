@@ -38,8 +38,9 @@ describe('Bitcoin', () => {
   let unspent: Set<string>;
   let asked: string[];
 
-  /** The id of a block that was dropped. */
-  const DROPPED = id('e');
+  /** The node has a transaction that spends these, in a block that was dropped. */
+  const drop = (txid: string, ...vin: Utxo[]) =>
+    transactions.set(txid, { blockhash: id('e'), vin, vout: [] });
 
   const answerOfBitcoind: Script = (method, [subject, place]) => {
     if (method === 'gettxout') return unspent.has(`${subject}:${place}`) ? { value: 1 } : null;
@@ -89,7 +90,7 @@ describe('Bitcoin', () => {
     ]);
     expect(asked).toEqual([`getrawtransaction ${SPENDER}`, `getblockheader ${BLOCK}`]);
     expect(await observer.payments(MANY, 1)).toBe('not in the chain');
-    transactions.set(SPENDER, { blockhash: DROPPED, vin: [], vout: [] });
+    drop(SPENDER);
     expect(await observer.payments(SPENDER, 1)).toBe('not in the chain');
   });
 
@@ -100,28 +101,14 @@ describe('Bitcoin', () => {
     await expect(observer.transaction(SPENDER)).rejects.toThrow('No such mempool transaction');
   });
 
-  test.each<[string, () => void, string | undefined]>([
-    [
-      'is in no block',
-      () => {
-        transactions.set(SPENDER, { vin: [], vout: [] });
-      },
-      undefined,
-    ],
-    [
-      'is in a block that was dropped',
-      () => {
-        transactions.set(SPENDER, { blockhash: DROPPED, vin: [], vout: [] });
-      },
-      undefined,
-    ],
+  test.each<[string, () => unknown, string | undefined]>([
+    ['is in no block', () => transactions.set(SPENDER, { vin: [], vout: [] }), undefined],
+    ['is in a block that was dropped', () => drop(SPENDER), undefined],
     ['is not known', () => transactions.delete(SPENDER), undefined],
     ['spends what the node does not know', () => transactions.delete(OTHER), 'No such mempool'],
     [
       'spends an output that is not there',
-      () => {
-        transactions.set(OTHER, { blockhash: BLOCK, vin: [], vout: [output(9)] });
-      },
+      () => transactions.set(OTHER, { blockhash: BLOCK, vin: [], vout: [output(9)] }),
       `the node shows no output 1 of ${OTHER}`,
     ],
   ])('a transaction that %s', async (_, change, said) => {
@@ -131,30 +118,28 @@ describe('Bitcoin', () => {
     else await expect(seen).rejects.toThrow(said);
   });
 
-  test.each<[string, () => void, boolean]>([
+  test.each<[string, () => unknown, boolean]>([
     ['is not spent', () => unspent.add(`${MANY}:3`), false],
     ['is spent in a block', () => {}, true],
     ['comes from a transaction that the node does not know', () => transactions.delete(MANY), false],
     [
       'comes from a dropped transaction that may come back',
       () => {
-        transactions.set(MANY, { blockhash: DROPPED, vin: [{ txid: OTHER, vout: 0 }], vout: [] });
+        drop(MANY, { txid: OTHER, vout: 0 });
         unspent.add(`${OTHER}:0`);
       },
       false,
     ],
     [
       'comes from a dropped transaction whose coin another one has spent',
-      () => {
-        transactions.set(MANY, { blockhash: DROPPED, vin: [{ txid: OTHER, vout: 0 }], vout: [] });
-      },
+      () => drop(MANY, { txid: OTHER, vout: 0 }),
       true,
     ],
     [
       'comes from dropped transactions that spend each other',
       () => {
-        transactions.set(MANY, { blockhash: DROPPED, vin: [{ txid: OTHER, vout: 0 }], vout: [] });
-        transactions.set(OTHER, { blockhash: DROPPED, vin: [{ txid: MANY, vout: 0 }], vout: [] });
+        drop(MANY, { txid: OTHER, vout: 0 });
+        drop(OTHER, { txid: MANY, vout: 0 });
       },
       false,
     ],
@@ -195,14 +180,8 @@ describe('EVM', () => {
 
 describe('Solana', () => {
   const address = (letter: string): string => letter.repeat(44);
-  const [PAYER, OURS, FIRST, SECOND, THEIRS, MINT] = ['A', 'B', 'C', 'D', 'E', 'F'].map(address) as [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-  ];
+  const [PAYER, OURS, THEIRS, MINT] = [address('A'), address('B'), address('E'), address('F')];
+  const [FIRST, SECOND] = [address('C'), address('D')];
   const PAID = '5'.repeat(88);
   const FIRST_KEPT = 100;
 

@@ -1,8 +1,9 @@
-import { expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { BalanceSnapshots } from '../src/balance-snapshots.ts';
 import type { LateTransactions } from '../src/late-transactions.ts';
 import {
-  type Comparison,
+  aPayout,
+  aTransaction,
   compareEach,
   DEPOSIT,
   type Given,
@@ -16,37 +17,20 @@ import {
 
 const COST = 20n;
 
-let node: Comparison['node'];
-let discrepanciesOf: Comparison['discrepanciesOf'];
-compareEach((comparison) => {
-  ({ node, discrepanciesOf } = comparison);
-  node.balances.set(HOT, 70n);
+const at = compareEach();
+const { discrepanciesOf } = at;
+beforeEach(() => {
+  at.node.balances.set(HOT, 70n);
 });
 
 const eth = (amount: number) => [{ asset: 'ETH' as const, amount: String(amount) }];
 const exact = (given: Given = {}): Given => ({ booked: eth(100), funds: eth(30), ...given });
-const transaction = {
-  group_id: '1',
-  tx_hash: PAID,
-  state: 'broadcast',
-  purpose: 'payout',
-  asset: 'ETH' as const,
-  cost_due: false,
-  may_leave: false,
-};
-const payout = {
-  id: '7',
-  asset: 'ETH' as const,
-  address: RECIPIENT,
-  amount: '15',
-  group_id: '1',
-  status: 'broadcast',
-  is_held: true,
-};
+const transaction = { ...aTransaction, state: 'broadcast' };
+const payout = { ...aPayout, amount: '15', status: 'broadcast', is_held: true };
 /** The payout is in the chain: its amount has left the hot wallet, and the cost. */
 function paid(): void {
-  node.mined.set(PAID, { to: RECIPIENT, value: 15n, succeeded: true, height: 10 });
-  node.balances.set(HOT, 70n - 15n - COST);
+  at.node.mined.set(PAID, { to: RECIPIENT, value: 15n, succeeded: true, height: 10 });
+  at.node.balances.set(HOT, 70n - 15n - COST);
 }
 const late: LateTransactions = {
   transactions: [{ tx_hash: PAID, group_id: '1' }],
@@ -55,7 +39,7 @@ const late: LateTransactions = {
 
 test('the operator’s funds cover no theft: one unit less is named, though all that is owed is there', async () => {
   expect(await discrepanciesOf(exact())).toEqual([]);
-  node.balances.set(HOT, 69n);
+  at.node.balances.set(HOT, 69n);
   expect(await discrepanciesOf(exact())).toEqual([
     expect.stringMatching(
       /^ETH is short of 1: 100 is owed, 129 lies on ethereum, 29 of it the operator's, who had 30/,
@@ -65,88 +49,44 @@ test('the operator’s funds cover no theft: one unit less is named, though all 
 });
 
 test('what is owed must be there, whatever was measured of the operator’s funds', async () => {
-  node.balances.set(HOT, 39n);
+  at.node.balances.set(HOT, 39n);
   expect(await discrepanciesOf(exact({ funds: eth(-1) }))).toEqual([
     expect.stringMatching(/^ETH is short of 1/),
   ]);
 });
 
-test.each<[string, () => Given]>([
-  [
-    'a payout that has left and is still booked',
-    () => {
-      paid();
-      return { transactions: [transaction], payouts: [payout] };
-    },
-  ],
-  [
-    'a payout that was settled, and whose cost is not booked',
-    () => {
-      paid();
-      const settled = { ...payout, status: 'mined', is_held: false };
-      return {
-        owed: eth(80),
-        booked: eth(85),
-        transactions: [{ ...transaction, state: 'mined' }],
-        payouts: [settled],
-      };
-    },
-  ],
-  [
-    'a cost that the ledger has not been told of yet',
-    () => {
-      paid();
-      return { owed: eth(80), booked: eth(85), spent: [{ tx_hash: PAID, amount: '20' }] };
-    },
-  ],
-  [
-    'a cost that is booked',
-    () => {
-      paid();
-      const costs = [{ tx_hash: PAID, amount: '20' }];
-      const settled = { ...payout, status: 'mined', is_held: false };
-      return {
-        owed: eth(80),
-        booked: eth(65),
-        costs,
-        transactions: [{ ...transaction, state: 'mined' }],
-        payouts: [settled],
-      };
-    },
-  ],
+const costs = [{ tx_hash: PAID, amount: '20' }];
+const settled = {
+  owed: eth(80),
+  transactions: [{ ...transaction, state: 'mined' }],
+  payouts: [{ ...payout, status: 'mined', is_held: false }],
+};
+/** With what is in the chain, where that is not the payout. */
+test.each<[string, Given, (() => unknown)?]>([
+  ['a payout that has left and is still booked', { transactions: [transaction], payouts: [payout] }],
+  ['a payout that was settled, and whose cost is not booked', { ...settled, booked: eth(85) }],
+  ['a cost that the ledger has not been told of yet', { owed: eth(80), booked: eth(85), spent: costs }],
+  ['a cost that is booked', { ...settled, booked: eth(65), costs }],
   [
     'a payout that has left and is still booked, while its cost is not any more',
-    () => {
-      paid();
-      const costs = [{ tx_hash: PAID, amount: '20' }];
-      return { owed: eth(80), booked: eth(80), costs, transactions: [transaction], payouts: [payout] };
-    },
+    { owed: eth(80), booked: eth(80), costs, transactions: [transaction], payouts: [payout] },
   ],
-  [
-    'a deposit that the chain has dropped',
-    () => {
-      node.balances.set(DEPOSIT, 0n);
-      return { dropped: eth(60) };
-    },
-  ],
+  ['a deposit that the chain has dropped', { dropped: eth(60) }, () => at.node.balances.set(DEPOSIT, 0n)],
   [
     'what sweeps have left behind',
-    () => {
-      node.balances.set(HOT, 65n);
-      return { leftBehind: eth(3), leftLately: [{ tx_hash: PAID, asset: 'ETH', amount: '2' }] };
-    },
+    { leftBehind: eth(3), leftLately: [{ tx_hash: PAID, asset: 'ETH', amount: '2' }] },
+    () => at.node.balances.set(HOT, 65n),
   ],
   [
     'a settled deposit that the ledger has not been told of',
-    () => {
-      node.balances.set(HOT, 70n);
-      return { booked: eth(40), owed: eth(40), unbooked: eth(60) };
-    },
+    { booked: eth(40), owed: eth(40), unbooked: eth(60) },
+    () => at.node.balances.set(HOT, 70n),
   ],
-])('%s is accounted for, and one unit less is named', async (_, given) => {
-  const records = exact(given());
+])('%s is accounted for, and one unit less is named', async (_, given, inChain = paid) => {
+  inChain();
+  const records = exact(given);
   expect(await discrepanciesOf(records)).toEqual([]);
-  node.balances.set(HOT, (node.balances.get(HOT) ?? 0n) - 1n);
+  at.node.balances.set(HOT, (at.node.balances.get(HOT) ?? 0n) - 1n);
   expect(await discrepanciesOf(records)).toEqual([expect.stringMatching(/^ETH is short of 1/)]);
 });
 
@@ -159,8 +99,8 @@ test('what was signed and mined while the node was asked is no shortage', async 
 test('a payout whose fee was raised while the node was asked has left once', async () => {
   paid();
   const second = hash('8');
-  node.mined.delete(PAID);
-  node.mined.set(second, { to: RECIPIENT, value: 15n, succeeded: true, height: 10 });
+  at.node.mined.delete(PAID);
+  at.node.mined.set(second, { to: RECIPIENT, value: 15n, succeeded: true, height: 10 });
   const raised = { ...late, transactions: [{ tx_hash: second, group_id: '1' }] };
   const records = exact({ transactions: [transaction], payouts: [payout] });
   expect(await discrepanciesOf(records, { readLate: async () => raised })).toEqual([]);
@@ -180,7 +120,7 @@ test.each<[string, Given, LateTransactions | undefined, boolean]>([
     'a mined transaction has left the chain for a while',
     {
       transactions: [{ ...transaction, state: 'mined', may_leave: true }],
-      costs: [{ tx_hash: PAID, amount: '20' }],
+      costs,
     },
     undefined,
     false,
@@ -193,19 +133,19 @@ test.each<[string, Given, LateTransactions | undefined, boolean]>([
 });
 
 test('a node that is ahead of the records is asked for their block', async () => {
-  node.blocks.set(12, hash('c'));
+  at.node.blocks.set(12, hash('c'));
   await discrepanciesOf(exact());
-  expect(node.askedAt).toEqual([hash('a'), hash('a')]);
-  node.blocks.set(200, hash('d'));
-  node.askedAt = [];
+  expect(at.node.askedAt).toEqual([hash('a'), hash('a')]);
+  at.node.blocks.set(200, hash('d'));
+  at.node.askedAt = [];
   await discrepanciesOf(exact());
-  expect(node.askedAt).toEqual([hash('d'), hash('d')]);
+  expect(at.node.askedAt).toEqual([hash('d'), hash('d')]);
 });
 
 test('what came to a deposit address beside what is booked there is no money of the operator’s', async () => {
   const balances = new BalanceSnapshots();
   await discrepanciesOf(exact(), { balances });
-  node.balances.set(DEPOSIT, 61n);
+  at.node.balances.set(DEPOSIT, 61n);
   await discrepanciesOf(exact(), { balances: new BalanceSnapshots() });
   const later = new BalanceSnapshots();
   await discrepanciesOf(exact(), { balances: later });

@@ -1,16 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ChainRecords } from '../src/chain-records.ts';
 import { compareWithChain } from '../src/compare-with-chain.ts';
-import { type Comparison, compareEach, DEPOSIT, HOT, hash, records, USDC } from './comparison-fixture.ts';
+import { compareEach, DEPOSIT, HOT, hash, records, USDC } from './comparison-fixture.ts';
 
 /** Compares settled deposits with the transactions of a scripted node. */
 
-let node: Comparison['node'];
-let settings: Comparison['settings'];
-let discrepanciesOf: Comparison['discrepanciesOf'];
-compareEach((comparison) => {
-  ({ node, settings, discrepanciesOf } = comparison);
-});
+const at = compareEach();
+const { discrepanciesOf } = at;
 
 describe('a deposit that is settled', () => {
   const BY = hash('7');
@@ -28,11 +24,11 @@ describe('a deposit that is settled', () => {
   const token = { ...deposit, asset: 'USDC_ERC20' } as const;
   const logOf = (amount: bigint, to = DEPOSIT) => ({ contract: USDC, to, amount });
   const mined = (given: object = {}) =>
-    node.mined.set(BY, { to: DEPOSIT, value: 60n, succeeded: true, height: 10, ...given });
+    at.node.mined.set(BY, { to: DEPOSIT, value: 60n, succeeded: true, height: 10, ...given });
   const found = (deposits: ChainRecords['deposits']) => discrepanciesOf({ deposits });
 
-  test.each<[string, ChainRecords['deposits'], () => void]>([
-    ['as the value of a transaction', [deposit], () => mined()],
+  test.each<[string, ChainRecords['deposits'], (() => unknown)?]>([
+    ['as the value of a transaction', [deposit]],
     [
       'as a transfer of tokens, among others',
       [token],
@@ -72,11 +68,11 @@ describe('a deposit that is settled', () => {
       [deposit],
       () => {
         mined();
-        node.pruned.add(BY);
+        at.node.pruned.add(BY);
       },
     ],
-    ['of a token that is in the settings no more', [{ ...token, asset: 'USDC_BASE' }], () => mined()],
-  ])('is there %s', async (_, deposits, change) => {
+    ['of a token that is in the at.settings no more', [{ ...token, asset: 'USDC_BASE' }]],
+  ])('is there %s', async (_, deposits, change = mined) => {
     change();
     expect(await found(deposits)).toEqual([]);
   });
@@ -88,44 +84,43 @@ describe('a deposit that is settled', () => {
       { ...token, id: 'dep_3', amount: '7', address: HOT },
     ];
     expect(await found([deposit, ...others])).toEqual([]);
-    expect(node.asked.filter((one) => one === BY)).toHaveLength(1);
+    expect(at.node.asked.filter((one) => one === BY)).toHaveLength(1);
   });
 
-  test.each<[string, ChainRecords['deposits'], () => void, RegExp]>([
-    ['is not there', [deposit], () => {}, /its transaction 0x7+ is not in the chain/],
+  test.each<[string, ChainRecords['deposits'], RegExp, (() => unknown)?]>([
+    ['is not there', [deposit], /its transaction 0x7+ is not in the chain/, () => {}],
     [
       'names no transaction',
       [{ ...deposit, tx_hash: null }],
-      () => {},
       /its transaction null is not in the chain/,
+      () => {},
     ],
-    ['came later than is looked at', [deposit], () => mined({ height: 11 }), /0x7+ is not in the chain/],
-    ['was undone', [deposit], () => mined({ succeeded: false }), /0x7+ pays 0 ETH to 0x2+, not 60/],
-    ['is one unit less there', [deposit], () => mined({ value: 59n }), /0x7+ pays 59 ETH to 0x2+, not 60/],
-    ['is one unit more there', [deposit], () => mined({ value: 61n }), /0x7+ pays 61 ETH to 0x2+, not 60/],
-    ['went elsewhere', [deposit], () => mined({ to: HOT }), /0x7+ pays 0 ETH to 0x2+, not 60/],
-    ['was of another asset', [token], () => mined(), /0x7+ pays 0 USDC_ERC20 to 0x2+, not 60/],
+    ['came later than is looked at', [deposit], /0x7+ is not in the chain/, () => mined({ height: 11 })],
+    ['was undone', [deposit], /0x7+ pays 0 ETH to 0x2+, not 60/, () => mined({ succeeded: false })],
+    ['is one unit less there', [deposit], /0x7+ pays 59 ETH to 0x2+, not 60/, () => mined({ value: 59n })],
+    ['is one unit more there', [deposit], /0x7+ pays 61 ETH to 0x2+, not 60/, () => mined({ value: 61n })],
+    ['went elsewhere', [deposit], /0x7+ pays 0 ETH to 0x2+, not 60/, () => mined({ to: HOT })],
+    ['was of another asset', [token], /0x7+ pays 0 USDC_ERC20 to 0x2+, not 60/],
     [
       'was a token that is not ours',
       [token],
-      () => mined({ value: 0n, logs: [{ ...logOf(60n), contract: HOT }] }),
       /0x7+ pays 0 USDC_ERC20 to 0x2+, not 60/,
+      () => mined({ value: 0n, logs: [{ ...logOf(60n), contract: HOT }] }),
     ],
     [
       'is there once, and booked twice',
       [deposit, { ...deposit, id: 'dep_2' }],
-      () => mined(),
       /dep_1 is settled: 0x7+ pays 60 ETH to 0x2+, not 120/,
     ],
     [
       'came with a block that is not there',
       [{ ...deposit, by_balance: true, block_hash: hash('b') }],
-      () => {},
       /its block 0xb+ is not in the chain/,
+      () => {},
     ],
-  ])('and %s is named', async (_, deposits, change, named) => {
+  ])('and %s is named', async (_, deposits, named, change = mined) => {
     change();
-    const [first, ...others] = (await compareWithChain(records({ deposits }), settings)).discrepancies;
+    const [first, ...others] = (await compareWithChain(records({ deposits }), at.settings)).discrepancies;
     expect(others).toEqual([]);
     expect(first).toMatchObject({
       invariant: 'I5',

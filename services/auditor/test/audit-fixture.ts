@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach } from '@jest/globals';
+import { beforeEach, expect } from '@jest/globals';
 import type { ReconciledChain } from '@quittance/reconciliation/chain-records';
 import type { Db } from '@quittance/shared/db';
 import { createLogger, type Logger } from '@quittance/shared/logger';
@@ -118,6 +118,14 @@ class AuditFixture {
     this.#now = new Date(this.#now.getTime() + 60_000);
     await this.later('1 minute');
     return await stepAudit(of);
+  }
+
+  /** Later, a replica with a node checks, and looks at its chain where that is due. @returns what it found. */
+  async checkOf(ports: Ports, { after = '1 minute', isChainDue = true } = {}): Promise<string> {
+    await this.later(after);
+    if (isChainDue) for (const seen of ports.memory.values()) seen.lookedAt = undefined;
+    expect(await stepAudit(ports)).toBe(1);
+    return (await this.checks()).at(-1) ?? '';
   }
 
   off(units: number, asset = 'ETH'): Promise<void> {

@@ -201,6 +201,8 @@ it('its role reads what it needs, neither signed bytes nor secrets, and changes 
     'update ledger.balances set available = 0',
     'insert into ledger.transfers (op) values (null)',
     'delete from payouts.outbox',
+    'update operator_funds set amount = 0',
+    'delete from operator_funds',
   ]) {
     expect([sql, await fixture.db.rows(sql).then(String, String)]).toEqual([
       sql,

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
 import { creditedDeposit } from '@quittance/testkit/credited-deposit';
 import type { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
-import { stepAudit } from '../src/operations/check-books.ts';
 import { readReconciliation } from '../src/operations/read-reconciliation.ts';
 import { resumePayouts } from '../src/operations/resume-payouts.ts';
 import type { Ports } from '../src/ports.ts';
@@ -29,12 +28,7 @@ beforeEach(async () => {
 afterEach(() => node.stop());
 fixture.finally(() => fixture.run(deleteRecords));
 
-async function check({ isChainDue = true } = {}): Promise<string> {
-  await fixture.later('1 minute');
-  if (isChainDue) for (const seen of ports.memory.values()) seen.lookedAt = undefined;
-  expect(await stepAudit(ports)).toBe(1);
-  return (await fixture.checks()).at(-1) ?? '';
-}
+const check = (given?: { isChainDue: boolean }) => fixture.checkOf(ports, given);
 
 /** Of ETH: whether it is halted, and when the check that it has passed began. */
 async function eth() {
@@ -47,10 +41,12 @@ const passedAt = async () => (await eth()).passed_at;
 const newestCheck = async () =>
   (await fixture.db.one<{ at: Date }>('select max(began_at) as at from checks')).at.toISOString();
 
-/** A later check passes, which shows that nothing else was in its way. */
-async function expectPassed(): Promise<void> {
+/** A later check passes, which shows that nothing else was in its way. @returns when it began. */
+async function passed(): Promise<string | null> {
   await check();
-  expect(await passedAt()).toBe(await newestCheck());
+  const at = await passedAt();
+  expect(at).toBe(await newestCheck());
+  return at;
 }
 
 describe('an asset has passed', () => {
@@ -70,43 +66,38 @@ describe('an asset has passed', () => {
     await check();
     expect(await passedAt()).toBeNull();
     for (const [at, hash] of height) node.blocks.set(at, hash);
-    await expectPassed();
-    const before = await passedAt();
+    const before = await passed();
     expect(await check({ isChainDue: false })).toBe('recent right');
     expect(await passedAt()).toBe(before);
     node.blocks.clear();
     await check();
     expect(await passedAt()).toBe(before);
     for (const [at, hash] of height) node.blocks.set(at, hash);
-    await expectPassed();
+    await passed();
   });
 
-  it('no check that has found a discrepancy of it, nor one that only looks again at what was found', async () => {
-    await expectPassed();
-    const before = await passedAt();
-    await fixture.off(1);
-    expect(await check()).toBe('recent wrong');
-    await fixture.off(-1);
-    expect(await check()).toBe('again right');
-    expect(await passedAt()).toBe(before);
-    await expectPassed();
-  });
+  /** What is left on the chain of the deposit and of the operator's own. */
+  const left = (deposit: bigint, own: bigint) => node.balances.set(ADDRESS, deposit).set(HOT, own);
 
-  it('no check that only compares its chain again', async () => {
-    await expectPassed();
-    const before = await passedAt();
-    node.balances.set(HOT, 0n).set(ADDRESS, 59n);
-    expect(await check()).toBe('recent wrong');
-    node.balances.set(HOT, 100n).set(ADDRESS, 60n);
-    expect(await check()).toBe('again right');
-    expect(await passedAt()).toBe(before);
-    await expectPassed();
-  });
+  it.each<[string, () => unknown, () => unknown]>([
+    ['in its records', () => fixture.off(1), () => fixture.off(-1)],
+    ['on its chain', () => left(59n, 0n), () => left(60n, 100n)],
+  ])(
+    'no check that has found a discrepancy %s, nor one that only looks again at what was found',
+    async (_, begin, end) => {
+      const before = await passed();
+      await begin();
+      expect(await check()).toBe('recent wrong');
+      await end();
+      expect(await check()).toBe('again right');
+      expect(await passedAt()).toBe(before);
+      await passed();
+    },
+  );
 
   it('no check that has found less on its chain', async () => {
-    await expectPassed();
-    const before = await passedAt();
-    node.balances.set(HOT, 0n).set(ADDRESS, 59n);
+    const before = await passed();
+    left(59n, 0n);
     await check();
     expect(await eth()).toEqual({ asset: 'ETH', passed_at: before, is_halted: false });
     await check();
@@ -114,8 +105,7 @@ describe('an asset has passed', () => {
   });
 
   it('no check of new rows while a discrepancy of an old row is known', async () => {
-    await expectPassed();
-    const before = await passedAt();
+    const before = await passed();
     await fixture.run(
       `update ledger.entries set amount = amount + 1 where bucket = 'custody' and asset = 'ETH'`,
     );
@@ -132,12 +122,11 @@ describe('an asset has passed', () => {
     expect(await check()).toBe('whole wrong');
     expect(await passedAt()).toBe(await newestCheck());
     await check();
-    await expectPassed();
+    await passed();
   });
 
   it('no check that has found a discrepancy of no asset', async () => {
-    await expectPassed();
-    const before = await passedAt();
+    const before = await passed();
     await fixture.run(`insert into auditor.discrepancies
       (invariant, subject, what, pauses_payouts, first_seen_at, last_seen_at, times)
       values ('I1', 'of all', 'of all', true, now(), now(), 2)`);
@@ -150,19 +139,12 @@ describe('an asset has passed', () => {
     await check();
     await check();
     expect(await eth()).toEqual({ asset: 'ETH', passed_at: null, is_halted: true });
-    const order = {
-      asset: 'ETH',
-      force: true,
-      chains: ports.chains,
-      gracePeriodSeconds: 0,
-      chainDays: 30,
-    } as const;
     const resumed = await resumePayouts(
       { db: fixture.admin, clock: systemClock, note: async () => undefined },
-      order,
+      { asset: 'ETH', force: true, chains: ports.chains, gracePeriodSeconds: 0, chainDays: 30 },
     );
     expect(resumed).toMatchObject({ ok: true });
-    await expectPassed();
+    await passed();
     expect(await eth()).toMatchObject({ is_halted: false });
     // It has grown since.
     const before = await passedAt();

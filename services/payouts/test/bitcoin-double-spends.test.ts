@@ -1,15 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { newDepositId } from '@quittance/shared/ids';
-import { BITCOIN, type BitcoinFixture, bitcoinSuite, type Deposit } from './bitcoin-fixture.ts';
+import { BITCOIN, bitcoinSuite, type Deposit } from './bitcoin-fixture.ts';
 
 /** Fewer confirmations do not prove that a payment can never be mined. */
 const PROOF_CONFIRMATIONS = 6;
 
 /** UTXOs that are spent elsewhere, reversed, or mined again, on a real Bitcoin node. */
-let fixture: BitcoinFixture;
-bitcoinSuite((fresh) => {
-  fixture = fresh;
-});
+const fixture = bitcoinSuite();
 
 describe('a deposit whose block was dropped and that is mined again as another deposit', () => {
   const again = ({ payload }: Deposit) => ({ ...payload, deposit_id: newDepositId(new Date()) });

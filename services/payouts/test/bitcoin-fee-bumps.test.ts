@@ -1,11 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { BITCOIN, type BitcoinFixture, bitcoinSuite, CONFIRMATIONS } from './bitcoin-fixture.ts';
+import { BITCOIN, bitcoinSuite, CONFIRMATIONS } from './bitcoin-fixture.ts';
 
 /** Replacements of transactions that no block of a real Bitcoin node includes. */
-let fixture: BitcoinFixture;
-bitcoinSuite((fresh) => {
-  fixture = fresh;
-});
+const fixture = bitcoinSuite();
 
 describe('a fee that is too low', () => {
   /** A payout that waits too long, so that its fee is raised. */

@@ -11,7 +11,7 @@ import type { BitcoindHandle } from '@quittance/engines/bitcoind';
 import type { PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { payOnBitcoin } from '@quittance/stack/bitcoin';
-import { type TestDatabase, testBitcoind, testDatabase } from '@quittance/testkit/engines';
+import { type TestDatabase, testBitcoind } from '@quittance/testkit/engines';
 import { scriptedSigner } from '@quittance/testkit/scripted-signer';
 import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
@@ -27,24 +27,9 @@ const ROUND_MS = 3_000;
 const MEMPOOL_EXPIRES_S = 15 * 86_400;
 
 const wallet = openBitcoinWallet('regtest', SEED);
-const strangers = openBitcoinWallet(
-  'regtest',
-  'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about',
-);
+const strangers = openBitcoinWallet('regtest', `${'abandon '.repeat(11)}about`);
 /** All tests of a suite share a chain, so no address is used by two of them. */
 let indexes = 0;
-
-/** A node and a database for a suite. */
-type BitcoinEngines = { node: BitcoindHandle; database: TestDatabase; stop(): Promise<void> };
-
-async function bitcoinEngines(): Promise<BitcoinEngines> {
-  const [node, database] = await Promise.all([testBitcoind(), testDatabase()]);
-  const stop = async () => {
-    await node.stop();
-    await database.drop();
-  };
-  return { node, database, stop };
-}
 
 type BitcoinFixturePorts = Ports & PayoutChain<'bitcoin'>;
 export type Deposit = { outpoint: string; index: number; amount: bigint; payload: DepositPayload };
@@ -60,7 +45,7 @@ export class BitcoinFixture extends ChainWorkerFixture {
   readonly #rpc: Rpc;
   #from = 0;
 
-  private constructor({ node, database }: BitcoinEngines) {
+  private constructor(database: TestDatabase, node: BitcoindHandle) {
     // The database uses its own clock for payouts.
     super(database, new TestClock({ runs: true }));
     this.node = node;
@@ -71,8 +56,8 @@ export class BitcoinFixture extends ChainWorkerFixture {
     this.ports = this.replica();
   }
 
-  static async fresh(engines: BitcoinEngines): Promise<BitcoinFixture> {
-    const fixture = new BitcoinFixture(engines);
+  static async fresh(database: TestDatabase, node: BitcoindHandle): Promise<BitcoinFixture> {
+    const fixture = new BitcoinFixture(database, node);
     await fixture.emptyTables();
     // Transactions of another test may still be in the mempool.
     await fixture.node.mine(1);
@@ -281,8 +266,9 @@ export class BitcoinFixture extends ChainWorkerFixture {
   }
 }
 
-/** Gives every test of a suite a fixture of its own; they share a node. */
-export function bitcoinSuite(use: (fixture: BitcoinFixture) => void): void {
-  const fresh = chainWorkerSuite(bitcoinEngines, BitcoinFixture.fresh);
-  beforeEach(async () => use(await fresh()));
+/** The fixture of a suite, which is a new one in every test; all share a node. */
+export function bitcoinSuite(): BitcoinFixture {
+  const { fixture, begin } = chainWorkerSuite(testBitcoind, BitcoinFixture.fresh);
+  beforeEach(() => begin());
+  return fixture;
 }

@@ -1,13 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { markCancelRequested } from '../src/store/cancellations.ts';
-import { BITCOIN, type BitcoinFixture, bitcoinSuite, CONFIRMATIONS } from './bitcoin-fixture.ts';
+import { BITCOIN, bitcoinSuite, CONFIRMATIONS } from './bitcoin-fixture.ts';
 import { halt, resume } from './chain-worker-fixture.ts';
 
 /** Payouts from a real Bitcoin node, stepped by hand, and what delays them. */
-let fixture: BitcoinFixture;
-bitcoinSuite((fresh) => {
-  fixture = fresh;
-});
+const fixture = bitcoinSuite();
 
 describe('a payout', () => {
   it('is paid from a deposit, and the rest returns as change', async () => {

@@ -4,13 +4,10 @@ import type { Broadcast } from '@quittance/chains/chain';
 import type { Queryable, Trx } from '@quittance/shared/db';
 import { seeded } from '@quittance/testkit/seeded';
 import { watchEnded } from '../src/operations/watch-ended.ts';
-import { BITCOIN, type BitcoinFixture, bitcoinSuite, CONFIRMATIONS } from './bitcoin-fixture.ts';
+import { BITCOIN, bitcoinSuite, CONFIRMATIONS } from './bitcoin-fixture.ts';
 
 /** Payouts whose blocks a real Bitcoin node drops, or whose transactions it loses, and random faults of all kinds. */
-let fixture: BitcoinFixture;
-bitcoinSuite((fresh) => {
-  fixture = fresh;
-});
+const fixture = bitcoinSuite();
 
 describe('a node with faults', () => {
   type Send = () => Promise<Broadcast>;
@@ -99,8 +96,7 @@ describe('a reorganisation', () => {
   });
 
   it('deeper than the confirmations makes the worker send a settled payout again', async () => {
-    await fixture.deposit(BITCOIN);
-    const payout = await fixture.reserve(BITCOIN / 4n);
+    const payout = await fixture.send();
     await fixture.expectPaid(payout);
     await fixture.node.reorganise(await depthOfFirst());
     await fixture.loseMempool();
@@ -111,8 +107,7 @@ describe('a reorganisation', () => {
   });
 
   it('of final blocks makes the worker send a settled payout again', async () => {
-    await fixture.deposit(BITCOIN);
-    const payout = await fixture.reserve(BITCOIN / 4n);
+    const payout = await fixture.send();
     await fixture.finish();
     await fixture.node.mine(101);
     await watchEnded(fixture.ports, 0);
@@ -128,8 +123,7 @@ describe('a reorganisation', () => {
   });
 
   it('is not assumed when a node lags, and a final payout is not sent again', async () => {
-    await fixture.deposit(BITCOIN);
-    await fixture.reserve(BITCOIN / 4n);
+    await fixture.send();
     await fixture.finish();
     await fixture.node.mine(101);
     await watchEnded(fixture.ports, 0);

@@ -1,39 +1,24 @@
 import { describe, expect, it } from '@jest/globals';
-import type { PayoutId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
 import { HOT } from '@quittance/testkit/scripted-evm-sender';
-import { requestCancellation } from '../src/operations/request-cancellation.ts';
 import { findPayout } from '../src/store/payouts.ts';
 import { chainWorkerStep } from '../src/workers.ts';
 import { halt, resume } from './chain-worker-fixture.ts';
-import { type EngineFixture, engineSuite } from './engine-fixture.ts';
+import { engineSuite } from './engine-fixture.ts';
 import { order, requestsSuite } from './service-fixture.ts';
 
 /** Payouts that their merchants cancel before they are signed. */
 
 describe('the chain worker', () => {
-  let fixture: EngineFixture;
-  engineSuite((fresh) => {
-    fixture = fresh;
-  }, 10n);
-
-  /** A merchant's request. In each of its pauses the worker has `rounds` rounds. */
-  const cancel = async (payout: { id: PayoutId }, rounds = 1) => {
-    const { clock } = fixture;
-    const sleep = async () => {
-      for (let round = 0; round < rounds; round++) await fixture.run();
-    };
-    const ports = { db: fixture.db, clock: { now: () => clock.now(), sleep } };
-    return (await requestCancellation(ports, { count: 0 }, payout)).outcome;
-  };
+  const fixture = engineSuite(10n);
 
   it('fails a payout whose cancellation was requested, releases its hold and pays the others', async () => {
     const [payout, other] = [await fixture.reserve(), await fixture.reserve()];
-    expect(await cancel(payout)).toBe('cancelled');
+    expect(await fixture.cancel(payout)).toBe('cancelled');
     expect(await fixture.payout(payout.id)).toMatchObject({ status: 'failed', failed_reason: 'cancelled' });
     expect(await fixture.published(payout.id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
     const version = (await findPayout(fixture.db, payout.id))?.version;
-    expect(await cancel(payout)).toBe('cancelled');
+    expect(await fixture.cancel(payout)).toBe('cancelled');
     expect((await findPayout(fixture.db, payout.id))?.version).toBe(version);
     await fixture.expectPaid(other);
     expect(fixture.chain.paymentsTo(payout.to)).toEqual([]);
@@ -41,7 +26,7 @@ describe('the chain worker', () => {
 
   it('does not cancel a payout that it has signed before', async () => {
     const payout = await fixture.send();
-    expect(await cancel(payout)).toBe('too_late');
+    expect(await fixture.cancel(payout)).toBe('too_late');
     expect((await findPayout(fixture.db, payout.id))?.cancelRequestedAt).toBeNull();
     await fixture.expectPaid(payout);
   });
@@ -51,42 +36,42 @@ describe('the chain worker', () => {
     const { sender } = fixture.chain;
     await fixture.runWith({
       async estimateTransfer(...given) {
-        await cancel(payout, 0);
+        await fixture.cancel(payout, 0);
         return await sender.estimateTransfer(...given);
       },
     });
     expect(await fixture.statusOf(payout)).toBe('reserved');
     expect(await fixture.transactions()).toEqual([]);
-    expect(await cancel(payout)).toBe('cancelled');
+    expect(await fixture.cancel(payout)).toBe('cancelled');
   });
 
   it('neither signs nor cancels while signing is paused, because the payout may be paid already', async () => {
     await fixture.expectPaid(await fixture.send());
     const payout = await fixture.reserve();
     fixture.chain.useNonce(HOT);
-    expect(await cancel(payout)).toBe('requested');
+    expect(await fixture.cancel(payout)).toBe('requested');
     expect(await fixture.statusOf(payout)).toBe('reserved');
     // An operator has found that the transaction pays none of the payouts.
     await fixture.db.rows('update wallets set next_nonce = next_nonce + 1 where address = $1', [HOT]);
-    expect(await cancel(payout)).toBe('cancelled');
+    expect(await fixture.cancel(payout)).toBe('cancelled');
   });
 
   it('does not cancel while the mempool has a transaction of the wallet that the database does not know', async () => {
     await fixture.expectPaid(await fixture.send());
     const payout = await fixture.reserve();
-    expect(await cancel(payout, 0)).toBe('requested');
+    expect(await fixture.cancel(payout, 0)).toBe('requested');
     const { sender } = fixture.chain;
     // The database is from before a signature.
     const nonce = async (address: string, at: 'pending' | 'latest' | 'finalized') =>
       (await sender.nonce(address, at)) + (at === 'pending' ? 1 : 0);
     await fixture.runWith({ nonce });
     expect(await fixture.statusOf(payout)).toBe('reserved');
-    expect(await cancel(payout)).toBe('cancelled');
+    expect(await fixture.cancel(payout)).toBe('cancelled');
   });
 
   it('does not cancel when the node cannot tell of its mempool, and pays others', async () => {
     const [payout, other] = [await fixture.reserve(), await fixture.reserve()];
-    expect(await cancel(payout, 0)).toBe('requested');
+    expect(await fixture.cancel(payout, 0)).toBe('requested');
     const { sender } = fixture.chain;
     await fixture.runWith({
       async nonce(address, at) {
@@ -95,21 +80,21 @@ describe('the chain worker', () => {
       },
     });
     expect(await fixture.statusesOf(payout, other)).toEqual(['reserved', 'broadcast']);
-    expect(await cancel(payout)).toBe('cancelled');
+    expect(await fixture.cancel(payout)).toBe('cancelled');
   });
 
   it('does not cancel while payouts of the asset are halted', async () => {
     const payout = await fixture.reserve();
     await halt(fixture.db, 'ETH');
-    expect(await cancel(payout)).toBe('requested');
+    expect(await fixture.cancel(payout)).toBe('requested');
     await resume(fixture.db, 'ETH');
-    expect(await cancel(payout)).toBe('cancelled');
+    expect(await fixture.cancel(payout)).toBe('cancelled');
   });
 
   it('cancels nothing in a replica without the lease', async () => {
     await fixture.run();
     const payout = await fixture.reserve();
-    expect(await cancel(payout, 0)).toBe('requested');
+    expect(await fixture.cancel(payout, 0)).toBe('requested');
     await fixture.run(fixture.replica());
     expect(await fixture.statusOf(payout)).toBe('reserved');
     await fixture.run();
@@ -120,7 +105,7 @@ describe('the chain worker', () => {
     const step = chainWorkerStep(fixture.ports, fixture.ports);
     await step();
     const payout = await fixture.reserve();
-    expect(await cancel(payout, 0)).toBe('requested');
+    expect(await fixture.cancel(payout, 0)).toBe('requested');
     await step();
     expect(await fixture.statusOf(payout)).toBe('failed');
   });

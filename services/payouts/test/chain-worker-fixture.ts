@@ -9,7 +9,7 @@ import { createLogger, type Logger, throttledLog } from '@quittance/shared/logge
 import { units } from '@quittance/shared/money';
 import { Secret } from '@quittance/shared/secret';
 import { noTracer } from '@quittance/shared/traces';
-import type { TestDatabase } from '@quittance/testkit/engines';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { recordDeposits, reverseDeposits } from '../src/handlers.ts';
 import { readAttempts } from '../src/operations/read-attempts.ts';
 import { requestPayout } from '../src/operations/request-payout.ts';
@@ -222,30 +222,45 @@ export abstract class ChainWorkerFixture {
 }
 
 /**
- * Starts engines for a suite, and checks and closes each fixture after its test.
- * @returns what makes the fixture of one test.
+ * Starts a node and a database for a suite, and checks and closes each fixture after its test.
+ * @returns the fixture of whichever test runs, and what makes that of one test.
  */
 export function chainWorkerSuite<
-  E extends { stop(): Promise<void> },
+  N extends { stop(): Promise<unknown> } | undefined,
   F extends ChainWorkerFixture,
   A extends unknown[],
->(start: () => Promise<E>, fresh: (engines: E, ...given: A) => Promise<F>): (...given: A) => Promise<F> {
-  let engines: E;
-  let fixture: F | undefined;
+>(startNode: () => Promise<N>, fresh: (database: TestDatabase, node: N, ...given: A) => Promise<F>) {
+  let engines: [TestDatabase, N];
+  let current: F | undefined;
   beforeAll(async () => {
-    engines = await start();
+    engines = await Promise.all([testDatabase(), startNode()]);
   });
   afterEach(async () => {
     try {
-      await fixture?.expectSound();
+      await current?.expectSound();
     } finally {
-      await fixture?.close();
-      fixture = undefined;
+      await current?.close();
+      current = undefined;
     }
   });
-  afterAll(() => engines?.stop());
-  return async (...given) => {
-    fixture = await fresh(engines, ...given);
-    return fixture;
+  afterAll(async () => {
+    await engines?.[1]?.stop();
+    await engines?.[0].drop();
+  });
+  const there = () => {
+    if (current === undefined) throw new Error('only a test has a fixture');
+    return current;
   };
+  // Each test has a fixture of its own: what is read of this one, or set, is of that one.
+  const fixture = new Proxy({} as F, {
+    get(_, name) {
+      const value: unknown = Reflect.get(there(), name);
+      return typeof value === 'function' ? value.bind(there()) : value;
+    },
+    set: (_, name, value) => Reflect.set(there(), name, value),
+  });
+  const begin = async (...given: A) => {
+    current = await fresh(...engines, ...given);
+  };
+  return { fixture, begin };
 }

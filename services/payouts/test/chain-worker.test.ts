@@ -9,14 +9,11 @@ import { pay } from '../src/operations/account-chain/pay-reserved.ts';
 import { chainLease } from '../src/operations/run-chain-worker.ts';
 import { findPayout } from '../src/store/payouts.ts';
 import { chainWorkerStep } from '../src/workers.ts';
-import { CONFIRMATIONS, type EngineFixture, engineSuite } from './engine-fixture.ts';
+import { CONFIRMATIONS, engineSuite } from './engine-fixture.ts';
 import { intercepted } from './scripted-chain.ts';
 
 /** One replica runs the chain worker, and signs only with a lease and for a wallet that the database knows. */
-let fixture: EngineFixture;
-engineSuite((fresh) => {
-  fixture = fresh;
-}, 10n);
+const fixture = engineSuite(10n);
 
 /** One more replica, whose calls to its node are counted. */
 function counted() {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PayoutId } from '@quittance/shared/ids';
+import { Secret } from '@quittance/shared/secret';
 import { LINK_VERSION_MAX } from '../src/domain/refund.ts';
 import { CANCELLED } from '../src/domain/states.ts';
 import { endRefunds, payClaim } from '../src/operations/claim-refund.ts';
@@ -267,5 +268,16 @@ describe('a claim link', () => {
     );
     expect(await endRefunds(at.fixture.service.ports)).toBe(1);
     expect(await shown(refundId)).toMatchObject({ status: 'claimable' });
+  });
+
+  it('stays valid when the secret that its token is derived from changes, and a repeated request has no link then', async () => {
+    const [invoice, key] = [at.anInvoice(), { 'idempotency-key': 'changed secret' }];
+    const made = await at.refund(invoice, { amount: 'all' }, key);
+    const url: string = made.body.data.claim_url;
+    for (const { ports } of at.fixture.replicas())
+      ports.settings = { ...ports.settings, claimLinksSecret: new Secret('y'.repeat(32)) };
+    const again = await at.refund(invoice, { amount: 'all' }, key);
+    expect([again.status, again.body.data]).toEqual([201, { ...made.body.data, claim_url: null }]);
+    expect((await page(url.split('/').at(-1) ?? '')).text).toContain('0.05 ETH');
   });
 });

@@ -3,9 +3,10 @@ import type { EvmSender } from '@quittance/chains/chain';
 import { checkAddress } from '@quittance/chains/evm/wallet';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { PayoutId } from '@quittance/shared/ids';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import type { TestDatabase } from '@quittance/testkit/engines';
 import { depositAddress, evmSigner, HOT } from '@quittance/testkit/scripted-evm-sender';
 import { scriptedSigner } from '@quittance/testkit/scripted-signer';
+import { requestCancellation } from '../src/operations/request-cancellation.ts';
 import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
 import { ChainWorkerFixture, chainWorkerSuite, hasPaidNothing, TestClock } from './chain-worker-fixture.ts';
@@ -136,6 +137,15 @@ export class EngineFixture extends ChainWorkerFixture {
     await this.run();
   }
 
+  /** A merchant's request. In each of its pauses the worker has `rounds` rounds. */
+  async cancel(payout: { id: PayoutId }, rounds = 1) {
+    const sleep = async () => {
+      for (let round = 0; round < rounds; round++) await this.run();
+    };
+    const ports = { db: this.db, clock: { now: () => this.clock.now(), sleep } };
+    return (await requestCancellation(ports, { count: 0 }, payout)).outcome;
+  }
+
   /** Finishes, and then these payouts are paid. */
   async expectPaid(...payouts: { id: PayoutId }[]): Promise<void> {
     await this.finish();
@@ -185,12 +195,12 @@ export class EngineFixture extends ChainWorkerFixture {
   }
 }
 
-/** Gives every test of a suite a fixture of its own, with this much Ether in the hot wallet. */
-export function engineSuite(use: (fixture: EngineFixture) => void, ether = 0n): void {
-  const start = async () => {
-    const database = await testDatabase();
-    return { ...database, stop: () => database.drop() };
-  };
-  const fresh = chainWorkerSuite(start, EngineFixture.fresh);
-  beforeEach(async () => use(await fresh(ether)));
+/** The fixture of a suite, which is a new one in every test, with this much Ether in the hot wallet. */
+export function engineSuite(ether = 0n): EngineFixture {
+  const { fixture, begin } = chainWorkerSuite(
+    async () => undefined,
+    (database) => EngineFixture.fresh(database, ether),
+  );
+  beforeEach(() => begin());
+  return fixture;
 }

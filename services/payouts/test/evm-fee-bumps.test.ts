@@ -2,14 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import type { EvmSender } from '@quittance/chains/chain';
 import { depositAddress, HOT } from '@quittance/testkit/scripted-evm-sender';
 import { watchEnded } from '../src/operations/watch-ended.ts';
-import { CONFIRMATIONS, type EngineFixture, ETHER, engineSuite } from './engine-fixture.ts';
+import { CONFIRMATIONS, ETHER, engineSuite } from './engine-fixture.ts';
 import { MAX_FEE } from './scripted-chain.ts';
 
 /** Replacements of transactions that no block includes: at most one attempt of a group is ever mined. */
-let fixture: EngineFixture;
-engineSuite((fresh) => {
-  fixture = fresh;
-});
+const fixture = engineSuite();
 
 const STUCK_MS = 180_000;
 

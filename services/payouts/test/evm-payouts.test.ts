@@ -1,13 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { HOT } from '@quittance/testkit/scripted-evm-sender';
 import { watchStalled } from '../src/operations/watch-stalled.ts';
-import { CONFIRMATIONS, type EngineFixture, ETHER, engineSuite } from './engine-fixture.ts';
+import { CONFIRMATIONS, ETHER, engineSuite } from './engine-fixture.ts';
 
 /** Payouts of an account chain, also while its node loses or refuses transactions, or does not answer. */
-let fixture: EngineFixture;
-engineSuite((fresh) => {
-  fixture = fresh;
-});
+const fixture = engineSuite();
 
 describe('a payout', () => {
   it('is signed, stored, sent, and mined when it is deep enough', async () => {

@@ -2,13 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import type { PayoutId } from '@quittance/shared/ids';
 import { HOT } from '@quittance/testkit/scripted-evm-sender';
 import { watchEnded } from '../src/operations/watch-ended.ts';
-import { CONFIRMATIONS, type EngineFixture, ETHER, engineSuite } from './engine-fixture.ts';
+import { CONFIRMATIONS, ETHER, engineSuite } from './engine-fixture.ts';
 
 /** Payouts whose blocks are dropped, before and after they were final. */
-let fixture: EngineFixture;
-engineSuite((fresh) => {
-  fixture = fresh;
-}, 10n);
+const fixture = engineSuite(10n);
 
 describe('a reorganisation', () => {
   it.each(['gone', 'pending'] as const)(

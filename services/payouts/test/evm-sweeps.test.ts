@@ -4,15 +4,12 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import type { FeeEstimate } from '@quittance/shared/quotes';
 import { depositAddress, HOT } from '@quittance/testkit/scripted-evm-sender';
 import { publishFees } from '../src/operations/publish-fees.ts';
-import { CONFIRMATIONS, type EngineFixture, ETHER, engineSuite } from './engine-fixture.ts';
+import { CONFIRMATIONS, ETHER, engineSuite } from './engine-fixture.ts';
 import { MAX_FEE } from './scripted-chain.ts';
 import { TestBoard } from './service-client.ts';
 
 /** Sweeps that payouts need, and the deposits they bring. */
-let fixture: EngineFixture;
-engineSuite((fresh) => {
-  fixture = fresh;
-});
+const fixture = engineSuite();
 
 describe('a sweep', () => {
   it('of Ether brings what a payout lacks, and the payout waits until the sweep is confirmed', async () => {

@@ -3,17 +3,14 @@ import { eventually } from '@quittance/testkit/eventually';
 import { depositAddress, HOT } from '@quittance/testkit/scripted-evm-sender';
 import { haltedAssets } from '../src/store/halts.ts';
 import { halt, resume } from './chain-worker-fixture.ts';
-import { CONFIRMATIONS, type EngineFixture, ETHER, engineSuite } from './engine-fixture.ts';
+import { CONFIRMATIONS, ETHER, engineSuite } from './engine-fixture.ts';
 import { MAX_FEE } from './scripted-chain.ts';
 import { order, requestsSuite } from './service-fixture.ts';
 
 /** Halts of the auditor, and what is not signed because of them. */
 
 describe('a halt on Ethereum', () => {
-  let fixture: EngineFixture;
-  engineSuite((fresh) => {
-    fixture = fresh;
-  });
+  const fixture = engineSuite();
 
   it('stops new signatures for the asset until it is resumed, and other assets are paid', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);

@@ -7,17 +7,13 @@ import { noPolicy } from '../src/domain/policy.ts';
 import { REJECTED } from '../src/domain/states.ts';
 import { decideApproval } from '../src/operations/approve-payout.ts';
 import { replacePolicy } from '../src/operations/change-policy.ts';
-import { requestCancellation } from '../src/operations/request-cancellation.ts';
 import { stalledPayouts } from '../src/store/payouts.ts';
 import { chainWorkerStep } from '../src/workers.ts';
 import { halt, resume } from './chain-worker-fixture.ts';
-import { type EngineFixture, engineSuite } from './engine-fixture.ts';
+import { engineSuite } from './engine-fixture.ts';
 
 /** What the chain worker does with payouts that wait for approvals. */
-let fixture: EngineFixture;
-engineSuite((fresh) => {
-  fixture = fresh;
-}, 10n);
+const fixture = engineSuite(10n);
 
 /** A payout that needs this many approvals. */
 async function waiting(needed = 1) {
@@ -92,10 +88,7 @@ describe('a payout that waits for approvals', () => {
 
   it('is cancelled when its merchant asks for it', async () => {
     const payout = await waiting();
-    const sleep = async () => void (await fixture.run());
-    const ports = { db: fixture.db, clock: { now: () => fixture.clock.now(), sleep } };
-    const { outcome } = await requestCancellation(ports, { count: 0 }, payout);
-    expect([outcome, await reasonOf(payout)]).toEqual(['cancelled', 'cancelled']);
+    expect([await fixture.cancel(payout), await reasonOf(payout)]).toEqual(['cancelled', 'cancelled']);
     expect(await say(payout, 'approved')).toEqual({ ok: false, refusal: 'ended' });
   });
 

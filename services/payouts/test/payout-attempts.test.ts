@@ -1,11 +1,8 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
-import { order, serviceSuite } from './service-fixture.ts';
+import { describe, expect, it } from '@jest/globals';
+import { order, requestsSuite } from './service-fixture.ts';
 
 /** The transactions that were signed for a payout, as its merchant reads them. */
-const fixture = serviceSuite(() => fixture.start());
-beforeEach(() => {
-  fixture.shop = fixture.newClient();
-});
+const fixture = requestsSuite();
 
 type Stored = { state: string; terms?: object; feePaid?: string; blockHeight?: number; sentAt?: string };
 

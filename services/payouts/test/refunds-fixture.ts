@@ -2,15 +2,15 @@ import { afterAll, beforeEach, expect } from '@jest/globals';
 import { newInvoiceId, type PayoutId, type RefundId } from '@quittance/shared/ids';
 import { recordDeposits } from '../src/handlers.ts';
 import { movePayout } from '../src/store/payouts.ts';
-import { aDeposit } from './deposit-event.ts';
-import { type Described, type ScriptedInvoices, scriptedInvoices } from './scripted-invoices.ts';
+import { aDeposit, type DepositPayload } from './deposit-event.ts';
+import { type Described, scriptedInvoices } from './scripted-invoices.ts';
 import { type RequestsFixture, requestsSuite } from './service-fixture.ts';
 
 export const FINNEY = 10n ** 15n;
 
 /** For one suite: two replicas of the service, with invoices that the test scripts, and steps on refunds. */
 export function refundsSuite() {
-  const at = {} as { fixture: RequestsFixture; invoices: ScriptedInvoices };
+  const at = {} as { fixture: RequestsFixture; invoices: Awaited<ReturnType<typeof scriptedInvoices>> };
   // Before the fixture's own, which stops NATS.
   afterAll(() => at.invoices?.close());
   at.fixture = requestsSuite();
@@ -46,27 +46,34 @@ export function refundsSuite() {
     client.post(body, headers, `/api/invoices/${id}/refunds`);
 
   let made = 0;
-  /** An unresolved deposit of 10 finneys. */
-  async function aDepositToReturn(): Promise<string> {
+  type Given = Partial<Pick<DepositPayload, 'asset' | 'disposition'>> & { amount?: bigint };
+  /** An unresolved deposit of 10 finneys unless others are given, of which payouts has got no event. */
+  function untold(given: Given = {}): DepositPayload {
     made += 1;
     const place = {
       address: `0x${made.toString(16).padStart(40, 'e')}`,
-      index: made,
       outpoint: `0xc${made}:0`,
+      index: made,
     };
-    const given = { account_id: at.fixture.shop.account, asset: 'ETH', disposition: 'unresolved' } as const;
-    const payload = aDeposit({ ...given, amount: 10n * FINNEY, ...place });
-    await at.fixture.db.transaction((trx) => recordDeposits(trx, [{ payload }]));
-    return payload.deposit_id;
+    const ofShop = { account_id: at.fixture.shop.account, asset: 'ETH', disposition: 'unresolved' } as const;
+    return aDeposit({ ...ofShop, amount: 10n * FINNEY, ...place, ...given });
+  }
+  const tell = (payload: DepositPayload) =>
+    at.fixture.db.transaction((trx) => recordDeposits(trx, [{ payload }]));
+  async function deposit(given?: Given): Promise<DepositPayload> {
+    const payload = untold(given);
+    await tell(payload);
+    return payload;
   }
 
   let turn = 0;
   return Object.assign(at, {
     anInvoice,
     refund,
-    aDepositToReturn,
-    giveBack: (id: string, body: object, headers = {}) =>
-      at.fixture.shop.post(body, headers, `/api/unresolved/${id}/return`),
+    ...{ untold, tell, deposit },
+    aDepositToReturn: async () => (await deposit()).deposit_id,
+    giveBack: (id: string, body: object, headers = {}, client = at.fixture.shop) =>
+      client.post(body, headers, `/api/unresolved/${id}/return`),
     shown: async (id: string) => (await at.fixture.shop.get(`/api/refunds/${id}`)).body,
     cancel: (id: string) => at.fixture.shop.post({}, {}, `/api/refunds/${id}/cancel`),
     /** A claim link of an invoice. */

@@ -1,12 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { HOT } from '@quittance/testkit/scripted-evm-sender';
-import { CONFIRMATIONS, type EngineFixture, engineSuite } from './engine-fixture.ts';
+import { CONFIRMATIONS, engineSuite } from './engine-fixture.ts';
 
 /** When the hold of a payout is released, and when it is not. */
-let fixture: EngineFixture;
-engineSuite((fresh) => {
-  fixture = fresh;
-}, 10n);
+const fixture = engineSuite(10n);
 
 describe('the hold of a failed payout', () => {
   /** A payout whose bytes are lost, and whose nonce another party uses. */

@@ -1,45 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AssetSymbol } from '@quittance/shared/assets';
 import { sleep } from '@quittance/shared/clock';
 import type { PayoutId } from '@quittance/shared/ids';
-import { recordDeposits, reverseDeposits } from '../src/handlers.ts';
-import { movePayout } from '../src/store/payouts.ts';
-import { aDeposit, type DepositPayload } from './deposit-event.ts';
-import { recipient, requestsSuite, storeReverted } from './service-fixture.ts';
+import { CANCELLED } from '../src/domain/states.ts';
+import { reverseDeposits } from '../src/handlers.ts';
+import type { DepositPayload } from './deposit-event.ts';
+import { FINNEY, refundsSuite } from './refunds-fixture.ts';
+import { recipient as address, storeReverted } from './service-fixture.ts';
 
 /** An unresolved deposit is refunded: a payout of its whole amount less the fee, once. */
-const fixture = requestsSuite();
+const at = refundsSuite();
+const { fixture, untold, tell, deposit, aDepositToReturn, shown, page, payoutsOf, fail } = at;
 
-const address = recipient;
-const FEE = 500_000_000_000_000n;
-const FINNEY = 10n ** 15n;
+const FEE = FINNEY / 2n;
 
-type Given = { asset?: AssetSymbol; amount?: bigint; disposition?: 'credit' | 'unresolved' };
-let made = 0;
-
-/** An unresolved deposit of which payouts has got no event. */
-function untold({ asset = 'ETH', amount = 10n * FINNEY, disposition = 'unresolved' }: Given = {}) {
-  made += 1;
-  const place = { address: `0x${made.toString(16).padStart(40, 'd')}`, index: made, outpoint: `0x${made}:0` };
-  return aDeposit({ account_id: fixture.shop.account, asset, amount, disposition, ...place });
-}
-
-const tell = (payload: DepositPayload) => fixture.db.transaction((trx) => recordDeposits(trx, [{ payload }]));
 const reverse = ({ disposition: _, ...payload }: DepositPayload) =>
   fixture.db.transaction((trx) => reverseDeposits(trx, [{ payload }]));
 
-async function deposit(given: Given = {}) {
-  const payload = untold(given);
-  await tell(payload);
-  return payload;
-}
-
 const giveBack = (id: string, body: object = { address }, headers = {}, client = fixture.shop) =>
-  client.post(body, headers, `/api/unresolved/${id}/return`);
+  at.giveBack(id, body, headers, client);
 const giveBackOnce = (id: string, key: string) => giveBack(id, { address }, { 'idempotency-key': key });
 const saying = (message: string) => expect.objectContaining({ message });
 
-const payoutsOf = (id: string) =>
+const returnsOf = (id: string) =>
   fixture.db.rows<{ id: PayoutId; status: string }>(
     'select id, status from payouts where returns_deposit = $1 order by seq',
     [id],
@@ -88,48 +70,39 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     for (const { status, body } of answers.filter((one) => one.status !== 201)) {
       expect([status, body]).toEqual([409, saying('These funds were already returned.')]);
     }
-    expect(await payoutsOf(deposit_id)).toMatchObject([{ status: 'reserved' }]);
+    expect(await returnsOf(deposit_id)).toMatchObject([{ status: 'reserved' }]);
     expect((await giveBack(deposit_id)).status).toBe(409);
   });
 
-  it('answers a repeated key alike, and refuses the key for another deposit', async () => {
+  it('answers a repeated key alike, also when the deposit was reversed since, and refuses the key for another deposit', async () => {
     const [one, other] = [await deposit(), await deposit()];
     const first = await giveBackOnce(one.deposit_id, 'once');
-    const again = await giveBackOnce(one.deposit_id, 'once');
-    expect([again.status, again.body]).toEqual([201, first.body]);
-    expect(again.headers['idempotent-replayed']).toBe('true');
+    for (const isReversed of [false, true]) {
+      if (isReversed) await reverse(one);
+      const again = await giveBackOnce(one.deposit_id, 'once');
+      expect([again.status, again.body]).toEqual([201, first.body]);
+      expect(again.headers['idempotent-replayed']).toBe('true');
+    }
+    const late = await giveBackOnce(one.deposit_id, 'after it');
+    expect([late.status, late.body]).toEqual([409, saying('These funds were already reversed.')]);
     expect((await giveBackOnce(other.deposit_id, 'once')).status).toBe(422);
-    expect(await payoutsOf(other.deposit_id)).toEqual([]);
-  });
-
-  it('answers a repeated key alike when the deposit was reversed since', async () => {
-    const dropped = await deposit();
-    const first = await giveBackOnce(dropped.deposit_id, 'before the chain took it');
-    await reverse(dropped);
-    const again = await giveBackOnce(dropped.deposit_id, 'before the chain took it');
-    expect([again.status, again.body]).toEqual([201, first.body]);
-    const other = await giveBackOnce(dropped.deposit_id, 'after it');
-    expect([other.status, other.body]).toEqual([409, saying('These funds were already reversed.')]);
+    expect(await returnsOf(other.deposit_id)).toEqual([]);
   });
 
   it('accepts another request when the payout has failed', async () => {
     const { deposit_id } = await deposit();
     const { body } = await giveBack(deposit_id);
-    await fixture.db.transaction((trx) =>
-      movePayout(trx, String(body.data.id) as PayoutId, ['reserved'], 'failed', { failedReason: 'refused' }),
-    );
+    await fail(String(body.data.id) as PayoutId);
     expect((await giveBack(deposit_id)).status).toBe(201);
-    expect(await payoutsOf(deposit_id)).toMatchObject([{ status: 'failed' }, { status: 'reserved' }]);
+    expect(await returnsOf(deposit_id)).toMatchObject([{ status: 'failed' }, { status: 'reserved' }]);
   });
 
   it('pays less by the fee of an earlier payout that was mined and reverted', async () => {
     const { deposit_id, amount } = await deposit();
     const { body } = await giveBack(deposit_id);
-    const payout = String(body.data.id);
-    await fixture.db.transaction(async (trx) => {
-      await storeReverted(trx, payout);
-      await movePayout(trx, payout as PayoutId, ['reserved'], 'failed', { failedReason: 'refused' });
-    });
+    const payout = String(body.data.id) as PayoutId;
+    await storeReverted(fixture.db, payout);
+    await fail(payout);
     expect((await giveBack(deposit_id)).status).toBe(201);
     const [first, second] = fixture.ledger.asked.slice(-2);
     expect(BigInt(first?.amount ?? 0)).toBe(BigInt(amount) - FEE);
@@ -150,14 +123,14 @@ describe('POST /api/unresolved/{deposit}/return', () => {
       const { status, body } = await giveBackOnce(deposit_id, what);
       expect([status, body]).toEqual([409, saying(message)]);
     }
-    expect(await payoutsOf(deposit_id)).toMatchObject([{ status: 'refused' }]);
+    expect(await returnsOf(deposit_id)).toMatchObject([{ status: 'refused' }]);
   });
 
   it('answers 503 when the hold is void, and the key is free again', async () => {
     fixture.ledger.reply = () => ({ outcome: 'voided' });
     const { deposit_id } = await deposit();
     expect((await giveBackOnce(deposit_id, 'void')).status).toBe(503);
-    expect(await payoutsOf(deposit_id)).toMatchObject([{ status: 'voided' }]);
+    expect(await returnsOf(deposit_id)).toMatchObject([{ status: 'voided' }]);
     fixture.ledger.reply = () => ({ outcome: 'placed' });
     expect((await giveBackOnce(deposit_id, 'void')).status).toBe(201);
   });
@@ -180,21 +153,29 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     expect(fixture.ledger.asked).toEqual([]);
   });
 
-  it.each([
+  const amount = (problem: string) => ({ amount: [`The amount must ${problem}`] });
+  const unknown = (field: string, named = field) => ({ [field]: [`The ${named} field is not known.`] });
+  it.each<[object, object, RegExp?]>([
     [{}, { address: ['The address field is required.'] }],
+    [{ claim: false }, { address: ['The address field is required.'] }, /"claim": true/],
     [{ address: 7 }, { address: ['The address must be a string.'] }],
     [{ address, metadata: { a: 1 } }, { 'metadata.a': ['The metadata.a must be a string.'] }],
     [
       { address: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' },
       { address: ['The selected address is invalid.'] },
     ],
-  ])('refuses %j', async (body, errors) => {
-    const { deposit_id } = await deposit();
-    const answer = await giveBack(deposit_id, body);
-    expect([answer.status, answer.body]).toMatchObject([
-      422,
-      { message: 'The given data was invalid.', errors },
-    ]);
+    [{ claim: true, address }, unknown('address'), /not both/],
+    [{ claim: true, expires_in_days: 0 }, { expires_in_days: ['The expires in days must be at least 1.'] }],
+    [{ expires_in_days: 5, address }, unknown('expires_in_days', 'expires in days'), /claim links/],
+    [{ amount: 'x', address }, amount('be a number.')],
+    [{ amount: 0, address }, amount('be at least 0.000000000000000001.')],
+    [{ amount: '0.0000000000000000011', address }, amount('not have more than 18 decimal places.')],
+    [{ amount: '0.0005', address }, amount('be at least 0.00051.')],
+    [{ amount: '0.0005', claim: true }, amount('be at least 0.00051.')],
+  ])('refuses %j', async (body, errors, hint = /./) => {
+    const answer = await giveBack(await aDepositToReturn(), body);
+    const refused = { message: 'The given data was invalid.', errors, hint: expect.stringMatching(hint) };
+    expect([answer.status, answer.body]).toMatchObject([422, refused]);
     expect(fixture.ledger.asked).toEqual([]);
   });
 
@@ -217,5 +198,48 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     const elsewhere = await deposit({ asset: 'ETH_BASE' });
     expect((await giveBack(elsewhere.deposit_id)).status).toBe(503);
     expect(fixture.ledger.asked).toEqual([]);
+  });
+});
+
+describe('POST /api/unresolved/{deposit}/return with a claim link', () => {
+  it('pays the deposit back less the network fee, once', async () => {
+    const id = await aDepositToReturn();
+    const { status, body } = await giveBack(id, { claim: true, external_id: 'late' });
+    expect([status, body.data]).toMatchObject([
+      201,
+      { status: 'claimable', deposit_id: id, invoice_id: null, amount: '0.01', requested: 'deposit' },
+    ]);
+    expect((await giveBack(id, { claim: true })).status).toBe(409);
+    const token = body.data.claim_url.split('/').at(-1);
+    expect((await page(token)).text).toMatch(/Network fee, which is taken from it[\s\S]*0\.0005 ETH/);
+    await Promise.all([page(token, address), page(token, address)]);
+    expect(fixture.ledger.asked).toMatchObject([
+      { deposit_id: id, amount: ((95n * FINNEY) / 10n).toString() },
+    ]);
+    const [payout, ...more] = await payoutsOf(body.data.id);
+    expect(more).toEqual([]);
+    expect((await giveBack(id, { address })).status).toBe(409);
+    expect((await page(token)).text).toMatch(/Sent after the network fee[\s\S]*0\.0095 ETH/);
+    await fail(payout?.id as PayoutId, CANCELLED);
+    expect((await page(token)).text).not.toContain('Sent after');
+  });
+
+  it('pays nothing while the shop returns the deposit, and ends when the shop has accepted it', async () => {
+    const id = await aDepositToReturn();
+    const { body } = await giveBack(id, { claim: true });
+    const token = body.data.claim_url.split('/').at(-1);
+    const returned = (await giveBack(id, { address })).body.data;
+    for (const status of ['claimable', 'expired']) {
+      const resolved = await page(token, address);
+      const decided = expect.stringContaining('The shop has decided otherwise');
+      expect([resolved.status, resolved.text]).toEqual([409, decided]);
+      expect(await shown(body.data.id)).toMatchObject({ status });
+      if (status === 'expired') break;
+      // The return fails, and then the shop accepts the deposit.
+      await fail(String(returned.id) as PayoutId);
+      fixture.ledger.reply = () => ({ outcome: 'refused' });
+    }
+    expect((await page(token, address)).status).toBe(303);
+    expect(await payoutsOf(body.data.id)).toHaveLength(1);
   });
 });

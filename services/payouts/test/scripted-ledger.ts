@@ -1,15 +1,7 @@
-import { commandSubject, commands } from '@quittance/shared/commands';
+import { commandSubject, commands, type RequestOf } from '@quittance/shared/commands';
 import { connect, type Msg, type NatsConnection } from 'nats';
 
-export type Hold = {
-  payout_id: string;
-  account_id: string;
-  asset: string;
-  amount: string;
-  network_fee: string;
-  deposit_id: string | null;
-  proof?: { method: string; path: string; body: string; item: number } | undefined;
-};
+export type Hold = RequestOf<'hold.place'>;
 type Outcome = 'placed' | 'refused' | 'voided';
 
 /**
@@ -24,31 +16,29 @@ export type Reply = {
   before?: () => Promise<unknown>;
 };
 
-/** A ledger whose answers to `hold.place` a test controls, and which keeps the requests. */
-export type ScriptedLedger = {
-  asked: Hold[];
-  reply: (hold: Hold) => Reply;
-  /** The answer to `balance.read`; none when undefined. */
-  available: string | undefined;
-  /** The answers to `accepted.read`, by invoice: nothing for others. */
-  accepted: Map<string, bigint>;
-  /** Runs before the answer to `balance.read`. */
-  beforeAvailable: () => Promise<unknown>;
-  close(): Promise<void>;
-};
+/** Answers commands in place of a service. */
+export const answersOf =
+  (nats: NatsConnection, service: string) =>
+  (command: keyof typeof commands, answer: (message: Msg) => Promise<void>): void => {
+    const callback = (error: Error | null, message: Msg) => {
+      if (error !== null) throw error;
+      void answer(message);
+    };
+    nats.subscribe(commandSubject(command), { queue: service, callback });
+  };
 
-export async function scriptedLedger(url: string): Promise<ScriptedLedger> {
-  const nats: NatsConnection = await connect({
-    servers: url,
-    maxReconnectAttempts: -1,
-    reconnectTimeWait: 100,
-  });
-  const ledger: ScriptedLedger = {
-    asked: [],
-    reply: () => ({ outcome: 'placed' }),
-    available: undefined,
-    accepted: new Map(),
-    beforeAvailable: async () => {},
+/** A ledger whose answers to `hold.place` a test controls, and which keeps the requests. */
+export async function scriptedLedger(url: string) {
+  const nats = await connect({ servers: url, maxReconnectAttempts: -1, reconnectTimeWait: 100 });
+  const ledger = {
+    asked: [] as Hold[],
+    reply: (_hold: Hold): Reply => ({ outcome: 'placed' }),
+    /** The answer to `balance.read`; none when undefined. */
+    available: undefined as string | undefined,
+    /** The answers to `accepted.read`, by invoice: nothing for others. */
+    accepted: new Map<string, bigint>(),
+    /** Runs before the answer to `balance.read`. */
+    beforeAvailable: async (): Promise<unknown> => undefined,
     close: () => nats.close(),
   };
   const answer = async (message: Msg): Promise<void> => {
@@ -64,27 +54,12 @@ export async function scriptedLedger(url: string): Promise<ScriptedLedger> {
     const { available } = ledger;
     if (available !== undefined) message.respond(JSON.stringify({ available }));
   };
-  nats.subscribe(commandSubject('hold.place'), {
-    queue: 'ledger',
-    callback: (error, message) => {
-      if (error !== null) throw error;
-      void answer(message);
-    },
-  });
-  nats.subscribe(commandSubject('balance.read'), {
-    queue: 'ledger',
-    callback: (error, message) => {
-      if (error !== null) throw error;
-      void answerBalance(message);
-    },
-  });
-  nats.subscribe(commandSubject('accepted.read'), {
-    queue: 'ledger',
-    callback: (error, message) => {
-      if (error !== null) throw error;
-      const { invoice_id } = commands['accepted.read'].request.parse(message.json());
-      message.respond(JSON.stringify({ amount: String(ledger.accepted.get(invoice_id) ?? 0n) }));
-    },
+  const on = answersOf(nats, 'ledger');
+  on('hold.place', answer);
+  on('balance.read', answerBalance);
+  on('accepted.read', async (message) => {
+    const { invoice_id } = commands['accepted.read'].request.parse(message.json());
+    message.respond(JSON.stringify({ amount: String(ledger.accepted.get(invoice_id) ?? 0n) }));
   });
   await nats.flush();
   return ledger;

@@ -3,18 +3,16 @@ import { takeLease } from '@quittance/shared/lease';
 import { patient } from '@quittance/testkit/patience';
 import { unknownHistory } from '../src/operations/account-chain/solana-driver.ts';
 import { chainLease } from '../src/operations/run-chain-worker.ts';
-import { SOL, type SolanaFixture, solanaSuite } from './solana-fixture.ts';
+import { SOL, solanaSuite } from './solana-fixture.ts';
 
 jest.setTimeout(patient(300_000));
 
 /** Payouts on a real Solana node whose transactions no block includes, and a database that does not know them. */
-let fixture: SolanaFixture;
-const fresh = solanaSuite((made) => {
-  fixture = made;
-});
+const { fixture, begin } = solanaSuite();
+
 describe('a payout that no block includes', () => {
   it('is signed again once, only after its expiry is proved, and is paid once', async () => {
-    await fresh(10n * SOL, 100n);
+    await begin(10n * SOL, 100n);
     const closing = await fixture.recipientThatCloses();
     fixture.onBroadcast = async () => 'unknown';
     const { id, to } = await fixture.reserve('SOL', SOL);
@@ -61,7 +59,7 @@ describe('a payout that no block includes', () => {
   });
 
   it('and whose next attempt may be signed already does not end when its recipient refuses by now', async () => {
-    await fresh(10n * SOL, 100n);
+    await begin(10n * SOL, 100n);
     const closing = await fixture.recipientThatCloses();
     fixture.onBroadcast = async () => 'unknown';
     const payout = await fixture.reserve('USDC_SOL', 50n, closing.address);
@@ -93,7 +91,7 @@ describe('a payout that no block includes', () => {
   });
 
   it('but that was mined before its expiry is not signed again, however late we learn of it', async () => {
-    await fresh();
+    await begin();
     fixture.onBroadcast = async (_raw, send) => {
       await send();
       return 'unknown';
@@ -115,7 +113,7 @@ describe('a payout that no block includes', () => {
 });
 
 it('a broadcast that a process did not make, or that is lost, is made by another one with the same bytes', async () => {
-  await fresh();
+  await begin();
   fixture.onBroadcast = () => Promise.reject(new Error('killed'));
   const { id } = await fixture.reserve('SOL', SOL);
   await expect(fixture.run()).rejects.toThrow('killed');
@@ -130,7 +128,7 @@ it('a broadcast that a process did not make, or that is lost, is made by another
 
 describe('a database that has lost commits', () => {
   it('pauses signing, because payouts that look unpaid may be paid', async () => {
-    await fresh();
+    await begin();
     // Money of the operator does not pause signing.
     await fixture.pay('SOL', fixture.wallet.hotAddress, SOL);
     const first = await fixture.reserve('SOL', SOL);
@@ -158,7 +156,7 @@ describe('a database that has lost commits', () => {
   });
 
   it('is checked from where the last check ended, also when that failed half-way', async () => {
-    await fresh();
+    await begin();
     await fixture.run();
     const to = fixture.wallet.hotAddress;
     await Promise.all([1n, 2n, 3n].map((times) => fixture.pay('SOL', to, times * SOL)));

@@ -4,11 +4,11 @@ import type { SolanaNetwork } from '@quittance/chains/solana/network';
 import { createSolanaSender, type SolanaSender } from '@quittance/chains/solana/sender';
 import { createSolanaSigner } from '@quittance/chains/solana/signer';
 import { checkAddress, openWallet, type SolanaWallet } from '@quittance/chains/solana/wallet';
-import { type SurfpoolHandle, startSurfpool } from '@quittance/engines/surfpool';
+import { startSurfpool } from '@quittance/engines/surfpool';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { PayoutId } from '@quittance/shared/ids';
 import { payOnSolana, prepareSolana, type SolanaNode } from '@quittance/stack/solana';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import type { TestDatabase } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { type ScriptedSigner, scriptedSigner } from '@quittance/testkit/scripted-signer';
 import { solanaCustomer } from '@quittance/testkit/solana-customer';
@@ -42,33 +42,20 @@ function newWallet(): SolanaWallet {
   };
 }
 
-/** A node with a test USD Coin, and a database, for a suite. */
-type SolanaEngines = {
-  node: SurfpoolHandle;
-  usdcMint: string;
-  database: TestDatabase;
-  stop(): Promise<void>;
-};
-
-async function solanaEngines(): Promise<SolanaEngines> {
-  const [node, database] = await Promise.all([
-    startSurfpool({ port: 0, wsPort: 0, slotMs: SLOT_MS }),
-    testDatabase(),
-  ]);
+/** A node with a test USD Coin. */
+async function startNode() {
+  const node = await startSurfpool({ port: 0, wsPort: 0, slotMs: SLOT_MS });
   const nobody = newWallet().hotAddress;
   const usdcMint = await prepareSolana(node.rpcUrl, { address: nobody, lamports: SOL, usdc: 0n });
-  const stop = async () => {
-    await node.stop();
-    await database.drop();
-  };
-  return { node, usdcMint, database, stop };
+  return { rpcUrl: node.rpcUrl, usdcMint, stop: () => node.stop() };
 }
+type StartedNode = Awaited<ReturnType<typeof startNode>>;
 
 type FixturePorts = Ports & PayoutChain<'solana'>;
 type Row = Record<string, unknown>;
 
 /** The chain worker with its ports for one test: empty tables, a wallet of its own, and a real node. */
-export class SolanaFixture extends ChainWorkerFixture {
+class SolanaFixture extends ChainWorkerFixture {
   readonly wallet: SolanaWallet = newWallet();
   readonly sender: SolanaSender;
   readonly signer: ScriptedSigner;
@@ -79,12 +66,12 @@ export class SolanaFixture extends ChainWorkerFixture {
   readonly customer: ReturnType<typeof solanaCustomer>;
   readonly #node: SolanaNode;
 
-  private constructor(engines: SolanaEngines) {
-    super(engines.database, new TestClock({ runs: true }));
-    this.#node = { rpc: engines.node.rpcUrl, tokens: { USDC_SOL: engines.usdcMint } };
-    this.rpc = connectRpc(engines.node.rpcUrl);
-    this.usdcMint = engines.usdcMint;
-    this.network = { name: 'local', usdcMint: engines.usdcMint };
+  private constructor(database: TestDatabase, { rpcUrl, usdcMint }: StartedNode) {
+    super(database, new TestClock({ runs: true }));
+    this.#node = { rpc: rpcUrl, tokens: { USDC_SOL: usdcMint } };
+    this.rpc = connectRpc(rpcUrl);
+    this.usdcMint = usdcMint;
+    this.network = { name: 'local', usdcMint };
     this.customer = solanaCustomer(this.#node);
     this.signer = scriptedSigner('solana', createSolanaSigner(this.network, this.wallet));
     this.sender = this.recorded(
@@ -94,8 +81,8 @@ export class SolanaFixture extends ChainWorkerFixture {
   }
 
   /** A fixture with this balance of the hot wallet. */
-  static async fresh(engines: SolanaEngines, lamports: bigint, usdc: bigint): Promise<SolanaFixture> {
-    const fixture = new SolanaFixture(engines);
+  static async fresh(database: TestDatabase, node: StartedNode, lamports = 10n * SOL, usdc = 0n) {
+    const fixture = new SolanaFixture(database, node);
     await fixture.emptyTables();
     if (lamports > 0n) await fixture.fund('SOL', fixture.wallet.hotAddress, lamports);
     if (usdc > 0n) await fixture.fund('USDC_SOL', fixture.wallet.hotAddress, usdc);
@@ -234,10 +221,5 @@ export class SolanaFixture extends ChainWorkerFixture {
   }
 }
 
-/** Starts a node for a suite. @returns what makes the fixture of one test, with a balance of the hot wallet. */
-export function solanaSuite(
-  use: (fixture: SolanaFixture) => void,
-): (lamports?: bigint, usdc?: bigint) => Promise<void> {
-  const fresh = chainWorkerSuite(solanaEngines, SolanaFixture.fresh);
-  return async (lamports = 10n * SOL, usdc = 0n) => use(await fresh(lamports, usdc));
-}
+/** The fixture of a suite, and what makes that of one test, with a balance of the hot wallet. */
+export const solanaSuite = () => chainWorkerSuite(startNode, SolanaFixture.fresh);

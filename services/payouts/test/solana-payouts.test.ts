@@ -1,22 +1,20 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { associatedAccount } from '@quittance/chains/solana/transaction';
 import { patient } from '@quittance/testkit/patience';
-import { RENT, SOL, type SolanaFixture, solanaSuite, TOKEN_RENT } from './solana-fixture.ts';
+import { RENT, SOL, solanaSuite, TOKEN_RENT } from './solana-fixture.ts';
 
 jest.setTimeout(patient(300_000));
 
 /** Payouts and sweeps on a real Solana node, stepped by hand. */
-let fixture: SolanaFixture;
-const fresh = solanaSuite((made) => {
-  fixture = made;
-});
+const { fixture, begin } = solanaSuite();
+
 const sumOf = (spent: readonly { amount: string }[]): bigint =>
   spent.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 const hotBalance = (asset: 'SOL' | 'USDC_SOL') => fixture.customer.balance(asset, fixture.wallet.hotAddress);
 
 describe('a payout', () => {
   it('of SOL that equals others arrives exactly, by a transaction of its own whose fee is published', async () => {
-    await fresh();
+    await begin();
     const to = fixture.newRecipient();
     const alike = await Promise.all(Array.from({ length: 5 }, () => fixture.reserve('SOL', SOL, to)));
     await fixture.run();
@@ -36,7 +34,7 @@ describe('a payout', () => {
   });
 
   it('of tokens opens the account of a new owner at our cost', async () => {
-    await fresh(SOL, 1_000n);
+    await begin(SOL, 1_000n);
     const { id, to } = await fixture.reserve('USDC_SOL', 600n);
     await fixture.ends(id, 'mined');
     const again = await fixture.reserve('USDC_SOL', 400n, to);
@@ -49,7 +47,7 @@ describe('a payout', () => {
   });
 
   it('to an account that would have too little to stay, or to a token account, is refused before anything is signed', async () => {
-    await fresh(SOL, 100n);
+    await begin(SOL, 100n);
     const tokenAccount = await associatedAccount(fixture.wallet.hotAddress, fixture.usdcMint);
     const refused = [
       await fixture.reserve('SOL', RENT - 1n),
@@ -68,7 +66,7 @@ describe('a payout', () => {
   });
 
   it('of rent that the hot wallet must keep waits, and delays no other payout', async () => {
-    await fresh(SOL);
+    await begin(SOL);
     const { id } = await fixture.reserve('SOL', SOL - 6_000n);
     const small = await fixture.reserve('SOL', RENT);
     await fixture.ends(small.id, 'mined');
@@ -78,7 +76,7 @@ describe('a payout', () => {
   });
 
   it('that fails on the chain gives the amount back, and the fee is spent', async () => {
-    await fresh(SOL, 100n);
+    await begin(SOL, 100n);
     const recipient = await fixture.recipientThatCloses();
     fixture.onBroadcast = async (_raw, send) => {
       await recipient.close();
@@ -99,7 +97,7 @@ describe('a payout', () => {
 
 describe('sweeps', () => {
   it('bring SOL for a payout that the hot wallet does not cover, and leave what no event is about', async () => {
-    await fresh(SOL);
+    await begin(SOL);
     const first = await fixture.deposit('SOL', 2n * SOL);
     const second = await fixture.deposit('SOL', 3n * SOL);
     // The event of a later payment has not arrived.
@@ -113,7 +111,7 @@ describe('sweeps', () => {
   });
 
   it('bring SOL to a hot wallet that has none to pay with', async () => {
-    await fresh(0n);
+    await begin(0n);
     const address = await fixture.deposit('SOL', 4n * SOL);
     const { id } = await fixture.reserve('SOL', 3n * SOL);
     await fixture.ends(id, 'mined');
@@ -126,7 +124,7 @@ describe('sweeps', () => {
   });
 
   it('bring tokens of addresses that never had a lamport, to a hot wallet that never had a token', async () => {
-    await fresh(SOL);
+    await begin(SOL);
     await fixture.deposit('USDC_SOL', 700n);
     const address = await fixture.deposit('USDC_SOL', 800n);
     const { id, to } = await fixture.reserve('USDC_SOL', 1_500n);
@@ -137,7 +135,7 @@ describe('sweeps', () => {
   });
 
   it('are made before a payout needs them when they are economical', async () => {
-    await fresh(SOL);
+    await begin(SOL);
     const worth = await fixture.deposit('USDC_SOL', 5_000_000n);
     const small = await fixture.deposit('USDC_SOL', 1_000n);
     const quote = (usd_rate: string) => ({ usd_rate, min_confirmations: 1 }) as never;
@@ -156,7 +154,7 @@ describe('sweeps', () => {
   });
 
   it('that expire are planned again', async () => {
-    await fresh(SOL);
+    await begin(SOL);
     await fixture.deposit('SOL', 5n * SOL);
     fixture.onBroadcast = async () => 'unknown';
     const { id } = await fixture.reserve('SOL', 4n * SOL);

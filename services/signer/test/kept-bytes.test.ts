@@ -121,11 +121,3 @@ it('the key of a phrase in place of that in the KMS is refused', async () => {
     `this database was used with ${hotOf('ethereum')}`,
   );
 });
-
-it('of a wallet of the phrase no bytes are kept: the same order gives the same', async () => {
-  const order = aTransfer(fixture.hold('1'));
-  const { signed: first } = await fixture.sign('ethereum', [order]);
-  const stored = await fixture.db.rows<{ signed: unknown }>('select signed from signatures');
-  expect(stored).toEqual([{ signed: null }]);
-  expect((await fixture.sign('ethereum', [order])).signed).toEqual(first);
-});

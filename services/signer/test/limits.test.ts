@@ -27,36 +27,26 @@ describe('a limit is reached and not exceeded', () => {
     expect(await paid('1', 1_000n)).toBe('signed');
   });
 
-  it('of an account in 24 hours, and not of another account', async () => {
-    limit('per_account_24h', 1_000n);
+  it.each([
+    [
+      'of an account in 24 hours',
+      'per_account_24h',
+      'acc_1',
+      24,
+      'the account is above its limit of 24 hours',
+    ],
+    ['of an hour', 'per_hour', 'acc_2', 1, 'the asset is above its limit of an hour'],
+    ['of 24 hours', 'per_24h', 'acc_2', 24, 'the asset is above its limit of 24 hours'],
+  ] as const)('%s', async (_what, name, account, hours, above) => {
+    limit(name, 1_000n);
     expect(await paid('1', 600n)).toBe('signed');
-    expect(await paid('2', 401n)).toBe('the account is above its limit of 24 hours');
-    expect(await paid('3', 1_000n, 'acc_2')).toBe('signed');
-    expect(await paid('2', 400n)).toBe('signed');
-    fixture.around.nowMs += 24 * HOUR_MS - 1;
-    expect(await paid('4', 1n)).toBe('the account is above its limit of 24 hours');
+    expect(await paid('2', 401n, account)).toBe(above);
+    if (name === 'per_account_24h') expect(await paid('3', 1_000n, 'acc_2')).toBe('signed');
+    expect(await paid('2', 400n, account)).toBe('signed');
+    fixture.around.nowMs += hours * HOUR_MS - 1;
+    expect(await paid('4', 1n, account)).toBe(above);
     fixture.around.nowMs += 1;
-    expect(await paid('4', 1_000n)).toBe('signed');
-  });
-
-  it('of an hour', async () => {
-    limit('per_hour', 1_000n);
-    expect(await paid('1', 600n)).toBe('signed');
-    expect(await paid('2', 401n, 'acc_2')).toBe('the asset is above its limit of an hour');
-    expect(await paid('2', 400n, 'acc_2')).toBe('signed');
-    fixture.around.nowMs += HOUR_MS - 1;
-    expect(await paid('3', 1n)).toBe('the asset is above its limit of an hour');
-    fixture.around.nowMs += 1;
-    expect(await paid('3', 1_000n)).toBe('signed');
-  });
-
-  it('of 24 hours', async () => {
-    limit('per_24h', 1_000n);
-    expect(await paid('1', 600n)).toBe('signed');
-    fixture.around.nowMs += 23 * HOUR_MS;
-    expect(await paid('2', 401n, 'acc_2')).toBe('the asset is above its limit of 24 hours');
-    fixture.around.nowMs += HOUR_MS;
-    expect(await paid('2', 1_000n, 'acc_2')).toBe('signed');
+    expect(await paid('4', 1_000n, account)).toBe('signed');
   });
 
   it('of the fees of 24 hours, which sweeps take as well', async () => {

@@ -86,11 +86,3 @@ describe.each(Object.entries(sequences))(
     });
   },
 );
-
-it('an order that is asked for twice in one request is signed once', async () => {
-  const order = aTransfer(fixture.hold('1'));
-  const { signed, refused } = await fixture.sign('ethereum', [order, order]);
-  expect(refused).toBeNull();
-  expect(signed[1]).toEqual(signed[0]);
-  expect(await fixture.rows()).toMatchObject({ signatures: 1 });
-});

@@ -12,7 +12,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import { runServiceMain } from '@quittance/testkit/service-main';
 import { z } from 'zod';
 import type { SignerService } from '../src/service.ts';
-import { signerSuite } from './signer-fixture.ts';
+import { ALL_TABLES, signerSuite } from './signer-fixture.ts';
 import { aTransfer, OTHER_SEED, SEED } from './signer-orders.ts';
 import { openSignerService } from './signer-service-fixture.ts';
 
@@ -175,14 +175,7 @@ describe('the recovery phrase', () => {
 
 it('its role changes and deletes nothing that it has stored', async () => {
   await fixture.sign('ethereum', [aTransfer(fixture.hold('1'))]);
-  for (const table of [
-    'signatures',
-    'cleared_payouts',
-    'signed_payouts',
-    'spent_outpoints',
-    'non_inclusions',
-    'wallets',
-  ]) {
+  for (const table of ALL_TABLES) {
     await expect(fixture.db.rows(`delete from ${table}`)).rejects.toMatchObject({ code: '42501' });
   }
   await expect(fixture.db.rows('update signatures set nonce = 9')).rejects.toMatchObject({ code: '42501' });

@@ -84,7 +84,7 @@ function chainOf(settings: ChainSettings, seed: string, nodes: SolanaNodes, keys
   } as SignerChain;
 }
 
-const ALL_TABLES = [
+export const ALL_TABLES = [
   'non_inclusions',
   'spent_outpoints',
   'signed_payouts',

@@ -17,11 +17,7 @@ export const recipients = {
   bitcoin: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
   solana: 'vines1vzrYbzLMRdu58ou5XTby4qAqVRLmqo36NKPTg',
 } as const;
-export const others = {
-  ethereum: '0x8617e340b3d01fa5f11f306f4090fd50e238070d',
-  bitcoin: 'bcrt1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qzf4jry',
-  solana: 'GokivDYuQXPZCWRkwMhdH2h91KpDQXBEmpgBgs55bnpH',
-} as const;
+export const others = { ethereum: '0x8617e340b3d01fa5f11f306f4090fd50e238070d' } as const;
 
 const noNodes = { rpcUrls: [] };
 export const settingsOf: { [K in 'ethereum' | 'base' | 'bitcoin' | 'solana']: ChainSettings } = {

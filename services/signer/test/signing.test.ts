@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { readSignature } from '@quittance/chains/signing';
+import type { Chain } from '@quittance/shared/assets';
 import { signerSuite } from './signer-fixture.ts';
 import { aSweep, aTransfer, bumped, type OrderOfPayouts, others } from './signer-orders.ts';
 
 const fixture = await signerSuite();
-const nothing = { signatures: 0 };
 const signatures = async () => ({ signatures: 0, ...(await fixture.rows()) }).signatures;
 
 describe('an order', () => {
-  it('is signed twice with the same bytes, and recorded once', async () => {
+  it('is signed twice with the same bytes, which are not kept for a wallet of the phrase, and recorded once', async () => {
     const order = aTransfer(fixture.hold('1'));
     const first = await fixture.sign('ethereum', [order]);
     fixture.around.holds.clear();
@@ -23,6 +23,7 @@ describe('an order', () => {
       signed_payouts: 1,
       wallets: 1,
     });
+    expect(await fixture.db.rows('select signed from signatures')).toEqual([{ signed: null }]);
   });
 
   it('is the same when its names come in another order', async () => {
@@ -92,85 +93,55 @@ describe('an order', () => {
   });
 });
 
-describe('a sweep', () => {
-  it('is signed without asking anybody', async () => {
-    const { signed, refused } = await fixture.sign('ethereum', [aSweep()]);
-    expect([signed.length, refused]).toEqual([1, null]);
-    expect(fixture.around.asked).toEqual([]);
-  });
-
-  it('of an address whose key is not in this wallet is refused', async () => {
-    const { refused } = await fixture.sign('ethereum', [aSweep({ address: others.ethereum })]);
-    expect(refused).toMatchObject({ payouts: [], foreign: [others.ethereum] });
-    expect(await fixture.rows()).toEqual({});
-  });
+it('a sweep is signed without asking anybody', async () => {
+  const { signed, refused } = await fixture.sign('ethereum', [aSweep()]);
+  expect([signed.length, refused]).toEqual([1, null]);
+  expect(fixture.around.asked).toEqual([]);
 });
 
 describe('nothing is signed', () => {
-  it.each<[string, Parameters<typeof aTransfer>[1], string]>([
-    ['to another address', { to: others.ethereum }, 'the payout is for another address'],
-    ['of more', { amount: 1_001n as never }, 'the payout is of another amount'],
-    ['of less', { amount: 999n as never }, 'the payout is of another amount'],
-    ['of another asset', { asset: 'USDC_ERC20' }, 'the payout is of another asset'],
-  ])('%s than is held', async (_what, given, because) => {
-    const { signed, refused } = await fixture.sign('ethereum', [aTransfer(fixture.hold('1'), given)]);
+  const held =
+    (order: Parameters<typeof aTransfer>[1], hold: Parameters<typeof fixture.hold>[1] = {}) =>
+    () =>
+      aTransfer(fixture.hold('1', hold), order);
+
+  it.each<[string, () => OrderOfPayouts, string]>([
+    ['for a payout without a hold', () => aTransfer('1'), 'the ledger has no hold for the payout'],
+    ['for a payout whose hold has ended', held({}, { is_placed: false }), 'the hold of the payout has ended'],
+    ['for a hold without an address', held({}, { destination: null }), 'the payout is for another address'],
+    ['to another address than is held', held({ to: others.ethereum }), 'the payout is for another address'],
+    ['of more than is held', held({ amount: 1_001n as never }), 'the payout is of another amount'],
+    ['of less than is held', held({ amount: 999n as never }), 'the payout is of another amount'],
+    ['of another asset than is held', held({ asset: 'USDC_ERC20' }), 'the payout is of another asset'],
+  ])('%s', async (_what, order, because) => {
+    const { signed, refused } = await fixture.sign('ethereum', [order()]);
     expect(signed).toEqual([]);
     expect(refused).toMatchObject({ because, payouts: ['1'] });
     expect(await fixture.rows()).toEqual({});
-  });
-
-  it.each([
-    ['for a payout without a hold', () => '1', 'the ledger has no hold for the payout'],
-    [
-      'for a payout whose hold has ended',
-      () => fixture.hold('1', { is_placed: false }),
-      'the hold of the payout has ended',
-    ],
-    [
-      'for a hold without an address',
-      () => fixture.hold('1', { destination: null }),
-      'the payout is for another address',
-    ],
-  ])('%s', async (_what, payout, because) => {
-    const { refused } = await fixture.sign('ethereum', [aTransfer(payout())]);
-    expect(refused).toMatchObject({ because, payouts: ['1'] });
-    expect(await signatures()).toBe(0);
     expect(fixture.lines).toMatchObject([{ level: 'error', msg: 'an order is not signed', because }]);
   });
 
-  it.each<[string, (order: OrderOfPayouts) => OrderOfPayouts]>([
-    ['for nobody', ({ order }) => ({ order, payouts: [] })],
-    ['for two payouts with one recipient', ({ order }) => ({ order, payouts: ['1', '2'] })],
-  ])('that pays somebody %s', async (_what, change) => {
+  const notOfPayouts = { because: 'its payouts are not its recipients' };
+  const notOfChain = { because: 'the order is none of this chain' };
+  const foreign = { payouts: [], foreign: [others.ethereum] };
+  const onBase = { asset: 'USDC_BASE' } as const;
+  it.each<[string, () => OrderOfPayouts, object, Chain?]>([
+    ['for nobody', () => ({ ...held({})(), payouts: [] }), notOfPayouts],
+    ['for two payouts with one recipient', () => ({ ...held({})(), payouts: ['1', '2'] }), notOfPayouts],
+    ['that moves nothing and names a payout', () => ({ ...aSweep(), payouts: ['2'] }), notOfPayouts],
+    ['that sweeps an address of another wallet', () => aSweep({ address: others.ethereum }), foreign],
+    ['that is no order of the chain', held({}), notOfChain, 'bitcoin'],
+    ['of a token that is not configured', held(onBase, onBase), notOfChain, 'base'],
+  ])('%s, and nobody is asked', async (_what, order, why, chain = 'ethereum') => {
     fixture.hold('2');
-    const { refused } = await fixture.sign('ethereum', [change(aTransfer(fixture.hold('1')))]);
-    expect(refused).toMatchObject({ because: 'its payouts are not its recipients' });
-    expect(await signatures()).toBe(0);
-  });
-
-  it('that moves nothing and names a payout', async () => {
-    const { refused } = await fixture.sign('ethereum', [{ ...aSweep(), payouts: [fixture.hold('1')] }]);
-    expect(refused).toMatchObject({ because: 'its payouts are not its recipients' });
+    expect(await fixture.sign(chain, [order()])).toMatchObject({ signed: [], refused: why });
+    expect(await fixture.rows()).toEqual({});
+    expect(fixture.around.asked).toEqual([]);
   });
 
   it('from another hot wallet', async () => {
-    const { refused } = await fixture.sign('ethereum', [
-      aTransfer(fixture.hold('1'), { hot: others.ethereum }),
-    ]);
-    expect(refused).toMatchObject({ payouts: [], foreign: [others.ethereum] });
-  });
-
-  it('that is no order of the chain', async () => {
-    const { order, payouts } = aTransfer(fixture.hold('1'));
-    const { refused } = await fixture.sign('bitcoin', [{ order, payouts }]);
-    expect(refused).toMatchObject({ because: 'the order is none of this chain' });
-  });
-
-  it('of a token that is not configured', async () => {
-    const payout = fixture.hold('1', { asset: 'USDC_BASE' });
-    const { refused } = await fixture.sign('base', [aTransfer(payout, { asset: 'USDC_BASE' })]);
-    expect(refused).toMatchObject({ because: 'the order is none of this chain' });
-    expect(fixture.around.asked).toEqual([]);
+    const { refused } = await fixture.sign('ethereum', [held({ hot: others.ethereum })()]);
+    expect(refused).toMatchObject(foreign);
   });
 
   it('that the code of the chain cannot sign, and those before it are', async () => {
@@ -200,6 +171,6 @@ describe('nothing is signed', () => {
     await expect(fixture.sign('polygon', [aTransfer(fixture.hold('1'))])).rejects.toThrow(
       'is not configured',
     );
-    expect({ signatures: await signatures() }).toEqual(nothing);
+    expect(await fixture.rows()).toEqual({});
   });
 });

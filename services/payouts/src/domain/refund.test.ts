@@ -45,7 +45,9 @@ describe('how much is refunded', () => {
   const dear = { ...invoice, decimals: 0, rate: rate('2'), due: units(5n), paid: units(5n) };
   const dollars = cents(2_500n);
   const [four, six, ten] = [4n * FINNEY, 6n * FINNEY, 10n * FINNEY] as const;
-  it.each<[string, PaidInvoice, WantedRefund, bigint, string | null, unknown]>([
+  const euros = { ...invoice, fiatRate: rate('1.25') };
+  const euroNow: RatePair = { rate: rate('5000'), fiatRate: rate('1.5') };
+  it.each<[string, PaidInvoice, WantedRefund, bigint, string | RatePair | null, unknown]>([
     ['is all that was paid', invoice, 'all', 0n, null, [all, all]],
     ['is all that former refunds have left', invoice, 'all', 4n * ten, null, [ten, ten]],
     ['is the overpayment', invoice, 'surplus', 0n, null, [ten, ten]],
@@ -53,6 +55,9 @@ describe('how much is refunded', () => {
     ['is an amount of dollars at the rate of the invoice', invoice, dollars, 0n, null, [ten, ten]],
     ['is the value of all at twice the rate', invoice, 'all', 0n, '5000', [all, all / 2n]],
     ['is an amount of dollars at half the rate', invoice, dollars, 0n, '1250', [ten, 2n * ten]],
+    ['is an amount in euros at the rate of the invoice', euros, cents(2_000n), 0n, null, [ten, ten]],
+    ['is worth as many euros now as then', euros, cents(2_000n), 0n, euroNow, [ten, six]],
+    ['is worth as many euros now as then, when it is all', euros, 'all', 4n * ten, euroNow, [ten, six]],
     ['is all that is left when one unit is', invoice, 'all', all - 1n, null, [1n, 1n]],
     ['is one unit when it is worth two at half the rate', invoice, 'all', all - 2n, '5000', [2n, 1n]],
     ['is one unit that costs as much as is refunded', dear, cents(200n), 0n, '2', [1n, 1n]],
@@ -66,7 +71,7 @@ describe('how much is refunded', () => {
     ['is refused when a cent less is left', invoice, cents(2_501n), 4n * ten, null, 'too_large'],
   ])('%s', (_, paid, wanted, refunded, now, expected) => {
     const given = taken(refunded, wanted === 'surplus' ? refunded : 0n);
-    const found = refundAmounts(paid, given, wanted, now === null ? null : inDollars(now));
+    const found = refundAmounts(paid, given, wanted, typeof now === 'string' ? inDollars(now) : now);
     expect(found.ok ? [found.value.share, found.value.amount] : found.refusal).toEqual(expected);
   });
 
@@ -87,26 +92,6 @@ describe('how much is refunded', () => {
     ['nothing after a refund of it', 10n, 10n, 0n],
   ])('of the overpayment is %s', (_, all, surplus, left) => {
     expect(leftOf(invoice, taken(all * FINNEY, surplus * FINNEY), 'surplus')).toBe(left * FINNEY);
-  });
-
-  it('is an amount in euros at the rate of the euro that the invoice has', () => {
-    const inEuros = { ...invoice, fiatRate: rate('1.25') };
-    expect(refundAmounts(inEuros, taken(0n), cents(2_000n), null)).toEqual({
-      ok: true,
-      value: { share: 10n * FINNEY, amount: 10n * FINNEY },
-    });
-  });
-
-  it('is at the rates of now worth as many euros as then', () => {
-    const inEuros = { ...invoice, fiatRate: rate('1.25') };
-    for (const wanted of [cents(2_000n), 'all'] as const) {
-      const refunded = taken(wanted === 'all' ? 40n * FINNEY : 0n);
-      const now = { rate: rate('5000'), fiatRate: rate('1.5') };
-      expect(refundAmounts(inEuros, refunded, wanted, now)).toEqual({
-        ok: true,
-        value: { share: 10n * FINNEY, amount: 6n * FINNEY },
-      });
-    }
   });
 
   it('is never more than is left or than it is worth, and at most one unit less', async () => {

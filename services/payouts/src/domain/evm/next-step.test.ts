@@ -158,6 +158,12 @@ it.each([
   ['never more than the cap', aStuck(), fees(5_000n, 5_000n), fees(1_000n, 100n)],
   ['the cap itself', aStuck({ first: fees(9n, 9n), newest: fees(80n, 80n) }), fees(1n, 1n), fees(90n, 90n)],
   ['nothing beyond the cap', aStuck({ newest: fees(900n, 10n) }), fees(5_000n, 1n), undefined],
+  [
+    'nothing when only the maximum may grow',
+    aStuck({ newest: fees(200n, 100n) }),
+    fees(300n, 10n),
+    undefined,
+  ],
   ['nothing after so many attempts', aStuck({ attempts: 7 }), fees(50n, 1n), undefined],
   ['the last one', aStuck({ attempts: 6 }), fees(50n, 1n), fees(113n, 12n)],
   ['nothing for one that only waits', aStuck({ isNext: false }), fees(100n, 99n), undefined],
@@ -193,9 +199,4 @@ it('every next attempt is high enough for nodes, within the limits, and the atte
       },
     ),
   );
-});
-
-it('fees are not raised when only the maximum may still grow', () => {
-  const newest = fees(200n, 100n);
-  expect(bumpedFees(aStuck({ newest }), fees(300n, 10n))).toBeUndefined();
 });
