@@ -90,38 +90,25 @@ describe('the answers of several nodes', () => {
     ...given,
   });
   const [absent, pending] = [{ state: 'absent' }, { state: 'pending' }] as const;
+  const [behind, elsewhere] = [mined({ confirmations: 1 }), mined({ blockHash: 'b' })];
+  const liar = mined({ confirmations: 99 });
 
   test.each<[string, TransactionStatus[], TransactionStatus | 'wait', number?]>([
     ['absent on all', [absent, absent], absent],
     ['waiting on all', [pending, pending], pending],
     ['waiting on one', [absent, pending], pending],
     ['mined on all', [mined(), mined()], mined()],
-    ['mined, and one is behind', [mined(), mined({ confirmations: 1 })], mined({ confirmations: 1 })],
+    ['mined, and one is behind', [mined(), behind], behind],
     ['mined on one, and waiting on another', [mined(), pending], 'wait'],
     ['mined on one, and absent on another', [absent, mined()], 'wait'],
-    ['mined in two blocks', [mined(), mined({ blockHash: 'b' })], 'wait'],
+    ['mined in two blocks', [mined(), elsewhere], 'wait'],
     ['mined at two heights', [mined(), mined({ height: 8 })], 'wait'],
     ['mined with two outcomes', [mined(), mined({ succeeded: false })], 'wait'],
     ['mined for two fees', [mined(), mined({ feePaid: units(6n) })], 'wait'],
     ['mined on two of three, and one is away', [mined(), mined()], mined(), 3],
-    [
-      'mined on two of three, and one is behind',
-      [mined(), absent, mined({ confirmations: 1 })],
-      mined({ confirmations: 1 }),
-      3,
-    ],
-    [
-      'mined on two of three, and one lies of its depth',
-      [mined(), mined({ confirmations: 99 }), absent],
-      mined(),
-      3,
-    ],
-    [
-      'mined on two of three, and one tells of another block',
-      [mined(), mined({ blockHash: 'b' }), mined()],
-      mined(),
-      3,
-    ],
+    ['mined on two of three, and one is behind', [mined(), absent, behind], behind],
+    ['mined on two of three, and one lies of its depth', [mined(), liar, absent], mined()],
+    ['mined on two of three, and one tells of another block', [mined(), elsewhere, mined()], mined()],
     ['mined on one of three, and the others wait for it', [mined(), pending, absent], pending, 3],
     ['mined on one of three, and the others do not have it', [mined(), absent, absent], absent, 3],
     ['mined on one of three, absent on another, and one is away', [mined(), absent], 'wait', 3],

@@ -27,6 +27,11 @@ const ethereum = {
 };
 const solana = { SOLANA_RPC_URL: 'http://localhost:8899', SOLANA_NETWORK: 'local', SOLANA_USDC_MINT: mint };
 
+/** The problems of a chain that has a URL and lacks these settings. */
+const lacks = (chain: string, ...names: string[]) =>
+  names.map((name) => `${chain}_${name}: is required with ${chain}_RPC_URL`);
+const NO_URL = 'must be an http or https URL, or several separated by commas';
+
 type Env = Record<string, string | undefined>;
 const schema = withChains(z.object({ ...chainSettings, WALLET_SEED: z.string() }), { xpubs: true });
 const chainsOf = (env: Env) => loadConfig('a service', schema, { WALLET_SEED: phrase, ...env }).chains;
@@ -106,34 +111,22 @@ describe('the chains of a configuration', () => {
     [
       'Bitcoin without its companions',
       { BITCOIN_RPC_URL: 'http://localhost:1' },
-      ['BITCOIN_NETWORK: is required with BITCOIN_RPC_URL', 'BITCOIN_XPUB: is required with BITCOIN_RPC_URL'],
+      lacks('BITCOIN', 'NETWORK', 'XPUB'),
     ],
     [
       'Ethereum and Base without their companions',
       { ETHEREUM_RPC_URL: 'http://localhost:1', BASE_RPC_URL: 'http://localhost:2', BASE_CHAIN_ID: '8453' },
-      [
-        'ETHEREUM_CHAIN_ID: is required with ETHEREUM_RPC_URL',
-        'ETHEREUM_XPUB: is required with ETHEREUM_RPC_URL',
-        'BASE_XPUB: is required with BASE_RPC_URL',
-      ],
+      [...lacks('ETHEREUM', 'CHAIN_ID', 'XPUB'), ...lacks('BASE', 'XPUB')],
     ],
-    [
-      'Solana without its companion',
-      { SOLANA_RPC_URL: 'http://localhost:1' },
-      ['SOLANA_NETWORK: is required with SOLANA_RPC_URL'],
-    ],
+    ['Solana without its companion', { SOLANA_RPC_URL: 'http://localhost:1' }, lacks('SOLANA', 'NETWORK')],
     [
       'a URL that is none, another protocol, and none between commas',
       { BITCOIN_RPC_URL: 'localhost:1', SOLANA_RPC_URL: 'ws://localhost', BASE_RPC_URL: ', ,' },
       [
-        'BITCOIN_RPC_URL: must be an http or https URL, or several separated by commas',
-        'SOLANA_RPC_URL: must be an http or https URL, or several separated by commas',
-        'BASE_RPC_URL: must be an http or https URL, or several separated by commas',
-        'BITCOIN_NETWORK: is required with BITCOIN_RPC_URL',
-        'BITCOIN_XPUB: is required with BITCOIN_RPC_URL',
-        'SOLANA_NETWORK: is required with SOLANA_RPC_URL',
-        'BASE_CHAIN_ID: is required with BASE_RPC_URL',
-        'BASE_XPUB: is required with BASE_RPC_URL',
+        ...['BITCOIN', 'SOLANA', 'BASE'].map((chain) => `${chain}_RPC_URL: ${NO_URL}`),
+        ...lacks('BITCOIN', 'NETWORK', 'XPUB'),
+        ...lacks('SOLANA', 'NETWORK'),
+        ...lacks('BASE', 'CHAIN_ID', 'XPUB'),
       ],
     ],
     [
@@ -144,7 +137,7 @@ describe('the chains of a configuration', () => {
     [
       'a second node that is none',
       { ...ethereum, ETHEREUM_RPC_URL: 'http://localhost:8545,geth' },
-      ['ETHEREUM_RPC_URL: must be an http or https URL, or several separated by commas'],
+      [`ETHEREUM_RPC_URL: ${NO_URL}`],
     ],
     [
       'networks that do not exist',
@@ -192,7 +185,7 @@ describe('the chains of a configuration', () => {
     [
       'a chain and something else',
       { WALLET_SEED: undefined, SOLANA_RPC_URL: 'http://localhost:1' },
-      ['WALLET_SEED: is required', 'SOLANA_NETWORK: is required with SOLANA_RPC_URL'],
+      ['WALLET_SEED: is required', ...lacks('SOLANA', 'NETWORK')],
     ],
   ])('are refused with every problem by its name: %s', (_what, env, problems) => {
     expect(problemsOf(env)).toEqual(problems);

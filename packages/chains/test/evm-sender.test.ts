@@ -1,13 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
-import {
-  type Hex,
-  keccak256,
-  parseEther,
-  parseGwei,
-  parseTransaction,
-  recoverTransactionAddress,
-} from 'viem';
+import { type Hex, keccak256, parseEther, parseTransaction, recoverTransactionAddress } from 'viem';
 import type { EvmSender, SignedTransaction, TokenSweepOrder } from '../src/chain.ts';
 import { TOKEN_SWEEP_GAS } from '../src/evm/sender.ts';
 import type { EvmSigner } from '../src/evm/signer.ts';
@@ -139,13 +132,6 @@ describe('the estimate of a transfer', () => {
     );
     await expect(sender.estimateTransfer('ETH', to, units(10n ** 30n))).rejects.toThrow();
   });
-});
-
-test('fees leave room for a doubled base fee', async () => {
-  const { baseFeePerGas } = await chain.client.getBlock();
-  const { maxFeePerGas, maxPriorityFeePerGas } = await sender.fees();
-  expect(maxPriorityFeePerGas).toBe(parseGwei('1'));
-  expect(maxFeePerGas).toBe(2n * (baseFeePerGas ?? 0n) + parseGwei('1'));
 });
 
 describe('a sweep', () => {

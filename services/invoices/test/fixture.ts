@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, expect } from '@jest/globals';
+import { afterAll, afterEach, expect } from '@jest/globals';
 import type { Block } from '@quittance/chains/chain';
 import { chainKinds, nativeAsset } from '@quittance/shared/assets';
 import { connectBus } from '@quittance/shared/bus';
@@ -228,6 +228,13 @@ export async function startFixture(options: FixtureOptions = {}) {
 /** For one suite: a fixture that has scanned its chain, with steps on it. It stops after the last test. */
 export async function openFixture(options: FixtureOptions = {}) {
   const fixture = await startFixture(options);
+  const [quotes, fiatRates] = [[...fixture.quotes], [...fixture.fiatRates]];
+  // A test changes quotes and rates for itself alone.
+  afterEach(() => {
+    for (const [asset, quote] of quotes) fixture.quotes.set(asset, quote);
+    for (const [currency, rate] of fiatRates) fixture.fiatRates.set(currency, rate);
+    fixture.board.stale = false;
+  });
   afterAll(() => fixture.stop());
   await fixture.scan();
   const { chain, scan } = fixture;

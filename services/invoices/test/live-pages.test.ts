@@ -78,14 +78,6 @@ test('only without a script does a page reload, and one that is done does neithe
   expect(dataIn(done)).not.toHaveProperty('events');
 });
 
-test('what a script copies and counts is marked: the exact texts, and the time left', async () => {
-  const { id, shown, expiresAt } = await anInvoice({ expires_in: 30 });
-  const { text } = await page(id);
-  expect(text).toContain(`class="copy">${shown}<`);
-  expect(text).toContain('class="copy">0.01<');
-  expect(text).toContain(`<time class="left" datetime="${expiresAt.toISOString()}"`);
-});
-
 test.each([
   ['ETH', (shown: string) => ({ to: shown.toLowerCase(), value: '0x2386f26fc10000', call: '0x' })],
   [

@@ -176,37 +176,31 @@ const aLink: PaymentLink = {
 };
 const attempt = 'A'.repeat(22);
 
+type Example = (to: PageFor) => HtmlPage;
+function pageOf(invoice: FullInvoice, version?: string): Example {
+  return (to) => paymentPage(invoice, ports, to, NOW, { version });
+}
+/** Its chain was read for the last time two minutes ago. */
+const late = (invoice: FullInvoice) => pageOf({ ...invoice, syncedAt: minutes(-2) });
+
 /** Every page, for a shop and in a language. */
-export const examples: Record<string, (to: PageFor) => HtmlPage> = {
+export const examples: Record<string, Example> = {
   ...Object.fromEntries(
-    Object.entries(invoicesByState).map(([state, invoice]) => [
-      state,
-      (to: PageFor) => paymentPage(invoice, ports, to, NOW, { version: VERSION }),
-    ]),
+    Object.entries(invoicesByState).map(([state, invoice]) => [state, pageOf(invoice, VERSION)]),
   ),
-  'paid with more on the way': (to) =>
-    paymentPage(full({ ...paid, pendingAmount: HALF }, { deposits: [settled, more] }), ports, to, NOW, {
-      version: VERSION,
-    }),
-  'over while the chain is read late': (to) =>
-    paymentPage(full(over, { syncedAt: minutes(-2) }), ports, to, NOW),
-  'short and over while the chain is read late': (to) =>
-    paymentPage(
-      { ...full({ ...invoicesByState.short.invoice, ...over }), syncedAt: minutes(-2) },
-      ports,
-      to,
-      NOW,
-    ),
-  'over before the chain was read late': (to) =>
-    paymentPage(full({ expiresAt: minutes(-3) }, { syncedAt: minutes(-2) }), ports, to, NOW),
-  'over for longer than it can be extended': (to) =>
-    paymentPage(full({ expiresAt: minutes(-1_441) }, { syncedAt: minutes(-1_500) }), ports, to, NOW),
-  'cancelled while the chain is read late': (to) =>
-    paymentPage(full({ ...over, cancelledAt: minutes(-1) }, { syncedAt: minutes(-2) }), ports, to, NOW),
-  'waiting while the chain is read late': (to) =>
-    paymentPage({ ...invoicesByState.waiting, syncedAt: minutes(-2) }, ports, to, NOW),
-  'confirming while the chain is read late': (to) =>
-    paymentPage({ ...invoicesByState.confirming, syncedAt: minutes(-2) }, ports, to, NOW),
+  'paid with more on the way': pageOf(
+    full({ ...paid, pendingAmount: HALF }, { deposits: [settled, more] }),
+    VERSION,
+  ),
+  'over while the chain is read late': late(full(over)),
+  'short and over while the chain is read late': late(full({ ...invoicesByState.short.invoice, ...over })),
+  'over before the chain was read late': late(full({ expiresAt: minutes(-3) })),
+  'over for longer than it can be extended': pageOf(
+    full({ expiresAt: minutes(-1_441) }, { syncedAt: minutes(-1_500) }),
+  ),
+  'cancelled while the chain is read late': late(full({ ...over, cancelledAt: minutes(-1) })),
+  'waiting while the chain is read late': late(invoicesByState.waiting),
+  'confirming while the chain is read late': late(invoicesByState.confirming),
   'choice of the asset': (to) => choicePage(unchosen, ports, to, NOW),
   'choice that was refused': (to) => choicePage(unchosen, ports, to, NOW, { problem: 'unavailable' }),
   'choice that is too late': (to) => choicePage({ ...unchosen, expiresAt: minutes(0.5) }, ports, to, NOW),

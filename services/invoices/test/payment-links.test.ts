@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Quote } from '@quittance/shared/quotes';
 import { aFiatRate } from '@quittance/testkit/builders';
+import { eventually } from '@quittance/testkit/eventually';
 import { DUE, MINUTE, openFixture } from './fixture.ts';
 import { invoiceOf, linksOf } from './link-fixture.ts';
-import type { Any } from './replica.ts';
 
 const { fixture, pay, settle } = await openFixture();
 
@@ -123,14 +124,8 @@ describe('a payment link', () => {
 
   it('offers the others of its assets when one is switched off', async () => {
     const { link, shop } = await aLink({ amount: 25, assets: ['ETH', 'USDC_ERC20'] });
-    const quote = fixture.quotes.get('ETH') as Any;
-    fixture.quotes.set('ETH', { ...quote, active: false });
-    try {
-      const made = await shop.read(invoiceOf(await open(link.id)));
-      expect(made.assets).toEqual(['USDC_ERC20']);
-    } finally {
-      fixture.quotes.set('ETH', quote);
-    }
+    fixture.quotes.set('ETH', { ...(fixture.quotes.get('ETH') as Quote), active: false });
+    expect((await shop.read(invoiceOf(await open(link.id)))).assets).toEqual(['USDC_ERC20']);
   });
 
   it('has the currency of its account unless it names one, and each payment the rate of its moment', async () => {
@@ -146,31 +141,26 @@ describe('a payment link', () => {
     expect(Date.parse(first.expires_at) - Date.parse(first.created_at)).toBe(120 * MINUTE);
     await shop.patch('/api/invoice-settings', { currency: 'USD', expires_in: 5 });
 
-    const euro = fixture.fiatRates.get('EUR') as Any;
-    try {
-      fixture.fiatRates.set('EUR', aFiatRate('EUR', '2', fixture.clock.at));
-      const second = await shop.read(invoiceOf(await open(link.id)));
-      expect(second).toMatchObject({ currency: 'EUR', amount: '0.008', payment_link_id: link.id });
-      expect(Date.parse(second.expires_at) - Date.parse(second.created_at)).toBe(5 * MINUTE);
-      // The price is below the least amount of now: that is no fault of the payer, and trying again does not help.
-      fixture.fiatRates.set('EUR', aFiatRate('EUR', '0.4', fixture.clock.at));
-      const low = await open(link.id);
-      expect(low).toMatchObject({
-        status: 422,
-        body: expect.stringContaining(
-          'The amount of this link cannot be paid. The amount must be at least 12.5. Please ask the shop for another link.',
-        ),
-      });
-      expect(low.body).not.toContain('try again');
-      const unavailable = { status: 503, body: expect.stringContaining('Payments cannot begin') };
-      fixture.fiatRates.delete('EUR');
-      expect(await open(link.id)).toMatchObject(unavailable);
-      const order = { description: 'Tea', currency: 'EUR' };
-      expect((await shop.post('/api/payment-links', { ...order, amount: 10 })).status).toBe(503);
-      expect((await shop.post('/api/payment-links', order)).status).toBe(201);
-    } finally {
-      fixture.fiatRates.set('EUR', euro);
-    }
+    fixture.fiatRates.set('EUR', aFiatRate('EUR', '2', fixture.clock.at));
+    const second = await shop.read(invoiceOf(await open(link.id)));
+    expect(second).toMatchObject({ currency: 'EUR', amount: '0.008', payment_link_id: link.id });
+    expect(Date.parse(second.expires_at) - Date.parse(second.created_at)).toBe(5 * MINUTE);
+    // The price is below the least amount of now: that is no fault of the payer, and trying again does not help.
+    fixture.fiatRates.set('EUR', aFiatRate('EUR', '0.4', fixture.clock.at));
+    const low = await open(link.id);
+    expect(low).toMatchObject({
+      status: 422,
+      body: expect.stringContaining(
+        'The amount of this link cannot be paid. The amount must be at least 12.5. Please ask the shop for another link.',
+      ),
+    });
+    expect(low.body).not.toContain('try again');
+    const unavailable = { status: 503, body: expect.stringContaining('Payments cannot begin') };
+    fixture.fiatRates.delete('EUR');
+    expect(await open(link.id)).toMatchObject(unavailable);
+    const order = { description: 'Tea', currency: 'EUR' };
+    expect((await shop.post('/api/payment-links', { ...order, amount: 10 })).status).toBe(503);
+    expect((await shop.post('/api/payment-links', order)).status).toBe(201);
     const yen = await aLink({ amount_min: 1000, currency: 'JPY', asset: 'ETH' }, shop);
     expect((await page(`/link/${yen.link.id}`)).body).toContain('Amount in Japanese yen, at least 1000');
     expect((await open(yen.link.id, 'amount=1500.5')).body).toContain(
@@ -214,14 +204,10 @@ describe('a payment link', () => {
   it('says so when no rate is fresh, and creates nothing', async () => {
     const { shop, link } = await aLink({ amount: 25, asset: 'ETH' });
     fixture.board.stale = true;
-    try {
-      expect(await open(link.id)).toMatchObject({
-        status: 503,
-        body: expect.stringContaining('Payments cannot begin at the moment.'),
-      });
-    } finally {
-      fixture.board.stale = false;
-    }
+    expect(await open(link.id)).toMatchObject({
+      status: 503,
+      body: expect.stringContaining('Payments cannot begin at the moment.'),
+    });
     expect((await shop.get('/api/invoices')).body.meta.total).toBe(0);
   });
 
@@ -255,6 +241,24 @@ describe('a payment link', () => {
     expect((await shop.get('/api/payment-links')).body.meta.total).toBe(1);
     expect(await shop.post('/api/invoices', order, key)).toMatchObject({ status: 422 });
     expect((await shop.get('/api/invoices')).body.meta.total).toBe(0);
+  });
+
+  it('is named in the file of invoices, beside what the refunds of each take', async () => {
+    const { shop, link } = await aLink({ amount: 25, asset: 'ETH' });
+    const id = invoiceOf(await open(link.id));
+    await pay((await shop.read(id)).address.address.toLowerCase(), DUE);
+    await settle();
+    await fixture.tell('refund.updated', {
+      ...{ refund_id: `ref_1_${id}`, invoice_id: id, account_id: shop.account, version: 1, asset: 'ETH' },
+      ...{ status: 'completed', amount: (DUE / 4n).toString(), share: (DUE / 2n).toString(), payout_id: '7' },
+      created_at: '2026-03-02T12:00:00.000Z',
+    });
+    await eventually(async () => expect((await shop.read(id)).refunded_amount).toBe('0.005'));
+    const [head = '', line = ''] = String((await shop.get('/api/invoices?format=csv')).body).split('\r\n');
+    const cell = (name: string) => line.split(',')[head.split(',').indexOf(name)];
+    expect(['paid_amount', 'credited_amount', 'refunded_amount', 'payment_link_id'].map(cell)).toEqual([
+      ...['0.01', '0.01', '0.005', link.id],
+    ]);
   });
 
   it.each([

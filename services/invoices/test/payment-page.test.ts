@@ -47,6 +47,7 @@ describe('the payment page', () => {
       text,
       '<html lang="en" dir="ltr">',
       'Send 0.01 ETH',
+      '<dd class="copy">0.01</dd>',
       `<dd class="copy">${shown}</dd>`,
       `href="ethereum:${shown}@31337?value=10000000000000000"`,
       '30 minutes',

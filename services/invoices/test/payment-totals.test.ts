@@ -59,12 +59,13 @@ const view = fc.record({
 let made = 0;
 
 /** Writes an invoice and its payments. Leaves out payments that the tables cannot hold together. */
-async function write(
-  { expiresAt, isExpired }: { expiresAt: Date | null; isExpired: boolean },
-  givenDeposits: readonly (Omit<Deposit, 'id'> & { place: number; isCredited: boolean })[],
-  givenMempoolPayments: readonly (Omit<MempoolPayment, 'outpoint'> & { place: number })[],
-  { height, knownUntil }: { height: number; knownUntil: Date },
-) {
+async function write(given: {
+  invoice: { expiresAt: Date | null; isExpired: boolean };
+  deposits: readonly (Omit<Deposit, 'id'> & { place: number; isCredited: boolean })[];
+  mempoolPayments: readonly (Omit<MempoolPayment, 'outpoint'> & { place: number })[];
+  view: { height: number; knownUntil: Date };
+}) {
+  const { expiresAt, isExpired } = given.invoice;
   made += 1;
   const id = `inv_t${made}` as InvoiceId;
   const outpointOf = (place: number) => `${id}:${place}`;
@@ -78,10 +79,11 @@ async function write(
     `insert into addresses (chain, address, invoice_id, derivation_index) values ('ethereum', $1, $1, 0)`,
     [id],
   );
+  const { height, knownUntil } = given.view;
   await fixture.rows(`update cursors set height = $1, known_until = $2`, [height, knownUntil]);
   const inChain = new Set<string>();
   const rows: Deposit[] = [];
-  for (const [n, { place, isCredited, ...one }] of givenDeposits.entries()) {
+  for (const [n, { place, isCredited, ...one }] of given.deposits.entries()) {
     const outpoint = outpointOf(place);
     if (one.state === 'seen' || one.state === 'settled') {
       if (inChain.has(outpoint)) continue;
@@ -119,7 +121,7 @@ async function write(
     );
   }
   const seen = new Map<string, MempoolPayment>();
-  for (const { place, ...one } of givenMempoolPayments) {
+  for (const { place, ...one } of given.mempoolPayments) {
     const outpoint = outpointOf(place);
     if (!seen.has(outpoint)) seen.set(outpoint, { ...one, outpoint, invoiceId: id });
   }
@@ -157,7 +159,7 @@ const totals = async (id: InvoiceId) =>
 it('totals computed by Postgres equal those computed payment by payment', async () => {
   await assertProperty(
     fc.asyncProperty(all, async (given) => {
-      const written = await write(given.invoice, given.deposits, given.mempoolPayments, given.view);
+      const written = await write(given);
       const terms = { asset: 'ETH' as const, dust: units(10n), expiresAt: given.invoice.expiresAt };
       expect(await totals(written.id)).toEqual({
         paid: totalsOf(terms, written, given.view),
@@ -174,12 +176,7 @@ it('Postgres settles, reverses and reports the same payments as one by one, each
       all,
       fc.constantFrom('credit' as const, 'unresolved' as const, null),
       async (given, counted) => {
-        const { id, ...written } = await write(
-          given.invoice,
-          given.deposits,
-          given.mempoolPayments,
-          given.view,
-        );
+        const { id, ...written } = await write(given);
         const terms = { asset: 'ETH' as const, dust: units(10n), expiresAt: given.invoice.expiresAt };
         const rows = classifyPayments(terms, written, given.view);
         const idsOf = (some: readonly Deposit[]) => some.map((one) => one.id).sort();
@@ -214,12 +211,7 @@ it('Postgres settles, reverses and reports the same payments as one by one, each
 it('payments are shown and counted once, in their current state', async () => {
   await assertProperty(
     fc.asyncProperty(all, async (given) => {
-      const { id, ...written } = await write(
-        given.invoice,
-        given.deposits,
-        given.mempoolPayments,
-        given.view,
-      );
+      const { id, ...written } = await write(given);
       const [found] = await findInvoices(fixture.ports.db, [id]);
       const stands = currentPayments(written);
       expect(found?.deposits.map((one) => one.id).sort()).toEqual(
@@ -237,15 +229,15 @@ it('payments are shown and counted once, in their current state', async () => {
 it('keeps one deposit due when there is more to settle than one step takes', async () => {
   const one = { asset: 'ETH' as const, amount: units(5n), firstSeenAt: START, isCredited: false, ...fixed };
   const block = { blockHeight: 90, blockHash: '0x90', minConfirmations: 3, confirmedAt: null };
-  const { id } = await write(
-    { expiresAt: EXPIRES, isExpired: false },
-    [1, 2].map((place) => ({
+  const { id } = await write({
+    invoice: { expiresAt: EXPIRES, isExpired: false },
+    deposits: [1, 2].map((place) => ({
       ...{ ...one, ...block, place, outpoint: '' },
       ...{ state: 'seen' as const, droppedHeight: null, disposition: null, creditedAt: null, isHeld: false },
     })),
-    [],
-    { height: 100, knownUntil: START },
-  );
+    mempoolPayments: [],
+    view: { height: 100, knownUntil: START },
+  });
   await fixture.ports.db.transaction((trx) => markRestDue(trx, [id]));
   expect(
     await fixture.rows('select due_height from deposits where invoice_id = $1 order by 1', [id]),

@@ -4,7 +4,7 @@ import { expireUnchosen } from '../src/operations/expire-unchosen.ts';
 import { DUE, ETHER, MINUTE, openFixture } from './fixture.ts';
 import { newTx } from './scripted-chain.ts';
 
-const { fixture, anInvoice, mine, pass } = await openFixture();
+const { fixture, anInvoice, mine, pass, pay, settle } = await openFixture();
 
 describe('GET /api/invoices/{id}', () => {
   it('an invoice of another account is forbidden, and an unknown one does not exist', async () => {
@@ -249,5 +249,38 @@ describe('GET /api/invoices', () => {
     await expireUnchosen(fixture.ports);
     expect(await list('status=expired')).toMatchObject({ ids, total: 4 });
     expect((await fixture.merchant().get('/api/invoices')).body.meta.total).toBe(0);
+  });
+
+  it('finds invoices by when they were paid, both ends included, whenever they were created', async () => {
+    const shop = fixture.merchant();
+    const first = await shop.invoice();
+    // Lists are ordered by the millisecond of creation.
+    fixture.pass(1);
+    const second = await shop.invoice();
+    await shop.invoice();
+    await shop.post('/api/invoices', { assets: 'all', amount: 25 });
+    await pay(second.address.address.toLowerCase(), DUE);
+    await settle();
+    fixture.pass(5);
+    await pay(first.address.address.toLowerCase(), DUE);
+    await settle();
+    const [early, late] = [await shop.read(second.id), await shop.read(first.id)];
+    expect(Date.parse(late.paid_at)).toBeGreaterThan(Date.parse(early.paid_at));
+
+    const found = async (query: string): Promise<string[]> =>
+      (await shop.get(`/api/invoices?${query}`)).body.data.map(({ id }: { id: string }) => id);
+    expect(await found(`paid_from=${late.paid_at}`)).toEqual([first.id]);
+    expect(await found(`paid_to=${early.paid_at}`)).toEqual([second.id]);
+    expect(await found(`paid_from=${early.paid_at}&paid_to=${late.paid_at}`)).toEqual([second.id, first.id]);
+    expect(await found(`paid_from=${early.paid_at}&asset=BTC`)).toEqual([]);
+    const file = await shop.get(`/api/invoices?format=csv&paid_from=${late.paid_at}`);
+    expect(String(file.body).trimEnd().split('\r\n').slice(1)).toEqual([expect.stringContaining(first.id)]);
+    expect(await shop.get(`/api/invoices?paid_from=${late.paid_at}&paid_to=${early.paid_at}`)).toMatchObject({
+      status: 422,
+      body: {
+        errors: { paid_to: ['The paid to must be a date after or equal to paid from.'] },
+        hint: `paid_from is ${late.paid_at}, which is later: exchange the two dates.`,
+      },
+    });
   });
 });

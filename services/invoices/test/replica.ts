@@ -30,7 +30,6 @@ export type FixtureOptions = {
   natsUrl?: string;
   /** The only chain of this fixture. */
   chain?: 'ethereum' | 'bitcoin' | 'solana';
-  quietMs?: number;
   /** Default: never, because most tests let hours pass between two scans. */
   outageMs?: number;
   staleMs?: number;
@@ -146,7 +145,6 @@ export function watchScripted(
   db: InvoicesService['ports']['db'],
   {
     chain: name = 'ethereum',
-    quietMs,
     outageMs = Number.POSITIVE_INFINITY,
     staleMs,
     gapMs,
@@ -162,7 +160,6 @@ export function watchScripted(
     network: networkCheck(chain),
     ...addressesOf(given, db),
     filter: createAddressFilter(name),
-    quietMs,
     outageMs,
     staleMs,
     gapMs,

@@ -21,20 +21,6 @@ describe('an invoice that a shop works with', () => {
     expect(body).not.toContain('order 10');
   });
 
-  it.each([
-    [
-      { description: 'x'.repeat(501) },
-      'description',
-      'The description must not be greater than 500 characters.',
-    ],
-    [{ metadata: { a: 5 } }, 'metadata.a', 'The metadata.a must be a string.'],
-    [{ currency: 'SEK' }, 'currency', 'The selected currency is invalid.'],
-  ])('422: %j', async (more, field, message) => {
-    const answer = await fixture.merchant().post('/api/invoices', { asset: 'ETH', amount: 25, ...more });
-    expect(answer).toMatchObject({ status: 422, body: { errors: { [field]: [message] } } });
-    if (field === 'currency') expect(answer.body.hint).toContain('Valid: USD, EUR, GBP, CHF, JPY, CAD, AUD.');
-  });
-
   it('asks in its URI for what remains, and for nothing more when enough was seen', async () => {
     const { shown, to, read } = await anInvoice({ currency: 'USD' });
     const uri = (value: bigint) => ({ address: { uri: `ethereum:${shown}@31337?value=${value}` } });

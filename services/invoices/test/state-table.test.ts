@@ -1,5 +1,7 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { DUE, MINUTE, openFixture } from './fixture.ts';
+import { linksOf } from './link-fixture.ts';
+import type { Any } from './replica.ts';
 
 const DUST = 10_000_000_000_000n;
 
@@ -80,8 +82,7 @@ it('no event is older than the state that it reports', async () => {
 });
 
 it('invoice.confirmed comes before invoice.paid when one confirmation is enough', async () => {
-  const eth = fixture.quotes.get('ETH');
-  if (eth === undefined) throw new Error('there is a quote');
+  const eth: Any = fixture.quotes.get('ETH');
   fixture.quotes.set('ETH', { ...eth, min_confirmations: 1 });
   const invoice = await anInvoice();
   fixture.quotes.set('ETH', eth);
@@ -217,9 +218,7 @@ it('partially_paid past its expiry is final: its funds wait, and nothing makes i
   await blocks(3);
   await fixture.credit();
   await invoice.expectShown({ status: 'partially_paid', paid_amount: '0.005' });
-  const dispositions = (await fixture.told(invoice.id))
-    .filter(({ kind }) => kind === 'deposit.settled')
-    .map(({ payload }) => payload.disposition);
+  const dispositions = (await invoice.settled()).map(({ payload }) => payload.disposition);
   expect(dispositions).toEqual(['unresolved', 'unresolved']);
 });
 
@@ -231,4 +230,51 @@ it('confirmed past its expiry keeps waiting for its confirmations', async () => 
   await blocks(1);
   await fixture.credit();
   await invoice.expectShown({ status: 'paid' });
+});
+
+describe('an invoice that never expires', () => {
+  async function unending() {
+    const shop = fixture.merchant();
+    await shop.patch('/api/invoice-settings', { expires_in: null });
+    const made: Any = await shop.invoice();
+    expect(made.expires_at).toBeNull();
+    return { shop, made, to: made.address.address.toLowerCase() as string };
+  }
+
+  it('stays open, has no time left on its page, and can be paid after months', async () => {
+    const { shop, made, to } = await unending();
+    fixture.pass(90 * 24 * 60 * MINUTE);
+    await blocks(2);
+    expect(await shop.read(made.id)).toMatchObject({ status: 'pending', expires_at: null });
+    const { body: shown } = await linksOf(fixture).page(`/pay/${made.id}`);
+    expect(shown).toContain('Send 0.01 ETH');
+    expect(shown).not.toContain('Time left');
+    await pay(to, DUE / 4n);
+    expect(await shop.read(made.id)).toMatchObject({ status: 'partially_paid', amount_remaining: '0.0075' });
+    await pay(to, (DUE * 3n) / 4n);
+    await settle();
+    expect(await shop.read(made.id)).toMatchObject({ status: 'paid', paid_amount: '0.01', expires_at: null });
+  });
+
+  it('of which a part is paid is cancelled when the part is final, which is unresolved then', async () => {
+    const { shop, made, to } = await unending();
+    const cancel = () => shop.post(`/api/invoices/${made.id}/cancel`, {});
+    await pay(to, DUE / 4n);
+    expect(await cancel()).toMatchObject({ status: 400, body: { code: 'not_cancelable' } });
+    await settle();
+    const now = fixture.clock.at.toISOString();
+    const ended = { status: 'partially_paid', paid_amount: '0.0025', cancelled_at: now, expires_at: now };
+    expect(await cancel()).toMatchObject({ status: 200, body: { data: ended } });
+    expect(await cancel()).toMatchObject({ status: 200, body: { data: ended } });
+    const told = await fixture.told(made.id);
+    expect(told.map(({ kind }) => kind)).toEqual([
+      'invoice.created',
+      'invoice.partially_paid',
+      'deposit.settled',
+      'invoice.underpaid',
+    ]);
+    fixture.pass(1_000);
+    await pay(to, DUE);
+    expect((await fixture.told(made.id)).at(-1)?.kind).toBe('invoice.late_payment');
+  });
 });

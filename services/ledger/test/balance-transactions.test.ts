@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { AccountId } from '@quittance/shared/ids';
 import { api } from '@quittance/testkit/api';
 import { publishPrices } from './fixed-prices.ts';
@@ -113,19 +113,13 @@ it.each([
 it('the pages of a list, onwards and back, are the list', async () => {
   const all = await list(account, 'limit=100');
   expect(all).toHaveLength(9);
-  const pages = async (first: string, cursor: string, last: (page: Item[]) => Item | undefined) => {
-    const found: Item[][] = [];
-    for (let next = first; ; ) {
-      const { body } = await ask(`balance-transactions?limit=4&${next}`, account);
-      found.push(body.data);
-      const id = last(body.data)?.id;
-      expect(body.has_more).toBe(found.length < 3);
-      if (!body.has_more) return found;
-      next = `${cursor}=${id}`;
-    }
-  };
-  const older = await pages('', 'starting_after', (page) => page.at(-1));
-  expect(older.flat()).toEqual(all);
+  const pages: Item[][] = [];
+  for (let after = ''; pages.length < 3; after = `&starting_after=${pages.at(-1)?.at(-1)?.id}`) {
+    const { body } = await ask(`balance-transactions?limit=4${after}`, account);
+    pages.push(body.data);
+    expect(body.has_more).toBe(pages.length < 3);
+  }
+  expect(pages.flat()).toEqual(all);
   const oldest = await list(account, `limit=1&ending_before=${all.at(-1)?.id}`);
   expect(oldest).toEqual([all.at(-2)]);
   expect(await list(account, `ending_before=${all[2]?.id}`)).toEqual(all.slice(0, 2));
@@ -166,20 +160,9 @@ it('the CSV of the list has all that match, also for a client that accepts CSV a
     const { symbol } = item['asset'] as { symbol: string };
     const { type: of, id } = item['source'] as { type: string; id: string };
     const { amount, fee, net, balance_after, usd_rate, usd_value } = item;
-    const numbers = [amount, fee, net, balance_after, usd_rate, usd_value].map((one) => one ?? '');
-    return [
-      item.id,
-      item['created_at'],
-      item['type'],
-      symbol,
-      ...numbers,
-      'USD',
-      '1',
-      item['value'] ?? '',
-      of,
-      id,
-      item['payout_id'] ?? '',
-    ].join(',');
+    const movement = [item.id, item['created_at'], item['type'], symbol, amount, fee, net, balance_after];
+    // What is null is an empty cell.
+    return [...movement, usd_rate, usd_value, 'USD', '1', item['value'], of, id, item['payout_id']].join();
   };
   expect(lines).toEqual(all.map(lineOf));
   // What comes before and after the dates is not in the file, and changes none of its balances.
@@ -198,38 +181,17 @@ const statement = `statements?month=${month}&asset=USDC_ERC20`;
 it('GET /api/statements sums up a month by type, from its opening to its closing balance', async () => {
   const { body } = await ask(statement, account);
   expect(body).toMatchObject({ month, complete: false, opening_balance: '0', closing_balance: '5' });
+  const sums = (count: number, amount: string, fee: string, net: string, value: string, without = 0) => ({
+    ...{ count, amount, fee, net, value, without_value: without },
+  });
   expect(body.entries).toEqual([
-    { type: 'payment', count: 1, amount: '10', fee: '0', net: '10', value: '0', without_value: 1 },
-    {
-      type: 'payment_reversal',
-      count: 1,
-      amount: '-10',
-      fee: '0',
-      net: '-10',
-      value: '-9.99',
-      without_value: 0,
-    },
-    {
-      type: 'unresolved_accepted',
-      count: 1,
-      amount: '7',
-      fee: '0',
-      net: '7',
-      value: '6.99',
-      without_value: 0,
-    },
-    { type: 'payout', count: 3, amount: '-6', fee: '1.5', net: '-7.5', value: '-7.47', without_value: 0 },
-    {
-      type: 'payout_failed',
-      count: 2,
-      amount: '5',
-      fee: '-0.5',
-      net: '5.5',
-      value: '5.48',
-      without_value: 0,
-    },
+    { type: 'payment', ...sums(1, '10', '0', '10', '0', 1) },
+    { type: 'payment_reversal', ...sums(1, '-10', '0', '-10', '-9.99') },
+    { type: 'unresolved_accepted', ...sums(1, '7', '0', '7', '6.99') },
+    { type: 'payout', ...sums(3, '-6', '1.5', '-7.5', '-7.47') },
+    { type: 'payout_failed', ...sums(2, '5', '-0.5', '5.5', '5.48') },
   ]);
-  expect(body.total).toEqual({ count: 8, amount: '6', fee: '1', net: '5', value: '-4.99', without_value: 1 });
+  expect(body.total).toEqual(sums(8, '6', '1', '5', '-4.99', 1));
   const past = await ask('statements?month=2020-02&asset=USDC_ERC20', account);
   expect(past.body).toMatchObject({
     from: '2020-02-01T00:00:00.000Z',
@@ -264,4 +226,68 @@ it.each([
 ])('GET /api/statements?%s is a 422 about it', async (query, fields) => {
   const { status, body } = await ask(`statements?${query}`, account);
   expect([status, Object.keys(body.errors)]).toEqual([422, fields]);
+});
+
+describe('refunds of an invoice', () => {
+  const shop = anAccount();
+  const sale = aDeposit(shop, 100_000_000n, { ...USDC, invoice_id: 'inv_refunded' });
+  const hold = (amount: bigint, invoice_id?: string) =>
+    aHold(shop, amount, { ...USDC, network_fee: '500000', ...(invoice_id && { invoice_id }) });
+  const [withdrawal, refund, failing] = [
+    hold(30_000_000n),
+    hold(20_000_000n, 'inv_refunded'),
+    hold(10_000_000n, 'inv_refunded'),
+  ];
+  const idOf = ({ payout_id }: Hold) => JSON.parse(payout_id);
+  const invoice = { type: 'invoice', id: 'inv_refunded' };
+
+  beforeAll(async () => {
+    await handle(settled(sale));
+    for (const one of [withdrawal, refund, failing]) expect(await fixture.place(one)).toBe('placed');
+    await handle(settle(withdrawal), settle(refund));
+    await handle(release(failing));
+  });
+
+  it('are balance transactions of their own type, with the invoice as their source beside the payout', async () => {
+    const shown = (await list(shop)).map(({ type, net, source, payout_id }) => [
+      type,
+      net,
+      source,
+      payout_id,
+    ]);
+    expect(shown).toEqual([
+      ['refund_failed', '10.5', invoice, idOf(failing)],
+      ['refund', '-10.5', invoice, idOf(failing)],
+      ['refund', '-20.5', invoice, idOf(refund)],
+      ['payout', '-30.5', { type: 'payout', id: idOf(withdrawal) }, idOf(withdrawal)],
+      ['payment', '100', invoice, null],
+    ]);
+    const { text } = await ask('balance-transactions?format=csv&type=refund', shop);
+    expect(text).toContain(`,invoice,inv_refunded,${idOf(refund)}\r\n`);
+    expect(text).not.toContain(String(idOf(withdrawal)));
+  });
+
+  it.each([
+    ['type=refund', ['-10.5', '-20.5']],
+    ['type=refund_failed', ['10.5']],
+    ['type=payout', ['-30.5']],
+    ['type=payout_failed', []],
+    ['source=inv_refunded', ['10.5', '-10.5', '-20.5', '100']],
+    [`source=${idOf(refund)}`, ['-20.5']],
+  ])('are found by the filter %s, or left out', async (query, nets) => {
+    expect((await list(shop, query)).map(({ net }) => net)).toEqual(nets);
+  });
+
+  it('are a line of their own in a statement, whose lines lead from the opening to the closing balance', async () => {
+    const { body } = await ask(statement, shop);
+    expect(body.entries).toMatchObject([
+      { type: 'payment', net: '100' },
+      { type: 'payout', count: 1, net: '-30.5' },
+      { type: 'refund', count: 2, amount: '-30', fee: '1', net: '-31' },
+      { type: 'refund_failed', count: 1, net: '10.5' },
+    ]);
+    expect(body).toMatchObject({ opening_balance: '0', total: { net: '49' }, closing_balance: '49' });
+    expect((await ask(`${statement}&format=csv`, shop)).text).toContain(',refund,2,-30,1,-31,');
+    expect((await ask(`${statement}&format=html`, shop)).text).toContain('refund failed');
+  });
 });

@@ -68,18 +68,12 @@ describe('a hold', () => {
     expect(await fixture.balance(account)).toEqual(balance ?? ['100', '0', '0']);
   });
 
-  it.each<[string, bigint, string, Awaited<ReturnType<typeof placeHold>>, string[]]>([
-    ['leaves nothing', 100n, '5', { outcome: 'placed', amount: '95' }, ['0', '100', '0']],
-    [
-      'is refused below its least amount',
-      14n,
-      '5',
-      { outcome: 'refused', available: '14' },
-      ['14', '0', '0'],
-    ],
-  ])('of all %s, also when it is asked for again', async (_what, has, fee, reply, balance) => {
+  it.each<[string, bigint, Awaited<ReturnType<typeof placeHold>>, string[]]>([
+    ['leaves nothing', 100n, { outcome: 'placed', amount: '95' }, ['0', '100', '0']],
+    ['is refused below its least amount', 14n, { outcome: 'refused', available: '14' }, ['14', '0', '0']],
+  ])('of all %s, also when it is asked for again', async (_what, has, reply, balance) => {
     const account = await anAccountWith(has);
-    const hold = aHold(account, 10n, { network_fee: fee, takes_all: true });
+    const hold = aHold(account, 10n, { network_fee: '5', takes_all: true });
     expect(await placeHold(one.ports, hold)).toMatchObject(reply);
     await fixture.send([settled(aDeposit(account, 50n))]);
     const later = String(BigInt(balance[0] ?? 0) + 50n);

@@ -5,7 +5,8 @@ import { eventually } from '@quittance/testkit/eventually';
 import { publishPrices } from './fixed-prices.ts';
 import { aDeposit, aHold, anAccount, aReturn, askHttp, openLedger, settled } from './ledger-fixture.ts';
 
-const { fixture, one: ledger, handle, anUnresolved } = openLedger();
+const { fixture, one: ledger, anUnresolved } = openLedger();
+const USDC = { asset: 'USDC_ERC20', tx_hash: null } as const;
 
 const ask = askHttp.bind(undefined, ledger);
 
@@ -142,12 +143,7 @@ describe('GET /api/unresolved', () => {
   it('the account’s own are listed, newest first, by asset and status', async () => {
     const account = anAccount();
     const first = await anUnresolved(account);
-    const usdc = aDeposit(account, 2_500_000n, {
-      disposition: 'unresolved',
-      reason: 'late',
-      asset: 'USDC_ERC20',
-    });
-    await handle(settled(usdc));
+    const usdc = await anUnresolved(account, 2_500_000n, { ...USDC, reason: 'late' });
     await anUnresolved();
     await fixture.place(aReturn(usdc, 1_000_000n, { asset: 'USDC_ERC20', payout_id: '4711' }));
     const { status, body } = await ask('/api/unresolved?perPage=1', account);
@@ -190,11 +186,8 @@ describe('GET /api/unresolved', () => {
   it('is filtered by invoice and transaction', async () => {
     const account = anAccount();
     const hash = `0x${'ab'.repeat(32)}`;
-    const late = async (invoice_id: string, tx_hash: string, owner = account) => {
-      const deposit = aDeposit(owner, 100n, { disposition: 'unresolved', invoice_id, tx_hash });
-      await handle(settled(deposit));
-      return deposit.deposit_id;
-    };
+    const late = async (invoice_id: string, tx_hash: string, owner = account) =>
+      (await anUnresolved(owner, 100n, { invoice_id, tx_hash })).deposit_id;
     const first = await late('inv_late', hash);
     const second = await late('inv_late', '5Kd');
     const other = await late('inv_other', hash);
@@ -214,12 +207,7 @@ describe('GET /api/unresolved', () => {
   it('one is shown by itself, and all that the filters match are a CSV file', async () => {
     const account = anAccount();
     const ether = await anUnresolved(account);
-    const usdc = aDeposit(account, 2_500_000n, {
-      disposition: 'unresolved',
-      reason: 'wrong_asset',
-      asset: 'USDC_ERC20',
-    });
-    await handle(settled(usdc));
+    const usdc = await anUnresolved(account, 2_500_000n, { ...USDC, reason: 'wrong_asset' });
     const list = (await ask('/api/unresolved', account)).body.data;
     const path = `/api/unresolved/${usdc.deposit_id}`;
     expect(await ask(path, account)).toMatchObject({ status: 200, body: list[0] });

@@ -259,8 +259,8 @@ export function openLedger({ replicas = 1 }: { replicas?: 0 | 1 | 2 } = {}) {
     /** Those of the ledger's own invariants, as production checks them. */
     discrepancies,
     handle: (...events: Sent[]) => fixture.handle(...events),
-    async anUnresolved(account = anAccount(), amount = 100n): Promise<LedgerDeposit> {
-      const deposit = aDeposit(account, amount, { disposition: 'unresolved', tx_hash: '0xpaid' });
+    async anUnresolved(account = anAccount(), amount = 100n, other: Partial<LedgerDeposit> = {}) {
+      const deposit = aDeposit(account, amount, { disposition: 'unresolved', tx_hash: '0xpaid', ...other });
       await fixture.handle(settled(deposit));
       return deposit;
     },

@@ -74,12 +74,7 @@ describe('quotes', () => {
 
   it.each<[string, () => Reading[]]>([
     ['no source answers', () => []],
-    ['one is not enough', () => [aReading('a', '9000')]],
     ['they are too far apart', () => [aReading('a', '9000'), aReading('b', '9300')]],
-    [
-      'they are stale',
-      () => ['a', 'b'].map((name) => aReading(name, '9000', 'ETH', new Date(Date.now() - 121_000))),
-    ],
   ])('carry the median with its sources, and keep it when %s', async (_why, readings) => {
     const old = '3000.25';
     const readAt = new Date();

@@ -15,16 +15,6 @@ import { openLedger } from './ledger-fixture.ts';
 
 const { fixture } = openLedger({ replicas: 0 });
 
-const settings = async (other: Record<string, string> = {}) => ({
-  PORT: String(await freePort()),
-  DATABASE_URL: fixture.config.DATABASE_URL.reveal(),
-  NATS_URL: fixture.natsUrl,
-  GATEWAY_PUBLIC_KEY: gatewayKeys.publicKey,
-  PUBLIC_URL: 'http://localhost:4000',
-  PRICES: 'file:/nowhere/prices.json',
-  ...other,
-});
-
 async function waitsFor(port: string): Promise<string[]> {
   const { body } = await request(`http://127.0.0.1:${port}/readyz`);
   return ((await body.json()) as { waits_for: string[] }).waits_for;
@@ -35,7 +25,14 @@ test('the ledger starts without a database and NATS, says what it waits for, and
   const natsPort = await freePort();
   const database = await startFaultProxy(fixture.config.DATABASE_URL.reveal());
   database.set({ kind: 'refuse' });
-  const env = await settings({ DATABASE_URL: database.url, NATS_URL: `nats://127.0.0.1:${natsPort}` });
+  const env = {
+    PORT: String(await freePort()),
+    DATABASE_URL: database.url,
+    NATS_URL: `nats://127.0.0.1:${natsPort}`,
+    GATEWAY_PUBLIC_KEY: gatewayKeys.publicKey,
+    PUBLIC_URL: 'http://localhost:4000',
+    PRICES: 'file:/nowhere/prices.json',
+  };
   const { said, ended, kill } = runServiceMain('ledger', env);
   try {
     await eventually(async () => expect(await waitsFor(env.PORT)).toEqual(['the database', 'NATS']));

@@ -17,7 +17,7 @@ import {
 } from './ledger-fixture.ts';
 import { DESTINATION, shown, withRequest } from './with-request.ts';
 
-const { fixture, one } = openLedger();
+const { fixture, one, anUnresolved } = openLedger();
 
 type Hold = RequestOf<'hold.place'>;
 const ELSEWHERE = `0x${'e'.repeat(40)}`;
@@ -55,23 +55,8 @@ describe('a hold that no request of its account asks for moves nothing', () => {
     ['has a fee above the cap', (hold) => ({ ...hold, network_fee: (10n ** 17n).toString() })],
     ['changes the body', (hold) => withProof(hold, { body: Buffer.from('{}').toString('base64') })],
     ['changes the path', (hold) => withProof(hold, { path: '/api/payout-batches' })],
-    [
-      'is signed by another key',
-      (hold) => {
-        const body = Buffer.from(hold.proof?.body ?? '', 'base64').toString();
-        const { privateKey } = foreignKeys;
-        const of = { method: 'POST', path: '/api/payouts', body, privateKey };
-        return withProof(hold, { assertion: identityOf(hold.account_id as AccountId, of)[IDENTITY_HEADER] });
-      },
-    ],
-    [
-      'shows what another service received',
-      (hold) => {
-        const body = Buffer.from(hold.proof?.body ?? '', 'base64').toString();
-        const of = { method: 'POST', path: '/api/payouts', body, receiver: 'invoices' } as const;
-        return withProof(hold, { assertion: identityOf(hold.account_id as AccountId, of)[IDENTITY_HEADER] });
-      },
-    ],
+    ['is signed by another key', (hold) => signedAs(hold, { privateKey: foreignKeys.privateKey })],
+    ['shows what another service received', (hold) => signedAs(hold, { receiver: 'invoices' })],
   ])('when it %s', async (_what, lie) => {
     const [account, other] = [await anAccountWith(10n ** 18n), await anAccountWith(10n ** 18n)];
     const before = await counted();
@@ -228,14 +213,23 @@ it('holds of a former release are placed until the time that an operator sets', 
 /** A link that returns an unresolved deposit, and holds of payouts that it asks for. */
 async function aClaimLink() {
   const account = anAccount();
-  const deposit = aDeposit(account, 100n, { disposition: 'unresolved' });
-  await fixture.handle(settled(deposit));
+  const deposit = await anUnresolved(account);
   const proof = shown(account, `/api/unresolved/${deposit.deposit_id}/return`, { claim: true });
   const claim = (): Hold => ({
     ...aHold(account, 100n, { deposit_id: deposit.deposit_id, destination: ELSEWHERE }),
     proof,
   });
   return { claim, proof };
+}
+
+/** The request of the hold, signed by another key or for another service. */
+function signedAs(
+  hold: Hold,
+  other: Pick<Parameters<typeof identityOf>[1], 'privateKey' | 'receiver'>,
+): Hold {
+  const body = Buffer.from(hold.proof?.body ?? '', 'base64').toString();
+  const of = { method: 'POST', path: '/api/payouts', body, ...other };
+  return withProof(hold, { assertion: identityOf(hold.account_id as AccountId, of)[IDENTITY_HEADER] });
 }
 
 function withProof(hold: Hold, other: Partial<NonNullable<Hold['proof']>>): Hold {

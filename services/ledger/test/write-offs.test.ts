@@ -4,6 +4,7 @@ import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import { catchUpReversals } from '../src/operations/deposits.ts';
 import { placeHold } from '../src/operations/place-hold.ts';
+import { readAccepted } from '../src/operations/read-balance.ts';
 import { findSuspense } from '../src/store/suspense.ts';
 import {
   aDeposit,
@@ -24,7 +25,7 @@ import {
 } from './ledger-fixture.ts';
 
 /** One payment that the chain takes back and mines again: it is another deposit then, and one payment still. */
-const { fixture, one: ledger, discrepancies, handle, accept, platform, spend } = openLedger();
+const { fixture, one: ledger, discrepancies, handle, anUnresolved, accept, platform, spend } = openLedger();
 
 const account = (deposit: LedgerDeposit) => deposit.account_id as AccountId;
 const aReturn = (deposit: LedgerDeposit): Hold => aRefund(deposit, 0n);
@@ -94,8 +95,7 @@ describe('a payment that was reversed after it was spent, and is mined again', (
   });
 
   it('cannot be refunded when a part of it recovered a write-off, and the rest can be accepted', async () => {
-    const old = aDeposit(anAccount(), 100n, { disposition: 'unresolved' });
-    await handle(settled(old));
+    const old = await anUnresolved();
     await accept(old);
     await spend(old, 60n);
     await handle(reversed(old));
@@ -118,8 +118,7 @@ describe('a payment that was reversed after it was spent, and is mined again', (
   });
 
   it('was returned to its payer when it was, and is not returned twice', async () => {
-    const old = aDeposit(anAccount(), 100n, { disposition: 'unresolved' });
-    await handle(settled(old));
+    const old = await anUnresolved();
     const hold = aReturn(old);
     await fixture.place(hold);
     await handle(settle(hold));
@@ -136,8 +135,7 @@ describe('a payment that was reversed after it was spent, and is mined again', (
     ['and fails', 'unresolved', release, ['0', '0', '100', '0'], 'open'],
     ['and fails when it is credited now', 'credit', release, ['100', '0', '0', '0'], undefined],
   ])('while its refund is pending %s', async (_how, disposition, end, books, state) => {
-    const old = aDeposit(anAccount(), 100n, { disposition: 'unresolved' });
-    await handle(settled(old));
+    const old = await anUnresolved();
     const hold = aReturn(old);
     await fixture.place(hold);
     await handle(reversed(old));
@@ -158,6 +156,78 @@ describe('a payment that was reversed after it was spent, and is mined again', (
     await handle(settled(other), settled(foreign));
     expect(await booksOf(old)).toEqual(['100', '0', '0', '-100']);
     expect(await booksOf(foreign)).toEqual(['100', '0', '0', '0']);
+  });
+});
+
+describe('what an invoice that is not paid has in the balance, for its refunds to take,', () => {
+  async function accepted({ account_id, asset, invoice_id }: LedgerDeposit): Promise<string> {
+    const asked = { account_id, asset, invoice_id };
+    return (await readAccepted(ledger.ports, asked)).amount;
+  }
+  async function returnPart(deposit: LedgerDeposit, amount: bigint): Promise<Hold> {
+    const hold = aRefund({ ...deposit, amount: amount.toString() }, 0n, { is_part: true });
+    expect(await fixture.place(hold)).toBe('placed');
+    return hold;
+  }
+
+  it('is what was accepted beside a part that was returned, also after the payment was lost and mined again', async () => {
+    const first = await anUnresolved();
+    await handle(settle(await returnPart(first, 40n)));
+    expect(await accepted(first)).toBe('0');
+    await accept(first);
+    expect(await accepted(first)).toBe('60');
+    await spend(first, 60n);
+    await handle(reversed(first));
+    expect(await accepted(first)).toBe('0');
+    // All of it was lost: 60 that were spent, and 40 that the payer has.
+    for (let turn = 0; turn < 3; turn++) {
+      const last = minedAgain(first);
+      await handle(settled(last));
+      expect(await accepted(first)).toBe('60');
+      await handle(reversed(last));
+      expect(await accepted(first)).toBe('0');
+    }
+  });
+
+  it.each([
+    [50n, '50'],
+    [30n, '30'],
+    [100n, '100'],
+  ])(
+    'is all of a payment again when %p of it were spent and the rest is accepted once more',
+    async (spent, before) => {
+      const first = await anUnresolved();
+      await accept(first);
+      expect(await accepted(first)).toBe('100');
+      await spend(first, spent);
+      await handle(reversed(first));
+      expect(await accepted(first)).toBe('0');
+      const again = minedAgain(first);
+      await handle(settled(again));
+      expect(await accepted(first)).toBe(before);
+      if (spent < 100n) await accept(again);
+      expect(await accepted(first)).toBe('100');
+    },
+  );
+
+  it('is nothing of a part that was returned, whose payment is mined again', async () => {
+    const first = await anUnresolved();
+    await handle(settle(await returnPart(first, 40n)));
+    await handle(reversed(first));
+    const again = minedAgain(first);
+    await handle(settled(again));
+    expect(await accepted(first)).toBe('0');
+    await accept(again);
+    expect(await accepted(first)).toBe('60');
+  });
+
+  it('has the part whose payout failed after the rest was accepted', async () => {
+    const first = await anUnresolved();
+    const part = await returnPart(first, 40n);
+    await accept(first);
+    expect(await accepted(first)).toBe('60');
+    await handle(release(part));
+    expect(await accepted(first)).toBe('100');
   });
 });
 

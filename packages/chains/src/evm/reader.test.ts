@@ -158,35 +158,27 @@ describe('no payment is', () => {
   test.each<[string, object, object]>([
     ['value and logs of a failed transaction', {}, { status: '0x0' }],
     ['a transaction that only makes a contract', { to: null }, { logs: [] }],
-    ['a removed log', { value: '0x0' }, { logs: [{ ...aLog, removed: true }] }],
-    ['a log of another contract', { value: '0x0' }, { logs: [{ ...aLog, address: address(9) }] }],
-    ['a log without topics', { value: '0x0' }, { logs: [{ ...aLog, topics: [] }] }],
-    [
-      'a log with an amount and one topic more',
-      { value: '0x0' },
-      { logs: [{ ...aLog, topics: [...aLog.topics, hash(7)] }] },
-    ],
-    ['a log without data', { value: '0x0' }, { logs: [{ ...aLog, data: '0x' }] }],
-    ['a log with its amount cut short', { value: '0x0' }, { logs: [{ ...aLog, data: '0x05' }] }],
-    [
-      'a log with more than an amount',
-      { value: '0x0' },
-      { logs: [{ ...aLog, data: `${hash(0)}${hash(7).slice(2)}` }] },
-    ],
-    ['a log that names nobody', { value: '0x0' }, { logs: [{ ...aLog, topics: aLog.topics.slice(0, 2) }] }],
-    [
-      'a log that names something wider than an address',
-      { value: '0x0' },
-      { logs: [{ ...aLog, topics: [TRANSFER, topic(payer), `0x01${topic(us).slice(4)}`] }] },
-    ],
-    [
-      'a log of another event',
-      { value: '0x0' },
-      { logs: [{ ...aLog, topics: [hash(1), topic(payer), topic(us)] }] },
-    ],
-    ['a transfer of nothing', { value: '0x0' }, { logs: [{ ...aLog, data: hash(0) }] }],
   ])('%s', async (_what, transaction, receipt) => {
     expect(await paymentsOf(transaction, receipt)).toEqual([]);
+  });
+
+  test.each<[string, object]>([
+    ['a removed log', { removed: true }],
+    ['a log of another contract', { address: address(9) }],
+    ['a log without topics', { topics: [] }],
+    ['a log with an amount and one topic more', { topics: [...aLog.topics, hash(7)] }],
+    ['a log without data', { data: '0x' }],
+    ['a log with its amount cut short', { data: '0x05' }],
+    ['a log with more than an amount', { data: `${hash(0)}${hash(7).slice(2)}` }],
+    ['a log that names nobody', { topics: aLog.topics.slice(0, 2) }],
+    [
+      'a log that names something wider than an address',
+      { topics: [TRANSFER, topic(payer), `0x01${topic(us).slice(4)}`] },
+    ],
+    ['a log of another event', { topics: [hash(1), topic(payer), topic(us)] }],
+    ['a transfer of nothing', { data: hash(0) }],
+  ])('%s', async (_what, log) => {
+    expect(await paymentsOf({ value: '0x0' }, { logs: [{ ...aLog, ...log }] })).toEqual([]);
   });
 
   test('a log before or after a good one, which keeps its place', async () => {

@@ -127,39 +127,30 @@ describe('tokens', () => {
 
   const held = (at: number, amount: number, more: Partial<Held> = {}): Held => ({ at, amount, ...more });
 
-  test.each<[string, before: Held[], after: Held[], { err?: object }, paid: object[]]>([
+  test.each<[string, before: Held[], after: Held[], paid: object[], err?: object]>([
     [
       'by what the owner of the account gained',
       [held(1, 5), held(3, 90, { owner: other })],
       [held(1, 45), held(3, 50, { owner: other })],
-      {},
       [{ amount: 40n, outputIndex: 1 }],
     ],
-    ['once in two accounts of one owner', [], [held(2, 3), held(1, 4)], {}, [{ amount: 7n, outputIndex: 1 }]],
+    ['once in two accounts of one owner', [], [held(2, 3), held(1, 4)], [{ amount: 7n, outputIndex: 1 }]],
     [
       'for nothing where an owner moves them between accounts of its own',
       [held(1, 50), held(2, 0)],
       [held(1, 20), held(2, 30)],
-      {},
       [],
     ],
-    ['for nothing of another mint', [], [held(1, 7, { mint: OTHER_MINT })], {}, []],
+    ['for nothing of another mint', [], [held(1, 7, { mint: OTHER_MINT })], []],
     [
       'for nothing of Token-2022, which may take a fee on the way',
       [],
       [held(1, 7, { program: TOKEN_2022_PROGRAM })],
-      {},
       [],
     ],
-    [
-      'for nothing in a failed transaction',
-      [],
-      [held(1, 7)],
-      { err: { InstructionError: [1, 'Custom'] } },
-      [],
-    ],
-  ])('count %s', (_, tokensBefore, tokensAfter, failure, changed) => {
-    const one = aTransaction({ ...still, tokensBefore, tokensAfter, ...failure });
+    ['for nothing in a failed transaction', [], [held(1, 7)], [], { InstructionError: [1, 'Custom'] }],
+  ])('count %s', (_, tokensBefore, tokensAfter, changed, err: object | null = null) => {
+    const one = aTransaction({ ...still, tokensBefore, tokensAfter, err });
     expect(paid(one)).toEqual(changed.map((given) => ({ asset: 'USDC_SOL', address: ours, ...given })));
   });
 

@@ -1,19 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { units } from '@quittance/shared/money';
 import { scriptedRpc } from '@quittance/testkit/scripted-node';
+import { network, transfer, wallet } from '../../test/solana-orders.ts';
 import { RpcRefused, RpcUnavailable } from '../json-rpc.ts';
 import { createSolanaSender, priorityFeeFor } from './sender.ts';
-import { createSolanaSigner } from './signer.ts';
-import { openWallet } from './wallet.ts';
-
-const wallet = openWallet(`${'abandon '.repeat(11)}about`);
-const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v';
-const network = { name: 'local', usdcMint: USDC } as const;
-const terms = {
-  lifetime: { blockhash: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG', lastValidBlockHeight: 150 },
-  priorityFee: 10_000n,
-};
-const rent = units(2_039_280n);
 
 /** A node that answers each method with what is given, in turn; the last answer stays. */
 const answering = (given: Record<string, unknown[]>) =>
@@ -26,18 +15,8 @@ const answering = (given: Record<string, unknown[]>) =>
 const senderOn = (given: Record<string, unknown[]>) =>
   createSolanaSender({ rpc: answering(given), network, wallet });
 const offline = senderOn({});
-const signer = createSolanaSigner(network, wallet);
 const statusAt = (slot: number, found: object | null) => ({ context: { slot }, value: [found] });
 const known = { slot: 9, err: null, confirmationStatus: 'processed' };
-
-const transfer = () =>
-  signer.signTransfer({
-    asset: 'SOL',
-    to: wallet.depositAddress(7),
-    amount: units(5n),
-    tokenAccountRent: rent,
-    ...terms,
-  });
 
 describe('a broadcast', () => {
   const refusal = (code: number) => new RpcRefused('sendTransaction', code, 'no');

@@ -1,27 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
-import { createSolanaSigner } from './signer.ts';
+import { rent, signer, terms, transfer, USDC } from '../../test/solana-orders.ts';
 import { hashOf } from './transaction.ts';
-import { openWallet } from './wallet.ts';
-
-const wallet = openWallet(`${'abandon '.repeat(11)}about`);
-const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
-const signer = createSolanaSigner({ name: 'local', usdcMint: USDC }, wallet);
-const terms = {
-  lifetime: { blockhash: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG', lastValidBlockHeight: 150 },
-  priorityFee: 10_000n,
-};
-const rent = units(2_039_280n);
-
-const transfer = (other: Partial<Parameters<typeof signer.signTransfer>[0]> = {}) =>
-  signer.signTransfer({
-    asset: 'SOL',
-    to: wallet.depositAddress(7),
-    amount: units(5n),
-    tokenAccountRent: rent,
-    ...terms,
-    ...other,
-  });
 
 describe('an order', () => {
   test('gives the same bytes, always; another lifetime gives others', async () => {

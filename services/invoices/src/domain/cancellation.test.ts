@@ -1,26 +1,8 @@
 import { expect, test } from '@jest/globals';
 import type { Units } from '@quittance/shared/money';
+import { noPayments } from '../../test/payment-model.ts';
 import { decideCancellation } from './cancellation.ts';
-import type { PaymentTotals } from './invoice-state.ts';
 
-const none = 0n as Units;
-const nothing: PaymentTotals = {
-  timelyFinal: none,
-  timelyPending: none,
-  timelyCredited: none,
-  lateFinal: none,
-  latePending: none,
-  timelyWaiting: none,
-  lateWaiting: none,
-  reversed: none,
-  isAwaited: false,
-  unsettled: 0,
-  unsettledUncounted: 0,
-  lost: 0,
-  isReversalUnreported: false,
-  isTimelyUnreported: false,
-  isLateUnreported: false,
-};
 const now = new Date('2026-03-01T12:00:00.000Z');
 const [before, after] = [-1, 1].map((ms) => new Date(now.getTime() + ms)) as [Date, Date];
 const pending = { status: 'pending', expiresAt: after, cancelledAt: null } as const;
@@ -30,7 +12,7 @@ test.each([
   [null, now],
   [before, before],
 ])('an invoice that expires at %p, cancelled now, expires at %p', (expiresAt, expected) => {
-  const decided = decideCancellation({ ...pending, expiresAt }, nothing, now);
+  const decided = decideCancellation({ ...pending, expiresAt }, noPayments, now);
   expect(decided).toEqual({ ok: true, value: { cancelledAt: now, expiresAt: expected } });
 });
 
@@ -54,20 +36,20 @@ test.each([
   ['a payment beside the final one is late', unending, { ...paid, lateFinal: one }],
   ['a payment beside the final one may come back', unending, { ...paid, isAwaited: true }],
 ])('an invoice is not cancelled while %s', (_, invoice, seen) => {
-  const decided = decideCancellation(invoice, { ...nothing, ...seen }, now);
+  const decided = decideCancellation(invoice, { ...noPayments, ...seen }, now);
   expect(decided).toEqual({ ok: false, refusal: 'payment_seen' });
 });
 
 test('an invoice that never expires is cancelled when all that was paid of it is final', () => {
   const cancelled = { ok: true, value: { cancelledAt: now, expiresAt: now } };
-  expect(decideCancellation(unending, { ...nothing, ...paid }, now)).toEqual(cancelled);
+  expect(decideCancellation(unending, { ...noPayments, ...paid }, now)).toEqual(cancelled);
 });
 
 test.each(['paid', 'expired'] as const)('an invoice that is %s is not cancelled', (status) => {
-  expect(decideCancellation({ ...pending, status }, nothing, now)).toEqual({ ok: false, refusal: status });
+  expect(decideCancellation({ ...pending, status }, noPayments, now)).toEqual({ ok: false, refusal: status });
 });
 
 test('an invoice that was cancelled before, and expired by that, stays as it is', () => {
   const cancelled = { status: 'expired', expiresAt: before, cancelledAt: before } as const;
-  expect(decideCancellation(cancelled, nothing, now)).toEqual({ ok: true, value: undefined });
+  expect(decideCancellation(cancelled, noPayments, now)).toEqual({ ok: true, value: undefined });
 });
